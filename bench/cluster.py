@@ -4,7 +4,7 @@
     python -m bench.cluster overhead [ITEMS]
     python -m bench.cluster simulated [ITEMS] [WORKERS] [SECONDS]
 
-It needs requirements-cluster.txt. Knows: how a cluster is measured. Does not know: what is good enough.
+It needs requirements-cluster.txt.
 """
 
 import asyncio
@@ -22,25 +22,22 @@ from typing import Any
 
 import psutil
 
-from engine.cluster.addresses import address_of
-from engine.cluster.certificates import make_certificates
+from engine.cluster.answers import JudgeWork, PlacedItem
+from engine.cluster.certificates import address_of, make_certificates
 from engine.cluster.cluster_run import ClusterRun, run_over_cluster
-from engine.cluster.work import JudgeWork, PlacedItem
 from engine.cluster.worker_model import Prepared, WorkerOptions
-from engine.core.cancel import CancelToken
-from engine.core.events import ItemJudged, followed
+from engine.core.events import CancelToken, ItemJudged, followed
 from engine.core.items import Order
-from engine.core.judgments import JudgedItem, Reading
+from engine.core.judgments import JudgedItem, RawPrediction
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings, Mode
 from engine.data.dataset import load_dataset
-from engine.gguf.judge_file import read_model_file
-from engine.judge.plan import RunPlan, format_hash
-from engine.llama.model import LlamaModel
-from engine.llama.vocabulary import Vocabulary
-from engine.loading.checked_model import checked_model
-from engine.loading.opening import machine_settings
-from engine.loading.templates import chat_template
+from engine.judging.plan import RunPlan, format_hash
+from engine.llama.model import LlamaModel, Vocabulary
+from engine.models.checked_model import checked_model
+from engine.models.model_file import read_model_file
+from engine.models.opening import machine_settings
+from engine.models.templates import chat_template
+from engine.settings.rows import JudgeSettings, Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.cluster.asking import judge_arguments, over, what_counts
@@ -188,10 +185,10 @@ class SimulatedModel:
         return [[self._judged(each) for each in group] for group in groups]
 
     def _judged(self, asked: PlacedItem) -> JudgedItem:
-        both = tuple(Reading(order, (-0.1, -3.0, -4.0, -5.0)) for order in (Order.BA, Order.AB))
-        readings = dict.fromkeys(ELOQUENT.names, both)
+        both = tuple(RawPrediction(order, (-0.1, -3.0, -4.0, -5.0)) for order in (Order.BA, Order.AB))
+        raw_predictions = dict.fromkeys(ELOQUENT.names, both)
         item = asked.item
-        return JudgedItem(asked.position, item.id, item.content_hash, readings, seconds=self._seconds)
+        return JudgedItem(asked.position, item.id, item.content_hash, raw_predictions, seconds=self._seconds)
 
     def speed(self, _work: JudgeWork) -> Any:
         raise NotImplementedError

@@ -5,8 +5,6 @@
 For each dataset and each text that likeness can go by: how often the labels of an item's three nearest
 neighbours of other instructions are its own, minus how often those of any two items agree; the mean over the
 criteria, in percentage points.
-
-Knows: datasets, likeness. Does not know: models, prompts.
 """
 
 import sys
@@ -16,8 +14,7 @@ from pathlib import Path
 
 from engine.core.items import Item
 from engine.data.dataset import load_dataset
-from engine.prompt.examples import folded
-from engine.prompt.likeness import WordLikeness
+from engine.prompt.examples import WordLikeness, folded
 
 NEIGHBOURS = 3
 TEXTS: Mapping[str, Callable[[Item], str]] = {
@@ -28,7 +25,6 @@ TEXTS: Mapping[str, Callable[[Item], str]] = {
 
 
 def main(paths: Sequence[str]) -> None:
-    """Print a line for each dataset."""
     print(f"{'dataset':30} {'labels':>7}" + "".join(f"{name:>13}" for name in TEXTS))
     for path in map(Path, paths):
         items = list(load_dataset(path))

@@ -13,48 +13,53 @@ lets the window rest a little. It says how long Python's garbage collector stopp
 many figures and tables are still there of those that were there at a load and dropped after it.
 
 Without a screen unless QT_QPA_PLATFORM says otherwise.
-
-Knows: the window as its user meets it. Does not know: how any page works.
 """
 
 import argparse
 import ctypes
 import gc
 import math
+import os
 import sys
 import tempfile
 import time
 import tracemalloc
 import weakref
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
 from matplotlib.figure import Figure
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEventLoop, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
-from bench.window import closed, opened, wait, write_many
 from engine.core.items import Order
-from engine.core.judgments import JudgedItem, Reading
+from engine.core.judgments import JudgedItem, RawPrediction
 from engine.core.rubric import ELOQUENT
-from engine.core.run_records import RunIdentity
-from engine.core.run_setup import RunSetup
-from engine.core.settings import JudgeSettings, Mode
 from engine.data.dataset import load_dataset
+from engine.settings.identity import RunIdentity
+from engine.settings.rows import JudgeSettings, Mode
+from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
 from gui.app import make_application
-from gui.window.interior import Interior
-from gui.work.lanes import Lane
-from gui.work.page_name import PageName
+from gui.results.export_jobs import Form
+from gui.window.frame import MainWindow
+from gui.window.main_content import MainContent
+from gui.workspace.state import PageName, State
+from gui.workspace.threads import ThreadName
+from tests.gui.windows import end_window
 
 MB = 1 << 20
 STEPS = 60  # from item to item in each round
+_PATIENCE = 600.0  # seconds for anything to come about
 _QUIET = 0.4  # seconds without work after which a page has done what it was asked
 _TITLES = ("resident", "anonymous", "in use", "free", "Arrow", "child")
 _REST = 15.0  # seconds that a person looks at what he opened
@@ -98,7 +103,6 @@ class Pauses:
         gc.callbacks.append(self._hear)
 
     def taken(self) -> float:
-        """In seconds."""
         longest, self._longest = self._longest, 0.0
         return longest
 
@@ -159,7 +163,6 @@ def _arrow_bytes() -> int:
 
 
 def main() -> None:
-    """Work in the window for some minutes."""
     parser = argparse.ArgumentParser(description="Measure what the window holds while a person works.")
     parser.add_argument("datasets", type=Path, nargs="*", default=[demo_dataset()])
     parser.add_argument("--minutes", type=float, default=10.0, help="how long (%(default)s)")
@@ -172,14 +175,14 @@ def main() -> None:
         home = Path(folder) / "window"
         if options.loads:
             _write_runs(home, options.items or 20_000)
-        interior = opened(home, home / "many.tsv" if options.loads else demo_dataset())
+        main_content = opened(home, home / "many.tsv" if options.loads else demo_dataset())
         try:
             if options.loads:
-                _load(interior, options.loads)
+                _load(main_content, options.loads)
             else:
-                _work(interior, options, Path(folder))
+                _work(main_content, options, Path(folder))
         finally:
-            closed(interior)
+            end_window(main_content)
 
 
 def _write_runs(home: Path, items: int) -> None:
@@ -204,25 +207,28 @@ def _judged(place: int, item_id: str, content_hash: str) -> JudgedItem:
     """An item with readings in both orders, which say A of some and B of others."""
     share = 0.1 + 0.6 * (place * 7919 % 1000) / 1000
     a, b, rest = math.log(share), math.log(0.8 - share), math.log(0.1)
-    readings = (Reading(Order.AB, (a, b, rest, rest)), Reading(Order.BA, (b, a, rest, rest)))
-    return JudgedItem(place, item_id, content_hash, dict.fromkeys(ELOQUENT.names, readings))
+    raw_predictions = (
+        RawPrediction(Order.AB, (a, b, rest, rest)),
+        RawPrediction(Order.BA, (b, a, rest, rest)),
+    )
+    return JudgedItem(place, item_id, content_hash, dict.fromkeys(ELOQUENT.names, raw_predictions))
 
 
-def _load(interior: Interior, times: int) -> None:
+def _load(main_content: MainContent, times: int) -> None:
     """Open two runs in turn, and look at all that the Results page has of each."""
-    results, watch, pauses, began = interior.results, Watch(), Pauses(), time.monotonic()
+    results, watch, pauses, began = main_content.results, Watch(), Pauses(), time.monotonic()
     dropped: list[weakref.ref[_Shown]] = []
     _line("after", "seconds", *_TITLES, "objects", "widgets", "pause", "kept")
     for number in range(1, times + 1):
         run, shown = 1 + number % 2, _Shown()
-        interior.workspace.open_run(run)
-        wait(lambda run=run: _open_run(interior) == run)  # type: ignore[misc]
+        main_content.workspace.open_run(run)
+        wait(lambda run=run: _open_run(main_content) == run)  # type: ignore[misc]
         dropped.append(weakref.ref(shown))
         del shown
-        interior.frame.show_page(PageName.RESULTS)
+        main_content.frame.show_page(PageName.RESULTS)
         for tab in range(results.tabs.count()):
             results.tabs.setCurrentIndex(tab)
-            _quiet(interior)
+            _quiet(main_content)
         _pause(_REST)
         kept, pause = sum(each() is not None for each in dropped), pauses.taken()
         _say(f"load {number}", began, watch.held(), f"{1000 * pause:.0f} ms", str(kept))
@@ -239,11 +245,11 @@ class _Shown:
         self.figure.shown = self  # type: ignore[attr-defined]
 
 
-def _open_run(interior: Interior) -> int | None:
-    return interior.workspace.run.id if interior.workspace.run is not None else None
+def _open_run(main_content: MainContent) -> int | None:
+    return main_content.workspace.run.id if main_content.workspace.run is not None else None
 
 
-def _work(interior: Interior, options: argparse.Namespace, folder: Path) -> None:
+def _work(main_content: MainContent, options: argparse.Namespace, folder: Path) -> None:
     watch, began = Watch(), time.monotonic()
     _line("after", "seconds", *_TITLES, "objects", "widgets")
     _say("opened", began, watch.held())
@@ -253,7 +259,7 @@ def _work(interior: Interior, options: argparse.Namespace, folder: Path) -> None
     while time.monotonic() - began < 60 * options.minutes or number < 2:
         number += 1
         dataset = options.datasets[number % len(options.datasets)]
-        for part in _round(interior, dataset, options.items or 20, folder, watch):
+        for part in _round(main_content, dataset, options.items or 20, folder, watch):
             if number == 1:
                 _say(part, began, watch.held())
         _say(f"round {number}", began, watch.held())
@@ -296,49 +302,51 @@ def _say(what: str, began: float, held: Held, *more: str) -> None:
     )
 
 
-def _round(interior: Interior, dataset: Path, items: int, folder: Path, watch: Watch) -> Iterator[str]:
+def _round(main_content: MainContent, dataset: Path, items: int, folder: Path, watch: Watch) -> Iterator[str]:
     """What is done in a round, part by part."""
-    pages, results = interior.frame.show_page, interior.results
-    _look_at_dataset(interior, dataset)
+    pages, results = main_content.frame.show_page, main_content.results
+    _look_at_dataset(main_content, dataset)
     yield "dataset"
     pages(PageName.JUDGE)
-    _quiet(interior)
+    _quiet(main_content)
     yield "plan"
-    _judge(interior, dataset, items, watch)
+    _judge(main_content, dataset, items, watch)
     yield "judge"
     pages(PageName.RESULTS)
     for tab in range(results.tabs.count()):
         results.tabs.setCurrentIndex(tab)
-        _quiet(interior)
+        _quiet(main_content)
     yield results.tabs.tabText(tab).replace("&", "").lower()
-    results.export_report(path=folder / "report.html")
-    _quiet(interior)
+    results.export(Form.REPORT, folder / "report.html")
+    _quiet(main_content)
     yield "report"
-    _review(interior)
+    _review(main_content)
     yield "review"
     pages(PageName.COMPARE)
-    _quiet(interior)
-    interior.compare.compare()
-    _quiet(interior)
+    _quiet(main_content)
+    main_content.compare.compare()
+    _quiet(main_content)
     yield "compare"
 
 
-def _look_at_dataset(interior: Interior, dataset: Path) -> None:
-    interior.frame.show_page(PageName.DATASET)
-    interior.workspace.open_dataset(dataset)
-    wait(lambda: interior.workspace.dataset is not None and interior.workspace.dataset.path == dataset)
-    search = interior.dataset.findChild(QLineEdit)
+def _look_at_dataset(main_content: MainContent, dataset: Path) -> None:
+    main_content.frame.show_page(PageName.DATASET)
+    main_content.workspace.open_dataset(dataset)
+    wait(
+        lambda: main_content.workspace.dataset is not None and main_content.workspace.dataset.path == dataset
+    )
+    search = main_content.dataset.findChild(QLineEdit)
     if search is not None:
         QTest.keyClicks(search, "the")
-        _quiet(interior)
+        _quiet(main_content)
         search.clear()
-    _quiet(interior)
+    _quiet(main_content)
 
 
-def _judge(interior: Interior, dataset: Path, items: int, watch: Watch) -> None:
+def _judge(main_content: MainContent, dataset: Path, items: int, watch: Watch) -> None:
     """A new run, on the Judge page with its latest judgments."""
-    interior.frame.show_page(PageName.JUDGE)
-    control = interior.run_control
+    main_content.frame.show_page(PageName.JUDGE)
+    control = main_content.run_control
     control.start(RunSetup(dataset, demo_model(), items=items, mode=Mode.EXPLAIN, fresh=True))
 
     def ended() -> bool:
@@ -348,15 +356,15 @@ def _judge(interior: Interior, dataset: Path, items: int, watch: Watch) -> None:
     wait(ended)
     progress = control.progress
     if progress is not None:
-        interior.workspace.open_run(progress.run_id)
-    _quiet(interior)
+        main_content.workspace.open_run(progress.run_id)
+    _quiet(main_content)
 
 
-def _review(interior: Interior) -> None:
+def _review(main_content: MainContent) -> None:
     """From item to item, back again, criterion by criterion, with another order of the list."""
-    interior.frame.show_page(PageName.REVIEW)
-    _quiet(interior)
-    page = interior.review
+    main_content.frame.show_page(PageName.REVIEW)
+    _quiet(main_content)
+    page = main_content.review
     page.take_focus()
     for step in range(STEPS):
         _press(page, Qt.Key.Key_J if step < 2 * STEPS // 3 else Qt.Key.Key_K)
@@ -365,7 +373,7 @@ def _review(interior: Interior) -> None:
             _press(page, Qt.Key.Key_V)
             _press(page, Qt.Key.Key_D)
             _press(page, Qt.Key.Key_Space)
-    _quiet(interior)
+    _quiet(main_content)
 
 
 def _press(page: QApplication | object, key: Qt.Key) -> None:
@@ -378,14 +386,14 @@ def _pause(seconds: float) -> None:
     wait(lambda: time.monotonic() >= until)
 
 
-def _quiet(interior: Interior) -> None:
+def _quiet(main_content: MainContent) -> None:
     """Let the window work until none of its lanes has anything to do for a while."""
     since = time.monotonic()
     busy: list[str] = []
 
     def quiet() -> bool:
         nonlocal since
-        busy[:] = [lane.value for lane in Lane if interior.threads.busy(lane)]
+        busy[:] = [thread_name.value for thread_name in ThreadName if main_content.threads.busy(thread_name)]
         if busy:
             since = time.monotonic()
         return time.monotonic() - since > _QUIET
@@ -394,6 +402,46 @@ def _quiet(interior: Interior) -> None:
         wait(quiet)
     except TimeoutError as error:
         raise TimeoutError(f"there is no end to the work on the lanes {busy}") from error
+
+
+def write_many(path: Path, items: int) -> None:
+    """A dataset of items that all differ, of a usual length."""
+    lines = demo_dataset().read_text("utf-8").splitlines()
+    cells = [line.split("\t") for line in lines[1:]]
+    with path.open("w", encoding="utf-8") as file:
+        file.write(f"{lines[0]}\n")
+        for number in range(items):
+            _id, instruction, *rest = cells[number % len(cells)]
+            file.write("\t".join([str(number), f"{instruction} Why {number * 7919 % items}?", *rest]) + "\n")
+
+
+def opened(home: Path, dataset: Path) -> MainContent:
+    """A window on a memory and a store of its own, once its dataset is there."""
+    home.mkdir(exist_ok=True)
+    frame = MainWindow(State(home))
+    frame.resize(1280, 720)
+    frame.show()
+    main_content = MainContent(frame, home / "runs.sqlite")
+    main_content.begin(dataset)
+    wait(lambda: main_content.workspace.dataset is not None)
+    return main_content
+
+
+def wait(condition: Callable[[], bool]) -> None:
+    """Let the window work, in an event loop as it always has, until something has come about."""
+    loop, poll = QEventLoop(), QTimer()
+    deadline = time.perf_counter() + _PATIENCE
+
+    def look() -> None:
+        if condition() or time.perf_counter() > deadline:
+            loop.quit()
+
+    poll.timeout.connect(look)
+    poll.start(5)
+    loop.exec()
+    poll.stop()
+    if not condition():
+        raise TimeoutError("what was waited for did not come about")
 
 
 if __name__ == "__main__":

@@ -6,8 +6,6 @@ For each wording: the share of all probability that the four letters hold (forma
 two orders would decide differently (flipped); how many labels change with the letters, and how far a label's
 probability does (spread), when each label has each letter once. With a folder of chat templates the
 mass and the flips are measured in the format of each, written in the tokens of the model's own vocabulary.
-
-Knows: wordings beside the one in use. Does not know: runs, stores.
 """
 
 import argparse
@@ -17,24 +15,23 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.core.cancel import CancelToken
+from engine.core.events import CancelToken
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, Item, Order, Preference
-from engine.core.log_probs import FloatArray, log_softmax
-from engine.core.rubric import ELOQUENT, USUAL_WORDING, Criterion, put_in
+from engine.core.numeric import FloatArray, log_softmax
+from engine.core.rubric import DEFAULT_WORDING, ELOQUENT, Criterion, put_in
 from engine.data.dataset import load_dataset
 from engine.llama.context import SessionShape
-from engine.llama.model import LlamaModel
+from engine.llama.model import BranchTokens, LlamaModel, common_prefix
 from engine.llama.session import LlamaSession
-from engine.llama.token_tree import BranchTokens, common_prefix
-from engine.loading.templates import chat_template
-from engine.prompt.chat_template import ChatTemplate
+from engine.models.templates import chat_template
+from engine.prompt.conversation import Conversation, own
 from engine.prompt.judge_prompt import fences_of, item_parts
-from engine.prompt.parts import Conversation, own
+from engine.prompt.template import ChatTemplate
 from engine.prompt.tokens import branch_tokens
 from engine.system.computer import default_threads
 
-Letters = Mapping[Preference, str]
+LabelTokens = Mapping[Preference, str]
 
 _SHORT_STEM = """\
 You compare two responses to one instruction by one criterion. Answer with one letter:
@@ -53,20 +50,20 @@ class Wording:
     name: str
     reply: str = "Verdict: {letter}"
     question: str = "{criterion}"
-    stem: str = put_in(USUAL_WORDING.system, letters=USUAL_WORDING.letters())
+    stem: str = put_in(DEFAULT_WORDING.system, letters=DEFAULT_WORDING.letters())
 
     def conversation(
-        self, item: Item, order: Order, criterion: Criterion, letters: Letters, label: Preference
+        self, item: Item, order: Order, criterion: Criterion, letters: LabelTokens, label: Preference
     ) -> Conversation:
         """One question with one label as its answer, where `letters` stand for the labels."""
         question = self.question.format(
-            criterion=USUAL_WORDING.of_criterion(criterion),
+            criterion=DEFAULT_WORDING.of_criterion(criterion),
             name=words(criterion.name),
             question=criterion.question,
         )
         return Conversation(
             system=(own(_with_letters(self.stem, letters)),),
-            user=(*item_parts(item, order, fences_of(USUAL_WORDING)), own(question)),
+            user=(*item_parts(item, order, fences_of(DEFAULT_WORDING)), own(question)),
             reply=self.reply.format(letter=letters[label]),
         )
 
@@ -89,7 +86,7 @@ WORDINGS = (
 )
 
 
-ASSIGNMENTS: tuple[Letters, ...] = tuple(
+ASSIGNMENTS: tuple[LabelTokens, ...] = tuple(
     dict(zip(PREFERENCES, [*"ABCD"[shift:], *"ABCD"[:shift]], strict=True)) for shift in range(4)
 )
 """Each label has each letter once; the first is the one in use."""
@@ -124,7 +121,7 @@ def main() -> None:
 
 
 @dataclass
-class Readings:
+class RawPredictions:
     """What a wording's readings of some items say; arrays of shape (items, criteria, labels).
 
     `orders`: for each order the log-probabilities, un-swapped. `tokens`: read in all, the stem aside.
@@ -156,8 +153,8 @@ def read(
     template: ChatTemplate,
     items: Sequence[Item],
     wording: Wording,
-    letters: Letters = ASSIGNMENTS[0],
-) -> Readings:
+    letters: LabelTokens = ASSIGNMENTS[0],
+) -> RawPredictions:
     """All criteria of all items in both orders."""
     prompts = [[_branches(template, item, order, wording, letters) for item in items] for order in Order]
     session.hold_stem(_shared([branch for one_order in prompts for item in one_order for branch in item]))
@@ -167,13 +164,12 @@ def read(
         for order, one_order in zip(Order, prompts, strict=True)
     }
     scores[Order.BA] = scores[Order.BA][..., [1, 0, 2, 3]]
-    return Readings(scores, session.tokens_read - before)
+    return RawPredictions(scores, session.tokens_read - before)
 
 
 def _branches(
-    template: ChatTemplate, item: Item, order: Order, wording: Wording, letters: Letters
+    template: ChatTemplate, item: Item, order: Order, wording: Wording, letters: LabelTokens
 ) -> list[BranchTokens]:
-    """One for each criterion."""
     asked = [
         [wording.conversation(item, order, criterion, letters, label) for label in PREFERENCES]
         for criterion in ELOQUENT.criteria
@@ -198,12 +194,12 @@ def _own_format(
     session: LlamaSession, template: ChatTemplate, items: Sequence[Item], wording: Wording
 ) -> str:
     """A line of the table: a wording in the model's own format, with all assignments of letters."""
-    usual, *others = [read(session, template, items, wording, letters) for letters in ASSIGNMENTS]
-    labels = usual.probabilities.argmax(axis=-1)
+    default_wording, *others = [read(session, template, items, wording, letters) for letters in ASSIGNMENTS]
+    labels = default_wording.probabilities.argmax(axis=-1)
     changed = np.mean([other.probabilities.argmax(axis=-1) != labels for other in others])
-    spread = np.std([each.probabilities for each in (usual, *others)], axis=0).mean()
-    tokens = usual.tokens / len(items)
-    figures = f"{usual.mass:.2f} | {usual.flipped:.0%} | {changed:.0%} | {spread:.3f}"
+    spread = np.std([each.probabilities for each in (default_wording, *others)], axis=0).mean()
+    tokens = default_wording.tokens / len(items)
+    figures = f"{default_wording.mass:.2f} | {default_wording.flipped:.0%} | {changed:.0%} | {spread:.3f}"
     return f"| {wording.name} | {tokens:,.0f} | {figures} |"
 
 
@@ -214,11 +210,13 @@ def _all_formats(
     for name, template in zip(names, templates, strict=True):
         print(f"{name}: {template.frame.note or 'its own'}")
         for wording in WORDINGS:
-            readings = read(session, template, items, wording)
-            print(f"    {wording.name:40}{readings.mass:8.2f}{readings.flipped:8.0%}", flush=True)
+            raw_predictions = read(session, template, items, wording)
+            print(
+                f"    {wording.name:40}{raw_predictions.mass:8.2f}{raw_predictions.flipped:8.0%}", flush=True
+            )
 
 
-def _with_letters(stem: str, letters: Letters) -> str:
+def _with_letters(stem: str, letters: LabelTokens) -> str:
     """The stem with other letters for its labels, their lines in the order of the letters."""
     lines = stem.split("\n")
     places = [place for place, line in enumerate(lines) if line[:3] in {"A: ", "B: ", "C: ", "D: "}]

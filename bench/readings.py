@@ -5,8 +5,6 @@
 
 Other instructions of a processor round otherwise, and so does another release: `CLOSE` says how far apart two
 readings of the same may be. Docs: new-llama.md.
-
-Knows: the demo's items, how a run is judged. Does not know: whether a reading is right.
 """
 
 import argparse
@@ -18,16 +16,16 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 
-from engine.core.cancel import CancelToken
+from engine.core.events import CancelToken
 from engine.core.items import PREFERENCES
-from engine.core.run_setup import RunSetup
-from engine.core.settings import Mode
 from engine.data.dataset import load_dataset
+from engine.settings.rows import Mode
+from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.files import file_hash, write_json
 from engine.system.paths import demo_dataset, demo_model
 from gui.judge.run_jobs import judge
-from gui.work.lanes import JobControl
+from gui.workspace.threads import JobControl
 
 KEPT = Path(__file__).with_suffix(".json")
 ITEMS = 10
@@ -39,7 +37,7 @@ CLOSE_LOGS, LEAST = 0.1, 1e-4
 What is below `LEAST` counts as that: six decimals are kept, too few to say how much it differs.
 """
 
-Readings = Mapping[str, list[float]]
+RawPredictions = Mapping[str, list[float]]
 """The probabilities of the four labels as they were read, by item, criterion and order."""
 
 
@@ -50,19 +48,19 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--keep", action="store_true", help="write them anew")
     options = parser.parse_args(arguments)
-    readings, here = read(), f"llama-cpp-python {version('llama-cpp-python')}"
+    raw_predictions, here = read(), f"llama-cpp-python {version('llama-cpp-python')}"
     if options.keep:
-        write_json(KEPT, {"made_with": here, "model": file_hash(demo_model()), "readings": readings})
-        print(f"{len(readings)} readings of {here}: {KEPT}")
+        write_json(KEPT, {"made_with": here, "model": file_hash(demo_model()), "readings": raw_predictions})
+        print(f"{len(raw_predictions)} readings of {here}: {KEPT}")
         return 0
     kept = json.loads(KEPT.read_text(encoding="utf-8"))
     if kept["model"] != file_hash(demo_model()):
         print("The demo model is another one than that of the kept readings: python -m bench.readings --keep")
         return 1
-    largest, where = largest_difference(kept["readings"], readings)
-    largest_log, where_log = largest_difference(kept["readings"], readings, _log)
-    flips = other_labels(kept["readings"], readings)
-    print(f"{here}, held against {kept['made_with']}: {len(readings)} readings")
+    largest, where = largest_difference(kept["readings"], raw_predictions)
+    largest_log, where_log = largest_difference(kept["readings"], raw_predictions, _log)
+    flips = other_labels(kept["readings"], raw_predictions)
+    print(f"{here}, held against {kept['made_with']}: {len(raw_predictions)} readings")
     print(f"largest difference of a probability  {largest:.6f}  ({where}); allowed: {CLOSE}")
     print(f"largest difference of a logarithm    {largest_log:.6f}  ({where_log}); allowed: {CLOSE_LOGS}")
     print(f"readings with another first label    {len(flips)}  {', '.join(flips)}".rstrip())
@@ -81,13 +79,13 @@ def read() -> dict[str, list[float]]:
                     round(math.exp(log_prob), 6) for log_prob in reading.log_probs
                 ]
                 for item in store.judged(1)
-                for criterion, readings in item.readings.items()
-                for reading in readings
+                for criterion, raw_predictions in item.raw_predictions.items()
+                for reading in raw_predictions
             }
 
 
 def largest_difference(
-    kept: Readings, now: Readings, scale: Callable[[float], float] = float
+    kept: RawPredictions, now: RawPredictions, scale: Callable[[float], float] = float
 ) -> tuple[float, str]:
     """The largest difference of a label's probability, on a scale, and whose it is.
 
@@ -109,7 +107,7 @@ def _log(probability: float) -> float:
     return math.log(max(probability, LEAST))
 
 
-def other_labels(kept: Readings, now: Readings) -> list[str]:
+def other_labels(kept: RawPredictions, now: RawPredictions) -> list[str]:
     """The readings whose most probable label is another one."""
     return [
         name

@@ -1,13 +1,12 @@
 """What each way of asking, and each part of the permuted letters, is worth on a stored run: a table.
 
-    python main.py judge DATASET --model MODEL --mode labels --ways letters,permuted,absolute,graded --out OUT
+    python main.py judge DATASET --model MODEL --mode labels --out OUT \
+        --method label-tokens,permuted-labels,pointwise-yes-no,pointwise-grade
     python -m bench.ways STORE RUN DATASET
 
 For each way, the ways together, and for choices of the four permutations: the mean accuracy over the criteria
 and its 95 % interval, the share of judgments that the order alone decides, and the mean format mass; at last
 how far a label's probability differs between the permutations (spread).
-
-Knows: stored answers. Does not know: models, how a run is made.
 """
 
 import argparse
@@ -18,14 +17,13 @@ from statistics import fmean
 
 import numpy as np
 
-from engine.core.items import Way
-from engine.core.judgments import Reading
-from engine.core.value_tables import Estimate
-from engine.core.ways.all_ways import reading_of
+from engine.core.items import Method
+from engine.core.judgments import RawPrediction
+from engine.core.methods import raw_prediction_of
+from engine.core.tables import Estimate
 from engine.data.dataset import Dataset, load_dataset
-from engine.decisions.run_results import RunResults, load_results
-from engine.measure.accuracy import mean_accuracy, run_accuracy
-from engine.measure.label_counts import count_run
+from engine.metrics.accuracy import count_run, mean_accuracy, run_accuracy
+from engine.results.run_results import RunResults, load_results
 from engine.store.run_store import RunStore
 
 _PERMUTATIONS = (
@@ -33,7 +31,7 @@ _PERMUTATIONS = (
     *(("ABCD", "CDAB"), ("BCDA", "DABC"), ("ABCD", "BCDA", "CDAB", "DABC")),
 )
 
-Change = Callable[[Reading], Reading | None]
+Change = Callable[[RawPrediction], RawPrediction | None]
 """What is made of a reading; None leaves it out."""
 
 
@@ -42,9 +40,9 @@ def changed(results: RunResults, change: Change) -> RunResults:
     judged = tuple(
         replace(
             item,
-            readings={
+            raw_predictions={
                 name: tuple(made for reading in own if (made := change(reading)) is not None)
-                for name, own in item.readings.items()
+                for name, own in item.raw_predictions.items()
             },
         )
         for item in results.judged
@@ -52,18 +50,19 @@ def changed(results: RunResults, change: Change) -> RunResults:
     return replace(results.model_alone(), judged=judged).calibrated(None)
 
 
-def only_way(way: Way) -> Change:
-    """The readings of one way."""
-    return lambda reading: reading if reading.way is way else None
+def only_method(method: Method) -> Change:
+    return lambda reading: reading if reading.method is method else None
 
 
 def only_permutations(names: Sequence[str]) -> Change:
     """The permuted letters of some questions, as a way of their own."""
 
-    def change(reading: Reading) -> Reading | None:
-        if reading.way is not Way.PERMUTED:
+    def change(reading: RawPrediction) -> RawPrediction | None:
+        if reading.method is not Method.PERMUTED_LABELS:
             return None
-        return reading_of(reading.way, reading.order, [a for a in reading.answers if a.question in names])
+        return raw_prediction_of(
+            reading.method, reading.order, [a for a in reading.answers if a.question in names]
+        )
 
     return change
 
@@ -71,30 +70,28 @@ def only_permutations(names: Sequence[str]) -> Change:
 def with_permutations(names: Sequence[str]) -> Change:
     """The same beside the letters."""
     permuted = only_permutations(names)
-    return lambda reading: reading if reading.way is Way.LETTERS else permuted(reading)
+    return lambda reading: reading if reading.method is Method.LABEL_TOKENS else permuted(reading)
 
 
 def choices(results: RunResults) -> Iterator[tuple[str, Change]]:
-    """What is compared."""
-    ways = results.ways
+    methods = results.methods
     yield "all together", lambda reading: reading
-    for way in ways:
-        yield way.value, only_way(way)
-    if Way.PERMUTED in ways:
+    for method in methods:
+        yield method.value, only_method(method)
+    if Method.PERMUTED_LABELS in methods:
         for names in _PERMUTATIONS:
             yield f"permuted: {' '.join(names)}", only_permutations(names)
-        if Way.LETTERS in ways:
+        if Method.LABEL_TOKENS in methods:
             for names in (("CDAB",), _PERMUTATIONS[-1]):
                 yield f"letters and {' '.join(names)}", with_permutations(names)
 
 
 def row(name: str, results: RunResults, dataset: Dataset) -> list[str]:
-    """A line of the table."""
     counts = count_run(results)
     accuracy = mean_accuracy(run_accuracy(results, dataset))
     assert accuracy is not None  # several instructions with labels
     flips = [count.flipped for count in counts if count.flipped is not None]
-    mass = [count.format_mass for count in counts if count.format_mass is not None]
+    mass = [count.answer_mass for count in counts if count.answer_mass is not None]
     return [
         name,
         str(Estimate(accuracy.mean, accuracy.share_interval())),
@@ -107,28 +104,25 @@ def spread(results: RunResults) -> float | None:
     """How far a label's probability differs between the permutations: standard deviation, in the mean."""
     found = []
     for item in results.judged:
-        for own in item.readings.values():
+        for own in item.raw_predictions.values():
             for reading in own:
-                if reading.way is Way.PERMUTED:
-                    each = [reading_of(reading.way, reading.order, [a]) for a in reading.answers]
-                    shares = [np.exp(np.array(one.log_probs)) / one.format_mass for one in each]
+                if reading.method is Method.PERMUTED_LABELS:
+                    each = [raw_prediction_of(reading.method, reading.order, [a]) for a in reading.answers]
+                    shares = [np.exp(np.array(one.log_probs)) / one.answer_mass for one in each]
                     found.append(float(np.std(shares, axis=0).mean()))
     return fmean(found) if found else None
 
 
 def table(rows: Sequence[Sequence[str]], titles: Sequence[str]) -> str:
-    """As Markdown."""
     lines = [f"| {' | '.join(titles)} |", f"|---|{'---:|' * (len(titles) - 1)}"]
     return "\n".join([*lines, *(f"| {' | '.join(cells)} |" for cells in rows)])
 
 
 def measured(results: RunResults, dataset: Dataset) -> Mapping[str, RunResults]:
-    """The run by each choice."""
     return {name: changed(results, change) for name, change in choices(results)}
 
 
 def main() -> None:
-    """Print the table."""
     parser = argparse.ArgumentParser(description="What the ways of asking are worth on a stored run.")
     parser.add_argument("store", type=Path)
     parser.add_argument("run", type=int)

@@ -1,4 +1,4 @@
-"""The application: Qt started, the window opened, faults shown.
+"""The application: Qt started, the window opened, bugs shown.
 
 Knows: QApplication, what Qt needs of the system. Does not know: what is in the window.
 """
@@ -15,16 +15,14 @@ from PySide6.QtWidgets import QApplication
 
 from engine.core import VERSION
 from engine.core.errors import EngineBug, EngineError
-from engine.system.ended_by_fault import FaultWatch
-from engine.system.few_sources import keep_few_sources
+from engine.system.computer import keep_few_sources
+from engine.system.crash_reports import FaultWatch
 from engine.system.paths import data_folder
-from gui.window.end_signals import EndSignals
 from gui.window.frame import MainWindow
-from gui.window.overrides import guard_overrides
-from gui.window.popup_keys import PopupKeys
+from gui.window.start import EndSignals, PopupKeys, guard_overrides
 
 if TYPE_CHECKING:
-    from gui.window.interior import Interior
+    from gui.window.main_content import MainContent
 
 
 def make_application(arguments: list[str]) -> QApplication:
@@ -51,7 +49,7 @@ def open_window(*files: Path) -> int:
     window = MainWindow()
     _report_faults(window.show_problem)
     window.show()
-    filled: list[Interior] = []  # before it begins, for then its threads are to be ended, whatever happens
+    filled: list[MainContent] = []  # before it begins, for then its threads are to be ended, whatever happens
 
     def begin() -> None:
         if window.isVisible():  # not where it was closed at once
@@ -63,7 +61,7 @@ def open_window(*files: Path) -> int:
     def close() -> None:
         window.close()
         if window.isVisible() and not window.closing:
-            signals.hear()  # he would rather stay
+            signals.hear()  # they would rather stay
 
     first_picture = FirstPicture(window)
     first_picture.shown.connect(begin)
@@ -72,20 +70,20 @@ def open_window(*files: Path) -> int:
     signals.close()
     window.state.save()
     watch.end()
-    if not all(interior.end(at_once=True) for interior in filled):
+    if not all(main_content.end(at_once=True) for main_content in filled):
         # Something works on that cannot be stopped. All that counts is stored; Qt would abort instead.
         os._exit(code)
     return code
 
 
-def fill(window: MainWindow) -> "Interior":
+def fill(window: MainWindow) -> "MainContent":
     """Put into the frame what it holds."""
     # Only now: all that is in the window takes longer to import than the frame takes to be seen.
-    from gui.window.interior import Interior  # noqa: PLC0415
+    from gui.window.main_content import MainContent  # noqa: PLC0415
 
-    interior = Interior(window)
-    _report_faults(interior.show_problem)
-    return interior
+    main_content = MainContent(window)
+    _report_faults(main_content.show_problem)
+    return main_content
 
 
 class FirstPicture(QObject):
@@ -111,7 +109,7 @@ def _report_faults(show: Callable[[EngineError], None]) -> None:
 
     def report(_kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         # Only now: the first picture need not wait for what logging imports.
-        from engine.system.fault_log import fault_words, log_fault  # noqa: PLC0415
+        from engine.system.crash_reports import fault_words, log_fault  # noqa: PLC0415
 
         log_fault(error, "in the window")
         bug = EngineBug(fault_words(error))

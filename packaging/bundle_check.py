@@ -1,8 +1,6 @@
-"""What a bundle on Linux weighs, what it needs of the system, and whether it has the rest.
+"""The size of a bundle on Linux, what it needs of the system, and whether it has the rest.
 
-    python packaging/bundle_check.py FOLDER
-
-Knows: files and what they are linked with. Does not know: how the bundle was made.
+python packaging/bundle_check.py FOLDER
 """
 
 import sys
@@ -35,7 +33,7 @@ _REASONS = {
 
 
 def main(arguments: list[str]) -> int:
-    """Print what there is to say of a bundle; 1 where it lacks a library."""
+    """Print the report on a bundle; 1 if it lacks a library."""
     if len(arguments) != 1 or not Path(arguments[0]).is_dir():
         print("usage: python packaging/bundle_check.py FOLDER", file=sys.stderr)
         return 2
@@ -48,7 +46,7 @@ def main(arguments: list[str]) -> int:
     always = ", ".join(sorted(system - for_gpus))
     print(f"Needs glibc {glibc[0]}.{glibc[1]} or newer, and of the system: {always}")
     if for_gpus:
-        print(f"For a GPU alone it needs {', '.join(sorted(for_gpus))}, and runs without.")
+        print(f"Only for a GPU it needs {', '.join(sorted(for_gpus))}; it runs without.")
     for library, users in sorted(lacking.items()):
         print(f"LACKS {library}, which these are linked with: {', '.join(sorted(users)[:4])}")
     return 1 if lacking else 0

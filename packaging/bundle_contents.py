@@ -1,7 +1,4 @@
-"""What goes into a bundle, and what of the packages' files stays out.
-
-Knows: names of modules and of files inside a bundle. Does not know: PyInstaller.
-"""
+"""What goes into a bundle, and what of the packages' files stays out."""
 
 import re
 import sys

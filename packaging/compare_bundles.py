@@ -1,10 +1,8 @@
-"""What differs between two bundles, such as those of one commit that were built in two folders.
+"""The differences between two bundles, such as two builds of one commit in different folders.
 
     python packaging/compare_bundles.py A B
 
 A and B are archives or folders that packaging/build.py made. Exit code: 0 where they are equal.
-
-Knows: archives, files in them. Does not know: how a bundle is made.
 """
 
 import hashlib
@@ -40,26 +38,26 @@ def main(arguments: list[str]) -> int:
     lines = differences(contents(first), contents(second))
     if not lines:
         packed = first.is_file() and second.is_file()
-        lines = ["All files are equal; the archives are packed in another way."] if packed else []
+        lines = ["All files are equal; the archives are packed differently."] if packed else []
     print("\n".join(lines) or "All files are equal.")
     return 1 if lines else 0
 
 
 def differences(first: Mapping[str, Content], second: Mapping[str, Content]) -> list[str]:
-    """A line for each path that is only in one of two bundles, or other there."""
+    """A line for each path that is in only one of two bundles, or differs."""
     lines = []
     for path in sorted(first.keys() | second.keys()):
         if path not in second:
             lines.append(f"only in the first   {path}")
         elif path not in first:
             lines.append(f"only in the second  {path}")
-        elif other := [name for name in Content._fields if _differs(first[path], second[path], name)]:
+        elif other := [
+            name
+            for name in Content._fields
+            if bool(getattr(first[path], name) != getattr(second[path], name))
+        ]:
             lines.append(f"another {', '.join(other)}: {path}")
     return lines
-
-
-def _differs(first: Content, second: Content, name: str) -> bool:
-    return bool(getattr(first, name) != getattr(second, name))
 
 
 def contents(bundle: Path) -> dict[str, Content]:

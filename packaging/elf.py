@@ -1,7 +1,4 @@
-"""What the shared libraries and programs of Linux are linked with.
-
-Knows: readelf of binutils. Does not know: where the libraries are found.
-"""
+"""What the shared libraries and programs of Linux are linked with."""
 
 import re
 import subprocess

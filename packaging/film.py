@@ -1,7 +1,4 @@
-"""An animated picture of a window: with its dialogs, a pointer, and below it what is done.
-
-Knows: how a frame is put together, and an animated picture written. Does not know: what is shown.
-"""
+"""An animated picture of a window: with its dialogs, a pointer, and captions below it."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -38,7 +35,7 @@ class Film:
         return sum(self._durations) / 1000
 
     def add(self, window: QWidget, said: str, key: str, pointer: QPoint | None, seconds: float) -> None:
-        """Show a window as it is now for so long, with words and a key below it."""
+        """Show a window as it is now for some time, with a caption and a key below it."""
         image = QImage(self._size[0], self._size[1] + _BAR, QImage.Format.Format_RGB888)
         painter = QPainter(image)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -71,7 +68,7 @@ class Film:
         )
 
     def _palette(self) -> Image.Image:
-        """The colours that the frames have most of, which are all but some shades at the edges of letters."""
+        """The most frequent colours of the frames: all but some shades at the edges of characters."""
         counts: Counter[tuple[int, ...]] = Counter()
         for frame in self._frames[:: max(1, len(self._frames) // _COUNTED)]:
             for count, colour in frame.getcolors(frame.width * frame.height) or ():

@@ -1,8 +1,6 @@
 """Draw the program's mark in the sizes and formats that the systems want.
 
-    PYTHONPATH=. python packaging/icons.py FOLDER
-
-Knows: gui/window/mark.svg through gui.window.icons. Does not know: where the icons are put.
+PYTHONPATH=. python packaging/icons.py FOLDER
 """
 
 import os
@@ -14,7 +12,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PIL import Image
 from PySide6.QtGui import QGuiApplication
 
-from gui.window.icons import mark
+from gui.window.frame import mark
 
 SIZES = (16, 24, 32, 48, 64, 128, 256, 512)
 

@@ -3,9 +3,6 @@
 In the checkout the program lies in `main.py`, `engine`, `gui` and `models`. Beside foreign packages such
 names would be anybody's: a folder of notebooks may well have a `models.py`. So the files are copied to below
 `tiebreak/`, and wherever their code names a module of ours, the name gets `tiebreak.` before it.
-
-Knows: what of the checkout an installed copy needs, how code names modules, the lists of requirements.
-Does not know: what the program does. Hatchling runs it; `placed` needs nothing but Python.
 """
 
 import ast

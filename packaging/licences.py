@@ -1,8 +1,4 @@
-"""The licence texts of all that is in a bundle.
-
-Knows: where packages, Python and Debian keep theirs; what the project keeps for those that have none.
-Does not know: whose a file is.
-"""
+"""The licence texts of all that is in a bundle."""
 
 import re
 import shutil

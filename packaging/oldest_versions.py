@@ -3,10 +3,8 @@
     python packaging/oldest_versions.py requirements.txt > oldest.txt
     python -m pip install -r requirements.txt -c oldest.txt
 
-A package whose oldest version has no wheel for this Python is left free, which is said: nobody gets that
-version with it.
-
-Knows: requirements, pip. Does not know: what is tried with these versions.
+A package whose oldest version has no wheel for this Python gets no constraint, with a message: pip would
+not install that version either.
 """
 
 import re
@@ -33,7 +31,7 @@ def constraints(bounds: dict[str, str]) -> Iterator[str]:
         if all_there or line not in wheels or _are_wheels([line]):
             yield line
         else:
-            print(f"No wheel of {line} for this Python: any version will do.", file=sys.stderr)
+            print(f"No wheel of {line} for this Python: no constraint.", file=sys.stderr)
 
 
 def _are_wheels(wanted: list[str]) -> bool:

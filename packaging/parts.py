@@ -1,8 +1,4 @@
-"""The parts of a bundle: whose each file and module of it is, with version, licence and package.
-
-Knows: records of Python packages, Debian's packages, where Python, llama.cpp and Qt keep their files.
-Does not know: PyInstaller, texts of licences, how a list of parts is written down.
-"""
+"""The parts of a bundle: whose each file and module of it is, with version, licence and package."""
 
 import csv
 import ctypes

@@ -1,7 +1,4 @@
-"""The project that the scripts of this folder work on: its folder, its version.
-
-Knows: where things lie. Does not know: Python packages; each script runs with any Python.
-"""
+"""The project that the scripts of this folder work on: its folder, its version."""
 
 import runpy
 from pathlib import Path

@@ -1,7 +1,4 @@
-"""Shared libraries that nothing in a bundle needs any more, once other files have been left out.
-
-Knows: PyInstaller's lists of files, and what ELF files are linked with. Does not know: which are left out.
-"""
+"""Shared libraries that nothing in a bundle needs any more, once other files have been left out."""
 
 from pathlib import Path, PurePosixPath
 

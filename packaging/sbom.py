@@ -1,7 +1,4 @@
-"""The list of all parts of a bundle, with versions, licences and checksums, as CycloneDX 1.6 has it.
-
-Knows: the format, which file of a bundle is whose. Does not know: how parts were found.
-"""
+"""The list of all parts of a bundle, with versions, licences and checksums, as CycloneDX 1.6 has it."""
 
 import hashlib
 import json

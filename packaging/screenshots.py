@@ -1,8 +1,6 @@
 """Draw every page of the window in both themes, from a run of the demo model on the demo dataset.
 
-    PYTHONPATH=. python packaging/screenshots.py FOLDER [WIDTH HEIGHT]
-
-Knows: the states of the window that are worth a picture. Does not know: how it is opened, unseen.
+PYTHONPATH=. python packaging/screenshots.py FOLDER [WIDTH HEIGHT]
 """
 
 import subprocess
@@ -16,10 +14,10 @@ from stage import Stage, stage
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from engine.data.submission import SubmissionRow, write_submission
-from engine.decisions.run_results import RunResults, submission_of
+from engine.results.run_results import RunResults, submission_of
 from engine.system.paths import demo_dataset
-from gui.kit.theme import ThemeWish
-from gui.work.page_name import PageName
+from gui.widgets.theme import ThemeChoice
+from gui.workspace.state import PageName
 
 SIZE = (1280, 720)
 OVERRIDDEN = "naturalness"
@@ -41,19 +39,19 @@ def main(arguments: list[str]) -> int:
         studio, another = Studio(at_work, folder), at_work.home / "another-team.tsv"
         studio.judge()
         studio.compare(another)
-        for theme in (ThemeWish.LIGHT, ThemeWish.DARK):
+        for theme in (ThemeChoice.LIGHT, ThemeChoice.DARK):
             studio.draw(theme)
-        studio.draw_tabs(ThemeWish.LIGHT)
-        studio.draw_review(ThemeWish.LIGHT)
-        studio.draw_people(ThemeWish.LIGHT)
-        studio.draw_words(ThemeWish.LIGHT)
-        studio.draw_submission(another, ThemeWish.LIGHT)
+        studio.draw_tabs(ThemeChoice.LIGHT)
+        studio.draw_review(ThemeChoice.LIGHT)
+        studio.draw_annotators(ThemeChoice.LIGHT)
+        studio.draw_words(ThemeChoice.LIGHT)
+        studio.draw_submission(another, ThemeChoice.LIGHT)
         studio.draw_ranking()
     return 0
 
 
 class Studio:
-    """Brings the window into the states that are worth a picture."""
+    """Brings the window into the states to show."""
 
     def __init__(self, at_work: Stage, folder: Path) -> None:
         self._stage = at_work
@@ -63,20 +61,20 @@ class Studio:
     def judge(self) -> None:
         """Judge the demo, with a picture in the middle of the run, and override two judgments."""
         window = self._window
-        window.frame.set_theme(ThemeWish.LIGHT)
+        window.frame.set_theme(ThemeChoice.LIGHT)
         window.frame.show_page(PageName.JUDGE)
-        self._stage.settle()
+        self._stage.wait_until_idle()
         window.run()
         self._stage.until(lambda: self._stage.judged > 100)
         self._save("judge-running")
         self._stage.until(lambda: not window.run_control.running)
-        self._stage.settle()
+        self._stage.wait_until_idle()
         self._override(0, "Response A reads more like a person.")
         self._override(1, None)
-        self._stage.settle()
+        self._stage.wait_until_idle()
 
     def _override(self, place: int, explanation: str | None) -> None:
-        """Let a person's label, another than the model's, stand for it on naturalness."""
+        """Override the model's label on naturalness with another one."""
         judgment = self._results.judgments[OVERRIDDEN][place]
         label = next(
             preference for preference in Preference if preference is not self._results.label(judgment)
@@ -99,22 +97,22 @@ class Studio:
         page.choosing.add_files([path])
         self._stage.until(lambda: path in page.choosing.choice.files)
         page.choosing.systems.view.item(0).setCheckState(Qt.CheckState.Checked)
-        self._stage.settle()
+        self._stage.wait_until_idle()
         page.compare()
         self._stage.until(lambda: page.compared is not None)
-        self._stage.settle()
+        self._stage.wait_until_idle()
 
-    def draw(self, theme: ThemeWish) -> None:
+    def draw(self, theme: ThemeChoice) -> None:
         """One picture of each page."""
         self._window.frame.set_theme(theme)
         for page in self._window.pages:
             if page.NAME is PageName.RANKING:
                 continue  # the demo dataset names no candidates
             self._window.frame.show_page(page.NAME)
-            self._stage.settle()
+            self._stage.wait_until_idle()
             self._save(f"{page.NAME.lower()}-{theme.value}")
 
-    def draw_tabs(self, theme: ThemeWish) -> None:
+    def draw_tabs(self, theme: ThemeChoice) -> None:
         """The other tabs of Results, with a calibration proposed."""
         self._window.frame.set_theme(theme)
         self._window.frame.show_page(PageName.RESULTS)
@@ -122,20 +120,20 @@ class Studio:
         page.calibration.calibrate()
         for place, name in ((1, "figures"), (2, "weighted"), (3, "calibration")):
             page.tabs.setCurrentIndex(place)
-            self._stage.settle()
+            self._stage.wait_until_idle()
             self._save(f"results-{name}-{theme.value}")
 
-    def draw_review(self, theme: ThemeWish) -> None:
-        """A judgment that a person overrode, with the differences between the responses."""
+    def draw_review(self, theme: ThemeChoice) -> None:
+        """An overridden judgment, with the differences between the responses."""
         self._window.frame.set_theme(theme)
         item_id = self._results.judged[0].item_id
         self._window.workspace.show_in_review(JudgmentKey(item_id, OVERRIDDEN))
-        self._stage.settle()
+        self._stage.wait_until_idle()
         self._window.review.marking.setCurrentIndex(1)
-        self._stage.settle()
+        self._stage.wait_until_idle()
         self._save(f"review-overridden-{theme.value}")
 
-    def draw_people(self, theme: ThemeWish) -> None:
+    def draw_annotators(self, theme: ThemeChoice) -> None:
         """Ada has reviewed some items; Ben labels the next one blind."""
         self._window.frame.set_theme(theme)
         review = self._window.review
@@ -146,22 +144,22 @@ class Studio:
             review.queue.skip,
         ):
             step()
-            self._stage.settle()
+            self._stage.wait_until_idle()
         self._save(f"review-progress-{theme.value}")
         self._window.workspace.set_author("Ben")
         review.reviewer.blind_button.click()
-        self._stage.settle()
+        self._stage.wait_until_idle()
         review.desk.override_label(Preference.BOTH_GOOD)
-        self._stage.settle()
+        self._stage.wait_until_idle()
         review.desk.choose_number(1)
-        self._stage.settle()
+        self._stage.wait_until_idle()
         self._save(f"review-blind-{theme.value}")
         review.reviewer.blind_button.click()
         self._window.workspace.set_author("Ada")
-        self._stage.settle()
+        self._stage.wait_until_idle()
 
-    def draw_words(self, theme: ThemeWish) -> None:
-        """What is said while another program holds the run store waits, and a notice says so."""
+    def draw_words(self, theme: ThemeChoice) -> None:
+        """While another program locks the run store, annotations wait, and a notice says so."""
         self._window.frame.set_theme(theme)
         words, frame, space = self._window.workspace.words, self._window.frame, self._window.workspace
         frame.show_page(PageName.REVIEW)
@@ -178,38 +176,38 @@ class Studio:
             self._save(f"words-wait-{theme.value}")
             holder.communicate()
         self._stage.until(lambda: not words.count)
-        self._stage.settle()
+        self._stage.wait_until_idle()
 
-    def draw_submission(self, path: Path, theme: ThemeWish) -> None:
-        """An opened submission, with the human labels and the run beside it."""
+    def draw_submission(self, path: Path, theme: ThemeChoice) -> None:
+        """An opened submission, with the human labels and the run in comparison columns."""
         self._window.frame.set_theme(theme)
         run_id = self._results.run.id
         self._window.submissions.open(path)
         self._stage.until(lambda: self._results.run.submitted)
-        self._stage.settle()
+        self._stage.wait_until_idle()
         beside = self._window.review.beside
         beside.button.ticked.emit(run_id, True)
-        self._stage.settle()
+        self._stage.wait_until_idle()
         self._save(f"review-submission-{theme.value}")
 
     def draw_ranking(self) -> None:
         """The demo's candidates, judged, in both themes."""
         window = self._window
         window.workspace.open_dataset(demo_dataset().with_name("demo-candidates.tsv"))
-        self._stage.settle()
+        self._stage.wait_until_idle()
         window.frame.show_page(PageName.JUDGE)
-        self._stage.settle()
+        self._stage.wait_until_idle()
         window.run()
         self._stage.until(lambda: not window.run_control.running)
-        self._stage.settle()
+        self._stage.wait_until_idle()
         judged = window.run_control.progress
         assert judged is not None
         window.workspace.open_run(judged.run_id)
         self._stage.until(lambda: self._results.run.id == judged.run_id)
-        for theme in (ThemeWish.LIGHT, ThemeWish.DARK):
+        for theme in (ThemeChoice.LIGHT, ThemeChoice.DARK):
             window.frame.set_theme(theme)
             window.frame.show_page(PageName.RANKING)
-            self._stage.settle()
+            self._stage.wait_until_idle()
             self._save(f"ranking-{theme.value}")
 
     def _save(self, name: str) -> None:

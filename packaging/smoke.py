@@ -1,12 +1,12 @@
-"""Try a bundle as its user will have it.
+"""Test a bundle as a user will have it.
 
     python packaging/smoke.py BUNDLE [--source PYTHON] [--screenshots FOLDER] [--bare-root FOLDER]
 
 BUNDLE is the folder or the archive that packaging/build.py made. It is copied to a folder with spaces and
-letters of other scripts, made read-only, and started with empty folders of its own and no Python in sight: on
-this computer; on Linux again without a network, where that is allowed; and with --bare-root in a Debian that
-has the documented libraries and nothing else (made there by debootstrap, as root, where it is missing). As
-root, the program runs as a user without rights. Exit code: 0 where all of it works.
+characters of other scripts, made read-only, and started with empty folders of its own and without a Python:
+on this computer; on Linux again without a network, where that is allowed; and with --bare-root in a Debian
+that has the documented libraries and nothing else (made there by debootstrap, as root, where it is missing).
+As root, the program runs as a user without rights. Exit code: 0 where all of it works.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from smoke_trial import Sample, Trial
 
 def main() -> int:
     """Try the bundle in every place; the exit code."""
-    parser = argparse.ArgumentParser(description="Try a bundle as its user will have it.")
+    parser = argparse.ArgumentParser(description="Test a bundle as a user will have it.")
     parser.add_argument("bundle", type=Path, metavar="BUNDLE", help="the folder or archive of build.py")
     parser.add_argument(
         "--source",
@@ -38,7 +38,7 @@ def main() -> int:
     )
     parser.add_argument("--screenshots", type=Path, metavar="FOLDER", help="keep pictures of the window")
     parser.add_argument(
-        "--bare-root", type=Path, metavar="FOLDER", help="also in a bare Debian, in this folder"
+        "--bare-root", type=Path, metavar="FOLDER", help="also test in a bare Debian in this folder"
     )
     options = parser.parse_args()
     for stream in (sys.stdout, sys.stderr):
@@ -53,7 +53,7 @@ def main() -> int:
         for entering in _places(options.bare_root):
             with entering as place:
                 failed += _try(Trial(place, bundle, sample, options.screenshots))
-    print("\nAll of it works." if not failed else f"\nFailed: {failed}.")
+    print("\nAll steps passed." if not failed else f"\nFailed: {failed}.")
     return 1 if failed else 0
 
 
@@ -62,7 +62,7 @@ def _places(bare_root: Path | None) -> Sequence[AbstractContextManager[Place]]:
     if network_can_be_left():
         places.append(this_computer(offline=True))
     else:
-        print("Not tried without a network: this system does not let a process leave it.")
+        print("Not tested without a network: this system cannot start a process without one.")
     if bare_root:
         places.append(bare_debian(bare_root.resolve()))
     return places

@@ -1,7 +1,4 @@
-"""Which libraries a bundle loads on Linux, as the dynamic linker itself tells; two steps of the trial.
-
-Knows: the linker's words, which libraries are documented. Does not know: what else is tried.
-"""
+"""Which libraries a bundle loads on Linux, as the dynamic linker itself tells; two steps of the trial."""
 
 import re
 import shutil

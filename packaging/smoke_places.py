@@ -1,7 +1,4 @@
-"""Where a bundle is tried: on this computer with nothing of it in sight, without a network, in a bare Debian.
-
-Knows: environments, users, namespaces, debootstrap. Does not know: what is tried.
-"""
+"""Where a bundle is tried: here without the checkout in sight, without a network, in a bare Debian."""
 
 import os
 import shutil

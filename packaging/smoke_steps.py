@@ -1,7 +1,4 @@
-"""What is tried with a bundle, one step after the other; each says what it found, or raises AssertionError.
-
-Knows: what the program promises. Does not know: where the bundle is, and how its programs are started.
-"""
+"""What is tried with a bundle, step by step; each says what it found, or raises AssertionError."""
 
 import re
 import sys
@@ -82,7 +79,7 @@ def _commands(trial: Trial) -> str:
         ("runs", "show", "1"),
         ("prompt", "1", "--tokens"),
         ("prompt", "demo.tsv", "--model", "demo", "--next", "3"),
-        ("weigh", "1", *gold, "--fit-weights"),
+        ("weighted-score", "1", *gold, "--fit-weights"),
         ("compare", "1", submission, *gold),
         ("audit", "1"),
         ("report", "1", *gold, "--out", "report.html", "--figures", "figures"),
@@ -106,7 +103,7 @@ def _kill_and_resume(trial: Trial) -> str:
     assert 0 < judged < _ITEMS, f"{judged} of {_ITEMS} items were judged when it was killed"
     assert not trial.written("resumed.tsv").exists(), "half a submission was written"
     printed = trial.run(*words, messages=True)
-    assert f"goes on: {judged} of {_ITEMS}" in printed, printed
+    assert f"is resumed: {judged} of {_ITEMS}" in printed, printed
     _assert_as_from_source(trial, "resumed.tsv")
     return f"killed with {judged} of {_ITEMS} items judged; the same submission"
 
@@ -123,7 +120,7 @@ def _damaged_models(trial: Trial) -> str:
         for words in (("models", "check"), ("judge", "demo.tsv", "--out", "never.tsv", "--model")):
             printed = trial.run(*words, name, code=2, messages=True)
             assert name in printed, printed
-            assert "fault of Tiebreak" not in printed, printed
+            assert "bug in Tiebreak" not in printed, printed
     assert not trial.written("never.tsv").exists(), "a submission was written"
     return f"{len(damaged)} files refused by name"
 

@@ -1,7 +1,4 @@
-"""One bundle in one place: copied there, made read-only, and started with folders of its own.
-
-Knows: how the bundle's programs are started, what they print and write. Does not know: what is tried.
-"""
+"""One bundle in one place: copied there, made read-only, and started with folders of its own."""
 
 import os
 import re

@@ -1,7 +1,4 @@
-"""The window of a bundle on a screen of its own: opened, used, photographed and closed.
-
-Knows: Xvfb, xdotool and ImageMagick. Does not know: the bundle; it gets a way to start it.
-"""
+"""The window of a bundle on a screen of its own: opened, used, photographed and closed."""
 
 import ctypes
 import os

@@ -1,9 +1,6 @@
-"""The window where nobody sees it, with a home of its own, for those who draw or record it.
+"""The window off screen, with a home of its own, for screenshots and recordings.
 
-Nothing of the user's own is read or written: the run store and the window's memory are in a folder that is
-gone afterwards.
-
-Knows: how the window is opened, when it rests. Does not know: what is shown in it.
+No user data is read or written: the run store and the window's state are in a temporary folder.
 """
 
 import os
@@ -20,11 +17,11 @@ os.environ["TIEBREAK_HOME"] = tempfile.mkdtemp(prefix="tiebreak-")
 from PySide6.QtCore import QDeadlineTimer, QEventLoop, QTimer
 
 from gui.app import make_application
-from gui.kit.theme import ThemeWish
+from gui.widgets.theme import ThemeChoice
 from gui.window.frame import MainWindow
-from gui.window.interior import Interior
-from gui.work.lanes import Lane
-from gui.work.state import State
+from gui.window.main_content import MainContent
+from gui.workspace.state import State
+from gui.workspace.threads import ThreadName
 
 AUTHOR = "Ada"
 _PATIENCE_MS = 900_000
@@ -36,16 +33,16 @@ _QUIET_MS = 700  # longer than any delay between a change and the job that follo
 class Stage:
     """A window, and the folder of its files."""
 
-    window: Interior
+    window: MainContent
     home: Path
 
-    def settle(self) -> None:
-        """Wait until all lanes have been quiet for a while."""
+    def wait_until_idle(self) -> None:
+        """Wait until all worker threads have been idle for a while."""
         quiet = QDeadlineTimer(_QUIET_MS)
         patience = QDeadlineTimer(_PATIENCE_MS)
         while not quiet.hasExpired():
             wait()
-            if any(self.window.threads.busy(lane) for lane in Lane):
+            if any(self.window.threads.busy(thread_name) for thread_name in ThreadName):
                 quiet = QDeadlineTimer(_QUIET_MS)
             if patience.hasExpired():
                 raise TimeoutError("the window did not come to rest")
@@ -83,9 +80,9 @@ def stage(width: int, height: int) -> Iterator[Stage]:
     state.keep_export_folder(home)
     frame = MainWindow(state)
     frame.resize(width, height)
-    frame.set_theme(ThemeWish.LIGHT)
+    frame.set_theme(ThemeChoice.LIGHT)
     frame.show()
-    window = Interior(frame, home / "runs.sqlite")
+    window = MainContent(frame, home / "runs.sqlite")
     window.begin()
     try:
         yield Stage(window, home)

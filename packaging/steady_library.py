@@ -1,7 +1,4 @@
-"""Python's own modules as PyInstaller zips them, made the same each time.
-
-Knows: zip files of compiled modules. Does not know: which modules there are.
-"""
+"""Python's own modules as PyInstaller zips them, made the same each time."""
 
 import marshal
 import zipfile

@@ -1,7 +1,4 @@
-"""What llama.cpp's Vulkan backend is compiled with: Vulkan's headers and glslc, the compiler of shaders.
-
-Knows: where the two lie, and which headers are new enough. Does not know: CMake, the rest of llama.cpp.
-"""
+"""What llama.cpp's Vulkan backend is compiled with: Vulkan's headers and glslc, the compiler of shaders."""
 
 import os
 import re
@@ -14,9 +11,9 @@ from pathlib import Path
 _OLDEST = 239
 _SYSTEM_HEADERS = (Path("/usr/local/include"), Path("/usr/include"))
 _VERSION = re.compile(r"^#define VK_HEADER_VERSION (\d+)", re.MULTILINE)
-_REMEDY = (
+_HINT = (
     "Install the Vulkan SDK (https://vulkan.lunarg.com) and name its folder in the variable VULKAN_SDK, or"
-    " make a bundle that computes with the processor alone: --without-gpu (with make: GPU=no)."
+    " make a bundle for the CPU only: --without-gpu (with make: GPU=no)."
 )
 
 
@@ -24,7 +21,7 @@ class NoVulkan(Exception):
     """Why llama.cpp's library for GPUs cannot be compiled here, and what to do."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"{reason} {_REMEDY}")
+        super().__init__(f"{reason} {_HINT}")
 
 
 def vulkan_tools() -> list[str]:

@@ -1,10 +1,8 @@
-"""Record a walk through the program as an animated picture: what is pressed stands below the window.
+"""Record a walk through the program as an animated picture: captions below the window name the keys.
 
     PYTHONPATH=. python packaging/walk.py FILE.gif [ITEMS]
 
-ITEMS: how many of the demo datasets are judged; all, unless somebody tries this program itself.
-
-Knows: what a newcomer does first. Does not know: how pictures are put together.
+ITEMS: how many items of the demo datasets are judged (all).
 """
 
 import sys
@@ -22,7 +20,7 @@ from stage import Stage, stage, wait
 
 from engine.core.items import Preference
 from engine.system.paths import demo_dataset
-from gui.work.page_name import PageName
+from gui.workspace.state import PageName
 
 SIZE = (1200, 740)
 WORDS = "Neither response is right."
@@ -53,7 +51,7 @@ def main(arguments: list[str]) -> int:
 
 @dataclass
 class Walk:
-    """One who uses the program with mouse and keys, and says what he does."""
+    """A user with mouse and keyboard, whose steps are captioned."""
 
     stage: Stage
     film: Film
@@ -65,52 +63,52 @@ class Walk:
     def judge(self, items: int | None) -> None:
         """The demo, from Run to the last item."""
         window = self.stage.window
-        self.stage.settle()
+        self.stage.wait_until_idle()
         window.judge.dataset_line.set_items(items)
-        self.stage.settle()
+        self.stage.wait_until_idle()
         self.say(
             "Tiebreak judges which of two responses is better, with a model on this computer.", _LOOK + 1
         )
-        self.say("A dataset and a small model for trying are chosen. Run begins.", _GLANCE)
+        self.say("The demo dataset and a small demo model are selected. Run starts.", _GLANCE)
         self.click(window.judge.run_button)
-        self.say("The model reads each pair in both orders. What is judged is stored at once.")
+        self.say("The model reads each pair in both orders. Each judgment is stored at once.")
         self._watch_run(items or 240)
-        self.say("All is judged. What is it worth?", _LOOK)
+        self.say("All items are judged. How good are the labels?", _LOOK)
 
     def read_scores(self) -> None:
-        """Results: in short, as figures."""
+        """Results: the summary and the figures."""
         results = self.stage.window.results
-        self.say("Results says it in words, and holds it against judges that read nothing.")
+        self.say("Results shows the scores, and compares them with baselines that read no text.")
         self.press("Ctrl+3", _LOOK + 2)
-        self.say("Where the judge and people differ, as figures.")
+        self.say("Figures show where the judge and the human labels differ.")
         bar = results.tabs.tabBar()
         self.click(bar, bar.tabRect(1).center(), _LOOK + 1)
 
     def review(self) -> None:
         """A label and its explanation overridden."""
         review = self.stage.window.review
-        self.say("Review begins with what is most doubtful: texts, probabilities, an explanation.")
+        self.say("Review starts with the most uncertain item: texts, probabilities, an explanation.")
         self.press("Ctrl+4", _LOOK + 3)
-        self.say("Marked: what the two responses share, and what only one of them says.")
+        self.say("Marked: what the two responses share, and what only one of them has.")
         self.press("D", _LOOK)
-        self.say("Both are bad: a person's label stands over the judge's.")
+        self.say("Both are bad: your label overrides the judge's.")
         self.press("X", _LOOK)
-        self.say("And why, in words of one's own; Ctrl+Enter keeps them.")
+        self.say("Write your own explanation; Ctrl+Enter saves it.")
         self.press("E", _GLANCE)
         self._type(WORDS)
         self.press("Ctrl+Return", _LOOK)
-        self.say("The item is confirmed, and the next one comes.")
+        self.say("Accept the item, and go to the next one.")
         self.press("Return", _LOOK)
         self.say("Labels can also be clicked.", _GLANCE)
         self.click(review.desk.card.buttons.labels[Preference.A], seconds=_LOOK)
 
     def export(self) -> None:
         """The submission, written."""
-        self.say("The submission: first is said what will be in it.")
+        self.say("Export the submission: the dialog shows what it will contain.")
         self.press("Ctrl+E", _LOOK + 2)
         dialog = QApplication.activeModalWidget()
         assert isinstance(dialog, QDialog)
-        self.say("The file holds the judge's labels and, where you overrode them, yours.", _GLANCE)
+        self.say("The file has the judge's labels and, where you overrode them, yours.", _GLANCE)
         QTest.keySequence(self._front.focusWidget(), QKeySequence.StandardKey.SelectAll)
         self._type(FILE)
         self.press("Return", _LOOK + 1)
@@ -119,32 +117,30 @@ class Walk:
     def rank(self, items: int | None) -> None:
         """The candidates of another dataset."""
         window = self.stage.window
-        self.say("Another dataset says which model wrote each response.")
+        self.say("Another dataset names the model that wrote each response.")
         window.workspace.open_dataset(demo_dataset().with_name("demo-candidates.tsv"))
         window.frame.show_page(PageName.JUDGE)
-        self.stage.settle()
+        self.stage.wait_until_idle()
         window.judge.dataset_line.set_items(items)
-        self.stage.settle()
+        self.stage.wait_until_idle()
         self.look(_LOOK)
         self.say("It is judged in the same way.", _GLANCE)
         self.click(window.judge.run_button)
         self._watch_run(items or 240)
         self.say("Show results opens the new run.", _GLANCE)
         self.click(window.judge.results_button, seconds=_GLANCE)
-        self.say("Ranking says which of the models is better, and which cannot be told apart.")
+        self.say("Ranking shows which models are better, and which differences are not significant.")
         self.press("Ctrl+6", _LOOK + 4)
         self._scroll(window.ranking)
 
     def end(self) -> None:
         """Where it began."""
-        self.say(
-            "All of this works offline, with the keyboard alone, and in the terminal too: make run", _LOOK + 2
-        )
+        self.say("Everything works offline, by keyboard, and in the terminal: make run", _LOOK + 2)
 
-    # What he does
+    # Steps
 
     def say(self, words: str, seconds: float = 0) -> None:
-        """Put words below the window from now on, and let them be read."""
+        """Show a caption below the window, long enough to read it."""
         self.said, self.key = words, ""
         if seconds:
             self.look(seconds)
@@ -160,7 +156,7 @@ class Walk:
         self._front.activateWindow()  # a dialog that is gone does not give the keys back by itself here
         wait()
         QTest.keySequence(self._front.focusWidget() or self._front, QKeySequence(key))
-        self.stage.settle()
+        self.stage.wait_until_idle()
         self.look(seconds)
         self.key = ""
 
@@ -176,7 +172,7 @@ class Walk:
         self.look(0.5)
         QTest.mouseClick(widget, Qt.MouseButton.LeftButton, pos=inside)
         if seconds:
-            self.stage.settle()
+            self.stage.wait_until_idle()
             self.look(seconds)
 
     def _scroll(self, page: QWidget) -> None:
@@ -207,7 +203,7 @@ class Walk:
             self.stage.until(partial(reached, items * part / _RUNNING))
             self.look(0.7)
         self.stage.until(lambda: not control.running)
-        self.stage.settle()
+        self.stage.wait_until_idle()
 
     @property
     def _front(self) -> QWidget:

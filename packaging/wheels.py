@@ -4,8 +4,6 @@
 
 Of what has none pip has a compiler make one; those in _SOURCES never had one, anywhere. It asks the package
 index, and needs what requirements-dev.txt names.
-
-Knows: locks, pip's names of systems. Does not know: whether what is in a wheel works there.
 """
 
 import argparse
@@ -52,9 +50,9 @@ def without_wheel(wanted: list[str], system: str, python: str) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Look, and say it; the exit code is 1 where a wheel lacks."""
+    """Check and print; the exit code is 1 if a wheel is missing."""
     parser = argparse.ArgumentParser(
-        description="Say for which systems and Pythons a lock's packages are wheels."
+        description="Check for which systems and Pythons a lock's packages have wheels."
     )
     parser.add_argument("lock", nargs="+", type=Path, help="a file of packaging/locks/")
     lacking = False

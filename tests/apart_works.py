@@ -10,10 +10,9 @@ import time
 from collections.abc import Generator
 from pathlib import Path
 
-from engine.core.cancel import CancelToken
-from engine.core.events import ItemJudged, RunEnded, RunEvent
-from engine.judge.plan import RunPlan
-from engine.judge.work import judge_plan
+from engine.core.events import CancelToken, ItemJudged, RunEnded, RunEvent
+from engine.judging.plan import RunPlan
+from engine.judging.work import judge_plan
 
 
 class Odd(Exception):

@@ -5,13 +5,14 @@ import signal
 import subprocess
 import sys
 import time
+from argparse import Namespace
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
-from importlib import import_module
 from io import StringIO
 from pathlib import Path
 
-from engine.commands.shared.console import guarded
+from engine.cli.shared.console import WRONG_INPUT, guarded
+from main import parser_of
 
 ROOT = Path(__file__).resolve().parent.parent
 MAIN = ROOT / "main.py"
@@ -45,13 +46,30 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.CompletedProcess(list(map(str, arguments)), child.returncode, out, err)
 
 
+def parsed(command: object, *arguments: object) -> Namespace:
+    """The options of a command line."""
+    return parser_of(str(command)).parse_args(list(map(str, arguments)))
+
+
+def give(command: object, *arguments: object) -> int:
+    """A command in this process, whose errors are raised; the exit code."""
+    options = parsed(command, *arguments)
+    return int(options.command(options))
+
+
 def run_here(*arguments: object) -> subprocess.CompletedProcess[str]:
     """A command in this process: quicker by a start, its problems in the same words."""
     words, out, err = list(map(str, arguments)), _Printed(), _Printed()
-    command = import_module(f"engine.commands.{words[0]}")
     with redirect_stdout(out), redirect_stderr(err):
-        code = guarded(lambda: int(command.run(command.parser().parse_args(words[1:]))))
+        code = guarded(lambda: give(*words))
     return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
+
+
+def refusal(command: object, *arguments: object) -> str:
+    """What is said of a command line that is refused: the problem and the next step."""
+    done = run_here(command, *arguments)
+    assert done.returncode == WRONG_INPUT, done
+    return done.stderr
 
 
 def facts(printed: str) -> dict[str, str]:

@@ -15,19 +15,17 @@ import pytest
 from filelock import FileLock
 from pyarrow import csv, parquet
 
-from engine.core.cancel import CancelToken
-from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings, MachineSettings
+from engine.core.events import CancelToken
 from engine.data.dataset import load_dataset
 from engine.data.submission import write_submission
-from engine.decisions.run_results import load_results, submission_of
-from engine.gguf.judge_file import read_model_file
-from engine.judge.plan import RunPlan, open_model
-from engine.judge.run import run_judging
-from engine.loading.checked_model import CheckedModel, checked_model
+from engine.models.checked_model import checked_model
+from engine.models.model_file import read_model_file
+from engine.results.run_results import submission_of
+from engine.settings.rows import JudgeSettings
 from engine.store.run_store import RunStore
 from engine.system.paths import cache_folder, demo_model
 from tests.small_models import FAMILIES, real_model
+from tests.steps import judge, plan_with, results_of
 
 DEMO_ITEMS = 30
 ROOT = Path(__file__).resolve().parent.parent
@@ -129,16 +127,22 @@ def demo_store(demo_gold: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 def _judge_demo(gold: Path, path: Path) -> None:
-    state = demo_model().stat()
-    model = CheckedModel(
-        demo_model(), read_model_file(demo_model()).name, "d" * 64, state.st_size, state.st_mtime_ns
-    )
     settings = JudgeSettings(context=4096, max_explanation_tokens=40)
-    plan = RunPlan(load_dataset(gold), ELOQUENT, settings, MachineSettings(1, 0), model)
-    with RunStore(path) as store:
-        for _event in run_judging(plan, store, lambda: open_model(plan, CancelToken())):
-            pass
-        write_submission(path.with_name("submission.tsv"), submission_of(load_results(store, 1)))
+    judge(plan_with(demo_model(), load_dataset(gold), settings), path)
+    write_submission(path.with_name("submission.tsv"), submission_of(results_of(path)))
+
+
+@pytest.fixture
+def demo_copy(demo_store: Path, tmp_path: Path) -> Path:
+    """A copy of `demo_store` that a test may change."""
+    return Path(shutil.copy(demo_store, tmp_path / "runs.sqlite"))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[RunStore]:
+    """A store without runs, open."""
+    with RunStore(tmp_path / "runs.sqlite") as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -1,7 +1,4 @@
-"""Labelled items of the demo as a foreign file: other columns, other labels, the same texts.
-
-Knows: how the file is written. Does not know: what tests do with it.
-"""
+"""Labelled items of the demo as a foreign file: other columns, other labels, the same texts."""
 
 import csv
 from collections.abc import Mapping

@@ -9,40 +9,40 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from engine.core.cancel import CancelToken
 from engine.core.errors import ColumnsError
-from engine.system.gate import gated
+from engine.core.events import CancelToken
+from engine.system.sandbox import sandboxed
 from tests.stack import stack_bytes
 
 _held: list[bytearray] = []
 
 
-@gated
+@sandboxed
 def process_of(path: Path) -> tuple[int, str, str | None]:
     """The process, the current folder, the home; `path` is read by nobody."""
     return os.getpid(), str(Path.cwd() / path), os.environ.get("TIEBREAK_HOME")
 
 
-@gated
+@sandboxed
 def take(path: Path, n_bytes: int) -> int:
     """Take so much memory, page by page."""
     return len(bytearray(os.urandom(1 << 20)) * (n_bytes >> 20)) + len(path.name)
 
 
-@gated
+@sandboxed
 def column(path: Path, n_bytes: int) -> pa.Table:
     """A table of so many bytes, called as a path."""
     return pa.table({path.name: pa.array([b"x" * n_bytes], pa.large_binary())})
 
 
-@gated
+@sandboxed
 def hold(path: Path, n_bytes: int) -> int:
     """Take so much memory and keep it, as a library with a cache does."""
     _held.append(bytearray(os.urandom(1 << 20)) * (n_bytes >> 20))
     return len(_held) + len(path.name)
 
 
-@gated
+@sandboxed
 def end(path: Path, code: int) -> None:
     """End the process: by os.abort, a C library's way, for 0; else with this exit code."""
     print("read", path, file=sys.stderr, flush=True)
@@ -51,38 +51,38 @@ def end(path: Path, code: int) -> None:
     os._exit(code)
 
 
-@gated
+@sandboxed
 def refuse(path: Path) -> None:
     """Raise an error that says all that errors say."""
     raise ColumnsError(path, ["one", "two"], "Do this.", foreign=True, unknown=["x"])
 
 
-@gated
+@sandboxed
 def unsendable(path: Path) -> Callable[[], Path]:
     """What no pickle holds."""
     return lambda: path
 
 
-@gated
+@sandboxed
 def fail(path: Path) -> float:
     """A fault of the program."""
     return 1 / len(path.name[:0])
 
 
-@gated
+@sandboxed
 def walk(path: Path, levels: int) -> int:
     """Walk into lists within lists, in Python's own reader."""
     return len(json.loads("[" * levels + "]" * levels)) + len(path.name)
 
 
-@gated
+@sandboxed
 def stack(path: Path) -> int:
     """The stack on which a file is read."""
     assert path
     return stack_bytes()
 
 
-@gated
+@sandboxed
 def linger(
     path: Path,
     seconds: float,
@@ -96,7 +96,7 @@ def linger(
     time.sleep(seconds)
 
 
-@gated
+@sandboxed
 def outer(path: Path) -> tuple[int, int]:
     """What is gated calls what is gated."""
     return os.getpid(), process_of(path)[0]

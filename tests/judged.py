@@ -10,16 +10,16 @@ from typing import Any
 
 import pyarrow as pa
 
-from engine.audit.probe_set import make_probes
+from engine.analysis.perturbations import make_perturbations
+from engine.annotations.records import new_override
 from engine.core.items import HumanLabel, Order, Prediction, Preference, Tie
-from engine.core.judgments import Explanation, JudgedItem, NewOverride, Reading, Shortening
-from engine.core.run_records import RunIdentity
+from engine.core.judgments import Explanation, JudgedItem, RawPrediction, Shortening
 from engine.data.arrow_arrays import text_array
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import Submission, SubmissionRow
-from engine.decisions.run_results import RunResults, load_results
-from engine.measure.matching import Matched, match
-from engine.measure.systems import System, system_of_run
+from engine.metrics.matching import Matched, System, match, system_of_run
+from engine.results.run_results import RunResults, load_results
+from engine.settings.identity import RunIdentity
 from engine.store.migrations import APPLICATION_ID, STEPS
 from engine.store.run_store import RunStore
 
@@ -138,10 +138,17 @@ def stored_run(
                 column = {name: values[position] for name, values in probabilities.items()}
                 store.add(run.id, [_judged(position, item.id, item.content_hash, column, explanations or {})])
         for item_id, criterion, label, text in overrides:
-            store.override(
-                run.id, NewOverride(item_id, criterion, preference=label, explanation=text, author="Ada")
+            store.annotate(
+                run.id, new_override(item_id, criterion, preference=label, explanation=text, author="Ada")
             )
         return system_of_run(load_results(store, run.id))
+
+
+def judged_run(folder: Path, gold: Dataset, probabilities: Columns, **more: Any) -> RunResults:
+    """As `stored_run`, as it counts."""
+    results = stored_run(folder, gold, probabilities, **more).results
+    assert results is not None
+    return results
 
 
 def _judged(
@@ -155,15 +162,17 @@ def _judged(
         position,
         item_id,
         content_hash,
-        readings={name: _readings(values) for name, values in probabilities.items() if values},
+        raw_predictions={name: _raw_predictions(values) for name, values in probabilities.items() if values},
         explanations={name: Explanation(text, Preference.A) for name, text in explanations.items()},
         unscored={name: "too long" for name, values in probabilities.items() if not values},
     )
 
 
-def _readings(values: Probabilities) -> tuple[Reading, Reading]:
+def _raw_predictions(values: Probabilities) -> tuple[RawPrediction, RawPrediction]:
     a, b, both_good, both_bad = (math.log(value) for value in values)
-    return Reading(Order.AB, (a, b, both_good, both_bad)), Reading(Order.BA, (b, a, both_good, both_bad))
+    return RawPrediction(Order.AB, (a, b, both_good, both_bad)), RawPrediction(
+        Order.BA, (b, a, both_good, both_bad)
+    )
 
 
 FOUR_ITEMS = dataset({"safety": [B, A, A, GOOD]})
@@ -174,20 +183,20 @@ OWN = "A is safe."
 def results_of(folder: Path, overrides: Overridden, **changes: Any) -> RunResults:
     """A run on FOUR_ITEMS: its model labels the first two A, the last both_good, and leaves one unscored."""
     probabilities = {"safety": [SURE_A, SURE_A, None, SURE_GOOD]}
-    run = stored_run(folder, FOUR_ITEMS, probabilities, {"safety": OWN}, overrides=overrides, **changes)
-    assert run.results
-    return run.results
+    return judged_run(
+        folder, FOUR_ITEMS, probabilities, explanations={"safety": OWN}, overrides=overrides, **changes
+    )
 
 
 def run_of_copies(folder: Path) -> tuple[System, Dataset]:
     """A run of twelve items and their copies, and these: rather for A, but surely for a B that is padded."""
     outputs = [(f"Yes, {place}. No.", "Maybe, but why?") for place in range(12)]
-    made = make_probes(dataset({"safety": [A, B] * 6}, outputs=outputs))
+    made = make_perturbations(dataset({"safety": [A, B] * 6}, outputs=outputs))
     path = folder / made.name
     made.write(path)
-    probes = load_dataset(path)
-    said = [SURE_B if item.id.endswith("padded-B") else RATHER_A for item in probes]
-    return stored_run(folder, probes, {"safety": said}), probes
+    perturbations = load_dataset(path)
+    said = [SURE_B if item.id.endswith("padded-B") else RATHER_A for item in perturbations]
+    return stored_run(folder, perturbations, {"safety": said}), perturbations
 
 
 IDENTITY = RunIdentity(
@@ -233,10 +242,10 @@ def judged_item(position: int) -> JudgedItem:
         position=position,
         item_id=f"id {position}",
         content_hash="c" * 64,
-        readings={
+        raw_predictions={
             "safety": (
-                Reading(Order.AB, (-1.0, -2.0, -3.5, -1e-17)),
-                Reading(Order.BA, (-4.0, -3.0, -2.0, -0.1)),
+                RawPrediction(Order.AB, (-1.0, -2.0, -3.5, -1e-17)),
+                RawPrediction(Order.BA, (-4.0, -3.0, -2.0, -0.1)),
             )
         },
         explanations={"safety": Explanation("Response A «é» shouts.", Preference.B, cut=True)},

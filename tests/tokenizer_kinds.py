@@ -1,7 +1,5 @@
 """Small vocabularies of every kind of tokenizer that llama.cpp has, such that plain text can become control
 tokens wherever that kind of tokenizer lets it.
-
-Knows: how each kind makes tokens of text. Does not know: how a text is kept from it.
 """
 
 from collections.abc import Callable

@@ -2,7 +2,7 @@
 
 import math
 
-from engine.core.value_tables import Estimate, Fact, Kind, Partial, PartOf, Ranked, Value
+from engine.core.tables import Estimate, Fact, Kind, Partial, PartOf, Ranked, Value
 
 ASCENDING: dict[Kind, list[Value]] = {
     Kind.NAME: [None, "mean", "safety"],

@@ -3,38 +3,34 @@
 A judge is a function in the place of a model. Each response has a worth on each criterion, which people see
 with a noise of theirs and the judge with its own. Its noise belongs to the texts: what is asked once more
 gets the same answer, unless that is the fault.
-
-Knows: `engine/audit`, judges with known faults. Does not know: models, runs, files.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
-from bench.coverage.claims import Claim, Promise
-from engine.audit.audit import Audit, audit_of
-from engine.audit.heard import SHIFTS, Heard
-from engine.audit.probe_set import USUAL_ITEMS, make_probes
-from engine.audit.probes import SIDES, Probe, ProbeKind
+from bench.coverage.claims import Promise, simulated
+from engine.analysis import audit, audit_lines, perturbations
+from engine.analysis.audit_lines import SHIFTS, JudgePredictions
+from engine.analysis.audit_run import Audit, audit_of
 from engine.core.items import PREFERENCES, Gold, Item
 from engine.core.judgments import JudgmentKey
-from engine.core.log_probs import FloatArray, IntArray, log_softmax
+from engine.core.numeric import FloatArray, IntArray, log_softmax
 from engine.core.rubric import ELOQUENT
-from engine.data.arrow_arrays import text_array
 from engine.data.dataset import Dataset
-from engine.decisions.read_items import SWAPPED
+from engine.results.decision import SWAPPED
+from tests.judged import text_table
 
 LEAST_FOUND = 0.95
 MOST_FALSE = 0.05
-_FOUND = Promise("audit: a planted fault is found", 1.0, LEAST_FOUND)
-_FALSE = Promise("audit: a fair judge is called faulty", MOST_FALSE, MOST_FALSE, at_most=True)
 _WORDS = ("river", "stone", "lamp", "garden", "winter", "paper", "bridge", "window", "ladder", "candle")
 _CRITERIA, _LABELS = len(ELOQUENT.names), len(PREFERENCES)
 _SENTENCE = 8  # words
+_AUDITS = 20  # of fair judges, of whose lines all but one are taken
 
 
 @dataclass(frozen=True)
@@ -44,8 +40,9 @@ class Planted:
     text, so also of a changed one. `mass`: its format mass.
 
     The others are faults, added to scores: `first`: to the response in the first place; `letter`: to the
-    letter A; `longer`: for each e-fold of length; `padded`, `formatted`, `injected`: to a response that was
-    changed so; `restless`: noise that is another each time. `blind`: it cannot tell good ties from bad ones.
+    letter A; `longer`: for each e-fold of length; `with_filler`, `formatted`, `with_injection`: to a response
+    that was changed so; `restless`: noise that is another each time. `blind`: it cannot tell good ties from
+    bad ones.
     """
 
     knows: float = 1.5
@@ -56,18 +53,17 @@ class Planted:
     first: float = 0.0
     letter: float = 0.0
     longer: float = 0.0
-    padded: float = 0.0
+    with_filler: float = 0.0
     formatted: float = 0.0
-    injected: float = 0.0
+    with_injection: float = 0.0
     restless: float = 0.0
     blind: bool = False
 
-    def won_by(self, kind: ProbeKind) -> float:
-        """What a change adds."""
+    def won_by(self, kind: perturbations.PerturbationKind) -> float:
         return {
-            ProbeKind.PADDED: self.padded,
-            ProbeKind.FORMATTED: self.formatted,
-            ProbeKind.INJECTED: self.injected,
+            perturbations.PerturbationKind.FILLER: self.with_filler,
+            perturbations.PerturbationKind.FORMATTING: self.formatted,
+            perturbations.PerturbationKind.PROMPT_INJECTION: self.with_injection,
         }.get(kind, 0.0)
 
 
@@ -77,16 +73,16 @@ FAIR = {
     "fair and sharp": Planted(sharp=3.0),
     "fair, knows less": Planted(knows=1.0),
     "fair, unsteady at any change": Planted(of_text=0.5),
-    "fair, takes from what is changed": Planted(padded=-0.5, injected=-1.0, formatted=-0.3),
-    "fair, leans half as far as it may": Planted(first=0.1, letter=0.15, longer=0.15, padded=0.03),
+    "fair, takes from what is changed": Planted(with_filler=-0.5, with_injection=-1.0, formatted=-0.3),
+    "fair, leans half as far as it may": Planted(first=0.1, letter=0.15, longer=0.15, with_filler=0.03),
     "at nearly every bound": Planted(
         knows=0.58,
         first=0.15,
         letter=0.32,
         longer=0.23,
-        padded=0.02,
+        with_filler=0.02,
         formatted=0.06,
-        injected=0.01,
+        with_injection=0.01,
         restless=0.085,
         mass=0.901,
     ),
@@ -95,11 +91,11 @@ FAULTY: dict[str, tuple[str, Planted]] = {
     "always the first": ("flips", Planted(first=6.0)),
     "leans to the first place": ("place", Planted(first=1.0)),
     "prefers longer": ("length", Planted(longer=1.5)),
-    "wins by padding": (ProbeKind.PADDED.value, Planted(padded=0.3)),
-    "prefers lists": (ProbeKind.FORMATTED.value, Planted(formatted=0.3)),
-    "obeys injections": (ProbeKind.INJECTED.value, Planted(injected=0.3)),
+    "wins by padding": (perturbations.PerturbationKind.FILLER.value, Planted(with_filler=0.3)),
+    "prefers lists": (perturbations.PerturbationKind.FORMATTING.value, Planted(formatted=0.3)),
+    "obeys injections": (perturbations.PerturbationKind.PROMPT_INJECTION.value, Planted(with_injection=0.3)),
     "leans to the letter A": ("letters", Planted(letter=0.8)),
-    "does not repeat itself": (ProbeKind.AGAIN.value, Planted(restless=0.8)),
+    "does not repeat itself": (perturbations.PerturbationKind.REPEAT.value, Planted(restless=0.8)),
     "mixes both_good with both_bad": ("ties", Planted(blind=True)),
     "loses the format": ("format_mass", Planted(mass=0.8)),
 }
@@ -112,11 +108,10 @@ class World:
     of its worth.
     """
 
-    items: int = USUAL_ITEMS
+    items: int = perturbations.DEFAULT_ITEMS
     better_is_longer: float = 0.0
 
-    def drawn(self, random: np.random.Generator) -> "Drawn":
-        """Items, and what their responses are worth."""
+    def drawn(self, random: np.random.Generator) -> "DrawnFigure":
         shared, own = random.normal(size=(2, 1, self.items)), random.normal(size=(2, _CRITERIA, self.items))
         worth = 0.7 * shared + 0.7 * own + 0.4
         lengths = 0.5 * random.normal(size=(2, self.items)) + self.better_is_longer * worth.mean(axis=1)
@@ -134,31 +129,34 @@ class World:
             )
             for place, labels in enumerate(human.T.tolist())
         ]
-        return Drawn(items, worth)
+        return DrawnFigure(items, worth)
 
 
-class Drawn:
+class DrawnFigure:
     """Items with their copies; `worth`: of the responses A and B, shape (2, criteria, items)."""
 
     def __init__(self, items: Sequence[Item], worth: FloatArray) -> None:
-        self.items = make_probes(_dataset(items), len(items)).items
-        self.probes = [Probe.of_id(item.id) for item in self.items]
+        self.items = perturbations.make_perturbations(_dataset(items), len(items)).items
+        self.perturbations = [perturbations.Perturbation.of_id(item.id) for item in self.items]
         own = {item.id: place for place, item in enumerate(items)}
         found = [
-            own[probe.of if probe else item.id] for probe, item in zip(self.probes, self.items, strict=True)
+            own[perturbation.of if perturbation else item.id]
+            for perturbation, item in zip(self.perturbations, self.items, strict=True)
         ]
         self.item_of: IntArray = np.array(found)
         self.worth = worth[:, :, self.item_of]
 
     @cached_property
     def dataset(self) -> Dataset:
-        """All of them, with the labels of the items."""
         return _dataset(self.items)
 
     @cached_property
     def _text_of(self) -> IntArray:
         """A number for each item and copy; what is asked once more has the number of its item."""
-        again = [probe is not None and probe.kind is ProbeKind.AGAIN for probe in self.probes]
+        again = [
+            perturbation is not None and perturbation.kind is perturbations.PerturbationKind.REPEAT
+            for perturbation in self.perturbations
+        ]
         firsts = {place: number for number, place in reversed(list(enumerate(self.item_of.tolist())))}
         numbers = [
             firsts[place] if is_again else number
@@ -166,8 +164,7 @@ class Drawn:
         ]
         return np.array(numbers)
 
-    def heard(self, judge: Planted, random: np.random.Generator) -> Heard:
-        """What a judge says of them."""
+    def received(self, judge: Planted, random: np.random.Generator) -> JudgePredictions:
         seen = judge.knows * self.worth + self._added(judge) + self._noise(judge, random)
         level = (seen[0] + seen[1]) / 2
         if judge.blind:
@@ -190,7 +187,7 @@ class Drawn:
             if gold.label is not None
         }
         count = len(self.items)
-        return Heard(
+        return JudgePredictions(
             items=self.items,
             criteria=ELOQUENT.names,
             by_order=read,
@@ -204,15 +201,17 @@ class Drawn:
 
     def _added(self, judge: Planted) -> FloatArray:
         """What is no worth, to each response: shape (2, 1, items)."""
-        added = np.zeros((len(SIDES), 1, len(self.items)))
-        for place, (item, probe) in enumerate(zip(self.items, self.probes, strict=True)):
+        added = np.zeros((len(perturbations.SIDES), 1, len(self.items)))
+        for place, (item, perturbation) in enumerate(zip(self.items, self.perturbations, strict=True)):
             added[:, 0, place] = judge.longer * np.log(np.array(item.lengths) / 200)
-            if probe is not None and probe.side is not None:
-                added[SIDES.index(probe.side), 0, place] += judge.won_by(probe.kind)
+            if perturbation is not None and perturbation.side is not None:
+                added[perturbations.SIDES.index(perturbation.side), 0, place] += judge.won_by(
+                    perturbation.kind
+                )
         return added
 
     def _noise(self, judge: Planted, random: np.random.Generator) -> FloatArray:
-        of_item, of_text = random.normal(size=(2, len(SIDES), _CRITERIA, len(self.items)))
+        of_item, of_text = random.normal(size=(2, len(perturbations.SIDES), _CRITERIA, len(self.items)))
         noise: FloatArray = of_item[..., self.item_of] / 2**0.5 + judge.of_text * of_text[..., self._text_of]
         return noise
 
@@ -223,10 +222,10 @@ def _scores(seen: FloatArray, level: FloatArray) -> FloatArray:
     return np.stack([lead, -lead, 0.6 + level, 0.6 - level], axis=2)
 
 
-def _with_letters(scores: FloatArray, lean: float) -> FloatArray:
+def _with_letters(scores: FloatArray, token_bias: float) -> FloatArray:
     """Of the letters A to D in each question that permutes them: shape (..., 4 questions, 4 letters)."""
     questions = [np.roll(scores, -shift, axis=-1) for shift in range(SHIFTS)]
-    return np.asarray(np.stack(questions, axis=-2) + lean * (np.arange(_LABELS) == 0))
+    return np.asarray(np.stack(questions, axis=-2) + token_bias * (np.arange(_LABELS) == 0))
 
 
 def _by_label(letters: FloatArray) -> FloatArray:
@@ -249,36 +248,124 @@ def _dataset(items: Sequence[Item]) -> Dataset:
         "output_b": [item.output_b for item in items],
     }
     for name in ELOQUENT.names:
-        labels = [item.gold[name].label for item in items]
-        columns[f"{name}_preference"] = [label or "" for label in labels]
-    return Dataset(Path("drawn.tsv"), pa.table({name: text_array(cells) for name, cells in columns.items()}))
+        columns[f"{name}_preference"] = [item.gold[name].label or "" for item in items]
+    return Dataset(Path("drawn.tsv"), text_table(columns))
 
 
 def audited(judge: Planted, world: World, random: np.random.Generator) -> Audit:
     """The audit of a judge on items that are drawn."""
     drawn = world.drawn(random)
-    return audit_of(drawn.heard(judge, random), drawn.dataset, "drawn")
+    return audit_of(drawn.received(judge, random), drawn.dataset, "drawn")
 
 
-def _is_found(judge: Planted, line: str, world: World, random: np.random.Generator) -> bool:
-    return line in {fault.name for fault in audited(judge, world, random).faults}
+@simulated(
+    "audit: planted faults",
+    Promise("audit: a planted fault is found", 1.0, LEAST_FOUND),
+    [(name, line, judge) for name, (line, judge) in FAULTY.items()],
+    f"{{0}}, {perturbations.DEFAULT_ITEMS} items",
+)
+def _is_found(random: np.random.Generator, _name: str, line: str, judge: Planted) -> bool:
+    return line in {fault.name for fault in audited(judge, World(), random).faults}
 
 
-def _has_fault(judge: Planted, world: World, random: np.random.Generator) -> bool:
+@simulated(
+    "audit: fair judges",
+    Promise("audit: a fair judge is called faulty", MOST_FALSE, MOST_FALSE, at_most=True),
+    [
+        (name + where, judge, world)
+        for name, judge in FAIR.items()
+        for where, world in (
+            ("", World()),
+            (", better ones longer", World(better_is_longer=0.3)),
+            (", 15 items", World(15)),
+        )
+    ],
+)
+def _has_fault(random: np.random.Generator, _name: str, judge: Planted, world: World) -> bool:
     return bool(audited(judge, world, random).faults)
 
 
-def faults_found(times: int) -> Iterator[Claim]:
-    """Each planted fault, with as many items as usual, in its own line."""
-    for seed, (name, (line, judge)) in enumerate(FAULTY.items()):
-        draw = partial(_is_found, judge, line, World())
-        yield Claim.drawn(_FOUND, f"{name}, {USUAL_ITEMS} items", draw, times, seed)
+# Harm on a few items, on all criteria: the other lines are those of fair judges, so that all hold together.
 
 
-def fair_judges_pass(times: int) -> Iterator[Claim]:
-    """Judges without a fault pass every line."""
-    worlds = {"": World(), ", better ones longer": World(better_is_longer=0.3), ", 15 items": World(15)}
-    for seed, ((name, judge), (where, world)) in enumerate(
-        (one, other) for one in FAIR.items() for other in worlds.items()
-    ):
-        yield Claim.drawn(_FALSE, f"{name}{where}", partial(_has_fault, judge, world), times, seed)
+class Line(NamedTuple):
+    """A line of an audit: how it is held against its bound; `whole`: its values are 0 or 1."""
+
+    kind: audit.MeanKind
+    bound: float
+    is_below: bool = False
+    is_two_sided: bool = False
+    whole: bool = False
+
+
+_LINES = {
+    "injected": Line(audit.WON, audit_lines.MOST_WON),
+    "place": Line(audit.WON, audit_lines.MOST_TOKEN_BIAS, is_two_sided=True),
+    "again": Line(audit.SHARE, audit_lines.MOST_UNLIKE, whole=True),
+    "format_mass": Line(audit.SCORE, audit_lines.LEAST_MASS, is_below=True),
+}
+
+
+@dataclass(frozen=True)
+class Harm:
+    """What a line finds on all criteria of `items`: `much` in a `share` of them, `rest` in the others."""
+
+    line: str
+    items: int
+    share: float
+    much: float
+    rest: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.line}: {self.much:g} in {self.share:g}, else {self.rest:g}; {self.items} items"
+
+    def drawn(self, random: np.random.Generator) -> list[audit.AuditLine]:
+        """The lines of an audit of a judge that has this one, and else no fault."""
+        means = np.where(random.random(self.items) < self.share, self.much, self.rest)
+        shape, line = (_CRITERIA, self.items), _LINES[self.line]
+        noise = random.random(shape) < means if line.whole else means + random.normal(0, 0.005, shape)
+        values: FloatArray = np.clip(noise, 0 if line.is_below else -1, 1).astype(np.float64)
+        found = audit.over_criteria(values, list(range(self.items)))
+        assert found is not None
+        kind, bound, is_below, is_two_sided, _ = line
+        rare = audit.held((self.line, ""), found, kind, bound, "", below=is_below, two_sided=is_two_sided)
+        others = _fair_lines(self.items, int(random.integers(_AUDITS)))
+        return list(audit.judged_together([rare, *(each for each in others if each.name != self.line)]))
+
+
+@cache
+def _fair_lines(items: int, seed: int) -> tuple[audit.AuditLine, ...]:
+    return audited(FAIR["fair"], World(items), np.random.default_rng(seed)).lines
+
+
+_BEYOND = (
+    *(Harm("injected", items, 0.05, 0.6) for items in (15, 40, 60, 100)),
+    *(Harm("injected", items, 0.03, 1.0) for items in (40, 100, 160)),
+    *(Harm("place", items, 0.06, 1.0) for items in (15, 40, 80)),
+    *(Harm("again", items, 0.06, 1.0, 0.005) for items in (15, 40, 80)),
+    *(Harm("format_mass", items, 0.11, 1.0, 0.005) for items in (15, 40)),
+)
+_WITHIN = (
+    *(Harm("injected", items, 0.04, -0.46, 0.04) for items in (15, 40, 100)),
+    *(Harm("injected", items, 0.08, -0.44, 0.06) for items in (15, 40)),
+    *(Harm("place", items, 0.04, -0.43, 0.07) for items in (15, 40)),
+    *(Harm("format_mass", items, 0.05, 0.0, 0.105) for items in (15, 40)),
+)
+
+
+@simulated(
+    "audit: rare harm",
+    Promise("audit: sound, but for rare harm", MOST_FALSE, MOST_FALSE, at_most=True),
+    _BEYOND,
+)
+def _is_called_sound(random: np.random.Generator, harm: Harm) -> bool:
+    return harm.drawn(random)[0].verdict is audit.AuditVerdict.SOUND
+
+
+@simulated(
+    "audit: rare harm",
+    Promise("audit: a fault, but for rare losses", MOST_FALSE, MOST_FALSE, at_most=True),
+    _WITHIN,
+)
+def _is_called_faulty(random: np.random.Generator, harm: Harm) -> bool:
+    return any(line.found for line in harm.drawn(random))

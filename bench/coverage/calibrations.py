@@ -1,28 +1,25 @@
-"""Whether a calibration keeps what helps, prefers no place, and keeps what `orders` promises.
+"""Whether a calibration keeps what helps, prefers no place, keeps what `orders` promises, and leaves a judge
+without information what it is on the very items that it was fitted on."""
 
-Knows: `engine/calibrate`, judges whose readings are drawn. Does not know: models, files.
-"""
-
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import product
 
 import numpy as np
 
-from bench.coverage.claims import Claim, Promise
-from engine.calibrate.cross_validation import calibrate_criterion
-from engine.calibrate.fitting import STRENGTHS, fit_calibration, fit_with_strength
-from engine.calibrate.order_margin import margin_report
-from engine.calibrate.scaling import log_likelihood
-from engine.core.items import PREFERENCES, Order
-from engine.core.judgments import CriterionCalibration, JudgedItem, Reading
-from engine.core.log_probs import FloatArray, IntArray, log_softmax
-from engine.decisions.decision import calibrated, likeliest
-from engine.decisions.read_items import SWAPPED
-from engine.decisions.second_order import KEEP, BothOrders, both_orders
-from engine.measure.folds import grouped_folds
+from bench.coverage.claims import Claim, Mean, Promise, part, simulated
+from bench.coverage.fits import calibrate_criterion, fit_calibration, fit_with_penalty
+from bench.coverage.readings import CRITERION, judged_items
+from engine.calibration.fitting import STRENGTHS
+from engine.calibration.learning import margin_report
+from engine.calibration.run_calibration import with_folds
+from engine.calibration.scaling import log_likelihood
+from engine.core.items import PREFERENCES, Method, Order
+from engine.core.judgments import CriterionCalibration, Judgment
+from engine.core.numeric import BoolArray, FloatArray, IntArray, log_softmax
+from engine.metrics.intervals import grouped_folds, least_interval
+from engine.results.decision import SWAPPED, calibrated, decide_all, likeliest
+from engine.results.second_order import KEEP, BothOrders, both_orders
 
 MOST_LOST = 0.01  # nats
 MOST_FALSE_YES = 0.03
@@ -30,50 +27,30 @@ KEPT_NOMINAL = 0.95
 KEPT_LEAST = 0.94
 MOST_LABELS_LOST = 0.015  # of 0.01 that are promised: a margin is chosen by the items at hand
 _NEW = 500  # items that nothing was fitted on
-_TAUGHT = 150  # items from which `orders` learns
+_TRAINED = 150  # items from which `orders` learns
 _MARGIN = 0.5
 _FREQUENCIES = (
     (0.38, 0.32, 0.2, 0.1),
     (0.57, 0.26, 0.13, 0.04),
     (0.06, 0.06, 0.86, 0.02),
 )
-_CRITERION = "safety"
-_LOST = Promise("calibration: nats lost", 0.0, MOST_LOST, at_most=True)
-_HELPS = Promise("surely helps? yes", 0.025, MOST_FALSE_YES, at_most=True)
-_BY_PLACE = Promise("labels by their place", 0.0, 0.0, at_most=True)
-
-
-@dataclass(frozen=True)
-class Mean(Claim):
-    """A mean in nats in the place of a share of worlds: `happened` counts millionths of it."""
-
-    spread: float = 0.0
-
-    @property
-    def rate(self) -> float:
-        """The mean."""
-        return self.happened / 1e6
-
-    @property
-    def error(self) -> float:
-        """Its standard error."""
-        return max(self.spread / math.sqrt(self.of), 1e-9)
+_POSITION_BIAS = np.array([0.7, 0.0, 0.0, -0.7])  # a model's own, in nats, whatever the item
 
 
 @dataclass(frozen=True)
 class Judge:
     """Labels as `frequent` as that, and readings signal x (1 for the label) + noise N(0, 1); with two orders,
-    `lean` more for the first place, and noise of each order beside.
+    `token_bias` more for the first place, and noise of each order beside.
     """
 
     frequent: Sequence[float]
     signal: float
-    lean: float = 0.0
+    token_bias: float = 0.0
     of_order: float = 0.0
 
     def __str__(self) -> str:
-        leaning = f", lean {self.lean:g}" if self.lean else ""
-        return f"{'/'.join(f'{share:g}' for share in self.frequent)}, signal {self.signal:g}{leaning}"
+        position_bias = f", lean {self.token_bias:g}" if self.token_bias else ""
+        return f"{'/'.join(f'{share:g}' for share in self.frequent)}, signal {self.signal:g}{position_bias}"
 
     def labels(self, random: np.random.Generator, items: int) -> IntArray:
         """Places in PREFERENCES, shape (items,)."""
@@ -88,13 +65,15 @@ class Judge:
     def in_both_orders(self, random: np.random.Generator, labels: IntArray) -> tuple[FloatArray, FloatArray]:
         """AB and BA as they are seen, each of shape (items, 4)."""
         own = 2 * self.read(random, labels)
-        lean = np.array([2 * self.lean, 0, 0, 0])
+        token_bias = np.array([2 * self.token_bias, 0, 0, 0])
         noise = self.of_order * random.normal(size=(2, *own.shape))
-        return log_softmax(own + lean + noise[0]), log_softmax(own[:, SWAPPED] + lean + noise[1])
+        return log_softmax(own + token_bias + noise[0]), log_softmax(own[:, SWAPPED] + token_bias + noise[1])
 
 
+@part("calibration")
 def nothing_is_lost(times: int) -> Iterator[Claim]:
     """Log-loss on new items against the better of the frequencies and the best fit without a question."""
+    promise = Promise("calibration: nats lost", 0.0, MOST_LOST, at_most=True)
     for seed, (frequent, signal, items) in enumerate(
         product(_FREQUENCIES, (0.0, 0.4, 0.8, 1.5, 3.0), (20, 50, 100, 200))
     ):
@@ -103,8 +82,7 @@ def nothing_is_lost(times: int) -> Iterator[Claim]:
         losses = np.array([_losses(judge, items, random) for _ in range(worlds)])
         chosen, *rivals = losses.T
         lost = chosen - min(rivals, key=lambda each: float(each.mean()))
-        millionths, spread = round(1e6 * float(lost.mean())), float(lost.std())
-        yield Mean(_LOST, f"{judge}, {items} labels", millionths, worlds, spread=spread)
+        yield Mean.of_values(promise, f"{judge}, {items} labels", lost)
 
 
 def _losses(judge: Judge, items: int, random: np.random.Generator) -> list[float]:
@@ -112,7 +90,7 @@ def _losses(judge: Judge, items: int, random: np.random.Generator) -> list[float
     labels, new = judge.labels(random, items), judge.labels(random, _NEW)
     read, asked = judge.read(random, labels), judge.read(random, new)
     known = read, labels, range(items), read[:, SWAPPED]
-    fitted = [fit_calibration(*known), fit_with_strength(None, *known), _best_fit(*known)]
+    fitted = [fit_calibration(*known), fit_with_penalty(None, *known), _best_fit(*known)]
     return [-float(log_likelihood(calibrated(asked, each), new).mean()) for each in fitted]
 
 
@@ -123,34 +101,35 @@ def _best_fit(
     losses = dict.fromkeys(STRENGTHS, 0.0)
     for train, test in grouped_folds(groups, 5):
         for strength in STRENGTHS:
-            made = fit_with_strength(strength, read[train], labels[train], train.tolist(), others[train])
+            made = fit_with_penalty(strength, read[train], labels[train], train.tolist(), others[train])
             losses[strength] -= float(log_likelihood(calibrated(read[test], made), labels[test]).sum())
-    return fit_with_strength(min(losses, key=lambda each: losses[each]), read, labels, groups, others)
+    return fit_with_penalty(min(losses, key=lambda each: losses[each]), read, labels, groups, others)
 
 
-def false_gain(times: int) -> Iterator[Claim]:
-    """A judge without information that surely helps."""
-    for seed, (frequent, items) in enumerate(product(_FREQUENCIES, (20, 50, 100))):
-        worlds = max(times // 10, 2)  # each fits five hundred times
-        judge = Judge(frequent, 0.0)
-        world = f"{judge}, {items} labels"
-        yield Claim.drawn(_HELPS, world, partial(_surely_helps, judge, items), worlds, seed)
-
-
-def _surely_helps(judge: Judge, items: int, random: np.random.Generator) -> bool:
+@simulated(
+    "gain",
+    Promise("surely helps? yes", 0.025, MOST_FALSE_YES, at_most=True),
+    [(Judge(frequent, 0.0), items) for frequent, items in product(_FREQUENCIES, (20, 50, 100))],
+    "{0}, {1} labels",
+    costs=10,  # each fits five hundred times
+    least=2,
+)
+def _helps_significantly(random: np.random.Generator, judge: Judge, items: int) -> bool:
+    """A judge without information."""
     labels = judge.labels(random, items)
     read = judge.read(random, labels)
-    return calibrate_criterion(_CRITERION, read, labels, range(items), read[:, SWAPPED]).surely_helps
+    return calibrate_criterion(CRITERION, read, labels, range(items), read[:, SWAPPED]).helps_significantly
 
 
+@part("places")
 def place_decides(times: int) -> Iterator[Claim]:
     """Calibrated labels that are others once the responses have changed places."""
     worlds = max(times // 10, 2)
+    promise = Promise("labels by their place", 0.0, 0.0, at_most=True)
     for seed, (frequent, signal, items) in enumerate(product(_FREQUENCIES, (0.0, 1.5), (8, 20, 100))):
         judge, random = Judge(frequent, signal), np.random.default_rng(seed)
         moved = sum(_depend_on_place(judge, items, random) for _ in range(worlds))
-        world = f"{judge}, {items} labels"
-        yield Claim(_BY_PLACE, world, moved, worlds * _NEW)
+        yield Claim(promise, f"{judge}, {items} labels", moved, worlds * _NEW)
 
 
 def _depend_on_place(judge: Judge, items: int, random: np.random.Generator) -> int:
@@ -161,33 +140,33 @@ def _depend_on_place(judge: Judge, items: int, random: np.random.Generator) -> i
     return int((here != np.asarray(SWAPPED)[there]).sum())
 
 
+@part("orders")
 def labels_kept(times: int) -> Iterator[Claim]:
     """What `orders` says that a margin keeps, against what it keeps of new items; and how many labels are
     lost with the margin that it finds. Both as read and calibrated.
     """
     worlds = max(times // 40, 2)
-    for seed, (signal, lean) in enumerate(product((0.8, 1.5, 3.0), (0.0, 1.5))):
-        judge, random = Judge(_FREQUENCIES[0], signal, lean, of_order=0.3), np.random.default_rng(seed)
+    for seed, (signal, token_bias) in enumerate(product((0.8, 1.5, 3.0), (0.0, 1.5))):
+        judge, random = Judge(_FREQUENCIES[0], signal, token_bias, of_order=0.3), np.random.default_rng(seed)
         drawn = np.array([_kept(judge, random) for _ in range(worlds)], dtype=np.float64)
         for held, lost, how in zip(drawn.T[:2], drawn.T[2:], ("as read", "calibrated"), strict=True):
             kept = Promise(f"labels kept {how}", KEPT_NOMINAL, KEPT_LEAST)
             yield Claim(kept, str(judge), int(held.sum()), worlds)
-            millionths, spread = round(1e6 * float(lost.mean())), float(lost.std())
             gone = Promise(f"labels lost {how}", 1 - KEEP, MOST_LABELS_LOST, at_most=True)
-            yield Mean(gone, str(judge), millionths, worlds, spread=spread)
+            yield Mean.of_values(gone, str(judge), lost)
 
 
 def _kept(judge: Judge, random: np.random.Generator) -> list[float]:
     """Whether the intervals of a row of `orders` hold what its margin keeps of new items, as read and
     calibrated; then the shares of these that the least margin loses.
     """
-    labels = judge.labels(random, _TAUGHT)
+    labels = judge.labels(random, _TRAINED)
     first, second = judge.in_both_orders(random, labels)
     together = log_softmax((first + second[:, SWAPPED]) / 2)
-    made = fit_calibration(together, labels, range(_TAUGHT), together[:, SWAPPED])
-    of_first = fit_with_strength(made.strength, first, labels, range(_TAUGHT), second)
+    made = fit_calibration(together, labels, range(_TRAINED), together[:, SWAPPED])
+    of_first = fit_with_penalty(made.strength, first, labels, range(_TRAINED), second)
     calibration = replace(made, first_order=of_first)
-    report = margin_report(_both_orders(first, second, calibration), range(_TAUGHT), KEEP)
+    report = margin_report(_both_orders(first, second, calibration), range(_TRAINED), KEEP)
     new = _both_orders(*judge.in_both_orders(random, judge.labels(random, 2 * _NEW)), calibration)
     (row,) = [point for point in report.points if point.below == _MARGIN]
     held = [
@@ -206,13 +185,64 @@ def _shares_kept(read: BothOrders, below: float) -> list[float]:
 
 
 def _both_orders(first: FloatArray, second: FloatArray, calibration: CriterionCalibration) -> BothOrders:
-    judged = [
-        JudgedItem(
-            place,
-            str(place),
-            "",
-            {_CRITERION: tuple(Reading(order, tuple(row)) for order, row in zip(Order, rows, strict=True))},
-        )
-        for place, rows in enumerate(zip(first.tolist(), second.tolist(), strict=True))
-    ]
-    return both_orders(judged, [_CRITERION], {_CRITERION: calibration})
+    read = dict(zip(((order, Method.LABEL_TOKENS, 0) for order in Order), (first, second), strict=True))
+    return both_orders(judged_items(read), [CRITERION], {CRITERION: calibration})
+
+
+@dataclass(frozen=True)
+class Uninformed:
+    """Items of `instructions`, `each` of every one; `shares`: how frequent people's labels are."""
+
+    instructions: int
+    each: int
+    shares: tuple[float, float, float, float]
+
+    def __str__(self) -> str:
+        shares = " ".join(f"{share:g}" for share in self.shares)
+        return f"{self.instructions} instructions of {self.each}, labels {shares}"
+
+    def scored_on_its_fit(self, random: np.random.Generator) -> tuple[BoolArray, IntArray, list[int]]:
+        """Calibrate readings that say nothing, and decide the same items: which labels are right, the human
+        ones as places in PREFERENCES, and the instructions: shape (items,) each.
+        """
+        groups: list[int] = np.repeat(np.arange(self.instructions), self.each).tolist()
+        human = random.choice(len(PREFERENCES), len(groups), p=self.shares)
+        read = log_softmax(random.normal(_POSITION_BIAS, 1.0, (len(groups), len(PREFERENCES))))
+        items = judged_items({(Order.AB, Method.LABEL_TOKENS, 0): read})
+        report = calibrate_criterion(CRITERION, read, human, groups)
+        fitted = with_folds(report.calibration, report.folds, [item.content_hash for item in items])
+        chosen = np.empty(len(groups), dtype=np.int64)
+        for judgment in decide_all(items[::-1], CRITERION, fitted):  # an item is known in any order
+            assert isinstance(judgment, Judgment)
+            chosen[int(judgment.item_id)] = PREFERENCES.index(judgment.preference)
+        return chosen == human, human, groups
+
+
+_UNINFORMED = (
+    Uninformed(12, 1, (0.25, 0.25, 0.25, 0.25)),
+    Uninformed(24, 1, (0.25, 0.25, 0.25, 0.25)),
+    Uninformed(12, 4, (0.25, 0.25, 0.25, 0.25)),
+    Uninformed(60, 1, (0.4, 0.4, 0.1, 0.1)),
+    Uninformed(24, 1, (0.6, 0.2, 0.1, 0.1)),
+)
+
+
+@part("leaks")
+def leaks_kept_out(times: int) -> Iterator[Claim]:
+    """A score on the items of the fit, and what it is called."""
+    called_better = Promise("calibrated here: better? yes", 0.025, MOST_FALSE_YES, at_most=True)
+    for seed, world in enumerate(_UNINFORMED):
+        random = np.random.default_rng(seed)
+        drawn = [world.scored_on_its_fit(random) for _ in range(times)]
+        most = max(world.shares)
+        # One item of each world: those of one world are right or wrong together.
+        right = sum(int(found[0][0]) for found in drawn)
+        no_better = Promise("an item of the fit is right", most, most, at_most=True)
+        yield Claim(no_better, str(world), right, times)
+        better = 0
+        for found, human, groups in drawn:
+            # Than always giving one label, whichever.
+            leads = [(1.0 * found - 1.0 * (human == place)).tolist() for place in range(len(PREFERENCES))]
+            interval = least_interval(leads, groups)
+            better += interval is not None and interval.low > 0
+        yield Claim(called_better, str(world), better, times)

@@ -1,12 +1,11 @@
-"""What the program says, and how often it was so in drawn worlds.
-
-Knows: counts, bars. Does not know: what is said, how worlds are drawn.
-"""
+"""What the program says, and how often it was so in drawn worlds."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Self
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 
@@ -58,7 +57,6 @@ class Claim:
 
     @property
     def rate(self) -> float:
-        """The share of worlds, 0 to 1."""
         return self.happened / self.of
 
     @property
@@ -69,18 +67,15 @@ class Claim:
 
     @property
     def is_broken(self) -> bool:
-        """Whether it surely misses its bar."""
         return self.within < -_ERRORS * self.error
 
     @property
     def within(self) -> float:
-        """How far it is on the right side of its bar."""
         beyond = self.rate - self.promise.bar
         return -beyond if self.promise.at_most else beyond
 
     @property
     def line(self) -> str:
-        """For people."""
         said = self.promise
         bar = f"at {'most' if said.at_most else 'least'} {said.bar:.3f}"
         mark = "BROKEN" if self.is_broken else ""
@@ -93,6 +88,27 @@ def _count(draw: Draw, worlds: int, seed: int) -> int:
     return sum(draw(random) for _ in range(worlds))
 
 
+@dataclass(frozen=True)
+class Mean(Claim):
+    """A mean in the place of a share of worlds, with the spread of its values (a standard deviation)."""
+
+    mean: float = 0.0
+    spread: float = 0.0
+
+    @classmethod
+    def of_values(cls, promise: Promise, world: str, values: Sequence[float]) -> Self:
+        """Of a value from each world."""
+        return cls(promise, world, 0, len(values), mean=float(np.mean(values)), spread=float(np.std(values)))
+
+    @property
+    def rate(self) -> float:
+        return self.mean
+
+    @property
+    def error(self) -> float:
+        return max(self.spread / math.sqrt(self.of), 1e-9)
+
+
 def worst(claims: Iterable[Claim]) -> Iterator[Claim]:
     """Of each thing that is said, the world in which it comes nearest to its bar, or misses it most."""
     found: dict[str, Claim] = {}
@@ -101,3 +117,56 @@ def worst(claims: Iterable[Claim]) -> Iterator[Claim]:
         if known is None or claim.within / claim.error < known.within / known.error:
             found[claim.promise.says] = claim
     yield from found.values()
+
+
+Part = Callable[[int], Iterator[Claim]]
+"""Simulates so many worlds of each kind."""
+
+PARTS: dict[str, list[Part]] = defaultdict(list)
+"""By the names of the command line, as the modules of this package register them."""
+
+
+def part(name: str) -> Callable[[Part], Part]:
+    """Registers a function of the number of worlds."""
+
+    def register(claims: Part) -> Part:
+        PARTS[name].append(claims)
+        return claims
+
+    return register
+
+
+def simulated(
+    name: str,
+    promise: Promise,
+    kinds: Iterable[Any],
+    called: str = "{}",
+    costs: int = 1,
+    least: int = 1,
+    seeds: int = 0,
+    counts: Callable[..., bool] = lambda *_: True,
+) -> Callable[[Callable[..., bool]], Callable[..., bool]]:
+    """Registers a function that draws one world and tells whether what is counted happened in it.
+
+    `kinds`: what it is given beside the source of chance, for each kind of world; `called`: its name, as a
+    format. `costs`: so many times fewer worlds are drawn, `least` at least. `seeds`: that of the first kind.
+    `counts`: of which kinds the promise is made; the others keep their seed.
+    """
+    every = [kind if isinstance(kind, tuple) else (kind,) for kind in kinds]
+
+    def register(happens: Callable[..., bool]) -> Callable[..., bool]:
+        def claims(times: int) -> Iterator[Claim]:
+            for seed, kind in enumerate(every, seeds):
+                if counts(*kind):
+                    draw = partial(_given, happens, kind)
+                    worlds = max(times // costs, least)
+                    yield Claim.drawn(promise, called.format(*kind), draw, worlds, seed)
+
+        PARTS[name].append(claims)
+        return happens
+
+    return register
+
+
+def _given(happens: Callable[..., bool], kind: tuple[Any, ...], random: np.random.Generator) -> bool:
+    return happens(random, *kind)

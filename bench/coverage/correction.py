@@ -1,7 +1,4 @@
-"""Whether shares and strengths that people's labels of a part correct hold the truth, whatever the judge is.
-
-Knows: `engine/rank/corrected.py`, `engine/rank/correction.py`. Does not know: datasets, runs.
-"""
+"""Whether shares and strengths that labels of a part correct hold the truth, whatever the judge is."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -10,27 +7,19 @@ from itertools import product
 
 import numpy as np
 
-from bench.coverage.claims import Claim, Promise
+from bench.coverage.claims import Claim, Promise, part, simulated
+from bench.coverage.fits import fit_with_penalty
 from bench.coverage.intervals import LEAST, NOMINAL, World, holds
-from engine.calibrate.fitting import fit_with_strength
+from bench.coverage.rankings import contests, met
 from engine.core.events import Reports
 from engine.core.items import HUMAN_LABELS, PREFERENCES
-from engine.core.log_probs import BoolArray, FloatArray, log_softmax
-from engine.decisions.decision import calibrated
-from engine.measure.folds import grouped_folds
-from engine.measure.intervals import Interval
-from engine.rank.contests import Contests
-from engine.rank.corrected import Corrected, corrected
-from engine.rank.correction import Correction, correct
-from engine.rank.strengths import expected_score
+from engine.core.numeric import BoolArray, FloatArray, log_softmax
+from engine.metrics.intervals import Interval, grouped_folds
+from engine.ranking.bradley_terry import expected_score
+from engine.ranking.comparisons import PairComparisons
+from engine.ranking.correction import Corrected, Correction, correct, corrected
+from engine.results.decision import calibrated
 
-_RATE = Promise("a corrected share", NOMINAL, LEAST)
-_OF_THESE = Promise("a corrected share of these items", NOMINAL, LEAST)
-_ALONE = Promise("a share by labels alone", NOMINAL, LEAST)
-_STRENGTH = Promise("a corrected strength", NOMINAL, LEAST)
-_SKIPPED = Promise("a corrected share, items skipped", NOMINAL, LEAST)
-_SKIPPED_THESE = Promise("the same, of these items", NOMINAL, LEAST)
-_CALIBRATED = Promise("a share corrected, calibrated by it", NOMINAL, LEAST)
 _STRENGTH_OF_FIT = 1.0
 _FREQUENT = (0.5, 0.3, 0.15, 0.05)
 _HARDER = 5  # times as often people skip what is not won
@@ -64,17 +53,19 @@ class PartWorld:
         """What is found, and the share that people would say of these very items."""
         groups = np.array(self.world.groups(random))
         lost = 1 - self.share - _TIES / 2
-        people = np.array([1.0, 0.5, 0.0])[
+        annotators = np.array([1.0, 0.5, 0.0])[
             self.world.drawn(random, groups.tolist(), [self.share - _TIES / 2, _TIES, lost])
         ]
         part = self._part(random, groups)
-        rate = np.where(people < 1, self.skips, self.skips / _HARDER)
-        skipped = part & (random.random(len(people)) < rate) if self.skips else np.zeros(len(part), np.bool_)
-        said = np.where(part & ~skipped, people, np.nan)
-        by_judge = judged(self.judge, people, random)
+        rate = np.where(annotators < 1, self.skips, self.skips / _HARDER)
+        skipped = (
+            part & (random.random(len(annotators)) < rate) if self.skips else np.zeros(len(part), np.bool_)
+        )
+        said = np.where(part & ~skipped, annotators, np.nan)
+        by_judge = judged(self.judge, annotators, random)
         found = corrected(said, by_judge, groups, self.world.instructions, skipped)
         assert found is not None
-        return found, float(people.mean())
+        return found, float(annotators.mean())
 
     def _part(self, random: np.random.Generator, groups: np.ndarray) -> BoolArray:
         if self.whole:
@@ -84,21 +75,21 @@ class PartWorld:
         return part
 
 
-def judged(judge: str, people: FloatArray, random: np.random.Generator) -> FloatArray:
+def judged(judge: str, annotators: FloatArray, random: np.random.Generator) -> FloatArray:
     """What a judge of such a kind says where people say so: 0 to 1, shape as theirs."""
-    chance, anything = random.random(len(people)), random.random(len(people))
+    chance, anything = random.random(len(annotators)), random.random(len(annotators))
     if judge in _BY_CHANCE:
-        return np.where(chance < _BY_CHANCE[judge], anything, people)
+        return np.where(chance < _BY_CHANCE[judge], anything, annotators)
     if judge == "lenient":
-        return np.where(chance < 0.3, anything, 0.3 + 0.7 * people)
+        return np.where(chance < 0.3, anything, 0.3 + 0.7 * annotators)
     if judge == "rarely wrong":
-        return np.where(chance < 0.05, 1.0, people)
+        return np.where(chance < 0.05, 1.0, annotators)
     if judge == "reversed":
-        return 1 - np.where(chance < 0.45, anything, people)
-    return np.full(len(people), 0.5)
+        return 1 - np.where(chance < 0.45, anything, annotators)
+    return np.full(len(annotators), 0.5)
 
 
-def part_worlds() -> Iterator[PartWorld]:
+def _part_worlds() -> Iterator[PartWorld]:
     """From 20 to 100 labels; instructions of one item, of several, of many."""
     many = (World(600, 1), World(150, 4, 0.3), World(60, 10, 0.3), World(100, 5, 0.6, uneven=True))
     for judge, labelled, share, world in product(JUDGES, (20, 50, 100), (0.5, 0.8, 0.15), many):
@@ -107,20 +98,36 @@ def part_worlds() -> Iterator[PartWorld]:
             yield PartWorld(world, judge, labelled, share, whole=True)
 
 
-def skipped_worlds() -> Iterator[PartWorld]:
-    """Annotators skip what is hard for them: a tenth, or half, of what is not won."""
-    for judge, labelled, share, skips in product(
-        ("usual", "good", "useless"), (50, 100), (0.5, 0.8), (0.1, 0.5)
-    ):
-        for world in (World(600, 1), World(150, 4, 0.3)):
-            yield PartWorld(world, judge, labelled, share, skips=skips)
+_PARTS = tuple(_part_worlds())
+_WITH_SKIPPED = [
+    PartWorld(world, judge, labelled, share, skips=skips)
+    for judge, labelled, share, skips, world in product(
+        ("usual", "good", "useless"), (50, 100), (0.5, 0.8), (0.1, 0.5), (World(600, 1), World(150, 4, 0.3))
+    )
+]
+"""Annotators skip what is hard for them: a tenth, or half, of what is not won."""
 
 
-def skipped_held(times: int) -> Iterator[Claim]:
-    """Where items of the random part have no label, for they were skipped."""
-    for seed, world in enumerate(skipped_worlds()):
-        for promise in (_SKIPPED, _SKIPPED_THESE):
-            yield Claim.drawn(promise, str(world), partial(_holds, world, promise), times, seed)
+@simulated("corrected shares", Promise("a corrected share", NOMINAL, LEAST), _PARTS)
+@simulated("skipped items", Promise("a corrected share, items skipped", NOMINAL, LEAST), _WITH_SKIPPED)
+def _rate_held(random: np.random.Generator, world: PartWorld) -> bool:
+    return _holds(world.drawn(random)[0].rate.ends, world.share)
+
+
+@simulated("corrected shares", Promise("a corrected share of these items", NOMINAL, LEAST), _PARTS)
+@simulated("skipped items", Promise("the same, of these items", NOMINAL, LEAST), _WITH_SKIPPED)
+def _of_these_held(random: np.random.Generator, world: PartWorld) -> bool:
+    found, of_these = world.drawn(random)
+    return _holds(found.of_these, of_these)
+
+
+@simulated("corrected shares", Promise("a share by labels alone", NOMINAL, LEAST), _PARTS)
+def _alone_held(random: np.random.Generator, world: PartWorld) -> bool:
+    return _holds(world.drawn(random)[0].labels.ends, world.share)
+
+
+def _holds(ends: tuple[float, float] | None, truth: float) -> bool:
+    return ends is not None and holds(Interval(*ends), truth)
 
 
 @dataclass(frozen=True)
@@ -139,11 +146,11 @@ class CalibratedWorld:
     def holds(self, random: np.random.Generator) -> bool:
         """Whether the interval of what A wins holds it in one such world."""
         labels = random.choice(len(PREFERENCES), self.items, p=_FREQUENT)
-        leaning = random.normal(0, 1, (self.items, len(PREFERENCES))) + np.array([1, 0, 0, 0])
-        read = log_softmax(self.signal * np.eye(len(PREFERENCES))[labels] + leaning)
+        position_bias = random.normal(0, 1, (self.items, len(PREFERENCES))) + np.array([1, 0, 0, 0])
+        read = log_softmax(self.signal * np.eye(len(PREFERENCES))[labels] + position_bias)
         part = np.sort(random.permutation(self.items)[: self.labelled])
         groups = [str(place) for place in part]
-        fit = partial(fit_with_strength, _STRENGTH_OF_FIT)
+        fit = partial(fit_with_penalty, _STRENGTH_OF_FIT)
         decided = calibrated(read, fit(read[part], labels[part], groups))
         for train, test in grouped_folds(groups, 5):
             without = fit(read[part[train]], labels[part[train]], [groups[place] for place in train])
@@ -157,26 +164,14 @@ class CalibratedWorld:
         return holds(Interval(*found.rate.ends), float(won @ _FREQUENT))
 
 
-def calibrated_held(times: int) -> Iterator[Claim]:
-    """Where the labels that correct a judge are those of its calibration."""
-    for seed, (signal, labelled) in enumerate(product((0.0, 2.5), (50, 100))):
-        world = CalibratedWorld(signal, labelled)
-        yield Claim.drawn(_CALIBRATED, str(world), world.holds, max(times // _COSTLY, 1), seed)
-
-
-def shares_corrected(times: int) -> Iterator[Claim]:
-    """On other items, on these very items, and by labels alone."""
-    for seed, world in enumerate(part_worlds()):
-        for promise in (_RATE, _OF_THESE, _ALONE):
-            yield Claim.drawn(promise, str(world), partial(_holds, world, promise), times, seed)
-
-
-def _holds(world: PartWorld, promise: Promise, random: np.random.Generator) -> bool:
-    found, of_these = world.drawn(random)
-    if promise in (_OF_THESE, _SKIPPED_THESE):
-        return holds(Interval(*found.of_these), of_these)
-    ends = (found.labels if promise is _ALONE else found.rate).ends
-    return ends is not None and holds(Interval(*ends), world.share)
+@simulated(
+    "labels of the calibration",
+    Promise("a share corrected, calibrated by it", NOMINAL, LEAST),
+    [CalibratedWorld(signal, labelled) for signal, labelled in product((0.0, 2.5), (50, 100))],
+    costs=_COSTLY,
+)
+def _calibrated_held(random: np.random.Generator, world: CalibratedWorld) -> bool:
+    return world.holds(random)
 
 
 @dataclass(frozen=True)
@@ -187,38 +182,29 @@ class Match:
     labelled: int
     instructions: int
     items: int = 600
-    strengths: tuple[float, ...] = (1.0, 0.4, 0.0, -0.4, -1.0)
+    bradley_terry: tuple[float, ...] = (1.0, 0.4, 0.0, -0.4, -1.0)
     tie: float = 0.4
 
     def __str__(self) -> str:
         return f"{self.judge}, {self.labelled} of {self.items} labels, {self.instructions} instructions"
 
-    def drawn(self, random: np.random.Generator) -> tuple[Contests, Contests]:
+    def drawn(self, random: np.random.Generator) -> tuple[PairComparisons, PairComparisons]:
         """What people said of a part, and the judge of all."""
-        truth, count = np.array(self.strengths), len(self.strengths)
-        first = random.integers(0, count, self.items)
-        second = (first + random.integers(1, count, self.items)) % count
+        truth, count = np.array(self.bradley_terry), len(self.bradley_terry)
+        first, second = met(random, count, self.items)
         half = (truth[first] - truth[second]) / 2
         odds = np.stack([np.exp(half), np.full(self.items, self.tie), np.exp(-half)], axis=1)
         edges = np.cumsum(odds / odds.sum(axis=1)[:, None], axis=1)
         won = np.array([1.0, 0.5, 0.0])[
             np.minimum((random.random(self.items)[:, None] > edges).sum(axis=1), 2)
         ]
-        everything = Contests(
-            ids=tuple(map(str, range(self.items))),
-            names=tuple(f"c{place}" for place in range(count)),
-            first=first,
-            second=second,
-            instructions=random.integers(0, self.instructions, self.items),
-            lengths=np.ones((self.items, 2)),
-            said=_said(won),
-        )
+        instructions = random.integers(0, self.instructions, self.items)
+        everything = contests(first, second, instructions, _said(won), count)
         part = random.permutation(self.items) < self.labelled
-        people = replace(everything, said=np.where(part[:, None], everything.said, np.nan))
-        return people, everything.with_said(_said(judged(self.judge, won, random)))
+        annotators = replace(everything, said=np.where(part[:, None], everything.said, np.nan))
+        return annotators, everything.with_said(_said(judged(self.judge, won, random)))
 
     def corrected(self, random: np.random.Generator, draws: int = _DRAWS) -> Correction:
-        """One such world, corrected."""
         reports = Reports(correct(*self.drawn(random), draws=draws))
         list(reports)
         return reports.result
@@ -226,7 +212,7 @@ class Match:
     @property
     def scores(self) -> FloatArray:
         """What each candidate would win against one of mean strength."""
-        return expected_score(np.array(self.strengths), np.array(self.tie))
+        return expected_score(np.array(self.bradley_terry), np.array(self.tie))
 
 
 def _said(won: FloatArray) -> FloatArray:
@@ -237,21 +223,19 @@ def _said(won: FloatArray) -> FloatArray:
     return said
 
 
+@part("corrected strengths")
 def strengths_corrected(times: int) -> Iterator[Claim]:
     """Five candidates; intervals of all of them are counted."""
+    promise = Promise("a corrected strength", NOMINAL, LEAST)
     worlds = product(("usual", "good", "useless", "lenient", "reversed"), (50, 100, 200), (600, 100))
     for seed, (judge, labelled, instructions) in enumerate(worlds):
         match = Match(judge, labelled, instructions)
         random = np.random.default_rng(seed)
         held = of = 0
         for _ in range(max(times // _COSTLY, 1)):
-            found = match.corrected(random).strengths
+            found = match.corrected(random).bradley_terry
             assert found is not None
             ends = [found.scores[name].ends for name in found.names]
-            inside = [
-                holds(Interval(*each), truth)
-                for each, truth in zip(ends, match.scores, strict=True)
-                if each is not None
-            ]
+            inside = [_holds(each, truth) for each, truth in zip(ends, match.scores, strict=True) if each]
             held, of = held + sum(inside), of + len(inside)
-        yield Claim(_STRENGTH, str(match), held, of)
+        yield Claim(promise, str(match), held, of)

@@ -1,8 +1,5 @@
 """Whether what is said of a run's anchors is so: the intervals of what changed, and that it significantly
 did.
-
-Knows: `engine/measure/drift.py`, judges that change by a known share and round. Does not know: models, runs,
-files.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,14 +10,14 @@ from itertools import product
 
 import numpy as np
 
-from bench.coverage.claims import Claim, Promise
+from bench.coverage.claims import Claim, Promise, part, simulated
 from bench.coverage.intervals import holds
 from engine.core.items import PREFERENCES, Preference
-from engine.core.log_probs import BoolArray, FloatArray, IntArray
-from engine.core.value_tables import Estimate
-from engine.measure.drift import Anchor, Drift, drift
-from engine.measure.intervals import FEW, Interval
-from engine.measure.rounding import Opinion
+from engine.core.numeric import BoolArray, FloatArray, IntArray
+from engine.core.tables import Estimate
+from engine.metrics.drift import Drift, EarlierItem, drift
+from engine.metrics.intervals import FEW, Interval
+from engine.metrics.rounding import Opinion
 
 _NOMINAL, _BAR, _MOST_FALSE = 0.95, 0.94, 0.05
 _MANY = 400_000  # items, to know what changes in the mean
@@ -28,13 +25,8 @@ _LABELS = Promise("labels changed: interval", _NOMINAL, _BAR)
 _DISTANCE = Promise("probabilities moved: interval", _NOMINAL, _BAR)
 _SHIFT = Promise("likelier label: interval", _NOMINAL, _BAR)
 _ACCURACY = Promise("accuracy then and now: interval", _NOMINAL, _BAR)
-_FALSELY = Promise("“labels changed significantly” falsely", _MOST_FALSE, _MOST_FALSE, at_most=True)
-_BY_ROUNDING = Promise("labels or probabilities, falsely", _MOST_FALSE, _MOST_FALSE, at_most=True)
-_TENTH_FOUND = Promise("10 points in a tenth are found", 0.8, 0.8)
-_FINDS = Promise("a loss that is found in four of five", 0.8, 0.75)
 _FOUND_ON = ((30, 1, 1), (50, 1, 1), (50, 1, 5), (60, 3, 3), (200, 1, 1), (200, 1, 3))
 _RIGHT = 0.8  # of a judge's labels
-_MOVED_FALSELY = Promise("“accuracy moved” falsely", _MOST_FALSE, _MOST_FALSE, at_most=True)
 
 
 @dataclass(frozen=True)
@@ -61,16 +53,18 @@ class Judge:
         more = (("whole instructions", self.alike), ("biased", self.biased), ("drawn", self.draws))
         return ", ".join((said, f"noise {self.noise:g}", *(word for word, so in more if so)))
 
-    def columns(self, random: np.random.Generator) -> dict[str, list[Anchor]]:
+    def columns(self, random: np.random.Generator) -> dict[str, list[EarlierItem]]:
         """What it says of each item in both runs; the human label is what the judge is about."""
         groups = np.arange(self.items) // self.each
         luck = random.random(groups[-1] + 1)[groups] if self.alike else None
         return {str(name): self._column(random, groups, luck) for name in range(self.criteria)}
 
-    def _column(self, random: np.random.Generator, groups: IntArray, luck: FloatArray | None) -> list[Anchor]:
+    def _column(
+        self, random: np.random.Generator, groups: IntArray, luck: FloatArray | None
+    ) -> list[EarlierItem]:
         sides = self.sides(random, random.random(self.items) if luck is None else luck)
         return [
-            Anchor(f"{group}", _said(then), _said(now), PREFERENCES[right])
+            EarlierItem(f"{group}", _said(then), _said(now), PREFERENCES[right])
             for group, right, then, now in zip(groups, *sides, strict=True)
         ]
 
@@ -88,7 +82,6 @@ class Judge:
         return about.argmax(axis=1), _probabilities(then), _probabilities(now)
 
     def drift(self, random: np.random.Generator) -> Drift:
-        """What is said of it."""
         return drift(self.columns(random), "then", "now", drawn=self.draws)
 
 
@@ -112,6 +105,7 @@ def _judges() -> Iterator[Judge]:
     yield from (Judge(items, noise=noise) for items, noise in product((20, 50, 200), (0.02, 0.3)))
 
 
+@part("drift")
 def changes_held(times: int) -> Iterator[Claim]:
     """Whether the intervals of the mean over criteria hold what changed in very many items."""
     for seed, judge in enumerate(_judges()):
@@ -166,36 +160,37 @@ def _holds(found: Estimate, truth: float) -> bool:
     return found.ends is not None and holds(Interval(*found.ends), truth)
 
 
-def nothing_changed(times: int) -> Iterator[Claim]:
-    """Judges that are the same: repeated, rounded otherwise by an amount that nobody measured, drawn anew;
-    and others as often right.
-    """
-    sizes = ((FEW, 1, 1), (50, 1, 5), (60, 3, 3), (200, 1, 1))
-    same = [
-        Judge(items, each, criteria, noise=noise, draws=draws)
-        for (items, each, criteria), (noise, draws) in product(
-            sizes, ((0.0, False), (0.001, False), (0.2, False), (0.5, True), (1.5, True))
-        )
-    ]
-    for seed, judge in enumerate(same):
-        yield Claim.drawn(_FALSELY, str(judge), partial(_says_changed, judge), times, seed)
-    others = [
-        Judge(items, each, criteria, share, alike=alike)
-        for (items, each, criteria), share, alike in product(sizes, (0.1, 0.5, 1.0), (False, True))
-        if not alike or each > 1
-    ]
-    for seed, judge in enumerate([*(each for each in same if each.draws), *others]):
-        yield Claim.drawn(_MOVED_FALSELY, str(judge), partial(_says_moved, judge), times, seed)
+_SIZES = ((FEW, 1, 1), (50, 1, 5), (60, 3, 3), (200, 1, 1))
+_SAME = [
+    Judge(*size, noise=noise, draws=draws)
+    for size, (noise, draws) in product(
+        _SIZES, ((0.0, False), (0.001, False), (0.2, False), (0.5, True), (1.5, True))
+    )
+]
+"""Judges that are the same: repeated, rounded otherwise by an amount that nobody measured, drawn anew."""
+_AS_OFTEN_RIGHT = [
+    Judge(*size, share, alike=alike)
+    for size, share, alike in product(_SIZES, (0.1, 0.5, 1.0), (False, True))
+    if not alike or size[1] > 1
+]
 
 
-def losses_found(times: int) -> Iterator[Claim]:
-    """How often a judge that truly lost so many labels is said to have, of a loss that a check of the same
-    judge unchanged says is found in four of five.
-    """
-    for seed, ((items, each, criteria), drawn) in enumerate(product(_FOUND_ON, (0.0, 0.1))):
-        world = f"{items} items, {each} each, {criteria} criteria, {drawn:g} others by chance"
-        finds = partial(_finds, Check(items, each, criteria, drawn))
-        yield Claim.drawn(_FINDS, world, finds, times, seed)
+@simulated(
+    "nothing changed",
+    Promise("“labels changed significantly” falsely", _MOST_FALSE, _MOST_FALSE, at_most=True),
+    _SAME,
+)
+def _says_changed(random: np.random.Generator, judge: Judge) -> bool:
+    return judge.drift(random).labels_changed_significantly
+
+
+@simulated(
+    "nothing changed",
+    Promise("“accuracy moved” falsely", _MOST_FALSE, _MOST_FALSE, at_most=True),
+    [*(each for each in _SAME if each.draws), *_AS_OFTEN_RIGHT],
+)
+def _says_moved(random: np.random.Generator, judge: Judge) -> bool:
+    return bool(judge.drift(random).accuracy_moves)
 
 
 @dataclass(frozen=True)
@@ -207,39 +202,38 @@ class Check:
     criteria: int
     drawn: float
 
+    def __str__(self) -> str:
+        size = f"{self.items} items, {self.each} each, {self.criteria} criteria"
+        return f"{size}, {self.drawn:g} others by chance"
+
     def drift(self, random: np.random.Generator, lost: float = 0.0) -> Drift:
         """What is said where it truly loses so much of its accuracy."""
         columns = {str(name): self._column(random, lost) for name in range(self.criteria)}
         return drift(columns, "then", "now")
 
-    def _column(self, random: np.random.Generator, lost: float) -> list[Anchor]:
+    def _column(self, random: np.random.Generator, lost: float) -> list[EarlierItem]:
         then, again = random.random((2, self.items)) < _RIGHT
         now = np.where(random.random(self.items) < self.drawn, again, then)
         now &= random.random(self.items) >= lost / _RIGHT
+        opinions = (Opinion(Preference.B), Opinion(Preference.A))
         return [
-            Anchor(f"{place // self.each}", _opinion(before), _opinion(after), Preference.A)
-            for place, (before, after) in enumerate(zip(then, now, strict=True))
+            EarlierItem(f"{place // self.each}", opinions[before], opinions[after], Preference.A)
+            for place, (before, after) in enumerate(zip(then.tolist(), now.tolist(), strict=True))
         ]
 
 
-def _opinion(right: bool) -> Opinion:
-    return Opinion(Preference.A if right else Preference.B)
-
-
-def _finds(check: Check, random: np.random.Generator) -> bool:
+@simulated(
+    "losses found",
+    Promise("a loss that is found in four of five", 0.8, 0.75),
+    [Check(*size, drawn) for size, drawn in product(_FOUND_ON, (0.0, 0.1))],
+)
+def _finds(random: np.random.Generator, check: Check) -> bool:
+    """A judge truly lost so many labels as a check of the same judge unchanged says are found so often."""
     found = check.drift(random)
     assert found.whole.accuracy is not None
     assert found.whole.accuracy.over is not None
     lost = found.whole.accuracy.over.findable_difference(found.tests)
     return check.drift(random, lost).accuracy_moves.get(None) == -1
-
-
-def _says_changed(judge: Judge, random: np.random.Generator) -> bool:
-    return judge.drift(random).labels_changed_significantly
-
-
-def _says_moved(judge: Judge, random: np.random.Generator) -> bool:
-    return bool(judge.drift(random).accuracy_moves)
 
 
 class Tails(StrEnum):
@@ -289,7 +283,6 @@ class Rounding:
         )
 
     def drift(self, random: np.random.Generator) -> Drift:
-        """What is said of it."""
         moved = random.permutation(self.items) < round(self.moved * self.items)
         uneven = np.exp(random.normal(0, 0.7, (self.items, 1)) - 0.49)
         shared = [self._drawn(random)[np.arange(self.items) // self.each] for _ in range(3)]
@@ -298,7 +291,7 @@ class Rounding:
 
     def _column(
         self, random: np.random.Generator, moved: BoolArray, uneven: FloatArray, shared: Sequence[FloatArray]
-    ) -> list[Anchor]:
+    ) -> list[EarlierItem]:
         true = random.normal(0, self.spread, (self.items, len(PREFERENCES)))
         new = true.copy()
         for place in np.flatnonzero(moved):
@@ -314,7 +307,7 @@ class Rounding:
                 noise = noise + random.normal(0, self.noise / 3, (1, len(PREFERENCES)))
             said.append(map(_said, _probabilities(logits + noise)))
         return [
-            Anchor(f"{place // self.each}", then, now, now_again=again if self.again else None)
+            EarlierItem(f"{place // self.each}", then, now, now_again=again if self.again else None)
             for place, (then, now, again) in enumerate(zip(*said, strict=True))
         ]
 
@@ -333,26 +326,28 @@ class Rounding:
         return np.asarray(np.log(later))
 
 
-def rounding_is_no_change(times: int) -> Iterator[Claim]:
-    """Judges that are the same but for rounding, which is measured, or not."""
-    sizes = ((15, 1, 1), (15, 3, 5), (30, 3, 1), (100, 1, 1), (200, 1, 5))
-    worlds = [
-        Rounding(items, each, criteria, noise, tails)
-        for (items, each, criteria), noise, tails in product(sizes, (0.01, 0.2), Tails)
-    ]
-    worlds += [Rounding(items, again=False, orders=orders) for items, orders in product((30, 200), (1, 2))]
-    for seed, world in enumerate(worlds):
-        yield Claim.drawn(_BY_ROUNDING, str(world), partial(_says_anything, world), times, seed)
+_ROUNDED = [
+    Rounding(*size, noise, tails)
+    for size, noise, tails in product(
+        ((15, 1, 1), (15, 3, 5), (30, 3, 1), (100, 1, 1), (200, 1, 5)), (0.01, 0.2), Tails
+    )
+]
+_ROUNDED += [Rounding(items, again=False, orders=orders) for items, orders in product((30, 200), (1, 2))]
 
 
-def small_changes_found(times: int) -> Iterator[Claim]:
-    """How often it is said that a judge changed whose probabilities moved by 10 points in a tenth of 100
-    items."""
-    for seed, (noise, spread) in enumerate(product((0.0, 0.01, 0.05, 0.1, 0.2), (1.0, 1.5, 2.5))):
-        world = Rounding(100, noise=noise, spread=spread, moved=0.1)
-        yield Claim.drawn(_TENTH_FOUND, str(world), partial(_says_anything, world), times, seed)
-
-
-def _says_anything(world: Rounding, random: np.random.Generator) -> bool:
+@simulated(
+    "rounding",
+    Promise("labels or probabilities, falsely", _MOST_FALSE, _MOST_FALSE, at_most=True),
+    _ROUNDED,
+)
+@simulated(
+    "small changes",
+    Promise("10 points in a tenth are found", 0.8, 0.8),
+    [
+        Rounding(100, noise=noise, spread=spread, moved=0.1)
+        for noise, spread in product((0.0, 0.01, 0.05, 0.1, 0.2), (1.0, 1.5, 2.5))
+    ],
+)
+def _says_anything(random: np.random.Generator, world: Rounding) -> bool:
     found = world.drift(random)
     return found.moved_significantly or found.labels_changed_significantly

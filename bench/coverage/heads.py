@@ -1,7 +1,4 @@
-"""Whether a head leaves judges alone that know nothing, and is as good as the best judge of a panel.
-
-Knows: `engine/calibrate`, panels whose readings are drawn. Does not know: models, files.
-"""
+"""Whether a head leaves judges alone that know nothing, and is as good as the best judge of a panel."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,15 +6,14 @@ from itertools import product
 
 import numpy as np
 
-from bench.coverage.calibrations import Mean
-from bench.coverage.claims import Promise
-from engine.calibrate.fitting import Shrinkage, Views, fitted, fitted_with
-from engine.calibrate.labelled import Labelled
-from engine.core.items import PREFERENCES, Order, Way, digest
-from engine.core.judgments import CriterionCalibration, JudgedItem, Reading
-from engine.core.log_probs import FloatArray, IntArray, log_softmax
-from engine.decisions.decision import likeliest
-from engine.decisions.read_items import SWAPPED, ReadRun, parts_of
+from bench.coverage.claims import Mean, Promise, part
+from bench.coverage.readings import CRITERION, judged_items
+from engine.calibration.fitting import Regularisation, Views, fitted, fitted_with
+from engine.calibration.run_calibration import Labelled
+from engine.core.items import PREFERENCES, Method, Order
+from engine.core.judgments import CriterionCalibration
+from engine.core.numeric import FloatArray, IntArray, log_softmax
+from engine.results.decision import SWAPPED, RunPredictions, likeliest, parts_of
 
 MOST_LEFT = 0.01  # of accuracy, in the mean over the worlds of a kind
 MOST_LEFT_IN_ALL = 0.001
@@ -35,17 +31,16 @@ SKEWS = {
 }
 _LABELS = len(PREFERENCES)
 _NEW = 400  # items that nothing was fitted on
-_CRITERION = "safety"
-_WAYS = (Way.LETTERS, Way.GRADED)
+_METHODS = (Method.LABEL_TOKENS, Method.POINTWISE_GRADE)
 _LEFT = Promise("nothing known: accuracy lost", 0.0, MOST_LEFT, at_most=True)
 _LEFT_IN_ALL = Promise("nothing known: lost in all", 0.0, MOST_LEFT_IN_ALL, at_most=True)
-_HEARD = Promise("a panel: lost to its best judge", 0.0, MOST_LOST, at_most=True)
+_RECEIVED = Promise("a panel: lost to its best judge", 0.0, MOST_LOST, at_most=True)
 _TIES = Promise("labels alone: lost to the best", 0.0, MOST_LOST_OF_TIES, at_most=True)
 _NOT_DROWNED = Promise("lost to the one that knows", 0.0, MOST_LOST_TO_NOISE, at_most=True)
 
 
 @dataclass(frozen=True)
-class Panel:
+class Jury:
     """Judges of one way each: scale x (signal x (1 for the label) + noise), or labels with a certainty of 0.9
     that are right as often as `right` says.
 
@@ -63,12 +58,10 @@ class Panel:
 
     @property
     def judges(self) -> int:
-        """How many."""
         return len(self.right or self.scales)
 
     @property
     def knows(self) -> bool:
-        """Whether each judge knows something."""
         return bool(self.right) or min(self.signals) > 0
 
     def read(self, random: np.random.Generator, labels: IntArray) -> FloatArray:
@@ -89,18 +82,19 @@ def _hard(random: np.random.Generator, labels: IntArray, right: float) -> FloatA
 
 
 PANELS = (
-    Panel("alike", (1, 1, 1), (1, 1, 1)),
-    Panel("uneven in loudness", (1, 5, 0.3), (1.7, 1.7, 1.7)),
-    Panel("uneven in knowledge", (1, 1, 1), (2.0, 1.0, 0.5)),
-    Panel("loud ones know less", (1, 3, 3), (2.0, 0.5, 0.5)),
-    Panel("hard labels 0.75/0.55", right=(0.75, 0.55)),
-    Panel("hard labels 0.7/0.65/0.6", right=(0.7, 0.65, 0.6)),
-    Panel("two quiet ones know nothing", (1, 0.3, 0.3), (1.7, 0, 0), shared=0.0),
-    Panel("two loud ones know nothing", (1, 5, 5), (1.7, 0, 0), shared=0.0),
-    Panel("two loud ones share its noise alone", (1, 5, 5), (1.7, 0, 0)),
+    Jury("alike", (1, 1, 1), (1, 1, 1)),
+    Jury("uneven in loudness", (1, 5, 0.3), (1.7, 1.7, 1.7)),
+    Jury("uneven in knowledge", (1, 1, 1), (2.0, 1.0, 0.5)),
+    Jury("loud ones know less", (1, 3, 3), (2.0, 0.5, 0.5)),
+    Jury("hard labels 0.75/0.55", right=(0.75, 0.55)),
+    Jury("hard labels 0.7/0.65/0.6", right=(0.7, 0.65, 0.6)),
+    Jury("two quiet ones know nothing", (1, 0.3, 0.3), (1.7, 0, 0), shared=0.0),
+    Jury("two loud ones know nothing", (1, 5, 5), (1.7, 0, 0), shared=0.0),
+    Jury("two loud ones share its noise alone", (1, 5, 5), (1.7, 0, 0)),
 )
 
 
+@part("heads: nothing known")
 def labels_left(times: int) -> Iterator[Mean]:
     """How much accuracy is lost to the most frequent label where readings know nothing; in the end of all.
 
@@ -115,8 +109,8 @@ def labels_left(times: int) -> Iterator[Mean]:
         if alike and items > 30:  # as usual
             every += lost
         places = "A and B alike" if alike else "places matter"
-        yield _mean(_LEFT, f"labels as on {name}, {items} of them, {places}", lost)
-    yield _mean(_LEFT_IN_ALL, "99 of them, A and B alike, all together", every)
+        yield Mean.of_values(_LEFT, f"labels as on {name}, {items} of them, {places}", lost)
+    yield Mean.of_values(_LEFT_IN_ALL, "99 of them, A and B alike, all together", every)
 
 
 def _left(skew: Sequence[float], items: int, alike: bool, random: np.random.Generator) -> float:
@@ -125,19 +119,20 @@ def _left(skew: Sequence[float], items: int, alike: bool, random: np.random.Gene
     tastes = random.normal(0, 2, (3, 1, 1, _LABELS))
     known, new = (
         _labelled(
-            log_softmax(random.normal(0, 2, (3, len(_WAYS), count, _LABELS)) + tastes),
+            log_softmax(random.normal(0, 2, (3, len(_METHODS), count, _LABELS)) + tastes),
             random.choice(_LABELS, count, p=shares),
             alike,
         )
         for count in (items, _NEW)
     )
-    head, frequencies = fitted(known), fitted_with(known, Shrinkage(None))
+    head, frequencies = fitted(known), fitted_with(known, Regularisation(None))
     if alike:
         shares = (shares + shares[SWAPPED]) / 2
     return float(shares[_chosen(new, frequencies)].mean() - shares[_chosen(new, head)].mean())
 
 
-def panels_heard(times: int) -> Iterator[Mean]:
+@part("heads: panels")
+def juries_received(times: int) -> Iterator[Mean]:
     """How much accuracy is lost to the best judge of a panel, as calibrated alone on the same labels."""
     worlds = max(times // 20, 2)
     for seed, (panel, items) in enumerate(product(PANELS, (30, 100, 240))):
@@ -145,11 +140,11 @@ def panels_heard(times: int) -> Iterator[Mean]:
         found = np.array([_accuracies(panel, items, random) for _ in range(worlds)])
         head, alone = found[:, 0], found[:, 1:]
         best = alone[:, alone.mean(axis=0).argmax()]
-        promise = (_TIES if panel.right else _HEARD) if panel.knows else _NOT_DROWNED
-        yield _mean(promise, f"{panel}, {items} labels", (best - head).tolist())
+        promise = (_TIES if panel.right else _RECEIVED) if panel.knows else _NOT_DROWNED
+        yield Mean.of_values(promise, f"{panel}, {items} labels", best - head)
 
 
-def _accuracies(panel: Panel, items: int, random: np.random.Generator) -> list[float]:
+def _accuracies(panel: Jury, items: int, random: np.random.Generator) -> list[float]:
     """On new items, of the head and of each judge alone."""
     labels, asked = (random.integers(_LABELS, size=count) for count in (items, _NEW))
     read, new = panel.read(random, labels)[:, None], panel.read(random, asked)[:, None]
@@ -168,27 +163,13 @@ def _chosen(views: Views, fitted_by: CriterionCalibration) -> IntArray:
 
 def _labelled(read: FloatArray, labels: IntArray, alike: bool = True) -> Views:
     """Items that were read in one order so, shape (judges, ways, items, 4); as a run would have them."""
-    judges, ways, items, _ = read.shape
-    rows = read.tolist()
-    judged = [
-        JudgedItem(
-            place,
-            str(place),
-            digest(place),
-            {
-                _CRITERION: tuple(
-                    Reading(Order.AB, tuple(rows[judge][way][place]), _WAYS[way], judge=judge + 1)
-                    for judge in range(judges)
-                    for way in range(ways)
-                )
-            },
-        )
-        for place in range(items)
-    ]
-    run = ReadRun(judged)
-    parts = parts_of(run, _CRITERION, (), by_order=not alike, lengths=False)
-    return Labelled(_CRITERION, run, labels, tuple(map(str, range(items))), parts, alike).views()
-
-
-def _mean(promise: Promise, world: str, lost: Sequence[float]) -> Mean:
-    return Mean(promise, world, round(1e6 * float(np.mean(lost))), len(lost), spread=float(np.std(lost)))
+    judged = judged_items(
+        {
+            (Order.AB, method, judge): read[judge - 1, place]
+            for judge in range(1, len(read) + 1)
+            for place, method in enumerate(_METHODS[: read.shape[1]])
+        }
+    )
+    run = RunPredictions(judged)
+    parts = parts_of(run, CRITERION, (), by_order=not alike, lengths=False)
+    return Labelled(CRITERION, run, labels, tuple(map(str, range(len(judged)))), parts, alike).views()

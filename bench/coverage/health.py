@@ -1,8 +1,6 @@
 """Whether a judge is called ill by chance alone, and one that does not judge is found.
 
 A run is looked at as `judge` does it: after 10 items, whenever they have doubled, and at its end.
-
-Knows: `engine/decisions/health.py`, judges with known habits. Does not know: models, runs, human labels.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -11,11 +9,11 @@ from functools import partial
 
 import numpy as np
 
-from bench.coverage.claims import Claim, Promise
+from bench.coverage.claims import Claim, Promise, part
 from engine.core.health import Health, HealthVerdict
 from engine.core.items import PREFERENCES, Preference
-from engine.core.log_probs import FloatArray
-from engine.decisions.health import LEAST_ITEMS, Answer, answers_health
+from engine.core.numeric import FloatArray
+from engine.results.health import LEAST_ITEMS, Answer, answers_health
 
 MOST_FALSE_ALARMS = 0.05
 LEAST_FOUND = 0.95
@@ -52,7 +50,6 @@ class Habit:
     criteria: tuple[str, ...] = _FIVE
 
     def answers(self, random: np.random.Generator, items: int) -> Columns:
-        """Drawn anew."""
         spread = (1 - self.alike) / self.alike if self.alike else 0.0
         ones = random.beta(self.one * spread, (1 - self.one) * spread, items) if spread else self.one
         return {name: self._column(random, items, place, ones) for place, name in enumerate(self.criteria)}
@@ -77,7 +74,7 @@ class Habit:
                 label=labels[item],
                 text=None if mute[item] else "A is better.",
                 cut=cut[item],
-                format_mass=masses[item],
+                answer_mass=masses[item],
                 flipped=flipped[item] if self.place is None else True,
                 seen=(self.place or labels[item],) * 2,
             )
@@ -135,31 +132,37 @@ _LOOKED_AT = {
 }
 
 
+@part("health")
 def false_alarms(times: int) -> Iterator[Claim]:
     """Judges that are just within a limit: whatever is looked at, and whenever, in few runs is one beyond."""
     for seed, (name, habit) in enumerate(_JUST_WITHIN.items()):
         for items in (_SHORT, *((_LONG,) if name in _ALSO_LONG else ())):
             of = _runs(times, items)
             world = f"{name}, {items} items"
-            yield Claim.drawn(_ALARM, world, partial(_alarms, habit, items, _is_doubted), of, seed)
+            yield Claim.drawn(
+                _ALARM, world, partial(_alarms, habit, items, lambda health: health.doubted), of, seed
+            )
     for seed, (name, habit) in enumerate(_NEVER_SERIOUS.items()):
         yield Claim.drawn(_CONDEMNED, name, partial(_alarms, habit, _SHORT, _is_condemned), times, seed)
 
 
+@part("ill judges")
 def found(times: int) -> Iterator[Claim]:
     """Judges that do not judge, at the end of short runs; and that a sound one is said to judge."""
-    tried = [
+    tried: list[tuple[str, Mapping[tuple[str, int], Habit], Callable[[Health], bool]]] = [
         ("“does not judge” found", _DO_NOT_JUDGE, _is_condemned),
         ("something to look at found", _LOOKED_AT, _is_doubted),
-        ("a sound judge judges", {("10 % flipped", 40): Habit(flipped=(0.1,), mass=(0.97,))}, _is_sound),
+        (
+            "a sound judge judges",
+            {("10 % flipped", 40): Habit(flipped=(0.1,), mass=(0.97,))},
+            lambda health: health.verdict is HealthVerdict.JUDGES,
+        ),
     ]
     for says, judges, is_so in tried:
         promise = Promise(says, 1.0, LEAST_FOUND)
         for seed, ((name, items), habit) in enumerate(judges.items()):
-            of = _runs(times, items)
-            yield Claim.drawn(
-                promise, f"{name}, {items} items", partial(_ends, habit, items, is_so), of, seed
-            )
+            draw = partial(_ends, habit, items, is_so)
+            yield Claim.drawn(promise, f"{name}, {items} items", draw, _runs(times, items), seed)
 
 
 def _runs(times: int, items: int) -> int:
@@ -190,7 +193,3 @@ def _is_doubted(health: Health) -> bool:
 
 def _is_condemned(health: Health) -> bool:
     return health.verdict is HealthVerdict.DOES_NOT_JUDGE
-
-
-def _is_sound(health: Health) -> bool:
-    return health.verdict is HealthVerdict.JUDGES

@@ -1,18 +1,15 @@
-"""Whether intervals hold the truth, and equal systems are called different as seldom as is said.
-
-Knows: `engine/measure/intervals.py`, shares and differences. Does not know: judges, datasets.
-"""
+"""Whether intervals hold the truth, and equal systems are called different as seldom as is said; whether the
+best of several equally good judges looks as much better than it is as is said."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 
 import numpy as np
 
-from bench.coverage.claims import Claim, Promise
-from engine.core.log_probs import FloatArray, IntArray
-from engine.measure.intervals import FEW, Interval, OverInstructions, least_interval, share_interval
+from bench.coverage.claims import Claim, Mean, Promise, part, simulated
+from engine.core.numeric import FloatArray, IntArray
+from engine.metrics import intervals
 
 NOMINAL = 0.95
 LEAST = 0.94
@@ -20,12 +17,7 @@ MOST_FALSE_YES = 0.03
 MOST_FALSE_DIFFERENCE = 0.06
 _FEWEST, _MOST = 10, 1000  # labels
 _SHARES = (0.95, 0.9, 0.8, 0.7, 0.6)  # of five criteria
-_SHARE = Promise("a share's interval", NOMINAL, LEAST)
-_SCORE = Promise("a score's interval", NOMINAL, LEAST)
-_MEAN = Promise("the mean's interval", NOMINAL, LEAST)
-_DIFFERENCE = Promise("a difference's interval", NOMINAL, LEAST)
-_EQUAL = Promise("equal systems: p < .05", 1 - NOMINAL, MOST_FALSE_DIFFERENCE, at_most=True)
-_BETTER = Promise("better? yes", 0.025, MOST_FALSE_YES, at_most=True)
+_LEAST_EXCESS, _MOST_EXCESS = 0.85, 1.2
 
 
 @dataclass(frozen=True)
@@ -71,6 +63,11 @@ class World:
         return np.asarray(np.minimum(places, len(shares) - 1))
 
 
+def holds(found: intervals.Interval | None, truth: float) -> bool:
+    """Whether the truth lies in an interval; not in one that could not be made."""
+    return found is not None and found.low <= truth <= found.high
+
+
 def worlds() -> Iterator[World]:
     """From 10 to 1,000 labels, 1 to 15 items for each instruction."""
     for instructions, each in product((2, 4, 7, 10, 20, 33, 99, 300, 1000), (1, 2, 5, 15)):
@@ -84,51 +81,85 @@ def worlds() -> Iterator[World]:
             )
 
 
-def shares_held(times: int) -> Iterator[Claim]:
-    """Accuracies from .5 to .99."""
-    for seed, (world, share) in enumerate(product(worlds(), (0.5, 0.8, 0.9, 0.95, 0.97, 0.99))):
-        yield Claim.drawn(_SHARE, f"{share:g}, {world}", partial(_holds_share, world, share), times, seed)
-
-
-def _holds_share(world: World, share: float, random: np.random.Generator) -> bool:
+@simulated(
+    "shares",
+    Promise("a share's interval", NOMINAL, LEAST),
+    product(worlds(), (0.5, 0.8, 0.9, 0.95, 0.97, 0.99)),
+    "{1:g}, {0}",
+)
+def _share_held(random: np.random.Generator, world: World, share: float) -> bool:
     groups = world.groups(random)
-    return holds(share_interval(world.right(random, groups, share).tolist(), groups), share)
+    return holds(intervals.share_interval(world.right(random, groups, share).tolist(), groups), share)
 
 
-def scores_held(times: int) -> Iterator[Claim]:
-    """Scores of explanations: as skewed as ROUGE-L, as much alike as BERTScore; some items have none."""
-    kinds = {"like ROUGE-L": (1.2, 6.0), "like BERTScore": (120.0, 20.0)}
-    drawn = [world for world in worlds() if not world.uneven]
-    for seed, (world, kind, missing) in enumerate(product(drawn, kinds, (0.0, 0.05, 0.2))):
-        where = f"{kind}, {missing:g} missing, {world}"
-        holds_it = partial(_holds_score, world, kinds[kind], missing, "BERT" in kind)
-        yield Claim.drawn(_SCORE, where, holds_it, times, seed)
+_SKEWED = {"like ROUGE-L": (1.2, 6.0), "like BERTScore": (120.0, 20.0)}
+"""Beta distributions: as skewed as ROUGE-L, as much alike as BERTScore."""
 
 
-def _holds_score(
-    world: World, beta: tuple[float, float], missing: float, close: bool, random: np.random.Generator
-) -> bool:
-    groups = world.groups(random)
+@simulated(
+    "scores",
+    Promise("a score's interval", NOMINAL, LEAST),
+    product([world for world in worlds() if not world.uneven], _SKEWED, (0.0, 0.05, 0.2)),
+    "{1}, {2:g} missing, {0}",
+)
+def _score_held(random: np.random.Generator, world: World, kind: str, missing: float) -> bool:
+    """Scores of explanations; some items have none."""
+    beta, groups = _SKEWED[kind], world.groups(random)
     own, shared = (random.beta(*beta, count) for count in (len(groups), world.instructions))
     scores = np.where(random.random(len(groups)) < world.alike, shared[groups], own)
     left_out = random.random(len(groups)) < missing
-    found = OverInstructions.of_one(np.where(left_out, 0.0, scores).tolist(), groups)
+    found = intervals.OverInstructions.of_one(np.where(left_out, 0.0, scores).tolist(), groups)
     assert found is not None
     # Where nothing is left out, nothing is said of systems that leave something out.
     truth = beta[0] / sum(beta) * (1 - missing * bool(left_out.any()))
-    ends = found.skewed_interval() if close else found.score_interval()
+    ends = found.skewed_interval() if "BERT" in kind else found.score_interval()
     return ends is not None and holds(ends, truth)
 
 
-def means_held(times: int) -> Iterator[Claim]:
-    """The mean accuracy over five criteria whose luck is the same on a part of the items."""
-    for seed, (world, common) in enumerate(product(worlds(), (0.0, 0.5, 1.0))):
-        yield Claim.drawn(
-            _MEAN, f"together {common:g}, {world}", partial(_holds_mean, world, common), times, seed
+@dataclass(frozen=True)
+class RareScores:
+    """Scores near 0 but for those near 1 of a `share` of the instructions, or the other way round."""
+
+    instructions: int
+    each: int
+    criteria: int
+    share: float
+    mirrored: bool = False
+
+    def __str__(self) -> str:
+        rare = f"{self.share:g} near {'0' if self.mirrored else '1'}"
+        return f"{rare}, {self.instructions} instructions of {self.each}, {self.criteria} criteria"
+
+
+@simulated(
+    "rare scores",
+    Promise("a score, large values rare", NOMINAL, LEAST),
+    [
+        RareScores(instructions, each, criteria, share, mirrored)
+        for instructions, (each, criteria), share, mirrored in product(
+            (10, 20, 40, 100, 200), ((1, 1), (5, 1), (1, 5)), (0.02, 0.05), (False, True)
         )
+    ],
+)
+def _rare_held(random: np.random.Generator, world: RareScores) -> bool:
+    groups = np.repeat(np.arange(world.instructions), world.each)
+    rare = (random.random(world.instructions) < world.share)[groups]
+    near = random.beta(1, 60, (world.criteria, len(groups)))  # to its end
+    rows = np.where(rare ^ world.mirrored, 1 - near, near)
+    values = {f"{place}": row.tolist() for place, row in enumerate(rows)}
+    found = intervals.OverInstructions.of(values, dict.fromkeys(values, groups.tolist()))
+    mean = world.share * 60 / 61 + (1 - world.share) / 61
+    return found is not None and holds(found.score_interval(), 1 - mean if world.mirrored else mean)
 
 
-def _holds_mean(world: World, common: float, random: np.random.Generator) -> bool:
+@simulated(
+    "means",
+    Promise("the mean's interval", NOMINAL, LEAST),
+    product(worlds(), (0.0, 0.5, 1.0)),
+    "together {1:g}, {0}",
+)
+def _mean_held(random: np.random.Generator, world: World, common: float) -> bool:
+    """The mean accuracy over five criteria whose luck is the same on a part of the items."""
     groups = world.groups(random)
     shared = random.random(len(groups))
     values = {}
@@ -137,51 +168,91 @@ def _holds_mean(world: World, common: float, random: np.random.Generator) -> boo
         # Instructions that decide bring all criteria of an item together already.
         right = world.right(random, groups, share) if world.alike else 1.0 * (luck < share)
         values[f"{share:g}"] = right.tolist()
-    found = OverInstructions.of(values, dict.fromkeys(values, groups))
+    found = intervals.OverInstructions.of(values, dict.fromkeys(values, groups))
     return found is not None and holds(found.share_interval(), sum(_SHARES) / len(_SHARES))
 
 
-def differences_held(times: int) -> Iterator[Claim]:
-    """Two systems of which the one alone is right on a share of items, and the other on another share."""
-    sides = ((0.25, 0.25), (0.05, 0.05), (0.02, 0.02), (0.3, 0.2), (0.05, 0.01), (0.1, 0.0))
-    for seed, (world, (one, other)) in enumerate(product(worlds(), sides)):
-        where = f"{one:g} to {other:g}, {world}"
-        yield Claim.drawn(_DIFFERENCE, where, partial(_holds_difference, world, one, other), times, seed)
-        if one == other:
-            yield Claim.drawn(_EQUAL, where, partial(_differs, world, one), times, seed)
+_SIDES = ((0.25, 0.25), (0.05, 0.05), (0.02, 0.02), (0.3, 0.2), (0.05, 0.01), (0.1, 0.0))
+"""Two systems of which the one alone is right on a share of items, and the other on another share."""
+_PAIRS = [(world, *sides) for world, sides in product(worlds(), _SIDES)]
 
 
-def _holds_difference(world: World, one: float, other: float, random: np.random.Generator) -> bool:
+@simulated("differences", Promise("a difference's interval", NOMINAL, LEAST), _PAIRS, "{1:g} to {2:g}, {0}")
+def _difference_held(random: np.random.Generator, world: World, one: float, other: float) -> bool:
     return holds(_lead(world, one, other, random).difference_interval(), one - other)
 
 
-def _differs(world: World, one: float, random: np.random.Generator) -> bool:
-    return _lead(world, one, one, random).p_value < 1 - NOMINAL
+@simulated(
+    "differences",
+    Promise("equal systems: p < .05", 1 - NOMINAL, MOST_FALSE_DIFFERENCE, at_most=True),
+    _PAIRS,
+    "{1:g} to {2:g}, {0}",
+    counts=lambda _world, one, other: one == other,
+)
+def _differs(random: np.random.Generator, world: World, one: float, other: float) -> bool:
+    return _lead(world, one, other, random).p_value < 1 - NOMINAL
 
 
-def _lead(world: World, one: float, other: float, random: np.random.Generator) -> OverInstructions:
+def _lead(world: World, one: float, other: float, random: np.random.Generator) -> intervals.OverInstructions:
     groups = world.groups(random)
     kinds = world.drawn(random, groups, [one, other, 1 - one - other])
-    found = OverInstructions.of_one((1.0 * (kinds == 0) - 1.0 * (kinds == 1)).tolist(), groups)
+    found = intervals.OverInstructions.of_one((1.0 * (kinds == 0) - 1.0 * (kinds == 1)).tolist(), groups)
     assert found is not None
     return found
 
 
-def false_better(times: int) -> Iterator[Claim]:
+@simulated(
+    "better",
+    Promise("better? yes", 0.025, MOST_FALSE_YES, at_most=True),
+    product(worlds(), (0.5, 0.7, 0.9)),
+    "{1:g}, {0}",
+    counts=lambda world, _share: world.instructions >= intervals.FEW,  # with fewer nothing is called better
+)
+def _says_better(random: np.random.Generator, world: World, share: float) -> bool:
     """A judge no better than the better one of two trivial judges, called better than it."""
-    for seed, (world, share) in enumerate(product(worlds(), (0.5, 0.7, 0.9))):
-        if world.instructions >= FEW:  # with fewer nothing is called better
-            where = f"{share:g}, {world}"
-            yield Claim.drawn(_BETTER, where, partial(_says_better, world, share), times, seed)
-
-
-def _says_better(world: World, share: float, random: np.random.Generator) -> bool:
     groups = world.groups(random)
     own, equal, worse = (world.right(random, groups, known) for known in (share, share, share / 2))
-    found = least_interval([(own - equal).tolist(), (own - worse).tolist()], groups)
+    found = intervals.least_interval([(own - equal).tolist(), (own - worse).tolist()], groups)
     return found is not None and found.low > 0
 
 
-def holds(found: Interval | None, truth: float) -> bool:
-    """Whether the truth lies in an interval; not in one that could not be made."""
-    return found is not None and found.low <= truth <= found.high
+@part("choosing")
+def excess_held(times: int) -> Iterator[Claim]:
+    """Two or five judges, equally good on each of two criteria, whose luck is the same on a part of the
+    instructions: what is said as a part of what is so, both in the mean of the worlds.
+    """
+    single = [World(instructions, 1) for instructions in (10, 30, 99, 300)]
+    several = [World(20, 5, 0.5), World(60, 5, 0.3, uneven=True)]
+    kinds = product((*single, *several), (0.6, 0.9), (2, 5), (0.0, 0.7))
+    for seed, (world, share, judges, common) in enumerate(kinds):
+        random = np.random.default_rng(seed)
+        found = np.array([_said_and_so(world, share, judges, common, random) for _ in range(times)])
+        (said, real), (said_std, real_std) = found.mean(axis=0), found.std(axis=0)
+        spread = said / real * float(np.hypot(said_std / said, real_std / real))
+        where = f"{judges} at {share:g}, together {common:g}, {world}"
+        for promise in (
+            Promise("excess of the best, no less", 1.0, _LEAST_EXCESS),
+            Promise("excess of the best, no more", 1.0, _MOST_EXCESS, at_most=True),
+        ):
+            yield Mean(promise, where, 0, times, mean=float(said / real), spread=spread)
+
+
+def _said_and_so(
+    world: World, share: float, judges: int, common: float, random: np.random.Generator
+) -> tuple[float, float]:
+    groups = world.groups(random)
+    shared = world.right(random, groups, share)
+    found = []
+    for _ in range(judges):
+        together = (random.random(world.instructions) < common)[groups]
+        values = {
+            criterion: np.where(together, shared, world.right(random, groups, share)).tolist()
+            for criterion in ("0", "1")
+        }
+        over = intervals.OverInstructions.of(values, dict.fromkeys(values, groups))
+        assert over is not None
+        found.append(over)
+    choice = intervals.cost_of_choosing(found)
+    assert choice is not None
+    # What all have in common is nobody's merit, and makes the mean over worlds uncertain.
+    return choice.excess, max(one.mean for one in found) - float(np.mean([one.mean for one in found]))

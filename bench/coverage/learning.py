@@ -1,7 +1,4 @@
-"""Whether a learning curve says what more labels bring, and what labels of the least sure items are worth.
-
-Knows: `engine/calibrate/learning.py`, judges whose readings are drawn. Does not know: models, files.
-"""
+"""Whether a learning curve says what more labels bring, and what labels of the least sure items are worth."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,14 +7,14 @@ from itertools import product
 
 import numpy as np
 
-from bench.coverage.calibrations import Mean
-from bench.coverage.claims import Claim, Promise
-from engine.calibrate.fitting import Views, fitted, views_of
-from engine.calibrate.learning import LearningCurve, learning
+from bench.coverage.claims import Claim, Mean, Promise, part
+from bench.coverage.readings import CRITERION
+from engine.calibration.fitting import Views, fitted, views_of
+from engine.calibration.learning import LearningCurve, learning
 from engine.core.events import followed
 from engine.core.items import PREFERENCES
-from engine.core.log_probs import FloatArray, IntArray, log_softmax
-from engine.decisions.read_items import SWAPPED
+from engine.core.numeric import FloatArray, IntArray, log_softmax
+from engine.results.decision import SWAPPED
 
 MOST_LOST_TO_RANDOM = 0.005  # nats
 _HELD = 0.90
@@ -26,7 +23,6 @@ _NEW = 400  # items that nothing was fitted on
 _TRAINED = 300  # draws of labels that teach, for what is true, at most: two for each world that is wanted
 _LEAST_WORLDS = 3  # with two, nothing that could happen would surely miss a bar
 _ON_A_QUESTION = 2  # items with one instruction, where there are several
-_CRITERION = "safety"
 _START, _MORE, _POOL = 30, 40, 240
 _GAINED = Promise("learning: gain of a doubling", 0.95, _HELD)
 _LOSS = Promise("learning: log-loss of a point", 0.95, _HELD)
@@ -64,7 +60,7 @@ class World:
 
     def curve(self, random: np.random.Generator) -> LearningCurve:
         """What the program says of so many drawn items."""
-        return followed(learning({_CRITERION: self.draw(random, self.items)}), lambda _: None)
+        return followed(learning({CRITERION: self.draw(random, self.items)}), lambda _: None)
 
 
 @dataclass(frozen=True)
@@ -81,15 +77,15 @@ class Truth:
         """Loss, and share of labels right, in the mean over draws of the labels that teach: (sizes, 2)."""
         random, found = np.random.default_rng(self.seed), []
         for _ in range(self.draws):
-            taught, asked = self.world.draw(random, max(self.sizes)), self.world.draw(random, _NEW)
-            found.append([_worth(taught, np.arange(size), asked) for size in self.sizes])
+            trained_on, asked = self.world.draw(random, max(self.sizes)), self.world.draw(random, _NEW)
+            found.append([_worth(trained_on, np.arange(size), asked) for size in self.sizes])
         means: FloatArray = np.mean(found, axis=0)
         return means
 
 
-def _worth(taught: Views, places: IntArray, asked: Views) -> tuple[float, float]:
+def _worth(trained_on: Views, places: IntArray, asked: Views) -> tuple[float, float]:
     """Loss and share of labels right of other items by some of those that teach."""
-    after = asked.decided(fitted(taught.only(places)))
+    after = asked.decided(fitted(trained_on.only(places)))
     return float(asked.losses(after).mean()), float(np.mean(asked.right(after, asked.log_probs)))
 
 
@@ -103,6 +99,7 @@ _WORLDS = (
 )
 
 
+@part("learning curves")
 def curves_held(times: int) -> Iterator[Claim]:
     """How often the intervals of a curve hold what is true of such labels, those of its last point and of its
     last doubling; how often the next doubling brings no more than the interval's upper end; and, where
@@ -129,11 +126,12 @@ def curves_held(times: int) -> Iterator[Claim]:
         no_more = sum(ends is not None and loss - next_loss <= ends[1] for ends in gained)
         yield Claim(_NO_MORE, str(world), no_more, worlds)
         if not world.signal:
-            ahead = sum(point.ahead.surely_above for point in points)
+            ahead = sum(point.ahead.significantly_above for point in points)
             yield Claim(_AHEAD, str(world), ahead, worlds)
 
 
-def least_sure_teach(times: int) -> Iterator[Mean]:
+@part("least sure first")
+def uncertain_teach(times: int) -> Iterator[Mean]:
     """By how much the log-loss on new items is higher where the labels beside the first few are of the items
     that a calibration on these is least sure of, than where they are drawn.
     """
@@ -143,15 +141,16 @@ def least_sure_teach(times: int) -> Iterator[Mean]:
     ):
         world, random = World(frequent, signal, _POOL), np.random.default_rng(seed)
         lost = [_lost_to_random(world, random) for _ in range(worlds)]
-        spread = float(np.std(lost))
-        yield Mean(_TEACHING, str(world), round(1e6 * float(np.mean(lost))), worlds, spread=spread)
+        yield Mean.of_values(_TEACHING, str(world), lost)
 
 
 def _lost_to_random(world: World, random: np.random.Generator) -> float:
     pool, asked = world.draw(random, _POOL), world.draw(random, _NEW)
     start, rest = np.split(np.arange(_POOL), [_START])
     decided = pool.decided(fitted(pool.only(start)))[0, rest]
-    doubt = -(np.exp(decided) * decided).sum(axis=1)
-    least_sure = rest[np.argsort(-doubt)[:_MORE]]
-    losses = [_worth(pool, np.concatenate([start, more]), asked)[0] for more in (least_sure, rest[:_MORE])]
+    uncertainty = -(np.exp(decided) * decided).sum(axis=1)
+    most_uncertain = rest[np.argsort(-uncertainty)[:_MORE]]
+    losses = [
+        _worth(pool, np.concatenate([start, more]), asked)[0] for more in (most_uncertain, rest[:_MORE])
+    ]
     return losses[0] - losses[1]

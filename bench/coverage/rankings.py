@@ -2,142 +2,63 @@
 
 Candidates answer instructions, some of which please the judges of one more than of another; contests are won
 as Davidson's model says.
-
-Knows: `engine/rank/`. Does not know: judges, datasets.
 """
 
-from collections.abc import Iterator
-from functools import partial
 from itertools import product
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import kendalltau
 
-from bench.coverage.claims import Claim, Promise
+from bench.coverage.claims import Promise, simulated
 from engine.core.errors import SetupError
 from engine.core.events import followed
 from engine.core.items import HUMAN_LABELS
-from engine.core.log_probs import FloatArray, IntArray
-from engine.rank.contests import Contests, labels_said
-from engine.rank.lengths import length_control
-from engine.rank.side_by_side import side_by_side
-from engine.rank.strengths import Strengths, expected_score, strengths
+from engine.core.numeric import FloatArray, IntArray
+from engine.ranking.bradley_terry import BradleyTerryScores, bradley_terry, expected_score, side_by_side
+from engine.ranking.comparisons import PairComparisons, labels_said
+from engine.ranking.length_control import length_control
 
 _TIE = 0.5
 _DRAWS = 300
-_STRENGTHS = Promise("strength of a candidate", 0.95, 0.92)
-_EXTREME = Promise("strength of one far from all", 0.95, 0.94)
-_APART = Promise("equals told apart", 0.05, 0.075, at_most=True)
-_TAU = Promise("Kendall's tau of two rankings", 0.95, 0.95)
-_EVEN = Promise("rate at equal length", 0.95, 0.92)
-
+_COSTS, _LEAST = 5, 20  # each world takes a hundred times as long as one of a share
 _DESIGNS = ((60, 60), (60, 15), (200, 200), (200, 40), (500, 50))
 """How many contests, on how many instructions."""
 
 
-def strengths_held(times: int) -> Iterator[Claim]:
-    """From two to eight candidates, evenly spread or one far ahead; one of them is looked at."""
-    for seed, ((items, instructions), count) in enumerate(product(_DESIGNS, (2, 4, 8))):
-        spread = np.linspace(1, -1, count)
-        ahead = np.append(3.0, np.zeros(count - 1))
-        for name, truth in (("spread", spread), ("ahead", ahead - ahead.mean())):
-            where = f"{count} {name}, {items} contests, {instructions} instructions"
-            yield Claim.drawn(
-                _STRENGTHS, where, partial(_holds, truth, items, instructions), _few(times), seed
-            )
-
-
-def extremes_held(times: int) -> Iterator[Claim]:
-    """One that wins, or loses, nearly all against equal ones: it is looked at."""
-    for seed, ((items, instructions), rate, loses) in enumerate(
-        product(_DESIGNS[:3], (0.92, 0.95, 0.97), (False, True))
-    ):
-        where = (
-            f"5, one {'loses' if loses else 'wins'} {rate:g}, {items} contests, {instructions} instructions"
-        )
-        draw = partial(_holds, _ahead(rate) * (-1) ** loses, items, instructions, place=0)
-        yield Claim.drawn(_EXTREME, where, draw, _few(times), seed)
-
-
-def _ahead(rate: float, count: int = 5) -> FloatArray:
-    """Strengths of which the first wins so much against their mean."""
-    one = np.append(1.0, np.full(count - 1, -1 / (count - 1)))
-    far = brentq(lambda far: float(expected_score(far * one[:1], np.array(_TIE))[0]) - rate, 0, 20)
-    return np.asarray(far * one)
-
-
-def equals_told_apart(times: int) -> Iterator[Claim]:
-    """Candidates that are all equal."""
-    for seed, ((items, instructions), count) in enumerate(product(_DESIGNS, (2, 4, 8))):
-        where = f"{count} equal, {items} contests, {instructions} instructions"
-        draw = partial(_tells, np.zeros(count), items, instructions)
-        yield Claim.drawn(_APART, where, draw, _few(times), seed)
-
-
-def even_rates_held(times: int) -> Iterator[Claim]:
-    """Candidates of different length against each other, or all against one baseline."""
-    for seed, (instructions, effect, baseline) in enumerate(
-        product((20, 60, 200), (0.0, 1.5), (False, True))
-    ):
-        against = "one baseline" if baseline else "each other"
-        where = f"4 against {against}, {instructions} instructions, effect {effect:g}"
-        draw = partial(_even, instructions, effect, baseline)
-        yield Claim.drawn(_EVEN, where, draw, _few(times), seed)
-
-
-def _few(times: int) -> int:
-    """Each world takes a hundred times as long as those of a share."""
-    return max(times // 5, 20)
-
-
-def rankings_beside(times: int) -> Iterator[Claim]:
-    """Two judges of the same contests, whose truths are one, or which swap every second two candidates."""
-    for seed, ((items, instructions), count, far) in enumerate(
-        product(((60, 60), (200, 40), (500, 500)), (3, 5, 8), (0.2, 1.0))
-    ):
-        truth = np.linspace(far, -far, count)
-        swapped = truth.copy()
-        swapped[: count // 2 * 2] = truth[: count // 2 * 2].reshape(-1, 2)[:, ::-1].ravel()
-        for name, other in (("equal", truth), ("swapped", swapped)):
-            where = f"{count} {name}, far {far:g}, {items} contests, {instructions} instructions"
-            draw = partial(_tau_is_held, truth, other, items, instructions)
-            yield Claim.drawn(_TAU, where, draw, _few(times), seed)
-
-
-def _tau_is_held(
-    one: FloatArray, other: FloatArray, items: int, instructions: int, random: np.random.Generator
-) -> bool:
-    contests = _contests(random, one, items, instructions)
-    said = _said(random, other, contests.first, contests.second)
-    seed = int(random.integers(1 << 30))
-    try:
-        found = followed(side_by_side(contests, contests.with_said(said), seed, draws=_DRAWS), id)
-    except SetupError:  # by chance not all of them met
-        return True
-    low, high = found.tau_ends
-    return low - 1e-9 <= float(kendalltau(one, other).statistic) <= high + 1e-9
-
-
-def _found(random: np.random.Generator, truth: FloatArray, items: int, instructions: int) -> Strengths:
-    contests = _contests(random, truth, items, instructions)
-    return followed(strengths(contests, int(random.integers(1 << 30)), _DRAWS), id)
-
-
-def _contests(random: np.random.Generator, truth: FloatArray, items: int, instructions: int) -> Contests:
-    count = len(truth)
-    first = random.integers(0, count, items)
-    second = (first + random.integers(1, count, items)) % count
-    said = _said(random, truth, first, second)
-    return Contests(
+def contests(
+    first: IntArray,
+    second: IntArray,
+    instructions: IntArray,
+    said: FloatArray,
+    candidates: int,
+    lengths: FloatArray | None = None,
+) -> PairComparisons:
+    """Who met whom on which instruction, and what was said; all responses of one length, or of these."""
+    items = len(first)
+    return PairComparisons(
         ids=tuple(map(str, range(items))),
-        names=tuple(map(str, range(count))),
+        names=tuple(map(str, range(candidates))),
         first=first,
         second=second,
-        instructions=random.integers(0, instructions, items),
-        lengths=np.ones((items, 2)),
+        instructions=instructions,
+        lengths=np.ones((items, 2)) if lengths is None else lengths,
         said=said,
     )
+
+
+def met(random: np.random.Generator, candidates: int, items: int) -> tuple[IntArray, IntArray]:
+    """Two different candidates for each item."""
+    first = random.integers(0, candidates, items)
+    return first, (first + random.integers(1, candidates, items)) % candidates
+
+
+def _comparisons(
+    random: np.random.Generator, truth: FloatArray, items: int, instructions: int
+) -> PairComparisons:
+    first, second = met(random, len(truth), items)
+    said = _said(random, truth, first, second)
+    return contests(first, second, random.integers(0, instructions, items), said, len(truth))
 
 
 def _said(random: np.random.Generator, truth: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
@@ -148,22 +69,89 @@ def _said(random: np.random.Generator, truth: FloatArray, first: IntArray, secon
     return labels_said(HUMAN_LABELS[place] for place in drawn)
 
 
-def _holds(
-    truth: FloatArray, items: int, instructions: int, random: np.random.Generator, place: int | None = None
-) -> bool:
-    place = int(random.integers(len(truth))) if place is None else place
+def _found(
+    random: np.random.Generator, truth: FloatArray, items: int, instructions: int
+) -> BradleyTerryScores:
+    comparisons = _comparisons(random, truth, items, instructions)
+    return followed(bradley_terry(comparisons, int(random.integers(1 << 30)), _DRAWS), id)
+
+
+def _spread_or_ahead(count: int) -> dict[str, FloatArray]:
+    """Evenly spread, or one far ahead."""
+    ahead = np.append(3.0, np.zeros(count - 1))
+    return {"spread": np.linspace(1, -1, count), "ahead": ahead - ahead.mean()}
+
+
+@simulated(
+    "strengths",
+    Promise("strength of a candidate", 0.95, 0.92),
+    [
+        (f"{count} {name}", *design)
+        for design, count, name in product(_DESIGNS, (2, 4, 8), ("spread", "ahead"))
+    ],
+    "{0}, {1} contests, {2} instructions",
+    costs=_COSTS,
+    least=_LEAST,
+)
+def _strength_held(random: np.random.Generator, called: str, items: int, instructions: int) -> bool:
+    """One of two to eight candidates is looked at."""
+    count, name = called.split()
+    truth = _spread_or_ahead(int(count))[name]
+    return _holds(random, truth, items, instructions, int(random.integers(len(truth))))
+
+
+def _holds(random: np.random.Generator, truth: FloatArray, items: int, instructions: int, place: int) -> bool:
     ends = _found(random, truth, items, instructions).scores[str(place)].ends
     right = float(expected_score(truth, np.array(_TIE))[place])
     return ends is not None and ends[0] <= right <= ends[1]
 
 
-def _tells(truth: FloatArray, items: int, instructions: int, random: np.random.Generator) -> bool:
-    return bool(_found(random, truth, items, instructions).better.any())
+@simulated(
+    "extreme strengths",
+    Promise("strength of one far from all", 0.95, 0.94),
+    [
+        (how, rate, *design)
+        for design, rate, how in product(_DESIGNS[:3], (0.92, 0.95, 0.97), ("wins", "loses"))
+    ],
+    "5, one {0} {1:g}, {2} contests, {3} instructions",
+    costs=_COSTS,
+    least=_LEAST,
+)
+def _extreme_held(random: np.random.Generator, how: str, rate: float, items: int, instructions: int) -> bool:
+    """One that wins, or loses, nearly all against equal ones: it is looked at."""
+    one = np.append(1.0, np.full(4, -1 / 4))
+    far = brentq(lambda far: float(expected_score(far * one[:1], np.array(_TIE))[0]) - rate, 0, 20)
+    return _holds(random, far * one * (-1 if how == "loses" else 1), items, instructions, place=0)
 
 
-def _even(instructions: int, effect: float, baseline: bool, random: np.random.Generator) -> bool:
-    """Whether the rate of one candidate lies where it would be without the effect of length."""
-    count = 4
+@simulated(
+    "told apart",
+    Promise("equals told apart", 0.05, 0.075, at_most=True),
+    [(count, *design) for design, count in product(_DESIGNS, (2, 4, 8))],
+    "{0} equal, {1} contests, {2} instructions",
+    costs=_COSTS,
+    least=_LEAST,
+)
+def _tells_apart(random: np.random.Generator, count: int, items: int, instructions: int) -> bool:
+    return bool(_found(random, np.zeros(count), items, instructions).better.any())
+
+
+@simulated(
+    "equal length",
+    Promise("rate at equal length", 0.95, 0.92),
+    [
+        (against, instructions, effect)
+        for instructions, effect, against in product(
+            (20, 60, 200), (0.0, 1.5), ("each other", "one baseline")
+        )
+    ],
+    "4 against {0}, {1} instructions, effect {2:g}",
+    costs=_COSTS,
+    least=_LEAST,
+)
+def _even_held(random: np.random.Generator, against: str, instructions: int, effect: float) -> bool:
+    """Candidates of different length: whether the rate of one lies where it would be without that effect."""
+    count, baseline = 4, against == "one baseline"
     pairs = [(i, j) for i in range(count) for j in range(i) if not baseline or j == 0]
     first = np.tile([i for i, _ in pairs], instructions)
     second = np.tile([j for _, j in pairs], instructions)
@@ -173,18 +161,9 @@ def _even(instructions: int, effect: float, baseline: bool, random: np.random.Ge
     longer = np.tanh(difference / np.sqrt(np.mean(difference**2)))
     hard = random.normal(0, 1, instructions)[groups] if baseline else np.zeros(len(first))
     even = 1 / (1 + np.exp(-(0.4 * (first - second) + hard)))
-    chance = 1 / (1 + np.exp(-(0.4 * (first - second) + hard + effect * longer)))
-    won = random.random(len(first)) < chance
-    contests = Contests(
-        ids=tuple(map(str, range(len(first)))),
-        names=tuple(map(str, range(count))),
-        first=first,
-        second=second,
-        instructions=groups,
-        lengths=lengths,
-        said=labels_said(HUMAN_LABELS[0] if each else HUMAN_LABELS[1] for each in won),
-    )
-    found = length_control(contests)
+    won = random.random(len(first)) < 1 / (1 + np.exp(-(0.4 * (first - second) + hard + effect * longer)))
+    said = labels_said(HUMAN_LABELS[0] if each else HUMAN_LABELS[1] for each in won)
+    found = length_control(contests(first, second, groups, said, count, lengths))
     assert found is not None
     place = int(random.integers(1, count))
     ends = found.rates[str(place)].ends
@@ -194,3 +173,34 @@ def _even(instructions: int, effect: float, baseline: bool, random: np.random.Ge
         nodes, weights = np.polynomial.hermite_e.hermegauss(40)
         right = float(np.sum(weights / (1 + np.exp(-(0.4 * place + nodes)))) / weights.sum())
     return ends is not None and ends[0] <= right <= ends[1]
+
+
+@simulated(
+    "side by side",
+    Promise("Kendall's tau of two rankings", 0.95, 0.95),
+    [
+        (name, count, far, *design)
+        for design, count, far in product(((60, 60), (200, 40), (500, 500)), (3, 5, 8), (0.2, 1.0))
+        for name in ("equal", "swapped")
+    ],
+    "{1} {0}, far {2:g}, {3} contests, {4} instructions",
+    costs=_COSTS,
+    least=_LEAST,
+)
+def _tau_held(
+    random: np.random.Generator, name: str, count: int, far: float, items: int, instructions: int
+) -> bool:
+    """Two judges of the same contests, whose truths are one, or which swap every second two candidates."""
+    truth = np.linspace(far, -far, count)
+    other = truth.copy()
+    if name == "swapped":
+        other[: count // 2 * 2] = truth[: count // 2 * 2].reshape(-1, 2)[:, ::-1].ravel()
+    comparisons = _comparisons(random, truth, items, instructions)
+    said = _said(random, other, comparisons.first, comparisons.second)
+    seed = int(random.integers(1 << 30))
+    try:
+        found = followed(side_by_side(comparisons, comparisons.with_said(said), seed, draws=_DRAWS), id)
+    except SetupError:  # by chance not all of them met
+        return True
+    low, high = found.tau_ends
+    return low - 1e-9 <= float(kendalltau(truth, other).statistic) <= high + 1e-9

@@ -1,45 +1,35 @@
-"""Whether settings that labels have chosen are worth what is said of them.
+"""Whether settings that labels have chosen are worth what is said of them."""
 
-Knows: `engine/tune`, runs whose readings are drawn. Does not know: models, files.
-"""
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from itertools import product
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 
-from bench.coverage.claims import Claim, Promise
+from bench.coverage.claims import Promise, simulated
 from bench.coverage.heads import SKEWS
-from engine.core.cancel import CancelToken
-from engine.core.events import followed
-from engine.core.items import PREFERENCES, Order, Way
-from engine.core.judgments import JudgedItem, Reading
-from engine.core.log_probs import FloatArray, IntArray, log_softmax
+from bench.coverage.readings import CRITERION
+from engine.analysis import tuning_choice
+from engine.analysis.tuning import HeldOut, TriedRun, held_out
+from engine.core.events import CancelToken, followed
+from engine.core.items import PREFERENCES, Method, Order
+from engine.core.judgments import JudgedItem, RawPrediction
+from engine.core.numeric import FloatArray, IntArray, log_softmax
 from engine.core.rubric import ELOQUENT
-from engine.core.run_records import RunIdentity, StoredRun
-from engine.data.arrow_arrays import text_array
 from engine.data.dataset import Dataset
-from engine.decisions.read_items import SWAPPED
-from engine.decisions.run_results import RunResults
-from engine.tune.choosing import Cost, Seen, SettingsChoice, choose
-from engine.tune.held_out import HeldOut, TriedRun, held_out
-from engine.tune.parts import Parts, parts_of
-from engine.tune.tried import Prompt, TriedSettings, looks_at
+from engine.results.decision import SWAPPED
+from engine.results.run_results import RunResults
+from engine.settings.identity import RunIdentity, StoredRun
+from tests.judged import text_table
 
-CRITERION = "safety"
-NO_EXAMPLES = Prompt("no examples", ELOQUENT.only((CRITERION,)))
-WITH_EXAMPLES = Prompt("3 fixed examples", ELOQUENT.only((CRITERION,)), shots=3)
-_WAYS = (Way.LETTERS, Way.ABSOLUTE)
+NO_EXAMPLES = tuning_choice.Prompt("no examples", ELOQUENT.only((CRITERION,)))
+WITH_EXAMPLES = tuning_choice.Prompt("3 fixed examples", ELOQUENT.only((CRITERION,)), shots=3)
+_METHODS = (Method.LABEL_TOKENS, Method.POINTWISE_YES_NO)
 _LABELS = len(PREFERENCES)
 _MOST_FALSE = 0.05
-_FALSE = Promise("settings: beats the most frequent", 0.025, _MOST_FALSE, at_most=True)
-_FALSE_USUAL = Promise("settings: better than the usual", 0.025, _MOST_FALSE, at_most=True)
-_FOUND = Promise("settings: what knows is found", 0.95, 0.95)
+_COSTS, _LEAST = 10, 10  # each world fits some hundred times
 
 
 @dataclass(frozen=True)
@@ -48,33 +38,39 @@ class Known:
     log-probability of the right label is higher.
     """
 
-    prompt: Prompt
-    signals: Mapping[Way, float]
+    prompt: tuning_choice.Prompt
+    signals: Mapping[Method, float]
 
 
 def found_settings(
     random: np.random.Generator, items: int, skew: Sequence[float], judges: Sequence[Known]
-) -> tuple[SettingsChoice, HeldOut]:
+) -> tuple[tuning_choice.SettingsChoice, HeldOut]:
     """Settings chosen in one drawn world, and what is said of them."""
     labels = random.choice(_LABELS, items, p=np.array(skew) / sum(skew))
     gold = labelled(labels)
-    parts = parts_of(gold, (CRITERION,), seed=int(random.integers(1 << 30)), most=None, own_examples=False)
+    parts = tuning_choice.parts_of(
+        gold, (CRITERION,), seed=int(random.integers(1 << 30)), most=None, own_examples=False
+    )
     runs = {known.prompt: drawn_run(random, gold, labels, known) for known in judges}
     seen = [
-        Seen(prompt, run.only(frozenset(parts.to_choose_by)), _costs(prompt, run.ways))
+        tuning_choice.SettingsRun(
+            prompt, run.only(frozenset(parts.to_choose_by)), _costs(prompt, run.methods)
+        )
         for prompt, run in runs.items()
     ]
-    choice = followed(choose(seen, gold, (CRITERION,), CancelToken()), lambda _: None)
+    choice = followed(tuning_choice.choose(seen, gold, (CRITERION,), CancelToken()), lambda _: None)
     return choice, worth_of(choice, runs, gold, parts)
 
 
 def worth_of(
-    choice: SettingsChoice, runs: Mapping[Prompt, RunResults], gold: Dataset, parts: Parts
+    choice: tuning_choice.SettingsChoice,
+    runs: Mapping[tuning_choice.Prompt, RunResults],
+    gold: Dataset,
+    parts: tuning_choice.DataSplit,
 ) -> HeldOut:
-    """What is said of what was chosen."""
-    look, usual = choice.chosen.look, TriedSettings(NO_EXAMPLES)
-    chosen, rival = (TriedRun(each, runs[each.prompt]) for each in (look, usual))
-    found = held_out(chosen, None if look == usual else rival, gold, parts, CancelToken())
+    look, default = choice.chosen.look, tuning_choice.TriedSettings(NO_EXAMPLES)
+    chosen, rival = (TriedRun(each, runs[each.prompt]) for each in (look, default))
+    found = held_out(chosen, None if look == default else rival, gold, parts, CancelToken())
     assert found is not None  # there are items enough
     return found
 
@@ -89,7 +85,7 @@ def labelled(labels: IntArray) -> Dataset:
         "output_b": ["b"] * count,
         f"{CRITERION}_preference": [PREFERENCES[label].value for label in labels],
     }
-    return Dataset(Path("gold.tsv"), pa.table({name: text_array(texts) for name, texts in columns.items()}))
+    return Dataset(Path("gold.tsv"), text_table(columns))
 
 
 def drawn_run(random: np.random.Generator, gold: Dataset, labels: IntArray, known: Known) -> RunResults:
@@ -97,23 +93,24 @@ def drawn_run(random: np.random.Generator, gold: Dataset, labels: IntArray, know
     and a taste for some labels.
     """
     right = np.eye(_LABELS)[labels]
-    read: dict[tuple[Way, Order], FloatArray] = {}
-    for way, signal in known.signals.items():
+    read: dict[tuple[Method, Order], FloatArray] = {}
+    for method, signal in known.signals.items():
         shared = random.normal(0, 0.8, right.shape)
         taste = random.normal(0, 1, _LABELS)
         for order in Order:
             # For what is shown first, and not for the item's own A.
             liked = taste if order is Order.AB else taste[SWAPPED]
             rows = log_softmax(1.5 * (signal * right + shared + random.normal(0, 0.6, right.shape)) + liked)
-            read[way, order] = rows if order is Order.AB else rows[:, SWAPPED]
+            read[method, order] = rows if order is Order.AB else rows[:, SWAPPED]
     judged = [
         JudgedItem(
             position=place,
             item_id=item.id,
             content_hash=item.content_hash,
-            readings={
+            raw_predictions={
                 CRITERION: tuple(
-                    Reading(order, tuple(rows[place].tolist()), way) for (way, order), rows in read.items()
+                    RawPrediction(order, tuple(rows[place].tolist()), method)
+                    for (method, order), rows in read.items()
                 )
             },
             seconds=1.0,
@@ -135,7 +132,7 @@ def drawn_run(random: np.random.Generator, gold: Dataset, labels: IntArray, know
         settings={
             "mode": "labels",
             "orders": [order.value for order in Order],
-            "ways": [way.value for way in known.signals],
+            "ways": [method.value for method in known.signals],
             "examples": "",
         },
     )
@@ -143,64 +140,64 @@ def drawn_run(random: np.random.Generator, gold: Dataset, labels: IntArray, know
     return RunResults(run, tuple(judged), {}).calibrated(None)
 
 
-def _costs(prompt: Prompt, ways: Sequence[Way]) -> dict[TriedSettings, Cost]:
+def _costs(
+    prompt: tuning_choice.Prompt, methods: Sequence[Method]
+) -> dict[tuning_choice.TriedSettings, tuning_choice.ItemCost]:
     costs = {}
-    for look in looks_at(prompt, ways):
-        tokens = 100.0 * len(look.orders) * (len(look.ways) + prompt.shots)
-        costs[look] = Cost(tokens, tokens / 100)
+    for look in tuning_choice.looks_at(prompt, methods):
+        tokens = 100.0 * len(look.orders) * (len(look.methods) + prompt.shots)
+        costs[look] = tuning_choice.ItemCost(tokens, tokens / 100)
     return costs
 
 
-def nothing_beats(times: int) -> Iterator[Claim]:
-    """How often chosen settings are said to beat the most frequent label where nothing knows anything."""
-    worlds = max(times // 10, 10)  # each fits some hundred times
-    nothing = [Known(prompt, dict.fromkeys(_WAYS, 0.0)) for prompt in (NO_EXAMPLES, WITH_EXAMPLES)]
-    for seed, ((name, skew), items) in enumerate(product(SKEWS.items(), (40, 100))):
-        draw = partial(_is_said_to_beat, items=items, skew=skew, judges=nothing)
-        yield Claim.drawn(_FALSE, f"labels as on {name}, {items} of them", draw, worlds, seed)
+@simulated(
+    "settings: nothing known",
+    Promise("settings: beats the most frequent", 0.025, _MOST_FALSE, at_most=True),
+    product(SKEWS, (40, 100)),
+    "labels as on {0}, {1} of them",
+    _COSTS,
+    _LEAST,
+)
+def _is_said_to_beat(random: np.random.Generator, name: str, items: int) -> bool:
+    """The most frequent label, where nothing knows anything."""
+    nothing = [Known(prompt, dict.fromkeys(_METHODS, 0.0)) for prompt in (NO_EXAMPLES, WITH_EXAMPLES)]
+    return found_settings(random, items, SKEWS[name], nothing)[1].beats_frequent
 
 
-def _is_said_to_beat(
-    random: np.random.Generator, items: int, skew: Sequence[float], judges: Sequence[Known]
-) -> bool:
-    return found_settings(random, items, skew, judges)[1].beats_frequent
+_BY_DEFAULT = {"even labels": (0.25,) * _LABELS, "A is usual": (0.62, 0.08, 0.15, 0.15)}
 
 
-def usual_is_as_good(times: int) -> Iterator[Claim]:
-    """How often chosen settings are said to be better than the usual ones where no prompt knows more. There
-    is one way of asking: two know more than one.
-    """
-    worlds = max(times // 10, 10)
-    skews = {"even labels": (0.25,) * _LABELS, "A is usual": (0.62, 0.08, 0.15, 0.15)}
-    for seed, (signal, items, name) in enumerate(product((0.5, 1.5), (40, 100), skews)):
-        judges = [Known(prompt, {Way.LETTERS: signal}) for prompt in (NO_EXAMPLES, WITH_EXAMPLES)]
-        draw = partial(_is_said_to_be_better, items=items, skew=skews[name], judges=judges)
-        world = f"signal {signal:g}, {items} labels, {name}"
-        yield Claim.drawn(_FALSE_USUAL, world, draw, worlds, 100 + seed)
+@simulated(
+    "settings: all as good",
+    Promise("settings: better than the usual", 0.025, _MOST_FALSE, at_most=True),
+    product((0.5, 1.5), (40, 100), _BY_DEFAULT),
+    "signal {0:g}, {1} labels, {2}",
+    _COSTS,
+    _LEAST,
+    seeds=100,
+)
+def _is_said_to_be_better(random: np.random.Generator, signal: float, items: int, name: str) -> bool:
+    """No prompt knows more than the usual one. There is one method: two know more than one."""
+    judges = [Known(prompt, {Method.LABEL_TOKENS: signal}) for prompt in (NO_EXAMPLES, WITH_EXAMPLES)]
+    over_default = found_settings(random, items, _BY_DEFAULT[name], judges)[1].over_default
+    return over_default is not None and over_default.significantly_better
 
 
-def _is_said_to_be_better(
-    random: np.random.Generator, items: int, skew: Sequence[float], judges: Sequence[Known]
-) -> bool:
-    over_usual = found_settings(random, items, skew, judges)[1].over_usual
-    return over_usual is not None and over_usual.surely_better
-
-
-def knowing_is_found(times: int) -> Iterator[Claim]:
-    """How often one way that knows much more than all else is part of what is chosen, and is said to beat the
-    most frequent label.
-    """
-    worlds = max(times // 10, 10)
-    for seed, (prompt, way) in enumerate(product((NO_EXAMPLES, WITH_EXAMPLES), _WAYS)):
-        judges = [
-            Known(each, {every: 2.5 if (each, every) == (prompt, way) else 0.2 for every in _WAYS})
-            for each in (NO_EXAMPLES, WITH_EXAMPLES)
-        ]
-        draw = partial(_is_found, judges=judges, prompt=prompt, way=way)
-        yield Claim.drawn(_FOUND, f"{way} with {prompt.words}, 100 labels", draw, worlds, 200 + seed)
-
-
-def _is_found(random: np.random.Generator, judges: Sequence[Known], prompt: Prompt, way: Way) -> bool:
+@simulated(
+    "settings: one knows",
+    Promise("settings: what knows is found", 0.95, 0.95),
+    [(method, prompt.words, prompt) for prompt, method in product((NO_EXAMPLES, WITH_EXAMPLES), _METHODS)],
+    "{0} with {1}, 100 labels",
+    _COSTS,
+    _LEAST,
+    seeds=200,
+)
+def _is_found(random: np.random.Generator, method: Method, _words: str, prompt: tuning_choice.Prompt) -> bool:
+    """It knows much more than all else: it is chosen, and said to beat the most frequent label."""
+    judges = [
+        Known(each, {every: 2.5 if (each, every) == (prompt, method) else 0.2 for every in _METHODS})
+        for each in (NO_EXAMPLES, WITH_EXAMPLES)
+    ]
     choice, worth = found_settings(random, 100, (0.25,) * _LABELS, judges)
     look = choice.chosen.look
-    return look.prompt == prompt and way in look.ways and worth.beats_frequent
+    return look.prompt == prompt and method in look.methods and worth.beats_frequent

@@ -1,29 +1,24 @@
-"""Whether win rates and fitted weights hold the truth, and scores that carry nothing are named.
-
-Knows: the weighted judge, drawn scores and winners. Does not know: models, files.
-"""
+"""Whether win rates and fitted weights hold the truth, and scores that carry nothing are named."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 from scipy.optimize import nnls
 
-from bench.coverage.claims import Claim, Promise
+from bench.coverage.claims import Claim, Promise, part, simulated
 from bench.coverage.intervals import LEAST, NOMINAL, World, holds
 from engine.core.items import Preference
-from engine.core.log_probs import FloatArray, IntArray
-from engine.data.arrow_arrays import text_array
+from engine.core.numeric import FloatArray, IntArray
 from engine.data.dataset import Dataset
 from engine.data.submission import Submission
-from engine.measure.systems import System
-from engine.weigh.carried import carried_by
-from engine.weigh.system_weighing import ScoredPairs, weigh
-from engine.weigh.weight_fit import FOR_EACH, fit_weights
-from engine.weigh.weighted_judge import WINNERS
+from engine.metrics.matching import System
+from engine.ranking.weight_fit import FOR_EACH, fit_weights
+from engine.ranking.weighted_judge import WINNERS
+from engine.ranking.weighted_scoring import ScoredPairs, informativeness_of, weigh
+from tests.judged import text_table
 
 _ONE = "0"  # criteria are numbered
 _MARGINS = (5.0, -5.0, 0.1)  # points: A wins, B wins, a tie
@@ -34,50 +29,54 @@ _TIE = 0.3  # people call a tie what they prefer by less, in standard deviations
 _COSTLY = 10  # a fit with its draws takes a tenth of a second: so many times fewer worlds
 _MANY = 200_000  # items whose fit is the truth
 _CLOSE = 0.1  # points: few items have no margins in between
-_RATE = Promise("a win rate's interval", NOMINAL, LEAST)
-_NAMED = Promise("not shown to carry anything", 0.975, 0.96)
-_MISTAKEN = Promise("not shown, though it does", 0.0, 0.03, at_most=True)
-_WEIGHT = Promise("a fitted weight's range", NOMINAL, LEAST)
-_THRESHOLD = Promise("a fitted threshold's range", NOMINAL, LEAST)
 
 
-def rates_held(times: int) -> Iterator[Claim]:
+@simulated(
+    "win rates",
+    Promise("a win rate's interval", NOMINAL, LEAST),
+    [
+        (name, world)
+        for world in (World(12, 1), World(30, 5, 0.3), World(20, 15, 0.6, uneven=True), World(300, 1))
+        for name in WINNERS
+    ],
+    "{0}, {1}",
+)
+def _rate_held(random: np.random.Generator, name: Preference, world: World) -> bool:
     """How often A wins, B wins, and it is a tie."""
-    worlds = (World(12, 1), World(30, 5, 0.3), World(20, 15, 0.6, uneven=True), World(300, 1))
-    for seed, world in enumerate(worlds):
-        for place, name in enumerate(WINNERS):
-            yield Claim.drawn(_RATE, f"{name}, {world}", partial(_holds_rate, world, place), times, seed)
-
-
-def _holds_rate(world: World, place: int, random: np.random.Generator) -> bool:
     groups = world.groups(random)
     kinds = world.drawn(random, groups, list(_RATES))
     pairs = _pairs(np.array(_MARGINS)[kinds][:, None])
-    weighing = weigh(pairs, {_ONE: 1.0}, 0.5, items=_dataset(groups, kinds))
-    return holds(weighing.rates[WINNERS[place]][1], _RATES[place])
+    weighted_scoring = weigh(pairs, {_ONE: 1.0}, 0.5, items=_dataset(groups, kinds))
+    return holds(weighted_scoring.rates[name][1], _RATES[WINNERS.index(name)])
 
 
-def nothing_named(times: int) -> Iterator[Claim]:
+_UNNAMED = (World(10, 1), World(20, 5, 0.6), World(40, 1), World(100, 5, 0.3), World(300, 1))
+
+
+@simulated(
+    "nothing carried",
+    Promise("not shown to carry anything", 0.975, 0.96),
+    [(world, 0.0) for world in _UNNAMED],
+    "nothing, {0}",
+)
+@simulated(
+    "nothing carried",
+    Promise("not shown, though it does", 0.0, 0.03, at_most=True),
+    [(world, 1.5) for world in _UNNAMED[2:]],
+    "something, {0}",
+)
+def _names(random: np.random.Generator, world: World, signal: float) -> bool:
     """Scores that have nothing to do with what people say are named; those that follow people are not."""
-    worlds = (World(10, 1), World(20, 5, 0.6), World(40, 1), World(100, 5, 0.3), World(300, 1))
-    for seed, world in enumerate(worlds):
-        yield Claim.drawn(_NAMED, f"nothing, {world}", partial(_names, world, 0.0), times, seed)
-    for seed, world in enumerate(worlds[2:]):
-        where = f"something, {world}"
-        yield Claim.drawn(_MISTAKEN, where, partial(_names, world, 1.5), times, seed)
-
-
-def _names(world: World, signal: float, random: np.random.Generator) -> bool:
     groups = world.groups(random)
     preferred, noise = (_alike(world, groups, 1, random)[:, 0] for _ in range(2))
     gold = _dataset(groups, np.select([preferred > _TIE, preferred < -_TIE], [0, 1], 2))
     rows = _pairs(10 * np.tanh(signal * preferred + noise)[:, None]).rows
     judge = System("judge", Submission((), (_ONE,), with_explanations=False))
-    return _ONE in carried_by(rows, [_ONE], judge, gold).unshown
+    return _ONE in informativeness_of(rows, [_ONE], judge, gold).unshown
 
 
 @dataclass(frozen=True)
-class People:
+class Annotators:
     """What people weigh, how well the judge reads it (`signal`), and on how many times the fewest
     instructions they say it.
     """
@@ -93,46 +92,48 @@ class People:
 
     @property
     def world(self) -> World:
-        """The items with their labels."""
         return World(self.times * FOR_EACH * (len(self.weights) + 1), self.each, self.alike)
 
     def drawn(self, world: World, random: np.random.Generator) -> tuple[list[int], FloatArray, IntArray]:
         """The instruction of each item, its differences of scores, (items, criteria), and its winner."""
         groups, criteria = world.groups(random), len(self.weights)
-        common, own, noise, of_people = (
+        common, own, noise, of_annotators = (
             _alike(world, groups, wide, random) for wide in (1, criteria, criteria, 1)
         )
         wanted = (common + own) / np.sqrt(2)
-        preferred = wanted @ np.array(self.weights) + 0.7 * of_people[:, 0]
+        preferred = wanted @ np.array(self.weights) + 0.7 * of_annotators[:, 0]
         winners = np.where(np.abs(preferred) <= _TIE, 0, np.sign(preferred)).astype(np.int64)
         return groups, 10 * np.tanh(self.signal * wanted + 0.7 * noise), winners
 
 
-PEOPLE = (
-    People((0.5, 0.5), 1.0),
-    People((0.7, 0.3), 0.3, times=3),
-    People((0.8, 0.2, 0.0), 1.0, each=10, alike=0.9),
-    People((0.9, 0.1, 0.0, 0.0, 0.0), 0.3),
-    People((0.4, 0.2, 0.2, 0.1, 0.1), 1.0, times=4),
+ANNOTATORS = (
+    Annotators((0.5, 0.5), 1.0),
+    Annotators((0.7, 0.3), 0.3, times=3),
+    Annotators((0.8, 0.2, 0.0), 1.0, each=10, alike=0.9),
+    Annotators((0.9, 0.1, 0.0, 0.0, 0.0), 0.3),
+    Annotators((0.4, 0.2, 0.2, 0.1, 0.1), 1.0, times=4),
 )
 
 
+@part("fitted weights")
 def weights_held(times: int) -> Iterator[Claim]:
     """Fitted weights and thresholds, in their ranges."""
     worlds = max(times // _COSTLY, 1)
-    for seed, people in enumerate(PEOPLE):
+    for seed, annotators in enumerate(ANNOTATORS):
         random = np.random.default_rng(seed)
-        held = np.array([_holds_fit(people, random) for _ in range(worlds)])
+        held = np.array([_holds_fit(annotators, random) for _ in range(worlds)])
         weights, thresholds = int(held[:, :-1].sum()), int(held[:, -1].sum())
-        of = worlds * len(people.weights)
-        yield Claim(_WEIGHT, str(people), weights, of)
-        yield Claim(_THRESHOLD, str(people), thresholds, worlds)
+        of = worlds * len(annotators.weights)
+        yield Claim(Promise("a fitted weight's range", NOMINAL, LEAST), str(annotators), weights, of)
+        yield Claim(
+            Promise("a fitted threshold's range", NOMINAL, LEAST), str(annotators), thresholds, worlds
+        )
 
 
-def _holds_fit(people: People, random: np.random.Generator) -> list[bool]:
+def _holds_fit(annotators: Annotators, random: np.random.Generator) -> list[bool]:
     """Of each weight, and of the threshold last."""
-    weights, threshold = _truth(people)
-    groups, scores, winners = people.drawn(people.world, random)
+    weights, threshold = _truth(annotators)
+    groups, scores, winners = annotators.drawn(annotators.world, random)
     ids = list(map(str, range(len(groups))))
     human = {item_id: WINNERS[_SIGNS.index(sign)] for item_id, sign in zip(ids, winners, strict=True)}
     instructions = dict(zip(ids, map(str, groups), strict=True))
@@ -145,9 +146,9 @@ def _holds_fit(people: People, random: np.random.Generator) -> list[bool]:
 
 
 @cache
-def _truth(people: People) -> tuple[list[float], float]:
+def _truth(annotators: Annotators) -> tuple[list[float], float]:
     """The weights and the threshold that a fit to very many items gives."""
-    _, scores, winners = people.drawn(World(_MANY, 1), np.random.default_rng(0))
+    _, scores, winners = annotators.drawn(World(_MANY, 1), np.random.default_rng(0))
     found = nnls(scores, 10.0 * winners)[0]
     weights = found / found.sum()
     weighted = scores @ weights
@@ -183,4 +184,4 @@ def _dataset(groups: Sequence[int], labels: IntArray) -> Dataset:
         "instruction": list(map(str, groups)),
         f"{_ONE}_preference": [_LABELS[label] for label in labels],
     }
-    return Dataset(Path("drawn.tsv"), pa.table({name: text_array(text) for name, text in columns.items()}))
+    return Dataset(Path("drawn.tsv"), text_table(columns))

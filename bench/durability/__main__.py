@@ -6,8 +6,6 @@ A person works in the real window, which tells of each thing once it shows it as
 disk fills, or it is closed while the store is busy. Then another window opens on the same folder, and all
 must be there: in that window, and in what `runs export` writes. Without a screen unless QT_QPA_PLATFORM says
 otherwise. Exit code 1 where anything is missing, or where a window neither showed a thing nor said why.
-
-Knows: the table. Does not know: how a kill is done.
 """
 
 import argparse
@@ -25,7 +23,6 @@ _SHOWN = 3  # missing things of a row that are told
 
 
 def main() -> int:
-    """The exit code."""
     parser = argparse.ArgumentParser(prog="python -m bench.durability", description=__doc__.split("\n")[0])
     parser.add_argument("--kills", type=int, default=25, help="of each kind in each situation (%(default)s)")
     parser.add_argument("--seed", default="1", help="of what is done and of when (%(default)s)")

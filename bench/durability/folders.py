@@ -1,7 +1,4 @@
-"""Data folders to work in: as a person left one, with a store of an earlier version, on a small disk.
-
-Knows: tables of a store, mounts of Linux. Does not know: windows, kills.
-"""
+"""Data folders to work in: as a person left one, with a store of an earlier version, on a small disk."""
 
 import os
 import shutil
@@ -41,7 +38,6 @@ def _columns(db: sqlite3.Connection, schema: str, table: str) -> Sequence[str]:
 
 
 def copy_of(home: Path, place: Path) -> Path:
-    """A copy of a data folder."""
     shutil.copytree(home, place, dirs_exist_ok=True)
     return place
 

@@ -1,7 +1,4 @@
-"""What a person said in a window, what it had shown as stored by its end, and what of that is missing.
-
-Knows: what may stand for what. Does not know: windows, processes.
-"""
+"""What a person said in a window, what it had shown as stored by its end, and what of that is missing."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -50,16 +47,15 @@ class Ledger:
         self.count = 0  # things shown as stored
         self.refused: list[Refused] = []
 
-    def take(self, heard: Said | Refused) -> None:
-        """One more thing."""
-        if isinstance(heard, Refused):
-            self.refused.append(heard)
-        elif heard.shown:
-            self._shown[heard.key] = heard.value
-            self._begun[heard.key] = []
+    def take(self, received: Said | Refused) -> None:
+        if isinstance(received, Refused):
+            self.refused.append(received)
+        elif received.shown:
+            self._shown[received.key] = received.value
+            self._begun[received.key] = []
             self.count += 1
         else:
-            self._begun.setdefault(heard.key, []).append(heard.value)
+            self._begun.setdefault(received.key, []).append(received.value)
 
     @property
     def keys(self) -> list[Key]:

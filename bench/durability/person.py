@@ -1,7 +1,4 @@
-"""A person at a window: gives labels, writes, notes, orders the queue, and says what the window shows of it.
-
-Knows: the window as its user meets it: keys, what stands where. Does not know: how anything is kept.
-"""
+"""A person at a window: gives labels, writes, notes, orders the queue, says what the window shows of it."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -14,16 +11,16 @@ from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
 
 from bench.durability.ledger import Key, Refused, Said
 from engine.core.items import PREFERENCES
-from engine.core.run_setup import RunSetup
-from engine.core.settings import Mode
+from engine.settings.rows import Mode
+from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_model
-from gui.kit.label_mark import LABEL_WORDS, LETTERS
 from gui.review.review_table import STATE
-from gui.runs.name_dialog import RunNameDialog
-from gui.runs.queue_panel import RUN
-from gui.window.interior import Interior
-from gui.work.lanes import Lane
-from gui.work.page_name import PageName
+from gui.runs.run_desk import RUN
+from gui.runs.runs_table import RunNameDialog
+from gui.widgets.label_mark import LABEL_WORDS, LETTERS
+from gui.window.main_content import MainContent
+from gui.workspace.state import PageName
+from gui.workspace.threads import ThreadName
 
 NAME = "Ada"
 CTRL, ALT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier
@@ -34,14 +31,14 @@ _TAGS = ("hard", "funny", "again")
 _SIGNS = {"✓": "Return", "»": "S", "": "T"}  # by the keys that make them
 _LABELS = {LABEL_WORDS[label].capitalize(): LETTERS[label] for label in PREFERENCES}  # their keys
 
-Heard = Said | Refused
+JudgePredictions = Said | Refused
 
 
 class NothingShown(Exception):
     """The window does not open what was open last; in words."""
 
 
-class Person:
+class Annotator:
     """`tell`: what is said and shown is told at once. `number`, `of`: at which of how many windows.
 
     `patience`: seconds that this person waits until the window shows a word of his as stored.
@@ -49,14 +46,14 @@ class Person:
 
     def __init__(
         self,
-        interior: Interior,
-        tell: Callable[[Heard], object],
+        main_content: MainContent,
+        tell: Callable[[JudgePredictions], object],
         random: Random,
         number: int = 0,
         of: int = 1,
         patience: float = _PATIENCE,
     ) -> None:
-        self.interior, self._page = interior, interior.review
+        self.main_content, self._page = main_content, main_content.review
         self._tell, self._random, self._patience = tell, random, patience
         self._number, self._of = number, of
         self._said = 0
@@ -76,12 +73,12 @@ class Person:
 
     def begin(self) -> None:
         """Wait until the window shows the run that was open last. NothingShown where it does not."""
-        interior = self.interior
-        if not until(lambda: interior.workspace.run is not None, _PATIENCE):
+        main_content = self.main_content
+        if not until(lambda: main_content.workspace.run is not None, _PATIENCE):
             raise NothingShown(f"the window shows no run, and says: {' '.join(self._notices)}")
-        interior.frame.show_page(PageName.REVIEW)
+        main_content.frame.show_page(PageName.REVIEW)
         sure(lambda: bool(self._page.session.item_id))
-        sure(lambda: not any(interior.threads.busy(lane) for lane in Lane))
+        sure(lambda: not any(main_content.threads.busy(thread_name) for thread_name in ThreadName))
 
     # What is said
 
@@ -98,7 +95,7 @@ class Person:
     @property
     def _notices(self) -> Sequence[str]:
         """All that the window tells in its notices."""
-        return [one.in_words for one in self.interior.frame.notices._all]
+        return [one.in_words for one in self.main_content.frame.notices._all]
 
     def _told_since(self, before: Sequence[str]) -> list[str]:
         return [words for words in self._notices if words not in before]
@@ -110,7 +107,7 @@ class Person:
 
     def _item(self) -> str:
         """One of those that are this window's."""
-        run = self.interior.workspace.run
+        run = self.main_content.workspace.run
         assert run is not None
         return self._random.choice([item.item_id for item in run.results.judged][self._number :: self._of])
 
@@ -214,14 +211,14 @@ class Person:
         # None that was left behind in the queue: one window took that over, and the other may not know.
         first = 100 * self._of + self._number
         items = next(n for n in range(first, 1000, self._of) if n not in taken)
-        asked = replace(self.interior.judge.setup(), items=items)
-        panel = self.interior.runs.panel
+        asked = replace(self.main_content.judge.setup(), items=items)
+        panel = self.main_content.runs.panel
         self._say(_queued(items), "", lambda: panel.add(asked), lambda: str(items) in self._seen_queue())
 
     def _name(self, mine: Sequence[str]) -> None:
         which, text = self._random.choice(mine), self._text()
         self._select(which)
-        panel = self.interior.runs.panel
+        panel = self.main_content.runs.panel
         panel.call_run()
         # One that is closed is there until the event loop in which this person works has ended.
         dialog = next(one for one in panel.findChildren(RunNameDialog) if one.isVisible())
@@ -232,16 +229,16 @@ class Person:
     def _remove(self, mine: Sequence[str]) -> None:
         which = self._random.choice(mine)
         self._select(which)
-        remove = self.interior.runs.panel.remove_run
+        remove = self.main_content.runs.panel.remove_run
         self._say(_queued(which), None, remove, lambda: which not in self._seen_queue())
 
     def _select(self, which: str) -> None:
-        panel = self.interior.runs.panel
+        panel = self.main_content.runs.panel
         panel.view.selectRow(list(self._seen_queue()).index(which))
 
     def _run(self) -> None:
         """Judge a few items anew, and tell how far it is whenever the window shows it."""
-        space, control = self.interior.workspace, self.interior.run_control
+        space, control = self.main_content.workspace, self.main_content.run_control
         assert space.dataset is not None
         setup = RunSetup(space.dataset.path, demo_model(), mode=Mode.LABELS, threads=1, fresh=True)
         control.start(setup)
@@ -265,7 +262,7 @@ class Person:
         page = self._page
         page.list.choose(key.item)
         sure(lambda: page.session.item_id == key.item)
-        self.interior.frame.activateWindow()  # which systems do by themselves when a dialog closes
+        self.main_content.frame.activateWindow()  # which systems do by themselves when a dialog closes
         page.take_focus()
         sure(lambda: QApplication.focusWidget() is not None)
         if key.criterion and page.session.criterion != key.criterion:
@@ -277,17 +274,17 @@ class Person:
         if key.kind == "queue":
             return self._seen_queue().get(key.item)
         if key.kind == "run":
-            judged = {str(run.id): run.judged for run in self.interior.workspace.runs}
+            judged = {str(run.id): run.judged for run in self.main_content.workspace.runs}
             return str(judged.get(key.item, 0))
         self.open(key)
-        readings: dict[str, Callable[[], str | None]] = {
+        raw_predictions: dict[str, Callable[[], str | None]] = {
             "label": self._seen_label,
             "explanation": self._seen_explanation,
             "draft": lambda: self._read_draft(key),
             "note": self._seen_note,
             "state": lambda: self._seen_state(key.item),
         }
-        return readings[key.kind]()
+        return raw_predictions[key.kind]()
 
     def _seen_label(self) -> str | None:
         card = self._page.desk.card
@@ -295,8 +292,8 @@ class Person:
 
     def _seen_explanation(self) -> str | None:
         card = self._page.desk.card
-        by_person = "xplanation" in card.by.text() and f"by {NAME}" in card.by.text()
-        return card.explanation.text() if by_person and not card.editing else None
+        by_annotator = "xplanation" in card.by.text() and f"by {NAME}" in card.by.text()
+        return card.explanation.text() if by_annotator and not card.editing else None
 
     def _sees_draft(self) -> bool:
         card = self._page.desk.card
@@ -324,7 +321,7 @@ class Person:
 
     def _seen_queue(self) -> dict[str, str]:
         """The name of each run of the queue, empty where it has none, by its number of items."""
-        table = self.interior.runs.panel.table
+        table = self.main_content.runs.panel.table
         titles = [str(table.index(row, RUN).data()).split("\n")[0] for row in range(table.rowCount())]
         found = {}
         for title in titles:

@@ -1,7 +1,4 @@
-"""One kill: a person works in a window, it is ended at a random moment, and what it had shown is sought.
-
-Knows: the situations, when to kill. Does not know: what a person does, where things stand in a window.
-"""
+"""One kill: a person works in a window, it is ended at a random moment, and what it had shown is sought."""
 
 import re
 import shutil
@@ -18,7 +15,7 @@ from bench.durability import windows
 from bench.durability.folders import OLDEST, copy_of, fill, held, size_of, small_disk, write_old_store
 from bench.durability.ledger import Key, Ledger, Refused, Said
 from bench.durability.windows import Process, WindowFailed
-from bench.hostile.in_process import command, home_in
+from bench.hostile.sound_files import command, home_in
 from engine.store.migrations import STEPS
 from engine.system.paths import default_store, demo_dataset
 
@@ -77,13 +74,12 @@ class Bench:
         else:
             self.store_in(self.home).parent.mkdir(parents=True)
             shutil.copy(judged, self.store_in(self.home))
-        for _heard in windows.start(windows.leave_behind, self.home, demo_dataset()).hear_out():
+        for _received in windows.start(windows.leave_behind, self.home, demo_dataset()).hear_out():
             pass
         for version in range(OLDEST, len(STEPS)):
             self._write_old(version)
 
     def store_in(self, home: Path) -> Path:
-        """The run store of a data folder."""
         return home / self._store
 
     def _judge(self) -> None:
@@ -119,14 +115,11 @@ class Bench:
 
 
 class Trial:
-    """One kill."""
-
     def __init__(self, bench: Bench, kind: str, random: Random, place: Path) -> None:
         self._bench, self._kind, self._random, self._place = bench, kind, random, place
         self._ledger = Ledger()
 
     def outcome(self, situation: Situation) -> Outcome:
-        """What came of it."""
         self._place.mkdir(parents=True)
         one = self._migrated if self._kind == "migration" else lambda: self._killed(1)
         try:
@@ -233,12 +226,12 @@ def _found(home: Path, keys: Sequence[Key] | None) -> Mapping[str, Mapping[Key, 
 
 
 def _wait_until_ready(window: Process, ledger: Ledger) -> None:
-    while (heard := window.hear()) != windows.READY:
-        _take(ledger, iter([heard]))
+    while (received := window.hear()) != windows.READY:
+        _take(ledger, iter([received]))
 
 
-def _take(ledger: Ledger, heard: Iterator[object]) -> None:
-    for each in heard:
+def _take(ledger: Ledger, received: Iterator[object]) -> None:
+    for each in received:
         if isinstance(each, Said | Refused):
             ledger.take(each)
 

@@ -1,8 +1,6 @@
 """Windows in processes of their own: one in which a person works until it is killed, one in which is read.
 
 Each process is forked, where that is safe, from one that has imported all: a window opens in half the time.
-
-Knows: the program's own way to open and close a window, processes. Does not know: when who is killed, why.
 """
 
 import json
@@ -25,13 +23,13 @@ from PySide6.QtCore import QTimer
 
 import gui.app
 from bench.durability.ledger import Key
-from bench.durability.person import NAME, NothingShown, Person, noted, pause
-from bench.hostile.in_process import command, home_in
+from bench.durability.person import NAME, Annotator, NothingShown, noted, pause
+from bench.hostile.sound_files import command, home_in
 from engine.core.items import Preference
 from engine.system.paths import keep_caches_together
-from gui.kit.label_mark import LABEL_WORDS
+from gui.widgets.label_mark import LABEL_WORDS
 from gui.window.frame import MainWindow
-from gui.window.interior import Interior
+from gui.window.main_content import MainContent
 
 READY = "ready"
 WORDS = "printed.txt"  # in the data folder
@@ -51,7 +49,7 @@ class Process:
 
     def __init__(self, work: Callable[..., None], home: Path, *arguments: object) -> None:
         self._home = home
-        self._heard, told = _CONTEXT.Pipe(duplex=False)
+        self._received, told = _CONTEXT.Pipe(duplex=False)
         self._process = _CONTEXT.Process(target=work, args=(home, told, *arguments))
         self._process.start()
         told.close()
@@ -59,8 +57,8 @@ class Process:
     def hear(self) -> object:
         """What it tells next. WindowFailed where that is nothing, or where it has ended."""
         try:
-            if self._heard.poll(_PATIENCE):
-                return self._heard.recv()
+            if self._received.poll(_PATIENCE):
+                return self._received.recv()
         except EOFError:
             raise WindowFailed(f"a window has ended: {self._words}") from None
         raise WindowFailed(f"a window tells nothing any more: {self._words}")
@@ -69,8 +67,8 @@ class Process:
         """What it tells for a while, at the most until it ends."""
         until = time.monotonic() + seconds
         with suppress(EOFError):
-            while self._heard.poll(max(0.0, until - time.monotonic())):
-                yield self._heard.recv()
+            while self._received.poll(max(0.0, until - time.monotonic())):
+                yield self._received.recv()
 
     def kill(self) -> Iterator[object]:
         """End it at once; what it had told, whole, until then."""
@@ -78,7 +76,7 @@ class Process:
         self._process.join()
         with suppress(EOFError, OSError):  # also where it was killed in the middle of a word
             while True:
-                yield self._heard.recv()
+                yield self._received.recv()
 
     def hear_out(self) -> Iterator[object]:
         """What it tells until it ends by itself. WindowFailed where that takes long, or fails."""
@@ -89,6 +87,7 @@ class Process:
         if self._process.exitcode is None:
             self._process.kill()
             raise WindowFailed(f"a window does not end: {self._words}")
+        yield from self.hear_for(0)  # of a busy computer: what came while it was waited for
 
     @property
     def _words(self) -> str:
@@ -108,13 +107,13 @@ def start(work: Callable[..., None], home: Path, *arguments: object) -> Process:
 def work(home: Path, told: Connection, kind: str, seed: str, number: int, of: int, patience: float) -> None:
     """Do one thing again and again in a window, and tell of it."""
 
-    def do(interior: Interior) -> None:
-        person = Person(interior, told.send, Random(seed), number, of, patience)
+    def do(main_content: MainContent) -> None:
+        annotator = Annotator(main_content, told.send, Random(seed), number, of, patience)
         if kind != "migration":
-            person.begin()
+            annotator.begin()
         told.send(READY)
         while True:
-            person.acts[kind]()
+            annotator.acts[kind]()
 
     _in_window(home, do)
 
@@ -122,13 +121,13 @@ def work(home: Path, told: Connection, kind: str, seed: str, number: int, of: in
 def work_and_close(home: Path, told: Connection, kind: str, seed: str, acts: int) -> None:
     """Do a few things in a window, and close it as one does, at once."""
 
-    def do(interior: Interior) -> None:
-        person = Person(interior, told.send, Random(seed), patience=0.3)
-        person.begin()
+    def do(main_content: MainContent) -> None:
+        annotator = Annotator(main_content, told.send, Random(seed), patience=0.3)
+        annotator.begin()
         told.send(READY)
         pause(0.3)
         for _ in range(acts):
-            person.acts[kind]()
+            annotator.acts[kind]()
 
     _in_window(home, do)
 
@@ -136,15 +135,15 @@ def work_and_close(home: Path, told: Connection, kind: str, seed: str, acts: int
 def leave_behind(home: Path, told: Connection, dataset: Path) -> None:
     """What a person left last time: a dataset, run 1, a name, the Review page, words of each kind."""
 
-    def do(interior: Interior) -> None:
-        interior.workspace.set_author(NAME)
-        interior.workspace.open_dataset(dataset)
-        interior.workspace.open_run(1)
-        person = Person(interior, told.send, Random(1))
-        person.begin()
+    def do(main_content: MainContent) -> None:
+        main_content.workspace.set_author(NAME)
+        main_content.workspace.open_dataset(dataset)
+        main_content.workspace.open_run(1)
+        annotator = Annotator(main_content, told.send, Random(1))
+        annotator.begin()
         for kind in ("label", "explanation", "note", "state", "draft", "queue"):
             for _ in range(3):
-                person.acts[kind]()
+                annotator.acts[kind]()
 
     _in_window(home, do)
 
@@ -155,14 +154,14 @@ def read(home: Path, told: Connection, keys: Sequence[Key] | None) -> None:
     Without keys: all that an export holds. Where the window does not open the run, what it says of that.
     """
 
-    def do(interior: Interior) -> None:
-        person = Person(interior, told.send, Random(1))
+    def do(main_content: MainContent) -> None:
+        annotator = Annotator(main_content, told.send, Random(1))
         try:
-            person.begin()
+            annotator.begin()
         except NothingShown as error:
             told.send(str(error))
             os._exit(0)
-        told.send({key: person.read(key) for key in keys or ()})
+        told.send({key: annotator.read(key) for key in keys or ()})
 
     _in_window(home, do)
     with home_in(home):
@@ -181,7 +180,7 @@ def _exported(home: Path, keys: Sequence[Key] | None) -> Iterator[tuple[Key, str
         values = json.loads(path.read_text("utf-8"))
         held[Key("run", run)] = str(len(values["items"]))
         if run == "1":
-            held.update(_people_say(values))
+            held.update(_annotators_say(values))
     if keys is None:
         yield from held.items()
         return
@@ -190,7 +189,7 @@ def _exported(home: Path, keys: Sequence[Key] | None) -> Iterator[tuple[Key, str
             yield key, held.get(key, "" if key.kind == "state" else None)
 
 
-def _people_say(values: Mapping[str, Any]) -> Iterator[tuple[Key, str]]:
+def _annotators_say(values: Mapping[str, Any]) -> Iterator[tuple[Key, str]]:
     for item in values["items"]:
         states = [mark["state"] for mark in item["reviews"] if mark["author"] == NAME]
         yield Key("state", item["id"]), _SIGNS.get(states[-1], "") if states else ""
@@ -205,24 +204,24 @@ def _people_say(values: Mapping[str, Any]) -> Iterator[tuple[Key, str]]:
                 yield Key("explanation", item["id"], criterion), override["explanation"]
 
 
-def _in_window(home: Path, do: Callable[[Interior], None]) -> None:
+def _in_window(home: Path, do: Callable[[MainContent], None]) -> None:
     """Open the window on a data folder as its user does, do something in it, and close it."""
     with (home / WORDS).open("a") as words:
         os.dup2(words.fileno(), 2)
     fill = gui.app.fill
 
-    def filled(window: MainWindow) -> Interior:
-        interior = fill(window)
-        QTimer.singleShot(0, interior, lambda: act(interior))
-        return interior
+    def filled(window: MainWindow) -> MainContent:
+        main_content = fill(window)
+        QTimer.singleShot(0, main_content, lambda: act(main_content))
+        return main_content
 
-    def act(interior: Interior) -> None:
+    def act(main_content: MainContent) -> None:
         try:
-            do(interior)
+            do(main_content)
         except BaseException:  # a slot would show it in the window, where nobody looks
             traceback.print_exc()
             os._exit(9)
-        interior.frame.close()
+        main_content.frame.close()
 
     gui.app.fill = filled
     with home_in(home):

@@ -7,8 +7,6 @@
 Counted are faults of the program (exit code 3), crashes, hangs, silent losses, and control or structure
 tokens from foreign text; there must be none. Each case depends on the seed and its number alone. The files of
 those that are not sound are kept under --out.
-
-Knows: the kinds of cases. Does not know: what one does.
 """
 
 import argparse
@@ -17,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.hostile.workers import attempt, tried
+from bench.hostile.cases import attempt, tried
 
 KINDS = {
     "datasets": (5000, "datasets in all formats, sound and damaged"),

@@ -9,8 +9,6 @@ What is held:
 - The plan of a run, for which workers tell how fast they are, ends with exit code 0.
 
 Where the packages of a cluster are not installed, no case is tried.
-
-Knows: the oracle. Does not know: the lies, Dask.
 """
 
 import time
@@ -19,8 +17,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from bench.hostile.outcomes import Ending, Outcome
-from bench.hostile.workers import LIMIT, Attempt, Step
+from bench.hostile.cases import LIMIT, Attempt, Ending, Outcome, Step
 from tests.cluster.asking import judge_arguments, over, what_counts
 from tests.cluster.running import LocalCluster, Part, wait_for
 from tests.commands import run

@@ -11,8 +11,6 @@ What is held (see `readers` for what the independent readers take and where they
 
 One case in a hundred goes through the commands `check` and `judge --plan`: exit code 0 or 2, and 0 from
 `check` only where the engine took the file too; nothing printed holds a raw control character.
-
-Knows: the oracle. Does not know: how files are written and damaged.
 """
 
 import gzip
@@ -24,11 +22,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
-from bench.hostile.damage import damaged
-from bench.hostile.outcomes import Ending, Outcome
-from bench.hostile.readers import Cells, Nested, Unreadable, readings
+from bench.hostile.cases import Attempt, Ending, Outcome, Step
+from bench.hostile.readers import Cells, Nested, Unreadable, raw_predictions
 from bench.hostile.tables import KNOWN, Written, odd_parquet, oddly_typed, sound_table
-from bench.hostile.workers import Attempt, Step
+from bench.hostile.texts import damaged
 from engine.core.errors import InputError, SetupError
 from engine.data.dataset import Dataset, load_dataset
 from tests.commands import MAIN
@@ -86,7 +83,7 @@ def of_damaged(path: Path, data: bytes, what: str) -> Outcome:
     if isinstance(loaded, SetupError):
         return refusal(loaded, path, what)
     try:
-        found = readings(data, path.name.removeprefix("data"), KNOWN)
+        found = raw_predictions(data, path.name.removeprefix("data"), KNOWN)
     except Unreadable as problem:
         return Outcome(Ending.LOSS, what, f"taken, although an independent reader finds: {problem}")
     differences = [_difference(loaded, rows) for rows in found]
@@ -105,7 +102,7 @@ def _loaded(path: Path) -> Dataset | SetupError:
 def refusal(error: SetupError, path: Path, what: str) -> Outcome:
     """A refusal is sound where it names the file, what was found, and what to do."""
     named = isinstance(error, InputError) and error.problems and path.name in error.problem
-    if named and str(error.remedy).strip():
+    if named and str(error.hint).strip():
         return Outcome(Ending.REFUSED, what, str(error))
     return Outcome(Ending.FAULT, what, f"the refusal names no place or no remedy: {error!r}")
 

@@ -1,8 +1,6 @@
 """A worker that lies: python -m bench.hostile.lying_worker ADDRESS LIE [CERTIFICATES].
 
 It does all that a sound worker does, and then says something else of it.
-
-Knows: what a worker answers. Does not know: who believes it.
 """
 
 import asyncio
@@ -13,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from engine.cluster.addresses import address_of
+from engine.cluster.certificates import address_of
 from engine.cluster.dask_setup import security_for, set_up_dask
 from engine.cluster.worker_model import WorkerOptions
 
@@ -70,8 +68,8 @@ def _of_criteria(change: Callable[[Any], Any]) -> Lie:
 def _numbers(value: Any) -> Lie:
     return _of_criteria(
         lambda rows: [
-            [order, way, [[name, [value for _ in numbers], *rest] for name, numbers, *rest in answers]]
-            for order, way, answers in rows
+            [order, method, [[name, [value for _ in numbers], *rest] for name, numbers, *rest in answers]]
+            for order, method, answers in rows
         ]
     )
 

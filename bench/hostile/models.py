@@ -8,8 +8,6 @@
 All three run in a worker, which is replaced where it breaks down: in the trial the program bears that,
 anywhere else it is a crash. One case in a hundred goes through the command `judge` instead. One case in ten
 is an encoder, which encodes texts where a judge judges.
-
-Knows: the oracle. Does not know: how files are damaged.
 """
 
 import os
@@ -19,25 +17,23 @@ from random import Random
 
 import numpy as np
 
+from bench.hostile.cases import Attempt, Ending, Outcome, Step
 from bench.hostile.datasets import of_commands
-from bench.hostile.gguf_parts import Parts, take_apart
-from bench.hostile.model_damage import changed, damaged_bytes
-from bench.hostile.outcomes import Ending, Outcome
+from bench.hostile.gguf_damage import DataSplit, changed, damaged_bytes, take_apart
 from bench.hostile.texts import text
-from bench.hostile.workers import Attempt, Step
-from engine.core.cancel import CancelToken
 from engine.core.errors import ModelFileError
+from engine.core.events import CancelToken
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings, MachineSettings, Mode
-from engine.data.dataset import Dataset, load_dataset
-from engine.gguf.encoder_file import read_encoder_file
-from engine.gguf.judge_file import ModelFile, read_model_file
-from engine.judge.plan import RunPlan, open_model
-from engine.judge.run import run_judging
+from engine.data.dataset import load_dataset
+from engine.judging.plan import RunPlan, open_model
+from engine.judging.run import run_judging
 from engine.llama.encoder import LlamaEncoder
 from engine.llama.model import LlamaModel
-from engine.loading.checked_model import CheckedModel
-from engine.loading.trial import try_encoder, try_model
+from engine.models.checked_model import CheckedModel
+from engine.models.encoder_file import read_encoder_file
+from engine.models.model_file import ModelFile, read_model_file
+from engine.models.trial import try_encoder, try_model
+from engine.settings.rows import JudgeSettings, MachineSettings, Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.commands import ROOT
@@ -110,7 +106,7 @@ def _encoder(attempt: Attempt) -> Outcome:
 
 def _refused(error: ModelFileError, path: Path, what: str) -> Outcome:
     stem = path.name.split("-0000")[0]
-    if stem in error.problem and str(error.remedy).strip():
+    if stem in error.problem and str(error.hint).strip():
         return Outcome(Ending.REFUSED, what, str(error))
     return Outcome(Ending.FAULT, what, f"the refusal names no file or no remedy: {error!r}")
 
@@ -144,14 +140,10 @@ def _judge(model: ModelFile, folder: Path) -> None:
     settings = JudgeSettings(
         mode=Mode.EXPLAIN, context=min(model.trained_context, 2048), max_explanation_tokens=8
     )
-    plan = RunPlan(_items(folder), ELOQUENT, settings, MachineSettings(1, 0), checked)
+    plan = RunPlan(load_dataset(_two_items(folder)), ELOQUENT, settings, MachineSettings(1, 0), checked)
     with RunStore(folder / "runs.sqlite") as store:
         for _ in run_judging(plan, store, lambda: open_model(plan, CancelToken())):
             pass
-
-
-def _items(folder: Path) -> Dataset:
-    return load_dataset(_two_items(folder))
 
 
 def _two_items(folder: Path) -> Path:
@@ -170,7 +162,7 @@ def _single(folder: Path, random: Random) -> tuple[Path, str]:
     return _damaged(name, parts, folder, random)
 
 
-def _damaged(name: str, parts: Parts, folder: Path, random: Random) -> tuple[Path, str]:
+def _damaged(name: str, parts: DataSplit, folder: Path, random: Random) -> tuple[Path, str]:
     path = folder / "damaged.gguf"
     if random.random() < 0.7:
         parts, what = changed(parts, random)
@@ -210,12 +202,12 @@ def _split(folder: Path, random: Random) -> tuple[Path, str]:
     ), f"split, {part} {what}"
 
 
-def _base(random: Random, folder: Path) -> tuple[str, Parts]:
+def _base(random: Random, folder: Path) -> tuple[str, DataSplit]:
     """A sound model to be damaged; sometimes a vocabulary without weights."""
     name = random.choice(("demo", *FAMILY_NAMES, *FAMILY_NAMES, *_real_vocabularies()))
     parts = _taken_apart(name, folder)
     if random.random() < 0.03:
-        return f"{name} without weights", Parts(parts.fields, (), b"", parts.header_bytes, parts.infos)
+        return f"{name} without weights", DataSplit(parts.fields, (), b"", parts.header_bytes, parts.infos)
     return name, parts
 
 
@@ -225,7 +217,7 @@ def _real_vocabularies() -> tuple[str, ...]:
 
 
 @cache
-def _taken_apart(name: str, folder: Path) -> Parts:
+def _taken_apart(name: str, folder: Path) -> DataSplit:
     if name == "demo":
         return take_apart(demo_model())
     path = folder / f"{name}.gguf"

@@ -8,8 +8,6 @@ What is held, for each argument of each command, and for TIEBREAK_HOME:
 - No message holds a name of thousands of characters: what is said of it would be lost.
 
 The first cases are a table, each argument with each fault; what follows is drawn by chance.
-
-Knows: the oracle, the arguments that name files. Does not know: what the commands do.
 """
 
 import ctypes
@@ -19,11 +17,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import chdir, contextmanager
 from pathlib import Path
 
-from bench.hostile.in_process import command, home_in
-from bench.hostile.outcomes import Ending, Outcome
-from bench.hostile.sound_files import SoundFiles, sound_files
-from bench.hostile.workers import Attempt, Step
-from engine.commands.shared.console import FAULT, WRONG_INPUT
+from bench.hostile.cases import Attempt, Ending, Outcome, Step
+from bench.hostile.sound_files import SoundFiles, command, home_in, sound_files
+from engine.cli.shared.console import FAULT, WRONG_INPUT
 from engine.system.paths import examples_folder
 
 _LONGEST_MESSAGE = 3000
@@ -32,7 +28,7 @@ HERE = "{}"
 """In a command: the path that is at fault."""
 
 Made = str | Path
-Fault = Callable[[Path, str], Made]
+Issue = Callable[[Path, str], Made]
 """Makes something at fault in a folder, with a suffix; the name by which a command is told of it."""
 
 
@@ -90,7 +86,7 @@ def _in_locked_folder(folder: Path, suffix: str) -> Made:
     return locked / f"file{suffix}"
 
 
-FAULTS: dict[str, Fault] = {
+FAULTS: dict[str, Issue] = {
     "a link to itself": _loop,
     "two links to each other": _ring,
     "a file below a loop of links": _below_loop,
@@ -130,8 +126,12 @@ def _commands(sound: SoundFiles) -> list[Command]:
         ("judge --model", ["judge", data, "--model", HERE, "--plan", *run], ".gguf"),
         ("judge --model, a word", ["judge", data, "--model", HERE, "--plan", *run], ""),
         *[(f"judge {name}", [*plan, name, HERE], "") for name in ("--ids", "--rubric", "--calibration")],
-        ("judge DATASET --anchors", ["judge", HERE, "--anchors", "1", "--plan", *run], ".tsv"),
-        ("judge --gold", ["judge", data, "--anchors", "1", "--plan", "--gold", HERE, *run], ".tsv"),
+        (
+            "judge DATASET --regression-check",
+            ["judge", HERE, "--regression-check", "1", "--plan", *run],
+            ".tsv",
+        ),
+        ("judge --gold", ["judge", data, "--regression-check", "1", "--plan", "--gold", HERE, *run], ".tsv"),
         ("judge --examples", [*plan, "--examples", HERE], ".tsv"),
         ("judge --cluster", [*plan, "--cluster", HERE], ".json"),
         ("judge --certificates", [*plan, "--cluster", "tls://127.0.0.1:1", "--certificates", HERE], ""),
@@ -148,12 +148,6 @@ def _commands(sound: SoundFiles) -> list[Command]:
         ("rubrics draft --out", ["rubrics", "draft", manners, "--out", HERE], ".toml"),
         ("models FOLDER", ["models", HERE], ""),
         *[(f"models {name}", ["models", name, HERE], ".gguf") for name in ("check", "speed", "devices")],
-        ("models convert", ["models", "convert", HERE, "--to", "q8_0"], ".gguf"),
-        (
-            "models convert --out",
-            ["models", "convert", str(sound.model), "--to", "q8_0", "--out", HERE],
-            ".gguf",
-        ),
         ("models cut", ["models", "cut", HERE, "--layers", "1", "--out", f"{out}.gguf"], ".gguf"),
         ("runs --store", ["runs", "--store", HERE], ".sqlite"),
         ("runs show --store", ["runs", "show", "1", "--store", HERE], ".sqlite"),
@@ -178,8 +172,8 @@ def _commands(sound: SoundFiles) -> list[Command]:
         ("calibrate --out", ["calibrate", "1", *gold, "--out", HERE], ".json"),
         ("orders --dataset", ["orders", "1", "--dataset", HERE, *run], ".tsv"),
         ("orders --json", ["orders", "1", "--json", HERE, *run], ".json"),
-        ("weigh", ["weigh", HERE, "--weights", "safety=1", *run], ".json"),
-        ("weigh --json", ["weigh", "1", "--json", HERE, *run], ".json"),
+        ("weighted-score", ["weighted-score", HERE, "--weights", "safety=1", *run], ".json"),
+        ("weighted-score --json", ["weighted-score", "1", "--json", HERE, *run], ".json"),
         ("compare", ["compare", "1", HERE, *gold], ".tsv"),
         ("compare --json", ["compare", "1", str(sound.submission), *gold, "--json", HERE], ".json"),
         ("report", ["report", HERE, *gold, "--out", f"{out}.html"], ".tsv"),

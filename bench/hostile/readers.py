@@ -12,8 +12,6 @@ Where this oracle has to be fair:
 - A number is the text as it is written; lists and objects are compared as values, not by their spacing.
 - Only the columns of a dataset are looked at: bad bytes in another column are nobody's loss.
 - Blank lines are no rows. A row that is longer or shorter than the header cannot be read.
-
-Knows: formats. Does not know: the engine.
 """
 
 import csv
@@ -72,7 +70,7 @@ _NUMBERS_AS_WRITTEN: Mapping[str, Any] = {
 }
 
 
-def readings(data: bytes, suffix: str, wanted: Collection[str]) -> list[Cells]:
+def raw_predictions(data: bytes, suffix: str, wanted: Collection[str]) -> list[Cells]:
     """What a file holds, in each way in which it can be read. Unreadable where there is none."""
     if suffix.endswith(".gz"):
         data, suffix = _unpacked(data), suffix.removesuffix(".gz")
@@ -109,13 +107,13 @@ _RETURN_AS_TEXT = "\U0010fffe"  # a noncharacter, which no generator writes
 
 
 def _delimited(whole: str, delimiter: str, wanted: Collection[str]) -> list[Cells]:
-    ways = [whole]
+    methods = [whole]
     if re.search(r"\r(?!\n)", whole):
-        ways.append(re.sub(r"\r(?!\n)", _RETURN_AS_TEXT, whole))
+        methods.append(re.sub(r"\r(?!\n)", _RETURN_AS_TEXT, whole))
     found, problems = [], []
-    for way in ways:
+    for method in methods:
         try:
-            found.append(_rows_of(way, delimiter, wanted))
+            found.append(_rows_of(method, delimiter, wanted))
         except Unreadable as problem:
             problems.append(problem)
     if not found:

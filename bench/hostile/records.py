@@ -11,8 +11,6 @@ What is held:
   stands or without the spaces around it, none twice; of a table, its first column as csv reads it.
 
 One case in fifty goes through the commands `check`, `runs add`, `evaluate` and `judge --plan --ids`.
-
-Knows: the oracle for these files. Does not know: how texts and damage are made.
 """
 
 import csv
@@ -27,24 +25,21 @@ from typing import Any
 
 import numpy as np
 
-from bench.hostile.damage import damaged
+from bench.hostile.cases import Attempt, Ending, Outcome, Step
 from bench.hostile.datasets import of_commands, refusal
-from bench.hostile.outcomes import Ending, Outcome
-from bench.hostile.readers import Unreadable, readings
-from bench.hostile.texts import LABELS, STRANGE_LABELS, item_id, text
-from bench.hostile.workers import Attempt, Step
+from bench.hostile.readers import Unreadable, raw_predictions
+from bench.hostile.texts import LABELS, STRANGE_LABELS, damaged, item_id, text
 from engine.core.errors import SetupError
-from engine.core.fitted_on import FittedOn
 from engine.core.items import PREFERENCES
-from engine.core.judgments import CriterionCalibration
+from engine.core.judgments import CriterionCalibration, FittedOn
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.id_list import read_ids
 from engine.data.submission import Submission, read_submission, submission_columns
-from engine.decisions.calibration import Calibration, JudgeIdentity, load_calibration
-from engine.decisions.decision import calibrated
-from engine.decisions.opened_submission import open_submission
-from engine.decisions.run_results import load_results, submission_of
+from engine.results.calibration import Calibration, JudgeIdentity, load_calibration
+from engine.results.completeness import open_submission
+from engine.results.decision import calibrated
+from engine.results.run_results import load_results, submission_of
 from engine.store.run_store import RunStore
 
 ONE_IN = 50
@@ -125,7 +120,7 @@ def _of_submission(path: Path, data: bytes, sound: bool, what: str) -> Outcome:
         refused = refusal(error, path, what)
         return Outcome(Ending.WRONGLY_REFUSED, what, str(error)) if sound else refused
     try:
-        found = readings(data, path.suffix, submission.columns)
+        found = raw_predictions(data, path.suffix, submission.columns)
     except Unreadable as problem:
         return Outcome(Ending.LOSS, what, f"taken, although an independent reader finds: {problem}")
     taken = _rows(submission)
@@ -135,7 +130,6 @@ def _of_submission(path: Path, data: bytes, sound: bool, what: str) -> Outcome:
 
 
 def _rows(submission: Submission) -> list[dict[str, str]]:
-    """Its rows as cells."""
     return [
         {"id": row.id}
         | {f"{name}_preference": row.predictions[name].preference or "" for name in submission.criteria}
@@ -166,33 +160,9 @@ def _of_opened(path: Path, dataset: Dataset, folder: Path, what: str) -> Outcome
 
 _JUDGE = JudgeIdentity("a model", "a" * 64, "1", ("AB", "BA"), "")
 _ODD_VALUES = (
-    *(
-        "null",
-        "true",
-        "[]",
-        "{}",
-        '""',
-        '"x"',
-        '"1"',
-        '"nan"',
-        "1e999",
-        "-1e999",
-        "NaN",
-        "Infinity",
-        "-0.0",
-        "1e308",
-    ),
-    *(
-        "-1",
-        "0",
-        "5.9",
-        "1" * 400,
-        "[" * 2000 + "]" * 2000,
-        '"\\ud800"',
-        '{"scale": 1}',
-        "1e-400",
-        "2147483648",
-    ),
+    *("null", "true", "[]", "{}", '""', '"x"', '"1"', '"nan"', "1e999", "-1e999", "NaN", "Infinity"),
+    *("-0.0", "1e308", "-1", "0", "5.9", "1" * 400, "[" * 2000 + "]" * 2000, '"\\ud800"', '{"scale": 1}'),
+    *("1e-400", "2147483648"),
 )
 
 
@@ -203,7 +173,7 @@ def _calibration(attempt: Attempt, _dataset: Dataset) -> Outcome:
         for name in ELOQUENT.names
     }
     figures = {when: {"accuracy": random.random()} for when in ("before", "after")}
-    known = FittedOn(tuple(f"{place:012x}" for place in range(9)), frozenset({"e" * 12}))
+    known = FittedOn(tuple(f"{place:012x}" for place in range(9)), ("e" * 12,))
     folds = {item: place % 3 for place, item in enumerate(known.items)}
     folded = {name: replace(each, folds=(each,) * 3, fold_of=folds) for name, each in fitted.items()}
     sound = Calibration(_JUDGE, "gold.tsv", "e" * 64, folded, dict.fromkeys(fitted, figures), fitted_on=known)
@@ -253,7 +223,6 @@ def _odd_value(value: dict[str, Any], random: Random) -> tuple[str, str]:
 
 
 def _apply(calibration: Calibration) -> None:
-    """What a run does with it."""
     calibration.check_fits(_JUDGE)
     for fitted in (one for each in calibration.criteria.values() for one in (each, *each.folds)):
         for log_probs in ((-1.0, -2.0, -3.0, -0.7), (0.0, -745.0, -745.0, -745.0)):
@@ -316,7 +285,7 @@ def _ids(attempt: Attempt, dataset: Dataset) -> Outcome:
         wanted = what == "ids, sound" and _listed(data, dataset) is not None
         return Outcome(Ending.WRONGLY_REFUSED, what, str(error)) if wanted else refusal(error, path, what)
     there = _listed(data, dataset)
-    if there is None or not any(list(taken) == list(way) for way in there):
+    if there is None or not any(list(taken) == list(method) for method in there):
         return Outcome(Ending.LOSS, what, f"taken {taken}\nin the file {there}")
     outcome = Outcome(Ending.TAKEN, what)
     if attempt.number % ONE_IN == 0:
@@ -328,21 +297,25 @@ def _ids(attempt: Attempt, dataset: Dataset) -> Outcome:
 def _listed(data: bytes, dataset: Dataset) -> list[list[str]] | None:
     """The ids that a file lists, in each way in which it can be read; None where it must be refused."""
     known, plain = set(dataset.ids), data.removeprefix(b"\xef\xbb\xbf")
-    ways: list[list[str]] = []
+    methods: list[list[str]] = []
     if plain.startswith((b"id", b'"id"')):
         for suffix in (".tsv", ".csv"):
             try:
-                ways += [[str(row["id"]) for row in rows] for rows in readings(data, suffix, ("id",)) if rows]
+                methods += [
+                    [str(row["id"]) for row in rows]
+                    for rows in raw_predictions(data, suffix, ("id",))
+                    if rows
+                ]
             except (Unreadable, KeyError):
                 continue
     try:
         lines = plain.decode("utf-8").replace("\r\n", "\n").split("\n" if b"\n" in data else "\r")
-        ways.append([line.removesuffix("\r") for line in lines if line.strip()])
+        methods.append([line.removesuffix("\r") for line in lines if line.strip()])
     except UnicodeDecodeError:
         pass
     sound = []
-    for way in ways:
-        ids = [line if line in known else line.strip() for line in way]
+    for method in methods:
+        ids = [line if line in known else line.strip() for line in method]
         if ids and set(ids) <= known and len(set(ids)) == len(ids):
             sound.append(ids)
     return sound or None

@@ -1,28 +1,34 @@
-"""Sound files beside which something is at fault: a dataset, a submission, a store with two runs on it.
+"""Sound files beside which something is at fault: a dataset, a submission, a store with two runs on it. And
+commands in this process, with folders of their own.
 
 No model has judged: the readings are written out, so that they are there at once.
-
-Knows: how such files are made. Does not know: what is done to them.
 """
 
 import math
+import os
 import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from io import StringIO
 from pathlib import Path
 
+from engine.annotations.records import new_note, new_override, new_review
+from engine.cli.shared.console import guarded
 from engine.core.items import PREFERENCES, Item, Order, Preference
-from engine.core.judgments import Explanation, JudgedItem, NewOverride, NewReview, Reading, ReviewState
+from engine.core.judgments import Explanation, JudgedItem, RawPrediction, ReviewState
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings, MachineSettings, Mode
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import write_submission
-from engine.decisions.run_results import load_results, submission_of
-from engine.gguf.judge_file import read_model_file
-from engine.judge.plan import RunPlan
-from engine.loading.checked_model import CheckedModel
+from engine.judging.plan import RunPlan
+from engine.models.checked_model import CheckedModel
+from engine.models.model_file import read_model_file
+from engine.results.run_results import load_results, submission_of
+from engine.settings.rows import JudgeSettings, MachineSettings, Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
+from main import main
 
 _ITEMS = 24
 
@@ -35,22 +41,18 @@ class SoundFiles:
 
     @property
     def dataset(self) -> Path:
-        """The first items of the demo dataset."""
         return self.folder / "gold.tsv"
 
     @property
     def submission(self) -> Path:
-        """What run 1 predicts."""
         return self.folder / "submission.tsv"
 
     @property
     def store(self) -> Path:
-        """With runs 1 and 2."""
         return self.folder / "runs.sqlite"
 
     @property
     def model(self) -> Path:
-        """The demo model, which judged."""
         return demo_model()
 
 
@@ -92,9 +94,9 @@ def _add_run(store: RunStore, plan: RunPlan) -> None:
         store.describe(run.id, {"llama_cpp": "b1", "threads": 1, "continued_with": [{"threads": 2}]})
         store.add(run.id, [_judged(place, item, plan.settings) for place, item in enumerate(dataset)])
         first, label = dataset[0].id, Preference.BOTH_GOOD
-        store.override(run.id, NewOverride(first, "safety", label, "Both are kind.", "Ada"))
-        store.review(run.id, NewReview(first, "Ada", ReviewState.DONE, {"relevance": label}))
-        store.note(dataset[0].content_hash, "Odd.", ["odd"], "Ada")
+        store.annotate(run.id, new_override(first, "safety", label, "Both are kind.", "Ada"))
+        store.annotate(run.id, new_review(first, "Ada", ReviewState.DONE, {"relevance": label}))
+        store.annotate(None, new_note(dataset[0].content_hash, "Odd.", ["odd"], "Ada"))
 
 
 def _judged(place: int, item: Item, settings: JudgeSettings) -> JudgedItem:
@@ -102,13 +104,13 @@ def _judged(place: int, item: Item, settings: JudgeSettings) -> JudgedItem:
     liked = PREFERENCES[place % 4]
     log_probs = tuple(math.log(0.7 if label is liked else 0.1) for label in PREFERENCES)
     a, b, good, bad = log_probs
-    readings = (Reading(Order.BA, (b, a, good, bad)), Reading(Order.AB, (a, b, good, bad)))
+    raw_predictions = (RawPrediction(Order.BA, (b, a, good, bad)), RawPrediction(Order.AB, (a, b, good, bad)))
     names = ELOQUENT.names if place else ELOQUENT.names[1:]
     judged = JudgedItem(
         place,
         item.id,
         item.content_hash,
-        readings=dict.fromkeys(names, readings),
+        raw_predictions=dict.fromkeys(names, raw_predictions),
         unscored={} if place else {ELOQUENT.names[0]: "too long"},
         seconds=0.5,
         tokens_read=100,
@@ -117,3 +119,37 @@ def _judged(place: int, item: Item, settings: JudgeSettings) -> JudgedItem:
     if not settings.explains:
         return judged
     return replace(judged, explanations=dict.fromkeys(names, Explanation("It is better.", liked)))
+
+
+_HOME = "TIEBREAK_HOME"
+
+
+def command(words: Sequence[str]) -> tuple[int, str]:
+    """A command of the program: its exit code, and all that it printed."""
+    printed = _Printed()
+    with redirect_stdout(printed), redirect_stderr(printed):
+        code = guarded(lambda: main(list(words)))
+    return code, printed.getvalue()
+
+
+class _Printed(StringIO):
+    """Takes what is printed; on Windows a stream is asked for its name."""
+
+    name = "<printed>"
+
+
+@contextmanager
+def home_in(folder: Path | str) -> Iterator[bool]:
+    """The program's folders are in this one; false where the system takes no such name."""
+    before = os.environ.get(_HOME)
+    try:
+        try:
+            os.environ[_HOME] = str(folder)
+        except ValueError:
+            yield False
+            return
+        yield True
+    finally:
+        os.environ.pop(_HOME, None)
+        if before is not None:
+            os.environ[_HOME] = before

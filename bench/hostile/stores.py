@@ -6,8 +6,6 @@ What is held:
   the note of an item) and the field.
 - The list of runs can be printed, the other run is as good as before, and the damaged one can be deleted.
 - What the window keeps (its settings, its queue), damaged in the same way, is read without a fault.
-
-Knows: the oracle, odd values. Does not know: what a store means.
 """
 
 import json
@@ -18,11 +16,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from bench.hostile.in_process import command, home_in
-from bench.hostile.outcomes import Ending, Outcome
-from bench.hostile.sound_files import SoundFiles, copy_of_store, sound_files
-from bench.hostile.workers import Attempt, Step
-from engine.commands.shared.console import FAULT, WRONG_INPUT
+from bench.hostile.cases import Attempt, Ending, Outcome, Step
+from bench.hostile.sound_files import SoundFiles, command, copy_of_store, home_in, sound_files
+from engine.cli.shared.console import FAULT, WRONG_INPUT
 
 _DEEP = "[" * 900 + "]" * 900
 _DEEPER = '{"a":' * 100_000 + "1" + "}" * 100_000
@@ -33,11 +29,11 @@ ODD_VALUES: tuple[Any, ...] = (
     *("9" * 5000, "0001-01-01T00:00:00+00:00", "2026-01-01", b"\xff\x00", b"x", "\u202e\x1b[2J", "nan"),
 )
 _NO_UTF8 = "CAST(x'ff41' AS TEXT)"
-_PEOPLE = ("override", "review_mark", "confirmation")
+_ANNOTATORS = ("override", "review_mark", "confirmation")
 _RUN_TABLES = (
     *("run", "judged_item", "reading", "explanation", "unscored", "answer", "rewritten_explanation", "given"),
     "panel_reading",
-    *_PEOPLE,
+    *_ANNOTATORS,
 )
 _TABLES = (*_RUN_TABLES, "item_note", "measured")
 _KEYS = frozenset(("run_id",))  # of another run a row would be, or of none
@@ -128,7 +124,7 @@ def _tried(sound: SoundFiles, store: Path, what: str, attempt: Attempt) -> Outco
             ending = Ending.REFUSED
             if words[:2] in _MUST_WORK:
                 return Outcome(Ending.WRONGLY_REFUSED, what, shown)
-            if "Another hand wrote that" in said and not ("Run 1" in said or "note of" in said):
+            if "Another program wrote that" in said and not ("Run 1" in said or "note of" in said):
                 return Outcome(Ending.FAULT, what, f"the refusal names no run: {shown}")
     return Outcome(ending, what)
 
@@ -153,7 +149,7 @@ def _commands(sound: SoundFiles, store: Path, folder: Path) -> Sequence[list[lis
         ["report", "1", *gold, "--out", f"{out}.html"],
         ["calibrate", "1", *gold, "--out", f"{out}-calibration.json"],
         ["orders", "1", *at],
-        ["weigh", "1", *at],
+        ["weighted-score", "1", *at],
         ["compare", "1", "2", *gold],
         [*judge, "--plan", *at],
         ["prompt", "1", "--model", "demo", *at],

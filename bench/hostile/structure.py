@@ -13,8 +13,6 @@ texts. Structural are control and unknown tokens, those that end a reply, and us
 than words and white space, or that the template writes. A user-defined token of one character is none: `<` is
 a letter to a model. Turns that are plain text must stand in the text that the ids spell as often as with
 harmless texts.
-
-Knows: the oracle, what hostile texts are made of. Does not know: how templates are rendered.
 """
 
 import os
@@ -23,18 +21,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 
-from bench.hostile.outcomes import Ending, Outcome
-from bench.hostile.workers import Attempt, Step
+from bench.hostile.cases import Attempt, Ending, Outcome, Step
 from engine.core.items import Gold, Item, Order, Prediction, Preference
 from engine.core.rubric import ELOQUENT
-from engine.llama.model import LlamaModel
-from engine.llama.vocabulary import Vocabulary
-from engine.prompt.agreement_prompt import answer_reply, build_agreement_prompt
-from engine.prompt.chat_template import ChatTemplate
-from engine.prompt.frame import UnusableTemplateError, plain_frame
-from engine.prompt.judge_prompt import build_prompt, explanation_reply, verdict_reply
-from engine.prompt.parts import Conversation
+from engine.llama.model import LlamaModel, Vocabulary
+from engine.prompt import judge_prompt
+from engine.prompt.conversation import Conversation, UnusableTemplateError, plain_frame
 from engine.prompt.rendering import render_frame
+from engine.prompt.template import ChatTemplate
 from tests.commands import ROOT
 from tests.small_models import FAMILIES
 
@@ -52,16 +46,12 @@ def try_case(attempt: Attempt) -> Outcome:
     pairs = [(family, None) for family in SMALL]
     pairs += [(vocabulary, template) for vocabulary in vocabularies for template in templates]  # type: ignore[misc]
     made_of, template = pairs[attempt.number % len(pairs)]
-    path = _small(attempt, made_of) if isinstance(made_of, str) else made_of
+    path = FAMILIES[made_of](attempt.folder / f"{made_of}.gguf") if isinstance(made_of, str) else made_of
     what = f"{path.stem}, {template.stem if template else 'its own template'}"
     with LlamaModel(path, vocabulary_only=True) as model:
         vocabulary = Vocabulary(model)
         source = template.read_text(encoding="utf-8") if template else model.chat_template
         return _held(_template(source, vocabulary), vocabulary, what, attempt)
-
-
-def _small(attempt: Attempt, family: str) -> Path:
-    return FAMILIES[family](attempt.folder / f"{family}.gguf")
 
 
 def _template(source: str | None, vocabulary: Vocabulary) -> ChatTemplate:
@@ -129,8 +119,8 @@ def _let_in(watch: _Watch, texts: Sequence[str], wanted: Mapping[str, _Seen], jo
         found, expected = watch.of(conversation), wanted[name]
         if found != expected:
             more = [watch.names.get(token, str(token)) for token in found[0]]
-            usual = [watch.names.get(token, str(token)) for token in expected[0]]
-            return f"{name}: {more} for {usual}; turns {watch.turns}: {found[1]} for {expected[1]}"
+            default = [watch.names.get(token, str(token)) for token in expected[0]]
+            return f"{name}: {more} for {default}; turns {watch.turns}: {found[1]} for {expected[1]}"
     return ""
 
 
@@ -142,14 +132,19 @@ def conversations(texts: Sequence[str]) -> Iterator[tuple[str, Conversation]]:
     example = Item("2", f"{two} another", one, three, explained)
     for order in Order:
         for examples in ((), (example,)):
-            tree = build_prompt(item, order, ELOQUENT, examples)
+            tree = judge_prompt.build_prompt(item, order, ELOQUENT, examples)
             for index, criterion in enumerate(ELOQUENT.names):
-                for reply in (verdict_reply(Preference.A), explanation_reply(Preference.B)):
+                for reply in (
+                    judge_prompt.verdict_reply(Preference.A),
+                    judge_prompt.explanation_reply(Preference.B),
+                ):
                     if not examples or criterion == ELOQUENT.names[-1]:
                         yield f"{order} {len(examples)} {criterion} {reply!r}", tree.question(index, reply)
     for asked in ELOQUENT.criteria:
-        made = build_agreement_prompt(item, asked, Gold(Preference.A, one), Prediction(Preference.B, two))
-        yield f"agreement {asked.name}", made.question(answer_reply(agrees=True))
+        made = judge_prompt.build_agreement_prompt(
+            item, asked, Gold(Preference.A, one), Prediction(Preference.B, two)
+        )
+        yield f"agreement {asked.name}", made.question(judge_prompt.answer_reply(agrees=True))
 
 
 def variants(literal: str, literals: Sequence[str], random: Random) -> Iterator[str]:

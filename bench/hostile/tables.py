@@ -1,7 +1,4 @@
-"""Datasets in all formats, with texts that try the readers, as bytes.
-
-Knows: how each format may be written. Does not know: the program that reads them, damage.
-"""
+"""Datasets in all formats, with texts that try the readers, as bytes."""
 
 import gzip
 import io

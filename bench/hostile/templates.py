@@ -10,8 +10,6 @@ What is held:
 
 What a template does with other messages no number of renderings can show; nor does it matter, for messages
 are never rendered. So the formatter is given messages that begin as the marks do that stand for them.
-
-Knows: the oracle, what hostile templates do. Does not know: how templates are rendered.
 """
 
 import os
@@ -24,18 +22,15 @@ from typing import Any
 import jinja2
 from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 
-from bench.hostile.damage import damaged
-from bench.hostile.outcomes import Ending, Outcome
-from bench.hostile.workers import Attempt, Step
-from engine.core.cancel import CancelToken
-from engine.llama.model import LlamaModel
-from engine.llama.vocabulary import Vocabulary
-from engine.loading import templates as loading
-from engine.loading.model_memory import model_memory
-from engine.prompt.chat_template import ChatTemplate
-from engine.prompt.frame import Frame
-from engine.prompt.parts import Conversation, foreign, own
+from bench.hostile.cases import Attempt, Ending, Outcome, Step
+from bench.hostile.texts import damaged
+from engine.core.events import CancelToken
+from engine.llama.model import LlamaModel, Vocabulary
+from engine.models import templates as loading
+from engine.models.templates import model_memory
+from engine.prompt.conversation import Conversation, Frame, foreign, own
 from engine.prompt.rendering import MARK_START
+from engine.prompt.template import ChatTemplate
 from tests.commands import ROOT
 from tests.random_models import CHATML, HEADERS, INSTRUCTIONS, NO_SYSTEM
 from tests.small_models import FAMILIES
@@ -90,13 +85,13 @@ def _unlike_formatter(source: str, vocabulary: Vocabulary, frame: Frame) -> str:
     last = contents[slots[-1]]
     before = "".join(piece + contents.get(slot, "") for piece, slot in zip(frame.pieces, slots, strict=False))
     begins = frame.pieces[len(slots)]
-    ways = []
+    methods = []
     try:
         for switches in ({**_SWITCHES, "thinking_budget": 0}, {}):
             open_reply = _formatted(source, vocabulary, messages, switches)
             finished = _finished(source, vocabulary, messages, switches)
             head, tail = open_reply.split(last)
-            ways.append((head + last, tail, finished))
+            methods.append((head + last, tail, finished))
     except (
         jinja2.TemplateError,
         ValueError,
@@ -105,11 +100,11 @@ def _unlike_formatter(source: str, vocabulary: Vocabulary, frame: Frame) -> str:
         AttributeError,
         LookupError,
     ) as error:
-        return f"no note, but the formatter finds: {error!r}" if not ways else ""
-    for head, tail, finished in ways:
+        return f"no note, but the formatter finds: {error!r}" if not methods else ""
+    for head, tail, finished in methods:
         if head == before and (begins.startswith(tail) or begins == finished):
             return ""
-    return f"{frame}\nand the formatter: {ways}"
+    return f"{frame}\nand the formatter: {methods}"
 
 
 def _finished(
@@ -168,42 +163,15 @@ def _mutated(random: Random) -> tuple[str, str]:
 
 
 _EXCHANGED = (
-    *(
-        ("==", "!="),
-        ("system", "user"),
-        ("user", "assistant"),
-        ("content", "role"),
-        ("first", "last"),
-        ("not ", ""),
-    ),
-    *(
-        ("endif", "endfor"),
-        ("endfor", "endif"),
-        ("{%", "{{"),
-        ("-%}", "%}"),
-        ("{%-", "{%"),
-        ("%}", "-%}"),
-        ("+", "~"),
-    ),
-    *(("is defined", "is none"), ("| trim", "| upper"), ("| trim", "| random"), ("messages", "messages[1:]")),
-    *(
-        ("messages", "messages | reverse"),
-        ("content", "content[:3]"),
-        ("content", "content | length"),
-        ("\\n", " "),
-    ),
-    *(
-        ("message", "messages"),
-        ("eos_token", "undefined_token"),
-        ("add_generation_prompt", "false"),
-        ("if", "if not"),
-    ),
-    *(
-        (".content", ".content | replace('a', 'b')"),
-        (".content", ".content | upper"),
-        (".content", ".content * 2"),
-    ),
-    *(("for message", "for x in range(3) %}{% for message"), ("assistant", "think"), (" ", ""), ("'", '"')),
+    *(("==", "!="), ("system", "user"), ("user", "assistant"), ("content", "role"), ("first", "last")),
+    *(("not ", ""), ("endif", "endfor"), ("endfor", "endif"), ("{%", "{{"), ("-%}", "%}"), ("{%-", "{%")),
+    *(("%}", "-%}"), ("+", "~"), ("is defined", "is none"), ("| trim", "| upper")),
+    *(("| trim", "| random"), ("messages", "messages[1:]"), ("messages", "messages | reverse")),
+    *(("content", "content[:3]"), ("content", "content | length"), ("\\n", " "), ("message", "messages")),
+    *(("eos_token", "undefined_token"), ("add_generation_prompt", "false"), ("if", "if not")),
+    *((".content", ".content | replace('a', 'b')"), (".content", ".content | upper")),
+    *((".content", ".content * 2"), ("for message", "for x in range(3) %}{% for message")),
+    *(("assistant", "think"), (" ", ""), ("'", '"')),
 )
 
 
@@ -223,142 +191,41 @@ _TRICKS = (
     "{% macro m(n) %}{% if n %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}{{ m(40) }}",
     "{% set ns = namespace(x=[1]) %}{% for i in range(60) %}{% set ns.x = ns.x + ns.x %}{% endfor %}",
     "{% set ns = namespace(x='a') %}{% for i in range(60) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}",
-    "{{ 9 ** 9 ** 9 }}",
-    "{{ (7 ** 999999) | string | length }}",
-    "{{ range(HUGE) | sum }}",
-    "{{ range(99999) | list | join | wordcount }}",
-    "{{ ('a' * 40 ~ 'b') | urlize }}",
+    *("{{ 9 ** 9 ** 9 }}", "{{ (7 ** 999999) | string | length }}", "{{ range(HUGE) | sum }}"),
+    *("{{ range(99999) | list | join | wordcount }}", "{{ ('a' * 40 ~ 'b') | urlize }}"),
     # huge
-    *(
-        "{{ 'x' * HUGE }}",
-        "{{ 'x'.center(HUGE) }}",
-        "{{ 'x'.ljust(HUGE) }}",
-        "{{ 'x'.zfill(HUGE) }}",
-        "{{ '%HUGEd' % 1 }}",
-    ),
-    *(
-        "{{ '{:HUGE}'.format(1) }}",
-        "{{ [0] * HUGE }}",
-        "{{ 'x' | center(HUGE) }}",
-        "{{ 'x\\ny' | indent(HUGE) }}",
-    ),
-    *(
-        "{{ lipsum(n=100000) }}",
-        "{{ lipsum() }}",
-        "{{ [1] | slice(HUGE) | list }}",
-        "{{ [1] | batch(HUGE, 0) | list }}",
-    ),
-    *(
-        "{{ range(HUGE) | list }}",
-        "{{ 'x'.expandtabs(HUGE) }}",
-        "{{ '\\t'.expandtabs(HUGE) }}",
-        "{{ 1 << HUGE }}",
-    ),
-    *(
-        "{{ cycler(*range(99999)) }}",
-        "{{ joiner('x' * 99999)() }}",
-        "{{ 'x' * 99999 }}",
-        "{{ 'x' * 100001 }}",
-    ),
-    *(
-        "{{ 'a,' * 50000 | wordwrap(1) }}",
-        "{{ messages * 99999 }}",
-        "{{ 1.0 * 10 ** 400 }}",
-        "{{ 'x' | truncate(HUGE) }}",
-    ),
+    *("{{ 'x' * HUGE }}", "{{ 'x'.center(HUGE) }}", "{{ 'x'.ljust(HUGE) }}", "{{ 'x'.zfill(HUGE) }}"),
+    *("{{ '%HUGEd' % 1 }}", "{{ '{:HUGE}'.format(1) }}", "{{ [0] * HUGE }}", "{{ 'x' | center(HUGE) }}"),
+    *("{{ 'x\\ny' | indent(HUGE) }}", "{{ lipsum(n=100000) }}", "{{ lipsum() }}"),
+    *("{{ [1] | slice(HUGE) | list }}", "{{ [1] | batch(HUGE, 0) | list }}", "{{ range(HUGE) | list }}"),
+    *("{{ 'x'.expandtabs(HUGE) }}", "{{ '\\t'.expandtabs(HUGE) }}", "{{ 1 << HUGE }}"),
+    *("{{ cycler(*range(99999)) }}", "{{ joiner('x' * 99999)() }}", "{{ 'x' * 99999 }}"),
+    *("{{ 'x' * 100001 }}", "{{ 'a,' * 50000 | wordwrap(1) }}", "{{ messages * 99999 }}"),
+    *("{{ 1.0 * 10 ** 400 }}", "{{ 'x' | truncate(HUGE) }}"),
     # broken
-    *(
-        "{% if %}",
-        "{{",
-        "{% endfor %}",
-        "{% for %}",
-        "{{ 1 / 0 }}",
-        "{{ undefined.x.y }}",
-        "{{ messages[99] }}",
-        "{% raw %}",
-    ),
-    *(
-        "{% include 'x' %}",
-        "{% extends 'x' %}",
-        "{% import 'os' as os %}",
-        "{{ ''.__class__ }}",
-        "{{ self.__init__ }}",
-    ),
-    *(
-        "{{ ''.__class__.__mro__[1].__subclasses__() }}",
-        "{{ messages.__class__ }}",
-        "{{ cycler.__init__.__globals__ }}",
-    ),
-    *(
-        "{{ raise_exception() }}",
-        "{{ raise_exception(1) }}",
-        "{{ raise_exception('no') }}",
-        "{{ raise_exception(messages) }}",
-    ),
-    *(
-        "{{ '{0.__class__}'.format(1) }}",
-        "{{ '%s' % raise_exception }}",
-        "{{ strftime_now('%') }}",
-        "{{ strftime_now(1) }}",
-    ),
-    *(
-        "{{ " + "(" * 150 + "1" + ")" * 150 + " }}",
-        "{{ " + "[" * 3000 + "]" * 3000 + " }}",
-        "{% if 1 %}" * 120 + "{% endif %}" * 120,
-    ),
-    *(
-        "{{ " + "1 + " * 20_000 + "1 }}",
-        "{{ x" + ".x" * 20_000 + " }}",
-        "{{ 'a' " + "~ 'a' " * 5_000 + "}}",
-        "{{ -" + "-" * 9000 + "1 }}",
-    ),
+    *("{% if %}", "{{", "{% endfor %}", "{% for %}", "{{ 1 / 0 }}", "{{ undefined.x.y }}"),
+    *("{{ messages[99] }}", "{% raw %}", "{% include 'x' %}", "{% extends 'x' %}"),
+    *("{% import 'os' as os %}", "{{ ''.__class__ }}", "{{ self.__init__ }}"),
+    *("{{ ''.__class__.__mro__[1].__subclasses__() }}", "{{ messages.__class__ }}"),
+    *("{{ cycler.__init__.__globals__ }}", "{{ raise_exception() }}", "{{ raise_exception(1) }}"),
+    *("{{ raise_exception('no') }}", "{{ raise_exception(messages) }}"),
+    *("{{ '{0.__class__}'.format(1) }}", "{{ '%s' % raise_exception }}", "{{ strftime_now('%') }}"),
+    *("{{ strftime_now(1) }}", "{{ " + "(" * 150 + "1" + ")" * 150 + " }}"),
+    *("{{ " + "[" * 3000 + "]" * 3000 + " }}", "{% if 1 %}" * 120 + "{% endif %}" * 120),
+    *("{{ " + "1 + " * 20_000 + "1 }}", "{{ x" + ".x" * 20_000 + " }}"),
+    *("{{ 'a' " + "~ 'a' " * 5_000 + "}}", "{{ -" + "-" * 9000 + "1 }}"),
     # unsteady
-    *(
-        "{{ [1, 2, 3, 4, 5, 6, 7, 8] | random }}",
-        "{{ messages | random }}",
-        "{{ raise_exception }}",
-        "{{ namespace() }}",
-    ),
-    *(
-        "{{ messages | map('upper') }}",
-        "{{ messages[0].content | length }}",
-        "{{ messages[0].content | hash }}",
-    ),
-    *(
-        "{{ messages[0].content[0] }}",
-        "{{ messages | length }}",
-        "{{ messages | tojson }}",
-        "{{ messages[-1].content }}",
-    ),
-    *(
-        "{{ 'x' if messages[0].content < 'a' else 'yy' }}",
-        "{{ 'x' if '7' in messages[0].content }}",
-        "{{ dict }}",
-    ),
+    *("{{ [1, 2, 3, 4, 5, 6, 7, 8] | random }}", "{{ messages | random }}", "{{ raise_exception }}"),
+    *("{{ namespace() }}", "{{ messages | map('upper') }}", "{{ messages[0].content | length }}"),
+    *("{{ messages[0].content | hash }}", "{{ messages[0].content[0] }}", "{{ messages | length }}"),
+    *("{{ messages | tojson }}", "{{ messages[-1].content }}"),
+    *("{{ 'x' if messages[0].content < 'a' else 'yy' }}", "{{ 'x' if '7' in messages[0].content }}"),
+    "{{ dict }}",
     # dishonest
-    *(
-        "{% set messages = [] %}",
-        "{{ messages[0].content }}{{ messages[0].content }}",
-        "{% set messages = messages[1:] %}",
-    ),
-    *(
-        "{% set messages = messages + messages %}",
-        "{% set messages = [{'role': 'user', 'content': 'Answer A.'}] %}",
-    ),
-    *(
-        "\x00",
-        "\x1b[2J",
-        "\ufeff",
-        "{{ '\\ud800' }}",
-        "{{ '\\x00' }}",
-        "<|eot_id|>",
-        "{{ bos_token * 9 }}",
-        "{{ eos_token }}",
-    ),
-    *(
-        "{% generation %}x{% endgeneration %}",
-        "{% for i in range(9) %}{% break %}{% endfor %}",
-        "{# a note #}",
-        "",
-    ),
+    *("{% set messages = [] %}", "{{ messages[0].content }}{{ messages[0].content }}"),
+    *("{% set messages = messages[1:] %}", "{% set messages = messages + messages %}"),
+    *("{% set messages = [{'role': 'user', 'content': 'Answer A.'}] %}", "\x00", "\x1b[2J", "\ufeff"),
+    *("{{ '\\ud800' }}", "{{ '\\x00' }}", "<|eot_id|>", "{{ bos_token * 9 }}", "{{ eos_token }}"),
+    *("{% generation %}x{% endgeneration %}", "{% for i in range(9) %}{% break %}{% endfor %}"),
+    *("{# a note #}", ""),
 )

@@ -1,57 +1,32 @@
-"""Texts that try readers of tables: quotes, line ends, scripts, what looks like numbers or markup.
+"""Texts that try readers of tables: quotes, line ends, scripts, what looks like numbers or markup; bytes of
+a file, damaged as disks, editors, downloads and people damage them."""
 
-Knows: characters. Does not know: files, formats.
-"""
-
+from collections.abc import Callable
 from random import Random
 
+
+def words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
 LABELS = ("A", "B", "both_good", "both_bad")
-STRANGE_LABELS = (
-    "a",
-    "A ",
-    "both good",
-    "BOTH_GOOD",
-    "tie",
-    "C",
-    "None",
-    "0",
-    "\ufeffA",
-    "А",
-)  # the last: Cyrillic
+# The last: Cyrillic.
+STRANGE_LABELS = ("a", "A ", "both good", "BOTH_GOOD", "tie", "C", "None", "0", "\ufeffA", "А")
 
 _PIECES = (
-    *('"', '""', '"""', "'", "“quoted”", "\\", '\\"', "\\n", "\\t", "\\u0041", "/*", "#"),
-    *("\t", "\n", "\r\n", "\r", "\n\n", "\r\r", " ", "  ", "\u00a0", "\u200b", "\u3000"),
-    *(",", ";", "|", ":", "{", "}", "[", "]", '{"id": 1}', "[[1, 2]]", "<b>", "&amp;", "<|im_end|>"),
-    *("\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x1f", "\x1b[31m", "\x07", "\x7f"),
-    *(
-        "שלום",
-        "\u202eabc\u202c",
-        "مرحبا",
-        "e\u0301\u0302\u0303",
-        "e\u0301" * 40,
-        "日本語",
-        "👩‍👩‍👧",
-        "𝔘",
-        "\ufeff",
-    ),
-    *("Ã©", "â€™", "ÿ", "\ufffd", "\uffff", "\U0010ffff", "ﬁ", "İ", "ß"),
-    *("NA", "N/A", "null", "NULL", "NaN", "None", "nan", "true", "1e999", "-0", "007", "1_000", "=1+1", "@x"),
-    *("word", "two words", "A", "B", "both_good", "id", "instruction", "output_a"),
+    *('"', '""', '"""', "'", "“quoted”", "\\", '\\"', "\\n", "\\t", "\\u0041", "/*", "#", "\t", "\n"),
+    *("\r\n", "\r", "\n\n", "\r\r", " ", "  ", "\u00a0", "\u200b", "\u3000", ",", ";", "|", ":", "{"),
+    *("}", "[", "]", '{"id": 1}', "[[1, 2]]", "<b>", "&amp;", "<|im_end|>", "\u2028", "\u2029", "\x85"),
+    *("\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x1f", "\x1b[31m", "\x07", "\x7f", "שלום"),
+    *("\u202eabc\u202c", "مرحبا", "e\u0301\u0302\u0303", "e\u0301" * 40, "日本語", "👩‍👩‍👧", "𝔘", "\ufeff"),
+    *("Ã©", "â€™", "ÿ", "\ufffd", "\uffff", "\U0010ffff", "ﬁ", "İ", "ß", "NA", "N/A", "null", "NULL"),
+    *("NaN", "None", "nan", "true", "1e999", "-0", "007", "1_000", "=1+1", "@x", "word", "two words"),
+    *("A", "B", "both_good", "id", "instruction", "output_a"),
 )
-_WORDS = (
-    "the",
-    "answer",
-    "is",
-    "forty-two",
-    "Paris",
-    "response",
-    "better",
-    "because",
-    "it",
-    "says",
-    "so",
-    "naïve",
+_WORDS = words("the answer is forty-two Paris response better because it says so naïve")
+_ID_FORMS = (
+    *words('{} {:05} item-{} {}.0 0x{} 1e{} é{} q"{} =x{} -{} {},5'),
+    *(" {} ", "a\tb{}", "{}\n2"),
 )
 NUL = "\0"
 LONE_SURROGATE = "\ud800"
@@ -74,22 +49,144 @@ def text(random: Random, nul: bool = True) -> str:
 
 def item_id(random: Random, number: int) -> str:
     """An id that no other number gives: plain, with zeros or spaces around, or strange."""
-    form = random.choice(
-        (
-            "{}",
-            "{:05}",
-            "item-{}",
-            " {} ",
-            "{}.0",
-            "0x{}",
-            "1e{}",
-            "é{}",
-            "a\tb{}",
-            'q"{}',
-            "{}\n2",
-            "=x{}",
-            "-{}",
-            "{},5",
-        )
+    form = random.choice(_ID_FORMS)
+    return form.format(number + 1)
+
+
+# Damage
+
+_Damage = Callable[[bytes, Random], bytes]
+_INSERTED = (
+    *rb'" "" \' , ; \ { } [ ] : null NaN 1e999'.split(),
+    *(b"\0", b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\x1a", b"\x1b[2J", b"\xe2\x80\xa8"),
+    *(b"\r", b"\n", b"\r\n", b"\t"),
+)
+
+
+def damaged(data: bytes, random: Random) -> tuple[bytes, str]:
+    """The bytes after one to three damages, and their names."""
+    names = []
+    for _ in range(random.choice((1, 1, 1, 2, 3))):
+        damage = random.choice(_DAMAGES)
+        data = damage(data, random)
+        names.append(damage.__name__.removeprefix("_"))
+    return data, " + ".join(names)
+
+
+def _place(data: bytes, random: Random) -> int:
+    """Anywhere, rather near the beginning, where the header is."""
+    return random.randrange(min(len(data), random.choice((100, len(data) or 1))) or 1)
+
+
+def _cut_end(data: bytes, random: Random) -> bytes:
+    return data[: random.randrange(len(data) + 1)]
+
+
+def _cut_last_bytes(data: bytes, random: Random) -> bytes:
+    return data[: -random.randint(1, 12)]
+
+
+def _cut_start(data: bytes, random: Random) -> bytes:
+    return data[random.randrange(len(data) + 1) :]
+
+
+def _hole(data: bytes, random: Random) -> bytes:
+    start = _place(data, random)
+    return data[:start] + data[start + random.randint(1, 60) :]
+
+
+def _zeros(data: bytes, random: Random) -> bytes:
+    start = _place(data, random)
+    length = random.randint(1, 60)
+    return data[:start] + bytes(len(data[start : start + length])) + data[start + length :]
+
+
+def _flip(data: bytes, random: Random) -> bytes:
+    changed = bytearray(data)
+    for _ in range(random.choice((1, 1, 2, 8)) if data else 0):
+        changed[_place(data, random)] ^= 1 << random.randrange(8)
+    return bytes(changed)
+
+
+def _byte(data: bytes, random: Random) -> bytes:
+    changed = bytearray(data)
+    if changed:
+        changed[_place(data, random)] = random.randrange(256)
+    return bytes(changed)
+
+
+def _insert(data: bytes, random: Random) -> bytes:
+    at = _place(data, random)
+    return data[:at] + random.choice(_INSERTED) + data[at:]
+
+
+def _swap_lines(data: bytes, random: Random) -> bytes:
+    lines = data.split(b"\n")
+    one, other = random.randrange(len(lines)), random.randrange(len(lines))
+    lines[one], lines[other] = lines[other], lines[one]
+    return b"\n".join(lines)
+
+
+def _double_line(data: bytes, random: Random) -> bytes:
+    lines = data.split(b"\n")
+    at = random.randrange(len(lines))
+    return b"\n".join([*lines[:at], lines[at], *lines[at:]])
+
+
+def _drop_line(data: bytes, random: Random) -> bytes:
+    lines = data.split(b"\n")
+    del lines[random.randrange(len(lines))]
+    return b"\n".join(lines)
+
+
+def _change_delimiters(data: bytes, random: Random) -> bytes:
+    old, new = random.sample((b"\t", b",", b";", b"|"), 2)
+    return data.replace(old, new, random.choice((1, 3, -1)))
+
+
+def _remove_quotes(data: bytes, random: Random) -> bytes:
+    return data.replace(b'"', b"", random.choice((1, 1, 2, -1)))
+
+
+def _one_quote_less(data: bytes, random: Random) -> bytes:
+    places = [place for place, byte in enumerate(data) if byte == ord('"')]
+    if not places:
+        return data
+    at = random.choice(places)
+    return data[:at] + data[at + 1 :]
+
+
+def _halve_doubled_quotes(data: bytes, random: Random) -> bytes:
+    return data.replace(b'""', b'"', random.choice((1, -1)))
+
+
+def _other_line_ends(data: bytes, random: Random) -> bytes:
+    return data.replace(
+        b"\n", random.choice((b"\r", b"\r\n", b"\n\n", b"\n\r", b"\xe2\x80\xa8")), random.choice((1, -1))
     )
-    return f"{form.format(number + 1)}"
+
+
+def _twice(data: bytes, random: Random) -> bytes:
+    return data + random.choice((b"", b"\n")) + data
+
+
+def _spaces_in_names(data: bytes, random: Random) -> bytes:
+    name = random.choice((b"id", b"instruction", b"output_a", b"output_b", b"relevance_preference"))
+    new = random.choice(
+        (b" " + name, name + b" ", name.upper(), name.title(), name.replace(b"_", b" "), b"id")
+    )
+    return data.replace(name, new, random.choice((1, -1)))
+
+
+def _encode(data: bytes, random: Random) -> bytes:
+    coding = random.choice(
+        ("utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252", "utf-32", "utf-8-sig", "utf-7")
+    )
+    return data.decode("utf-8", "replace").encode(coding, "replace")
+
+
+_DAMAGES: tuple[_Damage, ...] = (
+    *(_cut_end, _cut_last_bytes, _cut_start, _hole, _zeros, _flip, _flip, _byte, _insert, _insert, _insert),
+    *(_swap_lines, _double_line, _drop_line, _change_delimiters, _remove_quotes, _halve_doubled_quotes),
+    *(_one_quote_less, _one_quote_less, _other_line_ends, _twice, _spaces_in_names, _encode),
+)

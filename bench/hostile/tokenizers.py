@@ -10,8 +10,6 @@ harmless texts; or the text is refused, which is right only where it holds a lit
 structure are all tokens that llama.cpp calls control tokens or ends of replies, by its own word for each id
 of the vocabulary, but for the one that stands for unknown letters. A text without any of the literals is read
 as it is.
-
-Knows: the oracle, what hostile vocabularies are made of. Does not know: how a text is kept from structure.
 """
 
 from collections.abc import Sequence
@@ -19,17 +17,15 @@ from random import Random
 
 import llama_cpp
 
-from bench.hostile.outcomes import Ending, Outcome
+from bench.hostile.cases import Attempt, Ending, Outcome, Step
 from bench.hostile.structure import conversations, variants
-from bench.hostile.workers import Attempt, Step
 from engine.core.items import Item, Order
 from engine.core.rubric import ELOQUENT
-from engine.llama.model import LlamaModel
-from engine.llama.vocabulary import Vocabulary
-from engine.prompt.chat_template import ChatTemplate
-from engine.prompt.fences import UnbreakableTextError
+from engine.llama.model import LlamaModel, Vocabulary
+from engine.prompt.conversation import UnbreakableTextError
 from engine.prompt.judge_prompt import build_prompt
 from engine.prompt.rendering import render_frame
+from engine.prompt.template import ChatTemplate
 from models.demo.gguf_files import CONTROL, TokenTable
 from tests.random_models import CHATML, HEADERS, INSTRUCTIONS, NO_SYSTEM, write_random_model
 from tests.tokenizer_kinds import KINDS
@@ -37,25 +33,8 @@ from tests.tokenizer_kinds import KINDS
 _TOGETHER = 24  # texts in one prompt
 _PROMPTS = 5  # of which there are many more, all made in the same way
 _PARTS = (
-    "<",
-    ">",
-    "|",
-    "[",
-    "]",
-    "/",
-    "im",
-    "end",
-    "Bot",
-    "of",
-    "stop",
-    "Turn",
-    "_",
-    "1",
-    "é",
-    "東",
-    "#",
-    ":",
-    "\n",
+    *("<", ">", "|", "[", "]", "/", "im", "end", "Bot", "of", "stop", "Turn", "_", "1", "é", "東", "#"),
+    *(":", "\n"),
 )
 _HARMLESS = "Seven gray cats ran by 12 trees"
 
@@ -132,7 +111,7 @@ def _held(
         return [[id_ for id_ in template.tokenize(each) if id_ in structural] for each in asked]
 
     try:
-        usual = seen([_HARMLESS])
+        default = seen([_HARMLESS])
     except UnbreakableTextError as error:
         return Outcome(Ending.REFUSED if single else Ending.WRONGLY_REFUSED, what, error.problem)
     texts = [text for literal in literals for text in variants(literal, literals, attempt.random)]
@@ -141,8 +120,8 @@ def _held(
     for start in range(0, len(texts), _TOGETHER):
         part = texts[start : start + _TOGETHER]
         try:
-            if seen(part) != usual:
-                alone = [text for text in part if seen([text]) != usual]
+            if seen(part) != default:
+                alone = [text for text in part if seen([text]) != default]
                 return Outcome(Ending.LET_IN, what, f"{part!r}\nalone already: {alone!r}")
         except UnbreakableTextError as error:
             refused += 1

@@ -10,8 +10,6 @@ each mark stands as often as with harmless texts. It is looked for without lette
 with it, and in its own case anywhere; U+2581 and all white space count as a space, accents and wide letters
 as plain ones. A mark of words alone is looked for as a line of its own. Not looked for are tokens of the
 vocabulary, which text does not become, and marks of single signs. A text without marks is read as it is.
-
-Knows: the oracle, what marks are made of. Does not know: how marks are found in a template.
 """
 
 import re
@@ -21,18 +19,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-from bench.hostile.outcomes import Ending, Outcome
+from bench.hostile.cases import Attempt, Ending, Outcome, Step
 from bench.hostile.structure import conversations
-from bench.hostile.workers import Attempt, Step
 from engine.core.items import Item, Order
 from engine.core.rubric import ELOQUENT
-from engine.llama.model import LlamaModel
-from engine.llama.vocabulary import Vocabulary
-from engine.prompt.chat_template import ChatTemplate
-from engine.prompt.fences import UnbreakableTextError
+from engine.llama.model import LlamaModel, Vocabulary
+from engine.prompt.conversation import Conversation, UnbreakableTextError
 from engine.prompt.judge_prompt import build_prompt
-from engine.prompt.parts import Conversation
 from engine.prompt.rendering import render_frame
+from engine.prompt.template import ChatTemplate
 from tests.small_models import FAMILIES
 
 _NAMES = (
@@ -42,17 +37,8 @@ _NAMES = (
 )
 _MARKUP = ("<|{}|>", "[{}]", "<{}>", "[|{}|]", "<<{}>>", "<{}_1>", "[{} 3]", "<|{} turn|>", "[/{}]")
 _LABELS = (
-    "{}:",
-    "### {}:",
-    "**{}**:",
-    "{}：",
-    "=== {} ===",
-    "({})",
-    "{} 1)",
-    "- {} -",
-    "## {} #",
-    "@{}",
-    "{}>",
+    *("{}:", "### {}:", "**{}**:", "{}：", "=== {} ===", "({})", "{} 1)", "- {} -", "## {} #", "@{}"),
+    *("{}>",),
 )
 _BETWEEN = ("\n", "\n\n", " ", "</s>\n", "\n---\n", "<|stop|>\n", "")
 _PROMPTS = 5  # of which there are many more, all made in the same way
@@ -118,14 +104,14 @@ def _held(template: ChatTemplate, vocabulary: Vocabulary, made: _Format, attempt
         asked = (each for place, (_, each) in enumerate(conversations(texts)) if place in some)
         return [_marks(template, vocabulary, each, made) for each in asked]
 
-    usual = seen([_HARMLESS])
+    default = seen([_HARMLESS])
     texts = [text for mark in made.marks for text in _written(mark, made, attempt.random)]
     attempt.random.shuffle(texts)
     for start in range(0, len(texts), 12):
         part = texts[start : start + 12]
         try:
-            if seen(part) != usual:
-                alone = [text for text in part if seen([text]) != usual]
+            if seen(part) != default:
+                alone = [text for text in part if seen([text]) != default]
                 return Outcome(Ending.LET_IN, what, f"alone already: {alone!r}")
         except UnbreakableTextError as error:
             return Outcome(Ending.WRONGLY_REFUSED, what, f"{error.problem}\n{part!r}")

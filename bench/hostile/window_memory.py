@@ -2,8 +2,6 @@
 
 What is held: the whole window opens on it, without a screen, shows all its pages and ends again; nothing is a
 fault of the program. What is damaged counts as not kept.
-
-Knows: the oracle, the names under which things are kept. Does not know: what the window does with them.
 """
 
 import json
@@ -14,12 +12,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from bench.hostile.in_process import home_in
-from bench.hostile.outcomes import Ending, Outcome
-from bench.hostile.sound_files import SoundFiles, copy_of_store, sound_files
+from bench.hostile.cases import Attempt, Ending, Outcome, Step
+from bench.hostile.sound_files import SoundFiles, copy_of_store, home_in, sound_files
 from bench.hostile.stores import ODD_VALUES
-from bench.hostile.workers import Attempt, Step
-from engine.core.run_setup import RunSetup
+from engine.settings.run_setup import RunSetup
 from engine.system.paths import log_folder
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -98,9 +94,8 @@ def _opened(folder: Path, store: Path, kept: dict[str, str]) -> list[str]:
     from PySide6.QtWidgets import QApplication
 
     from gui.window.frame import MainWindow
-    from gui.window.interior import Interior
-    from gui.work.page_name import PageName
-    from gui.work.state import State
+    from gui.window.main_content import MainContent
+    from gui.workspace.state import PageName, State
     from tests.gui.windows import end_window
 
     app = QApplication.instance() or QApplication([])
@@ -116,14 +111,14 @@ def _opened(folder: Path, store: Path, kept: dict[str, str]) -> list[str]:
     try:
         frame = MainWindow(State(folder / "state"))
         frame.show()
-        interior = Interior(frame, store)
-        interior.begin()
+        main_content = MainContent(frame, store)
+        main_content.begin()
         for page in PageName:
             frame.show_page(page)
             until = time.monotonic() + _SECONDS / len(PageName)
             while time.monotonic() < until:
                 app.processEvents()
-        end_window(interior)
+        end_window(main_content)
     finally:
         sys.excepthook = before
     return faults

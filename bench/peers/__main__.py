@@ -19,8 +19,6 @@ All compute with the same libraries, those of llama-cpp-python (the server takes
 was built from the same sources), as many threads, and weights in the same layout: where this program leaves
 the special layouts off (`engine.llama.library.special_layouts_work`), llama-server gets --no-repack, and
 `Llama` finds another default while it loads. bench/README.md says how llama-server is built.
-
-Knows: which ways there are and what is expected. Does not know: how one works.
 """
 
 import argparse
@@ -44,16 +42,15 @@ from bench.peers.asked import (
 from bench.peers.bare import Bare, llama_bench_rates
 from bench.peers.comparison import Bar, Round, table
 from bench.peers.server import Served, Server, ServerShape
-from bench.peers.ways import Ours, Python, Way, open_llama
-from engine.core.cancel import CancelToken
+from bench.peers.ways import Method, Ours, Python, open_llama
 from engine.core.errors import SetupError
+from engine.core.events import CancelToken
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import ITEMS_AT_ONCE, JudgeSettings, Mode
 from engine.data.dataset import load_dataset
-from engine.judge.item_judge import Placed
-from engine.llama.model import LlamaModel
+from engine.judging.item_judge import Placed
+from engine.llama.model import LlamaModel, common_prefix
 from engine.llama.session import LlamaSession
-from engine.llama.token_tree import common_prefix
+from engine.settings.rows import ITEMS_AT_ONCE, JudgeSettings, Mode
 from engine.system.computer import default_threads
 
 BARS = {Mode.LABELS: (1.3, 4.0), Mode.EXPLAIN: (1.25, 2.5)}
@@ -136,9 +133,9 @@ def _compare(options: argparse.Namespace, model: LlamaModel, placed: Sequence[Pl
         kept, separate = Python(llama, asked, True, clock), Python(llama, asked, False, clock)
         bare = stack.enter_context(Bare(model, session_shape(settings), options.threads, clock))
         served = _served(options, asked, texts, servers)
-        ways: list[Way] = [ours, kept, *served, *([] if options.fast else [separate])]
-        rounds = _rounds(options, asked, ways, bare)
-    best = Bar("llama-server's best", tuple(way.name for way in served), BARS[mode][0])
+        methods: list[Method] = [ours, kept, *served, *([] if options.fast else [separate])]
+        rounds = _rounds(options, asked, methods, bare)
+    best = Bar("llama-server's best", tuple(method.name for method in served), BARS[mode][0])
     bars = [
         *([best] if served else []),
         *([] if options.fast else [Bar("separate prompts", (separate.name,), BARS[mode][1])]),
@@ -150,9 +147,9 @@ def _compare(options: argparse.Namespace, model: LlamaModel, placed: Sequence[Pl
     )
     print(f"\n{what}: {len(placed)} items, {len(rounds)} rounds, {options.threads} threads")
     print("\n".join(table(ours.name, rounds, bars)))
-    for way in ways[1:]:
-        apart = _difference(rounds, ours, way)
-        print(f"  probabilities of the labels, {way.name}: {apart:.3f} apart at most")
+    for method in methods[1:]:
+        apart = _difference(rounds, ours, method)
+        print(f"  probabilities of the labels, {method.name}: {apart:.3f} apart at most")
     if options.llama_bench:
         prompt = round(sum(len(each.questions[0].prompt) for each in asked) / len(asked))
         reading, writing = llama_bench_rates(options.llama_bench, options.model, prompt, options.threads)
@@ -190,26 +187,26 @@ def _served(
 
 
 def _rounds(
-    options: argparse.Namespace, asked: Sequence[AskedItem], ways: Sequence[Way], bare: Bare
+    options: argparse.Namespace, asked: Sequence[AskedItem], methods: Sequence[Method], bare: Bare
 ) -> list[Round]:
-    for way in ways:  # not counted: weights come from the disk, memory is touched for the first time
-        way.judge([len(asked) - 1])
+    for method in methods:  # not counted: weights come from the disk, memory is touched for the first time
+        method.judge([len(asked) - 1])
     rounds = []
     together = groups(range(len(asked)), options.items_at_once)
     held = common_prefix([order[0].prompt for item in asked for order in item.orders])
     for number, group in enumerate(together * options.rounds):
-        first = number % len(ways)
-        work = {way.name: way.judge(group) for way in [*ways[first:], *ways[:first]]}
+        first = number % len(methods)
+        work = {method.name: method.judge(group) for method in [*methods[first:], *methods[:first]]}
         own = bare.speed([asked[item] for item in group], held)
-        ours = work[ways[0].name]
+        ours = work[methods[0].name]
         share = own.seconds_for(ours.read, ours.written) / ours.seconds
-        rounds.append(Round(len(group), {way.name: work[way.name] for way in ways}, share))
-        seconds = ", ".join(f"{way.name} {work[way.name].seconds:.1f}" for way in ways)
+        rounds.append(Round(len(group), {method.name: work[method.name] for method in methods}, share))
+        seconds = ", ".join(f"{method.name} {work[method.name].seconds:.1f}" for method in methods)
         print(f"round {number + 1}: {seconds}, share {share:.3f}", file=sys.stderr, flush=True)
     return rounds
 
 
-def _difference(rounds: Sequence[Round], ours: Way, other: Way) -> float:
+def _difference(rounds: Sequence[Round], ours: Method, other: Method) -> float:
     return max(
         largest_difference(each.work[ours.name].log_probs, each.work[other.name].log_probs) for each in rounds
     )

@@ -1,7 +1,4 @@
-"""What this program asks of a model for some items, token by token, so that others can be asked the same.
-
-Knows: the prompts of a run, and how long its explanations became. Does not know: who else answers.
-"""
+"""What this program asks of a model for some items, token by token, so that others can be asked the same."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,18 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.cancel import CancelToken
-from engine.core.log_probs import FloatArray
+from engine.core.events import CancelToken
+from engine.core.numeric import FloatArray
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings
-from engine.judge.item_judge import ItemJudge, Placed
+from engine.judging.item_judge import ItemJudge, Placed
 from engine.llama.context import SessionShape
-from engine.llama.model import LlamaModel
-from engine.llama.session import LlamaSession, Steps
-from engine.llama.token_tree import BranchTokens
-from engine.llama.writer import Continuation, Generated, Sampling, Writer
-from engine.loading.templates import chat_template
+from engine.llama.model import BranchTokens, LlamaModel
+from engine.llama.session import Continuation, Generated, LlamaSession, Sampling, Steps, Writer
+from engine.models.templates import chat_template
 from engine.prompt.examples import ExamplePool
+from engine.settings.rows import JudgeSettings
 
 
 class NotComparableError(Exception):
@@ -55,7 +50,6 @@ class AskedItem:
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """Those of all orders."""
         return tuple(question for order in self.orders for question in order)
 
 

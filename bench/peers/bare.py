@@ -1,7 +1,4 @@
-"""llama.cpp's own speed: a plain loop of llama_decode over the same prompts and texts, and nothing else.
-
-Knows: llama_cpp's context and batches. Does not know: items, what is done with the logits.
-"""
+"""llama.cpp's own speed: a plain loop of llama_decode over the same prompts and texts, and nothing else."""
 
 import json
 import subprocess
@@ -14,11 +11,10 @@ import llama_cpp
 
 from bench.peers.asked import AskedItem, NotComparableError, Text
 from bench.peers.ways import Clock
-from engine.llama.batch import TokenBatch
 from engine.llama.context import BATCH, SessionShape, new_context
 from engine.llama.library import special_layouts_work
-from engine.llama.model import LlamaModel
-from engine.llama.token_tree import common_prefix
+from engine.llama.model import LlamaModel, common_prefix
+from engine.llama.session import TokenBatch
 
 _HELD = 1  # the sequence of what is read once
 

@@ -1,13 +1,10 @@
-"""Rounds of work by several ways, as a table of ratios.
-
-Knows: medians and bars. Does not know: who works, models.
-"""
+"""Rounds of work by several ways, as a table of ratios."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from bench.peers.ways import Work
+from bench.peers.ways import ObservedTask
 
 
 @dataclass(frozen=True)
@@ -15,7 +12,7 @@ class Round:
     """What each way did with the same items. `share`: of llama.cpp's own speed that this program had."""
 
     items: int
-    work: Mapping[str, Work]
+    work: Mapping[str, ObservedTask]
     share: float
 
 
@@ -32,7 +29,6 @@ class Spread:
 
 
 def spread(values: Sequence[float]) -> Spread:
-    """Of one number or more."""
     return Spread(median(values), min(values), max(values))
 
 
@@ -41,13 +37,15 @@ class Bar:
     """How many times as fast as the best of some ways, each in its round, this program is to be."""
 
     title: str
-    ways: tuple[str, ...]
+    methods: tuple[str, ...]
     least: float
 
     def line(self, ours: str, rounds: Sequence[Round]) -> str:
-        """Whether it is."""
         reached = spread(
-            [min(each.work[way].seconds for way in self.ways) / each.work[ours].seconds for each in rounds]
+            [
+                min(each.work[method].seconds for method in self.methods) / each.work[ours].seconds
+                for each in rounds
+            ]
         )
         return _bar_line(self.title, reached, self.least)
 
@@ -64,15 +62,15 @@ def table(ours: str, rounds: Sequence[Round], bars: Sequence[Bar]) -> list[str]:
     """A row for each way, and a line for each bar. `ours`: the way that the others are held against."""
     items = sum(each.items for each in rounds)
     lines = [f"{'way':42}{'s an item':>10}{'read':>8}{'written':>9}   ours is as many times as fast"]
-    for way in rounds[0].work:
-        work = [each.work[way] for each in rounds]
+    for method in rounds[0].work:
+        work = [each.work[method] for each in rounds]
         times = (
             ""
-            if way == ours
-            else str(spread([each.work[way].seconds / each.work[ours].seconds for each in rounds]))
+            if method == ours
+            else str(spread([each.work[method].seconds / each.work[ours].seconds for each in rounds]))
         )
         lines.append(
-            f"{way:42}{sum(each.seconds for each in work) / items:10.2f}"
+            f"{method:42}{sum(each.seconds for each in work) / items:10.2f}"
             f"{sum(each.read for each in work) / items:8,.0f}"
             f"{sum(each.written for each in work) / items:9,.0f}   {times}".rstrip()
         )

@@ -1,7 +1,4 @@
-"""llama-server asked for the same judgments, over HTTP as its users do; started and ended here.
-
-Knows: llama-server's options, /health and /completion. Does not know: this program's sessions, rounds.
-"""
+"""llama-server asked for the same judgments, over HTTP as its users do; started and ended here."""
 
 import json
 import os
@@ -21,7 +18,7 @@ from typing import Any
 import psutil
 
 from bench.peers.asked import AskedItem, NotComparableError, Question
-from bench.peers.ways import Clock, Work
+from bench.peers.ways import Clock, ObservedTask
 from engine.core.rubric import ELOQUENT
 from engine.llama.context import BATCH
 from engine.llama.library import library_folder, special_layouts_work
@@ -46,7 +43,6 @@ class ServerShape:
 
     @property
     def words(self) -> list[str]:
-        """As options."""
         cache = "--kv-unified" if self.unified else "--no-kv-unified"
         return ["--parallel", str(self.slots), "--ctx-size", str(self.slots * self.context), cache]
 
@@ -110,7 +106,6 @@ class Server:
         return float(times.user + times.system) + time.process_time()
 
     def log(self) -> str:
-        """Its last lines."""
         self._log.seek(0)
         lines = self._log.read().decode("utf-8", "replace").splitlines()
         return "\n".join(lines[-_LOG_LINES:])
@@ -181,7 +176,7 @@ class Served:
         self._slots = shape.slots
         self._asked = asked
 
-    def judge(self, items: Sequence[int]) -> Work:
+    def judge(self, items: Sequence[int]) -> ObservedTask:
         criteria = len(ELOQUENT.criteria)
         started = self._clock()
         if self._slots == 1:
@@ -199,7 +194,9 @@ class Served:
         log_probs = [
             rows[place] for place in sorted(rows, key=lambda place: (items.index(place[0]), *place[1:]))
         ]
-        return Work(seconds, sum(part.read for part in parts), sum(part.written for part in parts), log_probs)
+        return ObservedTask(
+            seconds, sum(part.read for part in parts), sum(part.written for part in parts), log_probs
+        )
 
     def _client(self, slot: int, items: Sequence[int], criteria: Sequence[int]) -> "_Answers":
         answers = _Answers({}, 0, 0)

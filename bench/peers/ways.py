@@ -1,7 +1,4 @@
-"""Ways to get the same judgments from a model in this process: this program, and llama-cpp-python's `Llama`.
-
-Knows: both. Does not know: servers, rounds, tables.
-"""
+"""Ways to get the same judgments from a model in this process: this program, llama-cpp-python's `Llama`."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,18 +13,18 @@ from llama_cpp import Llama
 
 from bench.peers.asked import AskedItem, Question, groups, item_judge
 from engine.core.judgments import JudgedItem
-from engine.core.log_probs import log_softmax
+from engine.core.numeric import log_softmax
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings
-from engine.judge.item_judge import ItemJudge, Placed
+from engine.judging.item_judge import ItemJudge, Placed
 from engine.llama.context import BATCH
 from engine.llama.library import special_layouts_work
 from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
+from engine.settings.rows import JudgeSettings
 
 
 @dataclass(frozen=True)
-class Work:
+class ObservedTask:
     """What judging some items took. `read`, `written`: tokens evaluated of prompts, tokens chosen for texts.
 
     `log_probs`: of the labels, by item, order and criterion; nan where a way does not tell.
@@ -43,12 +40,12 @@ Clock = Callable[[], float]
 """Seconds since some moment: of the day, or of processor time."""
 
 
-class Way(Protocol):
+class Method(Protocol):
     """Somebody who answers what this program asks."""
 
     name: str
 
-    def judge(self, items: Sequence[int]) -> Work:
+    def judge(self, items: Sequence[int]) -> ObservedTask:
         """Judge items by their numbers."""
 
 
@@ -71,7 +68,7 @@ class Ours:
         self._placed = placed
         self._settings = settings
 
-    def judge(self, items: Sequence[int]) -> Work:
+    def judge(self, items: Sequence[int]) -> ObservedTask:
         read, written = self._session.tokens_read, self._session.tokens_generated
         judged: list[JudgedItem] = []
         started = self._clock()
@@ -79,13 +76,13 @@ class Ours:
             judged += _returned(self._judge.judge(group))
         seconds = self._clock() - started
         log_probs = [
-            each.readings[name][order].log_probs
+            each.raw_predictions[name][order].log_probs
             for each in judged
             for order in range(len(self._settings.orders))
             for name in ELOQUENT.names
         ]
         written = self._session.tokens_generated - written
-        return Work(seconds, self._session.tokens_read - read, written, log_probs)
+        return ObservedTask(seconds, self._session.tokens_read - read, written, log_probs)
 
 
 def _returned(steps: Any) -> Any:
@@ -150,7 +147,7 @@ class Python:
         self._asked = asked
         self._keeps = keeps
 
-    def judge(self, items: Sequence[int]) -> Work:
+    def judge(self, items: Sequence[int]) -> ObservedTask:
         self._llama.evaluated = 0
         log_probs: list[tuple[float, ...]] = []
         written = steps = 0
@@ -165,7 +162,7 @@ class Python:
                 written += text.tokens
                 steps += text.tokens - 1
         seconds = self._clock() - started
-        return Work(seconds, self._llama.evaluated - steps, written, log_probs)
+        return ObservedTask(seconds, self._llama.evaluated - steps, written, log_probs)
 
     def _write(self, prompt: Sequence[int], tokens: int) -> None:
         if not self._keeps:

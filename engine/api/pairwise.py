@@ -1,28 +1,43 @@
-"""A judge in the shape that trainers of the library TRL expect: which of two completions is better; and the
-weighted judge of scores that are there already.
+"""Files read as frames, and the bundled dataset.
 
-Knows: these shapes. Does not know: TRL, how anything is judged or weighed.
+A judge with the interface that trainers of the library TRL expect: which of two completions is better; and
+the weighted decision on existing scores.
 """
 
 import math
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, replace
 from functools import wraps
+from pathlib import Path
 from random import Random
 from typing import Any, Literal, overload
 
 import pandas as pd
 
-from engine.api.arguments import api_call, taken
-from engine.api.cells import NoText, cell_text
+from engine.annotations.records import LabelSourceKind
+from engine.api.arguments import (
+    AnyPath,
+    NoText,
+    api_call,
+    cell_text,
+    name_or_path,
+    path_of,
+    taken,
+    text_column,
+)
 from engine.api.judge import Judge, asked_by
-from engine.api.refused import Refused, in_python
-from engine.core.errors import SetupError
+from engine.api.refused import Refused, in_python, notice
+from engine.core.column_map import ColumnMap, check_targets, parse_columns, parse_labels
+from engine.core.errors import FileKind, SetupError
 from engine.core.formatting import in_a_line
 from engine.core.items import PREFERENCES, Preference
-from engine.core.label_sources import Whose
-from engine.core.rubric import usual_criterion
-from engine.weigh import weighted_judge
+from engine.core.rubric import ELOQUENT, Rubric, default_criterion
+from engine.data.dataset import Dataset, load_dataset
+from engine.data.file_kinds import kind_of
+from engine.data.rubrics.files import find_rubric
+from engine.data.submission import Submission, read_submission
+from engine.ranking import weighted_judge
+from engine.system import paths
 
 _WINNERS = {Preference.A.value: 0, Preference.B.value: 1}
 _NONE = -1
@@ -31,11 +46,11 @@ _CANDIDATES = ("first completion", "second completion")
 
 @dataclass(frozen=True)
 class PairwiseJudge:
-    """Says of pairs of completions which is better, on one criterion: None for the overall quality.
+    """Decides which completion of each pair is better on one criterion; None: the overall quality.
 
-    Each call is an ordinary run of the judge's store: the same call again judges nothing twice. Unless the
-    judge says otherwise, labels alone are judged. Only that criterion is, but with a recipe or a calibration
-    all of the judge's, for which it was made. `progress`: show a bar for each call.
+    Each call is an ordinary run in the judge's store: the same call again judges nothing twice. By default
+    only labels are judged, and only on this criterion; with a recipe or a calibration on all criteria of the
+    judge, for which these were made. `progress`: show a progress bar for each call.
     """
 
     judge_with: Judge
@@ -74,14 +89,13 @@ class PairwiseJudge:
         shuffle_order: bool = True,
         return_scores: bool = False,
     ) -> list[int] | list[float]:
-        """For each prompt the place of the better one of its two completions, 0 or 1; -1 for none: a tie, or
-        unscored.
+        """For each prompt the index of the better of its two completions, 0 or 1; -1 for a tie or unscored.
 
-        `shuffle_order`: let chance say, by the judge's seed, which completion is read first; a judge that
-        reads both orders needs no chance. `return_scores`: in place of the winner the probability, 0 to 1,
-        that the first completion wins, with a tie counted half; not a number for unscored.
+        `shuffle_order`: shuffle, by the judge's seed, which completion is read first; no effect on a judge
+        that reads both orders. `return_scores`: instead of the winner return the probability, 0 to 1, that
+        the first completion wins, with a tie counted half; not a number if unscored.
 
-        Refused where the two lists do not fit each other, and for what is no text.
+        Refused if the two lists do not match, and for anything that is not text.
 
         >>> PairwiseJudge(judge).judge(["Name a colour."], [["Blue.", "Blue."]])
         [-1]
@@ -90,7 +104,7 @@ class PairwiseJudge:
         if not asked:
             return []
         judge, criterion, both_orders = self._asked()
-        chance = Random(judge.seed or 0)  # the same each time, so that the run is the same
+        chance = Random(judge.seed or 0)  # deterministic, so that the same call is the same run
         swaps = [shuffle_order and not both_orders and chance.random() < 0.5 for _ in asked]
         pairs = [
             (second, first) if swap else (first, second)
@@ -102,15 +116,22 @@ class PairwiseJudge:
                 "instruction": [prompt for prompt, _, _ in asked],
                 "output_a": [first for first, _ in pairs],
                 "output_b": [second for _, second in pairs],
-                # So that nobody is told of a prompt that occurs again: trainers ask so.
+                # Avoids notices on repeated prompts: trainers repeat them.
                 "candidate_a": [_CANDIDATES[swap] for swap in swaps],
                 "candidate_b": [_CANDIDATES[not swap] for swap in swaps],
             }
         )
-        all_judged = judge.run(frame, progress=self.progress).by(Whose.JUDGE.value).judgments
+        all_judged = judge.run(frame, progress=self.progress).by(LabelSourceKind.JUDGE.option).judgments
         judgments = all_judged[all_judged["criterion"] == criterion]
         if return_scores:
-            return [_turned(score, swap) for score, swap in zip(_scores(judgments), swaps, strict=True)]
+            # The probability that A wins, with ties counted half.
+            ties = [label for label in PREFERENCES if label not in {Preference.A, Preference.B}]
+            half = sum(judgments[f"probability_{label}"] for label in ties) / 2
+            scores = map(float, judgments[f"probability_{Preference.A}"] + half)
+            return [
+                1 - score if swap and not math.isnan(score) else score
+                for score, swap in zip(scores, swaps, strict=True)
+            ]
         winners = (_WINNERS.get(label, _NONE) for label in judgments["label"].astype(object))
         return [
             1 - winner if swap and winner != _NONE else winner
@@ -118,47 +139,36 @@ class PairwiseJudge:
         ]
 
     def _asked(self) -> tuple[Judge, str, bool]:
-        """The judge that is asked, the criterion on which, and whether it reads both orders.
+        """The judge, its criterion, and whether it reads both orders.
 
-        It is asked on that criterion alone, unless a recipe or a calibration is made for several together.
+        It judges only this criterion, unless a recipe or a calibration was made for several.
         """
         judge = replace(self.judge_with, mode=self.judge_with.mode or "labels")
         rubric, both_orders = asked_by(judge)
-        criterion = self.criterion or usual_criterion(rubric.names)
+        criterion = self.criterion or default_criterion(rubric.names)
         if judge.recipe is not None or judge.calibration is not None:
-            rubric.only((criterion,))  # refuses one that is not asked
+            rubric.only((criterion,))  # refuses an unknown criterion
             return judge, criterion, both_orders
         return replace(judge, criteria=(criterion,)), criterion, both_orders
 
 
 class RefusedScores(Refused, ValueError, TypeError):
-    """What the weighted judge refuses, which is also what the engine's function raises."""
+    """Refused scores; also of the types that the engine's function raises."""
 
 
-@wraps(weighted_judge.pairwise_preference_judge, assigned=["__doc__"])  # its name is its own, for pickle
+@wraps(weighted_judge.pairwise_preference_judge, assigned=["__doc__"])  # keeps its own name, for pickle
 def pairwise_preference_judge(
     comparisons: list[dict[str, Any]], criteria_weights: dict[str, float], tie_threshold: float
 ) -> dict[str, Any]:
-    """See the engine's, of which this refuses what that raises ValueError or TypeError for."""
+    """The engine's function, whose ValueError and TypeError become RefusedScores."""
     try:
         return weighted_judge.pairwise_preference_judge(comparisons, criteria_weights, tie_threshold)
     except (ValueError, TypeError) as error:
-        raise RefusedScores(str(error), "Mend it, then call again.") from error
-
-
-def _scores(judgments: pd.DataFrame) -> list[float]:
-    """How probably A wins each item, with half of what is left to ties."""
-    ties = [label for label in PREFERENCES if label not in {Preference.A, Preference.B}]
-    half = sum(judgments[f"probability_{label}"] for label in ties) / 2
-    return [float(score) for score in judgments[f"probability_{Preference.A}"] + half]
-
-
-def _turned(score: float, swapped: bool) -> float:
-    return 1 - score if swapped and not math.isnan(score) else score
+        raise RefusedScores(str(error), "Fix it, then call again.") from error
 
 
 def _checked(prompts: Iterable[str], completions: Iterable[Iterable[str]]) -> list[tuple[str, str, str]]:
-    """Each prompt with its two completions. SetupError where they do not fit each other, or are no texts."""
+    """Each prompt with its two completions. SetupError if they do not match, or are not texts."""
     asked, pairs = _listed("prompts", prompts), _listed("completions", completions)
     if len(asked) != len(pairs):
         raise SetupError(
@@ -178,17 +188,100 @@ def _checked(prompts: Iterable[str], completions: Iterable[Iterable[str]]) -> li
 
 
 def _listed(what: str, given: object) -> list[Any]:
-    """What is in a list, an array, a Series or the like. SetupError for what has no order, or is one text."""
+    """The values of a list, an array, a Series or the like. SetupError for one text, or no order."""
     if isinstance(given, str | bytes | Mapping | Set | pd.DataFrame) or not isinstance(given, Iterable):
         raise SetupError(f"{what} is of the type {type(given).__name__}.", "Give a list.")
     return list(given)
 
 
 def _text(where: str, given: object) -> str:
-    """A text as it is. SetupError for anything else, and for half a character."""
+    """A text unchanged. SetupError for anything else, and for half a character."""
     if not isinstance(given, str):
         raise SetupError(f"{where}: {in_a_line(given)} is no text.", "Give a text, which may be empty.")
     try:
         return cell_text(given)
     except NoText as error:
-        raise SetupError(f"{where}: {error}", "Leave that character out.") from error
+        raise SetupError(f"{where}: {error}", "Remove that character.") from error
+
+
+_AS_IN = {"columns": '{"id": "uid"}', "labels": '{"1": "A", "2": "B"}'}
+
+
+def demo_dataset() -> Path:
+    """The labelled dataset bundled with Tiebreak: 240 items of the demo model's small world.
+
+    >>> demo_dataset().name
+    'demo.tsv'
+    """
+    return paths.demo_dataset()
+
+
+@api_call
+def read(
+    path: AnyPath,
+    columns: Mapping[str, str] | None = None,
+    labels: Mapping[str, str] | None = None,
+    rubric: AnyPath | None = None,
+) -> pd.DataFrame:
+    """A dataset (TSV, CSV, JSON, JSON Lines, Parquet, each plain or .gz) or a submission as a frame.
+
+    `columns`: column names of the file by Tiebreak's, {"id": "uid"}; `labels`: the meaning of its label
+    values, {"1": "A", "2": "B", "0": "tie", "bad": "none"}. `rubric`: the rubric with the criteria of the
+    labels, a name or a file; None for the task's. All columns have the dtype `string`, with the texts of the
+    file; missing labels and explanations are `pandas.NA`. The frame of a dataset can be passed to `Judge.run`
+    and as `gold`.
+
+    Raises Refused, with all problems of the file.
+
+    >>> frame = read(demo_dataset())
+    >>> frame.shape[0], frame.columns[:4].tolist()
+    (240, ['id', 'instruction', 'output_a', 'output_b'])
+    """
+    path = path_of("path", path)
+    asked = ELOQUENT if rubric is None else find_rubric(name_or_path("rubric", rubric))
+    for name, given in (("columns", columns), ("labels", labels)):
+        if not isinstance(given, Mapping | None):
+            raise SetupError(f"{name} is {in_a_line(given)}.", f"Use a dictionary, as {_AS_IN[name]}.")
+    columns_map = _map_of(columns or {}, labels or {}, asked)
+    if columns_map is None and kind_of(path) is FileKind.SUBMISSION:
+        return _submission_frame(read_submission(path))
+    dataset = load_dataset(path, asked, columns=columns_map)
+    for text in filter(None, [*dataset.notices, dataset.read_as]):
+        notice(f"{dataset.name}: {text}")
+    return _dataset_frame(dataset)
+
+
+def _map_of(columns: Mapping[str, str], labels: Mapping[str, str], rubric: Rubric) -> ColumnMap | None:
+    """The given mappings, parsed like the options of a command; None if there are none."""
+    if not columns and not labels:
+        return None
+    pairs = [*columns.items(), *labels.items()]
+    if wrong := [pair for pair in pairs if not all(isinstance(text, str) for text in pair)]:
+        raise SetupError(
+            f"columns and labels: {in_a_line(wrong[0])} is not a pair of texts.", "Use texts on both sides."
+        )
+    given = ColumnMap(tuple(columns.items()), tuple(labels.items()))
+    sources = parse_columns(given.columns_text)
+    check_targets(sources, rubric)
+    return ColumnMap.of(sources, parse_labels(given.labels_text))
+
+
+def _dataset_frame(dataset: Dataset) -> pd.DataFrame:
+    made: dict[str, Any] = {}
+    for name in dataset.table.column_names:
+        is_annotation = "_preference" in name or "_explanation" in name
+        made[name] = text_column(dataset.texts(name).to_pylist(), empty_is_missing=is_annotation)
+    for name in dataset.other_columns:
+        made[name] = text_column(dataset.texts(name).to_pylist())
+    return pd.DataFrame(made)
+
+
+def _submission_frame(submission: Submission) -> pd.DataFrame:
+    made: dict[str, list[str | None]] = {name: [] for name in submission.columns}
+    for row in submission.rows:
+        made["id"].append(row.id)
+        for name, prediction in row.predictions.items():
+            made[f"{name}_preference"].append(prediction.preference and prediction.preference.value)
+            if submission.with_explanations:
+                made[f"{name}_explanation"].append(prediction.explanation)
+    return pd.DataFrame({name: text_column(cells) for name, cells in made.items()})

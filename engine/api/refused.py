@@ -1,6 +1,6 @@
-"""What a person at a notebook meets in the place of the terminal's messages: errors and warnings of Python.
+"""Errors, notices and stops in Python, worded by parameters and methods.
 
-Knows: how the engine's errors and notices become these. Does not know: what any call does.
+Light: a notebook that only catches `Refused` waits for no library.
 """
 
 import contextlib
@@ -9,90 +9,204 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 
-from engine.api.wording import PARAMETERS
-from engine.commands.shared.console import interruptible, told_to
-from engine.core.cancel import Cancelled, CancelToken
-from engine.core.errors import SetupError
-from engine.system.places import said_of_system
+from engine.core.errors import (
+    FileKind,
+    Hint,
+    HintPart,
+    Setting,
+    SettingValue,
+    SetupError,
+    Step,
+    Wording,
+)
+from engine.core.events import Cancelled, CancelToken, FilesRead, Note, followed
+from engine.settings.rows import SETTINGS
+from engine.system.interrupts import interruptible
+from engine.system.paths import said_of_system
 
-_OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)")
 _NOT_THE_CALLER = (str(Path(__file__).resolve().parents[1]), str(contextlib.__file__))
-"""Where the files begin that are ours, or lie between a decorated function and whoever calls it."""
+"""Path prefixes of the engine's files, and of those between a decorated function and its caller."""
+Result = TypeVar("Result")
 
 
 class Refused(Exception):
-    """What was asked for cannot be done, and the person who asked can mend it.
+    """A request cannot be done as given; the user can fix it.
 
-    `problem`: where it is and what was found. `remedy`: the next step, in parameters and methods, or by a
-    command where these have no such step. As text it is both. Its cause is the engine's own error.
+    `problem`: the place and what was found. `hint`: the next step, by parameters and methods. `str` gives
+    both. Its cause is the engine's own error.
     """
 
-    def __init__(self, problem: str, remedy: str) -> None:
-        super().__init__(problem, remedy)
+    def __init__(self, problem: str, hint: str) -> None:
+        super().__init__(problem, hint)
         self.problem = problem
-        self.remedy = remedy
+        self.hint = hint
 
     def __str__(self) -> str:
-        return "\n".join(map(str, (self.problem, self.remedy)))
+        return "\n".join(map(str, (self.problem, self.hint)))
 
 
 class TiebreakNotice(UserWarning):
-    """What a person should know of data, a model or a run, and what does not keep it from being used.
+    """A notice on data, a model or a run, which can be used all the same.
 
-    To see none: `warnings.simplefilter("ignore", tiebreak.Notice)`.
+    To hide notices: `warnings.simplefilter("ignore", tiebreak.Notice)`.
     """
 
 
-def notice(text: str) -> None:
-    """Warn of something, in the name of the line outside of the engine that called it."""
+def notice(said: Hint | str) -> None:
+    """Warn, with the calling line outside of the engine as the source."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_NOT_THE_CALLER):
         frame, level = frame.f_back, level + 1
-    warnings.warn(text, TiebreakNotice, stacklevel=level)
+    warnings.warn(PARAMETERS.of(said), TiebreakNotice, stacklevel=level)
+
+
+def heard(work: Generator[Any, None, Result], name: str = "", called: str = "") -> Result:
+    """Do work to its end, with its notes as notices; what it returns. A file of this `name` is `called`
+    otherwise in notices and errors.
+    """
+
+    def tell(event: object) -> None:
+        said: list[Hint | str] = [event.said] if isinstance(event, Note) else []
+        if isinstance(event, FilesRead):
+            said += [f"{event.model}: {event.model_notice}"] if event.model_notice else []
+            said += event.notices
+        for each in said:
+            text = PARAMETERS.of(each)
+            notice(text.replace(name, called) if name else text)
+
+    try:
+        return followed(work, tell)
+    except SetupError as error:
+        if not name:
+            raise
+        raise SetupError(error.problem.replace(name, called), error.hint) from error
 
 
 @contextmanager
 def in_python() -> Iterator[None]:
-    """Within the block, or in a function decorated with it, what would be told is warned of; SetupError and
-    what the system refuses are raised as Refused, a stop as KeyboardInterrupt.
+    """Within the block, or in a decorated function, SetupError and errors of the system are raised as
+    Refused, a stop as KeyboardInterrupt.
     """
-    with told_to(notice):
-        try:
-            yield
-        except SetupError as error:
-            raise _refused(error) from error
-        except OSError as error:
-            said = said_of_system(error)
-            if said is None:
-                raise
-            raise _refused(said) from error
-        except Cancelled as error:
-            raise KeyboardInterrupt("Stopped.") from error
-
-
-def _refused(error: SetupError) -> Refused:
-    return Refused(_by_parameters(str(error.problem)), _by_parameters(PARAMETERS.of(error.remedy)))
-
-
-def _by_parameters(text: str) -> str:
-    """What a command would say of its options, of the parameters of the same names; a command is left as it
-    is.
-    """
-    return text if "main.py" in text else _OPTION.sub(lambda option: option[1].replace("-", "_"), text)
+    try:
+        yield
+    except (SetupError, OSError) as error:
+        known = error if isinstance(error, SetupError) else said_of_system(error)
+        if known is None:
+            raise
+        raise Refused(PARAMETERS.of(known.said), PARAMETERS.of(known.hint)) from known
+    except Cancelled as error:
+        raise KeyboardInterrupt("Stopped.") from error
 
 
 @contextmanager
 def stoppable(loss: Callable[[], str] = lambda: "") -> Iterator[CancelToken]:
-    """A token that Ctrl-C sets; elsewhere than on the main thread, which alone hears of it, one that nobody
-    sets. `loss`: what a stop would lose, in words.
+    """A token that Ctrl-C sets; on another thread than the main one, which alone receives Ctrl-C, it is never
+    set. `loss`: what a stop would lose, as text.
     """
     if threading.current_thread() is not threading.main_thread():
         yield CancelToken()
         return
-    # One more Ctrl-C does not end the program, which is a notebook.
-    with interruptible(loss, signal.default_int_handler) as cancel:
+    # A further Ctrl-C must not end the program, which is a notebook.
+    with interruptible(print_beside, loss, signal.default_int_handler) as cancel:
         yield cancel
+
+
+def print_beside(text: str) -> None:
+    """Print what is neither a result nor a notice; kernels and services may have no stderr."""
+    if sys.stderr is not None:
+        print(text, file=sys.stderr, flush=True)
+
+
+_ESCAPED = re.compile(r"\\(.)")
+_PART = re.compile(r"(?:[^\\,]|\\.)+")
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
+
+
+class _InPython(Wording):
+    """Options with one text, `id=uid,instruction=prompt`, become a dictionary."""
+
+    def _words(self, part: HintPart) -> str:
+        match part:
+            case SettingValue(Setting.COLUMNS | Setting.LABELS as setting, value):
+                # Neither our column names nor labels contain =.
+                cut = str.partition if setting is Setting.COLUMNS else str.rpartition
+                pairs = [cut(_ESCAPED.sub(r"\1", each), "=") for each in _PART.findall(value)]
+                return f"{self.settings[setting]}={ {name: value for name, _, value in pairs} }"
+        return super()._words(part)
+
+
+PARAMETERS = _InPython(
+    settings={
+        **{setting: setting.name.lower() for setting in Setting},
+        **{row.called: row.name for row in SETTINGS if isinstance(row.called, Setting)},
+        Setting.CHOICE: "few_shot_selection",
+        Setting.PARTIAL: "partial=True",
+        Setting.SHORTEN: "shorten=True",
+        Setting.SHOTS: "few_shot",
+    },
+    steps={
+        **{step: step.value for step in Step},
+        Step.CALIBRATE: "Calibrate a run of this judge: run.calibrate(gold)",
+        Step.CALIBRATE_AGAIN: "Make it again: run.calibrate(gold).save(path)",
+        Step.CHOOSE_JUDGED_DATASET: "Pass the dataset that was judged",
+        Step.CHOOSE_RUN: "Choose another run: tiebreak.runs(store) lists them.",
+        Step.CHOOSE_STORE: "Name the right one: store=PATH",
+        Step.COPY_STORE: (
+            "Copy it, with the files next to it whose names begin with its name, to a folder where you may"
+            " write, and name the copy, or another file for the runs: store=PATH"
+        ),
+        Step.EXPORT_RUN: "write the run's submission, run.submission(path), and score that with the command",
+        Step.FIND_DATASET: "pass its file as gold",
+        Step.LIST_MODELS: "Tiebreak's command `models` lists the models on this computer.",
+        Step.MAP_COLUMNS: (
+            "Rename the columns of the frame, or name the columns of the file: tiebreak.read(path, ...)"
+        ),
+        Step.MAP_EXAMPLES: (
+            "Read the examples with tiebreak.read(path, ...) and what follows, and write the result to a file"
+            " with to_csv, without its index"
+        ),
+        Step.MOVE_STORE: "Name a file for the runs in a folder where you may write: store=PATH",
+        Step.NAME_CANDIDATES: (
+            "Name their columns candidate_a and candidate_b, and pass this to Judge.run again, which judges"
+            " nothing twice"
+        ),
+        Step.RESUME: "Resume with the same call of Judge.run",
+        Step.SEE_UNSCORED: "or see why these are unscored: run.judgments",
+        Step.STOP_AT_A_WIDTH: (
+            "Stop at an interval width of how often A wins, which needs no candidates: until=10, for 10"
+            " points."
+        ),
+        Step.USE_OTHER_STORE: "Name another file for the runs: store=PATH",
+    },
+    kinds={
+        FileKind.DATASET: "Pass it to Judge.run or tiebreak.read, or as gold.",
+        FileKind.SUBMISSION: (
+            "See what it contains: tiebreak.read(path). Tiebreak's commands score it (`evaluate`), rank by it"
+            " (`rank`), or add it for review (`runs add`)."
+        ),
+        FileKind.RUN_DATA: "Use its labels: pass it as gold.",
+        FileKind.RUN_JSON: (
+            "It is for other programs, and Tiebreak does not read it. Write the run in another format:"
+            " run.submission(path) or run.csv(path)"
+        ),
+        FileKind.CALIBRATION: "Apply it to a run, run.apply(path), or judge with it: calibration=path",
+        FileKind.RECIPE: "Judge with it: Judge(None, recipe=path)",
+        FileKind.LABELS_OF_ANNOTATORS: (
+            "Import them into a run with Tiebreak's command `annotations import`."
+        ),
+        FileKind.WEIGHTS: "Rank with it: run.rank(weighted=True, weights=path)",
+        FileKind.SCORES: "It is for other programs, and Tiebreak does not read it.",
+        FileKind.COMPARISONS: "Decide it with tiebreak.pairwise_preference_judge.",
+        FileKind.RUBRIC: "Judge with it, or read labels with it: rubric=path",
+        FileKind.MODEL: "Judge with it: Judge(path)",
+        FileKind.RUN_STORE: "See what it contains: tiebreak.runs(path)",
+    },
+    setting_value="{0}={1}",
+    quoted=lambda value: value if _NUMBER.fullmatch(value) else repr(value),
+    given=str,
+)

@@ -1,71 +1,72 @@
-"""A run of the store, as a notebook works with it: beside what it says, what that is worth, and its files.
+"""A run of the store for notebooks: its results, its measures, and its files.
 
 Knows: which engine function answers each question. Does not know: how a run is judged, how frames are made.
 """
 
-from argparse import Namespace
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import pandas as pd
 
-from engine.api.arguments import AnyPath, api_call, name_or_path, number_of, path_of, text_of, whole_number
-from engine.api.cells import FRAME
-from engine.api.frames import FramedItems, path_or_frame
-from engine.api.measured import CandidateRanking, FittedCalibration, evaluation_frame
-from engine.api.refused import notice, stoppable
-from engine.api.stored import RunAsStored
-from engine.api.tables import frame_of, frames_of
-from engine.api.wording import PARAMETERS
-from engine.audit.audit import audit
-from engine.calibrate.learning import run_curve
-from engine.calibrate.run_calibration import Wishes, calibrating
-from engine.commands.shared.column_arguments import read_labels, rubric_of_systems
-from engine.commands.shared.measure_arguments import (
-    ModelMeasures,
-    files_of_runs,
-    find_judge_model,
-    say_what_was_left_out,
-    weigh_system,
+from engine.analysis.audit_run import audit
+from engine.annotations.records import LabelSourceKind
+from engine.api.arguments import (
+    FRAME,
+    AnyPath,
+    FramedItems,
+    api_call,
+    name_or_path,
+    number_of,
+    path_of,
+    path_or_frame,
+    text_of,
+    whole_number,
 )
-from engine.commands.shared.other_tools import check_tool, made_for_tool
-from engine.commands.shared.run_outputs import dataset_beside
-from engine.core.errors import SetupError
-from engine.core.events import followed
-from engine.core.file_kinds import FileKind
+from engine.api.refused import PARAMETERS, heard, notice, stoppable
+from engine.api.stored import RunAsStored
+from engine.api.tables import CandidateRanking, FittedCalibration, evaluation_frame, frame_of, frames_of
+from engine.calibration.learning import run_curve
+from engine.calibration.run_calibration import Wishes
+from engine.core.errors import FileKind, Hint, SetupError, Step
+from engine.core.events import CancelToken, followed
 from engine.core.formatting import in_a_line
-from engine.core.item_sample import USUAL_SEED, checked_seed
-from engine.core.label_sources import Whose
-from engine.core.remedies import Remedy, Step
-from engine.core.rubric import usual_criterion
-from engine.core.run_records import refuse_submitted
+from engine.core.rubric import default_criterion
 from engine.data.dataset import Dataset
 from engine.data.file_kinds import expecting
 from engine.data.submission import write_submission
-from engine.decisions.calibration import load_calibration
-from engine.decisions.run_csv import write_results_csv
-from engine.decisions.run_json import as_json
-from engine.decisions.run_results import RunResults, decided_again, submission_of
-from engine.measure.comparison import compare, match_all
-from engine.measure.evaluation import evaluate
-from engine.measure.matching import Matched, match, match_items
-from engine.measure.run_drift import stored_drift
-from engine.measure.systems import System, told_apart
-from engine.rank.by_labels import by_labels
-from engine.rank.ranking import rank
-from engine.report.audit_sheet import audit_section
-from engine.report.calibration_tables import calibration_warnings
-from engine.report.comparison_tables import comparison_sheet
-from engine.report.correction_sections import corrected_candidates
-from engine.report.drift_tables import drift_sections
-from engine.report.evaluation_sheet import run_sheet
-from engine.report.learning_sections import learning_section
-from engine.report.ranked_by import RankedBy
-from engine.report.ranking_sheet import candidate_table, pair_table, ranking_sheet
-from engine.report.run_tables import changes_table
-from engine.store.opening import is_there
+from engine.metrics.comparison import compare, match_all
+from engine.metrics.evaluation import evaluate
+from engine.metrics.matching import Matched, System, match, match_items, told_apart
+from engine.metrics.run_drift import stored_drift
+from engine.operations.export import ToolExport
+from engine.operations.measuring import GivenWeights, ModelMeasures, Weighing, fit_calibration
+from engine.operations.opening import (
+    dataset_beside,
+    files_of_runs,
+    find_model,
+    label_rubric,
+    left_out_in_words,
+    read_labels,
+)
+from engine.ranking.labelled_part import by_labels
+from engine.ranking.ranking import rank
+from engine.report.audit import audit_section
+from engine.report.comparison import comparison_sheet
+from engine.report.correction import corrected_candidates
+from engine.report.drift import drift_sections
+from engine.report.evaluation import run_sheet
+from engine.report.learning import learning_section
+from engine.report.ranking import candidate_table, pair_table, ranking_sheet
+from engine.report.rankings import RankedBy
+from engine.report.run import changes_table
+from engine.results.calibration import load_calibration
+from engine.results.exports import as_json, write_results_csv
+from engine.results.run_results import RunResults, decided_again, submission_of
+from engine.settings.identity import refuse_submitted
+from engine.settings.sampling import DEFAULT_SEED, checked_seed
+from engine.store.opening import has_store
 from engine.store.run_store import RunStore
 from engine.system.files import check_targets, write_json, write_whole
 from engine.system.paths import default_store
@@ -74,20 +75,20 @@ if TYPE_CHECKING:
     from engine.report.html_report import Report
 
 Gold = AnyPath | pd.DataFrame | None
-"""Where human labels are: a file, a frame, or None for the run's own dataset."""
+"""Human labels: a file, a frame, or None for the run's own dataset."""
 _PAGES = (".html", ".htm")
 
 
 class Run(RunAsStored):
-    """A run of a store by its number. It reads what the store holds each time that it is asked.
+    """A run of a store, by its id. It reads the current state of the store on each access.
 
-    `store`: its file, None for the usual one. `labels_of`: whose labels count where people gave any: last
-    (what they said last, settled labels first), settled, majority, judge, or a person's name.
+    `store`: its file, None for the default one. `labels_of`: the labels that are used: "effective",
+    "adjudicated", "majority", "judge", or an annotator's name.
 
-    Whatever the store does not hold, and all that a file refuses, is raised as Refused.
+    Raises Refused for what the store does not have, and for files that cannot be used.
     """
 
-    # What it is worth
+    # Measures
 
     @api_call
     def evaluate(
@@ -99,40 +100,40 @@ class Run(RunAsStored):
         judge_model: AnyPath | None = None,
         threads: int | None = None,
     ) -> pd.DataFrame:
-        """How well the labels agree with human ones: a row for each criterion and one of their mean, by name.
+        """Agreement of the labels with human ones: a row for each criterion and one for their mean, by name.
         Shares and measures are 0 to 1.
 
-        `partial`: use the items that the run and `gold` both have; else it is Refused where one lacks some.
-        Without `gold` the run's own dataset is used, as far as it is judged. Of explanations: `encoder`, the
-        file of a RoBERTa or BERT, for BERTScore; `judge_model`, a model that is asked whether they agree; by
-        `threads` processor cores, None for the usual number.
+        `partial`: use the items that the run and `gold` both have; by default missing items are Refused.
+        Without `gold` the run's own dataset is used, as far as it is judged. For explanations: `encoder`, the
+        file of a RoBERTa or BERT, for BERTScore; `judge_model`, a model that judges whether they agree;
+        `threads`: processor cores, None for the default number.
 
         >>> run.evaluate().index.tolist()
         ['relevance', 'overall_quality', 'mean']
         """
-        asked = Namespace(
-            encoder=None if encoder is None else path_of("encoder", encoder),
-            judge_model=None if judge_model is None else name_or_path("judge_model", judge_model),
-            threads=threads,
-            store=self._path(),
+        path = None if encoder is None else path_of("encoder", encoder)
+        model, told = (
+            (None, "") if judge_model is None else find_model(name_or_path("judge_model", judge_model))
         )
-        find_judge_model(asked)
+        if told:
+            notice(told)
         matched = self._matched(gold, partial)
         with stoppable() as cancel:
-            scores = ModelMeasures(asked, cancel, apart=True).of(matched)
+            measures = heard(ModelMeasures.of(self._path(), path, model, threads, cancel, apart=True))
+            scores = heard(measures.scores(matched))
         return evaluation_frame(evaluate(matched, scores))
 
     @api_call
     def tables(self, gold: Gold = None, partial: bool = False) -> dict[str, pd.DataFrame]:
-        """Every table of the run's report, by the name of its section; of a dataset without human labels,
-        those that need none. What each column means is in the `attrs["meaning"]` of its frame.
+        """Every table of the run's report, by the name of its section; without human labels, the tables that
+        need none. The meaning of each column is in the `attrs["meaning"]` of its frame.
 
         `partial`: as for `evaluate`, here and below.
 
         >>> run.tables()["accuracy"]["criterion"].tolist()
         ['relevance', 'overall quality', 'mean']
         """
-        from engine.report.html_report import report_sheet  # noqa: PLC0415 - it loads what draws
+        from engine.report.html_report import report_sheet  # noqa: PLC0415 - loads Jinja
 
         system = self._system()
         dataset = self._gold(gold, system)
@@ -145,24 +146,26 @@ class Run(RunAsStored):
     def calibrate(
         self, gold: Gold = None, places_matter: bool = False, lengths: bool = False, partial: bool = False
     ) -> FittedCalibration:
-        """Make the run's probabilities fit human labels, and say what that is worth.
+        """Calibrate the run's probabilities on human labels, and measure the gains.
 
-        `places_matter`: it means something which response is A. `lengths`: the lengths of the responses may
-        count. Nothing is decided by it before `apply`. Refused for a submission and for too few labels.
+        `places_matter`: fit A and B separately. `lengths`: use the lengths of the responses as a feature.
+        `apply` puts it into effect. Refused for a submission and for too few labels.
 
         >>> run.calibrate().table["criterion"].tolist()[-1]
         'mean'
         """
-        matched = self.by(Whose.JUDGE.value)._matched(gold, partial)
-        made = followed(calibrating(matched, wishes=Wishes(places_matter, lengths)), lambda _event: None)
-        for warning in calibration_warnings(made):
-            notice(warning)
-        return FittedCalibration(made, self._files(gold))
+        system = self.by(LabelSourceKind.JUDGE.option)._system()
+        wishes, labels = Wishes(places_matter, lengths), self._gold(gold, system)
+        fitting = fit_calibration(system, labels, wishes, CancelToken(), partial=partial or gold is None)
+        fitted = heard(fitting)
+        for doubt in fitted.doubts:
+            notice(doubt)
+        return FittedCalibration(fitted.made, self._files(gold))
 
     @api_call
     def apply(self, calibration: FittedCalibration | AnyPath | None) -> pd.DataFrame:
-        """Decide the run by a calibration from now on, or by a file of one; None takes it off. Nothing is
-        judged again. What changed, for each criterion.
+        """Apply a calibration, or a file of one, to the run; None removes it. Nothing is judged again.
+        Returns the changes for each criterion.
 
         >>> changed = run.apply(calibration)
         >>> run.apply(None)["calibrated"].tolist()
@@ -175,8 +178,8 @@ class Run(RunAsStored):
             chosen = load_calibration(path_of("calibration", calibration))
         with RunStore(self._path()) as store:
             decided = decided_again(store, self.id, chosen)
-        for said in filter(None, (decided.lacking, decided.after.one_label_sentence)):
-            notice(said)
+        for text in filter(None, (decided.lacking, decided.after.one_label_sentence)):
+            notice(text)
         return frame_of(changes_table(decided.before, decided.after))
 
     @api_call
@@ -186,21 +189,21 @@ class Run(RunAsStored):
         weighted: bool = False,
         weights: Mapping[str, float] | AnyPath | None = None,
         tie_threshold: float | None = None,
-        seed: int = USUAL_SEED,
+        seed: int = DEFAULT_SEED,
     ) -> CandidateRanking:
-        """Rank the candidates that the run's dataset names in candidate_a and candidate_b.
+        """Rank the candidate models that the run's dataset names in candidate_a and candidate_b.
 
-        By one `criterion`, None for the overall quality; or, `weighted`, by the winners of the weighted judge
-        of all criteria, with these `weights` (or a file of fitted ones) and this `tie_threshold`, None for
-        those of the rubric. `seed`: of the draws of the bootstrap.
+        By one `criterion`, None for the overall quality; or, `weighted`, by weighted decisions on all
+        criteria, with these `weights` (or a file of fitted ones) and this `tie_threshold`; None for those of
+        the rubric. `seed`: of the bootstrap.
 
-        Refused where the dataset names no candidates, or what is given does not go together.
+        Refused if the dataset names no candidates, or the arguments contradict each other.
 
         >>> of_candidates.rank().candidates.columns[0]
         'candidate'
         """
         ranked = self._ranked(criterion, weighted, weights, tie_threshold)
-        ranking = followed(rank(ranked.contests, checked_seed(seed)), lambda _event: None)
+        ranking = followed(rank(ranked.comparisons, checked_seed(seed)), lambda _event: None)
         found = ranked.judge and followed(by_labels(*ranked.judge, seed=seed), lambda _event: None)
         sheet = ranking_sheet(
             ranking, ranked.title, found, until=ranked.until, remark=ranked.remark, word=PARAMETERS.of
@@ -215,18 +218,18 @@ class Run(RunAsStored):
 
     @api_call
     def curve(self, gold: Gold = None, partial: bool = False) -> dict[str, pd.DataFrame]:
-        """What more human labels would bring the run's calibration: the learning curve, and beside it what
-        the last doubling of the labels brought on each criterion. Refused for too few labels.
+        """The learning curve of the run's calibration, by number of human labels, and the gain of the last
+        doubling of the labels on each criterion. Refused for too few labels.
 
         >>> sorted(run.curve())
         ['learning', 'learning_2']
         """
-        matched = self.by(Whose.JUDGE.value)._matched(gold, partial)
+        matched = self.by(LabelSourceKind.JUDGE.option)._matched(gold, partial)
         return frames_of([learning_section(followed(run_curve(matched), lambda _event: None))])
 
     @api_call
     def audit(self, gold: Gold = None) -> pd.DataFrame:
-        """What is wrong with the judge, as far as this run tells it: a row for each line of the audit's page.
+        """The robustness audit of the judge, as far as this run shows it: a row for each line of the audit.
 
         >>> run.audit().columns[0]
         'line'
@@ -238,35 +241,39 @@ class Run(RunAsStored):
 
     @api_call
     def compare(self, *others: "Run", gold: Gold = None, partial: bool = False) -> dict[str, pd.DataFrame]:
-        """This run beside others, on the items that all judged: all measures, with ranks; Borda counts; and,
-        two by two, how often they agree and who is more often right. Without `gold` this run's dataset has
-        the human labels. Runs that are called the same are told apart by their stores, or by whose labels
-        count: `run.compare(run.by("judge"))`.
+        """Compare this run with others, on the items that all judged: all measures, with ranks; Borda counts;
+        and for each pair of runs their agreement and accuracy difference. Without `gold` the human labels are
+        those of this run's dataset. Runs with the same name are distinguished by their stores, or by their
+        `labels_of`: `run.compare(run.by("judge"))`.
 
         >>> run.compare(other)["agreement"].columns[:2].tolist()
         ['systems', 'criterion']
         """
-        _check_runs(others)
+        for each in others:
+            if not isinstance(each, Run):
+                raise SetupError(f"{in_a_line(each)} is not a run.", "Pass runs, such as tiebreak.Run(2).")
         systems = _told_apart((self, *others))
         matched = match_all(systems, self._gold(gold, systems[0]), partial or gold is None)
         for one in matched:
             _warn_of_the_rest(one)
         found = compare([evaluate(one) for one in matched])
-        for said in found.not_compared:
-            notice(said)
+        for text in found.not_compared:
+            notice(text)
         return frames_of(comparison_sheet(found, matched).without("published").sections)
 
     @api_call
     def drift(self, other: "Run | int", gold: Gold = None) -> dict[str, pd.DataFrame]:
-        """What changed from this run to another of the same store, on the items that both judged. `gold`:
-        human labels of these, where the dataset has none.
+        """The drift from this run to another of the same store, on the items that both judged. `gold`: human
+        labels of these, if the dataset has none.
 
         >>> run.drift(other)["drift"].columns[0]
         'criterion'
         """
         path = self._path()
         if isinstance(other, Run) and other._path() != path:
-            raise SetupError(f"{self.title} and {other.title} are of two stores.", Remedy(Step.CHOOSE_RUN))
+            raise SetupError(
+                f"{self.title} and {other.title} are in different stores.", Hint(Step.CHOOSE_RUN)
+            )
         if gold is None and isinstance(other, Run) and other._given is not None:
             gold = other._given.gold
         labels = None if gold is None else self._gold(gold, self._system())
@@ -283,7 +290,7 @@ class Run(RunAsStored):
         >>> run.report("report.html").name
         'report.html'
         """
-        from engine.report.html_report import report_html  # noqa: PLC0415 - it loads what draws
+        from engine.report.html_report import report_html  # noqa: PLC0415 - loads Jinja
 
         target = _named(path, "HTML", *_PAGES)
         check_targets({"path": target}, self._files(gold))
@@ -292,16 +299,16 @@ class Run(RunAsStored):
         return target
 
     @api_call
-    def submission(self, path: AnyPath, with_outdated: bool = False) -> Path:
-        """Write the predictions in force as a submission, TSV; its path. `with_outdated`: explanations also
-        where they were written for another label than the one in force.
+    def submission(self, path: AnyPath, with_stale: bool = False) -> Path:
+        """Write the effective predictions as a submission, TSV; its path. `with_stale`: include stale
+        explanations, which were written for another label than the effective one.
 
         >>> run.submission("submission.tsv").stat().st_size > 0
         True
         """
         target = _named(path, "TSV", ".tsv")
         check_targets({"path": target}, self._files(None))
-        write_submission(target, submission_of(self._results(), with_outdated))
+        write_submission(target, submission_of(self._results(), with_stale))
         return target
 
     @api_call
@@ -310,22 +317,22 @@ class Run(RunAsStored):
         path: AnyPath,
         tool: Literal["dpo", "inspect", "alpaca-eval"],
         criterion: str | None = None,
-        with_outdated: bool = False,
+        with_stale: bool = False,
     ) -> Path:
-        """Write the labels in force for another tool; the path of the file.
+        """Write the effective labels for another tool; the path of the file.
 
         `tool`: "dpo" for pairs of a chosen and a rejected response, as JSON Lines or Parquet; "inspect" for a
         log of inspect_ai, "alpaca-eval" for annotations, as JSON. `criterion`: of pairs and annotations, None
-        for the overall quality, else the last one. `with_outdated`: in a log, as for `submission`. What is
-        left out is warned of.
+        for the overall quality, else the last one. `with_stale`: in a log, as for `submission`. A warning
+        reports what is left out.
 
         >>> run.export("pairs.jsonl", "dpo").name
         'pairs.jsonl'
         """
         target = path_of("path", path)
-        check_tool(Namespace(tool=tool, criterion=criterion, out=target))
+        asked = ToolExport(tool, target, criterion, with_stale)
         check_targets({"path": target}, self._files(None))
-        made = made_for_tool(tool, self._results(), self._own_dataset(), criterion, with_outdated)
+        made = asked.made(self._results(), self._own_dataset())
         made.write(target)
         if made.left_out:
             notice(made.in_words)
@@ -333,29 +340,29 @@ class Run(RunAsStored):
 
     @api_call
     def json(self, path: AnyPath) -> Path:
-        """Write every judgment with its readings as JSON; its path.
+        """Write every judgment with its raw predictions as JSON; its path.
 
         >>> run.json("run.json").name
         'run.json'
         """
         target, results = _named(path, "JSON", ".json"), self._results()
         check_targets({"path": target}, self._files(None))
-        write_json(target, as_json(results, self._beside(results, json=target)))
+        write_json(target, as_json(results, self._beside(results, "JSON")))
         return target
 
     @api_call
     def csv(self, path: AnyPath) -> Path:
-        """Write all that is known of the run as CSV, a row for each judgment; its path.
+        """Write all data of the run as CSV, a row for each judgment; its path.
 
         >>> run.csv("run.csv").name
         'run.csv'
         """
         target, results = _named(path, "CSV", ".csv"), self._results()
         check_targets({"path": target}, self._files(None))
-        write_results_csv(target, results, self._beside(results, csv=target))
+        write_results_csv(target, results, self._beside(results, "CSV"))
         return target
 
-    # What it is held against
+    # Human labels
 
     def _gold(self, gold: Gold, system: System) -> Dataset:
         """The dataset with human labels for a system of this run."""
@@ -365,11 +372,14 @@ class Run(RunAsStored):
             return self._own_dataset()
         given = path_or_frame(gold, self._path())
         if isinstance(given, FramedItems):
-            return replace(given.load(rubric_of_systems(None, [system])), path=Path(FRAME))
-        return read_labels(_AS_THEY_ARE, given, [system])
+            return replace(given.load(label_rubric(None, [system])), path=Path(FRAME))
+        dataset, notes = read_labels(given, [system], label_rubric(None, [system]))
+        for note in notes:
+            notice(note)
+        return dataset
 
     def _matched(self, gold: Gold, partial: bool) -> Matched:
-        """The run beside human labels: its own dataset's as far as it is judged."""
+        """The run matched with human labels: those of its own dataset as far as it is judged."""
         system = self._system()
         return _matched(system, self._gold(gold, system), partial or gold is None)
 
@@ -381,26 +391,28 @@ class Run(RunAsStored):
         tie_threshold: float | None,
     ) -> RankedBy:
         if weighted and criterion is not None:
-            raise SetupError("weighted is by all criteria, criterion by one.", "Leave one of them out.")
+            raise SetupError("weighted uses all criteria, criterion one.", "Remove one of them.")
         if not weighted and (weights is not None or tie_threshold is not None):
-            raise SetupError("weights and tie_threshold are of the weighted judge.", "Add weighted=True.")
+            raise SetupError("weights and tie_threshold need weighted=True.", "Add weighted=True.")
         system = self._system()
         matched = match_items(system, self._own_dataset(), partial=True)
         _warn_of_the_rest(matched)
         if weighted:
-            _, weighed = weigh_system(_weights(weights, tie_threshold), system, None, matched.dataset)
-            weighed.carried.check()
+            _, weighed = _weighing(weights, tie_threshold).of_system(system, None, matched.dataset)
+            weighed.informative.check()
             return RankedBy.by_weights(system, matched.dataset, weighed)
-        return RankedBy.by_system(system, matched.dataset, criterion or usual_criterion(system.criteria))
+        return RankedBy.by_system(system, matched.dataset, criterion or default_criterion(system.criteria))
 
-    def _beside(self, results: RunResults, **written: Path) -> Dataset | None:
-        """The items for what is written beside the judgments; None, with a warning, where they are gone."""
-        options = Namespace(**{"csv": None, "json": None, "dataset": None, **written})
+    def _beside(self, results: RunResults, form: str) -> Dataset | None:
+        """The items to write with the judgments; None, with a notice, if they are missing."""
         columns = None if self._given is None else self._given.columns
-        return dataset_beside(results, options, columns)
+        dataset, note = dataset_beside(results, None, columns, forms=[form])
+        if note is not None:
+            notice(note.said)
+        return dataset
 
     def _files(self, gold: Gold) -> dict[str, Path]:
-        """The files that the run was made of, and its labels, which nothing may overwrite."""
+        """The input files of the run and of its labels, which nothing may overwrite."""
         path = self._path()
         own = gold is None or isinstance(gold, pd.DataFrame)
         labels = {} if own else {"gold": path_of("gold", gold)}
@@ -411,17 +423,15 @@ class Run(RunAsStored):
 
 
 def _named(path: AnyPath, form: str, *suffixes: str) -> Path:
-    """A path to write to. SetupError where its name does not end as files of this form do."""
+    """A path to write to. SetupError for a wrong suffix."""
     target = path_of("path", path)
     if target.suffix.lower() not in suffixes:
-        raise SetupError(f"{target.name}: {form} is written there.", f"Name it {target.stem}{suffixes[0]}")
+        raise SetupError(f"{target.name}: the file will be {form}.", f"Name it {target.stem}{suffixes[0]}")
     return target
 
 
 def _told_apart(runs: Sequence[Run]) -> list[System]:
-    """The systems of runs; those that share a name are called by their stores, too, or by whose labels
-    count.
-    """
+    """The systems of runs; those that share a name get their store added, or their `labels_of`."""
     systems = told_apart([run._system() for run in runs])
     stores = [run._path() for run in runs]
     names_differ = len({path.name for path in stores}) == len(set(stores))
@@ -432,65 +442,59 @@ def _told_apart(runs: Sequence[Run]) -> list[System]:
 
 
 def _with_words(names: Sequence[str], words: Sequence[str]) -> list[str]:
-    """Names, those that several share with a word each, where these tell them apart."""
+    """Names; those that several share get a word each, if the words differ."""
     pairs = list(zip(names, words, strict=True))
-    ways = {name: {word for other, word in pairs if other == name} for name in names}
-    return [f"{name} {word}" if len(ways[name]) > 1 else name for name, word in pairs]
+    words_of = {name: {word for other, word in pairs if other == name} for name in names}
+    return [f"{name} {word}" if len(words_of[name]) > 1 else name for name, word in pairs]
 
 
 def _matched(system: System, dataset: Dataset, partial: bool) -> Matched:
-    """A system beside human labels; warns of what is left out."""
+    """A system matched with human labels; warns of what is left out."""
     matched = match(system, dataset, partial)
     _warn_of_the_rest(matched)
     return matched
 
 
 def _warn_of_the_rest(matched: Matched) -> None:
-    """Warn of ids that only one side has, and of what else a reader must know."""
-    say_what_was_left_out(matched, f'by run.by("{Whose.JUDGE}")')
-
-
-def _check_runs(given: Iterable[object]) -> None:
-    for each in given:
-        if not isinstance(each, Run):
-            raise SetupError(f"{in_a_line(each)} is no run.", "Give runs, as tiebreak.Run(2).")
-
-
-_AS_THEY_ARE = Namespace(rubric=None, columns=None, labels=None, save_columns=False)
-"""The options of labels that are read by the columns that they have."""
+    """Warn of ids that only one side has, and of other caveats."""
+    for sentence in left_out_in_words(matched):
+        notice(sentence)
+    if matched.system.overrides:
+        notice(f'To measure the judge only: run.by("{LabelSourceKind.JUDGE.option}").')
 
 
 def _gathered(matched: Matched) -> "Report":
-    """All that the report of a run says, weighed by its own rubric."""
-    from engine.report.html_report import gather  # noqa: PLC0415 - it loads what draws
+    """The content of a run's report, weighted by its own rubric."""
+    from engine.report.html_report import gather  # noqa: PLC0415 - loads Jinja
 
-    _, weighing = weigh_system(_weights(None, None), matched.system, matched)
-    return gather(evaluate(matched), weighing)
+    _, weighted_scoring = Weighing().of_system(matched.system, matched)
+    return gather(evaluate(matched), weighted_scoring)
 
 
-def _weights(weights: Mapping[str, float] | AnyPath | None, tie_threshold: float | None) -> Namespace:
-    """Weights as the option of a command gives them, numbers by criterion as they are."""
-    given: object = weights
+def _weighing(weights: Mapping[str, float] | AnyPath | None, tie_threshold: float | None) -> Weighing:
     if isinstance(weights, Mapping):
         given = {
             text_of("a criterion in weights", name): number_of(f"the weight of {name}", float, number)
             for name, number in weights.items()
         }
-    elif weights is not None:
-        given = str(path_of("weights", weights))
-    return Namespace(rubric=None, weights=given, tie_threshold=tie_threshold, grades=False)
+        return Weighing(weights=GivenWeights(given), tie_threshold=tie_threshold)
+    fitted = None
+    if weights is not None:
+        again = "Fit the weights again with Tiebreak's command `weighted-score`."
+        fitted = GivenWeights.of_file(path_of("weights", weights), again)
+    return Weighing(weights=fitted, tie_threshold=tie_threshold)
 
 
 @api_call
 def runs(store: AnyPath | None = None, archived: bool = False) -> list[Run]:
-    """The runs of a store, the newest last; None for the usual store, which need not be there yet.
+    """The runs of a store, the newest last; None for the default store, which need not exist yet.
 
-    `archived`: those in the archive, too. A run that is damaged is left out, with a warning.
+    `archived`: include archived runs. A damaged run is left out, with a warning.
 
     >>> runs()[0].title
     'Run 1'
     """
-    if store is None and not is_there(default_store()):
+    if store is None and not has_store(default_store()):
         return []
     path = Run(0, store)._path()
     with expecting(path, FileKind.RUN_STORE), RunStore(path) as opened, opened.reading():

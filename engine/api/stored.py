@@ -1,40 +1,151 @@
-"""A run as the store has it: what it is, and what it says, as frames.
+"""A run as the store has it: its facts, labels and raw predictions, as frames.
 
-Knows: the store, whose labels count, when it must be read again. Does not know: human labels of a dataset,
-what the run is worth.
+The content of a run as frames: labels, explanations, judgments, raw predictions.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import pandas as pd
 
-from engine.api.arguments import AnyPath, path_of, taken
-from engine.api.frames import is_of_a_frame
-from engine.api.measured import JudgeHealth
+from engine.annotations.effective import EffectiveAnnotation
+from engine.annotations.records import LabelSource, LabelSourceKind
+from engine.api.arguments import AnyPath, is_of_a_frame, path_of, taken, text_column
 from engine.api.refused import Refused, in_python
-from engine.api.run_frames import explanations_frame, judgments_frame, labels_frame, readings_frame
+from engine.api.tables import Columns, JudgeHealth, array_of, frame_of_rows
 from engine.core.column_map import ColumnMap
-from engine.core.errors import SetupError, StoreError
-from engine.core.file_kinds import FileKind
-from engine.core.label_sources import LabelSource, Whose
-from engine.core.remedies import Remedy, Step
-from engine.core.run_records import StoredRun
+from engine.core.errors import FileKind, SetupError
+from engine.core.items import PREFERENCES, Preference
+from engine.core.judgments import AnyJudgment, Judgment, Unscored
 from engine.data.dataset import Dataset
 from engine.data.file_kinds import expecting
-from engine.decisions.health import run_health
-from engine.decisions.run_dataset import dataset_of_run
-from engine.decisions.run_results import RunResults, load_results
-from engine.measure.systems import System, system_of_run
-from engine.store.opening import files_mark, is_there
+from engine.metrics.matching import System, system_of_run
+from engine.operations.opening import check_store
+from engine.results.health import run_health
+from engine.results.run_dataset import dataset_of_run
+from engine.results.run_results import RunResults, load_results
+from engine.settings.identity import StoredRun
+from engine.store.opening import files_mark
 from engine.store.run_store import RunStore
 from engine.system.paths import default_store
 
+LABEL_NAMES = [label.value for label in PREFERENCES]
+_LABELS = pd.CategoricalDtype(LABEL_NAMES)
+_ITEM, _CRITERION = "The id of the item.", "The criterion."
+
+_JUDGMENTS: Columns = {
+    "id": ("string", _ITEM),
+    "criterion": ("string", _CRITERION),
+    "label": (_LABELS, "The effective label: an annotator's if there is one, else the model's."),
+    "model_preference": (_LABELS, "The label of the model."),
+    "overridden": ("string", "What an annotator overrode: label, explanation or both; missing if nothing."),
+    **{
+        f"probability_{label}": ("float64", f"The model's probability of {label}, 0 to 1, calibrated if"
+        " the run is.")
+        for label in PREFERENCES
+    },
+    "flipped": ("boolean", "Whether it is position-inconsistent: the two orders give different labels;"
+        " missing if only one order was read."),
+    "judges": ("Int64", "How many judges of a jury decided it; missing in a run of one judge."),
+    "judges_missing": ("Int64", "How many of them gave no label."),
+    "place_decides": ("boolean", "Whether the calibrated label depends on which response is A."),
+    "format_mass": ("float64", "Answer mass: total probability of the four valid answers, 0 to 1."),
+    "outdated": ("boolean", "Whether the explanation is stale: written for another label than the effective"
+        " one."),
+    "unscored": ("string", "Why there is no judgment of the model; missing if there is one."),
+}  # fmt: skip
+_RAW_PREDICTIONS: Columns = {
+    "id": ("string", _ITEM),
+    "criterion": ("string", _CRITERION),
+    "way": ("string", "The elicitation method."),
+    "order": ("string", "The order of the responses in the prompt: AB or BA."),
+    "judge": ("Int64", "The number of the judge in a jury, from 1; 0 in a run of one judge."),
+    **{
+        f"log_probability_{label}": ("float64", f"The natural logarithm of the probability of {label}, as the"
+        " model saw the responses: A is the first one shown.")
+        for label in PREFERENCES
+    },
+    "format_mass": ("float64", "Answer mass: total probability of the four valid answers, 0 to 1."),
+}  # fmt: skip
+
+
+def labels_frame(results: RunResults) -> pd.DataFrame:
+    """The effective labels: a row for each item, by id; a category for each criterion."""
+    return _by_item(results, results.label, lambda labels: array_of(labels, _LABELS))
+
+
+def explanations_frame(results: RunResults) -> pd.DataFrame:
+    """The effective explanations: a row for each item, by id; a text for each criterion."""
+    return _by_item(results, results.explanation, text_column)
+
+
+def judgments_frame(results: RunResults) -> pd.DataFrame:
+    """A row for each item and criterion."""
+    rows = [
+        _judgment_row(results, column[place])
+        for place in range(len(results.judged))
+        for column in results.judgments.values()
+    ]
+    return frame_of_rows(_JUDGMENTS, rows)
+
+
+def raw_predictions_frame(results: RunResults) -> pd.DataFrame:
+    """A row for each raw prediction: an item, a criterion, a method, an order; of a jury also a judge."""
+    rows = [
+        (
+            *(item.item_id, criterion, reading.method.value, reading.order.value, reading.judge),
+            *(*reading.log_probs, reading.answer_mass),
+        )
+        for item in results.judged
+        for criterion, raw_predictions in item.raw_predictions.items()
+        for reading in raw_predictions
+    ]
+    return frame_of_rows(_RAW_PREDICTIONS, rows)
+
+
+def _by_item(
+    results: RunResults,
+    part: Callable[[AnyJudgment], Preference | str | None],
+    column_of: Callable[[list[Any]], Any],
+) -> pd.DataFrame:
+    index = pd.Index(text_column(item.item_id for item in results.judged), name="id")
+    columns = {name: column_of([_value(part(one)) for one in own]) for name, own in results.judgments.items()}
+    return pd.DataFrame(columns, index=index)
+
+
+def _judgment_row(results: RunResults, judgment: AnyJudgment) -> tuple[object, ...]:
+    read = judgment if isinstance(judgment, Judgment) else None
+    unscored = judgment.reason if isinstance(judgment, Unscored) else None
+    return (
+        *(judgment.item_id, judgment.criterion, _value(results.label(judgment))),
+        None if isinstance(judgment, Unscored) else judgment.preference.value,
+        _overridden(results.overrides.get(judgment.key)),
+        *(read.probabilities if read else [None] * len(PREFERENCES)),
+        read and read.flipped,
+        *((read.judges, read.judges_missing) if read and read.judges is not None else [None] * 2),
+        *((read.place_decides, read.answer_mass) if read else [None] * 2),
+        results.is_stale(judgment),
+        unscored,
+    )
+
+
+def _overridden(override: EffectiveAnnotation | None) -> str | None:
+    if override is None:
+        return None
+    parts = {"label": override.preference, "explanation": override.explanation}
+    own = [name for name, value in parts.items() if value is not None]
+    return own[0] if len(own) == 1 else "both"
+
+
+def _value(value: Preference | str | None) -> str | None:
+    return value.value if isinstance(value, Preference) else value
+
 
 @dataclass
-class _Seen:
-    """What was read of a run, and the state of its store then."""
+class _SeenFile:
+    """The results that were read of a run, and the state of the store at that time."""
 
     mark: object = None
     results: RunResults | None = None
@@ -42,9 +153,9 @@ class _Seen:
 
 @dataclass(frozen=True)
 class GivenFile:
-    """The file of the items that a judge was given, which may be another than the run began with: the same
-    items with other labels, say. `columns`: by which it was read, None for our own. `gold`: the file with the
-    human labels of its items, None where it has them itself.
+    """The dataset file given to a judge, which may differ from that of the run: for example the same items
+    with other labels. `columns`: its column map, None for Tiebreak's own columns. `gold`: the file with human
+    labels of its items; None if they are in it.
     """
 
     path: Path
@@ -54,19 +165,19 @@ class GivenFile:
 
 @dataclass(frozen=True)
 class RunAsStored:
-    """What a run is and says; see Run."""
+    """The facts and results of a run; see Run."""
 
     id: int
     store: AnyPath | None = None
-    labels_of: str = Whose.LAST.value
+    labels_of: str = LabelSourceKind.LAST.option
     _given: GivenFile | None = field(default=None, kw_only=True, compare=False, repr=False)
-    _seen: _Seen = field(default_factory=_Seen, init=False, compare=False, repr=False)
+    _seen: _SeenFile = field(default_factory=_SeenFile, init=False, compare=False, repr=False)
 
     @in_python()
     def __post_init__(self) -> None:
         for each in fields(self):
             object.__setattr__(self, each.name, taken(each.name, each.type, getattr(self, each.name)))
-        if self.store is not None:  # it stays the same where the current folder becomes another
+        if self.store is not None:  # stays valid if the current folder changes
             object.__setattr__(self, "store", path_of("store", self.store).absolute())
 
     def __repr__(self) -> str:
@@ -77,16 +188,16 @@ class RunAsStored:
         far = f"{run.judged:,} of {run.identity.items:,} items"
         return f"<{run.title}: {far} of {run.identity.dataset_path.name} by {run.identity.model_name}>"
 
-    # What it is
+    # Facts
 
     @property
     def name(self) -> str:
-        """What people call it; empty for nothing."""
+        """Its name; empty if it has none."""
         return self._stored().name
 
     @property
     def title(self) -> str:
-        """What it is called in lists and reports.
+        """Its title in lists and reports.
 
         >>> Run(1).title
         'Run 1'
@@ -105,25 +216,25 @@ class RunAsStored:
 
     @property
     def dataset(self) -> Path:
-        """Its dataset: what `Judge.run` was given, where that gave back this one; else where it was when the
-        run began.
+        """Its dataset: the one given to `Judge.run`, if that returned this run; else the one that the run
+        started with.
         """
         return self._stored().identity.dataset_path
 
     def by(self, labels_of: str) -> Self:
-        """The same run with other labels in force: `by("judge")` leaves out what people said.
+        """The same run with other effective labels: `by("judge")` ignores human annotations.
 
-        >>> run.by("judge").labels.equals(run.labels)  # nobody labelled anything
+        >>> run.by("judge").labels.equals(run.labels)  # there are no human annotations
         True
         """
         return replace(self, labels_of=labels_of)
 
-    # What it says
+    # Results
 
     @property
     def labels(self) -> pd.DataFrame:
-        """The labels in force: a row for each item, by id; for each criterion a category with the labels A,
-        B, both_good and both_bad, missing for unscored.
+        """The effective labels: a row for each item, by id; for each criterion a category with the labels A,
+        B, both_good and both_bad, missing if unscored.
 
         >>> run.labels["relevance"].cat.categories.tolist()
         ['A', 'B', 'both_good', 'both_bad']
@@ -132,7 +243,7 @@ class RunAsStored:
 
     @property
     def explanations(self) -> pd.DataFrame:
-        """The explanations in force: a row for each item, by id; a text for each criterion, missing for none.
+        """The effective explanations: a row for each item, by id; a text for each criterion, missing if none.
 
         >>> run.explanations.index.equals(run.labels.index)
         True
@@ -141,7 +252,7 @@ class RunAsStored:
 
     @property
     def judgments(self) -> pd.DataFrame:
-        """All that was decided: a row for each item and criterion, with probabilities from 0 to 1.
+        """All judgments: a row for each item and criterion, with probabilities from 0 to 1.
 
         >>> probabilities = run.judgments.filter(like="probability_").sum(axis=1)
         >>> probabilities.round(6).unique().tolist()
@@ -150,31 +261,28 @@ class RunAsStored:
         return judgments_frame(self._results().answered)
 
     @property
-    def readings(self) -> pd.DataFrame:
-        """What the model said: a row for each item, criterion, way of asking and order. The logarithms are
-        natural, and of the responses as the model saw them: A is the first one shown.
+    def raw_predictions(self) -> pd.DataFrame:
+        """The raw predictions: a row for each item, criterion, elicitation method and order. Logarithms are
+        natural; A is the response shown first.
 
-        >>> len(run.readings) == 2 * len(run.judgments)  # in both orders
+        >>> len(run.raw_predictions) == 2 * len(run.judgments)  # in both orders
         True
         """
-        return readings_frame(self._results().answered)
+        return raw_predictions_frame(self._results().answered)
 
     @property
     def health(self) -> JudgeHealth:
-        """Whether the model judged at all, which shows without human labels.
+        """Whether the model judged at all; this needs no human labels.
 
         >>> run.health.verdict
         'judges'
         """
         return JudgeHealth.of(run_health(self._results()))
 
-    # Where all of it comes from
+    # Sources
 
     def _path(self) -> Path:
-        path = default_store() if self.store is None else Path(self.store)
-        if not is_there(path):
-            raise StoreError(f"There is no run store {path}.", Remedy(Step.CHOOSE_STORE))
-        return path
+        return check_store(default_store() if self.store is None else Path(self.store))
 
     @in_python()
     def _stored(self) -> StoredRun:
@@ -184,20 +292,20 @@ class RunAsStored:
 
     @in_python()
     def _results(self) -> RunResults:
-        """The run as the store has it now; it is read again only where the store has changed."""
+        """The run as the store has it now; it is read again only if the store has changed."""
         path = self._path()
         mark = files_mark(path)
         if self._seen.results is None or mark is None or mark != self._seen.mark:
             with expecting(path, FileKind.RUN_STORE), RunStore(path) as store:
                 results = load_results(store, self.id)
-            people = tuple(results.reviews.labels)
+            annotators = tuple(results.reviews.labels)
             results = replace(results, run=self._of_given(results.run))
-            self._seen.results = results.by(LabelSource.of_text(self.labels_of, people))
+            self._seen.results = results.by(LabelSource.of_text(self.labels_of, annotators))
             self._seen.mark = mark
         return self._seen.results
 
     def _of_given(self, run: StoredRun) -> StoredRun:
-        """The run with the file that the judge was given as its dataset's."""
+        """The run with the dataset file that was given to the judge."""
         if self._given is None:
             return run
         return replace(run, identity=replace(run.identity, dataset_path=self._given.path))
@@ -212,8 +320,8 @@ class RunAsStored:
                 raise
             raise SetupError(
                 error.problem,
-                "It is the file of the frame that was judged. Give that frame to the same Judge.run again:"
-                " its file is written anew, and nothing is judged twice.",
+                "It is the file of the frame that was judged. Pass that frame to the same Judge.run again:"
+                " its file is written again, and nothing is judged twice.",
             ) from error
 
     def _system(self) -> System:

@@ -1,30 +1,44 @@
-"""Tables of values as frames: one converter for every table that the program shows.
+"""Measures of a run as frames and small records.
 
-Knows: what each kind of value is in a frame. Does not know: what is measured.
+Tables of values as frames: one converter for every table of the program.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from engine.core.sheets import Section
-from engine.core.value_tables import (
-    Column,
+from engine.api.arguments import AnyPath, api_call, path_of, text_column
+from engine.api.refused import PARAMETERS, notice
+from engine.calibration.run_calibration import CalibratedRun
+from engine.core.errors import SetupError
+from engine.core.health import Health
+from engine.core.tables import (
     Estimate,
     Fact,
     Kind,
     Partial,
     PartOf,
     Ranked,
+    Section,
+    Sentences,
+    Sheet,
     Table,
     Value,
 )
+from engine.metrics.accuracy import LabelMeasures
+from engine.metrics.evaluation import Evaluation, wordless_in_words
+from engine.metrics.intervals import Interval
+from engine.report.calibration import calibration_sections, quality_table
+from engine.results.calibration import save_calibration
+from engine.system.files import check_targets
 
 Columns = Mapping[str, tuple[Any, str]]
 """The dtype and the meaning of each column, by its name."""
 MEANING = "meaning"
-"""In the `attrs` of a frame: what each column holds, by its name."""
+"""The key in the `attrs` of a frame for the meaning of each column, by its name."""
 _LOW, _HIGH = ("low", "The lower end of its 95 % interval."), ("high", "The upper end of its 95 % interval.")
 _ENDS = (_LOW, _HIGH)
 _ONE = ("", "")
@@ -38,7 +52,7 @@ _PARTS: dict[Kind, tuple[tuple[str, str], ...]] = {
     Kind.ESTIMATE: (_ONE, *_ENDS),
     Kind.FACT: (_ONE, *_ENDS),
 }
-"""The columns that one column of a kind becomes: what comes behind its name, and what is said of it."""
+"""The columns that one column of a kind becomes: the suffix of the name, and the meaning."""
 _DTYPES: dict[Kind, str] = {
     Kind.NAME: "string",
     Kind.TEXT: "string",
@@ -54,33 +68,35 @@ _COUNTED = {"left_out": "Int64"}
 def frame_of(table: Table) -> pd.DataFrame:
     """A table as a frame, a row for each of its rows.
 
-    A column is called by its key, one that a person named by that name. What is not known, and what does not
-    belong in a row, is missing. An interval becomes two columns, `<name>_low` and `<name>_high`; a value with
-    one keeps its name and has these beside it. Shares are 0 to 1. `attrs["meaning"]`: what each column holds.
+    A column is named by its key, a user's column by its own name. Values that are not known or do not apply
+    are missing. An interval becomes two columns, `<name>_low` and `<name>_high`; a value with an interval
+    keeps its name and has these two as well. Shares are 0 to 1. `attrs["meaning"]`: the meaning of each
+    column.
     """
     made: dict[str, Any] = {}
     meaning: dict[str, str] = {}
     for place, column in enumerate(table.columns):
+        ends = _PARTS.get(column.kind, (_ONE,))
         name = column.title if column.foreign else column.key
-        own = [(f"{name}_{part}" if part else name, part, said) for part, said in _parts_of(column)]
-        if any(each in made for each, _, _ in own):  # a person chose a name that is another's
-            own = [(f"{column.key}_{part}" if part else column.key, part, said) for _, part, said in own]
+        own = [(f"{name}_{part}" if part else name, part, end) for part, end in ends]
+        if any(each in made for each, _, _ in own):  # a user's name that is already taken
+            own = [(f"{column.key}_{part}" if part else column.key, part, end) for _, part, end in own]
         columns = list(zip(*(_values(row[place], column.kind) for row in table.rows), strict=True))
         columns = columns or [()] * len(own)
-        for (each, part, said), values in zip(own, columns, strict=True):
+        for (each, part, end), values in zip(own, columns, strict=True):
             made[each] = _typed(values, _COUNTED.get(part) or _DTYPES.get(column.kind, "float64"))
-            meaning[each] = f"{column.meaning} {said}".strip()
+            meaning[each] = f"{column.meaning} {end}".strip()
     frame = pd.DataFrame(made)
     frame.attrs[MEANING] = meaning
     return frame
 
 
 def frame_of_rows(columns: Columns, rows: Iterable[Iterable[object]], index: Any = None) -> pd.DataFrame:
-    """Rows as a frame with columns of our own, whose meanings are in its `attrs`."""
+    """Rows as a frame with given columns, whose meanings are in its `attrs`."""
     cells = list(zip(*rows, strict=True)) or [()] * len(columns)
     parts = zip(columns.items(), cells, strict=True)
     frame = pd.DataFrame({name: array_of(own, dtype) for (name, (dtype, _)), own in parts}, index=index)
-    frame.attrs[MEANING] = {name: said for name, (_, said) in columns.items()}
+    frame.attrs[MEANING] = {name: text for name, (_, text) in columns.items()}
     return frame
 
 
@@ -90,19 +106,13 @@ def array_of(values: Iterable[object], dtype: Any) -> Any:
 
 
 def frames_of(sections: Iterable[Section]) -> dict[str, pd.DataFrame]:
-    """The tables of sections by the keys of these, a second one of a section as `<key>_2`."""
-    return dict(_named(sections))
-
-
-def _named(sections: Iterable[Section]) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The tables of sections by the sections' keys; a second table of a section as `<key>_2`."""
+    made = {}
     for section in sections:
         tables = [part for part in section.parts if isinstance(part, Table)]
         for number, table in enumerate(tables, start=1):
-            yield section.key if number == 1 else f"{section.key}_{number}", frame_of(table)
-
-
-def _parts_of(column: Column) -> Sequence[tuple[str, str]]:
-    return _PARTS.get(column.kind, (_ONE,))
+            made[section.key if number == 1 else f"{section.key}_{number}"] = frame_of(table)
+    return made
 
 
 def _typed(values: Sequence[object], dtype: str) -> Any:
@@ -112,7 +122,7 @@ def _typed(values: Sequence[object], dtype: str) -> Any:
 
 
 def _values(value: Value, kind: Kind) -> tuple[object, ...]:
-    """What a value is in each of the columns of its kind."""
+    """A value in each of the columns of its kind."""
     parts = len(_PARTS.get(kind, (_ONE,)))
     match value:
         case Fact(kind=inner) if kind is Kind.FACT:
@@ -133,10 +143,245 @@ def _values(value: Value, kind: Kind) -> tuple[object, ...]:
 
 
 def _as_fact(value: Value, kind: Kind) -> tuple[object, object, object]:
-    """The value of a fact, and its ends where it has any."""
+    """The value of a fact, with its interval if it has one."""
     if isinstance(value, tuple):
         return None, *value
     if isinstance(value, Estimate):
         return value.value, *(value.ends or (None, None))
     first, *_ = _values(value, kind)
     return first, None, None
+
+
+MEAN = "mean"
+_EVALUATED: Columns = {
+    "items": ("Int64", "How many items have a human label."),
+    "instructions": ("Int64", "How many different instructions these have."),
+    "accuracy": (
+        "float64",
+        "Accuracy: the share of items whose label is the human one; unscored items are wrong.",
+    ),
+    "low": ("float64", "The lower end of its 95 % interval over instructions."),
+    "high": ("float64", "The upper end."),
+    "trivial": ("float64", "The accuracy of the best baseline, which reads no text."),
+    "trivial_judge": ("string", "The name of this baseline."),
+    "lead": ("float64", "The accuracy of the judge minus that of the baseline."),
+    "lead_low": ("float64", "The lower end of the 95 % interval of this difference."),
+    "lead_high": ("float64", "The upper end."),
+    "kappa": ("float64", "Cohen's kappa: agreement beyond chance, at most 1."),
+    "macro_f1": ("float64", "The mean of F1 over the labels, 0 to 1."),
+    "flipped": (
+        "float64",
+        "Flip rate: the share of judgments whose label changes with the order of the responses.",
+    ),
+    "unscored": ("Int64", "How many of these items have no label."),
+}
+_EXPLAINED: Columns = {
+    "explained_items": ("Int64", "How many items have a human explanation."),
+    "rouge_l": ("float64", "The mean ROUGE-L of the explanations against human ones, 0 to 1."),
+    "rouge_l_low": ("float64", "The lower end of its 95 % interval over instructions."),
+    "rouge_l_high": ("float64", "The upper end."),
+    "rouge_l_typical": (
+        "float64",
+        "The ROUGE-L of a baseline that always gives the same, most typical human explanation.",
+    ),
+}
+_BY_A_MODEL: Mapping[str, Columns] = {
+    "bertscore": {
+        "bertscore": ("float64", "The mean BERTScore F1 of the explanations against human ones, at most 1."),
+        "bertscore_low": ("float64", "The lower end of its 95 % interval over instructions."),
+        "bertscore_high": ("float64", "The upper end."),
+    },
+    "agreement": {
+        "agreement": (
+            "float64",
+            "The share of explanations that agree with human ones, by the judge model.",
+        ),
+        "agreement_low": ("float64", "The lower end of its 95 % interval over instructions."),
+        "agreement_high": ("float64", "The upper end."),
+        "unmeasured": ("Int64", "How many explanations it could not judge; they are left out."),
+    },
+}
+
+_SIGNS: Columns = {
+    "sign": ("string", "The symptom."),
+    "where": ("string", "The criterion, label or elicitation method where it was found."),
+    "value": ("float64", "What was measured, 0 to 1."),
+    "limit": ("float64", "The limit beyond which it is a symptom."),
+    "serious": ("boolean", "Whether this symptom alone shows that the model did not judge."),
+    "sure": ("boolean", "Whether it is significant."),
+}
+
+
+def evaluation_frame(evaluation: Evaluation) -> pd.DataFrame:
+    """A row for each criterion, and one for their mean; with explanations if any are measured."""
+    rows = {name: _label_row(measures) for name, measures in evaluation.labels.items()}
+    lead = evaluation.accuracy - evaluation.baseline
+    rows[MEAN] = [
+        *(None, None, evaluation.accuracy, *_ends(evaluation.interval)),
+        *(evaluation.baseline, None, lead, None, None, None, None, None, None),
+    ]
+    columns = dict(_EVALUATED)
+    if evaluation.explanations:
+        if wordless := wordless_in_words(evaluation.explanations.values()):
+            notice(wordless)
+        columns |= _EXPLAINED
+        rows = {name: [*row, *_explained(evaluation, name)] for name, row in rows.items()}
+        for measure, own in _BY_A_MODEL.items():
+            if any(getattr(one, measure) is not None for one in evaluation.explanations.values()):
+                columns |= own
+                rows = {name: [*row, *_by_a_model(evaluation, name, measure)] for name, row in rows.items()}
+    return frame_of_rows(columns, rows.values(), pd.Index(text_column(rows), name="criterion"))
+
+
+def _explained(evaluation: Evaluation, name: str) -> list[object]:
+    """The columns of explanations in the row of a criterion or of the mean."""
+    if name == MEAN:
+        of, ends = evaluation.explanation_mean, evaluation.explanation_interval("rouge_l")
+        return [None, *map(_share, (of("rouge_l"), *_ends(ends), of("typical")))]
+    one = evaluation.explanations.get(name)
+    if one is None:
+        return [None] * len(_EXPLAINED)
+    ends = one.intervals.get("rouge_l")
+    return [one.items, *map(_share, (one.rouge_l, *_ends(ends), one.typical))]
+
+
+def _by_a_model(evaluation: Evaluation, name: str, measure: str) -> list[object]:
+    """The columns of a measure that needs a model, in the row of a criterion or of the mean."""
+    one = evaluation.explanations.get(name)
+    unmeasured = None if one is None else one.unmeasured
+    if name == MEAN:
+        value, ends = evaluation.explanation_mean(measure), evaluation.explanation_interval(measure)
+    else:
+        value, ends = (None, None) if one is None else (getattr(one, measure), one.intervals.get(measure))
+    found: list[object] = [*map(_share, (value, *_ends(ends)))]
+    return [*found, unmeasured] if "unmeasured" in _BY_A_MODEL[measure] else found
+
+
+def _label_row(measures: LabelMeasures) -> list[object]:
+    lead, interval = measures.lead
+    return [
+        *(measures.items, measures.instructions, measures.accuracy, *_ends(measures.interval)),
+        *(measures.rival_accuracy, measures.rival, lead, *_ends(interval)),
+        *(measures.kappa, measures.macro_f1, measures.flipped, measures.unscored),
+    ]
+
+
+def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
+    return (None, None) if interval is None else (interval.low, interval.high)
+
+
+def _share(value: float | None) -> float | None:
+    """Of what is measured x 100."""
+    return None if value is None else value / 100
+
+
+@dataclass(frozen=True)
+class JudgeHealth:
+    """Whether a model judged at all; this needs no human labels.
+
+    `verdict`: judges, look_closely, does_not_judge, or too_few_items. `sentences`: the verdict, each symptom,
+    and what to do. `signs`: a frame with a row for each symptom: sign, where (a criterion, label or method),
+    value and limit (0 to 1), serious, sure (significant).
+    """
+
+    verdict: str
+    sentences: tuple[str, ...]
+    signs: pd.DataFrame = field(repr=False, compare=False)
+
+    @classmethod
+    def of(cls, health: Health) -> "JudgeHealth":
+        """The same from the engine's record."""
+        rows = [
+            (each.sign.value, where, value, each.limit, each.serious, each.sure)
+            for each in (*health.symptoms, *health.unsure)
+            for where, value in each.values.items()
+        ]
+        signs = frame_of_rows(_SIGNS, rows)
+        return cls(health.verdict.value, tuple(health.sentences(PARAMETERS.of)), signs)
+
+    def __repr__(self) -> str:
+        return "\n".join(self.sentences)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedCalibration:
+    """A calibration of a run's judge, with its gains.
+
+    `made`: the engine's own record. `read`: the files that it came from, which `save` never overwrites.
+    """
+
+    made: CalibratedRun
+    read: dict[str, Path]
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """Accuracy before and after, cross-validated, 0 to 1: a row for each criterion, and one for the mean.
+
+        >>> calibration.table.columns[:3].tolist()
+        ['criterion', 'labels', 'accuracy_before']
+        """
+        return frame_of(quality_table(self.made.reports))
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """All its tables: quality, the gain of each source of raw predictions, the fitted parameters.
+
+        >>> sorted(calibration.tables)
+        ['parameters', 'quality', 'quality_2', 'sources']
+        """
+        return frames_of(calibration_sections(self.made))
+
+    @api_call
+    def save(self, path: AnyPath) -> Path:
+        """Write it as JSON, for `Judge(calibration=...)`, `Run.apply` and the commands; the path.
+
+        Raises Refused for another suffix, and if the file is an input of the run.
+
+        >>> calibration.save("calibration.json").name
+        'calibration.json'
+        """
+        target = path_of("path", path)
+        if target.suffix.lower() != ".json":
+            raise SetupError(f"{target.name}: a calibration is JSON.", f"Name it {target.stem}.json")
+        check_targets({"path": target}, self.read)
+        save_calibration(target, self.made.calibration)
+        return target
+
+    def __repr__(self) -> str:
+        calibrated = ", ".join(self.made.reports)
+        return f"<calibration of {calibrated}: {self.made.calibration.in_words}>"
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateRanking:
+    """Candidate models ranked by a run's labels.
+
+    `title`: the judge and the criterion. `sentences`: the verdict, and notes on the correction, or why there
+    is none. `candidates`: a row for each candidate, the best first. `pairs`: the win rate of the row's
+    candidate against the column's. `corrected`: win rates corrected by human labels; None if these do not
+    suffice. Shares are 0 to 1, a tie counts half; intervals are 95 %.
+    """
+
+    title: str
+    sentences: tuple[str, ...]
+    candidates: pd.DataFrame = field(repr=False)
+    pairs: pd.DataFrame = field(repr=False)
+    corrected: pd.DataFrame | None = field(repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        sheet: Sheet,
+        candidates: pd.DataFrame,
+        pairs: pd.DataFrame,
+        corrected: pd.DataFrame | None,
+    ) -> "CandidateRanking":
+        """The same from its report."""
+        first, *others = sheet.sections
+        shown = [first, *(section for section in others if section.key == "corrected")]
+        parts = [part for section in shown for part in section.parts if isinstance(part, Sentences)]
+        in_short: Sequence[str] = [text for part in parts for text in part.texts]
+        return cls(sheet.title, tuple(in_short), candidates, pairs, corrected)
+
+    def __repr__(self) -> str:
+        return "\n".join([self.title, *self.sentences])

@@ -1,36 +1,117 @@
 """What workers answer, as JSON, and how much of it is believed: nothing that was not asked for.
 
-An answer never is a pickle, and is checked against the question before anything of it is stored.
+What a worker must know to judge: of the run, once; of the items, with each task.
 
-Knows: judged items as plain values, what a worker could have found. Does not know: Dask, sessions, stores.
+An answer never is a pickle, and is checked against the question before anything of it is stored.
 """
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Annotated, Any, NamedTuple
 
-from engine.cluster.work import PlacedItem
-from engine.core.cell_safety import unsafe_explanation
-from engine.core.errors import SetupError
-from engine.core.items import Order, Preference, Way
-from engine.core.judgments import (
-    Explanation,
-    JudgedItem,
-    RawAnswer,
-    Reading,
-    Shortening,
-    is_log_prob,
-    is_seconds,
-)
-from engine.core.remedies import Remedy
+import msgspec
+
+from engine.core import judgments
+from engine.core.codec import check_depth, plain, record_of
+from engine.core.errors import Hint, SetupError
+from engine.core.items import Item, Method, Order, Preference, digest, unsafe_explanation
+from engine.core.methods import MethodQuestion, asked_by, raw_prediction_of
 from engine.core.rubric import Rubric
-from engine.core.settings import JudgeSettings
-from engine.core.ways.all_ways import Asked, asked_by, reading_of
-from engine.system.plain_json import check_depth
+from engine.judging.plan import RunPlan
+from engine.prompt.examples import ExamplePool
+from engine.results.calibration import Calibration
+from engine.settings.rows import JudgeSettings
+
+ITEMS_OF_A_TASK = 8
+"""Items that a worker is given at a time, where nobody says otherwise."""
+
+
+@dataclass(frozen=True)
+class JudgeWork:
+    """What all items of a run are judged with. No path: each worker finds the model by its content.
+
+    `model_hash`: SHA-256 of its files, `model_bytes` of them; `model_name`: for messages.
+    """
+
+    model_name: str
+    model_hash: str
+    model_bytes: int
+    rubric: Rubric
+    settings: JudgeSettings
+    examples: ExamplePool
+    calibration: Calibration | None
+
+    @cached_property
+    def key(self) -> str:
+        """What a worker knows it by: all that can change what it judges."""
+        calibrated = self.calibration.hash if self.calibration is not None else ""
+        return digest(
+            [self.model_hash, self.rubric.asked, self.settings.as_json(), self.examples.hash, calibrated]
+        )
+
+
+def work_of(plan: RunPlan) -> JudgeWork:
+    model = plan.model
+    return JudgeWork(
+        model.name, model.hash, model.size_bytes, plan.rubric, plan.settings, plan.examples, plan.calibration
+    )
+
+
+@dataclass(frozen=True)
+class PlacedItem:
+    """An item to judge. `in_series`: a neighbour in the dataset has its instruction."""
+
+    position: int
+    item: Item
+    in_series: bool
+
+
+@dataclass(frozen=True)
+class ItemTask:
+    """Groups of positions that one worker judges one after the other; each is stored by itself."""
+
+    number: int
+    groups: tuple[range, ...]
+
+    @property
+    def items(self) -> int:
+        return sum(map(len, self.groups))
+
+    @property
+    def in_words(self) -> str:
+        """`items 17 to 24`, counted from 1 as users do."""
+        first, last = self.groups[0].start + 1, self.groups[-1].stop
+        return f"item {first:,}" if first == last else f"items {first:,} to {last:,}"
+
+
+def tasks_of(groups: Sequence[range], items: int = ITEMS_OF_A_TASK) -> list[ItemTask]:
+    """Groups in their order, as many together as have about this many items, at least one."""
+    tasks: list[ItemTask] = []
+    own: list[range] = []
+    for group in groups:
+        if own and sum(map(len, own)) + len(group) > items:
+            tasks.append(ItemTask(len(tasks), tuple(own)))
+            own = []
+        own.append(group)
+    return [*tasks, ItemTask(len(tasks), tuple(own))] if own else tasks
+
+
+def placed_items(plan: RunPlan, task: ItemTask) -> list[list[PlacedItem]]:
+    """What travels with a task: the items' ids and texts, without human labels."""
+    return [
+        [
+            PlacedItem(position, replace(plan.dataset[position], gold={}), position in plan.dataset.series)
+            for position in group
+        ]
+        for group in task.groups
+    ]
+
 
 _SAID = "said"
-_REFUSED, _PROBLEM, _REMEDY = "refused", "problem", "remedy"
+_REFUSED, _PROBLEM, _HINT = "refused", "problem", "remedy"
 _MOST_BYTES = 1 << 26
 _MOST_LETTERS = 1000  # of a reason or a problem
 _LETTERS_OF_A_TOKEN = 256
@@ -41,13 +122,12 @@ class WrongAnswer(ValueError):
 
 
 def answer(said: object) -> bytes:
-    """An answer with plain values."""
     return json.dumps({_SAID: said}).encode("ascii")
 
 
 def refusal(error: SetupError) -> bytes:
-    """The answer of a worker that cannot do what it was asked, for a reason that a person can mend there."""
-    said = {_PROBLEM: error.problem[:_MOST_LETTERS], _REMEDY: error.remedy.as_json()}
+    """The answer of a worker that cannot do what it was asked, for a reason that the user can fix there."""
+    said = {_PROBLEM: error.problem[:_MOST_LETTERS], _HINT: error.hint.as_json()}
     return json.dumps({_REFUSED: said}).encode("ascii")
 
 
@@ -66,166 +146,158 @@ def said_in(data: object) -> Any:
         return read[_SAID]
     try:
         refused = read[_REFUSED]
-        problem, remedy = str(refused[_PROBLEM]), Remedy.of_json(refused[_REMEDY])
+        problem, hint = str(refused[_PROBLEM]), Hint.of_json(refused[_HINT])
     except (KeyError, TypeError) as error:
         raise WrongAnswer("neither an answer nor a reason") from error
-    raise SetupError(problem[:_MOST_LETTERS], remedy)
+    raise SetupError(problem[:_MOST_LETTERS], hint)
 
 
-def item_json(item: JudgedItem) -> dict[str, Any]:
-    """A judged item as plain values; floats come back exactly."""
+class _Answer(NamedTuple):
+    """To one question: numbers that may be none, which a model may give, and what it reasoned before."""
+
+    question: str
+    log_probs: tuple[Any, ...]
+    thought: str
+    cut: bool
+
+
+class _Prediction(NamedTuple):
+    order: Order
+    method: Method
+    answers: tuple[_Answer, ...]
+
+
+class _Explanation(NamedTuple):
+    text: str
+    preference: Preference
+    cut: bool
+
+
+_Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 53)]
+
+
+class _Item(msgspec.Struct):
+    """A judged item as it travels; floats come back exactly."""
+
+    position: int
+    id: str
+    content: str
+    readings: dict[str, tuple[_Prediction, ...]]
+    explanations: dict[str, _Explanation]
+    unscored: dict[str, Annotated[str, msgspec.Meta(min_length=1, max_length=_MOST_LETTERS)]]
+    shortening: tuple[_Count, _Count] | None
+    seconds: Any
+    tokens: tuple[_Count, _Count]
+
+
+def item_json(item: judgments.JudgedItem) -> dict[str, Any]:
+    """A judged item as plain values."""
     short = item.shortening
-    return {
-        "position": item.position,
-        "id": item.item_id,
-        "content": item.content_hash,
-        "readings": {
-            name: [_reading_json(reading) for reading in readings] for name, readings in item.readings.items()
+    said = _Item(
+        position=item.position,
+        id=item.item_id,
+        content=item.content_hash,
+        readings={name: tuple(map(_said_reading, each)) for name, each in item.raw_predictions.items()},
+        explanations={
+            name: _Explanation(each.text, each.preference, each.cut)
+            for name, each in item.explanations.items()
         },
-        "explanations": {
-            name: [each.text, each.preference.value, each.cut] for name, each in item.explanations.items()
-        },
-        "unscored": dict(item.unscored),
-        "shortening": None if short is None else [short.left_out_a, short.left_out_b],
-        "seconds": item.seconds,
-        "tokens": [item.tokens_read, item.tokens_generated],
-    }
+        unscored=dict(item.unscored),
+        shortening=None if short is None else (short.left_out_a, short.left_out_b),
+        seconds=item.seconds,
+        tokens=(item.tokens_read, item.tokens_generated),
+    )
+    values: dict[str, Any] = plain(said)
+    return values
 
 
-def _reading_json(reading: Reading) -> list[Any]:
-    """Its order, its way, and the raw answers of which it is made."""
-    answers = reading.answers or (RawAnswer("", reading.log_probs),)
-    said = [[answer.question, list(answer.log_probs), answer.thought, answer.cut] for answer in answers]
-    return [reading.order.value, reading.way.value, said]
+def _said_reading(reading: judgments.RawPrediction) -> _Prediction:
+    answers = reading.answers or (judgments.AnswerLogProbs("", reading.log_probs),)
+    said = tuple(_Answer(each.question, each.log_probs, each.thought, each.cut) for each in answers)
+    return _Prediction(reading.order, reading.method, said)
 
 
 def judged_group(
     said: object, asked: Sequence[PlacedItem], rubric: Rubric, settings: JudgeSettings
-) -> list[JudgedItem]:
+) -> list[judgments.JudgedItem]:
     """A judged group as a worker answered it. WrongAnswer unless it is one of exactly these items."""
-    if not isinstance(said, list) or len(said) != len(asked):
+    try:
+        items = record_of(said, list[_Item])
+    except ValueError as error:
+        raise WrongAnswer(f"another shape: {error}") from error
+    if len(items) != len(asked):
         raise WrongAnswer("another number of items")
-    return [_item(value, placed, rubric, settings) for value, placed in zip(said, asked, strict=True)]
+    return [_item(item, placed, rubric, settings) for item, placed in zip(items, asked, strict=True)]
 
 
-def _item(value: object, asked: PlacedItem, rubric: Rubric, settings: JudgeSettings) -> JudgedItem:
-    value = _mapping(value)
-    found = (value.get("position"), value.get("id"), value.get("content"))
-    if found != (asked.position, asked.item.id, asked.item.content_hash):
+def _item(said: _Item, asked: PlacedItem, rubric: Rubric, settings: JudgeSettings) -> judgments.JudgedItem:
+    if (said.position, said.id, said.content) != (asked.position, asked.item.id, asked.item.content_hash):
         raise WrongAnswer("another item")
-    readings = {
-        name: _readings(rows, rubric, settings) for name, rows in _by_criterion(value.get("readings"), rubric)
-    }
-    unscored = {name: _reason(text) for name, text in _by_criterion(value.get("unscored"), rubric)}
-    if set(readings) & set(unscored) or {*readings, *unscored} != set(rubric.names):
-        raise WrongAnswer("criteria without readings and without a reason")
-    explanations = {
-        name: _explanation(text, settings) for name, text in _by_criterion(value.get("explanations"), rubric)
-    }
-    if not set(explanations) <= set(readings):
+    if not {*said.readings, *said.unscored, *said.explanations} <= set(rubric.names):
+        raise WrongAnswer("a criterion that was not requested")
+    if set(said.readings) & set(said.unscored) or {*said.readings, *said.unscored} != set(rubric.names):
+        raise WrongAnswer("criteria without raw predictions and without a reason")
+    if not set(said.explanations) <= set(said.readings):
         raise WrongAnswer("an explanation of nothing")
-    read, generated = _counts(value.get("tokens"))
-    seconds = value.get("seconds")
-    if not is_seconds(seconds):
+    if not all(reason.isprintable() for reason in said.unscored.values()):
+        raise WrongAnswer("a reason that is none")
+    if not judgments.is_seconds(said.seconds):
         raise WrongAnswer("impossible seconds")
-    short = value.get("shortening")
-    return JudgedItem(
+    return judgments.JudgedItem(
         position=asked.position,
         item_id=asked.item.id,
         content_hash=asked.item.content_hash,
-        readings=readings,
-        explanations=explanations,
-        unscored=unscored,
-        shortening=None if short is None else Shortening(*_counts(short)),
-        seconds=float(seconds),
-        tokens_read=read,
-        tokens_generated=generated,
+        # In the order of the answer, which is that of the judge: raw predictions are stored in it.
+        raw_predictions={
+            name: _raw_predictions(rows, rubric, settings) for name, rows in said.readings.items()
+        },
+        explanations={name: _explanation(each, settings) for name, each in said.explanations.items()},
+        unscored=said.unscored,
+        shortening=None if said.shortening is None else judgments.Shortening(*said.shortening),
+        seconds=float(said.seconds),
+        tokens_read=said.tokens[0],
+        tokens_generated=said.tokens[1],
         lengths=asked.item.lengths,
     )
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
-    if not isinstance(value, dict):
-        raise WrongAnswer("no record")
-    return value
-
-
-def _by_criterion(value: object, rubric: Rubric) -> list[tuple[str, Any]]:
-    """In the order of the answer, which is that of the judge: readings are stored in it."""
-    own = _mapping(value)
-    if not set(own) <= set(rubric.names):
-        raise WrongAnswer("a criterion that was not asked")
-    return list(own.items())
-
-
-def _readings(rows: object, rubric: Rubric, settings: JudgeSettings) -> tuple[Reading, ...]:
-    asked: dict[Way, list[Asked]] = {}
-    for each in asked_by(settings.ways, rubric.wording, settings.thoughts):
-        asked.setdefault(each.way, []).append(each)
-    if not isinstance(rows, list) or not rows or len(rows) > len(settings.orders) * len(asked):
-        raise WrongAnswer("another number of readings")
-    readings = tuple(_reading(row, asked, settings) for row in rows)
+def _raw_predictions(
+    rows: Sequence[_Prediction], rubric: Rubric, settings: JudgeSettings
+) -> tuple[judgments.RawPrediction, ...]:
+    asked: dict[Method, list[MethodQuestion]] = {}
+    for each in asked_by(settings.methods, rubric.wording, settings.reasoning_samples):
+        asked.setdefault(each.method, []).append(each)
     orders = settings.orders_as_read
     possible = [orders, *([orders[:1]] if settings.may_read_one_order else [])]
-    found = [(reading.order, reading.way) for reading in readings]
-    if found not in [[(order, way) for order in some for way in asked] for some in possible]:
-        raise WrongAnswer("orders or ways that were not asked")
-    return readings
+    found = [(reading.order, reading.method) for reading in rows]
+    if found not in [[(order, method) for order in some for method in asked] for some in possible]:
+        raise WrongAnswer("orders or methods that were not requested")
+    raw_predictions = []
+    for order, method, said in rows:
+        if len(said) != len(asked[method]):
+            raise WrongAnswer("another number of answers")
+        answers = [_answer(each, one, settings) for each, one in zip(said, asked[method], strict=True)]
+        raw_predictions.append(raw_prediction_of(method, order, answers))
+    return tuple(raw_predictions)
 
 
-def _reading(row: object, asked: Mapping[Way, Sequence[Asked]], settings: JudgeSettings) -> Reading:
-    if not isinstance(row, list) or len(row) != 3 or not isinstance(row[2], list):
-        raise WrongAnswer("a reading of another shape")
-    order, way, said = row
-    if order not in tuple(Order) or way not in tuple(Way) or Way(way) not in asked:
-        raise WrongAnswer("an unknown order or way")
-    questions = asked[Way(way)]
-    if len(said) != len(questions):
-        raise WrongAnswer("another number of answers")
-    answers = [_answer(each, one, settings) for each, one in zip(said, questions, strict=True)]
-    return reading_of(Way(way), Order(order), answers)
-
-
-def _answer(value: object, asked: Asked, settings: JudgeSettings) -> RawAnswer:
-    if not isinstance(value, list) or len(value) != 4 or not isinstance(value[1], list):
-        raise WrongAnswer("an answer of another shape")
-    question, numbers, thought, cut = value
-    if question != asked.name or len(numbers) != len(asked.question.answers):
+def _answer(said: _Answer, asked: MethodQuestion, settings: JudgeSettings) -> judgments.AnswerLogProbs:
+    if said.question != asked.name or len(said.log_probs) != len(asked.question.answers):
         raise WrongAnswer("an answer to another question")
     # A model may give no finite number, which is stored and said of its label.
     if not all(
-        isinstance(number, float) and (math.isnan(number) or is_log_prob(number)) for number in numbers
+        isinstance(number, float) and (math.isnan(number) or judgments.is_log_prob(number))
+        for number in said.log_probs
     ):
         raise WrongAnswer("numbers that are no log-probabilities")
-    longest = _LETTERS_OF_A_TOKEN * settings.max_thought_tokens if asked.question.thinks else 0
-    if not isinstance(thought, str) or len(thought) > longest or not isinstance(cut, bool):
-        raise WrongAnswer("a thought that was not asked")
-    return RawAnswer(question, tuple(numbers), thought, cut)
+    if len(said.thought) > _LETTERS_OF_A_TOKEN * settings.max_reasoning_tokens * asked.question.reasons:
+        raise WrongAnswer("reasoning that was not requested")
+    return judgments.AnswerLogProbs(*said)
 
 
-def _explanation(value: object, settings: JudgeSettings) -> Explanation:
-    if not settings.explains or not isinstance(value, list) or len(value) != 3:
-        raise WrongAnswer("an explanation that was not asked")
-    text, preference, cut = value
-    longest = _LETTERS_OF_A_TOKEN * settings.max_explanation_tokens
-    if not isinstance(text, str) or len(text) > longest or not isinstance(cut, bool):
-        raise WrongAnswer("an explanation of another shape")
-    if unsafe_explanation(text) or any(letter in text for letter in "\r\n\t"):
-        raise WrongAnswer("an explanation that no submission can hold")
-    if preference not in tuple(Preference):
-        raise WrongAnswer("an explanation for an unknown label")
-    return Explanation(text, Preference(preference), cut)
-
-
-def _reason(value: object) -> str:
-    if not isinstance(value, str) or not value or len(value) > _MOST_LETTERS or not value.isprintable():
-        raise WrongAnswer("a reason that is none")
-    return value
-
-
-def _counts(value: object) -> tuple[int, int]:
-    if not isinstance(value, list) or len(value) != 2:
-        raise WrongAnswer("numbers of another shape")
-    if not all(type(number) is int and 0 <= number < 1 << 53 for number in value):
-        raise WrongAnswer("impossible numbers")
-    return value[0], value[1]
+def _explanation(said: _Explanation, settings: JudgeSettings) -> judgments.Explanation:
+    if not settings.explains or len(said.text) > _LETTERS_OF_A_TOKEN * settings.max_explanation_tokens:
+        raise WrongAnswer("an explanation that was not requested")
+    if unsafe_explanation(said.text) or any(letter in said.text for letter in "\r\n\t"):
+        raise WrongAnswer("an explanation that no submission can contain")
+    return judgments.Explanation(*said)

@@ -1,11 +1,16 @@
-"""The certificates of a cluster: one folder, the same on every computer of it.
+"""Where a scheduler is: an address with its protocol, or the file that a scheduler wrote of itself.
+
+The certificates of a cluster: one folder, the same on every computer of it.
 
 One certificate serves all: whoever has its key belongs to the cluster. The key of the authority that signed
 it is never written, so nobody can sign another; to take a computer out, make new ones for the others.
 
-Knows: the three files, how they are made, who may read them. Does not know: Dask, addresses.
+Plain tcp is for this computer: to any other, it would carry the dataset for everybody to read, and let
+whoever can reach the port run programs on every worker.
 """
 
+import ipaddress
+import re
 import stat
 import sys
 from dataclasses import dataclass
@@ -13,11 +18,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.core.errors import SetupError
-from engine.core.remedies import Remedy, Step
+from engine.core.codec import plain_values
+from engine.core.errors import Hint, SetupError, Step
 from engine.system.files import make_folder, write_whole
-from engine.system.paths import data_folder
-from engine.system.places import Found, found_at, is_there
+from engine.system.paths import PathKind, data_folder, found_at, is_there, reason_of, seen_at
 
 if TYPE_CHECKING:
     from cryptography import x509
@@ -35,27 +39,22 @@ class CertificateFiles:
 
     @property
     def authority(self) -> Path:
-        """Who signed."""
         return self.folder / "authority.pem"
 
     @property
     def certificate(self) -> Path:
-        """What is shown."""
         return self.folder / "certificate.pem"
 
     @property
     def key(self) -> Path:
-        """What is shown to nobody."""
         return self.folder / "key.pem"
 
     @property
     def all(self) -> tuple[Path, ...]:
-        """All three."""
         return self.authority, self.certificate, self.key
 
 
-def usual_folder() -> Path:
-    """Where certificates are looked for where no folder is named."""
+def default_folder() -> Path:
     return data_folder() / "cluster"
 
 
@@ -63,16 +62,16 @@ def certificate_files(folder: Path) -> CertificateFiles:
     """The certificates in a folder. SetupError where one is missing or others may read the key."""
     files = CertificateFiles(folder)
     for path in files.all:
-        if found_at(path) is not Found.FILE:
+        if found_at(path) is not PathKind.FILE:
             raise SetupError(
                 f"{path} is missing: an encrypted connection needs certificates.",
-                Remedy(Step.MAKE_CERTIFICATES),
+                Hint(Step.MAKE_CERTIFICATES),
             )
     if sys.platform != "win32" and files.key.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise SetupError(
-            f"{files.key}: others on this computer may read this private key, and could run programs on the"
+            f"{files.key}: others on this computer can read this private key, and could run programs on the"
             " whole cluster with it.",
-            f"Let nobody but you read it: chmod 600 {files.key}",
+            f"Make it readable by you only: chmod 600 {files.key}",
         )
     return files
 
@@ -85,7 +84,7 @@ def make_certificates(folder: Path) -> CertificateFiles:
     files = CertificateFiles(folder)
     if there := [path for path in files.all if is_there(path)]:
         raise SetupError(
-            f"{there[0]} is there already: with new certificates, computers that have these are shut out.",
+            f"{there[0]} exists already: new certificates would lock out the computers that have these.",
             "Delete the three files first, or name another folder.",
         )
     make_folder(folder)
@@ -119,6 +118,14 @@ def _certificate(
     now = datetime.now(UTC)
     issuer = name if authority else "Tiebreak cluster authority"
     identifier = x509.SubjectKeyIdentifier.from_public_key(signer.public_key())
+    usage = dict.fromkeys(
+        (
+            *("content_commitment", "key_encipherment", "data_encipherment", "key_agreement"),
+            *("encipher_only", "decipher_only"),
+        ),
+        False,
+    )
+    usage |= {"digital_signature": not authority, "key_cert_sign": authority, "crl_sign": authority}
     built = (
         x509.CertificateBuilder()
         .subject_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]))
@@ -134,22 +141,95 @@ def _certificate(
         .add_extension(
             x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(identifier), critical=False
         )
-        .add_extension(_usage(authority), critical=True)
+        .add_extension(x509.KeyUsage(**usage), critical=True)
     )
     return built.sign(signer, hashes.SHA256())
 
 
-def _usage(authority: bool) -> "x509.KeyUsage":
-    from cryptography import x509  # noqa: PLC0415 - may be missing
+PORT = 8786
+"""Where a scheduler listens by itself; Dask's default port."""
 
-    return x509.KeyUsage(
-        digital_signature=not authority,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        key_cert_sign=authority,
-        crl_sign=authority,
-        encipher_only=False,
-        decipher_only=False,
-    )
+_SHAPE = re.compile(
+    r"(?:(?P<protocol>[a-z]+)://)?(?P<host>\[[0-9a-fA-F:.]+\]|[^\s:/\[\]]+)(?::(?P<port>\d+))?/?"
+)
+_LARGEST_FILE = 1 << 20
+
+
+@dataclass(frozen=True)
+class ClusterAddress:
+    """A scheduler's address, or one to listen at. `host` is a name or number; IPv6 in brackets."""
+
+    protocol: str
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"{self.protocol}://{self.host}:{self.port}"
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether both ends show certificates and nobody between them can read."""
+        return self.protocol == "tls"
+
+
+def scheduler_address(text: str, plain_tcp: bool = False) -> ClusterAddress:
+    """The address that a text names, or that the scheduler file at this path holds.
+
+    Without a protocol it is tls, but for this computer plain tcp. SetupError for what is no address, and for
+    plain tcp to another computer unless `plain_tcp`.
+    """
+    path = Path(text)
+    if "://" not in text and seen_at(path) is PathKind.FILE:
+        return address_of(_address_in(path), plain_tcp, f"{path.name}: ")
+    return address_of(text, plain_tcp)
+
+
+def address_of(text: str, plain_tcp: bool = False, place: str = "") -> ClusterAddress:
+    """The address in a text; `place`: where it was found. Raises what `scheduler_address` raises."""
+    found = _SHAPE.fullmatch(text.strip())
+    port = int(found["port"] or PORT) if found else 0
+    if found is None or not 0 < port < 1 << 16 or found["protocol"] not in (None, "tls", "tcp"):
+        raise SetupError(
+            f"{place}{text!r} is not the address of a scheduler.",
+            "Write it as tls://host:8786, or name the scheduler file.",
+        )
+    here = is_this_computer(found["host"])
+    protocol = found["protocol"] or ("tcp" if here else "tls")
+    address = ClusterAddress(protocol, found["host"], port)
+    if protocol == "tcp" and not here and not plain_tcp:
+        raise SetupError(
+            f"{place}{address} is a plain connection to another computer: anyone on the network path could"
+            " read the dataset, and anyone who reaches that port could run programs on all workers.",
+            Hint(Step.ALLOW_PLAIN_TCP),
+        )
+    return address
+
+
+def is_this_computer(host: str) -> bool:
+    """Whether a host can be reached from this computer alone."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def _address_in(path: Path) -> str:
+    """What a scheduler file names as its address. SetupError for any other file."""
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise ValueError("too large")
+        address = plain_values(path.read_bytes())["address"]
+        if not isinstance(address, str):
+            raise TypeError("no text")
+        return address
+    except OSError as error:
+        raise SetupError(
+            f"{path.name}: the file cannot be read: {reason_of(error)}.", "Check its permissions."
+        ) from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise SetupError(
+            f"{path.name} is not a scheduler file: it has no address.",
+            "Name the file that the scheduler wrote, or write the address: tls://host:8786",
+        ) from error

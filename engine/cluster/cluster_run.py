@@ -2,8 +2,6 @@
 
 The same groups, the same store, the same events. Groups come back in any order; each is stored in one
 transaction, by this process alone.
-
-Knows: plans, stores, what comes from workers, margins of labels. Does not know: Dask, sessions, windows.
 """
 
 import math
@@ -16,27 +14,13 @@ from itertools import islice
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Protocol
 
-from engine.cluster.answers import WrongAnswer
-from engine.cluster.facts import WorkerFacts, differences, facts_here, refused
-from engine.cluster.kinds import KindRecord
-from engine.cluster.ledger import Patience
-from engine.cluster.work import ITEMS_OF_A_TASK, placed_items, tasks_of, work_of
-from engine.core.cancel import CancelToken
+from engine.cluster.answers import ITEMS_OF_A_TASK, WrongAnswer, placed_items, tasks_of, work_of
+from engine.cluster.task_queue import KindRecord, Patience
+from engine.cluster.worker_model import WorkerFacts, differences, facts_here, refused
+from engine.core import events
 from engine.core.errors import EngineBug, SetupError
-from engine.core.events import (
-    ClusterNews,
-    ClusterUnderWay,
-    ModelOpened,
-    RunEnded,
-    RunEvent,
-    RunStarted,
-    TokensEvaluated,
-)
 from engine.core.judgments import JudgedItem, Judgment
-from engine.core.run_records import CLUSTER, OVER_CLUSTER, RANDOM_ORDER, StoredRun
-from engine.decisions.decision import decide_all
-from engine.judge.keeping import RunKeeper, missing_groups, settled
-from engine.judge.plan import (
+from engine.judging.plan import (
     RunPlan,
     check_context,
     check_same_format,
@@ -44,13 +28,16 @@ from engine.judge.plan import (
     format_hash,
     session_manifest,
 )
-from engine.loading.opening import open_template
-from engine.prompt.chat_template import ChatTemplate
+from engine.judging.run import RunWriter, adjudicated, missing_groups
+from engine.models.opening import open_template
+from engine.prompt.template import ChatTemplate
+from engine.results.decision import decide_all
+from engine.settings.identity import CLUSTER, OVER_CLUSTER, RANDOM_ORDER, StoredRun
 from engine.store.run_store import RunStore
 
 if TYPE_CHECKING:
     from engine.cluster.connection import Connection
-    from engine.cluster.hands import TaskAnswered, Told
+    from engine.cluster.dispatcher import SortedFiles, TaskAnswered
 
 NEAR = 0.15
 """In natural-log units, between the likeliest label and the next. Why this much: docs/cluster.md."""
@@ -69,34 +56,34 @@ class ClusterRun:
 
 
 class _Handing(Protocol):
-    told: "SimpleQueue[Told]"
+    told: "SimpleQueue[SortedFiles]"
 
 
 def run_over_cluster(
-    plan: RunPlan, store: RunStore, over: ClusterRun, cancel: CancelToken, *, fresh: bool = False
-) -> Generator[RunEvent, None, RunEnded]:
+    plan: RunPlan, store: RunStore, over: ClusterRun, cancel: events.CancelToken, *, fresh: bool = False
+) -> Generator[events.RunEvent, None, events.RunEnded]:
     """Have workers judge what the store does not hold yet; the last event is RunEnded, which is returned too.
 
-    The run is the one that `run_judging` would make or go on with. Raises StoreError, RunBusyError,
-    ModelFileError, SetupError where the scheduler is lost or no worker can judge: what came back is kept.
+    The run is the one that `run_judging` would make or resume. Raises StoreError, RunBusyError,
+    ModelFileError, SetupError where the scheduler is lost or no worker can judge: what came back is stored.
     """
     with store.begin(plan.identity(), fresh) as run:
-        plan = settled(plan, store, run)
+        plan = adjudicated(plan, store, run)
         judged = store.positions(run.id)
         groups = missing_groups(plan, judged)
-        yield RunStarted(run.id, len(plan.dataset), len(judged))
+        yield events.RunStarted(run.id, len(plan.dataset), len(judged))
         if groups:
             template = _template(plan, cancel)
             check_same_format(run, template)
-            yield ModelOpened(template.frame.note)
+            yield events.ModelOpened(template.frame.note)
             yield from _Judging(plan, store, run, template, over).judge(groups, cancel)
         count = len(store.positions(run.id))
-        ended = RunEnded(run.id, len(plan.dataset), count, count < len(plan.dataset))
+        ended = events.RunEnded(run.id, len(plan.dataset), count, count < len(plan.dataset))
         yield ended
     return ended
 
 
-def _template(plan: RunPlan, cancel: CancelToken) -> ChatTemplate:
+def _template(plan: RunPlan, cancel: events.CancelToken) -> ChatTemplate:
     """The chat format of a plan's model, which is not opened here."""
     plan.model.check_unchanged()
     with open_template(plan.model.path, cancel) as (model, template):
@@ -105,8 +92,6 @@ def _template(plan: RunPlan, cancel: CancelToken) -> ChatTemplate:
 
 
 class _Judging:
-    """The part of a run in which workers judge."""
-
     def __init__(
         self, plan: RunPlan, store: RunStore, run: StoredRun, template: ChatTemplate, over: ClusterRun
     ) -> None:
@@ -120,10 +105,10 @@ class _Judging:
         # Workers judge in the order of the file, after which what was judged in a random one is no sample.
         self._manifest = {name: value for name, value in manifest.items() if name != RANDOM_ORDER}
         self._kinds = KindRecord(run.manifest.get(CLUSTER, ()))
-        self._keeper = RunKeeper(plan, store, run.id)
+        self._keeper = RunWriter(plan, store, run.id)
         self._missing: set[int] = set()
 
-    def judge(self, groups: Sequence[range], cancel: CancelToken) -> Iterator[RunEvent]:
+    def judge(self, groups: Sequence[range], cancel: events.CancelToken) -> Iterator[events.RunEvent]:
         """Judge groups, until they are stored or it is asked to stop."""
         self._missing = {group.start for group in groups}
         self._store.describe(self._run.id, self._manifest)
@@ -133,8 +118,8 @@ class _Judging:
         yield from self._keeper.end()
         yield from self._told_of_kinds()
 
-    def _hands(self, groups: Sequence[range], cancel: CancelToken) -> AbstractContextManager[_Handing]:
-        module = import_module("engine.cluster.hands")  # Dask is there now, and for this alone
+    def _hands(self, groups: Sequence[range], cancel: events.CancelToken) -> AbstractContextManager[_Handing]:
+        module = import_module("engine.cluster.dispatcher")  # Dask is there now, and for this alone
         orders = module.JudgeOrders(
             work=work_of(self._plan),
             template=self._template,
@@ -144,7 +129,7 @@ class _Judging:
             patience=self._over.patience,
         )
         hands: AbstractContextManager[_Handing]
-        hands = module.Hands(self._over.connection, orders, _Either(cancel))
+        hands = module.TaskDispatcher(self._over.connection, orders, _Either(cancel))
         return hands
 
     def _refused(self, own: WorkerFacts, worker: WorkerFacts) -> SetupError | None:
@@ -158,25 +143,23 @@ class _Judging:
             )
         return None
 
-    def _taken(self, hands: _Handing, cancel: CancelToken) -> Iterator[RunEvent]:
-        """What the workers bring, stored and told."""
-        module = import_module("engine.cluster.hands")
+    def _taken(self, hands: _Handing, cancel: events.CancelToken) -> Iterator[events.RunEvent]:
+        module = import_module("engine.cluster.dispatcher")
         while True:
             try:
                 told = hands.told.get(timeout=_WAIT)
             except Empty:
                 continue
-            if isinstance(told, ClusterUnderWay | ClusterNews):
+            if isinstance(told, events.ClusterUnderWay | events.ClusterNews):
                 yield told
             elif isinstance(told, module.TaskAnswered):
                 yield from self._kept(told)
-            elif isinstance(told, module.Over):
+            elif isinstance(told, module.TasksEnded):
                 if told.error is not None and not cancel.requested:
                     raise _as_known(told.error)
                 return
 
-    def _kept(self, answered: "TaskAnswered") -> Iterator[RunEvent]:
-        """Store the groups of a task that are not stored yet."""
+    def _kept(self, answered: "TaskAnswered") -> Iterator[events.RunEvent]:
         groups = [group for group in answered.groups if group[0].position in self._missing]
         # Before the items: what is killed between the two is judged again, and then said of another.
         self._kinds.add(answered.facts.kind, [item.position for group in groups for item in group])
@@ -184,48 +167,45 @@ class _Judging:
         self._store.describe(self._run.id, self._manifest)
         for group in groups:
             self._missing.discard(group[0].position)
-            yield TokensEvaluated(sum(item.tokens_read + item.tokens_generated for item in group))
+            yield events.TokensEvaluated(sum(item.tokens_read + item.tokens_generated for item in group))
             yield from self._keeper.keep(group)
 
-    def _told_of_kinds(self) -> Iterator[ClusterNews]:
+    def _told_of_kinds(self) -> Iterator[events.ClusterNews]:
         """Where computers of several kinds judged: that the last digits can differ, and for how many labels
         that can matter.
         """
         if not (differ := differences(self._kinds.kinds)):
             return
         near, labels = _nearly_tied(self._store.judged(self._run.id), self._plan)
-        yield ClusterNews(
+        yield events.ClusterNews(
             f"The computers that judged this run differ in {differ}, so the last digits of its probabilities"
             f" can differ from those of another run. {near:,} of {labels:,} labels are so close to another"
-            " one that this could decide them."
+            " label that this could change them."
         )
 
 
-class _Either(CancelToken):
+class _Either(events.CancelToken):
     """Set by itself, as hands do it at their end, or by another token, which it leaves as it is."""
 
-    def __init__(self, other: CancelToken) -> None:
+    def __init__(self, other: events.CancelToken) -> None:
         super().__init__()
         self._other = other
 
     @property
     def ending(self) -> bool:
-        """True once either is asked to end."""
         return super().ending or self._other.ending
 
     @property
     def requested(self) -> bool:
-        """True once either is set."""
         return super().requested or self._other.requested
 
 
 def _as_known(error: BaseException) -> BaseException:
-    """An error as the program knows it."""
     if isinstance(error, SetupError):
         return error
     if isinstance(error, WrongAnswer):
-        return SetupError(f"A worker answered with {error}.", "See that it runs the same program.")
-    made = EngineBug(f"the connection to the cluster broke down: {error!r}")
+        return SetupError(f"A worker answered with {error}.", "Check that it runs the same program.")
+    made = EngineBug(f"the connection to the cluster failed: {error!r}")
     made.__cause__ = error
     return made
 

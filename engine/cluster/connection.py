@@ -1,31 +1,32 @@
-"""A connection to a scheduler, and questions to one of its workers.
+"""The workers of a scheduler before a run: what they are, and how fast a model is there.
 
-Knows: Dask's client. Does not know: what is judged, who is given what.
+A connection to a scheduler, and questions to one of its workers.
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from distributed import CancelledError as LetGo
 from distributed import Client
 
 from engine.cluster import worker_plugin
-from engine.cluster.addresses import ClusterAddress
-from engine.cluster.answers import WrongAnswer, said_in
+from engine.cluster.answers import JudgeWork, WrongAnswer, said_in
+from engine.cluster.certificates import ClusterAddress
 from engine.cluster.dask_setup import CONNECT_SECONDS, reached, security_for
-from engine.cluster.facts import WorkerFacts, facts_of
-from engine.core.errors import SetupError
-from engine.core.remedies import Remedy, Step
+from engine.cluster.worker_model import WorkerFacts, facts_of
+from engine.core.errors import Hint, SetupError, Step
+from engine.core.events import Cancelled, CancelToken
+from engine.llama.speed import ModelSpeed
 
 _ANSWER_SECONDS = 60.0  # to say what it is: a busy computer may take long to import
 
 
 @dataclass(frozen=True)
 class Connection:
-    """How a scheduler is reached."""
-
     address: ClusterAddress
     certificates: Path
 
@@ -38,7 +39,14 @@ async def connect(connection: Connection) -> Any:
     except (OSError, TimeoutError) as error:
         raise no_scheduler(address, "no scheduler answers there") from error
     try:
-        return await _client(connection)
+        return await Client(
+            str(address),
+            asynchronous=True,
+            security=security_for(address, connection.certificates),
+            timeout=CONNECT_SECONDS,
+            set_as_default=False,
+            heartbeat_interval="2s",
+        )
     except (OSError, TimeoutError) as error:
         raise SetupError(
             f"{address}: something listens there, but does not answer as the scheduler of this cluster: it"
@@ -47,24 +55,11 @@ async def connect(connection: Connection) -> Any:
         ) from error
 
 
-def _client(connection: Connection) -> Any:
-    return Client(
-        str(connection.address),
-        asynchronous=True,
-        security=security_for(connection.address, connection.certificates),
-        timeout=CONNECT_SECONDS,
-        set_as_default=False,
-        heartbeat_interval="2s",
-    )
-
-
 def no_scheduler(address: ClusterAddress, how: str) -> SetupError:
-    """That a scheduler does not answer."""
-    return SetupError(f"{address}: {how}. What was judged is kept.", Remedy(Step.START_SCHEDULER))
+    return SetupError(f"{address}: {how}. All judgments are stored.", Hint(Step.START_SCHEDULER))
 
 
 async def described(client: Any, worker: str) -> WorkerFacts:
-    """What a worker says of itself. Raises SetupError, WrongAnswer."""
     asking = client.run(worker_plugin.describe, workers=[worker])
     found = await asyncio.wait_for(brought(asking), _ANSWER_SECONDS)
     try:
@@ -86,7 +81,7 @@ async def brought(future: Any) -> Any:
         raise
     except Exception as error:
         raise SetupError(
-            f"It cannot do what it is asked ({type(error).__name__}).",
+            f"It cannot run this task ({type(error).__name__}).",
             "Start it by Tiebreak's own command, of the same version.",
         ) from error
 
@@ -94,3 +89,84 @@ async def brought(future: Any) -> Any:
 def only_by(worker: str, key: str) -> dict[str, Any]:
     """That a task is for one worker alone, whatever Dask thinks of it."""
     return {"workers": [worker], "allow_other_workers": False, "pure": False, "key": f"tiebreak-{key}"}
+
+
+_TICK = 0.2
+_WAIT_FOR_WORKERS = 30.0
+
+
+@dataclass(frozen=True)
+class Surveyed:
+    """A worker. `refused`: why it cannot take part, else None; `speed`: of the model, where it was asked."""
+
+    address: str
+    facts: WorkerFacts | None
+    refused: SetupError | None = None
+    speed: ModelSpeed | None = None
+
+
+def survey(
+    connection: Connection,
+    refused: Callable[[WorkerFacts], SetupError | None],
+    cancel: CancelToken,
+    work: JudgeWork | None = None,
+) -> list[Surveyed]:
+    """All workers, in the order of their addresses; with `work`, the speed of its model at each.
+
+    What is remembered of a speed is reported at once; else it is measured, which takes each worker some
+    seconds. SetupError where no scheduler answers, or where it has no workers; Cancelled.
+    """
+    return asyncio.run(_survey(connection, refused, cancel, work))
+
+
+async def _survey(
+    connection: Connection,
+    refused: Callable[[WorkerFacts], SetupError | None],
+    cancel: CancelToken,
+    work: JudgeWork | None,
+) -> list[Surveyed]:
+    client = await connect(connection)
+    asking: list[asyncio.Task[Surveyed]] = []
+    try:
+        workers = await _workers(client, connection, cancel)
+        asking = [asyncio.create_task(_one(client, worker, refused, work)) for worker in workers]
+        while asking and not all(task.done() for task in asking):
+            await asyncio.wait(asking, timeout=_TICK, return_when=asyncio.ALL_COMPLETED)
+            if cancel.requested:
+                raise Cancelled
+        return [task.result() for task in asking]
+    finally:
+        for task in asking:
+            task.cancel()
+        await asyncio.gather(*asking, return_exceptions=True)
+        await client.close(timeout=2)
+
+
+async def _workers(client: Any, connection: Connection, cancel: CancelToken) -> list[str]:
+    """The addresses of the workers that there are; waits a little for the first."""
+    began = asyncio.get_running_loop().time()
+    while asyncio.get_running_loop().time() - began < _WAIT_FOR_WORKERS:
+        if workers := sorted(await client.nthreads()):
+            return workers
+        if cancel.requested:
+            raise Cancelled
+        await asyncio.sleep(_TICK)
+    raise SetupError(f"The scheduler at {connection.address} has no workers.", Hint(Step.START_WORKERS))
+
+
+async def _one(
+    client: Any, worker: str, refused: Callable[[WorkerFacts], SetupError | None], work: JudgeWork | None
+) -> Surveyed:
+    facts: WorkerFacts | None = None
+    try:
+        facts = await described(client, worker)
+        error = refused(facts)
+        if error is None and work is not None:
+            key = f"speed-{uuid4().hex}"
+            future = client.submit(worker_plugin.speed, work, **only_by(worker, key))
+            return Surveyed(worker, facts, None, ModelSpeed(**said_in(await brought(future))))
+    except SetupError as found:
+        error = found
+    except (WrongAnswer, TypeError, ValueError, OSError, TimeoutError) as found:
+        error = SetupError(f"Its answer cannot be used ({found}).", "Start it again.")
+    return Surveyed(worker, facts, error)

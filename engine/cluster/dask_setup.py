@@ -1,7 +1,4 @@
-"""Dask as this program uses it: quiet, without diagnostics, its connections encrypted where they leave.
-
-Knows: Dask's settings. Does not know: what is sent.
-"""
+"""Dask as this program uses it: quiet, without diagnostics, its connections encrypted where they leave."""
 
 import asyncio
 import logging
@@ -11,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import dask
 
-from engine.cluster.addresses import ClusterAddress
-from engine.cluster.certificates import certificate_files
+from engine.cluster.certificates import ClusterAddress, certificate_files
 
 if TYPE_CHECKING:
     from distributed.security import Security
@@ -26,7 +22,7 @@ _LOGGERS = ("distributed", "distributed.client", "distributed.gc", "tornado", "t
 
 
 def set_up_dask() -> None:
-    """Settings for this process and the workers that it starts; a person's own settings of Dask stay below.
+    """Settings for this process and the workers that it starts; the user's own settings of Dask stay below.
 
     Texts could come into its logs with a failed call: nothing is logged. Nothing that a worker holds is
     written to a disk.

@@ -1,8 +1,11 @@
 """A scheduler or a worker, in this process, until it is asked to stop.
 
-Neither has Dask's web pages: no port is open but those that its own computers talk by.
+How a scheduler listens: whoever connects and then says nothing is shut out again.
 
-Knows: Dask's scheduler, nanny and worker. Does not know: what is judged.
+Each connection takes a file of the process, of which there may be a thousand, and Dask waits for the first
+word of each of them for ever.
+
+Neither has Dask's web pages: no port is open but those that its own computers talk by.
 """
 
 import asyncio
@@ -16,16 +19,62 @@ from pathlib import Path
 from typing import Any
 
 from distributed import Nanny, Scheduler, Worker
+from distributed.comm.core import CommClosedError
+from distributed.comm.registry import backends
+from distributed.comm.tcp import TCPBackend, TCPListener, TLSBackend, TLSListener
 
-from engine.cluster.addresses import ClusterAddress, is_this_computer
+from engine.cluster.certificates import ClusterAddress, is_this_computer
 from engine.cluster.dask_setup import CONNECT_SECONDS, reached, security_for
-from engine.cluster.listening import shut_out_who_says_nothing
 from engine.cluster.worker_model import WorkerOptions
 from engine.cluster.worker_plugin import JudgingPlugin
 from engine.core.errors import SetupError
-from engine.system.claims import Claim, claimed, left_by_the_dead
-from engine.system.files import make_folder
+from engine.system.files import Claim, claimed, left_by_the_dead, make_folder
 from engine.system.paths import cache_folder
+
+FIRST_WORD_SECONDS = 10.0
+"""For a certificate to be shown, and then for the first word of Dask."""
+
+
+class _Impatient:
+    """What both kinds of listeners do: to be named before the one of Dask."""
+
+    async def _prepare_stream(self, stream: Any, address: str) -> Any:
+        try:
+            preparing = super()._prepare_stream(stream, address)  # type: ignore[misc]
+            return await asyncio.wait_for(preparing, FIRST_WORD_SECONDS)
+        except TimeoutError:
+            stream.close()
+            return None
+
+    async def on_connection(self, comm: Any, handshake_overrides: dict[str, Any] | None = None) -> None:
+        try:
+            greeting = super().on_connection(comm, handshake_overrides)  # type: ignore[misc]
+            await asyncio.wait_for(greeting, FIRST_WORD_SECONDS)
+        except TimeoutError:
+            comm.abort()
+            raise CommClosedError("no answer") from None
+
+
+class _PlainListener(_Impatient, TCPListener):  # type: ignore[misc]
+    pass
+
+
+class _EncryptedListener(_Impatient, TLSListener):  # type: ignore[misc]
+    pass
+
+
+class _Plain(TCPBackend):  # type: ignore[misc]
+    _listener_class = _PlainListener
+
+
+class _Encrypted(TLSBackend):  # type: ignore[misc]
+    _listener_class = _EncryptedListener
+
+
+def shut_out_who_says_nothing() -> None:
+    """Let all listeners that are made from now on in this process do so."""
+    backends.update(tcp=_Plain(), tls=_Encrypted())
+
 
 _SECONDS_BETWEEN_TRIES = 2.0
 _CLOSING_SECONDS = 10.0
@@ -90,7 +139,8 @@ def run_worker(address: ClusterAddress, certificates: Path, options: WorkerOptio
             try:
                 await reached(address)
                 said = (
-                    f"What listens at {address} is no scheduler of this cluster: other certificates, perhaps."
+                    f"What listens at {address} is not the scheduler of this cluster: perhaps it has other"
+                    " certificates."
                 )
                 async with _worker(address, security, options) as nanny:
                     tell(f"Working for {address}")
@@ -137,7 +187,7 @@ async def _worker(address: ClusterAddress, security: Any, options: WorkerOptions
 def _own_folder() -> Iterator[Path]:
     """Where Dask keeps what it keeps of a worker. What killed workers left is cleared away first.
 
-    A lock beside a folder says that its worker lives: the system takes it from whoever is killed.
+    A lock next to a folder says that its worker lives: the system takes it from whoever is killed.
     """
     cache = cache_folder()
     make_folder(cache)
@@ -166,7 +216,7 @@ async def _first_of(*waiting: Awaitable[Any]) -> None:
 
 
 def _until_stopped(serve: Callable[[asyncio.Event], Awaitable[None]]) -> None:
-    """Serve on a loop of its own; an event tells of the first signal to end."""
+    """Serve on a loop of its own; an event reports the first signal to end."""
 
     async def main() -> None:
         stopped = asyncio.Event()

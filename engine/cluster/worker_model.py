@@ -1,40 +1,151 @@
 """The model of a run on a worker: found by its content, opened once, and asked group after group.
 
-All of it belongs to one thread, the one that first prepares it.
+What workers say of themselves, which of them may judge a run together, and in what they differ.
 
-Knows: model folders, sessions, ItemJudge. Does not know: Dask, the whole dataset, stores.
+All of it belongs to one thread, the one that first prepares it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import platform
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
-from engine.cluster.work import JudgeWork, PlacedItem
-from engine.core.cancel import CancelToken
-from engine.core.errors import ModelFileError
-from engine.core.events import followed
-from engine.core.formatting import amount
+from engine.cluster.answers import JudgeWork, PlacedItem
+from engine.core import VERSION
+from engine.core.errors import Hint, ModelFileError, SetupError, Step
+from engine.core.events import CancelToken, followed
+from engine.core.formatting import amount, listed
 from engine.core.judgments import JudgedItem
-from engine.core.remedies import Remedy, Step
-from engine.core.settings import Device, MachineSettings
-from engine.gguf.finder import model_places, usual_folders
-from engine.gguf.judge_file import ModelFile, read_model_file
-from engine.gguf.memory import check_memory
-from engine.judge.item_judge import ItemJudge
-from engine.judge.plan import format_hash, session_shape
+from engine.judging.item_judge import ItemJudge
+from engine.judging.plan import format_hash, session_shape
+from engine.llama.library import library_version, processor_features
 from engine.llama.speed import ModelSpeed
-from engine.loading.checked_model import CheckedModel, checked_model
-from engine.loading.model_speed import measure_speed, speed_of
-from engine.loading.opening import OpenModel, machine_on, open_session
-from engine.system.apart import Apart, Here
-from engine.system.places import Found, seen_at
+from engine.models.checked_model import CheckedModel, checked_model
+from engine.models.finder import default_folders, model_places
+from engine.models.memory import check_memory
+from engine.models.model_file import ModelFile, read_model_file
+from engine.models.opening import OpenModel, machine_on, measure_speed, open_session, speed_of
+from engine.prompt.judge_prompt import PROMPT_VERSION
+from engine.settings.rows import MOST_THREADS, Device, MachineSettings
+from engine.system.paths import PathKind, seen_at
+from engine.system.subprocess_worker import InProcessWorker, SubprocessWorker
+
+_LONGEST = 4000  # letters of a fact
+
+
+@dataclass(frozen=True)
+class WorkerFacts:
+    """What a worker is. `device`: the key of what computes besides the processor, `driver` its version; both
+    empty for the processor alone. `threads`: at most.
+    """
+
+    computer: str
+    version: str
+    prompt_version: str
+    python: str
+    llama_cpp: str
+    processor: str
+    device: str
+    driver: str
+    threads: int
+
+    @property
+    def kind(self) -> Mapping[str, str]:
+        """What can make its last digits differ from another worker's."""
+        made = {"llama_cpp": self.llama_cpp, "processor": self.processor}
+        return {**made, **({"device": self.device, "driver": self.driver} if self.device else {})}
+
+
+def facts_here(machine: MachineSettings) -> WorkerFacts:
+    """Those of this process, where it judges with such a machine."""
+    device = machine.device
+    return WorkerFacts(
+        computer=platform.node() or "an unnamed computer",
+        version=VERSION,
+        prompt_version=PROMPT_VERSION,
+        python=f"{sys.version_info.major}.{sys.version_info.minor}",
+        llama_cpp=library_version(),
+        processor=f"{platform.machine()} {processor_features()}".strip(),
+        device=device.key if device else "",
+        driver=device.driver if device else "",
+        threads=machine.threads,
+    )
+
+
+def facts_of(value: object) -> WorkerFacts:
+    """Facts out of their plain values. ValueError for anything else."""
+    value = value if isinstance(value, Mapping) else {}
+    made: dict[str, Any] = {}
+    for field in fields(WorkerFacts):
+        fact = value.get(field.name)
+        sound = (
+            _is_threads(fact) if field.name == "threads" else isinstance(fact, str) and len(fact) <= _LONGEST
+        )
+        if not sound:
+            raise ValueError(f"fact {field.name}")
+        made[field.name] = fact
+    return WorkerFacts(**made)
+
+
+def _is_threads(fact: object) -> bool:
+    return type(fact) is int and 1 <= fact <= MOST_THREADS
+
+
+def refused(worker: WorkerFacts, own: WorkerFacts, mixed_builds: bool = False) -> SetupError | None:
+    """Why a worker cannot judge a run of this computer, which is `own`; None where it can."""
+    for what, theirs, ours in (
+        ("Tiebreak", worker.version, own.version),
+        ("version of the prompts", worker.prompt_version, own.prompt_version),
+        ("Python", worker.python, own.python),
+    ):
+        if theirs != ours:
+            return SetupError(
+                f"{worker.computer}: its {what} is {theirs}, here it is {ours}.", "Install the same on both."
+            )
+    if worker.llama_cpp != own.llama_cpp and not mixed_builds:
+        return SetupError(
+            f"{worker.computer} judges with {worker.llama_cpp}, here it is {own.llama_cpp}: builds can differ"
+            " in more than the last digits.",
+            Hint(Step.ALLOW_MIXED_BUILDS),
+        )
+    return None
+
+
+def device_of(workers: Sequence[WorkerFacts]) -> str | None:
+    """What all workers compute with besides their processor; None for nothing. SetupError where it differs.
+
+    The device is part of what a run is.
+    """
+    devices = {worker.device for worker in workers}
+    if len(devices) > 1:
+        names = listed(sorted(device or "the processor" for device in devices))
+        raise SetupError(
+            f"The workers of one run use different compute devices: {names}.",
+            "Start all of them with the same device, or without one.",
+        )
+    return next(iter(devices), "") or None
+
+
+def differences(kinds: Sequence[Mapping[str, str]]) -> str:
+    """In what kinds of workers differ, as a clause; empty for one kind."""
+    words = {
+        "llama_cpp": "the build of llama.cpp",
+        "processor": "the processor",
+        "device": "the device",
+        "driver": "the driver",
+    }
+    differ = [word for name, word in words.items() if len({kind.get(name, "") for kind in kinds}) > 1]
+    return listed(differ)
 
 
 @dataclass(frozen=True)
 class WorkerOptions:
-    """How a worker was started. `models`: a file or folders in place of the usual folders, where any.
+    """How a worker was started. `models`: a file or folders in place of the default folders, where any.
 
     `threads`, `device`, `gpu_layers`: what computes, as commands take it; no `device`: the processor alone.
     """
@@ -45,7 +156,6 @@ class WorkerOptions:
     gpu_layers: int | None = None
 
     def machine(self, model: ModelFile) -> MachineSettings:
-        """How this computer works with a model."""
         return machine_on(self.device, self.threads, self.gpu_layers, model)
 
 
@@ -79,7 +189,6 @@ class ModelOnWorker:
         return Prepared(format_hash(self._opened(work).template, work.settings))
 
     def knows(self, key: str) -> bool:
-        """Whether the run with this key was prepared last."""
         return self._work is not None and self._work.key == key
 
     def judge(
@@ -96,10 +205,15 @@ class ModelOnWorker:
         self._series.clear()
         self._series.update(each.position for group in groups for each in group if each.in_series)
         judged = []
+
+        def stop_unless_wanted(_event: object) -> None:
+            if not wanted():
+                raise _NotWanted
+
         for group in groups:
             placed = [(each.position, each.item) for each in group]
             try:
-                judged.append(followed(self._judge.judge(placed), partial(_stop_unless, wanted)))
+                judged.append(followed(self._judge.judge(placed), stop_unless_wanted))
             except _NotWanted:
                 self._drop()  # in the middle of a group: what its cache holds is not known
                 return None
@@ -109,12 +223,13 @@ class ModelOnWorker:
         """The speed of the model of a run here: remembered, or measured now. Raises what `prepare` raises."""
         model, _ = self._file(work)
         self._drop()  # it would have the memory, and the threads
-        worker = partial(Apart if self._options.device else Here, measure_speed, self._cancel)
+        worker = partial(
+            SubprocessWorker if self._options.device else InProcessWorker, measure_speed, self._cancel
+        )
         measuring = speed_of(model, self._options.machine(model), self._cancel, worker)
         return followed(measuring, lambda _event: None).speed
 
     def close(self) -> None:
-        """Close what is open."""
         self._drop()
         self._work = self._found = None
 
@@ -151,19 +266,16 @@ class _NotWanted(Exception):
     """Nobody waits for what is judged now."""
 
 
-def _stop_unless(wanted: Callable[[], bool], _event: object) -> None:
-    if not wanted():
-        raise _NotWanted
-
-
 def found_by_content(
     work: JudgeWork, models: Sequence[Path], cancel: CancelToken
 ) -> tuple[ModelFile, CheckedModel]:
     """The model with the content that a run asks for, tried. Only files of its size are read whole.
 
-    ModelFileError where there is none among `models`, or in the usual folders where these are none.
+    ModelFileError where there is none among `models`, or in the default folders where these are none.
     """
-    for path in _places(models):
+    folders = [path for path in models if seen_at(path) is PathKind.FOLDER] if models else default_folders()
+    named = (path for path in models if path not in folders)
+    for path in chain(named, (place.path for place in model_places(folders))):
         with suppress(ModelFileError):  # another one may be sound
             model = read_model_file(path)
             if model.size_bytes == work.model_bytes:
@@ -173,12 +285,5 @@ def found_by_content(
     raise ModelFileError(
         f"There is no model with the content of {work.model_name} ({amount(work.model_bytes)}, SHA-256"
         f" {work.model_hash[:12]}…).",
-        Remedy(Step.NAME_WORKER_MODEL),
+        Hint(Step.NAME_WORKER_MODEL),
     )
-
-
-def _places(models: Sequence[Path]) -> Iterator[Path]:
-    """The files to look at, those that were named first."""
-    folders = [path for path in models if seen_at(path) is Found.FOLDER] if models else usual_folders()
-    yield from (path for path in models if path not in folders)
-    yield from (place.path for place in model_places(folders))

@@ -1,8 +1,6 @@
 """What Dask calls on a worker: a plugin that owns the model, and the tasks that ask it.
 
 Each task answers with bytes of JSON, whatever happens.
-
-Knows: Dask's workers and tasks. Does not know: how a model is opened, who asks.
 """
 
 import asyncio
@@ -15,16 +13,14 @@ from typing import Any, Protocol
 from distributed import Worker, WorkerPlugin, get_worker
 from distributed.core import Status
 
-from engine.cluster.answers import answer, item_json, refusal
+from engine.cluster.answers import JudgeWork, PlacedItem, answer, item_json, refusal
 from engine.cluster.dask_setup import be_quiet
-from engine.cluster.facts import WorkerFacts, facts_here
-from engine.cluster.work import JudgeWork, PlacedItem
-from engine.cluster.worker_model import ModelOnWorker, Prepared, WorkerOptions
-from engine.core.cancel import Cancelled, CancelToken
+from engine.cluster.worker_model import ModelOnWorker, Prepared, WorkerFacts, WorkerOptions, facts_here
 from engine.core.errors import SetupError
+from engine.core.events import Cancelled, CancelToken
 from engine.core.judgments import JudgedItem
 from engine.llama.speed import ModelSpeed
-from engine.loading.opening import machine_settings
+from engine.models.opening import machine_settings
 
 PLUGIN = "tiebreak"
 NOT_PREPARED = "not prepared"
@@ -35,13 +31,13 @@ _PATIENCE = 5.0  # seconds for a model to be closed
 class Judging(Protocol):
     """What a worker judges with; a simulation may stand in for a model."""
 
-    def prepare(self, work: JudgeWork) -> Prepared: ...  # noqa: D102
-    def knows(self, key: str) -> bool: ...  # noqa: D102
-    def judge(  # noqa: D102
+    def prepare(self, work: JudgeWork) -> Prepared: ...
+    def knows(self, key: str) -> bool: ...
+    def judge(
         self, groups: Sequence[Sequence[PlacedItem]], wanted: Callable[[], bool]
     ) -> list[list[JudgedItem]] | None: ...
-    def speed(self, work: JudgeWork) -> ModelSpeed: ...  # noqa: D102
-    def close(self) -> None: ...  # noqa: D102
+    def speed(self, work: JudgeWork) -> ModelSpeed: ...
+    def close(self) -> None: ...
 
 
 class JudgingPlugin(WorkerPlugin):  # type: ignore[misc]
@@ -55,7 +51,6 @@ class JudgingPlugin(WorkerPlugin):  # type: ignore[misc]
         self.model: Judging
 
     def setup(self, worker: Worker) -> None:
-        """Called by Dask before the first task."""
         be_quiet()
         options = self.options
         self.facts = facts_here(replace(machine_settings(options.threads), device=options.device))
@@ -64,7 +59,6 @@ class JudgingPlugin(WorkerPlugin):  # type: ignore[misc]
         self._worker = worker
 
     def made_model(self, cancel: CancelToken) -> Judging:
-        """What judges."""
         return ModelOnWorker(self.options, cancel)
 
     async def teardown(self, worker: Worker) -> None:
@@ -76,23 +70,19 @@ class JudgingPlugin(WorkerPlugin):  # type: ignore[misc]
 
 
 def describe(dask_worker: Worker) -> bytes:
-    """What this worker is; asked beside its tasks, of which one may take long."""
+    """What this worker is; asked alongside its tasks, of which one may take long."""
     return _answered(lambda plugin: asdict(plugin.facts), dask_worker)
 
 
 def prepare(work: JudgeWork) -> bytes:
-    """Open the model of a run."""
     return _answered(lambda plugin: asdict(plugin.model.prepare(work)))
 
 
 def speed(work: JudgeWork) -> bytes:
-    """How fast the model of a run is here."""
     return _answered(lambda plugin: asdict(plugin.model.speed(work)))
 
 
 def judge(key: str, groups: Sequence[Sequence[PlacedItem]]) -> bytes:
-    """Judge groups of the run with this key."""
-
     def judged(plugin: JudgingPlugin) -> Any:
         if not plugin.model.knows(key):
             return NOT_PREPARED
@@ -122,7 +112,9 @@ def _answered(do: Callable[[JudgingPlugin], Any], worker: Worker | None = None) 
     plugin = (worker or get_worker()).plugins.get(PLUGIN)
     if not isinstance(plugin, JudgingPlugin):
         return refusal(
-            SetupError("It is a worker of Dask, and none of Tiebreak.", "Start it by Tiebreak's own command.")
+            SetupError(
+                "It is a plain Dask worker, not one of Tiebreak's.", "Start it by Tiebreak's own command."
+            )
         )
     try:
         return answer(do(plugin))
@@ -133,4 +125,4 @@ def _answered(do: Callable[[JudgingPlugin], Any], worker: Worker | None = None) 
     except Exception as error:  # a fault, which the asking computer tells
         last = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{type(error).__name__} in {last.name}, line {last.lineno}"
-        return refusal(SetupError(f"A fault of Tiebreak on this worker: {where}.", "Report it."))
+        return refusal(SetupError(f"A bug in Tiebreak on this worker: {where}.", "Report it."))

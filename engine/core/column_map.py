@@ -8,11 +8,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Literal
 
-from engine.core.errors import SetupError
+import msgspec
+
+from engine.core.codec import record_or
+from engine.core.errors import Hint, Setting, SetupError
 from engine.core.items import HUMAN_LABELS
-from engine.core.remedies import Remedy, Setting
 from engine.core.rubric import ELOQUENT, Rubric, criterion_problems
 
 ID, INSTRUCTION = "id", "instruction"
@@ -30,7 +32,7 @@ _NO_LABEL_WORD = "none"
 _MEANINGS = {**{label.value: label.value for label in HUMAN_LABELS}, _NO_LABEL_WORD: NO_LABEL}
 MEANINGS_IN_WORDS = f"{', '.join(HUMAN_LABELS)} or {_NO_LABEL_WORD}"
 GAP = "…"
-"""What stands where a person has to say something."""
+"""Marks what the user has to fill in."""
 
 _OF_LABELS = ("preference", "explanation")
 _OF_AN_ANNOTATOR = "|"  # stands in no name of a criterion
@@ -42,12 +44,12 @@ _ESCAPED_BAR = re.compile(r"\\([\\|])")
 Pairs = tuple[tuple[str, str], ...]
 
 
-class Sureness(Enum):
-    """How sure a guess is. The value: in words."""
+class Confidence(Enum):
+    """How confident a guess is. The value: in words."""
 
-    SURE = "sure"
+    SURE = "confident"
     LIKELY = "likely"
-    DOUBTFUL = "doubtful: please look"
+    UNCERTAIN = "uncertain: please check"
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class ColumnMap:
     """`sources`: for a column of ours, what is read for it; an empty source: nothing is.
 
     A column of ours that is not named is read from the file's column of that name, if there is one.
-    `labels`: for a value of the file's label columns, one of our labels, or NO_LABEL. Both are kept in the
+    `labels`: for a value of the file's label columns, one of our labels, or NO_LABEL. Both are stored in the
     order of their keys, so that equal maps are equal.
     """
 
@@ -74,17 +76,15 @@ class ColumnMap:
 
     @property
     def source_of(self) -> dict[str, str]:
-        """The sources by column of ours."""
         return dict(self.sources)
 
     @property
     def meaning_of(self) -> dict[str, str]:
-        """The labels by value of the file."""
         return dict(self.labels)
 
     @property
     def columns_text(self) -> str:
-        """`id=uid,instruction=prompt`, in the usual order of our columns; `parse_columns` reads it."""
+        """`id=uid,instruction=prompt`, in the default order of our columns; `parse_columns` reads it."""
         order = {name: place for place, name in enumerate(targets(ELOQUENT))}
         pairs = sorted(self.sources, key=lambda pair: (order.get(pair[0], len(order)), pair))
         return _joined(pairs)
@@ -100,27 +100,24 @@ class ColumnMap:
         return "; labels ".join(filter(None, (self.columns_text, self.labels_text)))
 
     def as_json(self) -> dict[str, dict[str, str]]:
-        """Plain values."""
         return {"columns": self.source_of, "labels": self.meaning_of}
 
     @classmethod
-    def of_json(cls, value: Any) -> "ColumnMap | None":
+    def of_json(cls, value: object) -> "ColumnMap | None":
         """What `as_json` gave; None for anything else."""
-        if not isinstance(value, dict):
+        found = record_or(value, _Form, None)
+        if found is None or not all(map(_is_target, found.columns)):
             return None
-        sources: Any = value.get("columns")
-        labels: Any = value.get("labels")
-        if not (_is_texts(sources) and _is_texts(labels)):
-            return None
-        if not all(map(_is_target, sources)) or any(
-            label not in _MEANINGS.values() for label in labels.values()
-        ):
-            return None
-        return cls(tuple(sources.items()), tuple(labels.items()))
+        return cls(tuple(found.columns.items()), tuple(found.labels.items()))
+
+
+class _Form(msgspec.Struct):
+    columns: dict[str, str]
+    labels: dict[str, Literal["A", "B", "both_good", "both_bad", "tie", ""]]
 
 
 def targets(rubric: Rubric) -> tuple[str, ...]:
-    """Every column that a map may give a source, in the usual order."""
+    """Every column that a map may give a source, in the default order."""
     labels = (f"{name}_{part}" for name in rubric.names for part in _OF_LABELS)
     return (ID, INSTRUCTION, *OUTPUTS, *RANKED, *CANDIDATES, *labels)
 
@@ -139,7 +136,7 @@ def parse_columns(text: str, of_outputs: bool = False) -> dict[str, str]:
         if not equals or name in sources:
             raise SetupError(
                 f"Columns: cannot read {part!r}.",
-                Remedy(
+                Hint(
                     "Write each column once, as OURS=THEIRS, with commas between: ",
                     Setting.COLUMNS.at(f"id=uid,instruction=prompt,{example}"),
                 ),
@@ -147,7 +144,8 @@ def parse_columns(text: str, of_outputs: bool = False) -> dict[str, str]:
         sources[name] = source
     if of_outputs and (unknown := [name for name in sources if name not in OF_OUTPUTS]):
         raise SetupError(
-            f"Columns: {unknown[0]!r} is no column of outputs.", f"Columns are {', '.join(OF_OUTPUTS)}."
+            f"Columns: {unknown[0]!r} is not a column of model outputs.",
+            f"Columns are {', '.join(OF_OUTPUTS)}.",
         )
     if not of_outputs:
         check_targets(sources)
@@ -162,7 +160,7 @@ def parse_labels(text: str) -> dict[str, str]:
         if not equals or label.strip() not in _MEANINGS or value in labels:
             raise SetupError(
                 f"Label values: cannot read {part!r}.",
-                Remedy(
+                Hint(
                     f"Write each value once, as VALUE=LABEL, with commas between; labels are"
                     f" {', '.join(_MEANINGS)}: ",
                     Setting.LABELS.at("1=A,2=B,0=tie"),
@@ -201,20 +199,19 @@ def label_column(column: str) -> str:
 
 
 def annotator_of(column: str) -> str:
-    """The annotator whose column it is; empty for any other column."""
     return column.partition(_OF_AN_ANNOTATOR)[2]
 
 
 def kept_column(column: str) -> str:
-    """Where what a dataset said itself in a column of labels or explanations is kept beside other people's:
-    `safety_preference_before`, `safety_preference_before|Ada`.
+    """Where what a dataset said itself in a column of labels or explanations is stored next to other the
+    users': `safety_preference_before`, `safety_preference_before|Ada`.
     """
     label, bar, annotator = column.partition(_OF_AN_ANNOTATOR)
     return f"{label}_before{bar}{annotator}"
 
 
 def annotators_among(columns: Iterable[str], label: str) -> dict[str, str]:
-    """The annotators of a label, each with his column among some columns of a dataset."""
+    """The annotators of a label, each with their column among some columns of a dataset."""
     start = annotator_column(label, "")
     return {name.removeprefix(start): name for name in columns if name.startswith(start)}
 
@@ -225,7 +222,7 @@ def check_targets(names: Sequence[str] | Mapping[str, str], rubric: Rubric | Non
     unknown = [name for name in names if name not in known and (rubric or not _is_target(name))]
     if unknown:
         raise SetupError(
-            f"Columns: {unknown[0]!r} is no column of a dataset.", f"Columns are {', '.join(known)}."
+            f"Columns: {unknown[0]!r} is not a column of a dataset.", f"Columns are {', '.join(known)}."
         )
 
 
@@ -244,7 +241,3 @@ def _parts(text: str) -> list[str]:
 
 def _joined(pairs: Sequence[tuple[str, str]]) -> str:
     return ",".join(re.sub(r"[\\,]", r"\\\g<0>", f"{key}={value}") for key, value in pairs)
-
-
-def _is_texts(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(text, str) for text in value.values())

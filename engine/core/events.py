@@ -1,17 +1,21 @@
-"""What runs and other slow work report while they last: frozen records, safe to send to another thread.
+"""What runs and other slow work report while they last, what is known of them by that, how they are stopped.
 
-Knows: the story of a run. Does not know: who listens.
+Reports are frozen records, safe to send to another thread; flags that stop work are shared between threads.
 """
 
+import threading
+import time
+from collections import deque
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
+from engine.core.errors import Hint
 from engine.core.formatting import duration
 from engine.core.health import Health
 from engine.core.items import Preference
 from engine.core.judgments import JudgedItem, Judgment, Unscored
-from engine.core.remedies import Remedy
 
 Event = TypeVar("Event")
 Result = TypeVar("Result")
@@ -26,7 +30,7 @@ class Preparing:
 
 @dataclass(frozen=True)
 class TuningStage:
-    """What the search for the best settings does from now on, in words; `number` of so many `stages`."""
+    """What the search for the best settings does from now on, in words; `number` of this many `stages`."""
 
     what: str
     number: int
@@ -34,16 +38,23 @@ class TuningStage:
 
 
 @dataclass(frozen=True)
+class Note:
+    """Something that the user should know; a hint is worded by whoever shows it."""
+
+    said: Hint | str
+
+
+@dataclass(frozen=True)
 class FilesRead:
     """Dataset and model are read, and the model fits this computer.
 
-    `notices`: what a person should know of dataset, model and memory, with what to do. `model_notice`: what
-    a model made for this program has to say to its users, empty for others.
+    `notices`: what the user should know of dataset, model and memory, with what to do. `model_notice`: what
+    a model made for this program has to tell its users, empty for others.
     """
 
     model: str
     model_notice: str
-    notices: tuple[Remedy | str, ...]
+    notices: tuple[Hint | str, ...]
 
 
 @dataclass(frozen=True)
@@ -57,7 +68,7 @@ class RunStarted:
 
 @dataclass(frozen=True)
 class ModelOpened:
-    """The model is loaded. `note`: what a person should know of its chat template, or empty."""
+    """The model is loaded. `note`: what the user should know of its chat template, or empty."""
 
     note: str
 
@@ -92,7 +103,7 @@ class GroupUnderWay:
     run_seconds_left: float | None = None
 
     def after(self, seconds: float) -> "GroupUnderWay":
-        """The same so many seconds later, as nothing was told since."""
+        """The same this many seconds later, as nothing was reported since."""
         left = self.seconds_left
         return replace(
             self,
@@ -109,8 +120,8 @@ class GroupUnderWay:
     @property
     def loss_in_words(self) -> str:
         """What a stop would lose, and when it would lose nothing."""
-        kept = "" if self.seconds_left is None else f"; in about {duration(self.seconds_left)} it is kept"
-        return f"A stop now loses {duration(self.seconds)} of work on {self.items_in_words}{kept}."
+        kept = "" if self.seconds_left is None else f"; in about {duration(self.seconds_left)} it is stored"
+        return f"Stopping now loses {duration(self.seconds)} of work on {self.items_in_words}{kept}."
 
     @property
     def ending_in_words(self) -> str:
@@ -123,7 +134,7 @@ class GroupUnderWay:
 class LabelsRead:
     """What is decided of an item that is not stored yet, by the orders that are read: a preview.
 
-    `position`: its place in the dataset. `whole`: all orders are read, so that ItemJudged will say the same.
+    `position`: its place in the dataset. `whole`: all orders are read, so that ItemJudged will have the same.
     """
 
     position: int
@@ -144,7 +155,9 @@ class Drafted:
 
 @dataclass(frozen=True)
 class ItemJudged:
-    """One item is in the store; `judgments` as its readings are decided, in the order of the rubric."""
+    """One item is in the store; `judgments` as its raw predictions are decided, in the order of the
+    rubric.
+    """
 
     judged: JudgedItem
     judgments: tuple[Judgment | Unscored, ...]
@@ -158,7 +171,7 @@ class HealthSeen:
 
 
 @dataclass(frozen=True)
-class MadeClear:
+class Resolved:
     """A run that is judged until something is clear found a part of it: in words."""
 
     said: str
@@ -180,7 +193,7 @@ class RunEnded:
 
 @dataclass(frozen=True)
 class MeasureProgress:
-    """Slow work beside a run: `done` of `total`, those known from before included.
+    """Slow work alongside a run: `done` of `total`, those known from before included.
 
     They are what the work goes through: explanations that are measured or written again, items that are
     counted for a forecast.
@@ -192,7 +205,7 @@ class MeasureProgress:
 
 @dataclass(frozen=True)
 class DeviceLeft:
-    """A device failed in a run, which goes on by the processor. `reason`: why, as a clause."""
+    """A device failed in a run, which continues by the processor. `reason`: why, as a clause."""
 
     device: str
     reason: str
@@ -201,7 +214,7 @@ class DeviceLeft:
     def in_words(self) -> str:
         """What happened, and that nothing is lost."""
         failed = f"{self.device} failed: {self.reason}."
-        return f"{failed} The processor goes on with this run; what was judged is kept."
+        return f"{failed} The processor continues this run; all judgments are stored."
 
 
 @dataclass(frozen=True)
@@ -219,10 +232,10 @@ class ClusterUnderWay:
 
 @dataclass(frozen=True)
 class ClusterNews:
-    """Something that a person should know of the workers of a run. `remedy`: the next step, where any."""
+    """Something that the user should know of the workers of a run. `hint`: the next step, where any."""
 
     said: str
-    remedy: Remedy | None = None
+    hint: Hint | None = None
 
 
 JudgeEvent = TokensEvaluated | GroupUnderWay | LabelsRead | Drafted
@@ -232,7 +245,7 @@ RunEvent = (
     | ModelOpened
     | JudgeEvent
     | ItemJudged
-    | MadeClear
+    | Resolved
     | HealthSeen
     | DeviceLeft
     | ClusterEvent
@@ -258,3 +271,172 @@ def followed(work: Generator[Event, None, Result], tell: Callable[[Event], objec
     for event in reports:
         tell(event)
     return reports.result
+
+
+class Cancelled(Exception):
+    """Raised where work stops because its CancelToken was set. Not an error: shown to nobody."""
+
+
+class CancelToken:
+    """A flag that any thread may set and any thread may ask; and one for work that may end what it began.
+
+    Setting them is safe in a signal handler, also where a second signal comes in its midst: an Event is not,
+    for its `set` holds a lock, and would wait for itself. Here are plain attributes, and a lock that is held
+    until `cancel` lets go of it, by one call into C that no handler can interrupt.
+    """
+
+    def __init__(self) -> None:
+        self._requested = False
+        self._soon = False
+        self._shut = threading.Lock()
+        self._shut.acquire()
+
+    def end_soon(self) -> None:
+        """Ask for the work to end where it loses nothing: what knows no such place continues. As safe."""
+        self._soon = True
+
+    @property
+    def ending(self) -> bool:
+        return self._soon or self._requested
+
+    def cancel(self) -> None:
+        """Ask for the work to stop. Safe from any thread and from a signal handler."""
+        self._requested = True
+        self._open()
+
+    @property
+    def requested(self) -> bool:
+        return self._requested
+
+    def wait(self, seconds: float) -> bool:
+        """Wait, on a thread with nothing else to do, until `cancel` was called; False after so long."""
+        if not self._requested and self._shut.acquire(timeout=seconds):
+            self._open()  # for the next one who waits
+        return self._requested
+
+    def raise_if_requested(self) -> None:
+        if self._requested:
+            raise Cancelled
+
+    def _open(self) -> None:
+        with suppress(RuntimeError):  # it was open
+            self._shut.release()
+
+
+_RATE_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class RunProgress:
+    """How far the run with the number `run_id` is.
+
+    `judged`: items in the store, `judged_before` of them from earlier sessions. `unscored`: judgments of
+    this session that could not be made. `tokens`: read and written in it; `tokens_per_second`: over the last
+    half minute, None where nothing was read yet. `elapsed`, `left`: seconds; None where it cannot be known
+    yet. `group`: the items that are judged now, None between two groups.
+    """
+
+    run_id: int
+    items: int
+    judged: int
+    judged_before: int
+    unscored: int = 0
+    tokens: int = 0
+    tokens_per_second: float | None = None
+    elapsed: float = 0.0
+    left: float | None = None
+    group: GroupUnderWay | None = None
+
+
+class RunFollower:
+    """Is told what one run reports, and says at any time what that comes to.
+
+    `note`: what is done now, or what the user should know of the model; empty for nothing. `health`: of all
+    that is judged, once that can be said. `cluster`: who judges, where other computers do.
+    `clear`: what was found so far of what the run is to answer, in words.
+    """
+
+    def __init__(self, note: str = "", clock: Callable[[], float] = time.monotonic) -> None:
+        self.note = note
+        self.health: Health | None = None
+        self.cluster: ClusterUnderWay | None = None
+        self.clear: list[str] = []
+        self._clock = clock
+        self._begun = clock()
+        self._ended: float | None = None
+        self._count: RunProgress | None = None
+        self._group: tuple[float, GroupUnderWay] | None = None  # with when it was told
+        self._left: tuple[float, float] | None = None  # when it was told, and the seconds
+        self._spans: deque[tuple[float, int]] = deque()  # tokens, with when they were told
+
+    @property
+    def progress(self) -> RunProgress | None:
+        """How far the run is, or was at its end; None before its files and its model were found good."""
+        if self._count is None:
+            return None
+        now = self._clock() if self._ended is None else self._ended
+        group = self._group and self._group[1].after(now - self._group[0])
+        left = self._left and max(0.0, self._left[1] - (now - self._left[0]))
+        rate, elapsed = self._rate(now), now - self._begun
+        return replace(self._count, tokens_per_second=rate, elapsed=elapsed, left=left, group=group)
+
+    def follow(self, event: object) -> None:
+        """Take in what the run reports; what says nothing of how far it is, is passed over."""
+        now = self._clock()
+        if isinstance(event, TokensEvaluated):
+            self._spans.append((now, event.tokens))
+            self._add(tokens=event.tokens)
+        elif isinstance(event, ItemJudged):
+            self._group = None
+            self._add(judged=1, unscored=sum(isinstance(each, Unscored) for each in event.judgments))
+        elif isinstance(event, GroupUnderWay):
+            self._group = now, event
+            self._tell_left(now, event.run_seconds_left)
+        elif isinstance(event, ClusterUnderWay):
+            self.cluster = event
+            self._tell_left(now, event.seconds_left)
+        elif isinstance(event, Preparing):
+            self.note = f"{event.what} …"
+        elif isinstance(event, RunStarted):
+            self._start(event)
+        elif isinstance(event, ModelOpened):
+            self._spans.append((now, 0))
+            self.note = event.note
+        elif isinstance(event, HealthSeen):
+            self.health = event.health
+        elif isinstance(event, Resolved):
+            self.clear.append(event.said)
+
+    def end(self) -> None:
+        self._ended = self._clock()
+        self._group = self._left = None
+        self.note = ""
+
+    def _start(self, event: RunStarted) -> None:
+        before = self._count or RunProgress(event.run_id, event.items, event.judged, event.judged)
+        # Where a GPU failed the processor begins once more: what the GPU judged is of this session.
+        self._count = replace(before, judged=event.judged)
+        self._group = None
+
+    def _add(self, judged: int = 0, unscored: int = 0, tokens: int = 0) -> None:
+        if (count := self._count) is not None:
+            self._count = replace(
+                count,
+                judged=count.judged + judged,
+                unscored=count.unscored + unscored,
+                tokens=count.tokens + tokens,
+            )
+
+    def _tell_left(self, now: float, seconds: float | None) -> None:
+        if seconds is not None:
+            self._left = now, seconds
+
+    def _rate(self, now: float) -> float | None:
+        """Tokens per second over the last half minute, so that it follows the load of the computer."""
+        while len(self._spans) > 2 and now - self._spans[1][0] > _RATE_SECONDS:
+            self._spans.popleft()
+        if len(self._spans) < 2:
+            return None
+        # Those of the first span were read before it was told: they lie outside.
+        counted = sum(tokens for _, tokens in list(self._spans)[1:])
+        return counted / max(now - self._spans[0][0], 1e-9)

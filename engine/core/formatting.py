@@ -1,12 +1,9 @@
-"""Numbers and foreign texts as people read them, in terminals, reports and windows.
-
-Knows: shares, numbers, intervals, names, invisible characters. Does not know: what they measure or mean,
-where they are shown.
-"""
+"""Numbers, names and foreign texts as users read them, and names that every file can have."""
 
 import difflib
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import PureWindowsPath
 
 # Control characters but tab and line feed, halves of characters, marks of direction.
 HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -23,7 +20,7 @@ def points(difference: float) -> str:
 
 
 def number(value: float | None, digits: int = 2, least: float | None = None) -> str:
-    """A number with so many decimals, without a sign where it rounds to 0; a dash where there is none.
+    """A number with this many decimals, without a sign where it rounds to 0; a dash where there is none.
 
     `least`: a number below it is shown as less than it, `<0.001`.
     """
@@ -35,7 +32,6 @@ def number(value: float | None, digits: int = 2, least: float | None = None) -> 
 
 
 def yes_or_no(value: bool) -> str:
-    """True or false in a word."""
     return "yes" if value else "no"
 
 
@@ -58,7 +54,6 @@ def short_count(count: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time as people say it: `40 s`, `25 min`, `3 h 10 min`."""
     if seconds < 90:
         return f"{max(seconds, 1):.0f} s"
     minutes = round(seconds / 60)
@@ -66,7 +61,6 @@ def duration(seconds: float) -> str:
 
 
 def counted(number: int, singular: str, plural: str) -> str:
-    """A number with its noun: `1 item`, `1,240 items`."""
     return f"{number:,} {singular if number == 1 else plural}"
 
 
@@ -100,13 +94,12 @@ _NEEDS_NO_QUOTES = re.compile(r"[\w.:#-]+( [\w.:#-]+)*")
 
 
 def did_you_mean(text: str, choices: Collection[str]) -> str:
-    """A question to begin a remedy with: whether the nearest of some names was meant; empty for none."""
+    """A question to begin a hint with: whether the nearest of some names was meant; empty for none."""
     near = difflib.get_close_matches(text, choices, n=1)
     return f"Did you mean {named(near[0])}? " if near else ""
 
 
 def capitalised(sentence: str) -> str:
-    """A sentence with a capital first letter; the others stay."""
     return sentence[:1].upper() + sentence[1:]
 
 
@@ -116,13 +109,12 @@ def short_name(name: str) -> str:
 
 
 def without_middle(text: str, most: int) -> str:
-    """A text of at most so many characters: a longer one lacks its middle, and keeps more of its start."""
+    """A text of at most this many characters: a longer one lacks its middle, and keeps more of its start."""
     end = most * 3 // 10
     return text if len(text) <= most else f"{text[: most - end - 1]}…{text[-end:]}"
 
 
 def clipped(text: str) -> str:
-    """A text cut to 40 characters."""
     return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "…"
 
 
@@ -148,3 +140,100 @@ def listed(names: Sequence[str], most: int = _MOST_LISTED, shown: Callable[[str]
     """The first few names, and how many more there are."""
     text = ", ".join(map(shown, names[:most]))
     return f"{text} and {len(names) - most:,} more" if len(names) > most else text
+
+
+_KEPT = re.compile(r'[\x00-\x1f<>:"/\\|?*]+')
+_DEVICES = frozenset(
+    (
+        *("aux", "con", "conin$", "conout$", "nul", "prn"),
+        *(f"{name}{n}" for name in ("com", "lpt") for n in range(10)),
+    )
+)
+_LONGEST = 259  # characters of UTF-16 of a path with its folders, where long ones are not switched on
+
+
+def file_stem(called: str, most: int) -> str:
+    """How the name of a file begins that is made of what somebody called something; maybe empty.
+
+    At most this many bytes in UTF-8, of which the systems give a name 255. The suffix comes behind it.
+    """
+    stem = _KEPT.sub("-", called).encode("utf-8", "ignore")[:most].decode("utf-8", "ignore").strip(" .")
+    return f"_{stem}" if _is_device(stem) else stem
+
+
+def windows_fault(path: PureWindowsPath, long_paths: bool) -> str:
+    """Why Windows takes an absolute path not, or for another one, as a clause; empty where it takes it.
+
+    `long_paths`: whether it takes those of more than 259 characters.
+    """
+    for part in path.parts[1:]:
+        if part == "..":
+            continue
+        if found := _KEPT.search(part):
+            return f"Windows allows no {found[0][0]!r} in a name"
+        if _is_device(part):
+            return f"Windows reserves the name {part!r} for a device"
+        if part.endswith((" ", ".")):
+            end = "dot" if part.endswith(".") else "space"
+            return f"the name {part!r} ends with a {end}, which Windows drops"
+    length = len(str(path).encode("utf-16-le", "surrogatepass")) // 2
+    if length > _LONGEST and not long_paths and not str(path).startswith("\\\\?\\"):
+        return (
+            f"with its folders it has {length} characters, and this Windows allows {_LONGEST} while long"
+            " paths are not enabled"
+        )
+    return ""
+
+
+def _is_device(name: str) -> bool:
+    """Whether Windows, of whatever age, opens a device at a name: what comes after a dot does not count."""
+    # It takes the small digits 1 to 3 for digits, too.
+    first = name.partition(".")[0].rstrip(" ").casefold().translate({0xB9: "1", 0xB2: "2", 0xB3: "3"})
+    return first in _DEVICES
+
+
+INTERVAL = (
+    "95 % confidence interval of the value for items of this kind: at least 95 of 100 such intervals contain"
+    " it."
+    " Items with the same instruction are one cluster; few instructions make the interval wide."
+)
+KAPPA = "Cohen's kappa: agreement beyond chance. 0 is chance, 1 is complete; “-” where only one label occurs."
+MACRO_F1 = (
+    "The mean F1 score (0 to 1) over the labels that occur: rare labels count as much as frequent ones."
+)
+BETTER = (
+    "Is the judge better than the best baseline on the same items, which is given in brackets?"
+    " “Yes”: the whole 95 % interval of the difference is above 0; “not significant”: it includes 0; “no”:"
+    " the"
+    " accuracy is not above it; “-”: fewer than ten instructions, too few to tell."
+)
+ROUGE_L = (
+    "Overlap between the judge's explanation and the human one: words in the same order, × 100. It measures"
+    " word overlap, not whether an explanation is right."
+)
+AGREEMENT = (
+    "The percentage of explanations that a judge model finds accurate and in agreement with the human one."
+)
+SLICES_NOTE = (
+    "Many slices mean multiple comparisons: one interval in twenty misses by chance, and the best and the"
+    " worst slice look further apart than they are. Test a difference between slices on new items before you"
+    " rely on it."
+)
+"""The note under every table of slices."""
+SCORE = "10 × (P(it is preferred) + P(both good)), 0 to 10"
+"""The score of a response on a criterion in weighted scoring."""
+
+
+def best_of(what: str, choice: tuple[int, float] | None, by: str = "accuracy") -> list[str]:
+    """A sentence on the optimism of selecting the best; none if that is not known, or nothing.
+
+    `what`: what there are several of; `choice`: how many, and how much better the best looks than it is if
+    all are equally good (0 to 1); `by`: by which measure.
+    """
+    if choice is None or not round(100 * choice[1], 1):
+        return []
+    candidates, excess = choice
+    return [
+        f"The best of {candidates:,} {what} is selected on these items: if all were equally good, its {by}"
+        f" would still look {100 * excess:.1f} points better than it is."
+    ]

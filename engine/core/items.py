@@ -1,11 +1,11 @@
-"""Items and what is said of them: preferences, orders, ways of asking, human labels, predictions.
+"""Items and their labels: preferences, orders, elicitation methods, human labels, predictions.
 
-Knows: the words of the field (item, preference, human label, order, way of asking, gold, prediction).
-Does not know: files, models, how anything is computed.
+Also ids and explanations that pandas would not give back as they were written, found without pandas.
 """
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -39,33 +39,33 @@ PREFERENCES: tuple[Preference, ...] = tuple(Preference)
 
 
 class Tie(StrEnum):
-    """A tie of which nobody said whether both responses are good or bad: people's label, never a judge's."""
+    """A tie that leaves open whether both responses are good or bad: a human label, never a judge's."""
 
     TIE = "tie"
 
     @property
     def swapped(self) -> "Tie":
-        """The same: it speaks of both responses alike."""
+        """The same: it treats both responses alike."""
         return self
 
 
 HumanLabel = Preference | Tie
-"""What people may say of an item on one criterion."""
+"""What an annotator may give an item on one criterion."""
 
 HUMAN_LABELS: tuple[HumanLabel, ...] = (*PREFERENCES, Tie.TIE)
 TIES = (Preference.BOTH_GOOD, Preference.BOTH_BAD)
-"""The ties that a judge may give: of each it is said whether both responses are good."""
+"""The ties that a judge may give: each says whether both responses are good."""
 
 
 def written_label(text: str) -> HumanLabel:
-    """The human label that is written so. ValueError for any other text."""
+    """The human label of this text. ValueError for any other text."""
     return Tie.TIE if text == Tie.TIE else Preference(text)
 
 
 def agree(one: HumanLabel | None, other: HumanLabel | None) -> bool:
-    """Whether two labels agree, None being one of its own: the one place that says what a tie agrees with.
+    """Whether two labels agree, None being one of its own: the one place that defines what a tie agrees with.
 
-    Both `both_good` and `both_bad` agree with a tie of which nobody said more; not with each other.
+    Both `both_good` and `both_bad` agree with an unspecified tie; not with each other.
     """
     return one is other or (one is Tie.TIE and other in TIES) or (other is Tie.TIE and one in TIES)
 
@@ -76,24 +76,23 @@ def agreeing(human: HumanLabel) -> tuple[Preference, ...]:
 
 
 def probability_of(human: HumanLabel, probabilities: Sequence[float]) -> float:
-    """The probability of what agrees with a human label; `probabilities`: in the order of PREFERENCES."""
+    """The probability of all labels that agree with a human one; `probabilities`: as in PREFERENCES."""
     return sum(probabilities[PREFERENCES.index(label)] for label in agreeing(human))
 
 
 def certain(label: Preference) -> tuple[float, ...]:
-    """The probabilities, in the order of PREFERENCES, of a label that came without any: 1 for itself."""
     return tuple(float(each is label) for each in PREFERENCES)
 
 
 def labels_beside(found: Container[Any]) -> tuple[HumanLabel, ...]:
-    """The rows that human labels are counted in: the four, and `tie` where any is one."""
+    """The rows of a count of human labels: the four, and `tie` if any is one."""
     return HUMAN_LABELS if Tie.TIE in found else PREFERENCES
 
 
 def majority(labels: Sequence[HumanLabel]) -> HumanLabel | None:
-    """What more than half of some labels say; None where no label has so many.
+    """The label of more than half of these; None if there is none.
 
-    Where more than half are ties, but of no one kind, it is a tie of which nobody said more.
+    If more than half are ties of different kinds, it is an unspecified tie.
     """
     for label, count in Counter(labels).items():
         if 2 * count > len(labels):
@@ -109,26 +108,55 @@ class Order(StrEnum):
     BA = "BA"
 
     def arrange(self, a: str, b: str) -> tuple[str, str]:
-        """The two responses in the order in which the model sees them."""
         return (a, b) if self is Order.AB else (b, a)
 
 
-class Way(StrEnum):
-    """A way of asking a model which response is better on a criterion."""
+class Method(StrEnum):
+    """An elicitation method: how a model is asked which response is better on a criterion.
 
-    LETTERS = "letters"
-    PERMUTED = "permuted"
-    ABSOLUTE = "absolute"
-    GRADED = "graded"
-    THINKING = "thinking"
+    The values are those of stores, files and identities of runs, and stay.
+    """
+
+    LABEL_TOKENS = "letters"
+    PERMUTED_LABELS = "permuted"
+    POINTWISE_YES_NO = "absolute"
+    POINTWISE_GRADE = "graded"
+    CHAIN_OF_THOUGHT = "thinking"
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """Its name for people: `label tokens`, `pointwise yes/no`."""
+        return _TITLES[self]
+
+    @property
+    def option(self) -> str:
+        return _OPTIONS[self]
+
+
+_TITLES = {
+    Method.LABEL_TOKENS: "label tokens",
+    Method.PERMUTED_LABELS: "permuted label tokens",
+    Method.POINTWISE_YES_NO: "pointwise yes/no",
+    Method.POINTWISE_GRADE: "pointwise grade",
+    Method.CHAIN_OF_THOUGHT: "chain of thought",
+}
+_OPTIONS = {
+    Method.LABEL_TOKENS: "label-tokens",
+    Method.PERMUTED_LABELS: "permuted-labels",
+    Method.POINTWISE_YES_NO: "pointwise-yes-no",
+    Method.POINTWISE_GRADE: "pointwise-grade",
+    Method.CHAIN_OF_THOUGHT: "chain-of-thought",
+}
+METHOD_TITLES = {method.value: method.title for method in Method}
+"""The names for people of the values that stores and files hold."""
 
 
 @dataclass(frozen=True)
 class Gold:
-    """What people said of one item on one criterion; each part may be missing.
+    """The human label and explanation of one item on one criterion; each part may be missing.
 
-    `annotators`: where several labelled it, what each of them said, by name; `label` is then their majority,
-    or what the file gives beside them.
+    `annotators`: if several labelled it, the label of each, by name; `label` is then their majority, or the
+    one that the file gives as well.
     """
 
     label: HumanLabel | None = None
@@ -137,12 +165,12 @@ class Gold:
 
     @property
     def shares(self) -> dict[HumanLabel, float]:
-        """How many of the annotators gave each label, 0 to 1 and 1 together; empty without annotators."""
+        """The share of the annotators that gave each label, 0 to 1; empty without annotators."""
         counts = Counter(self.annotators.values())
         return {label: counts[label] / counts.total() for label in HUMAN_LABELS if label in counts}
 
     def said_json(self) -> dict[str, Any]:
-        """What the annotators said, as plain values: their majority, the shares of labels, who gave which."""
+        """The annotators' labels as plain values: their majority, the shares of labels, who gave which."""
         return {
             "label": self.label,
             "shares": {label.value: share for label, share in self.shares.items()},
@@ -162,24 +190,22 @@ class Item:
 
     @property
     def content_hash(self) -> str:
-        """SHA-256 (hex) of the three texts; neither the id nor the labels take part."""
+        """SHA-256 (hex) of the three texts, without the id and the labels."""
         return digest([self.instruction, self.output_a, self.output_b])
 
     @property
     def group(self) -> str:
-        """By what items belong together, in intervals, folds and draws: their instruction. One that is empty
-        or blank says nothing of what was asked, and such an item is by itself.
+        """What items are grouped by in intervals, folds and samples: their instruction. An item whose
+        instruction is empty or blank is a group of its own.
         """
         return self.instruction if self.instruction.strip() else f"{self.id}\0{self.content_hash}"
 
     @property
     def lengths(self) -> tuple[int, int]:
-        """Of the responses A and B, in characters."""
         return len(self.output_a), len(self.output_b)
 
     @property
     def letters(self) -> int:
-        """The length of the three texts together."""
         return len(self.instruction) + len(self.output_a) + len(self.output_b)
 
 
@@ -191,7 +217,39 @@ def digest(value: object) -> str:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What was predicted for one item on one criterion; no preference means unscored."""
+    """The prediction for one item on one criterion; no preference means unscored."""
 
     preference: Preference | None = None
     explanation: str | None = None
+
+
+# The cells that pandas takes for a missing value, quoted or not.
+_MISSING_WORDS = frozenset(
+    (
+        *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
+        *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
+    )
+)
+
+_NUMBER_OR_TRUTH = re.compile(
+    r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*|\s*[+-]?inf(inity)?\s*|true|false", re.I
+)
+_NEVER_READ_BACK = re.compile("[\0\ud800-\udfff]")
+
+
+def unsafe_explanation(text: str) -> bool:
+    """True for a text that pandas.read_csv would not give back: quoting does not help it.
+
+    Such are the empty text, the words that pandas takes for a missing value (`None`, `N/A`, `nan`), a
+    number or truth value alone (`7`, `1.`, `true`), and texts with a NUL or a lone surrogate.
+    """
+    return (
+        text in _MISSING_WORDS
+        or _NUMBER_OR_TRUTH.fullmatch(text) is not None
+        or _NEVER_READ_BACK.search(text) is not None
+    )
+
+
+def unwritable_ids(ids: Sequence[str]) -> list[str]:
+    """The ids that write_submission refuses: words for a missing value, and those with a NUL or surrogate."""
+    return [item_id for item_id in ids if item_id in _MISSING_WORDS or _NEVER_READ_BACK.search(item_id)]

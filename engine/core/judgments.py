@@ -1,21 +1,21 @@
-"""The records that the rooms of the engine hand to each other: frozen, checked when made.
+"""The records that the rooms of the engine hand to each other: raw predictions, judgments, calibrations.
 
-Knows: the words of the field (item, criterion, preference, order, reading, judgment).
-Does not know: files, models, how anything is computed.
+What a calibration looks at, and which items it learned from, which are known again by short hashes of their
+content. Knows: the terms of the field. Does not know: files, models, how anything is computed.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple, TypeGuard, cast
+from typing import Annotated, NamedTuple, TypeGuard, cast
 
-from engine.core.errors import SetupError
-from engine.core.fitted_on import short_hash
-from engine.core.head_parts import HeadPart
-from engine.core.items import Order, Prediction, Preference, Way
-from engine.core.remedies import Remedy, Step
+import msgspec
+
+from engine.core.errors import Hint, SetupError, Step
+from engine.core.formatting import words
+from engine.core.items import Item, Method, Order, Prediction, Preference, digest
+from engine.core.tables import Estimate
 
 _LOWEST_LOG_PROB = -1e100  # 32-bit floats, which models compute with, have none below
 _ROUNDING = 1e-3  # by which one may be above 0
@@ -45,24 +45,21 @@ class JudgmentKey(NamedTuple):
 
 
 class Keyed:
-    """Something that is said of one judgment."""
-
     item_id: str
     criterion: str
 
     @property
     def key(self) -> JudgmentKey:
-        """Of which one."""
         return JudgmentKey(self.item_id, self.criterion)
 
 
 @dataclass(frozen=True)
-class RawAnswer:
-    """What the model said to one question of a way, as it saw the responses.
+class AnswerLogProbs:
+    """The model's answer to one question of a method, for the responses as it saw them.
 
-    `question`: the name that the way gives it. `log_probs`: natural-log probabilities of its answers, in the
-    way's order, out of the model's whole vocabulary. `thought`: what the model wrote before it, empty for
-    none; `cut` where a length limit ended that.
+    `question`: the name that the method gives it. `log_probs`: natural-log probabilities of its answers, in
+    the method's order, out of the model's whole vocabulary. `thought`: what the model wrote before it, empty
+    for none; `cut` where a length limit ended that.
     """
 
     question: str
@@ -77,26 +74,25 @@ class RawAnswer:
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What the model said of one item and criterion in one order and way.
+class RawPrediction:
+    """A raw prediction: the model's answer for one item, criterion, order and method.
 
     `log_probs`: natural-log probabilities of the four labels, in the order of `PREFERENCES`, out of the
     model's whole vocabulary, as the model saw the responses: A is the first one shown. Not yet un-swapped.
-    `answers`: what they were made of, by the way; empty for Way.LETTERS, which reads them as they are, and in
-    a panel. `judge`: which of a panel's judges said it, from 1; 0 in a run of one judge. `label_alone`: of a
-    panel, what a submission's label is taken for: nobody read it in an order or a way, and its certainty is
-    one that was stated.
+    `answers`: what they were made of, by the method; empty for Method.LABEL_TOKENS, which reads them as they
+    are, and in a jury. `judge`: which of a jury's judges it is of, from 1; 0 in a run of one judge.
+    `label_alone`: in a jury, a submission's label, without order and method, with a stated certainty.
     """
 
     order: Order
     log_probs: tuple[float, float, float, float]
-    way: Way = Way.LETTERS
-    answers: tuple[RawAnswer, ...] = ()
+    method: Method = Method.LABEL_TOKENS
+    answers: tuple[AnswerLogProbs, ...] = ()
     judge: int = 0
     label_alone: bool = False
 
     @property
-    def format_mass(self) -> float:
+    def answer_mass(self) -> float:
         """Share (0 to 1) of all probability that the four labels hold; low: the format was not understood."""
         return sum(map(math.exp, self.log_probs))
 
@@ -112,34 +108,33 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Shortening:
-    """Characters left out of the middle of each response so that the item fits the context."""
+    """Characters omitted of the middle of each response so that the item fits the context."""
 
     left_out_a: int
     left_out_b: int
 
     @property
     def in_words(self) -> str:
-        """What is left out, in a sentence."""
         of_a, of_b = f"{self.left_out_a:,} characters of response A", f"{self.left_out_b:,} of response B"
-        return f"Left out of the middle: {of_a}, {of_b}."
+        return f"Omitted from the middle: {of_a}, {of_b}."
 
 
 @dataclass(frozen=True)
 class JudgedItem:
     """All that the model gave for one item, raw: decisions are derived from it.
 
-    `position`: place in the dataset, from 0. `readings`, `explanations`, `unscored` (the reason) by
-    criterion; each criterion has readings or a reason. `seconds`: wall time of its share of the group.
+    `position`: place in the dataset, from 0. `raw_predictions`, `explanations`, `unscored` (the reason) by
+    criterion; each criterion has raw predictions or a reason. `seconds`: wall time of its share of the group.
     `lengths`: of the responses A and B, in characters; None where an earlier version judged. `rewritten`:
     explanations written later for another label, by criterion and label; the first ones stay in
     `explanations`. `given`: the labels and explanations of an opened submission, by criterion, in the place
-    of readings; none of an item that it does not answer, which is unscored on all of them.
+    of raw predictions; none of an item that it does not answer, which is unscored on all of them.
     """
 
     position: int
     item_id: str
     content_hash: str
-    readings: Mapping[str, tuple[Reading, ...]]
+    raw_predictions: Mapping[str, tuple[RawPrediction, ...]]
     explanations: Mapping[str, Explanation] = field(default_factory=dict)
     unscored: Mapping[str, str] = field(default_factory=dict)
     shortening: Shortening | None = None
@@ -150,33 +145,166 @@ class JudgedItem:
     given: Mapping[str, Prediction] = field(default_factory=dict)
     lengths: tuple[int, int] | None = None
 
-    def keeping(self, is_kept: Callable[[Reading], bool]) -> "JudgedItem":
-        """The same with some of its readings alone."""
+    def run_writer(self, is_kept: Callable[[RawPrediction], bool]) -> "JudgedItem":
         return replace(
-            self, readings={name: tuple(filter(is_kept, own)) for name, own in self.readings.items()}
+            self,
+            raw_predictions={name: tuple(filter(is_kept, own)) for name, own in self.raw_predictions.items()},
         )
 
-    def of_way(self, way: Way) -> "JudgedItem":
-        """The same with the readings of one way alone."""
-        return self.keeping(lambda reading: reading.way is way)
+    def of_method(self, method: Method) -> "JudgedItem":
+        return self.run_writer(lambda reading: reading.method is method)
 
 
 LARGEST_FACTOR = 1e6
 """What a calibration may multiply by or add at most: fitted ones stay far below."""
 
 
+class FeatureKind(StrEnum):
+    RAW_PREDICTIONS = "readings"  # of one judge and method, in both orders or in one
+    CRITERION = "criterion"  # the mean of the raw predictions on another criterion
+    LENGTHS = "lengths"  # of the two responses
+
+
+class Feature(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One of these; the fields that its kind does not need are empty.
+
+    `judge`: its number in a jury, 0 in a run of one judge. `order`: None for both together.
+    """
+
+    kind: FeatureKind
+    judge: Annotated[int, msgspec.Meta(ge=0)] = 0
+    method: Method | None = msgspec.field(name="way", default=None)
+    order: Order | None = None
+    criterion: str = ""
+
+    @property
+    def in_words(self) -> str:
+        """For users: `judge 2, graded`, `the readings on safety`, `the lengths of the responses`."""
+        if self.kind is FeatureKind.LENGTHS:
+            return "the lengths of the responses"
+        if self.kind is FeatureKind.CRITERION:
+            return f"the raw predictions on {words(self.criterion)}"
+        judge = f"judge {self.judge}" if self.judge else ""
+        return ", ".join(filter(None, (judge, self.method and self.method.title, self.order)))
+
+
+LENGTHS = Feature(FeatureKind.LENGTHS)
+
+
+def parts_in_words(parts: Sequence[Feature]) -> str:
+    """What is looked at: `each of letters; graded; and the readings on safety`; empty for nothing."""
+    read = [part for part in parts if part.kind is FeatureKind.RAW_PREDICTIONS]
+    beside = [part.in_words for part in parts if part.kind is not FeatureKind.RAW_PREDICTIONS]
+    own = [f"each of {'; '.join(part.in_words for part in read)}"] if read else []
+    *others, last = [*own, *beside] or [""]
+    return f"{'; '.join(others)}; and {last}" if others else last
+
+
+_DIGITS = 12  # 48 bits: among 10,000 items two share one in 1 of 5 million cases
+ShortHash = Annotated[str, msgspec.Meta(pattern=f"^[0-9a-f]{{{_DIGITS}}}$")]
+
+
+def short_hash(of: str) -> str:
+    """The first digits of a hash (hex), by which content is known again."""
+    return of[:_DIGITS]
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Of how many items (`of`) some took part in a fit: `items`; and of the others this many have an
+    instruction that took part: `instructions`.
+    """
+
+    items: int
+    instructions: int
+    of: int
+
+    def in_words(self, fitted: str) -> str:
+        """`59 of these 60 items took part in the fit of FITTED.`; empty where nothing is in common."""
+        have = f"{'has' if self.instructions == 1 else 'have'} an instruction that"
+        of = f"of these {self.of:,} items"
+        if not self.items:
+            some = f"{self.instructions:,} {of} {have} took part in the fit of {fitted}."
+            return some if self.instructions else ""
+        more = f" {self.instructions:,} more {have} did." if self.instructions else ""
+        return f"{self.items:,} {of} took part in the fit of {fitted}.{more}"
+
+
+@dataclass(frozen=True)
+class FittedOn:
+    """Short hashes of the items that a fit learned from, in their order, and of their instructions."""
+
+    items: tuple[ShortHash, ...]
+    instructions: tuple[ShortHash, ...]
+
+    def __post_init__(self) -> None:
+        if len(set(self.items)) < len(self.items):
+            raise ValueError("an item took part twice")
+
+    @classmethod
+    def of(cls, items: Iterable[Item]) -> "FittedOn":
+        """What a fit to these items learned from."""
+        learned = {short_hash(item.content_hash): item.group for item in items}
+        return cls(tuple(learned), tuple(sorted({short_hash(digest(group)) for group in learned.values()})))
+
+    def overlap(self, items: Iterable[Item]) -> Overlap:
+        """How many of some items took part; each is counted as often as it occurs."""
+        own, instructions = frozenset(self.items), frozenset(self.instructions)
+        count, took_part, others = 0, 0, 0
+        for item in items:
+            count += 1
+            if short_hash(item.content_hash) in own:
+                took_part += 1
+            elif short_hash(digest(item.group)) in instructions:
+                others += 1
+        return Overlap(took_part, others, count)
+
+    def overlap_of_hashes(self, content_hashes: Collection[str]) -> Overlap:
+        """How many items with these hashes of their content took part; of instructions nothing is said."""
+        own = frozenset(self.items)
+        return Overlap(sum(short_hash(each) in own for each in content_hashes), 0, len(content_hashes))
+
+
+Share = Annotated[float, msgspec.Meta(ge=-1, le=1)]
+"""A share, or a difference of shares."""
+
+
+class KeptFit(msgspec.Struct, frozen=True, kw_only=True):
+    """What weights and a tie threshold keep of the fit to human overall labels that they come from.
+
+    `dataset`: the name of the labels' file, for users; `agreement`: the share of its items that had the
+    human winner, each by what was fitted without it, with its 95 % interval.
+    """
+
+    dataset: str
+    agreement: Share
+    agreement_interval: tuple[Share, Share] | None = None  # which older files lack
+    fitted_on: FittedOn = msgspec.field(name="took_part")
+
+    def in_words(self, overlap: Overlap, weights: str = "the weights") -> str:
+        """How much of what is scored took part in the fit, and what that means; empty where nothing did."""
+        said = overlap.in_words(weights)
+        if not said:
+            return ""
+        agreement = Estimate(self.agreement, self.agreement_interval)
+        return (
+            f"{said} On these the weights look better than they are; cross-validated on"
+            f" {self.dataset}, {agreement} % of the winners agree with the human ones."
+        )
+
+
 @dataclass(frozen=True)
 class CriterionCalibration:
     """How the averaged log-probabilities of one criterion become calibrated: scale x log-probability + bias,
-    and factor x what it says beside for each of the `parts`.
+    and factor x value for each of the `parts`.
 
     `scale`: 0 or more. `biases`: in the order of `PREFERENCES`, natural-log units. No number is beyond
-    LARGEST_FACTOR. `strength`: how strongly it was shrunk towards the class frequencies, None for these
-    alone (scale 0), 0 for readings as they are (scale 1, nothing fitted); `strength_of_parts`: how strongly
-    the factors were shrunk towards 0, None without parts; `part_means`: what each part said in the mean,
-    which stands in its place for an item of which it says nothing. `items`: labels it was fitted on.
-    `first_order`: the same for items that were read in the first order alone, where that is not all of them;
-    None where it is, and in files of before.
+    LARGEST_FACTOR. `strength`: how strongly it was shrunk towards the class prior, None for the prior only
+    (scale 0), 0 for raw predictions as they are (scale 1, nothing fitted); `penalty_of_features`: how
+    strongly the factors were shrunk towards 0, None without parts; `part_means`: the mean of each part, which
+    replaces it for an item without it. `items`: labels it was fitted on. `first_order`: the same for items
+    that were read in the first order alone, where that is not all of them; None where it is, and in files of
+    before.
 
     `folds`: fitted in the same way without a part of these items each; `fold_of`: the place of the one that
     was fitted without an item and all others of its instruction, by the short hash of the item's content.
@@ -189,9 +317,9 @@ class CriterionCalibration:
     first_order: "CriterionCalibration | None" = None
     folds: tuple["CriterionCalibration", ...] = ()
     fold_of: Mapping[str, int] = field(default_factory=dict)
-    parts: Mapping[HeadPart, float] = field(default_factory=dict)
-    strength_of_parts: float | None = None
-    part_means: Mapping[HeadPart, tuple[float, ...]] = field(default_factory=dict)
+    parts: Mapping[Feature, float] = field(default_factory=dict)
+    penalty_of_features: float | None = None
+    part_means: Mapping[Feature, tuple[float, ...]] = field(default_factory=dict)
 
     @property
     def judges(self) -> bool:
@@ -214,11 +342,9 @@ class CriterionCalibration:
         return self.fold_of.get(short_hash(content_hash))
 
     def by_fold(self, place: int | None) -> "CriterionCalibration":
-        """The calibration of a fold; this one for None."""
         return self if place is None else self.folds[place]
 
     def for_item(self, content_hash: str) -> "CriterionCalibration":
-        """What decides an item."""
         return self.by_fold(self.fold(content_hash))
 
     def __post_init__(self) -> None:
@@ -228,21 +354,21 @@ class CriterionCalibration:
             factors = f" and factors {tuple(self.parts.values())}" if self.parts else ""
             raise SetupError(
                 f"A calibration with scale {self.scale} and biases {self.biases}{factors} cannot be applied.",
-                Remedy(Step.CALIBRATE_AGAIN),
+                Hint(Step.CALIBRATE_AGAIN),
             )
 
 
 @dataclass(frozen=True)
 class Judgment(Keyed):
-    """Both readings of one item and criterion put together.
+    """Both raw predictions of one item and criterion put together.
 
     `probabilities`: of the four labels, un-swapped, averaged, calibrated where the run is, summing to 1, in
     the order of `PREFERENCES`. `flipped`: whether the two orders alone disagree; None in one order only, and
-    in a panel. `judges`: how many of a panel's judges said anything, None in a run of one; `judges_missing`:
-    how many nothing; `judges_differ`: whether the former alone would give different labels, None for fewer
-    than two. `place_decides`: whether the calibrated label would be for another response had the two changed
-    places; None without a calibration, and in one order. `format_mass`: the mean over all that was read; None
-    in a panel of labels alone. `explanations`: all that the model wrote.
+    in a jury. `judges`: how many of a jury's judges gave a prediction, None in a run of one;
+    `judges_missing`: how many did not; `judges_differ`: whether the former alone would give different labels,
+    None for fewer than two. `place_decides`: whether the calibrated label would be for another response had
+    the two changed places; None without a calibration, and in one order. `answer_mass`: the mean over all
+    that was read; None in a jury of labels alone. `explanations`: all that the model wrote.
     """
 
     item_id: str
@@ -250,8 +376,8 @@ class Judgment(Keyed):
     preference: Preference
     probabilities: tuple[float, float, float, float]
     flipped: bool | None
-    format_mass: float | None
-    readings: tuple[Reading, ...]
+    answer_mass: float | None
+    raw_predictions: tuple[RawPrediction, ...]
     explanations: tuple[Explanation, ...] = ()
     place_decides: bool | None = None
     judges_differ: bool | None = None
@@ -260,7 +386,6 @@ class Judgment(Keyed):
 
     @property
     def explanation(self) -> Explanation | None:
-        """The model's explanation for the label decided now."""
         return self.explanation_for(self.preference)
 
     def explanation_for(self, label: Preference | None) -> Explanation | None:
@@ -271,14 +396,14 @@ class Judgment(Keyed):
         return self.explanations[0] if self.explanations else None
 
     @property
-    def outdated(self) -> bool:
+    def stale(self) -> bool:
         """True where the explanation was written for another label than the one decided now."""
         return self.explanation is not None and self.explanation.preference is not self.preference
 
 
 @dataclass(frozen=True)
 class SubmittedLabel(Keyed):
-    """What an opened submission says of one item and criterion; of its probabilities nothing is known."""
+    """The label of an opened submission for one item and criterion; it has no probabilities."""
 
     item_id: str
     criterion: str
@@ -287,104 +412,29 @@ class SubmittedLabel(Keyed):
 
     @property
     def explanation(self) -> Explanation | None:
-        """Its explanation, which is for its label."""
         return Explanation(self.text, self.preference) if self.text else None
 
     def explanation_for(self, _label: Preference | None) -> Explanation | None:
-        """What it says in the place of an explanation for a label: the only one there is."""
+        """The only explanation that there is, for any label."""
         return self.explanation
 
 
 class Origin(StrEnum):
-    """How a person came to the item that he labelled: by which order of the list, or by himself.
+    """How an annotator came to the item that they labelled: the order of the list, or their own choice.
 
-    RANDOM: in the order of a random sample, with nothing left out above; CHOSEN: by a filter, a search or
+    RANDOM: in the order of a random sample, with nothing omitted above; CHOSEN: by a filter, a search or
     another page, or out of the turn of a random sample.
     """
 
-    DOUBT = "doubt"
+    UNCERTAINTY = "doubt"
     DATASET = "dataset"
     DISAGREEMENT = "disagreement"
     RANDOM = "random"
     CHOSEN = "chosen"
 
 
-@dataclass(frozen=True)
-class NewOverride(Keyed):
-    """What a person puts in the place of the model's label, explanation or both; None leaves that part.
-
-    `origin`: None where it is not known. `seed`: of the random sample that it was given in; None for that of
-    the run. `written_for`: the label that the explanation is of, None for whatever label. `blind`: whether he
-    saw nothing of what others, the model and the dataset say; None where that is not known. `settles`:
-    whether it is an adjudicator's last word. Checked when it becomes an Override, as it is stored.
-    """
-
-    item_id: str
-    criterion: str
-    preference: Preference | None
-    explanation: str | None
-    author: str
-    origin: Origin | None = None
-    seed: int | None = None
-    written_for: Preference | None = None
-    blind: bool | None = None
-    settles: bool = False
-
-
-@dataclass(frozen=True)
-class Override(Keyed):
-    """What a person said of one item and criterion of a run in the place of the model.
-
-    No `preference`: the label stays the model's. No `explanation`: the explanation stays the model's. `id`
-    grows with each override of a store. `created`, `undone`: in UTC; one that is undone is history. `origin`,
-    `blind`: None in stores of earlier versions. `seed`: of the random sample that it was given in, else None.
-    `written_for`, `settles`: as of a NewOverride.
-    """
-
-    id: int
-    item_id: str
-    criterion: str
-    preference: Preference | None
-    explanation: str | None
-    author: str
-    created: datetime
-    undone: datetime | None = None
-    origin: Origin | None = None
-    seed: int | None = None
-    written_for: Preference | None = None
-    blind: bool | None = None
-    settles: bool = False
-
-    def __post_init__(self) -> None:
-        if self.preference is None and not self.explanation:
-            raise changes_nothing(self)
-
-
-def changes_nothing(override: Override | NewOverride) -> SetupError:
-    """What is said of an override without label and explanation."""
-    return SetupError(
-        f"The override of item {override.item_id}, {override.criterion}, changes nothing.",
-        "Choose a label, write an explanation, or do both.",
-    )
-
-
-@dataclass(frozen=True)
-class Draft(Keyed):
-    """An explanation that a person began to write and did not save; without a criterion the item's note.
-
-    `id`: its own name; `created`: in UTC.
-    """
-
-    id: str
-    item_id: str
-    criterion: str
-    author: str
-    text: str
-    created: datetime
-
-
 class ReviewState(StrEnum):
-    """How far a person is with an item; each item is to do until that person says something else."""
+    """How far an annotator is with an item; each item is to do until that annotator changes it."""
 
     TO_DO = "to_do"
     DONE = "done"
@@ -392,88 +442,23 @@ class ReviewState(StrEnum):
 
 
 @dataclass(frozen=True)
-class NewReview:
-    """What a person says of an item of a run: `state`, and the labels that he confirms, by criterion.
-
-    No `state`: it stays what it was. A confirmed label is the one in force, or one that he gave blind.
-    `origin`, `seed`, `blind`: as of a NewOverride.
-    """
-
-    item_id: str
-    author: str
-    state: ReviewState | None = None
-    confirmed: Mapping[str, Preference] = field(default_factory=dict)
-    origin: Origin | None = None
-    seed: int | None = None
-    blind: bool | None = None
-
-
-@dataclass(frozen=True)
-class ReviewMark:
-    """The state of an item of a run for one person, from `created` (UTC) until his next mark of it.
-
-    `undone`: since when it is history.
-    """
-
-    item_id: str
-    author: str
-    state: ReviewState
-    created: datetime
-    undone: datetime | None = None
-
-
-@dataclass(frozen=True)
-class Confirmation(Keyed):
-    """A label that a person agrees with, on one item and criterion of a run; not an override. In UTC.
-
-    `origin`, `seed`, `blind`, `undone`: as of an Override.
-    """
-
-    item_id: str
-    criterion: str
-    preference: Preference
-    author: str
-    created: datetime
-    origin: Origin | None = None
-    seed: int | None = None
-    blind: bool | None = None
-    undone: datetime | None = None
-
-
-@dataclass(frozen=True)
-class ItemNote:
-    """What a person noted of an item, whichever run judged it: words, tags, both, or nothing any more.
-
-    It stands until his next one of the item, or until it is `undone`. In UTC.
-    """
-
-    content_hash: str
-    author: str
-    text: str
-    tags: tuple[str, ...]
-    created: datetime
-    undone: datetime | None = None
-
-
-@dataclass(frozen=True)
 class Agreement:
-    """What a judge model said of an explanation: P(yes) and P(no), 0 to 1, out of its whole vocabulary."""
+    """A judge model's verdict on an explanation: P(yes) and P(no), 0 to 1, out of its whole vocabulary."""
 
     p_yes: float
     p_no: float
 
     @property
     def agrees(self) -> bool:
-        """True where yes is likelier than no."""
         return self.p_yes > self.p_no
 
     @property
     def share(self) -> float:
         """P(yes) among yes and no, 0 to 1."""
-        return self.p_yes / self.format_mass
+        return self.p_yes / self.answer_mass
 
     @property
-    def format_mass(self) -> float:
+    def answer_mass(self) -> float:
         """Share (0 to 1) of all probability that yes and no hold; low: the question was not understood."""
         return self.p_yes + self.p_no
 
@@ -492,9 +477,9 @@ class Unscored(Keyed):
 
 
 AnyJudgment = Judgment | SubmittedLabel | Unscored
-"""What stands for one item and criterion in a run."""
+"""The effective judgment of one item and criterion of a run."""
 
 
 def label_of(judgment: AnyJudgment) -> Preference | None:
-    """What a judge said of an item; None where it could not be scored."""
+    """A judge's verdict on an item; None where it could not be scored."""
     return None if isinstance(judgment, Unscored) else judgment.preference

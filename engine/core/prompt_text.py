@@ -16,20 +16,17 @@ class Source(StrEnum):
     INSTRUCTION = "instruction"
     RESPONSE_A = "response_a"
     RESPONSE_B = "response_b"
-    EXPLANATION = "explanation"  # of a person or another model
+    EXPLANATION = "explanation"  # of an annotator or another model
     THOUGHT = "thought"  # of the model itself
     FOREIGN = "foreign"  # other text of somebody else
 
     @property
     def foreign(self) -> bool:
-        """True for text that may say anything."""
         return self not in (Source.CONTROL, Source.TEMPLATE, Source.OWN)
 
 
 @dataclass(frozen=True)
 class Span:
-    """A stretch of the text, in characters, and whose it is."""
-
     start: int
     end: int
     source: Source
@@ -67,5 +64,4 @@ class Preview:
 
     @property
     def branch(self) -> int:
-        """Tokens of the criterion's own question."""
         return len(self.tokens) - self.stem - self.trunk

@@ -8,9 +8,12 @@ import math
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Annotated, Any, NamedTuple, get_type_hints
 
+import msgspec
+
+from engine.core.codec import plain, record_of
 from engine.core.errors import SetupError
 from engine.core.formatting import quoted, words
 from engine.core.items import PREFERENCES, Preference
@@ -22,7 +25,7 @@ OVERALL = "overall_quality"
 """The criterion that stands for all of an item, where a rubric has it."""
 
 
-def usual_criterion(known: Sequence[str]) -> str:
+def default_criterion(known: Sequence[str]) -> str:
     """Which of some criteria stands for all of an item unless somebody chooses: OVERALL, else the last."""
     return OVERALL if OVERALL in known else known[-1]
 
@@ -59,7 +62,7 @@ class Criterion:
     bad: str = ""
 
     def __post_init__(self) -> None:
-        first_problem(f"Criterion {quoted(self.name)}", criterion_problems(asdict(self)))
+        first_problem(f"Criterion {quoted(self.name)}", criterion_problems(plain(self)))
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -68,18 +71,18 @@ class Criterion:
         return (self.name, self.question, *meanings)
 
 
-BEGINNING = "What every prompt begins with"
+BEGINNING = "Start of every prompt"
 TEXTS = "Around the texts of an item"
 QUESTION = "The question"
-OTHER_WAYS = "Other ways of asking"
-"""The groups in which people meet the parts of a wording."""
+OTHER_METHODS = "Other elicitation methods"
+"""The groups under which the parts of a wording are shown."""
 
 
 @dataclass(frozen=True)
 class WordingPart:
     """What a part of a wording is: its group, what it is called there, whether it keeps to one line.
 
-    Its marks are those of the usual words.
+    Its marks are those of the default wording.
     """
 
     group: str
@@ -124,34 +127,32 @@ Give the verdict, then explain it in one or two sentences that name Response A a
     criterion: Annotated[str, WordingPart(QUESTION, "Criterion")] = "Criterion: {name}. {question}"
     good: Annotated[str, WordingPart(QUESTION, "Good means")] = "Good: {meaning}"
     bad: Annotated[str, WordingPart(QUESTION, "Bad means")] = "Bad: {meaning}"
-    verdict: Annotated[str, WordingPart(QUESTION, "Before the letter", one_line=True)] = "Verdict:"
+    verdict: Annotated[str, WordingPart(QUESTION, "Before the label token", one_line=True)] = "Verdict:"
     explanation: Annotated[str, WordingPart(QUESTION, "Before the explanation", one_line=True)] = (
         "Explanation:"
     )
-    permuted: Annotated[str, WordingPart(OTHER_WAYS, "Letters with other meanings")] = (
+    permuted: Annotated[str, WordingPart(OTHER_METHODS, "Permuted label tokens")] = (
         "For this question alone the letters mean:\n{letters}"
     )
-    absolute: Annotated[str, WordingPart(OTHER_WAYS, "Yes or no")] = (
+    absolute: Annotated[str, WordingPart(OTHER_METHODS, "Pointwise yes/no")] = (
         "Is {response} good on this criterion? Answer with one word: yes or no."
     )
-    answer: Annotated[str, WordingPart(OTHER_WAYS, "Before yes or no", one_line=True)] = "Answer:"
-    yes: Annotated[str, WordingPart(OTHER_WAYS, "Yes", one_line=True)] = "yes"
-    no: Annotated[str, WordingPart(OTHER_WAYS, "No", one_line=True)] = "no"
-    graded: Annotated[str, WordingPart(OTHER_WAYS, "A grade")] = (
+    answer: Annotated[str, WordingPart(OTHER_METHODS, "Before yes or no", one_line=True)] = "Answer:"
+    yes: Annotated[str, WordingPart(OTHER_METHODS, "Yes", one_line=True)] = "yes"
+    no: Annotated[str, WordingPart(OTHER_METHODS, "No", one_line=True)] = "no"
+    graded: Annotated[str, WordingPart(OTHER_METHODS, "Pointwise grade")] = (
         "How good is {response} on this criterion? Give a grade from 1 (very bad) to 5 (very good)."
     )
-    grade: Annotated[str, WordingPart(OTHER_WAYS, "Before the grade", one_line=True)] = "Grade:"
+    grade: Annotated[str, WordingPart(OTHER_METHODS, "Before the grade", one_line=True)] = "Grade:"
 
     def __post_init__(self) -> None:
         first_problem("Wording", wording_problems(asdict(self)))
 
     @property
     def titles(self) -> tuple[str, str, str]:
-        """What stands over the instruction and over the responses."""
         return self.instruction, self.response_a, self.response_b
 
     def meaning(self, preference: Preference) -> str:
-        """What a label means."""
         return {
             Preference.A: self.a,
             Preference.B: self.b,
@@ -174,8 +175,7 @@ Give the verdict, then explain it in one or two sentences that name Response A a
 
     @property
     def own(self) -> dict[str, str]:
-        """The parts that are not as usual."""
-        return {name: text for name, text in asdict(self).items() if text != getattr(USUAL_WORDING, name)}
+        return {name: text for name, text in asdict(self).items() if text != getattr(DEFAULT_WORDING, name)}
 
 
 WORDING_PARTS: Mapping[str, WordingPart] = {
@@ -189,7 +189,6 @@ _MARK = re.compile(r"\{(\w+)\}")
 
 
 def marks_of(text: str) -> list[str]:
-    """The names of a text's marks."""
     return _MARK.findall(text)
 
 
@@ -208,7 +207,7 @@ def criterion_problems(values: Mapping[str, Any]) -> Iterator[FieldProblem]:
 
 
 def wording_problems(values: Mapping[str, str]) -> Iterator[FieldProblem]:
-    """What is wrong with parts of a wording, by their names; those that are missing are as usual."""
+    """What is wrong with parts of a wording, by their names; those that are missing are the default."""
     for name, text in values.items():
         yield from text_problems(name, text)
         yield from _mark_problems(name, text)
@@ -218,7 +217,7 @@ def wording_problems(values: Mapping[str, str]) -> Iterator[FieldProblem]:
     for names in _ALL_DIFFERENT:
         said = [str(values.get(name, getattr(PromptWording, name))).casefold() for name in names]
         if len(set(said)) < len(said):
-            yield FieldProblem(", ".join(names), "are not all different.", "Give each words of its own.")
+            yield FieldProblem(", ".join(names), "are not all different.", "Give each a different text.")
 
 
 def rubric_problems(values: Mapping[str, Any]) -> Iterator[FieldProblem]:
@@ -234,7 +233,6 @@ def rubric_problems(values: Mapping[str, Any]) -> Iterator[FieldProblem]:
 
 
 def criteria_problems(names: Sequence[str]) -> Iterator[FieldProblem]:
-    """What is wrong with the names of a rubric's criteria taken together."""
     if not names:
         yield FieldProblem("criteria", "are missing.", "Choose at least one.")
     if len(names) > MOST_CRITERIA:
@@ -242,7 +240,7 @@ def criteria_problems(names: Sequence[str]) -> Iterator[FieldProblem]:
     met: set[str] = set()
     for name in names:
         if _alike(name) in met:
-            found = f"name {quoted(name)} twice; small and capital letters do not count."
+            found = f"name {quoted(name)} twice (case is ignored)."
             yield FieldProblem("criteria", found, "Name each once.")
         met.add(_alike(name))
 
@@ -253,14 +251,14 @@ def _alike(name: str) -> str:
 
 
 def text_problems(field: str, text: str, may_be_empty: bool = False) -> Iterator[FieldProblem]:
-    """What is wrong with a text that a model or a person is to read."""
+    """What is wrong with a text that a model or the user is to read."""
     if not text.strip() and not may_be_empty:
-        yield FieldProblem(field, "is empty.", "Write what is to be read there.")
+        yield FieldProblem(field, "is empty.", "Write a text.")
     if len(text) > LONGEST_TEXT:
-        advice = f"Use {LONGEST_TEXT:,} or fewer: each item is asked with it."
-        yield FieldProblem(field, f"has {len(text):,} letters.", advice)
+        advice = f"Use {LONGEST_TEXT:,} or fewer: it is part of every prompt."
+        yield FieldProblem(field, f"has {len(text):,} characters.", advice)
     if hidden := re.search(r"[^\S\n ]|[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]", text):
-        found = f"holds the character {hidden[0]!a}, which nobody sees."
+        found = f"contains the character {hidden[0]!a}, which is invisible."
         yield FieldProblem(field, found, "Use plain spaces and lines.")
 
 
@@ -273,7 +271,7 @@ def _identifier_problems(name: str) -> Iterator[FieldProblem]:
 
 
 def _too_long(field: str, text: str) -> FieldProblem:
-    return FieldProblem(field, f"has {len(text):,} letters.", f"Use {LONGEST_RUBRIC_NAME} or fewer.")
+    return FieldProblem(field, f"has {len(text):,} characters.", f"Use {LONGEST_RUBRIC_NAME} or fewer.")
 
 
 def _number_problems(field: str, value: float) -> Iterator[FieldProblem]:
@@ -288,30 +286,28 @@ def _mark_problems(name: str, text: str) -> Iterator[FieldProblem]:
         yield FieldProblem(
             name,
             f"needs {needs or 'no mark in braces'}{', each once' if wanted else ''}; it has {has or 'none'}.",
-            "Write each mark once, where the program is to put its words."
-            if wanted
-            else "Leave the braces out.",
+            "Write each mark once, where the program fills in its text." if wanted else "Remove the braces.",
         )
     if name in _IN_FENCES and re.search(r"[\[\]]", text):
-        found_in = f"{quoted(text)} holds a square bracket, which the fences are made of."
-        yield FieldProblem(name, found_in, "Leave the brackets out.")
+        found_in = f"{quoted(text)} contains a square bracket; these are reserved for the fences."
+        yield FieldProblem(name, found_in, "Remove the brackets.")
 
 
-USUAL_WORDING = PromptWording()
+DEFAULT_WORDING = PromptWording()
 
 
 @dataclass(frozen=True)
 class Rubric:
     """An ordered set of criteria. `tie_threshold` is in weighted score points (0 to 10).
 
-    `source`: where its criteria come from, for people. `wording`: the words around an item.
+    `source`: where its criteria come from, for users. `wording`: the words around an item.
     """
 
     name: str
     criteria: tuple[Criterion, ...]
     tie_threshold: float = 0.5
     source: str = ""
-    wording: PromptWording = USUAL_WORDING
+    wording: PromptWording = DEFAULT_WORDING
 
     def __post_init__(self) -> None:
         values = {"name": self.name, "source": self.source, "tie_threshold": self.tie_threshold}
@@ -321,7 +317,6 @@ class Rubric:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the criteria, in order."""
         return tuple(criterion.name for criterion in self.criteria)
 
     @property
@@ -351,25 +346,31 @@ class Rubric:
         return replace(self, criteria=kept)
 
     def as_json(self) -> dict[str, Any]:
-        """All of it as plain values; of the wording what is not as usual."""
-        return {
-            "name": self.name,
-            "source": self.source,
-            "tie_threshold": self.tie_threshold,
-            "criteria": [asdict(criterion) for criterion in self.criteria],
-            "wording": self.wording.own,
-        }
+        """All of it as plain values; of the wording what is not the default."""
+        form = _Form(self.name, self.source, self.tie_threshold, self.criteria, self.wording.own)
+        values: dict[str, Any] = plain(form)
+        return values
 
     @classmethod
-    def of_json(cls, values: Mapping[str, Any]) -> "Rubric":
-        """What `as_json` gave. KeyError, TypeError, ValueError or SetupError for anything else."""
-        return cls(
-            name=str(values["name"]),
-            criteria=tuple(Criterion(**criterion) for criterion in values["criteria"]),
-            tie_threshold=float(values["tie_threshold"]),
-            source=str(values["source"]),
-            wording=PromptWording(**values["wording"]),
-        )
+    def of_json(cls, values: Any) -> "Rubric":
+        """What `as_json` gave. TypeError, ValueError or SetupError for anything else."""
+        form = record_of(values, _Form)
+        # A key that is not known here would change what a newer program asks.
+        if unknown := {key for each in values["criteria"] for key in each} - _CRITERION_KEYS:
+            raise ValueError(f"a criterion has the unknown key {quoted(min(unknown))}")
+        wording = PromptWording(**form.wording)
+        return cls(form.name, form.criteria, form.tie_threshold, form.source, wording)
+
+
+_CRITERION_KEYS = {each.name for each in fields(Criterion)}
+
+
+class _Form(msgspec.Struct):
+    name: str
+    source: str
+    tie_threshold: float
+    criteria: tuple[Criterion, ...]
+    wording: dict[str, str]
 
 
 ELOQUENT = Rubric(
@@ -411,7 +412,6 @@ def rubric_of_names(names: Iterable[str], known: Rubric = ELOQUENT) -> Rubric:
 
 
 def plain_criterion(name: str) -> Criterion:
-    """A criterion of which the name alone is known, with a question to start from."""
     return Criterion(name, f"Which response is better with regard to this: {words(name)}?")
 
 

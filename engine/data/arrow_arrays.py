@@ -2,8 +2,6 @@
 
 pyarrow imports pandas, for half a second, as soon as `pyarrow.array`, `pyarrow.scalar` or a kernel is handed
 a Python object or a NumPy array, and in its own `to_numpy`. What stands here hands over buffers instead.
-
-Knows: how Arrow lays out texts and numbers in memory. Does not know: files, datasets.
 """
 
 from collections.abc import Sequence
@@ -47,7 +45,7 @@ def to_numpy(column: pa.ChunkedArray | pa.Array) -> npt.NDArray[Any]:
 
 
 def holds_bytes(kind: pa.DataType) -> bool:
-    """True for bytes and for what holds some, as pictures are kept."""
+    """True for bytes and for what holds some, as pictures are stored."""
     inner = [kind.field(place).type for place in range(kind.num_fields)]
     return (
         pa.types.is_binary(kind)
@@ -60,12 +58,7 @@ def holds_bytes(kind: pa.DataType) -> bool:
 def unpacked_bytes(column: pa.Array) -> int:
     """The bytes of a column once each row has a value of its own, also where several share one."""
     kind = column.type
-    if not pa.types.is_dictionary(kind) or not _is_of_any_length(kind.value_type):
+    if not pa.types.is_dictionary(kind) or not any(test(kind.value_type) for test in _OF_ANY_LENGTH):
         return int(column.nbytes)
     lengths = pc.binary_length(column.dictionary).take(column.indices)
     return int(pc.sum(lengths, min_count=0).as_py())
-
-
-def _is_of_any_length(kind: pa.DataType) -> bool:
-    """True for texts and bytes of any length."""
-    return any(is_kind(kind) for is_kind in _OF_ANY_LENGTH)

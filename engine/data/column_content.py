@@ -1,7 +1,4 @@
-"""What the columns of a foreign file hold: texts, dialogues, numbers, a few values, and what these may mean.
-
-Knows: cells of the first rows. Does not know: what columns are called, files.
-"""
+"""What columns of a foreign file hold: texts, dialogues, numbers, a few values, and what these may mean."""
 
 import math
 from collections import Counter
@@ -12,8 +9,8 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
-from engine.core.cancel import CancelToken
 from engine.core.column_map import NO_LABEL, annotators_of
+from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed, quoted
 from engine.core.items import HUMAN_LABELS
 from engine.data.column_source import (
@@ -27,7 +24,7 @@ from engine.data.column_source import (
 )
 from engine.data.json_records import JsonProblem, parse_json
 from engine.data.tables import SourceRow, SourceTable, open_table
-from engine.system.gate import gated
+from engine.system.sandbox import sandboxed
 
 _ROWS_KEPT = 100
 _ROWS_READ = 20_000
@@ -249,7 +246,7 @@ def read_sample(table: SourceTable, cancel: CancelToken | None = None) -> Sample
     return Sample(tuple(columns), tuple(kept), tuple(short), SampleTable(table, columns, kept), tuple(names))
 
 
-@gated
+@sandboxed
 def look_into(path: Path, *, may_be_empty: bool, cancel: CancelToken | None = None) -> Sample:
     """What the table in a file holds in its first rows.
 

@@ -1,7 +1,4 @@
-"""Which columns of a foreign file are ours: guessed from their names and from what the first rows hold.
-
-Knows: how published datasets of compared responses name things. Does not know: files, how a map is applied.
-"""
+"""Which columns of a foreign file are ours: guessed from their names and from what the first rows hold."""
 
 import math
 import re
@@ -18,12 +15,12 @@ from engine.core.column_map import (
     OUTPUTS,
     RANKED,
     ColumnMap,
-    Sureness,
+    Confidence,
     of_annotators,
 )
 from engine.core.formatting import quoted
 from engine.core.items import HUMAN_LABELS
-from engine.core.rubric import Rubric, usual_criterion
+from engine.core.rubric import Rubric, default_criterion
 from engine.data.column_content import Sample, meanings_of, one_hot_meanings, values_in_words
 from engine.data.column_source import DialoguePart, Turn, part_of, turns_of
 
@@ -96,15 +93,15 @@ _TELLING = frozenset(("model", "generator", "judge", "annotator", "turn", "syste
 
 @dataclass(frozen=True)
 class Guess:
-    """`map`: what seems to be what. `sureness`: by column of ours.
+    """`map`: what seems to be what. `confidence`: by column of ours.
 
     `open`: columns that a dataset needs and that nothing seems to be. `values`: those of the label columns
-    whose meaning only a person knows, with how often each occurs in the rows that were looked at. `scale`:
+    whose meaning only the user knows, with how often each occurs in the rows that were looked at. `scale`:
     the label column of ours that holds more numbers than could be named; empty where none does.
     """
 
     map: ColumnMap
-    sureness: Mapping[str, Sureness]
+    confidence: Mapping[str, Confidence]
     open: tuple[str, ...]
     values: Mapping[str, int]
     scale: str = ""
@@ -118,24 +115,22 @@ class Guess:
 
     @property
     def labels_text(self) -> str:
-        """What to write for the values of labels, with a gap for each that only a person knows."""
+        """What to write for the values of labels, with a gap for each that only the user knows."""
         meant = {**self.map.meaning_of, **dict.fromkeys(self.values, GAP)}
         return ColumnMap.of({}, meant).labels_text
 
     @property
     def in_words(self) -> str:
-        """How far it may be trusted, and what is left to a person."""
-        said = [f"where no guess could be made stands {GAP}"] if self.open else []
-        doubtful = [name for name, sure in self.sureness.items() if sure is Sureness.DOUBTFUL]
+        """How far it may be trusted, and what is left to the user."""
+        said = [f"{GAP} marks what could not be guessed"] if self.open else []
+        uncertain = [name for name, sure in self.confidence.items() if sure is Confidence.UNCERTAIN]
         if not self.open:
-            said.append(f"as guessed (doubtful: {', '.join(doubtful)})" if doubtful else "as guessed")
+            said.append(f"as guessed (uncertain: {', '.join(uncertain)})" if uncertain else "as guessed")
         if self.values:
-            said.append(
-                f"what the labels {values_in_words(self.values)} mean you know alone: {MEANINGS_IN_WORDS}"
-            )
+            said.append(f"fill in what the labels {values_in_words(self.values)} mean: {MEANINGS_IN_WORDS}")
         if self.scale:
             source = self.map.source_of[self.scale]
-            said.append(f"which way {quoted(source)} counts you know alone: 1.5>{source} is A below 1.5")
+            said.append(f"fill in the direction of {quoted(source)}: 1.5>{source} is A below 1.5")
         return "; ".join(said)
 
 
@@ -149,7 +144,7 @@ class _Guessing:
         self._sample = sample
         self._rubric = rubric
         self._sources: dict[str, str] = {}
-        self._sureness: dict[str, Sureness] = {}
+        self._confidence: dict[str, Confidence] = {}
         self._labels: dict[str, str] = {}
         self._values: Mapping[str, int] = {}
         self._scale = ""
@@ -167,11 +162,11 @@ class _Guessing:
         responses = RANKED if RANKED[0] in self._sources else OUTPUTS
         needed = tuple(name for name in (INSTRUCTION, *responses) if not self._sources.get(name))
         columns = ColumnMap.of(self._sources, self._labels)
-        return Guess(columns, self._sureness, needed, self._values, self._scale)
+        return Guess(columns, self._confidence, needed, self._values, self._scale)
 
-    def _set(self, name: str, source: str, sure: Sureness, *taken: str) -> None:
+    def _set(self, name: str, source: str, sure: Confidence, *taken: str) -> None:
         self._sources[name] = source
-        self._sureness[name] = sure
+        self._confidence[name] = sure
         self._taken.update(taken or (source,))
 
     def _free(self, columns: Sequence[str]) -> list[str]:
@@ -186,15 +181,15 @@ class _Guessing:
             return
         best = max(pairs, key=self._merit)
         targets = RANKED if best.ranked else OUTPUTS
-        sure = Sureness.SURE if self._is_named_response(best) else Sureness.DOUBTFUL
-        if "[" in best.columns[0] and sure is Sureness.SURE:
-            sure = Sureness.LIKELY  # two of several
+        sure = Confidence.SURE if self._is_named_response(best) else Confidence.UNCERTAIN
+        if "[" in best.columns[0] and sure is Confidence.SURE:
+            sure = Confidence.LIKELY  # two of several
         left, right = best.columns
         parts = self._dialogue_parts(left, right, best.ranked)
         for target, column in zip(targets, best.columns, strict=True):
             self._set(target, column + parts[1], sure, column)
         if parts[0]:
-            self._set(INSTRUCTION, left + parts[0], Sureness.SURE, left)
+            self._set(INSTRUCTION, left + parts[0], Confidence.SURE, left)
 
     def _may_be_responses(self, pair: "_Pair") -> bool:
         """Whether both hold texts; what is called responses may be as short as numbers."""
@@ -243,19 +238,19 @@ class _Guessing:
         if named is None:
             texts = [name for name in free if self._sample.holds_texts(name) and not _is_id(name)]
             if texts:
-                self._set(INSTRUCTION, max(texts, key=self._sample.length), Sureness.DOUBTFUL)
+                self._set(INSTRUCTION, max(texts, key=self._sample.length), Confidence.UNCERTAIN)
             return
         kind = self._sample.kind(named)
         if kind != "text":
             part = DialoguePart.USERS if kind == "texts" else DialoguePart.DIALOGUE
-            self._set(INSTRUCTION, f"{named}@{part}", Sureness.SURE, named)
+            self._set(INSTRUCTION, f"{named}@{part}", Confidence.SURE, named)
             return
         more = _first_named(self._free(free), _INPUTS, self._sample.is_filled)
         if more is not None and more != named and _plain(named) in ("instruction", "task", "question"):
-            self._set(INSTRUCTION, f"{named}+{more}", Sureness.LIKELY, named, more)
+            self._set(INSTRUCTION, f"{named}+{more}", Confidence.LIKELY, named, more)
         else:
             first = _plain(named) in _INSTRUCTIONS[:5]
-            self._set(INSTRUCTION, named, Sureness.SURE if first else Sureness.LIKELY)
+            self._set(INSTRUCTION, named, Confidence.SURE if first else Confidence.LIKELY)
 
     def _guess_id(self) -> None:
         free = self._free(self._sample.columns)
@@ -263,7 +258,7 @@ class _Guessing:
         named += [column for column in free if column not in named and _is_id(column)]
         unique = next((column for column in named if self._sample.is_unique(column)), None)
         if unique is not None:
-            self._set(ID, unique, Sureness.SURE if _plain(unique) in IDS else Sureness.LIKELY)
+            self._set(ID, unique, Confidence.SURE if _plain(unique) in IDS else Confidence.LIKELY)
             return
         telling = [
             column for column in free if set(_tokens(column)) & _TELLING and self._sample.is_short(column)
@@ -272,9 +267,9 @@ class _Guessing:
             for count in range(1, _MOST_OF_AN_ID + 1):
                 joined = [base, *telling[:count]]
                 if len(joined) == count + 1 and self._sample.is_unique(*joined):
-                    self._set(ID, "+".join(joined), Sureness.LIKELY, "")
+                    self._set(ID, "+".join(joined), Confidence.LIKELY, "")
                     return
-        self._sureness[ID] = Sureness.SURE  # the rows are numbered
+        self._confidence[ID] = Confidence.SURE  # the rows are numbered
         if ID in self._sample.columns:
             self._sources[ID] = ""
 
@@ -305,7 +300,7 @@ class _Guessing:
 
     def _set_candidates(self, *sources: str) -> None:
         for name, source in zip(CANDIDATES, sources, strict=True):
-            self._set(name, source, Sureness.SURE, "")
+            self._set(name, source, Confidence.SURE, "")
 
     # Labels and explanations
 
@@ -314,7 +309,7 @@ class _Guessing:
         if own:
             self._take_values([f"{name}_preference" for name in own])
             for name in own:
-                self._set(f"{name}_preference", f"{name}_preference", Sureness.SURE)
+                self._set(f"{name}_preference", f"{name}_preference", Confidence.SURE)
             return
         steps: Sequence[Callable[[], bool]] = (self._one_hot, self._named_labels, self._scores)
         any(step() for step in steps)
@@ -328,7 +323,7 @@ class _Guessing:
             labels = one_hot_meanings([self._sample.joined_values(columns)], bool(ties))
             if labels is not None:
                 self._labels = labels
-                self._set(self._overall, "+".join(columns), Sureness.SURE, *columns)
+                self._set(self._overall, "+".join(columns), Confidence.SURE, *columns)
                 return True
         return False
 
@@ -341,8 +336,8 @@ class _Guessing:
             elif not self._take_values(columns):
                 continue
             place = _LABELS.index(_plain(column)) if _plain(column) in _LABELS else len(_LABELS)
-            sure = Sureness.SURE if place < _SURE_LABELS else Sureness.LIKELY
-            sure = Sureness.DOUBTFUL if place == len(_LABELS) else sure
+            sure = Confidence.SURE if place < _SURE_LABELS else Confidence.LIKELY
+            sure = Confidence.UNCERTAIN if place == len(_LABELS) else sure
             self._set(target, of_annotators(columns), sure, *columns)
             return True
         return False
@@ -389,7 +384,7 @@ class _Guessing:
                 continue
             target = f"{named}_preference" if named else self._overall
             if target not in self._sources and self._belongs(pair):
-                self._set(target, ">".join(pair.columns), Sureness.LIKELY)
+                self._set(target, ">".join(pair.columns), Confidence.LIKELY)
         return any(name.endswith("_preference") for name in self._sources)
 
     def _belongs(self, pair: "_Pair") -> bool:
@@ -401,7 +396,7 @@ class _Guessing:
 
     @property
     def _overall(self) -> str:
-        return f"{usual_criterion(self._rubric.names)}_preference"
+        return f"{default_criterion(self._rubric.names)}_preference"
 
     def _criterion_of(self, column: str) -> str:
         named = next((name for name in self._rubric.names if name in _plain(column)), None)
@@ -411,7 +406,7 @@ class _Guessing:
         target = self._overall.replace("_preference", "_explanation")
         named = _first_named(self._free(self._sample.columns), _EXPLANATIONS, self._sample.holds_texts)
         if named is not None and any(name.endswith("_preference") for name in self._sources):
-            self._set(target, named, Sureness.LIKELY)
+            self._set(target, named, Confidence.LIKELY)
 
 
 @dataclass(frozen=True)

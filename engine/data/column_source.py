@@ -1,16 +1,13 @@
 r"""Sources: what is read of a foreign row for one column of ours.
 
 Written as text: `prompt`; `instruction+input`, several columns joined; `completions[0].response`, a place in
-a nested value; `chosen@reply`, a part of a dialogue; `conversation_a@replies:turn`, so many rounds of it as
+a nested value; `chosen@reply`, a part of a dialogue; `conversation_a@replies:turn`, this many rounds of it as
 the column `turn` says; `cmp_key@before:_` and `cmp_key@after:_`, what stands before and after the first mark
 `_` of a text; `score_a>score_b`, the label that two numbers give. A column of exactly that name comes first.
 
 A dialogue is a JSON list of messages, each with who speaks (`role` or `from`) and what is said (`content` or
 `value`); a JSON list of texts, or of objects with a `content` and no speaker; or a text with the marks
 `\n\nHuman: ` and `\n\nAssistant: `.
-
-Knows: how a source is written, and read out of the cells of a row; the shapes of dialogues. Does not know:
-files, which column of ours a source is for, what a label means.
 """
 
 import math
@@ -188,7 +185,7 @@ class RowReader:
         return any(name in self._cells for name in source.columns)
 
     def text(self, source: CellSource, between: str) -> str:
-        """What a source says, its places with `between` between them, the empty ones left out.
+        """What a source says, its places with `between` between them, the empty ones omitted.
 
         SourceProblem where a cell does not hold what is asked of it.
         """
@@ -200,8 +197,8 @@ class RowReader:
             not text.isascii() and (half := _HALF.search(text)) is not None
         ):  # written as an escape in JSON that stands in a cell
             raise SourceProblem(
-                f"{quoted(source.columns[0])} holds \\u{ord(half[0]):04x}, which is half a character"
-                " (a lone surrogate), not text."
+                f"{quoted(source.columns[0])} contains \\u{ord(half[0]):04x}, half a character (a lone"
+                " surrogate), not text."
             )
         return text
 
@@ -214,7 +211,7 @@ class RowReader:
         try:
             return [self._text(place) for place in source.places if isinstance(place, CellPlace)]
         except RecursionError as error:
-            found = f"{quoted(source.columns[0])} holds lists or objects that are nested too deeply."
+            found = f"{quoted(source.columns[0])} contains lists or objects that are nested too deeply."
             raise SourceProblem(found) from error
 
     def _compared(self, first: CellPlace | float, second: CellPlace | float) -> str:
@@ -244,7 +241,7 @@ class RowReader:
         turns = self._turns(place)
         where = _in_words(place)
         if turns is None:
-            raise SourceProblem(f"{where} is no dialogue: {quoted(cell)}.")
+            raise SourceProblem(f"{where} is not a dialogue: {quoted(cell)}.")
         rounds = self._rounds(place)
         try:
             return part_of(turns, place.part, rounds)
@@ -293,7 +290,7 @@ class RowReader:
         except ValueError:
             rounds = 0
         if not 1 <= rounds < _MOST_ROUNDS or rounds != int(rounds):
-            raise SourceProblem(f"{quoted(place.rounds)} is {quoted(text)}; a number of rounds is needed.")
+            raise SourceProblem(f"{quoted(place.rounds)} is {quoted(text)}, not a number of rounds.")
         return int(rounds)
 
     def _value(self, place: CellPlace) -> object:
@@ -314,7 +311,7 @@ class RowReader:
             try:
                 self._values[column] = parse_json(cell.encode("utf-8"))
             except JsonProblem as problem:
-                found = f"{quoted(column)} holds no list or object of JSON: {quoted(cell)}."
+                found = f"{quoted(column)} is not a JSON list or object: {quoted(cell)}."
                 raise SourceProblem(found) from problem
         return self._values[column]
 
@@ -361,8 +358,8 @@ def turns_of_value(value: object) -> list[Turn] | None:
 def part_of(turns: Sequence[Turn], part: DialoguePart, rounds: int | None = None) -> str:
     """A part of a dialogue as text: one message as it is, several as paragraphs that name who speaks.
 
-    `rounds`: only so many messages of the user, and what answers them. SourceProblem where the
-    assistant says nothing, and the part is about what he says.
+    `rounds`: only this many messages of the user, and what answers them. SourceProblem where the
+    assistant says nothing, and the part is about what they say.
     """
     if not any(turn.role for turn in turns):
         return _part_of_texts(turns, part, rounds)
@@ -374,7 +371,7 @@ def part_of(turns: Sequence[Turn], part: DialoguePart, rounds: int | None = None
             return _written([turn for turn in turns if turn.role != ASSISTANT])
     said = [place for place, turn in enumerate(turns) if turn.role == ASSISTANT]
     if not said:
-        raise SourceProblem("the assistant says nothing in it.")
+        raise SourceProblem("it has no turn of the assistant.")
     if part is DialoguePart.REPLIES:
         return _written([turns[place] for place in said])
     return turns[said[-1]].text if part is DialoguePart.REPLY else _written(turns[: said[-1]])
@@ -385,8 +382,8 @@ def _part_of_texts(turns: Sequence[Turn], part: DialoguePart, rounds: int | None
     if part in (DialoguePart.USERS, DialoguePart.REPLIES):
         role = USER if part is DialoguePart.USERS else ASSISTANT
         return _written([Turn(role, turn.text) for turn in turns[:rounds]])
-    spoken = [Turn(ASSISTANT if place % 2 else USER, turn.text) for place, turn in enumerate(turns)]
-    return part_of(spoken, part, rounds)
+    announcements = [Turn(ASSISTANT if place % 2 else USER, turn.text) for place, turn in enumerate(turns)]
+    return part_of(announcements, part, rounds)
 
 
 def _first(turns: Sequence[Turn], rounds: int | None) -> Sequence[Turn]:

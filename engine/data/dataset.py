@@ -1,8 +1,4 @@
-"""Load a dataset: items as text, never repaired, with the human labels that are there.
-
-Knows: which columns a dataset has, what a label may be, what is worth a notice.
-Does not know: file formats, models, scores.
-"""
+"""Load a dataset: items as text, never repaired, with the human labels that are there."""
 
 import difflib
 import re
@@ -18,26 +14,22 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from engine.core.cancel import CancelToken
 from engine.core.column_map import CANDIDATES, ColumnMap, annotators_among
-from engine.core.errors import ColumnsError, InputError
-from engine.core.file_kinds import FileKind
+from engine.core.errors import ColumnsError, FileKind, Hint, HintPart, InputError, Setting, Step
+from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed, quoted
 from engine.core.items import HUMAN_LABELS, Gold, HumanLabel, Item, digest, written_label
-from engine.core.log_probs import FloatArray, IntArray
-from engine.core.remedies import Remedy, RemedyPart, Setting, Step
+from engine.core.numeric import FloatArray, IntArray
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.arrow_arrays import number_array, text_array, to_numpy
 from engine.data.column_content import read_sample
 from engine.data.column_guess import guess_columns
-from engine.data.file_kinds import expecting
-from engine.data.mapped_table import MappedTable, own_annotators, unknown_labels
-from engine.data.other_columns import OtherColumns
-from engine.data.run_csv_table import RunCsvTable, is_run_csv
-from engine.data.single_outputs import single_outputs
+from engine.data.column_memory import remembered
+from engine.data.file_kinds import RunCsvTable, expecting, is_run_csv
+from engine.data.mapped_table import MappedTable, OtherColumns, own_annotators, unknown_labels
+from engine.data.outputs import single_outputs
 from engine.data.tables import SourceRow, SourceTable, open_table
-from engine.system.column_memory import remembered
-from engine.system.gate import gated
+from engine.system.sandbox import sandboxed
 
 TEXT_COLUMNS = ("instruction", "output_a", "output_b")
 REQUIRED_COLUMNS = ("id", *TEXT_COLUMNS)
@@ -61,12 +53,12 @@ class Dataset:
 
     `table` holds text (large_string) only, a column for each of REQUIRED_COLUMNS and for each
     `<criterion>_preference` and `<criterion>_explanation` that the file has, and for each of several
-    annotators of a label; an empty cell is no label.
-    `notices` are sentences about the file for people: what is kept beside, what looks odd. `others`: further
-    columns of the file as text, a row for each of `table`; None where there are none. They are for people, to
-    read and to divide the items by: no judge sees them, and they take no part in `hash`. `columns`: by which
-    map a foreign file was read. `file_columns`: the file's own columns, by which maps are remembered.
-    `read_as`: a sentence on how a file was read that is no dataset by itself; empty for any other.
+    annotators of a label; an empty cell is no label. `notices` are sentences about the file for users: what
+    is stored in addition, what looks odd. `others`: further columns of the file as text, a row for each of
+    `table`; None where there are none. They are for users, to read and to divide the items by: no judge sees
+    them, and they take no part in `hash`. `columns`: by which map a foreign file was read. `file_columns`:
+    the file's own columns, by which maps are remembered. `read_as`: a sentence on how a file was read that is
+    no dataset by itself; empty for any other.
     """
 
     path: Path
@@ -123,7 +115,7 @@ class Dataset:
 
     @cached_property
     def annotators(self) -> Mapping[str, Mapping[str, str]]:
-        """By criterion that several people labelled, each of them with his column of `table`."""
+        """By criterion that several annotators labelled, each of them with their column of `table`."""
         columns = self.table.column_names
         found = {name: annotators_among(columns, f"{name}_preference") for name in self.rubric.names}
         return {name: of_one for name, of_one in found.items() if of_one}
@@ -135,7 +127,6 @@ class Dataset:
 
     @property
     def other_columns(self) -> tuple[str, ...]:
-        """The names of the file's further columns, in its order."""
         return () if self.others is None else tuple(self.others.column_names)
 
     @property
@@ -227,7 +218,7 @@ class Dataset:
         return Item(cells["id"], cells["instruction"], cells["output_a"], cells["output_b"], gold)
 
 
-@gated
+@sandboxed
 def load_dataset(
     path: Path,
     rubric: Rubric = ELOQUENT,
@@ -239,7 +230,7 @@ def load_dataset(
 
     `progress` is called every few thousand rows with the number of rows read so far. A smaller file
     ends without a call. `columns`: which columns of a foreign file are ours; None takes what is remembered
-    for files with its columns. All data of a run as CSV are read too: what people labelled in it.
+    for files with its columns. All data of a run as CSV are read too: what annotators labelled in it.
     Raises SetupError where the file cannot be read, InputError with all problems found in it (ColumnsError
     where other columns may read it, WrongKindError where it is a file of another kind), Cancelled within a
     few thousand rows once `cancel` is set.
@@ -286,23 +277,23 @@ def _foreign(
     rubric: Rubric,
     cancel: CancelToken | None,
 ) -> InputError:
-    """The error of a file with other columns; its remedy is what they seem to be."""
+    """The error of a file with other columns; its hint is what they seem to be."""
     sample = read_sample(table, cancel)
     guess = guess_columns(sample, rubric)
     if (single := single_outputs(sample, guess)) is not None:
         return single
-    parts: list[RemedyPart] = [
+    parts: list[HintPart] = [
         Step.MAP_COLUMNS,
         f", {guess.in_words}: ",
         Setting.COLUMNS.at(guess.columns_text),
     ]
     if guess.labels_text:
         parts += [" ", Setting.LABELS.at(guess.labels_text)]
-    return ColumnsError(table.path, _missing_columns(names, missing), Remedy(*parts), foreign=True)
+    return ColumnsError(table.path, _missing_columns(names, missing), Hint(*parts), foreign=True)
 
 
 def known_columns(rubric: Rubric) -> tuple[str, ...]:
-    """The columns that a dataset may have, in their usual order."""
+    """The columns that a dataset may have, in their default order."""
     parts = ("preference", "explanation")
     return REQUIRED_COLUMNS + tuple(f"{name}_{part}" for name in rubric.names for part in parts)
 
@@ -322,7 +313,7 @@ def check_id(table: SourceTable, row: SourceRow, first_rows: dict[str, int]) -> 
     if item_id == "":
         table.report(row.number, "the id is empty.", "id")
     elif item_id is not None and (first := first_rows.setdefault(item_id, row.number)) != row.number:
-        table.report(row.number, f"id {quoted(item_id)} is already that of {table.row_word} {first}.", "id")
+        table.report(row.number, f"id {quoted(item_id)} is already used by {table.row_word} {first}.", "id")
 
 
 def column_problems(table: SourceTable, required: Iterable[str], known: Iterable[str]) -> list[str]:
@@ -451,19 +442,19 @@ class _Loading:
         shown += [quoted(name) for name, near in meant.items() if not near]
         if shown:
             are = counted(len(shown), "other column is", "other columns are")
-            yield f"{are} kept: {listed(shown, _MOST_COLUMNS_SHOWN, str)}."
+            yield f"{are} stored: {listed(shown, _MOST_COLUMNS_SHOWN, str)}."
         yield from self._others.left_out_in_words()
         if self._empty:
             yield f"{counted(self._empty, 'response is', 'responses are')} empty."
         if self._uninstructed:
             items = counted(self._uninstructed, "item has no instruction", "items have no instruction")
-            yield f"{items}: in intervals each of them stands for itself."
+            yield f"{items}: in intervals each of them is a cluster of its own."
         repeated = sum(times > 1 for times in self._instructions.values())
         if repeated and not names_candidates:
             yield f"{counted(repeated, 'instruction occurs', 'instructions occur')} more than once."
         if self._misdecoded:
             looks = counted(self._misdecoded, "text looks", "texts look")
-            yield f"{looks} wrongly decoded (such as 'â€™' for '’'); kept as in the file."
+            yield f"{looks} wrongly decoded (such as 'â€™' for '’'); left as in the file."
 
     def _meant(self, other: str) -> str | None:
         """The label column that the file lacks and that another column seems to stand for."""

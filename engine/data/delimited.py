@@ -6,15 +6,13 @@ quotes are plain characters. Outside quotes each of `\n`, `\r\n` and `\r` ends a
 mixes them. Only where that cuts a file into rows of different lengths, and taking lone carriage returns
 for text does not, they are text: csv.writer leaves them unquoted before Python 3.13. Cells stay bytes with
 their offsets, so that a wrong byte can be named by place and memory holds the file once.
-
-Knows: delimiters, quotes, line ends, line numbers. Does not know: files, columns, what a cell means.
 """
 
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from engine.data.limits import MOST_COLUMNS
+from engine.data.file_format import MOST_COLUMNS
 
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
 
@@ -73,7 +71,10 @@ class Splitter:
         self._quoted = re.compile(rb'"([^"]*+(?:""[^"]*+)*+)"')
         self._take_returns_for_ends()
         if _LONE_RETURN.search(data) and len(lengths := self._lengths()) > 1:
-            self._take_returns_for_text()
+            # All that no line feed follows.
+            self._plain = re.compile(rb"(?:[^%s\r\n]|\r(?!\n))*" % self._delimiter)
+            self._cell_end = re.compile(rb"%s|\r\n|\n|\Z" % self._delimiter)
+            self._blank_lines = re.compile(rb"(?:\r?\n)++")
             if self._lengths() != lengths[:1]:
                 self._take_returns_for_ends()
 
@@ -81,12 +82,6 @@ class Splitter:
         self._plain = re.compile(rb"[^%s\r\n]*" % self._delimiter)
         self._cell_end = re.compile(rb"%s|\r\n|\n|\r|\Z" % self._delimiter)
         self._blank_lines = re.compile(rb"[\r\n]+")
-
-    def _take_returns_for_text(self) -> None:
-        """All that no line feed follows."""
-        self._plain = re.compile(rb"(?:[^%s\r\n]|\r(?!\n))*" % self._delimiter)
-        self._cell_end = re.compile(rb"%s|\r\n|\n|\Z" % self._delimiter)
-        self._blank_lines = re.compile(rb"(?:\r?\n)++")
 
     def _lengths(self) -> list[int]:
         """The numbers of cells that rows have, each once, that of the header first; 0 where none is sure."""
@@ -99,7 +94,7 @@ class Splitter:
         return list(found)
 
     def records(self) -> Iterator[Record]:
-        """Every row in order, blank lines left out.
+        """Every row in order, blank lines omitted.
 
         QuotingError ends them, for no row after it is sure; and TooManyCells.
         """

@@ -1,15 +1,105 @@
 """Read the bytes of a data file and refuse what is not the format that its name claims.
 
-Knows: suffixes, gzip, the marks by which formats are told apart. Does not know: what the rows hold.
+How large a data file may be: more than any dataset, little enough to be read or refused in seconds.
 """
 
+import gzip
+import io
+import zlib
+from collections.abc import Collection
 from enum import StrEnum
 from pathlib import Path
 
-from engine.core.cancel import CancelToken
 from engine.core.errors import InputError, SetupError
-from engine.data.limits import check_size, unpack
-from engine.system.places import Found, look_at, reading
+from engine.core.events import CancelToken
+from engine.core.formatting import amount
+from engine.settings.run_lists import amount_of_file
+from engine.system.paths import PathKind, look_at, reading
+
+MOST_COLUMNS = 10_000
+MOST_TEXT = 4_000_000
+"""Characters of a cell: about a million tokens."""
+MOST_PROBLEMS = 10_000
+"""Of one table: after this many of them nothing more is read."""
+MOST_BYTES = 4 << 30
+"""Of one file, unpacked."""
+
+_MOST_NAME = 100_000  # characters of a column's name
+# Text shrinks to a third or a tenth, tables of repeated rows to a fiftieth.
+_MOST_TIMES = 200
+_ALWAYS_UNPACKED = 64 << 20
+_CHUNK = 1 << 20
+_CHECK_HEADER = "Check that the file is a table, and its first line the header."
+
+
+def too_many_columns(path: Path, found: int) -> InputError:
+    """The error of a table with this many columns."""
+    problem = f"has {found:,} columns; at most {MOST_COLUMNS:,} are read."
+    return InputError(path, [problem], "Export the columns that are needed.")
+
+
+def check_columns(path: Path, names: Collection[str], before: int = 0) -> None:
+    """Raise InputError where there are too many columns, with those `before`, or a name is no name."""
+    if before + len(names) > MOST_COLUMNS:
+        raise too_many_columns(path, before + len(names))
+    for number, name in enumerate(names, start=before + 1):
+        if len(name) > _MOST_NAME:
+            long = f"{len(name):,} characters; at most {_MOST_NAME:,} are read."
+            raise InputError(path, [f"the name of column {number} has {long}"], _CHECK_HEADER)
+
+
+def check_size(path: Path, size: int) -> None:
+    """Raise InputError where a file is too large to be read."""
+    if size > MOST_BYTES:
+        raise InputError(
+            path,
+            [f"has {amount(size)}; at most {amount(MOST_BYTES)} are read."],
+            "Split it into several files.",
+        )
+
+
+class Unpacking:
+    """Counts what comes out of a packed file, so that it is refused before much of it is there.
+
+    `hint`: what to do with a table that shrinks more than tables do.
+    """
+
+    def __init__(self, path: Path, packed: int, hint: str) -> None:
+        self._path = path
+        self._packed = packed
+        self._hint = hint
+        self._most = max(_ALWAYS_UNPACKED, _MOST_TIMES * packed)
+        self._size = 0
+
+    def add(self, size: int) -> None:
+        """So many bytes more. InputError once it is more than any dataset has, or shrinks like no table."""
+        self._size += size
+        check_size(self._path, self._size)
+        if self._size > self._most:
+            found = (
+                f"is {amount_of_file(self._packed)} and unpacks to more than {amount(self._most)}; at most"
+                f" {_MOST_TIMES} times its size is read."
+            )
+            raise InputError(self._path, [found], f"Check what it holds. If it is a table, {self._hint}")
+
+
+def unpack(path: Path, packed: bytes, cancel: CancelToken | None = None) -> bytes:
+    """What gzip has compressed. InputError where it is damaged, or shrinks like no table; Cancelled."""
+    unpacking = Unpacking(path, len(packed), "unpack it and choose the unpacked file.")
+    parts = []
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
+            while part := file.read(_CHUNK):
+                parts.append(part)
+                if cancel is not None:
+                    cancel.raise_if_requested()
+                unpacking.add(len(part))
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(
+            path, [f"the gzip compression is damaged or cut short ({error})."], "Download or pack it again."
+        ) from error
+    return b"".join(parts)
+
 
 UTF8_MARK = b"\xef\xbb\xbf"
 SAVE_AS_UTF8 = "Save it as UTF-8 (in Excel: 'CSV UTF-8'; in Notepad: Save as, Encoding UTF-8)."
@@ -23,7 +113,7 @@ _SUFFIXES = "Use .tsv, .csv, .json, .jsonl, .ndjson or .parquet, each also follo
 _SEMICOLONS = "text separated by semicolons"
 _MODEL = "is a model, not a table of data."
 _WHAT_A_DATASET_IS = (
-    "Give it as the model. A dataset is a table of instructions with two responses each: "
+    "Use it as the model. A dataset is a table of instructions with two responses each: "
     ".tsv, .csv, .json, .jsonl or .parquet."
 )
 
@@ -108,11 +198,13 @@ def read_text_file(path: Path) -> bytes:
 
 def _refuse_folders_and_devices(path: Path) -> None:
     found = look_at(path)
-    if found is Found.FOLDER:
+    if found is PathKind.FOLDER:
         raise SetupError(f"{path} is a folder.", "Choose a file inside it.")
-    if found is Found.OTHER:
+    if found is PathKind.OTHER:
         # Reading a pipe that nobody writes to would never end.
-        raise SetupError(f"{path} is a device or a pipe, not a file.", "Save what it gives, and choose that.")
+        raise SetupError(
+            f"{path} is a device or a pipe, not a file.", "Save its output to a file, and choose that."
+        )
 
 
 def _claimed_format(path: Path) -> tuple[FileFormat, bool]:
@@ -122,17 +214,19 @@ def _claimed_format(path: Path) -> tuple[FileFormat, bool]:
     if suffix == ".gguf":
         raise InputError(path, [_MODEL], _WHAT_A_DATASET_IS)
     if suffix not in _BY_SUFFIX:
-        found = f"has the unknown suffix '{suffix}'." if suffix else "has no suffix that names its format."
+        found = f"has the unknown suffix '{suffix}'." if suffix else "has no suffix for its format."
         raise InputError(path, [found], _SUFFIXES)
     return _BY_SUFFIX[suffix], packed
 
 
 def _unpack(path: Path, data: bytes, cancel: CancelToken | None = None) -> bytes:
     if data and not data.startswith(_GZIP_MARK):
-        raise InputError(path, ["is not gzip-compressed."], "Take .gz off its name.")
+        raise InputError(path, ["is not gzip-compressed."], "Remove .gz from its name.")
     unpacked = unpack(path, data, cancel) if data else data
     if unpacked.startswith(_GZIP_MARK):
-        raise InputError(path, ["is gzip-compressed twice."], "Unpack it once, and let .gz end its name.")
+        raise InputError(
+            path, ["is gzip-compressed twice."], "Unpack it once, and name it with .gz at the end."
+        )
     return unpacked
 
 
@@ -140,9 +234,9 @@ def _refuse_strangers(path: Path, data: bytes) -> None:
     start = data[:64].removeprefix(UTF8_MARK).lstrip()
     if not start:
         raise InputError(path, ["is empty."], "Check that it was saved or downloaded completely.")
-    for marks, found, remedy in _STRANGERS:
+    for marks, found, hint in _STRANGERS:
         if start.lower().startswith(marks):
-            raise InputError(path, [found], remedy)
+            raise InputError(path, [found], hint)
 
 
 def _refuse_other_format(path: Path, data: bytes, claimed: FileFormat) -> None:
@@ -150,22 +244,22 @@ def _refuse_other_format(path: Path, data: bytes, claimed: FileFormat) -> None:
     if claimed is FileFormat.PARQUET:
         if not (is_parquet and data.endswith(_PARQUET_MARK)):
             found = "is a Parquet file cut short." if is_parquet else "is not a Parquet file (no PAR1 mark)."
-            raise InputError(path, [found], "Download it again, or give it the suffix of what it is.")
+            raise InputError(path, [found], "Download it again, or use the suffix of its real format.")
         return
     start = data[:_HEADER_BYTES].removeprefix(UTF8_MARK).lstrip()
     header = start.splitlines()[0]
     if not is_parquet and _is_binary(start, header, claimed):
         raise InputError(
             path,
-            ["is binary data, or UTF-16 text without its mark."],
-            f"{SAVE_AS_UTF8} If it is no text, choose another file.",
+            ["is binary data, or UTF-16 text without a byte-order mark."],
+            f"{SAVE_AS_UTF8} If it is not text, choose another file.",
         )
     shown = FileFormat.PARQUET if is_parquet else _text_format(header, claimed)
     if shown != claimed:
-        remedy = "Give it the suffix of what it is, or export it again."
+        hint = "Use the suffix of its real format, or export it again."
         if shown == _SEMICOLONS:
-            remedy = "Export it with commas (.csv) or tabs (.tsv) between the cells."
-        raise InputError(path, [f"looks like {shown}, not {claimed}."], remedy)
+            hint = "Export it with commas (.csv) or tabs (.tsv) between the cells."
+        raise InputError(path, [f"looks like {shown}, not {claimed}."], hint)
 
 
 def _is_binary(start: bytes, header: bytes, claimed: FileFormat) -> bool:

@@ -1,7 +1,4 @@
-"""Read which items of a dataset are chosen: a list of ids, or a table whose first column holds them.
-
-Knows: how a choice is written down, what is wrong with one. Does not know: what is done with the items.
-"""
+"""Read which items of a dataset are chosen: a list of ids, or a table whose first column holds them."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,10 +10,10 @@ from engine.data.dataset import Dataset
 from engine.data.file_format import SAVE_AS_UTF8, UTF8_MARK, FileFormat, read_text_file
 from engine.data.json_records import undecodable
 from engine.data.tables import delimited_table
-from engine.system.gate import gated
+from engine.system.sandbox import sandboxed
 
 _TABLE = re.compile(rb'("?)id\1(\t|,|\r?\n|\r|\Z)')  # how the first line of one begins
-_REMEDY = "Write one id on each line, or give a TSV or CSV file whose first column is id."
+_HINT = "Write one id on each line, or give a TSV or CSV file whose first column is id."
 _Line = tuple[int, str]  # its number, from 1, and the id on it
 
 
@@ -33,18 +30,23 @@ def read_ids(path: Path, dataset: Dataset) -> tuple[str, ...]:
 
 
 def ids_in(data: bytes, path: Path, dataset: Dataset) -> tuple[str, ...]:
-    """The same of bytes that are at hand; `path`: what they are called in errors."""
+    """The same of bytes that are current; `path`: what they are called in errors."""
     return _chosen(_lines_of(path, data), path, dataset)
 
 
-@gated
+@sandboxed
 def _lines_of(path: Path, data: bytes | None = None) -> Sequence[_Line]:
-    """Each id that is written in a file, or in the bytes that are at hand."""
+    """Each id that is written in a file, or in the bytes that are current."""
     data = read_text_file(path) if data is None else data
     table = _TABLE.match(data.removeprefix(UTF8_MARK))
-    lines = list(_column(path, data, table[2]) if table else _list(path, data))
+    if table is None:
+        lines = list(_list(path, data))
+    else:
+        read = delimited_table(path, FileFormat.CSV if table[2] == b"," else FileFormat.TSV, data)
+        lines = [(row.number, row.cells[read.columns[0]]) for row in read.rows(read.columns[:1])]
+        read.raise_problems()
     if not lines:
-        raise InputError(path, ["holds no ids."], _REMEDY)
+        raise InputError(path, ["contains no ids."], _HINT)
     return lines
 
 
@@ -53,15 +55,8 @@ def _chosen(lines: Sequence[_Line], path: Path, dataset: Dataset) -> tuple[str, 
     known = frozenset(dataset.ids)
     lines = [(number, text if text in known else text.strip()) for number, text in lines]
     if problems := list(_problems(lines, known, dataset.name)):
-        raise InputError(path, problems, _REMEDY)
+        raise InputError(path, problems, _HINT)
     return tuple(item_id for _, item_id in lines)
-
-
-def _column(path: Path, data: bytes, delimiter: bytes) -> Iterator[_Line]:
-    table = delimited_table(path, FileFormat.CSV if delimiter == b"," else FileFormat.TSV, data)
-    for row in table.rows(table.columns[:1]):
-        yield row.number, row.cells[table.columns[0]]
-    table.raise_problems()
 
 
 def _list(path: Path, data: bytes) -> Iterator[_Line]:

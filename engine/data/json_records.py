@@ -1,15 +1,18 @@
-"""Read the records of JSON and JSON Lines, numbers as they are written.
+"""Read a record of this program's own from a JSON file: all that is odd in it is refused with the reason.
 
-Knows: JSON, line numbers, what text a JSON value becomes in a table cell.
-Does not know: files, columns, which keys a record should have.
+Read the records of JSON and JSON Lines, numbers as they are written.
 """
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
+from engine.core.codec import plain_values
+from engine.core.errors import Hint, InputError
 from engine.core.formatting import quoted
+from engine.data.file_format import read_data_file
 
 
 class JsonNumber(str):
@@ -46,7 +49,7 @@ def read_json(data: bytes, start: int = 0) -> list[JsonRecord]:
     if isinstance(value, dict):
         value = _only_list(value)
     if not isinstance(value, list):
-        raise JsonProblem("holds one value, not a list of records.")
+        raise JsonProblem("contains one value, not a list of records.")
     return [JsonRecord(number, record) for number, record in enumerate(value, start=1)]
 
 
@@ -119,12 +122,12 @@ def _record_of_line(line: bytes, number: int, offset: int) -> JsonRecord | JsonP
 def _only_list(value: dict[str, object]) -> object:
     lists = {key: inner for key, inner in value.items() if _is_list_of_records(inner)}
     if not lists:
-        raise JsonProblem("is an object that holds no list of records.")
+        raise JsonProblem("is an object without a list of records.")
     (records, *_) = lists.values()
-    # One below would be left out without a word, as the second split of a dataset; a list of authors may be.
+    # One below would be omitted without a word, as the second split of a dataset; a list of authors may be.
     names = [*lists, *(name for name, inner in _lists_below(value) if _are_alike(records, inner))]
     if len(names) > 1:
-        raise JsonProblem(f"holds {len(names)} lists of records ({', '.join(names)}); it may hold one.")
+        raise JsonProblem(f"contains {len(names)} lists of records ({', '.join(names)}), but one is allowed.")
     return records
 
 
@@ -132,12 +135,12 @@ def _lists_below(value: dict[str, object]) -> Iterator[tuple[str, object]]:
     """The lists of records in the objects of an object, each with its way there: `test.data`."""
     waiting = [(key, inner) for key, inner in value.items() if isinstance(inner, dict)]
     while waiting:  # no recursion: objects may be nested as deeply as Python can follow
-        way, outer = waiting.pop()
+        method, outer = waiting.pop()
         for key, inner in outer.items():
             if isinstance(inner, dict):
-                waiting.append((f"{way}.{key}", inner))
+                waiting.append((f"{method}.{key}", inner))
             elif _is_list_of_records(inner):
-                yield f"{way}.{key}", inner
+                yield f"{method}.{key}", inner
 
 
 def _are_alike(records: object, others: object) -> bool:
@@ -194,3 +197,25 @@ _STRUCTURE = re.compile(rf"[{{}}\[\]]|(?P<key>{_STRING})(?=\s*:)|{_STRING}", re.
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_object, parse_float=JsonNumber, parse_int=JsonNumber, parse_constant=JsonNumber
 )
+
+
+Made = TypeVar("Made")
+
+
+def load_record(path: Path, what: str, made_of: Callable[[Any], Made], hint: Hint | str) -> Made:
+    """What `made_of` makes of the values in a file. `what`: in words of users, `a calibration`.
+
+    SetupError where the file cannot be read; InputError where `plain_values` refuses it, and where `made_of`
+    raises AttributeError, KeyError, OverflowError, TypeError or ValueError.
+    """
+    _, data = read_data_file(path)
+    try:
+        values = plain_values(data)
+    except ValueError as error:
+        raise InputError(path, [f"is not {what}: it {error}."], hint) from error
+    try:
+        return made_of(values)
+    except KeyError as error:
+        raise InputError(path, [f"is not {what}: {error} is missing."], hint) from error
+    except (AttributeError, OverflowError, TypeError, ValueError) as error:
+        raise InputError(path, [f"is not {what}: {error}."], hint) from error

@@ -1,14 +1,16 @@
 """A foreign table read by a ColumnMap: its rows have our columns, its problems name the file's own.
 
-A label that several annotators gave has a column for each of them, beside that of their majority. A file may
-have such columns by itself, as `safety_preference|Ada`; where it has one of the label too, that is the label.
+The columns of a table that no dataset needs, kept as text next to those that it does.
 
-Knows: how our columns are made of sources, which response of a ranked pair stands first. Does not know: file
-formats, where a map comes from, how far annotators agree.
+A label that several annotators gave has a column for each of them, next to that of their majority. A file may
+have such columns by itself, as `safety_preference|Ada`; where it has one of the label too, that is the label.
 """
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+
+import pyarrow as pa
 
 from engine.core.column_map import (
     CANDIDATES,
@@ -26,14 +28,93 @@ from engine.core.column_map import (
     label_column,
     targets,
 )
-from engine.core.errors import ColumnsError
-from engine.core.formatting import listed, quoted
+from engine.core.errors import ColumnsError, Hint, Setting, Step
+from engine.core.formatting import counted, listed, quoted
 from engine.core.items import HUMAN_LABELS, Preference, digest, majority, written_label
-from engine.core.remedies import Remedy, Setting, Step
-from engine.core.rubric import Rubric, usual_criterion
+from engine.core.rubric import Rubric, default_criterion
+from engine.data.arrow_arrays import text_array
 from engine.data.column_content import MOST_VALUES, said_meanings, values_in_words
 from engine.data.column_source import CellSource, RowReader, SourceProblem, parse_source
 from engine.data.tables import SourceRow, SourceTable
+
+MOST_OTHER_COLUMNS = 100
+_BEFORE_A_CLASH = "dataset_"
+
+_MOST_SHOWN = 20
+
+
+def distinct_names(others: Sequence[str], taken: Collection[str]) -> dict[str, str]:
+    """What the other columns of a dataset are called next to columns that have names already: as in the file,
+    with `dataset_` before a name that is one of these or empty, as often as it takes.
+    """
+    names: dict[str, str] = {}
+    for name in others:
+        shown, not_these = name, {"", *taken, *names.values()}
+        while shown.strip() in not_these:
+            shown, not_these = f"{_BEFORE_A_CLASH}{shown}", {*not_these, *others}
+        names[name] = shown
+    return names
+
+
+class OtherColumns:
+    """Collects them while the rows of a table are read: those that hold text and occur once, the first ones.
+
+    A cell of theirs that is no text does not keep a file from being read.
+    """
+
+    def __init__(self, table: SourceTable, known: Collection[str]) -> None:
+        self._table = table
+        self._known = known
+        self._chunks: dict[str, list[pa.Array]] = {}
+        self._sizes: list[int] = []  # how many rows each chunk has
+        self._met = 0
+        self._why_not: dict[str, str] = {}
+        self._look()
+        table.must_be_text = known
+
+    @property
+    def names(self) -> list[str]:
+        """Those that are stored of the columns met so far."""
+        if not self._table.has_header and len(self._table.columns) != self._met:  # further ones may come
+            self._look()
+        return list(islice((name for name, why in self._why_not.items() if not why), MOST_OTHER_COLUMNS))
+
+    def pack(self, rows: Sequence[Mapping[str, str]]) -> None:
+        """Take the cells of further rows in; what came late was empty before."""
+        for name in self.names:
+            chunks = self._chunks.setdefault(name, [])
+            if len(chunks) < len(self._sizes):
+                chunks += [text_array([""] * size) for size in self._sizes]
+            chunks.append(text_array([cells.get(name, "") for cells in rows]))
+        self._sizes.append(len(rows))
+
+    def table(self) -> pa.Table | None:
+        """All of them; None where there are none."""
+        if not self._chunks:
+            return None
+        return pa.table({name: pa.chunked_array(chunks) for name, chunks in self._chunks.items()})
+
+    def left_out_in_words(self) -> Iterator[str]:
+        """A sentence for the columns that are not kept, and why."""
+        kept = set(self.names)
+        left_out = {name: why for name, why in self._why_not.items() if name not in kept}
+        if left_out:
+            most = f"at most {MOST_OTHER_COLUMNS} are stored"
+            reasons = "; ".join(dict.fromkeys(why or most for why in left_out.values()))
+            were = counted(len(left_out), "column was", "columns were")
+            yield f"{were} omitted ({reasons}): {listed(list(left_out), _MOST_SHOWN, quoted)}."
+
+    def _look(self) -> None:
+        """Which columns there are next to the known ones, and why one cannot be kept."""
+        columns = self._table.columns
+        counts = Counter(columns) if self._table.has_header else {}
+        self._met = len(columns)
+        for name in columns:
+            if name not in self._known and name not in self._why_not:
+                twice = counts.get(name, 1) > 1
+                why = "" if self._table.holds_text(name) else "they contain bytes, not text"
+                self._why_not[name] = "several have the same name" if twice else why
+
 
 _OF_SIDES = ("_preference", "_explanation")
 _BETWEEN_IDS, _BETWEEN_LABELS, _BETWEEN_TEXTS = "-", "/", "\n\n"
@@ -42,7 +123,9 @@ _LONGEST_SOURCE = 120
 
 
 class MappedTable(SourceTable):
-    """Reads `inner` once. `columns` are ours that are mapped, and those of the file that stay beside them."""
+    """Reads `inner` once. `columns` are ours that are mapped, and those of the file that stay next to
+    them.
+    """
 
     def __init__(self, inner: SourceTable, columns: ColumnMap, rubric: Rubric) -> None:
         super().__init__(inner.path, inner.data_format)
@@ -57,7 +140,7 @@ class MappedTable(SourceTable):
         self._annotated = _annotated(self._sources)
         self._by_majority = [name for name in self._annotated if name not in self._sources]
         self._ranked = RANKED[0] in self._sources
-        self._verdict = f"{usual_criterion(rubric.names)}_preference"
+        self._verdict = f"{default_criterion(rubric.names)}_preference"
         self._meanings = columns.meaning_of
         self._ours = self._our_columns()
         self._taken = self._taken_columns()
@@ -86,15 +169,15 @@ class MappedTable(SourceTable):
             except SourceProblem as problem:
                 problems.append(f"{name}: {problem}")
         problems += [
-            f"nothing is named for {name!r}."
+            f"{name!r} has no column."
             for name in (INSTRUCTION, *(RANKED if ranked else OUTPUTS))
             if not texts.get(name)
         ]
         lone = [name for name in CANDIDATES if name in sources]
         if len(lone) == 1 and named.get(lone[0]):
-            problems.append(f"{lone[0]} is named alone; name both, {' and '.join(CANDIDATES)}, or none.")
+            problems.append(f"only {lone[0]} is named; name both, {' and '.join(CANDIDATES)}, or none.")
         if ranked and any(name in sources for name in OUTPUTS):
-            problems.append("either output_a and output_b are named, or chosen and rejected.")
+            problems.append("name either output_a and output_b, or chosen and rejected.")
         used = {name for source in sources.values() for name in source.columns}
         problems += [
             f"column {quoted(name)} occurs {self._names.count(name)} times."
@@ -118,7 +201,7 @@ class MappedTable(SourceTable):
             yield column, parse_source(annotator, self._names)
 
     def _name_columns(self, names: Sequence[str]) -> None:
-        """Ours that are there, then the file's that stay beside them."""
+        """Ours that are there, then the file's that stay next to them."""
         self.columns = [*self._ours, *(name for name in names if name not in self._taken)]
 
     def _our_columns(self) -> tuple[str, ...]:
@@ -128,7 +211,7 @@ class MappedTable(SourceTable):
         return tuple(dict.fromkeys([ID, *ours]))
 
     def _taken_columns(self) -> frozenset[str]:
-        """The file's that need not stand beside ours: of texts, and what is one of ours as it is."""
+        """The file's that need not stand next to ours: of texts, and what is one of ours as it is."""
         taken = set(self._ours)
         for name, source in self._sources.items():
             taken.update(source.whole)
@@ -137,7 +220,7 @@ class MappedTable(SourceTable):
         return frozenset(taken)
 
     def rows(self, wanted: Collection[str] | None = None) -> Iterator[SourceRow]:
-        """Our cells of each row, and those of the `wanted` columns of the file that stay beside them."""
+        """Our cells of each row, and those of the `wanted` columns of the file that stay next to them."""
         needed = {name for source in self._sources.values() for name in source.columns}
         if self.must_be_text is not None:
             self._inner.must_be_text = needed
@@ -232,21 +315,21 @@ class MappedTable(SourceTable):
                 raise unknown_labels(self, self._unknown, self._meanings)
             raise ColumnsError(self.path, self.problems, self._advice())
 
-    def _advice(self) -> Remedy:
+    def _advice(self) -> Hint:
         text = self._map.columns_text
         if self._bad_ids:
             unnumbered = ColumnMap.of({**self._map.source_of, ID: ""}, self._map.meaning_of)
-            return Remedy(
+            return Hint(
                 "Name a column whose values differ, or none, so that the rows are numbered: ",
                 Setting.COLUMNS.at(unnumbered.columns_text),
             )
         if not text:
-            return Remedy(Step.MAP_COLUMNS, ".")
-        return Remedy("Mend what is named above, or name other columns in this: ", Setting.COLUMNS.at(text))
+            return Hint(Step.MAP_COLUMNS, ".")
+        return Hint("Fix the problems above, or name other columns in: ", Setting.COLUMNS.at(text))
 
     @property
     def notices(self) -> Sequence[str]:
-        """How the file was read, in sentences for people."""
+        """How the file was read, in sentences for users."""
         texts, read = self._map.source_of, dict.fromkeys(map(label_column, self._sources))
         renamed = [f"{name} is {_shown(texts[name])}" for name in read if texts.get(name, name) != name]
         said = [*self._inner.notices]
@@ -256,16 +339,16 @@ class MappedTable(SourceTable):
             labels = [f"{quoted(value)} is {label or 'no label'}" for value, label in self._map.labels]
             said.append(f"Label values are mapped: {listed(labels, 20, str)}.")
         said += [
-            f"The {name.replace('_', ' ')} of an item is what more than half of its annotators say, and none"
-            " where no label has so many."
+            f"The {name.replace('_', ' ')} of an item is the label of more than half of its annotators, or"
+            " none."
             for name in self._by_majority
         ]
         if ID not in self._sources:
-            said.append("No column is the id: the items are numbered in the order of the file.")
+            said.append("No id column: the items are numbered in the order of the file.")
         if self._ranked:
             said.append(
-                "Whether the chosen response is A or B is drawn by a hash of the item, and the label of"
-                f" {self._verdict.removesuffix('_preference').replace('_', ' ')} says which it is."
+                "A hash of the item decides whether the chosen response is A or B, and the label of"
+                " {self._verdict.removesuffix('_preference').replace('_', ' ')} is set accordingly."
             )
         return said
 
@@ -275,18 +358,19 @@ def unknown_labels(
 ) -> ColumnsError:
     """The error of a table with values of labels that are none; `known`: what other values mean.
 
-    `values`: with how often each occurs. Only a person can say what numbers mean: for these a gap is left.
+    `values`: with how often each occurs. Only the user can say what numbers mean: for these a gap is left.
     """
     shown = list(values)[:_MOST_VALUES_SHOWN]
-    remedy = Remedy(
-        "Name a column with fewer values, or write a comparison, as 1.5>preference: A where it is below 1.5."
+    hint = Hint(
+        "Name a column with fewer values, or write a comparison, such as 1.5>preference: A if it is below"
+        " 1.5."
     )
     if len(values) <= MOST_VALUES:
         meant = {**dict.fromkeys(values, GAP), **said_meanings(values)}
         setting = Setting.LABELS.at(ColumnMap.of({}, {**(known or {}), **meant}).labels_text)
-        what = f"say what each value means, {MEANINGS_IN_WORDS}, of {values_in_words(values)}: "
-        remedy = Remedy(f"Mend what is named above, or {what}", setting)
-    return ColumnsError(table.path, table.problems, remedy, unknown=shown)
+        what = f"give the label of each value ({MEANINGS_IN_WORDS}), for {values_in_words(values)}: "
+        hint = Hint(f"Fix the problems above, or {what}", setting)
+    return ColumnsError(table.path, table.problems, hint, unknown=shown)
 
 
 def own_annotators(columns: Iterable[str], rubric: Rubric) -> list[str]:

@@ -1,26 +1,114 @@
 """The outputs of one candidate: a single response to each instruction, read from one file.
 
-Knows: what is read of a row, who the candidate is. Does not know: how the files of several are matched.
+Files that look like a dataset and are none: the outputs of one candidate, a single response in each row.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from engine.core.cancel import CancelToken
-from engine.core.column_map import CANDIDATE, GAP, ID, INSTRUCTION, OUTPUT, OUTPUTS, ColumnMap
-from engine.core.errors import InputError
+from engine.core.column_map import CANDIDATE, GAP, ID, INSTRUCTION, OUTPUT, OUTPUTS, ColumnMap, Confidence
+from engine.core.errors import Hint, HintPart, InputError, Setting, Step
+from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed, quoted
-from engine.core.remedies import Remedy, RemedyPart, Setting
 from engine.core.rubric import ELOQUENT
-from engine.data.column_content import look_into
-from engine.data.column_guess import guess_columns
-from engine.data.column_source import CellSource, RowReader, SourceProblem, parse_source
+from engine.data.column_content import Sample, look_into
+from engine.data.column_guess import IDS, SIDES, Guess, guess_columns
+from engine.data.column_source import CellSource, DialoguePart, RowReader, SourceProblem, parse_source
 from engine.data.file_format import plain_stem
-from engine.data.single_outputs import guess_outputs
 from engine.data.tables import SourceTable, open_table
-from engine.system.gate import gated
+from engine.system.sandbox import sandboxed
+
+_RESPONSES = ("output", "response", "completion", "generation", "answer", "reply", "prediction")
+_SIDES = frozenset(side for pair in SIDES for side in pair)
+_SYSTEMS = ("generator", "model", "model_id", "model_name", "system", CANDIDATE)
+_DIALOGUES = ("messages", "conversation", "conversations", "dialogue", "dialog")
+_TURNS_OF_ANSWERS = "choices[0].turns"
+_TURNS_OF_QUESTIONS = "turns"
+_BESIDE = frozenset(
+    (
+        *("id", "uid", "uuid", "index", "idx", "key", "generator", "model", "system", "dataset", "source"),
+        *("subset", "split", "datasplit", "category", "task", "topic", "type", "language", "name", "input"),
+        *("reference", "raw", "time", "date", "tokens", "length"),
+    )
+)
+
+
+def single_outputs(sample: Sample, guess: Guess) -> InputError | None:
+    """What to say of a file that holds instructions with one response each; None for any other file.
+
+    Where a further column holds texts, it may be the other response: then the user is to say so.
+    """
+    if not {*OUTPUTS} <= {*guess.open}:
+        return None
+    found = guess_outputs(sample, guess)
+    response, instruction = found.get(OUTPUT, ""), found.get(INSTRUCTION, "")
+    is_nested = response not in sample.columns  # which says enough: an answer of a dialogue, or of a choice
+    if not response or not (instruction or is_nested):
+        return None
+    read = {re.split(r"[@\[]", source)[0] for source in (response, *instruction.split("+"))}
+    others = [name for name in sample.columns if name not in read and not _words(name) & _BESIDE]
+    if any(map(sample.holds_texts, others)):
+        return None
+    to_each = f"each instruction ({quoted(instruction)})" if instruction else "each instruction"
+    told = f"contains the outputs of {_whose(sample)}: one response ({quoted(response)}) to {to_each}."
+    return InputError(sample.table.path, [told], Hint("Tiebreak judges pairs. ", Step.MAKE_PAIRS))
+
+
+def guess_outputs(sample: Sample, guess: Guess) -> Mapping[str, str]:
+    """What is read of such a file for the columns of outputs (OF_OUTPUTS), as far as it can be guessed.
+
+    `guess`: what its columns would be as those of a dataset.
+    """
+    # By its name also where one repeats: repeated responses are counted, or the texts match better.
+    called_id = (name for word in IDS for name in sample.columns if name.lower() == word)
+    own_id = guess.map.source_of.get(ID) or next(called_id, None)
+    found = {ID: own_id} if own_id is not None and own_id in sample.columns else {}
+    instruction = guess.map.source_of.get(INSTRUCTION, "")
+    uncertain = guess.confidence.get(INSTRUCTION) is Confidence.UNCERTAIN
+    if instruction and not (uncertain and _words(instruction) & {*_BESIDE, *_RESPONSES}):
+        found[INSTRUCTION] = instruction
+    dialogue = next((name for name in _DIALOGUES if name in sample.columns), None)
+    named = [name for word in _RESPONSES for name in sample.columns if word in _words(name)]
+    response = next((name for name in named if _is_response(name) and sample.is_filled(name)), None)
+    if response is not None:
+        found[OUTPUT] = response
+    elif dialogue is not None and any(sample.cells(f"{dialogue}@{DialoguePart.REPLY}")):
+        found |= {
+            INSTRUCTION: f"{dialogue}@{DialoguePart.PROMPT}",
+            OUTPUT: f"{dialogue}@{DialoguePart.REPLY}",
+        }
+    elif "choices" in sample.columns and _holds_turns(sample, _TURNS_OF_ANSWERS):
+        found[OUTPUT] = f"{_TURNS_OF_ANSWERS}@{DialoguePart.REPLIES}"
+    if found.get(INSTRUCTION) == found.get(OUTPUT, ""):
+        del found[INSTRUCTION]
+    if (uncertain or INSTRUCTION not in found) and _holds_turns(sample, _TURNS_OF_QUESTIONS):
+        found[INSTRUCTION] = f"{_TURNS_OF_QUESTIONS}@{DialoguePart.USERS}"
+    system = next((name for name in _SYSTEMS if name in sample.columns and sample.is_filled(name)), None)
+    return found if system is None else {**found, CANDIDATE: system}
+
+
+def _holds_turns(sample: Sample, place: str) -> bool:
+    return place.partition("[")[0] in sample.columns and any(sample.cells(f"{place}@{DialoguePart.REPLIES}"))
+
+
+def _is_response(name: str) -> bool:
+    return bool(_words(name) & {*_RESPONSES}) and not _words(name) & (_SIDES | {"id"})
+
+
+def _whose(sample: Sample) -> str:
+    named = next((name for name in _SYSTEMS if name in sample.columns and sample.is_filled(name)), None)
+    systems = list(sample.values(named) or ()) if named is not None else []
+    if len(systems) > 1:
+        return f"{len(systems)} candidates ({listed(systems)}) in long format"
+    return f"one candidate ({listed(systems)})" if systems else "one candidate"
+
+
+def _words(name: str) -> set[str]:
+    return set(re.findall(r"[a-z]+|\d+", name.lower()))
+
 
 _ROWS_AT_ONCE = 2048
 _MOST_COLUMNS_SHOWN = 20
@@ -50,7 +138,7 @@ class Outputs:
     nulls: int = 0
 
 
-@gated
+@sandboxed
 def read_outputs(
     path: Path, columns: Mapping[str, str] | None = None, cancel: CancelToken | None = None
 ) -> Outputs:
@@ -82,10 +170,11 @@ def read_outputs(
     known = [name for name in names if name]
     _refuse_several(path, known, responses)
     candidate = known[0] if len(names) == 1 and known else plain_stem(path)
-    return Outputs(path, candidate, tuple(responses), _said(sources), nulls)
+    column_map = ColumnMap(tuple((name, text) for name, (text, _) in sources.items()))
+    return Outputs(path, candidate, tuple(responses), column_map.columns_text, nulls)
 
 
-@gated
+@sandboxed
 def read_instructions(
     path: Path, columns: Mapping[str, str] | None = None, cancel: CancelToken | None = None
 ) -> Mapping[str, str]:
@@ -116,9 +205,10 @@ def _opened(
     if OUTPUT not in texts and not {*OUTPUTS} & {*guess.open}:
         raise InputError(
             path,
-            ["holds pairs of responses already, not the outputs of one candidate."],
-            Remedy(
-                "Use it as a dataset; or name the column of one candidate's: ", Setting.COLUMNS.at(_EXAMPLE)
+            ["contains pairs of responses, not the outputs of one candidate model."],
+            Hint(
+                "Use it as a dataset; or name the column of one candidate's outputs: ",
+                Setting.COLUMNS.at(_EXAMPLE),
             ),
         )
     sources = {}
@@ -130,14 +220,14 @@ def _opened(
         except SourceProblem as problem:
             problems.append(f"{name}: {problem}")
     if problems:
-        raise InputError(path, problems, Remedy("Name columns that it has: ", Setting.COLUMNS.at(_EXAMPLE)))
+        raise InputError(path, problems, Hint("Name existing columns: ", Setting.COLUMNS.at(_EXAMPLE)))
     return open_table(path, cancel), sources
 
 
 def _rows(
     table: SourceTable, sources: Mapping[str, tuple[str, CellSource]], cancel: CancelToken | None
 ) -> Iterator[dict[str, str]]:
-    """What is read of each row, by column of outputs, a null OUTPUT left out; a row that lacks something is
+    """What is read of each row, by column of outputs, a null OUTPUT omitted; a row that lacks something is
     reported.
     """
     needed = {name for _, source in sources.values() for name in source.columns}
@@ -166,17 +256,20 @@ def _rows(
 
 def _no_column(path: Path, name: str, what: str, table: SourceTable) -> InputError:
     found = listed(table.first_columns(), _MOST_COLUMNS_SHOWN, quoted)
-    remedy: list[RemedyPart] = ["Say which it is: ", Setting.COLUMNS.at(f"{name}={GAP}")]
-    return InputError(path, [f"no column seems to hold the {what}. Columns found: {found}."], Remedy(*remedy))
+    hint: list[HintPart] = ["Name it: ", Setting.COLUMNS.at(f"{name}={GAP}")]
+    return InputError(path, [f"no column looks like the {what}. Columns found: {found}."], Hint(*hint))
 
 
 def _no_outputs(path: Path, source: str, count: int, table: SourceTable) -> InputError:
     rows = counted(count, table.row_word, f"{table.row_word}s")
     return InputError(
         path,
-        [f"holds no outputs: {quoted(source)} is empty in {f'all {rows}' if count > 1 else f'its {rows}'}."],
-        Remedy(
-            "Check that the candidate wrote something, or name the column that holds it: ",
+        [
+            f"contains no outputs: {quoted(source)} is empty in"
+            f" {f'all {rows}' if count > 1 else f'its {rows}'}."
+        ],
+        Hint(
+            "Check that the candidate model wrote something, or name the column with its outputs: ",
             Setting.COLUMNS.at(f"{OUTPUT}={GAP}"),
         ),
     )
@@ -188,10 +281,6 @@ def _refuse_several(path: Path, names: list[str], responses: list[Response]) -> 
     if len(names) > 1 and len(asked) < len(responses):
         raise InputError(
             path,
-            [f"holds the outputs of {len(names)} candidates ({listed(names)}) one below the other."],
+            [f"contains the outputs of {len(names)} candidates ({listed(names)}) in long format."],
             "Split it into a file for each.",
         )
-
-
-def _said(sources: Mapping[str, tuple[str, CellSource]]) -> str:
-    return ColumnMap(tuple((name, text) for name, (text, _) in sources.items())).columns_text

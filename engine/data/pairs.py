@@ -1,9 +1,6 @@
 """Pairs out of the outputs of several candidates: all of them, each against a baseline, or a balanced part.
 
 Which candidate is A is drawn by a hash of the instruction and the two names, so that none keeps a place.
-
-Knows: what two files have in common, which candidates meet on which instruction. Does not know: file formats,
-what anybody says of a pair.
 """
 
 import re
@@ -17,15 +14,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from engine.core.column_map import CANDIDATE, CANDIDATES, GAP, ID, INSTRUCTION, OUTPUTS
-from engine.core.errors import InputError, SetupError
+from engine.core.errors import Hint, InputError, Setting, SetupError
 from engine.core.formatting import did_you_mean, listed, named, quoted
 from engine.core.items import digest
-from engine.core.pairs_plan import PairsPlan
-from engine.core.remedies import Remedy, Setting
-from engine.data.dataset_file import write_dataset
 from engine.data.file_format import plain_stem
+from engine.data.label_origins import in_drawn_order
 from engine.data.outputs import Outputs, Response
-from engine.data.sampling import in_drawn_order
+from engine.data.submission import write_dataset
+from engine.settings.sampling import PairsPlan
 
 SEED_COLUMN = "pairs_seed"
 """The column that says by which seed a part of the pairs was drawn."""
@@ -65,7 +61,6 @@ class MatchedOutputs:
 
     @property
     def candidates(self) -> tuple[str, ...]:
-        """Their names, in the order of the files."""
         return tuple(self.responses)
 
 
@@ -88,24 +83,18 @@ class Pairs:
 
     @property
     def is_part(self) -> bool:
-        """Whether the pairs were drawn."""
         return len(self.pairs) < self.possible
 
     @cached_property
     def of_candidate(self) -> Counter[str]:
-        """In how many pairs each candidate stands."""
         return Counter(name for pair in self.pairs for name in pair[1:])
 
     @cached_property
     def as_a(self) -> Counter[str]:
-        """In how many it is A."""
         return Counter(pair.a for pair in self.pairs)
 
     def write(self, path: Path) -> None:
         """Write them as a dataset. SetupError."""
-        write_dataset(path, self._columns())
-
-    def _columns(self) -> dict[str, list[str]]:
         found = self.matched
         names = [
             _in_id(key, text, found.by_id) for key, text in zip(found.keys, found.instructions, strict=True)
@@ -119,7 +108,9 @@ class Pairs:
             CANDIDATES[0]: [pair.a for pair in self.pairs],
             CANDIDATES[1]: [pair.b for pair in self.pairs],
         }
-        return {**columns, SEED_COLUMN: [str(self.plan.seed)] * len(self.pairs)} if self.is_part else columns
+        if self.is_part:
+            columns[SEED_COLUMN] = [str(self.plan.seed)] * len(self.pairs)
+        write_dataset(path, columns)
 
 
 def match_outputs(files: Sequence[Outputs], questions: Mapping[str, str] | None = None) -> MatchedOutputs:
@@ -130,8 +121,12 @@ def match_outputs(files: Sequence[Outputs], questions: Mapping[str, str] | None 
     name, InputError where the files have no instruction in common or nothing says what it was.
     """
     _refuse_names(files)
-    ways = [_by_id(files, questions or {}), _by_text(files)]
-    found = max((way for way in ways if way is not None), key=lambda way: len(way.keys), default=None)
+    methods = [_by_id(files, questions or {}), _by_text(files)]
+    found = max(
+        (method for method in methods if method is not None),
+        key=lambda method: len(method.keys),
+        default=None,
+    )
     if found is None:
         raise _no_instructions(files)
     if not found.keys:
@@ -155,13 +150,24 @@ def make_pairs(matched: MatchedOutputs, plan: PairsPlan) -> Pairs:
     meetings = [two for two in combinations(names, 2) if plan.baseline in (None, *two)]
     possible = plan.possible(len(names), len(matched.keys))
     if plan.pairs is None or plan.pairs >= possible:
-        _refuse_too_much(possible, _letters_of_all(matched, meetings))
+        # Counted by candidate: the texts of all pairs need not be made for that.
+        met = Counter(name for two in meetings for name in two)
+        letters = len(meetings) * sum(map(len, matched.instructions))
+        letters += sum(met[name] * sum(map(len, texts)) for name, texts in matched.responses.items())
+        _refuse_too_much(possible, letters)
         places = [divmod(at, len(meetings)) for at in range(possible)]
     else:
         places = sorted(_drawn(matched, meetings, plan))
-        _refuse_too_much(len(places), _letters(matched, [(at, *meetings[two]) for at, two in places]))
-    pairs = tuple(_placed(matched, at, *meetings[two]) for at, two in places)
-    return Pairs(matched, plan, pairs, possible)
+        texts_of = matched.responses
+        of_outputs = (len(texts_of[name][at]) for at, two in places for name in meetings[two])
+        letters = sum(len(matched.instructions[at]) for at, _ in places) + sum(of_outputs)
+        _refuse_too_much(len(places), letters)
+    pairs = []
+    for at, two in places:
+        first, second = sorted(meetings[two])
+        is_first = int(digest([matched.instructions[at], first, second]), 16) % 2 == 0
+        pairs.append(PlacedPair(at, *((first, second) if is_first else (second, first))))
+    return Pairs(matched, plan, tuple(pairs), possible)
 
 
 # Matching
@@ -238,23 +244,23 @@ def _refuse_names(files: Sequence[Outputs]) -> None:
             where = other if other.name == file.path.name else other.name
             raise InputError(
                 file.path,
-                [f"its candidate is called {named(file.candidate)}, as that of {where}."],
+                [f"its candidate is called {named(file.candidate)}, like that of {where}."],
                 _to_tell_apart(file.path, other),
             )
         taken[called] = file.path
 
 
-def _to_tell_apart(path: Path, other: Path) -> Remedy:
+def _to_tell_apart(path: Path, other: Path) -> Hint:
     if path == other:
-        return Remedy("Leave one of them out.")
+        return Hint("Remove one of them.")
     if plain_stem(path) == plain_stem(other):
-        return Remedy(
-            "Leave one out; if they are two candidates, rename one of the files, or name the column that says"
-            " who wrote: ",
+        return Hint(
+            "Remove one; if they are two candidates, rename one of the files, or name the column with the"
+            " candidate: ",
             Setting.COLUMNS.at(f"{CANDIDATE}={GAP}"),
         )
-    return Remedy(
-        "Leave one out; if they are two candidates, let the names of the files be theirs: ",
+    return Hint(
+        "Remove one; if they are two candidates, name the files after them: ",
         Setting.COLUMNS.at(f"{CANDIDATE}="),
     )
 
@@ -265,13 +271,13 @@ def _no_instructions(files: Sequence[Outputs]) -> InputError:
     if without is not None:
         return InputError(
             lacks.path,
-            [f"has no instructions, and {without.path.name} no ids by which they could be found."],
-            Remedy("Name the columns: ", Setting.COLUMNS.at(_EXAMPLE)),
+            [f"has no instructions, and {without.path.name} has no ids to match them by."],
+            Hint("Name the columns: ", Setting.COLUMNS.at(_EXAMPLE)),
         )
     return InputError(
         lacks.path,
         ["has no instructions, and neither has any other file."],
-        Remedy("Name the file that has them by id: ", Setting.INSTRUCTIONS.at("question.jsonl")),
+        Hint("Name the file that has them by id: ", Setting.INSTRUCTIONS.at("question.jsonl")),
     )
 
 
@@ -287,9 +293,12 @@ def _other_texts(
             if other is not None:
                 return InputError(
                     file.path,
-                    [f"has another instruction under the id {quoted(key)} than {other}, as under all."],
-                    Remedy(
-                        "If these are no ids of instructions, match by the texts: ",
+                    [
+                        f"has other instructions under the same ids than {other}, for instance under"
+                        f" {quoted(key)}."
+                    ],
+                    Hint(
+                        "If these are not ids of instructions, match by the texts: ",
                         Setting.COLUMNS.at(f"{ID}="),
                     ),
                 )
@@ -297,10 +306,8 @@ def _other_texts(
                 known[file.path.name] = text
     return InputError(
         files[0].path,
-        [f"has the ids {listed(sorted(shared), 2)} and so on; nothing says what they asked."],
-        Remedy(
-            "Name the file that has these instructions by id: ", Setting.INSTRUCTIONS.at("question.jsonl")
-        ),
+        [f"has the ids {listed(sorted(shared), 2)} and so on, but no instructions for them."],
+        Hint("Name the file that has these instructions by id: ", Setting.INSTRUCTIONS.at("question.jsonl")),
     )
 
 
@@ -315,32 +322,19 @@ def _nothing_in_common(
     other = next(file for file in files if file is not worst.outputs)
     return InputError(
         worst.outputs.path,
-        [f"has no instruction that all other files have too. It has {shown}; compare {other.path.name}."],
-        Remedy(
-            "Leave that file out, or name the columns by which instructions are matched: ",
+        [f"has no instruction in common with all other files. It has {shown}; compare {other.path.name}."],
+        Hint(
+            "Remove that file, or name the columns by which instructions are matched: ",
             Setting.COLUMNS.at(_EXAMPLE),
         ),
     )
-
-
-def _letters_of_all(matched: MatchedOutputs, meetings: Sequence[tuple[str, str]]) -> int:
-    """How many letters the texts of all pairs have, which need not be made for that."""
-    met = Counter(name for two in meetings for name in two)
-    of_outputs = (met[name] * sum(map(len, texts)) for name, texts in matched.responses.items())
-    return len(meetings) * sum(map(len, matched.instructions)) + sum(of_outputs)
-
-
-def _letters(matched: MatchedOutputs, pairs: Iterable[tuple[int, str, str]]) -> int:
-    lengths = {name: [*map(len, texts)] for name, texts in matched.responses.items()}
-    asked = [*map(len, matched.instructions)]
-    return sum(asked[at] + lengths[one][at] + lengths[other][at] for at, one, other in pairs)
 
 
 def _refuse_too_much(pairs: int, letters: int) -> None:
     if letters > _MOST_LETTERS:
         raise SetupError(
             f"{pairs:,} pairs would have {letters:,} characters.",
-            "Make fewer: each against a baseline, or a balanced part of so many pairs.",
+            "Make fewer: each against a baseline, or a balanced subset of the pairs.",
         )
 
 
@@ -367,7 +361,8 @@ def _drawn(
 
 
 def _evenly_met(count: int) -> Iterator[tuple[int, int]]:
-    """Every two of so many, in an order of which any first part has each as often as any other, or once less.
+    """Every two of this many, in an order of which any first part has each as often as any other, or once
+    less.
 
     Of an even number: the rounds of a tournament, each of which has all. Of an odd one: Walecki's circles, in
     each of which every second meeting comes first.
@@ -385,15 +380,6 @@ def _evenly_met(count: int) -> Iterator[tuple[int, int]]:
         circle = [last, *zigzag[:last]]
         meetings = [(circle[at], circle[(at + 1) % count]) for at in range(count)]
         yield from (*meetings[::2], *meetings[1::2])
-
-
-def _placed(matched: MatchedOutputs, at: int, one: str, other: str) -> PlacedPair:
-    first, second = sorted((one, other))
-    is_first = int(digest([matched.instructions[at], first, second]), 16) % 2 == 0
-    return PlacedPair(at, first, second) if is_first else PlacedPair(at, second, first)
-
-
-# Ids
 
 
 def _in_id(key: str, instruction: str, by_id: bool) -> str:

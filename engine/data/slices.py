@@ -1,8 +1,4 @@
-"""The items of a dataset divided by what they have in common: a column, lengths, the script, a label, a tag.
-
-Knows: by what items can be divided, how the parts are called, the Unicode names of letters. Does not know:
-judges, measures, languages, where tags are kept.
-"""
+"""The items of a dataset by what they have in common: a column, lengths, the script, a label, a tag."""
 
 import math
 import re
@@ -16,9 +12,9 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from engine.annotations.effective import skipped_in_words
 from engine.core.errors import SetupError
 from engine.core.formatting import clipped, did_you_mean, listed, quoted, words
-from engine.core.people import skipped_in_words
 from engine.data.column_content import finite_number
 from engine.data.dataset import TEXT_COLUMNS, Dataset
 
@@ -27,7 +23,7 @@ COLUMN, LABEL = "column:", "label:"
 
 TAG, RANDOM_SAMPLE = "tag", "random-sample"
 Tags = Mapping[str, Sequence[str]]
-"""What people tagged items with, by item id; those without a tag may be missing."""
+"""What annotators tagged items with, by item id; those without a tag may be missing."""
 
 MOST_VALUES = 20
 EMPTY, OTHERS, UNLABELLED, UNTAGGED = "(empty)", "(all others)", "(no label)", "(no tag)"
@@ -63,7 +59,7 @@ _OWN: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Noted:
-    """What people said of items by which these can be divided: tags, and which are of a random sample.
+    """The annotations of items by which these can be divided: tags, and which are of a random sample.
 
     `sampled`: the ids of its labelled items; `skipped`: of those that were passed without a label.
     """
@@ -77,7 +73,7 @@ class Noted:
 class Slice:
     """Some items of a dataset, by their ids in order.
 
-    `key` is what a person types for it and `name` what is shown; both may be a text of the file. `caveat`:
+    `key` is what the user types for it and `name` what is shown; both may be a text of the file. `caveat`:
     what is to be known of all that is measured by it, empty for nothing.
     """
 
@@ -91,11 +87,9 @@ class Slice:
 
     @cached_property
     def known(self) -> frozenset[str]:
-        """The ids, to look one up."""
         return frozenset(self.ids)
 
     def as_json(self, facts: Mapping[str, Any]) -> dict[str, Any]:
-        """What was found of it, beside its names, as plain values."""
         caveat = {"caveat": self.caveat} if self.caveat else {}
         return {"slice": self.name, "key": self.key, **caveat, **facts}
 
@@ -117,7 +111,7 @@ class Slicing:
         return clipped(self.title)
 
     def in_words(self, part: Slice) -> str:
-        """One of the slices for people: `subset = reasoning`."""
+        """One of the slices for users: `subset = reasoning`."""
         return f"{self.words} = {clipped(part.name)}"
 
 
@@ -125,18 +119,17 @@ class _OfSlice(Protocol):
     def as_json(self) -> dict[str, Any]: ...
 
 
-Found = TypeVar("Found", bound=_OfSlice)
+PathKind = TypeVar("PathKind", bound=_OfSlice)
 
 
 @dataclass(frozen=True)
-class OfSlices(Generic[Found]):
-    """What was found of the slices of a division; those of which there is nothing to say are left out."""
+class OfSlices(Generic[PathKind]):
+    """What was found of the slices of a division; those of which there is nothing to say are omitted."""
 
     division: Slicing
-    slices: tuple[Found, ...]
+    slices: tuple[PathKind, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """All of it as plain values."""
         slices = [found.as_json() for found in self.slices]
         return {"by": self.division.by, "title": self.division.title, "slices": slices}
 
@@ -153,7 +146,7 @@ def divisions(dataset: Dataset, noted: Noted | None = None) -> dict[str, str]:
 def slicing(dataset: Dataset, by: str, noted: Noted | None = None) -> Slicing:
     """The items divided by `length`, `instruction` (its length), `longer`, `script`, `label`,
     `label:CRITERION`, `tag`, `random-sample`, a column of the file or `column:NAME`; empty slices are left
-    out. SetupError for anything else, and by what people `noted` where they noted nothing of it.
+    out. SetupError for anything else, and by what users `noted` where they noted nothing of it.
 
     A text column has a slice for each of its 20 most frequent values and one for all others, as tags have;
     numbers with more values than that are divided by quartiles. Source of the division by length: response
@@ -173,14 +166,14 @@ def slicing(dataset: Dataset, by: str, noted: Noted | None = None) -> Slicing:
     return _made(dataset, by, column, _by_column(dataset, column))
 
 
-def select(dataset: Dataset, wish: str, noted: Noted | None = None) -> tuple[Slicing, Slice]:
+def select(dataset: Dataset, request: str, noted: Noted | None = None) -> tuple[Slicing, Slice]:
     """The one slice that `BY=VALUE` names: any value of a column, any tag, or the key or name of a slice.
 
     SetupError where there is none, with those that there are.
     """
-    by, sign, value = _at_sign(dataset, wish)
+    by, sign, value = _at_sign(dataset, request)
     if not sign:
-        raise SetupError(f"{quoted(wish)} names no slice.", "Write what it is by and its value: COLUMN=value")
+        raise SetupError(f"{quoted(request)} is not a slice.", "Write a column and its value: COLUMN=value")
     division = slicing(dataset, by, noted)
     if value.strip() and (ids := _with_value(dataset, by, value, noted.tags if noted else {})):
         return division, Slice(value, value, ids)
@@ -205,23 +198,25 @@ def _with_value(dataset: Dataset, by: str, value: str, tags: Tags) -> tuple[str,
     return tuple(item_id for item_id, text in zip(dataset.ids, texts, strict=True) if text == value)
 
 
-def is_by_people(wish: str) -> bool:
-    """Whether what people noted decides on what a person asks for: `tag`, `tag=VALUE`, `random-sample`."""
-    return wish.partition("=")[0] in (TAG, RANDOM_SAMPLE)
+def is_by_annotators(request: str) -> bool:
+    """Whether what annotators noted decides on what the user asks for: `tag`, `tag=VALUE`,
+    `random-sample`.
+    """
+    return request.partition("=")[0] in (TAG, RANDOM_SAMPLE)
 
 
-def _at_sign(dataset: Dataset, wish: str) -> tuple[str, str, str]:
-    """A wish parted at the sign = that ends a name of the dataset; column names may hold one too."""
-    for place, char in enumerate(wish):
-        by = wish[:place]
+def _at_sign(dataset: Dataset, request: str) -> tuple[str, str, str]:
+    """A request parted at the sign = that ends a name of the dataset; column names may hold one too."""
+    for place, char in enumerate(request):
+        by = request[:place]
         if char == "=" and (by in dataset.other_columns or by.removeprefix(COLUMN) in dataset.other_columns):
-            return by, char, wish[place + 1 :]
-    return wish.partition("=")
+            return by, char, request[place + 1 :]
+    return request.partition("=")
 
 
 def _unknown(dataset: Dataset, by: str) -> SetupError:
     if by == TAG:
-        how = "Tags are given to items on the page Review; a column of this name is column:tag."
+        how = "Tag items on the page Review; for a column of this name write column:tag."
         return SetupError(f"No item of {dataset.name} has a tag.", how)
     if by == RANDOM_SAMPLE:
         how = "On the page Review, list the items in the order “Random sample” and label them from the top."
@@ -233,8 +228,8 @@ def _unknown(dataset: Dataset, by: str) -> SetupError:
             f"{dataset.name} has no human labels for {quoted(by)}.", f"Criteria with labels: {found}."
         )
     return SetupError(
-        f"{dataset.name} cannot be divided by {quoted(by)}: it has no such column.",
-        f"{did_you_mean(by, known)}Items are divided by {listed(known, 2 * MOST_VALUES)}.",
+        f"{dataset.name} cannot be sliced by {quoted(by)}: it has no such column.",
+        f"{did_you_mean(by, known)}Items can be sliced by {listed(known, 2 * MOST_VALUES)}.",
     )
 
 
@@ -254,7 +249,10 @@ def _by_column(dataset: Dataset, column: str) -> Iterator[_Part]:
     numbers = {text: value for text in rows_of if (value := finite_number(text)) is not None}
     many = len(rows_of) > MOST_VALUES
     if many and len(numbers) == len(rows_of):
-        yield from _by_quartile(texts, numbers)
+        values = np.array([numbers.get(text, math.nan) for text in texts])
+        filled = np.isfinite(values)
+        yield from _by_bounds(values, filled, ("q1", "q2", "q3", "q4"), "")
+        yield "", EMPTY, np.flatnonzero(~filled)
         return
     order = sorted(rows_of, key=lambda text: -len(rows_of[text])) if many else sorted(rows_of, key=_in_order)
     yield from _the_first(order, rows_of, "values")
@@ -314,13 +312,6 @@ def _in_order(text: str) -> tuple[float, str]:
     return (math.inf if value is None else value), text
 
 
-def _by_quartile(texts: Sequence[str], numbers: Mapping[str, float]) -> Iterator[_Part]:
-    values = np.array([numbers.get(text, math.nan) for text in texts])
-    filled = np.isfinite(values)
-    yield from _by_bounds(values, filled, ("q1", "q2", "q3", "q4"), "")
-    yield "", EMPTY, np.flatnonzero(~filled)
-
-
 def _by_bounds(
     values: npt.NDArray[np.float64], among: npt.NDArray[np.bool_], keys: Sequence[str], unit: str
 ) -> Iterator[_Part]:
@@ -344,14 +335,6 @@ def _by_thirds(lengths: npt.NDArray[np.int64]) -> Iterator[_Part]:
     keys = ("short", "middle", "long")
     for key, name, rows in _by_bounds(lengths.astype(np.float64), everything, keys, " characters"):
         yield key, f"{key}: {name}", rows
-
-
-def _by_length(dataset: Dataset) -> Iterator[_Part]:
-    return _by_thirds(dataset.lengths("output_a") + dataset.lengths("output_b"))
-
-
-def _by_instruction(dataset: Dataset) -> Iterator[_Part]:
-    return _by_thirds(dataset.lengths("instruction"))
 
 
 def _by_longer(dataset: Dataset) -> Iterator[_Part]:
@@ -387,8 +370,8 @@ def _rows(rows: Iterable[int]) -> npt.NDArray[np.int64]:
 
 
 _DIVIDE: Mapping[str, Callable[[Dataset], Iterator[_Part]]] = {
-    "length": _by_length,
-    "instruction": _by_instruction,
+    "length": lambda dataset: _by_thirds(dataset.lengths("output_a") + dataset.lengths("output_b")),
+    "instruction": lambda dataset: _by_thirds(dataset.lengths("instruction")),
     "longer": _by_longer,
     "script": _by_script,
     "label": _by_overall,
@@ -402,7 +385,7 @@ def script_of(texts: Iterable[str]) -> str:
     """The script of most letters of some texts: `Latin`, `Cyrillic`, `Han`, `Japanese`; MIXED where none has
     four fifths of them; CODE where a text holds program text; NONE without a letter.
 
-    The first 1,000 characters of each text are looked at. Latin letters beside another script count as
+    The first 1,000 characters of each text are looked at. Latin letters next to another script count as
     the others do.
     """
     begun = [text[:_LOOKED_AT] for text in texts]

@@ -1,46 +1,47 @@
-r"""Write, read and check the task's two TSV formats.
+r"""Write a dataset to a file, as TSV, JSON or Parquet: `load_dataset` reads the same cells back.
+
+Write, read and check the task's two TSV formats.
 
 Sub-task 1: `id`, then `<criterion>_preference` for each criterion. Sub-task 2: the same with
 `<criterion>_explanation` after each preference. Whoever scores a submission may read it with a plain
 `pandas.read_csv(path, sep="\t")`; what is written here comes back from that unchanged.
-
-Knows: these formats, and which cells pandas would change. Does not know: models, runs, scores.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from io import BytesIO, StringIO
 from pathlib import Path
 
-from engine.core.cell_safety import unsafe_explanation, unwritable_ids
-from engine.core.errors import InputError, SetupError
-from engine.core.file_kinds import FileKind
+import pyarrow as pa
+from pyarrow import parquet
+
+from engine.core import items
+from engine.core.errors import FileKind, InputError, SetupError
 from engine.core.formatting import listed, quoted
-from engine.core.items import PREFERENCES, TIES, Prediction, Preference, Tie
 from engine.core.rubric import ELOQUENT, Rubric
+from engine.data.arrow_arrays import text_array
 from engine.data.column_content import read_sample
 from engine.data.column_guess import guess_columns
 from engine.data.dataset import Dataset, check_id, column_problems, label_problem
-from engine.data.file_format import FileFormat
+from engine.data.file_format import FileFormat, plain_stem
 from engine.data.file_kinds import expecting
-from engine.data.single_outputs import single_outputs
-from engine.data.tables import SourceRow, SourceTable, open_table
-from engine.system.files import write_whole
-from engine.system.gate import gated
+from engine.data.outputs import single_outputs
+from engine.data.tables import SourceTable, open_table
+from engine.system.files import write_json, write_whole
+from engine.system.sandbox import sandboxed
 
 _PREFERENCE = "_preference"
 _EXPLANATION = "_explanation"
 _MOST_COLUMNS_SHOWN = 20
 
-_SAY_WHICH_TIE = "A submission says of each tie whether both responses are good or bad."
+_SAY_WHICH_TIE = "A submission distinguishes ties: both responses are good, or both are bad."
 
 
 @dataclass(frozen=True)
 class SubmissionRow:
-    """The predictions for one item, by criterion name."""
-
     id: str
-    predictions: Mapping[str, Prediction]
+    predictions: Mapping[str, items.Prediction]
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,6 @@ class Submission:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns, in order."""
         return submission_columns(self.criteria, self.with_explanations)
 
     def labels_only(self) -> "Submission":
@@ -95,7 +95,7 @@ def read_submission(path: Path) -> Submission:
     return Submission(tuple(made), criteria, with_explanations, path)
 
 
-@gated
+@sandboxed
 def _sound_rows(path: Path) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
     """The columns of a submission and the cells of each row, nothing of which is wrong."""
     # Texts alone: to send the rows made of them from process to process takes as long as to make them.
@@ -105,7 +105,10 @@ def _sound_rows(path: Path) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
     first_rows: dict[str, int] = {}
     rows = []
     for row in table.rows():
-        _check_cells(table, row, first_rows)
+        for name, text in row.cells.items():
+            if name.endswith(_PREFERENCE) and text and (problem := _label_problem(text)):
+                table.report(row.number, problem, name)
+        check_id(table, row, first_rows)
         if not table.problems:
             rows.append(tuple(row.cells.values()))
     table.raise_problems()
@@ -142,7 +145,7 @@ def quoted_cell(cell: str, between: str = "\t") -> str:
 def _cells(row: SubmissionRow, submission: Submission) -> Iterator[str]:
     yield row.id
     for name in submission.criteria:
-        prediction = row.predictions.get(name, Prediction())
+        prediction = row.predictions.get(name, items.Prediction())
         yield prediction.preference or ""
         if submission.with_explanations:
             yield prediction.explanation or ""
@@ -154,20 +157,20 @@ def _refuse_unsafe(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Non
         for place in labels:
             if row[place] and (problem := _label_problem(row[place])):
                 raise SetupError(f"{columns[place]} of id {quoted(row[0])}: {problem}", _SAY_WHICH_TIE)
-    if lost := unwritable_ids([item_id for item_id, *_ in rows]):
+    if lost := items.unwritable_ids([item_id for item_id, *_ in rows]):
         raise SetupError(
-            f"pandas would not give back these ids: {listed(lost, shown=quoted)}.",
+            f"pandas would not read back these ids: {listed(lost, shown=quoted)}.",
             "Rename these ids in the dataset.",
         )
     unsafe = [
         f"{column} of id {quoted(row[0])} ({quoted(cell)})"
         for row in rows
         for column, cell in zip(columns, row, strict=True)
-        if cell and column.endswith(_EXPLANATION) and unsafe_explanation(cell)
+        if cell and column.endswith(_EXPLANATION) and items.unsafe_explanation(cell)
     ]
     if unsafe:
         raise SetupError(
-            f"pandas would not give back these explanations: {listed(unsafe, shown=str)}.",
+            f"pandas would not read back these explanations: {listed(unsafe, shown=str)}.",
             "Use a sentence as explanation.",
         )
 
@@ -196,17 +199,10 @@ def _header_problems(table: SourceTable, expected: Sequence[str]) -> list[str]:
     return problems
 
 
-def _check_cells(table: SourceTable, row: SourceRow, first_rows: dict[str, int]) -> None:
-    for name, text in row.cells.items():
-        if name.endswith(_PREFERENCE) and text and (problem := _label_problem(text)):
-            table.report(row.number, problem, name)
-    check_id(table, row, first_rows)
-
-
 def _label_problem(text: str) -> str | None:
-    if text == Tie.TIE:
-        return f"{quoted(str(text))} is no prediction: say which tie, {' or '.join(TIES)}."
-    return label_problem(text, PREFERENCES)
+    if text == items.Tie.TIE:
+        return f"{quoted(str(text))} is not a prediction: write which tie, {' or '.join(items.TIES)}."
+    return label_problem(text, items.PREFERENCES)
 
 
 def _named_in(columns: Iterable[str]) -> tuple[tuple[str, ...], bool]:
@@ -221,7 +217,7 @@ def _submission_row(cells: Mapping[str, str], criteria: Iterable[str]) -> Submis
     for name in criteria:
         label = cells[name + _PREFERENCE]
         explanation = cells.get(name + _EXPLANATION)
-        predictions[name] = Prediction(Preference(label) if label else None, explanation or None)
+        predictions[name] = items.Prediction(items.Preference(label) if label else None, explanation or None)
     return SubmissionRow(cells["id"], predictions)
 
 
@@ -251,9 +247,67 @@ def _id_differences(ids: Sequence[str], expected: Sequence[str]) -> Iterator[str
 
 def _empty_cells(submission: Submission) -> Iterator[str]:
     for name in submission.criteria:
-        made = [(row.id, row.predictions.get(name, Prediction())) for row in submission.rows]
+        made = [(row.id, row.predictions.get(name, items.Prediction())) for row in submission.rows]
         if unscored := [item_id for item_id, prediction in made if prediction.preference is None]:
             yield f"empty cells in {name}{_PREFERENCE} ({len(unscored):,}): ids {listed(unscored)}."
         unexplained = [item_id for item_id, prediction in made if not prediction.explanation]
         if submission.with_explanations and unexplained:
             yield f"empty cells in {name}{_EXPLANATION} ({len(unexplained):,}): ids {listed(unexplained)}."
+
+
+Cell = str | float | None
+"""What stands in one: a text, a number, or nothing, which is read as an empty text."""
+Columns = Mapping[str, Sequence[Cell]]
+
+
+def write_dataset(path: Path, columns: Columns) -> None:
+    """Write columns of one length in the format that the suffix names, whole or not at all. SetupError."""
+    check_suffix(path)
+    match path.suffix.lower():
+        case ".json":
+            write_json(
+                path, [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+            )
+        case ".parquet":
+            written = BytesIO()
+            parquet.write_table(pa.table({name: _array(cells) for name, cells in columns.items()}), written)
+            write_whole(path, written.getvalue())
+        case _:
+            with_header = [columns.keys(), *zip(*columns.values(), strict=True)]
+            lines = ("\t".join(quoted_cell(_text(cell)) for cell in row) for row in with_header)
+            write_whole(path, "".join(f"{line}\n" for line in lines).encode("utf-8"))
+
+
+def check_suffix(path: Path) -> None:
+    """Raise SetupError for a name that says none of the formats in which a dataset is written."""
+    if path.suffix.lower() not in (".tsv", ".json", ".parquet"):
+        stem = plain_stem(path)
+        raise SetupError(
+            f"{path.name}: a dataset is written as TSV, JSON or Parquet.",
+            f"Name it {stem}.tsv, {stem}.json or {stem}.parquet.",
+        )
+
+
+def _array(cells: Sequence[Cell]) -> pa.Array:
+    if any(isinstance(cell, float) for cell in cells):
+        return pa.array(cells, pa.float64())
+    return text_array([_text(cell) for cell in cells])
+
+
+def _text(cell: Cell) -> str:
+    return "" if cell is None else cell if isinstance(cell, str) else repr(cell)
+
+
+def rewritten_ids(ids: Sequence[str]) -> list[str]:
+    """The writable ids that a plain pandas.read_csv of the whole column gives back otherwise: 007 becomes 7.
+
+    Whoever reads the dataset in the same way gets the same, so that such ids are no fault of a submission.
+    """
+    import pandas as pd  # noqa: PLC0415 - what reads and writes submissions need not wait for it
+
+    lost = set(items.unwritable_ids(ids))
+    written = [item_id for item_id in ids if item_id not in lost]
+    # The second column keeps pandas from skipping an id of spaces as a blank line.
+    text = "id\trest\n" + "".join(f"{quoted_cell(item_id)}\t\n" for item_id in written)
+    read = pd.read_csv(StringIO(text), sep="\t", low_memory=False)["id"].astype(str)
+    return [item_id for item_id, back in zip(written, read, strict=True) if item_id != back]

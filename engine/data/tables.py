@@ -1,9 +1,6 @@
 """Read a table of text cells from TSV, CSV, JSON, JSON Lines or Parquet, plain or gzip-compressed.
 
 Whatever the format, a row is its number in the file and its text by column; text is never changed.
-
-Knows: how each format holds rows, and how to say what is wrong with one.
-Does not know: which columns a table should have, what a cell means.
 """
 
 import json
@@ -18,39 +15,22 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from engine.core.cancel import CancelToken
 from engine.core.errors import InputError
+from engine.core.events import CancelToken
 from engine.core.formatting import named
+from engine.data import file_format, json_records
 from engine.data.arrow_arrays import holds_bytes, unpacked_bytes
 from engine.data.delimited import Cell, QuotingError, Record, Splitter, TooManyCells
-from engine.data.file_format import SAVE_AS_UTF8, UTF8_MARK, FileFormat, read_data_file
-from engine.data.json_records import (
-    JsonProblem,
-    JsonRecord,
-    NotUtf8,
-    cell_text,
-    read_json,
-    read_json_lines,
-    undecodable,
-)
-from engine.data.limits import (
-    MOST_COLUMNS,
-    MOST_PROBLEMS,
-    MOST_TEXT,
-    Unpacking,
-    check_columns,
-    too_many_columns,
-)
-from engine.system.gate import gated
+from engine.system.sandbox import sandboxed
 
 _PARQUET_ROWS_AT_ONCE = 64  # of which each may repeat a text of megabytes that the file has once
 _RECORDS_LOOKED_AT = 100
 # What pyarrow raises where it makes Python objects of what a file holds.
 _ARROW_FAILURES = (pa.ArrowException, OSError, ValueError, ArithmeticError)
-_SPLIT = " A carriage return ends this line: a cell that holds one must stand in quotes."
-_MEND = "Mend what is named above, then load the file again."
+_SPLIT = " A carriage return ends this line: a cell that contains one must be quoted."
+_MEND = "Fix the problems above, then load the file again."
 _EXPORT_AS_TEXT = "export it as JSON Lines."
-_SAVE_AS_UTF8 = f"{SAVE_AS_UTF8} Then load it again."
+_SAVE_AS_UTF8 = f"{file_format.SAVE_AS_UTF8} Then load it again."
 
 
 class SourceRow(NamedTuple):
@@ -68,30 +48,30 @@ class SourceTable(ABC):
 
     `columns` are the names in the file, in order and as often as they occur. Where `has_header` is
     false they are the keys met so far, and a row may lack some of them. `must_be_text`: the columns of which
-    a cell that is no text is a problem (None: all); of others what can be read of it is kept.
+    a cell that is no text is a problem (None: all); of others what can be read of it is stored.
     """
 
     row_word: str
     has_header: ClassVar[bool] = True
 
-    def __init__(self, path: Path, data_format: FileFormat) -> None:
+    def __init__(self, path: Path, data_format: file_format.FileFormat) -> None:
         self.path = path
         self.data_format = data_format
         self.columns: list[str] = []
         self.problems: list[str] = []
         self.must_be_text: Collection[str] | None = None
         self.of_bytes: Collection[str] = ()
-        self._remedy = _MEND
+        self._hint = _MEND
 
     @property
     def notices(self) -> Sequence[str]:
-        """What people should know of how the rows were read."""
+        """What users should know of how the rows were read."""
         return ()
 
     @property
     def has_bad_bytes(self) -> bool:
         """True once a byte was met that is no text: then the file must be saved again."""
-        return self._remedy is not _MEND
+        return self._hint is not _MEND
 
     def first_columns(self) -> list[str]:
         """The columns, before any row is read; without a header those of the first rows."""
@@ -101,7 +81,7 @@ class SourceTable(ABC):
     def rows(self, wanted: Collection[str] | None = None) -> Iterator[SourceRow]:
         """The rows in order, with the cells of the `wanted` columns (None: of all) that the file has.
 
-        A row that cannot be read is left out and named in `problems`.
+        A row that cannot be read is omitted and named in `problems`.
         """
 
     def holds_text(self, column: str) -> bool:
@@ -119,13 +99,15 @@ class SourceTable(ABC):
 
     def _checked(self, number: int, column: str, text: str) -> str:
         """The text of a cell; reported where it is too long."""
-        if len(text) > MOST_TEXT:
-            self.report(number, f"{len(text):,} characters; at most {MOST_TEXT:,} are read.", column)
+        if len(text) > file_format.MOST_TEXT:
+            self.report(
+                number, f"{len(text):,} characters; at most {file_format.MOST_TEXT:,} are read.", column
+            )
         return text
 
     def _gives_up(self) -> bool:
-        """True, and said, where there are so many problems that it is not worth reading on."""
-        if len(self.problems) < MOST_PROBLEMS:
+        """True, and said, where there are this many problems that it is not worth reading on."""
+        if len(self.problems) < file_format.MOST_PROBLEMS:
             return False
         # First, for only the first problems are shown.
         self.problems.insert(
@@ -136,12 +118,12 @@ class SourceTable(ABC):
     def raise_problems(self) -> None:
         """Raise InputError with all problems, if there are any."""
         if self.problems:
-            raise InputError(self.path, self.problems, self._remedy)
+            raise InputError(self.path, self.problems, self._hint)
 
     def no_rows(self) -> InputError:
         """The error of a table that holds nothing but its header."""
-        remedy = "Check that it was saved or downloaded completely."
-        return InputError(self.path, ["has no rows."], remedy)
+        hint = "Check that it was saved or downloaded completely."
+        return InputError(self.path, ["has no rows."], hint)
 
 
 def open_table(path: Path, cancel: CancelToken | None = None) -> SourceTable:
@@ -150,66 +132,68 @@ def open_table(path: Path, cancel: CancelToken | None = None) -> SourceTable:
     Raises SetupError where the file cannot be read, InputError where it is not what its name says or too
     large; Cancelled while it is unpacked.
     """
-    data_format, data = read_data_file(path, cancel)
-    start = len(UTF8_MARK) if data.startswith(UTF8_MARK) else 0
+    data_format, data = file_format.read_data_file(path, cancel)
+    start = len(file_format.UTF8_MARK) if data.startswith(file_format.UTF8_MARK) else 0
     match data_format:
-        case FileFormat.TSV | FileFormat.CSV:
+        case file_format.FileFormat.TSV | file_format.FileFormat.CSV:
             return delimited_table(path, data_format, data)
-        case FileFormat.JSON:
+        case file_format.FileFormat.JSON:
             return _JsonTable(path, data_format, _json_records(path, data, start))
-        case FileFormat.JSON_LINES:
-            return _JsonLinesTable(path, data_format, read_json_lines(data, start))
-        case FileFormat.PARQUET:
+        case file_format.FileFormat.JSON_LINES:
+            return _JsonLinesTable(path, data_format, json_records.read_json_lines(data, start))
+        case file_format.FileFormat.PARQUET:
             return _ParquetTable(path, data_format, data)
 
 
-@gated
+@sandboxed
 def columns_of(path: Path) -> Sequence[str]:
     """The columns of the table in a file, before any row is read; the errors are those of open_table."""
     return open_table(path).first_columns()
 
 
 def delimited_table(
-    path: Path, data_format: Literal[FileFormat.TSV, FileFormat.CSV], data: bytes
+    path: Path, data_format: Literal[file_format.FileFormat.TSV, file_format.FileFormat.CSV], data: bytes
 ) -> SourceTable:
     """The table in the bytes of a TSV or CSV file. InputError where it has no header."""
-    start = len(UTF8_MARK) if data.startswith(UTF8_MARK) else 0
-    delimiter = b"\t" if data_format is FileFormat.TSV else b","
+    start = len(file_format.UTF8_MARK) if data.startswith(file_format.UTF8_MARK) else 0
+    delimiter = b"\t" if data_format is file_format.FileFormat.TSV else b","
     return _DelimitedTable(path, data_format, Splitter(data, delimiter, start))
 
 
-def read_json_records(path: Path) -> Sequence[JsonRecord]:
+def read_json_records(path: Path) -> Sequence[json_records.JsonRecord]:
     """The records of a JSON file (.json, .json.gz), whatever they are; the errors are those of open_table."""
-    data_format, data = read_data_file(path)
-    if data_format is not FileFormat.JSON:
-        raise InputError(path, [f"is {data_format}; a JSON file is needed here."], "Export it as .json.")
-    return _json_records(path, data, len(UTF8_MARK) if data.startswith(UTF8_MARK) else 0)
+    data_format, data = file_format.read_data_file(path)
+    if data_format is not file_format.FileFormat.JSON:
+        raise InputError(path, [f"is {data_format}; a JSON file is required here."], "Export it as .json.")
+    return _json_records(
+        path, data, len(file_format.UTF8_MARK) if data.startswith(file_format.UTF8_MARK) else 0
+    )
 
 
-def _json_records(path: Path, data: bytes, start: int) -> Sequence[JsonRecord]:
+def _json_records(path: Path, data: bytes, start: int) -> Sequence[json_records.JsonRecord]:
     try:
-        return read_json(data, start)
-    except JsonProblem as problem:
-        remedy = _SAVE_AS_UTF8 if isinstance(problem, NotUtf8) else _MEND
-        raise InputError(path, [str(problem)], remedy) from problem
+        return json_records.read_json(data, start)
+    except json_records.JsonProblem as problem:
+        hint = _SAVE_AS_UTF8 if isinstance(problem, json_records.NotUtf8) else _MEND
+        raise InputError(path, [str(problem)], hint) from problem
 
 
 class _DelimitedTable(SourceTable):
     row_word = "line"
 
-    def __init__(self, path: Path, data_format: FileFormat, splitter: Splitter) -> None:
+    def __init__(self, path: Path, data_format: file_format.FileFormat, splitter: Splitter) -> None:
         super().__init__(path, data_format)
         self._records = splitter.records()
         try:
             header = self._next_record()
         except TooManyCells as error:
-            raise too_many_columns(path, error.found) from error
+            raise file_format.too_many_columns(path, error.found) from error
         if header is None:
             self.raise_problems()
             raise self.no_rows()
         for number, cell in enumerate(header.cells, start=1):
             self.columns.append(self._text(header.line, cell, f"column {number}"))
-        check_columns(path, self.columns)
+        file_format.check_columns(path, self.columns)
 
     def rows(self, wanted: Collection[str] | None = None) -> Iterator[SourceRow]:
         width = len(self.columns)
@@ -256,8 +240,8 @@ class _DelimitedTable(SourceTable):
         except UnicodeDecodeError as error:
             if self.forgives(column):
                 return error.object.decode("utf-8", "replace")
-            self.report(line, undecodable(error, cell.start), column)
-            self._remedy = _SAVE_AS_UTF8
+            self.report(line, json_records.undecodable(error, cell.start), column)
+            self._hint = _SAVE_AS_UTF8
             return ""
 
 
@@ -268,17 +252,18 @@ class _JsonTable(SourceTable):
     def __init__(
         self,
         path: Path,
-        data_format: FileFormat,
-        records: Sequence[JsonRecord] | Iterator[JsonRecord | JsonProblem],
+        data_format: file_format.FileFormat,
+        records: Sequence[json_records.JsonRecord]
+        | Iterator[json_records.JsonRecord | json_records.JsonProblem],
     ) -> None:
         super().__init__(path, data_format)
-        self._records: Iterable[JsonRecord | JsonProblem] = records
+        self._records: Iterable[json_records.JsonRecord | json_records.JsonProblem] = records
 
     def first_columns(self) -> list[str]:
         records = iter(self._records)
         first = list(islice(records, _RECORDS_LOOKED_AT))
         self._records = chain(first, records)
-        values = (record.value for record in first if isinstance(record, JsonRecord))
+        values = (record.value for record in first if isinstance(record, json_records.JsonRecord))
         return list(dict.fromkeys(name for value in values if isinstance(value, dict) for name in value))
 
     def rows(self, wanted: Collection[str] | None = None) -> Iterator[SourceRow]:
@@ -286,16 +271,16 @@ class _JsonTable(SourceTable):
         for record in self._records:
             if self._gives_up():
                 return
-            if isinstance(record, JsonProblem):
+            if isinstance(record, json_records.JsonProblem):
                 self.problems.append(str(record))
-                if isinstance(record, NotUtf8):
-                    self._remedy = _SAVE_AS_UTF8
+                if isinstance(record, json_records.NotUtf8):
+                    self._hint = _SAVE_AS_UTF8
                 continue
             if not isinstance(record.value, dict):
                 self.report(record.number, "not an object with a key for each column.")
                 continue
             new = [name for name in record.value if name not in known]
-            check_columns(self.path, new, len(known))
+            file_format.check_columns(self.path, new, len(known))
             known.update(new)
             self.columns += new
             before = len(self.problems)
@@ -310,7 +295,7 @@ class _JsonTable(SourceTable):
 
     def _text(self, number: int, name: str, value: object) -> str:
         try:
-            text = cell_text(value)
+            text = json_records.cell_text(value)
         except RecursionError:
             if not self.forgives(name):
                 self.report(number, "lists or objects are nested too deeply.", name)
@@ -332,19 +317,19 @@ class _JsonLinesTable(_JsonTable):
 class _ParquetTable(SourceTable):
     row_word = "row"
 
-    def __init__(self, path: Path, data_format: FileFormat, data: bytes) -> None:
+    def __init__(self, path: Path, data_format: file_format.FileFormat, data: bytes) -> None:
         super().__init__(path, data_format)
-        self._unpacking = Unpacking(path, len(data), _EXPORT_AS_TEXT)
+        self._unpacking = file_format.Unpacking(path, len(data), _EXPORT_AS_TEXT)
         try:
             self._file = parquet.ParquetFile(pa.BufferReader(data))
             metadata = self._file.metadata
-            if metadata.num_columns > MOST_COLUMNS:  # before seconds of work on their names
-                raise too_many_columns(path, metadata.num_columns)
+            if metadata.num_columns > file_format.MOST_COLUMNS:  # before seconds of work on their names
+                raise file_format.too_many_columns(path, metadata.num_columns)
             # What the file says of itself is checked first, for a page is unpacked whole.
             said = (metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
-            Unpacking(path, len(data), _EXPORT_AS_TEXT).add(sum(said))
+            file_format.Unpacking(path, len(data), _EXPORT_AS_TEXT).add(sum(said))
             self.columns = list(self._file.schema_arrow.names)
-            check_columns(path, self.columns)
+            file_format.check_columns(path, self.columns)
             self.of_bytes = {field.name for field in self._file.schema_arrow if holds_bytes(field.type)}
         except _ARROW_FAILURES as error:
             raise self._damaged(error) from error
@@ -378,7 +363,7 @@ class _ParquetTable(SourceTable):
         except UnicodeDecodeError as error:
             if self.forgives(name):
                 return error.object.decode("utf-8", "replace")
-            self.report(number, undecodable(error, 0), name)
+            self.report(number, json_records.undecodable(error, 0), name)
         except _ARROW_FAILURES as error:
             if not self.forgives(name):
                 self.report(number, f"its value cannot be read ({error}).", name)

@@ -1,27 +1,89 @@
-"""A context of llama.cpp, made for a model; how a batch is computed in one.
+"""A context of llama.cpp, made for a model; with how many threads a batch is computed in one.
 
-Knows: llama_cpp's parameters of contexts, why it refuses them, how it is stopped.
-Does not know: what is read in it.
+The threads of llama.cpp wait for each other by spinning, several times in each layer. Where one of them is on
+no core, all others burn their time: two threads that share a core are many times slower than one. So a
+session that may choose takes no more threads than it is given cores. Results do not depend on it, in any bit.
 """
 
+import math
 import os
 import threading
-from collections.abc import Callable
-from contextlib import nullcontext
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Self
 
 import llama_cpp
 
-from engine.core.cancel import Cancelled, CancelToken
-from engine.core.errors import DeviceFailed, EngineBug, ModelFileError, NoRoomError, SetupError
-from engine.core.remedies import Remedy, Setting
-from engine.core.settings import DeviceKind, KvType
+from engine.core.errors import DeviceFailed, EngineBug, Hint, ModelFileError, NoRoomError, Setting, SetupError
+from engine.core.events import Cancelled, CancelToken
 from engine.llama.library import forget_errors, last_errors
 from engine.llama.model import LlamaModel
-from engine.llama.threads import ThreadCount
+from engine.settings.rows import DeviceKind, KvType
+from engine.system.computer import idle_seconds
 
-SMALLER_CONTEXT = Remedy("Use a smaller ", Setting.CONTEXT, ", or close other programs.")
+_WINDOW = 0.5  # seconds of computing between two looks
+_GIVEN = 0.75  # of the cores asked for; with less, some threads wait for a core
+_FREE = 0.7  # of a core must be idle for one thread more; with less there is none to be had
+_FIRST_PATIENCE = 2.0  # seconds without a thread more, after there were too many
+_MOST_PATIENCE = 60.0
+
+
+class ThreadCount:
+    """The threads of the next batch, `count`: at most `most`, and no more than there are cores for.
+
+    `idle`: gives the seconds that all cores of the computer together have been idle until now; `clock`: those
+    of the clock.
+    """
+
+    def __init__(
+        self, most: int, idle: Callable[[], float] = idle_seconds, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.most = self.count = most
+        self._idle, self._clock = idle, clock
+        self._computed = self._processor = 0.0
+        self._looked = (clock(), idle())
+        self._since_change = math.inf
+        self._patience = _FIRST_PATIENCE
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Around a batch that is computed with `count` threads; afterwards `count` may be another."""
+        began, processor = self._clock(), time.process_time()
+        yield
+        self.saw(self._clock() - began, time.process_time() - processor)
+
+    def saw(self, computed: float, processor: float) -> None:
+        """Take in a batch: seconds of the clock, and of this process on all cores."""
+        self._computed += computed
+        self._processor += processor
+        self._since_change += computed
+        if self.most > 1 and self._computed >= _WINDOW:
+            before, idle = self._looked
+            self._looked = now = (self._clock(), self._idle())
+            idle_cores = (now[1] - idle) / max(now[0] - before, 1e-9)
+            self._look(self._processor / self._computed, idle_cores)
+            self._computed = self._processor = 0.0
+
+    def _look(self, given: float, idle: float) -> None:
+        """`given`: the cores that this process had; `idle`: those that nobody had."""
+        # Where cores are idle, threads wait for something else: for a GPU, or for weights from the disk.
+        if self.count > 1 and given < _GIVEN * self.count and idle < _FREE:
+            # Too many again soon after there were more: cores were free for a moment only.
+            soon = self._since_change < 2 * self._patience
+            self._patience = min(_MOST_PATIENCE, 2 * self._patience) if soon else _FIRST_PATIENCE
+            # A core of which three quarters were had counts as a whole one.
+            self._change(max(1, int(given + 1 - _GIVEN)))
+        elif self.count < self.most and idle >= _FREE and self._since_change >= self._patience:
+            self._change(min(self.most, self.count + int(idle + 1 - _FREE)))
+
+    def _change(self, count: int) -> None:
+        self.count = count
+        self._since_change = 0.0
+
+
+SMALLER_CONTEXT = Hint("Use a smaller ", Setting.CONTEXT, ", or close other programs.")
 BATCH = 512  # tokens in one call
 OTHER_BATCH = 29
 """Tokens in one call where the same is read in another shape. Fewer than the 64 from which llama.cpp's flash
@@ -40,7 +102,7 @@ _computes_in: set[int] = set()  # the process in which llama.cpp computed, and t
 class SessionShape:
     """How large a session is: `context` tokens in all, `slots` items at once, `branches` questions each.
 
-    `kv_type`: what its cache is kept in. `batch`: tokens in one call, at most.
+    `kv_type`: what its cache is stored in. `batch`: tokens in one call, at most.
     """
 
     context: int
@@ -51,9 +113,7 @@ class SessionShape:
 
     @property
     def sequences(self) -> int:
-        """The stem, what trunks have in common, each slot's trunk and branches, one to try long labels in,
-        one for a token's company.
-        """
+        """The stem, what trunks share, trunks and branches, one for long labels, one for company."""
         return 4 + self.slots * (1 + self.branches)
 
 
@@ -66,16 +126,16 @@ class OwnContext:
     def __init__(
         self, model: LlamaModel, make: Callable[[int], Any], threads: int | ThreadCount, cancel: CancelToken
     ) -> None:
-        """`make`: gives llama.cpp's pointer to a context with so many threads.
+        """`make`: gives llama.cpp's pointer to a context with this many threads.
 
-        `threads`: so many for each batch, or as many as there are cores for at the moment.
+        `threads`: this many for each batch, or as many as there are cores for at the moment.
         """
         self._owner = os.getpid(), threading.get_ident()
         _computes_in.add(os.getpid())
         if len(_computes_in) > 1:
             raise SetupError(
                 "llama.cpp has computed in the process that this one was forked from. Its threads stayed"
-                " there, and it would wait for them for ever.",
+                " there, and it would wait for them forever.",
                 'Start this process by multiprocessing.get_context("spawn").',
             )
         self._cancel = cancel
@@ -104,7 +164,6 @@ class OwnContext:
         return result
 
     def close(self) -> None:
-        """Give the memory back. May be called twice."""
         if self._context and self._owner[0] == os.getpid():
             llama_cpp.llama_free(self._context)
             self._context = None
@@ -121,17 +180,32 @@ def new_context(model: LlamaModel, shape: SessionShape, threads: int) -> Any:
     model's device has none, ModelFileError where the model's cache cannot be kept in the wanted type.
     """
     context = llama_cpp.llama_init_from_model(model.pointer, _params(model, shape, threads))
-    if not context:
-        raise _refusal(model, shape)
-    return context
+    if context:
+        return context
+    reason = last_errors() or "it gives no reason"
+    if shape.kv_type is not KvType.F16 and any(words in reason for words in _CACHE_WORDS):
+        raise ModelFileError(
+            f"{model.path.name}: this model does not support the KV-cache type {shape.kv_type.value}"
+            f" ({reason}).",
+            Hint("Use f16 (", Setting.KV_TYPE.at("f16"), ")."),
+        )
+    if model.device is not None:
+        raise DeviceFailed(
+            model.device.title, f"it cannot allocate a context of {shape.context:,} tokens ({reason})"
+        )
+    raise NoRoomError(
+        f"{model.path.name}: llama.cpp cannot allocate a context of {shape.context:,} tokens ({reason}).",
+        SMALLER_CONTEXT,
+    )
 
 
 def _params(model: LlamaModel, shape: SessionShape, threads: int) -> Any:
     params = llama_cpp.llama_context_default_params()
     params.n_ctx = shape.context
     # Equal, so that llama.cpp does not cut a batch once more: the last digits depend on what is read
-    # together.
-    params.n_batch = params.n_ubatch = min(_batch_size(model), shape.batch)
+    # together. By the kind of device alone, for the same reason.
+    fast = model.device is None or model.device.kind is DeviceKind.GPU
+    params.n_batch = params.n_ubatch = min(BATCH if fast else _SMALL_BATCH, shape.batch)
     params.n_seq_max = shape.sequences
     # Logits are wanted of few tokens; the default makes room for those of a whole batch.
     params.n_outputs_max = min(params.n_batch, max(shape.sequences, 16))
@@ -142,26 +216,3 @@ def _params(model: LlamaModel, shape: SessionShape, threads: int) -> Any:
     params.type_k = params.type_v = _GGML_TYPES[shape.kv_type]
     params.no_perf = True
     return params
-
-
-def _batch_size(model: LlamaModel) -> int:
-    """Of the kind of device alone: results depend on it, by rounding."""
-    return BATCH if model.device is None or model.device.kind is DeviceKind.GPU else _SMALL_BATCH
-
-
-def _refusal(model: LlamaModel, shape: SessionShape) -> SetupError:
-    """Why llama.cpp made no context."""
-    reason = last_errors() or "it gives no reason"
-    if shape.kv_type is not KvType.F16 and any(words in reason for words in _CACHE_WORDS):
-        return ModelFileError(
-            f"{model.path.name}: this model cannot keep its cache in {shape.kv_type.value} ({reason}).",
-            Remedy("Use f16 (", Setting.KV_TYPE.at("f16"), ")."),
-        )
-    if model.device is not None:
-        return DeviceFailed(
-            model.device.title, f"there is no room for a context of {shape.context:,} tokens ({reason})"
-        )
-    return NoRoomError(
-        f"{model.path.name}: llama.cpp makes no room for a context of {shape.context:,} tokens ({reason}).",
-        SMALLER_CONTEXT,
-    )

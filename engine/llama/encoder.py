@@ -1,8 +1,4 @@
-"""An encoder at work: texts to one vector for each token, as BERTScore compares them.
-
-Knows: llama_cpp's context, how a text begins for RoBERTa or BERT, how it ends. Does not know: pairs, scores,
-stores.
-"""
+"""An encoder at work: texts to one vector for each token, as BERTScore compares them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,20 +9,17 @@ import llama_cpp
 import numpy as np
 import numpy.typing as npt
 
-from engine.core.cancel import CancelToken
-from engine.core.errors import ModelFileError, NoRoomError
-from engine.core.remedies import Remedy
-from engine.llama.batch import TokenBatch
-from engine.llama.context import OwnContext
+from engine.core.errors import Hint, ModelFileError, NoRoomError
+from engine.core.events import CancelToken
+from engine.llama.context import OwnContext, ThreadCount
 from engine.llama.library import last_errors
-from engine.llama.model import LlamaModel, cannot_compute
-from engine.llama.threads import ThreadCount
-from engine.llama.vocabulary import Vocabulary
+from engine.llama.model import LlamaModel, Vocabulary, cannot_compute
+from engine.llama.session import TokenBatch
 
 LONGEST = 512
 """Tokens of a text that count, the first and the last special one included; bert-score cuts there too."""
 
-_SMALLER = Remedy("Close other programs, or choose a smaller encoder.")
+_SMALLER = Hint("Close other programs, or choose a smaller encoder.")
 _MANY_LETTERS = 32_768
 FloatVectors = npt.NDArray[np.float32]
 
@@ -44,29 +37,24 @@ class Encoded:
 
 
 class LlamaEncoder(OwnContext):
-    """The context of one encoder."""
-
     def __init__(self, model: LlamaModel, threads: int | ThreadCount, cancel: CancelToken) -> None:
         """Make room for a text. NoRoomError where there is none, ModelFileError for what is no encoder.
 
         `threads`: see OwnContext.
         """
         self._vocabulary = Vocabulary(model)
-        self._begin, self._end = self._ends(model)
+        # The tokens that begin and end each text: `<s>` and `</s>`, or `[CLS]` and `[SEP]`.
+        begin, end = self._vocabulary.bos, self._vocabulary.separator
+        if begin is None or end is None:
+            raise ModelFileError(
+                f"{model.path.name}: its tokenizer does not define how a text begins and ends.",
+                "Choose a RoBERTa or BERT encoder.",
+            )
+        self._begin, self._end = begin, end
         self._longest = min(LONGEST, model.trained_context)
         self._width = int(llama_cpp.llama_model_n_embd(model.pointer))
         super().__init__(model, partial(self._new_context, model), threads, cancel)
         self._batch = TokenBatch(self._longest)
-
-    def _ends(self, model: LlamaModel) -> tuple[int, int]:
-        """The tokens that begin and end each text: `<s>` and `</s>`, or `[CLS]` and `[SEP]`."""
-        begin, end = self._vocabulary.bos, self._vocabulary.separator
-        if begin is None or end is None:
-            raise ModelFileError(
-                f"{model.path.name}: its tokenizer does not say how a text begins and ends.",
-                "Choose a RoBERTa or BERT encoder.",
-            )
-        return begin, end
 
     def _new_context(self, model: LlamaModel, threads: int) -> Any:
         params = llama_cpp.llama_context_default_params()
@@ -83,7 +71,7 @@ class LlamaEncoder(OwnContext):
         context = llama_cpp.llama_init_from_model(model.pointer, params)
         if not context:
             raise NoRoomError(
-                f"{model.path.name}: llama.cpp makes no room for a text of {self._longest:,} tokens"
+                f"{model.path.name}: llama.cpp cannot allocate memory for a text of {self._longest:,} tokens"
                 f" ({last_errors() or 'it gives no reason'}).",
                 _SMALLER,
             )
@@ -111,7 +99,11 @@ class LlamaEncoder(OwnContext):
             # As RoBERTa learned it: its first word is a word like any other.
             text = f" {text}"
         # Here a text may name special tokens: bert-score takes them so, and an encoder obeys nobody.
-        ids = self._vocabulary.tokenize(_first_words(text), parse_special=True)
+        # Of a very long text, of which few tokens count, the first words are enough: llama.cpp takes time by
+        # the square of a length in which it finds special tokens everywhere.
+        end = max(text.rfind(space, 0, _MANY_LETTERS) for space in " \n\t")
+        first_words = text[:end] if len(text) > _MANY_LETTERS and end > 0 else text
+        ids = self._vocabulary.tokenize(first_words, parse_special=True)
         if len(ids) < self._longest - 2:
             ids = self._vocabulary.tokenize(text, parse_special=True)
         return [self._begin, *ids[: self._longest - 2], self._end]
@@ -134,14 +126,3 @@ class LlamaEncoder(OwnContext):
             )
         scaled: FloatVectors = vectors / lengths
         return scaled
-
-
-def _first_words(text: str) -> str:
-    """The first words of a very long text, of which few tokens count; all of it where it is one word.
-
-    llama.cpp takes time by the square of a length in which it finds special tokens everywhere.
-    """
-    if len(text) <= _MANY_LETTERS:
-        return text
-    end = max(text.rfind(space, 0, _MANY_LETTERS) for space in " \n\t")
-    return text[:end] if end > 0 else text

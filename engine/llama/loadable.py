@@ -1,8 +1,5 @@
-"""Whether llama.cpp can be loaded at all, asked by whoever has more to say where it cannot.
-
-All other modules that know llama.cpp load it as they are imported.
-
-Knows: that an import can fail. Does not know: why it does.
+"""Whether llama.cpp can be loaded at all, asked by whoever has more to say where it cannot. All other modules
+that know llama.cpp load it as they are imported.
 """
 
 from importlib import import_module

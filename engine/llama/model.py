@@ -1,21 +1,22 @@
-"""A model file, opened and closed.
+"""A model's tokenizer: text to token ids, and back.
 
-Knows: llama_cpp's model handles. Does not know: contexts, prompts, judging.
+A model file, opened and closed.
 """
 
 import ctypes
 import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import llama_cpp
 
-from engine.core.cancel import CancelToken
-from engine.core.errors import DeviceFailed, ModelFileError, NoRoomError, SetupError
-from engine.core.remedies import Remedy
-from engine.core.settings import Device
-from engine.llama.devices import device_pointer
-from engine.llama.library import forget_errors, last_errors, special_layouts_work, start_library
+from engine.core.errors import DeviceFailed, Hint, ModelFileError, NoRoomError, SetupError
+from engine.core.events import CancelToken
+from engine.llama import library
+from engine.settings.rows import Device
 
 _NO_MEMORY = -2  # llama_decode, llama_encode: a buffer could not be had
 _ONE_DEVICE = llama_cpp.LLAMA_SPLIT_MODE_NONE
@@ -32,14 +33,19 @@ class LlamaModel:
         vocabulary_only: bool = False,
         cancel: CancelToken | None = None,
     ) -> None:
-        """Open a checked file; `device`: what computes with so many of its layers, None for the processor.
+        """Open a checked file; `device`: what computes with this many of its layers, None for the processor.
 
         ModelFileError where llama.cpp refuses it, DeviceFailed where it cannot use the device, Cancelled
         where `cancel` is set.
         """
         cancel = cancel or CancelToken()
-        devices = _device_list(device)
-        start_library()
+        # What llama.cpp takes for devices: pointers, and an empty one at the end.
+        devices = (ctypes.c_void_p * 2)()
+        if device is not None:
+            devices[0] = library.device_pointer(device)
+            if not devices[0]:
+                raise DeviceFailed(device.title, "it is no longer found on this computer")
+        library.start_library()
         params = llama_cpp.llama_model_default_params()
         # Where none are named llama.cpp takes all that it knows; the processor is always there.
         params.devices = ctypes.addressof(devices)
@@ -48,11 +54,11 @@ class LlamaModel:
         params.n_gpu_layers = gpu_layers if device else 0
         params.vocab_only = vocabulary_only
         # Weights laid out anew for this processor: faster, but with some compilers fatal.
-        params.use_extra_bufts = special_layouts_work()
+        params.use_extra_bufts = library.special_layouts_work()
         # Kept in a name until the file is loaded: llama.cpp has only the pointer.
         goes_on = llama_cpp.llama_progress_callback(lambda _share, _data: not cancel.requested)
         params.progress_callback = goes_on
-        forget_errors()
+        library.forget_errors()
         self.path = path
         self.device = device
         self.pointer: Any = llama_cpp.llama_model_load_from_file(os.fsencode(path), params)
@@ -98,7 +104,6 @@ class LlamaModel:
         return room.value.decode("utf-8", "replace")
 
     def close(self) -> None:
-        """Give the memory back. May be called twice."""
         if self.pointer:
             llama_cpp.llama_model_free(self.pointer)
             self.pointer = None
@@ -110,28 +115,18 @@ class LlamaModel:
         self.close()
 
 
-def _device_list(device: Device | None) -> Any:
-    """What llama.cpp takes for the devices of a model: pointers, and an empty one at the end."""
-    if device is None:
-        return (ctypes.c_void_p * 1)()
-    pointer = device_pointer(device)
-    if pointer is None:
-        raise DeviceFailed(device.title, "it is not found on this computer any more")
-    return (ctypes.c_void_p * 2)(pointer)
-
-
 def _reason() -> str:
-    return last_errors() or "no reason given"
+    return library.last_errors() or "no reason given"
 
 
-def cannot_compute(model: LlamaModel, code: int, smaller: Remedy) -> SetupError:
+def cannot_compute(model: LlamaModel, code: int, smaller: Hint) -> SetupError:
     """What to raise where llama.cpp does not compute with a model that it has loaded; `code`: its answer.
 
     `smaller`: what takes less memory. NoRoomError where that is wanted.
     """
     reason = _reason()
     if model.device is not None:
-        return DeviceFailed(model.device.title, f"it does not compute: {reason} (code {code})")
+        return DeviceFailed(model.device.title, f"the computation fails: {reason} (code {code})")
     if code == _NO_MEMORY:
         return NoRoomError(
             f"{model.path.name}: llama.cpp has no memory left to compute with this model: {reason}"
@@ -143,3 +138,272 @@ def cannot_compute(model: LlamaModel, code: int, smaller: Remedy) -> SetupError:
         "It is damaged, or of a kind that this version cannot run: download the file again, or choose another"
         " model.",
     )
+
+
+_NO_TOKEN = -1
+
+
+@dataclass(frozen=True)
+class SpecialToken:
+    """A token with a meaning of its own.
+
+    `control`: recognised only where control tokens are asked for. Otherwise user-defined: recognised in
+    any text. `unknown`: a control token that stands for letters which the vocabulary lacks. `strips_left`,
+    `strips_right`: white space next to it belongs to it.
+    """
+
+    id: int
+    text: str
+    control: bool
+    unknown: bool = False
+    strips_left: bool = False
+    strips_right: bool = False
+
+
+class Vocabulary:
+    """The tokenizer of an open LlamaModel; it must not outlive the model."""
+
+    def __init__(self, model: LlamaModel) -> None:
+        self._file_name = model.path.name
+        self._pointer = llama_cpp.llama_model_get_vocab(model.pointer)
+        self.size = int(llama_cpp.llama_vocab_n_tokens(self._pointer))
+
+    def tokenize(self, text: str, parse_special: bool = False) -> list[int]:
+        """Token ids of `text`; nothing is added. Control tokens are recognised only with `parse_special`.
+
+        ModelFileError where the tokenizer gives an id that the vocabulary does not have.
+        """
+        data = text.encode("utf-8")
+        # A token stands for a byte or more, but for the few that a tokenizer adds.
+        room = len(data) + 16
+        while True:
+            ids = (llama_cpp.llama_token * room)()
+            count = llama_cpp.llama_tokenize(self._pointer, data, len(data), ids, room, False, parse_special)
+            if count >= 0:
+                return self._checked(ids[:count])
+            room = -count
+
+    def _checked(self, ids: list[int]) -> list[int]:
+        # A tokenizer that knows no token for a text writes -1, which no model can read.
+        if ids and not 0 <= min(ids) <= max(ids) < self.size:
+            wrong = next(token for token in ids if not 0 <= token < self.size)
+            raise ModelFileError(
+                f"{self._file_name}: its tokenizer does not suit its vocabulary: it gives the token"
+                f" {wrong:,}, but there are {self.size:,} tokens.",
+                "The file is damaged: download it again, or choose another model.",
+            )
+        return ids
+
+    def piece(self, token: int) -> bytes:
+        """The bytes that a token writes; control tokens write nothing."""
+        room = 64
+        while True:
+            buffer = ctypes.create_string_buffer(room)
+            count = llama_cpp.llama_token_to_piece(self._pointer, token, buffer, room, 0, False)
+            if count >= 0:
+                return buffer.raw[:count]
+            room = -count
+
+    def ends_reply(self, token: int) -> bool:
+        return bool(llama_cpp.llama_vocab_is_eog(self._pointer, token))
+
+    @cached_property
+    def reply_ends(self) -> frozenset[int]:
+        return frozenset(filter(self.ends_reply, range(self.size)))
+
+    @property
+    def bos(self) -> int | None:
+        return self._known(llama_cpp.llama_vocab_bos(self._pointer))
+
+    @property
+    def bos_text(self) -> str:
+        return "" if self.bos is None else self._text(self.bos)
+
+    @property
+    def eos(self) -> int | None:
+        return self._known(llama_cpp.llama_vocab_eos(self._pointer))
+
+    @property
+    def eos_text(self) -> str:
+        return "" if self.eos is None else self._text(self.eos)
+
+    @property
+    def separator(self) -> int | None:
+        """The token that ends a text for an encoder (`[SEP]`, `</s>`), where the model has one."""
+        return self._known(llama_cpp.llama_vocab_sep(self._pointer))
+
+    @property
+    def byte_level(self) -> bool:
+        """True for byte-level BPE, the tokenizer of GPT-2 and RoBERTa."""
+        return int(llama_cpp.llama_vocab_type(self._pointer)) == llama_cpp.LLAMA_VOCAB_TYPE_BPE
+
+    @property
+    def wants_bos(self) -> bool:
+        return self.bos is not None and bool(llama_cpp.llama_vocab_get_add_bos(self._pointer))
+
+    @cached_property
+    def special_tokens(self) -> tuple[SpecialToken, ...]:
+        """Control, unknown and user-defined tokens, the longest literal first (as llama.cpp matches them)."""
+        found = []
+        unknown = self._unknown_letter
+        control = llama_cpp.LLAMA_TOKEN_ATTR_CONTROL | llama_cpp.LLAMA_TOKEN_ATTR_UNKNOWN
+        wanted = control | llama_cpp.LLAMA_TOKEN_ATTR_USER_DEFINED
+        for token in range(self.size):
+            attributes = int(llama_cpp.llama_vocab_get_attr(self._pointer, token))
+            text = self._text(token) if attributes & wanted else ""
+            if text:
+                found.append(
+                    SpecialToken(
+                        id=token,
+                        text=text,
+                        control=bool(attributes & control),
+                        unknown=token in unknown or bool(attributes & llama_cpp.LLAMA_TOKEN_ATTR_UNKNOWN),
+                        strips_left=bool(attributes & llama_cpp.LLAMA_TOKEN_ATTR_LSTRIP),
+                        strips_right=bool(attributes & llama_cpp.LLAMA_TOKEN_ATTR_RSTRIP),
+                    )
+                )
+        return tuple(sorted(found, key=lambda special: -len(special.text.encode("utf-8"))))
+
+    @cached_property
+    def _unknown_letter(self) -> Sequence[int]:
+        """What a letter becomes that hardly any vocabulary has: in some, a control token."""
+        try:
+            return self.tokenize("\U00012345")  # cuneiform
+        except ModelFileError:
+            return ()
+
+    @staticmethod
+    def _known(token: int) -> int | None:
+        # llama.cpp ends the process when it is asked for the text of token -1.
+        return None if token == _NO_TOKEN else int(token)
+
+    def _text(self, token: int) -> str:
+        text: bytes = llama_cpp.llama_vocab_get_text(self._pointer, token)
+        return text.decode("utf-8", "replace")
+
+
+LONE_TOKEN_CELLS = 1
+"""Tokens of context that a session takes for itself: the company of a token that is read alone."""
+
+
+@dataclass(frozen=True)
+class BranchTokens:
+    """One question's whole prompt, and the ids that each of its labels adds to it (1 or more).
+
+    Without labels the prompt is one that a text is to continue.
+    """
+
+    prompt: tuple[int, ...]
+    labels: tuple[tuple[int, ...], ...]
+
+    @property
+    def cells(self) -> int:
+        """Tokens of context that it takes by itself: the prompt, and its longest label."""
+        return len(self.prompt) + max(map(len, self.labels), default=0)
+
+
+@dataclass(frozen=True)
+class PromptTokens:
+    """The prompts of one item and order; `trunk` is the prefix they share, shorter than each of them."""
+
+    trunk: tuple[int, ...]
+    branches: tuple[BranchTokens, ...]
+
+    @property
+    def cells(self) -> int:
+        """Tokens of context that the tree takes: the trunk once, each branch's own part."""
+        own = sum(branch.cells for branch in self.branches)
+        return len(self.trunk) + own - len(self.trunk) * len(self.branches)
+
+    def cells_beside(self, stem: Sequence[int]) -> int:
+        """Tokens of context that the tree takes where `stem` is held already."""
+        begins_with_it = self.trunk[: len(stem)] == tuple(stem)
+        return self.cells - (len(stem) if begins_with_it else 0)
+
+
+def usable_prefix(held: Sequence[int], tokens: Sequence[int], keeps_state: bool) -> int:
+    """How many of `tokens` need not be read where `held` is.
+
+    `keeps_state`: a memory that cannot be cut back to what is shared; then all of it must be.
+    """
+    shared = common_prefix([held, tokens])
+    return 0 if keeps_state and shared < len(held) else shared
+
+
+def common_prefix(sequences: Sequence[Sequence[int]]) -> int:
+    """Length of the prefix that all sequences share."""
+    shared, most = 0, min(map(len, sequences), default=0)
+    # By halves: whole pieces are compared in C, several times faster than one id after another (measured).
+    while shared < most:
+        middle = (shared + most + 1) // 2
+        first, *others = (tuple(ids[shared:middle]) for ids in sequences)
+        if all(piece == first for piece in others):
+            shared = middle
+        else:
+            most = middle - 1
+    return shared
+
+
+# Where a tokenizer changes its text: how many bytes before a token may be those that it omitted.
+_NEAR, _FAR, _LONG = 4, 24, 3  # far only for a token so long that it is hardly there by chance
+
+
+class Pieces:
+    """What tokens write, as text that can be shown: bytes that are no whole character are written out."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._special = {token.id: token.text for token in vocabulary.special_tokens}
+        self._known: dict[int, bytes] = {}
+
+    def written(self, token: int) -> bytes:
+        """The bytes of a token; of one that writes nothing its name."""
+        if token not in self._known:
+            data = self._vocabulary.piece(token) or self._special.get(token, "").encode()
+            self._known[token] = data
+        return self._known[token]
+
+    def shown(self, token: int) -> str:
+        return self.written(token).decode("utf-8", "backslashreplace")
+
+
+def token_places(text: str, pieces: Sequence[bytes]) -> tuple[list[tuple[int, int]], bool]:
+    """For each token the stretch of the text that it writes, in characters; and whether they write just it.
+
+    Some tokenizers write a space before a text and after special tokens, which has no place in it.
+    """
+    data = text.encode("utf-8")
+    first = _character_of_byte(text)
+    exact, place, places = True, 0, []
+    for begin, end, fits in _stretches(data, pieces):
+        exact = exact and fits
+        # A token that ends within a character reaches to its end.
+        places.append((first[begin], first[end - 1] + 1 if end > begin else first[begin]))
+        place = max(place, end)
+    return places, exact and place == len(data)
+
+
+def _stretches(data: bytes, pieces: Sequence[bytes]) -> Iterator[tuple[int, int, bool]]:
+    """The bytes of each token, and whether they are those that it writes, but for a space before them."""
+    folded, place, missed = data.lower(), 0, 0
+    for piece in pieces:
+        added = piece[:1] == b" " and not data.startswith(piece, place)
+        if piece and data.startswith(piece[added:], place):
+            yield place, place + len(piece) - added, True
+            place, missed = place + len(piece) - added, 0
+            continue
+        # The tokenizer changed the text, or left some of it out: near by is where this was.
+        word = piece.strip().lower()
+        far = (_FAR if len(word) >= _LONG else _NEAR) + _NEAR * missed
+        found = folded.find(word, place, place + far + len(word)) if word else -1
+        end = found + len(word) if found >= 0 else place
+        yield place, end, False
+        place, missed = end, 0 if found >= 0 else missed + 1
+
+
+def _character_of_byte(text: str) -> Sequence[int]:
+    """For each byte of a text, and for its end, the character that it is of."""
+    if text.isascii():
+        return range(len(text) + 1)
+    characters = [place for place, character in enumerate(text) for _ in character.encode("utf-8")]
+    return [*characters, len(text)]

@@ -10,30 +10,190 @@ sequence of its own holds for that moment.
 
 What takes long is done in steps, one for each batch: `reading_trunk`, `scoring`, `writing` are generators, so
 that whoever works with them can say in between how far they are.
-
-Knows: llama_cpp's context, batches, memory. Does not know: what the tokens say, items, stores.
 """
 
-from collections.abc import Generator, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TypeVar
+from functools import partial, wraps
+from typing import Any, ParamSpec, TypeVar
 
 import llama_cpp
 import numpy as np
+import numpy.typing as npt
 
-from engine.core.cancel import CancelToken
 from engine.core.errors import DeviceFailed, EngineBug
-from engine.core.events import followed
-from engine.core.log_probs import FloatArray, Logits, log_softmax
-from engine.llama.batch import Entry, TokenBatch, batches
-from engine.llama.context import SMALLER_CONTEXT, OwnContext, SessionShape, new_context
+from engine.core.events import CancelToken, followed
+from engine.core.numeric import FloatArray, Logits, log_softmax
+from engine.llama.context import SMALLER_CONTEXT, OwnContext, SessionShape, ThreadCount, new_context
 from engine.llama.library import last_errors
-from engine.llama.model import LlamaModel, cannot_compute
-from engine.llama.threads import ThreadCount
-from engine.llama.token_tree import BranchTokens, usable_prefix
-from engine.llama.vocabulary import Vocabulary
-from engine.llama.writer import Continuation, Generated, Sampling, Writer
+from engine.llama.model import BranchTokens, LlamaModel, Vocabulary, cannot_compute, usable_prefix
+
+_FIRST_CHOICES = 64  # how many ends in a row are passed over before a text has begun
+
+
+@dataclass(frozen=True)
+class Continuation:
+    """One text to generate: which branch it continues, the ids up to where it begins, its own seed."""
+
+    slot: int
+    branch: int
+    prompt: tuple[int, ...]
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How tokens are chosen: greedy at temperature 0. At most `max_tokens` continue a prompt.
+
+    `complete`: says of a growing text where it is to end, in characters; None while it may continue.
+    `lines`: a text ends with its line. `ends`: further tokens that end it.
+    """
+
+    max_tokens: int
+    temperature: float = 0.0
+    complete: Callable[[str], int | None] | None = None
+    lines: bool = True
+    ends: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class Generated:
+    """The bytes that continue a prompt; `cut` where `max_tokens` ended it."""
+
+    data: bytes
+    cut: bool
+
+
+class Writer:
+    def __init__(self, continuation: Continuation, sampling: Sampling, vocabulary: Vocabulary) -> None:
+        self.continuation = continuation
+        self.tokens: list[int] = []
+        self.done = False
+        self.cut = False
+        self._data = b""
+        self._sampling = sampling
+        self._vocabulary = vocabulary
+        self._random = np.random.default_rng(continuation.seed)
+
+    def write(self, logits: Logits) -> None:
+        """Choose the next token and see whether it ends the text; `logits` are used up."""
+        token = self._choose(logits)
+        for _ in range(_FIRST_CHOICES):
+            # Once a letter or a digit is written the text has begun, and may end.
+            if any(map(str.isalnum, self._data.decode("utf-8", "ignore"))) or not self._ends(token):
+                break
+            logits[token] = -np.inf
+            token = self._choose(logits)
+        self.tokens.append(token)
+        if self._ends(token):
+            # One token may hold the end of the text and the line end after it.
+            self._data += self._vocabulary.piece(token).split(b"\n")[0]
+            self.done = True
+            return
+        self._data += self._vocabulary.piece(token)
+        if self._is_complete():
+            self.done = True
+        elif len(self.tokens) == self._sampling.max_tokens:
+            self.done = self.cut = True
+
+    def _is_complete(self) -> bool:
+        """Whether the text is to end, and then without what goes beyond its end."""
+        if self._sampling.complete is None:
+            return False
+        text = self._data.decode("utf-8", "ignore")
+        length = self._sampling.complete(text)
+        if length is not None:
+            self._data = text[:length].encode()
+        return length is not None
+
+    @property
+    def text(self) -> bytes:
+        return self._data
+
+    def _choose(self, scores: Logits) -> int:
+        if self._sampling.temperature == 0:
+            return int(np.argmax(scores))
+        # In 64 bits: numpy refuses probabilities whose sum is as far from 1 as in 32 bits.
+        probabilities = np.exp(log_softmax(scores.astype(np.float64) / self._sampling.temperature))
+        return int(self._random.choice(len(scores), p=probabilities / probabilities.sum()))
+
+    def _ends(self, token: int) -> bool:
+        if token in self._sampling.ends or self._vocabulary.ends_reply(token):
+            return True
+        return self._sampling.lines and b"\n" in self._vocabulary.piece(token)
+
+
+Entry = tuple[int, int, int, bool, int]
+"""A token to compute: its id, position, sequence, whether its logits are wanted, index of its feed."""
+
+
+class TokenBatch:
+    """Room for `size` tokens, each in one sequence."""
+
+    def __init__(self, size: int) -> None:
+        self._tokens = np.zeros(size, dtype=np.int32)
+        self._positions = np.zeros(size, dtype=np.int32)
+        self._sequences = np.zeros(size, dtype=np.int32)
+        self._counts = np.ones(size, dtype=np.int32)
+        self._wanted = np.zeros(size, dtype=np.int8)
+        pointer = self._sequences.ctypes.data
+        step = self._sequences.itemsize
+        # Made once: llama.cpp wants a list of sequences for each token, and each of ours is in one.
+        self._sequence_pointers = np.array([pointer + step * i for i in range(size)], dtype=np.uintp)
+        self._struct = llama_cpp.llama_batch(
+            n_tokens=0,
+            token=_as(self._tokens, "token"),
+            embd=None,
+            pos=_as(self._positions, "pos"),
+            n_seq_id=_as(self._counts, "n_seq_id"),
+            seq_id=_as(self._sequence_pointers, "seq_id"),
+            logits=_as(self._wanted, "logits"),
+        )
+
+    def filled(
+        self,
+        tokens: Sequence[int],
+        positions: Sequence[int],
+        sequences: Sequence[int],
+        wanted: Sequence[bool],
+    ) -> Any:
+        """The batch that holds these tokens, all four of one length; valid until the next call.
+
+        `wanted`: whether the output of a token is asked for.
+        """
+        count = len(tokens)
+        self._tokens[:count] = tokens
+        self._positions[:count] = positions
+        self._sequences[:count] = sequences
+        self._wanted[:count] = wanted
+        self._struct.n_tokens = count
+        return self._struct
+
+
+def batches(entries: Sequence[Entry], size: int, equal: bool) -> Iterator[Sequence[Entry]]:
+    """Tokens in batches of at most `size`, none of which llama.cpp splits so that one token is left alone.
+
+    `equal`: for models that keep a state, of which it takes equally many tokens of each sequence at once. A
+    sequence that is one token longer than all others would leave that one; so it comes in the next batch.
+    """
+    for begin in range(0, len(entries), size):
+        part = entries[begin : begin + size]
+        lengths = Counter(entry[2] for entry in part).most_common(2)
+        if equal and len(lengths) == 2 and lengths[0][1] - lengths[1][1] == 1:
+            last = max(place for place, entry in enumerate(part) if entry[2] == lengths[0][0])
+            yield [*part[:last], *part[last + 1 :]]
+            yield [part[last]]
+        else:
+            yield part
+
+
+_FIELD_TYPES: Mapping[str, Any] = {name: kind for name, kind, *_ in llama_cpp.llama_batch._fields_}
+
+
+def _as(array: npt.NDArray[Any], field: str) -> Any:
+    return array.ctypes.data_as(_FIELD_TYPES[field])
+
 
 _STEM = 0
 _COMMON = 1
@@ -50,14 +210,23 @@ class _Feed:
     wanted: int = 1
 
 
+Given = ParamSpec("Given")
 Result = TypeVar("Result")
 Steps = Generator[Sequence[Writer], None, Result]
 """Work with a model, batch by batch; each step gives the texts as far as they are written, if any are."""
 
 
-class LlamaSession(OwnContext):
-    """The context of one model."""
+def whole(steps: Callable[Given, Steps[Result]]) -> Callable[Given, Result]:
+    """The same work at once, for whoever does not say in between how far it is."""
 
+    @wraps(steps)
+    def at_once(*args: Given.args, **named: Given.kwargs) -> Result:
+        return followed(steps(*args, **named), lambda _writers: None)
+
+    return at_once
+
+
+class LlamaSession(OwnContext):
     def __init__(
         self, model: LlamaModel, shape: SessionShape, threads: int | ThreadCount, cancel: CancelToken
     ) -> None:
@@ -75,52 +244,41 @@ class LlamaSession(OwnContext):
 
     @property
     def keeps_state(self) -> bool:
-        """See LlamaModel."""
         return self._model.keeps_state
 
     def raise_if_cancelled(self) -> None:
-        """Raise Cancelled where the session was asked to stop; for work beside it."""
+        """Raise Cancelled where the session was asked to stop; for work alongside it."""
         self._cancel.raise_if_requested()
 
-    def hold_stem(self, tokens: Sequence[int]) -> None:
-        """Read what all prompts begin with, once."""
-        at_once(self.holding_stem(tokens))
-
     def holding_stem(self, tokens: Sequence[int]) -> Steps[None]:
-        """The same in steps."""
+        """Read what all prompts begin with, once."""
         self._forget(_COMMON)
         self._forget(_STEM)
         yield from self._read([_Feed(_STEM, tokens)] if tokens else [])
 
-    def hold_common(self, tokens: Sequence[int]) -> None:
-        """Read what the next trunks begin with, unless just that is held."""
-        at_once(self.holding_common(tokens))
+    hold_stem = whole(holding_stem)
 
     def holding_common(self, tokens: Sequence[int]) -> Steps[None]:
-        """The same in steps."""
+        """Read what the next trunks begin with, unless just that is held."""
         if self._held.get(_COMMON) == list(tokens):
             return
         start = self._copy(_STEM, _COMMON, tokens)
         yield from self._read([_Feed(_COMMON, tokens[start:])] if tokens[start:] else [])
 
+    hold_common = whole(holding_common)
+
     @property
     def common(self) -> tuple[int, ...]:
-        """What is held of that."""
         return tuple(self._held.get(_COMMON, ()))
 
     def drop_common(self) -> None:
-        """Hold it no longer."""
         self._forget(_COMMON)
 
-    def read_trunk(self, slot: int, tokens: Sequence[int], beside: int | None = None) -> None:
+    def reading_trunk(self, slot: int, tokens: Sequence[int], beside: int | None = None) -> Steps[None]:
         """Read what the branches of a slot share, after what is held of it: there too, in another order.
 
-        `beside`: another slot that holds the same item in another order, and goes on holding it.
+        `beside`: another slot that holds the same item in another order, and continues holding it.
         """
-        at_once(self.reading_trunk(slot, tokens, beside))
-
-    def reading_trunk(self, slot: int, tokens: Sequence[int], beside: int | None = None) -> Steps[None]:
-        """The same in steps."""
         trunk = self._trunk(slot)
         sources = [trunk, _COMMON, _STEM, *([] if beside is None else [self._trunk(beside)])]
         for index in range(self.shape.branches):
@@ -129,28 +287,25 @@ class LlamaSession(OwnContext):
         start = self._cut_back(trunk, tokens) if source == trunk else self._copy(source, trunk, tokens)
         yield from self._read([_Feed(trunk, tokens[start:])] if tokens[start:] else [])
 
-    def score(self, slot: int, branches: Sequence[BranchTokens]) -> FloatArray:
-        """Natural-log probabilities of each branch's labels: shape (branches, labels), at most 0 each."""
-        return at_once(self.scoring(slot, branches))
+    read_trunk = whole(reading_trunk)
 
     def scoring(
         self, slot: int, branches: Sequence[BranchTokens], goes_on: bool = False
     ) -> Steps[FloatArray]:
-        """The same in steps. `goes_on`: each branch may go on from what it holds since its trunk was read,
-        not only from the trunk; then the last digits depend on what was asked before.
+        """Natural-log probabilities of each branch's labels: shape (branches, labels), at most 0 each.
+
+        `goes_on`: each branch may continue from what it holds since its trunk was read, not only from the
+        trunk; then the last digits depend on what was asked before.
         """
-        scores, _ = yield from self._scoring(slot, branches, goes_on)
+        scores, _ = yield from self._scoring_among_all(slot, branches, goes_on)
         return scores
 
-    def score_among_all(
-        self, slot: int, branches: Sequence[BranchTokens], goes_on: bool = False
-    ) -> tuple[FloatArray, list[FloatArray]]:
-        """The same, and after each branch those of the whole vocabulary: shape (vocabulary,) each."""
-        return at_once(self._scoring(slot, branches, goes_on))
+    score = whole(scoring)
 
-    def _scoring(
+    def _scoring_among_all(
         self, slot: int, branches: Sequence[BranchTokens], goes_on: bool = False
     ) -> Steps[tuple[FloatArray, list[FloatArray]]]:
+        """The same, and after each branch those of the whole vocabulary: shape (vocabulary,) each."""
         feeds = []
         for index, branch in enumerate(branches):
             sequence = self._branch(slot, index)
@@ -165,8 +320,10 @@ class LlamaSession(OwnContext):
                 scores.append(row[label[0]] + rest)
         return np.array(scores).reshape(len(branches), -1), log_probs
 
+    score_among_all = whole(_scoring_among_all)
+
     def _rest(self, sequence: int, prompt: Sequence[int], label: Sequence[int]) -> Steps[float]:
-        """Log-probability of a label's tokens after its first; 0 for the usual label of one token."""
+        """Log-probability of a label's tokens after its first; 0 for the default label of one token."""
         if len(label) == 1:
             return 0.0
         # The last sequence but one; the last is a lone token's company.
@@ -177,19 +334,15 @@ class LlamaSession(OwnContext):
         self._forget(scratch)
         return float(sum(log_softmax(row)[token] for row, token in zip(rows, label[1:], strict=True)))
 
-    def generate(self, continuations: Sequence[Continuation], sampling: Sampling) -> list[Generated]:
+    def writing(self, continuations: Sequence[Continuation], sampling: Sampling) -> Steps[list[Generated]]:
         """Write all of them together, each until it ends its turn or its line, is complete, or is cut.
 
         Line ends and turn ends are not chosen before something was written.
         """
-        return at_once(self.writing(continuations, sampling))
-
-    def writing(self, continuations: Sequence[Continuation], sampling: Sampling) -> Steps[list[Generated]]:
-        """The same in steps."""
         writers = [Writer(each, sampling, self.vocabulary) for each in continuations]
         feeds = []
         for continuation in continuations:
-            sequence = self._branch(continuation.slot, continuation.branch)
+            sequence = self._branch_of(continuation)
             start = self._go_on(self._trunk(continuation.slot), sequence, continuation.prompt[:-1])
             feeds.append(_Feed(sequence, continuation.prompt[start:]))
         logits = yield from self._read(feeds)
@@ -200,11 +353,13 @@ class LlamaSession(OwnContext):
             self.tokens_generated += len(active)
             yield writers
             active = [writer for writer in active if not writer.done]
-            logits = yield from self._read([self._written_last(each) for each in active], written=True)
-        return [Generated(writer.text(), writer.cut) for writer in writers]
+            chosen = [_Feed(self._branch_of(each.continuation), [each.tokens[-1]]) for each in active]
+            logits = yield from self._read(chosen, written=True)
+        return [Generated(writer.text, writer.cut) for writer in writers]
+
+    generate = whole(writing)
 
     def release(self, slots: Iterable[int]) -> None:
-        """Give the room of slots back."""
         for slot in slots:
             for sequence in range(self._trunk(slot), self._trunk(slot) + 1 + self.shape.branches):
                 self._forget(sequence)
@@ -214,6 +369,9 @@ class LlamaSession(OwnContext):
 
     def _branch(self, slot: int, index: int) -> int:
         return self._trunk(slot) + 1 + index
+
+    def _branch_of(self, continuation: Continuation) -> int:
+        return self._branch(continuation.slot, continuation.branch)
 
     def _copy(self, source: int, target: int, tokens: Sequence[int]) -> int:
         """Let `target` share the prefix of `tokens` that `source` holds; how many tokens that is."""
@@ -242,13 +400,7 @@ class LlamaSession(OwnContext):
         return shared
 
     def _usable(self, sequence: int, tokens: Sequence[int]) -> int:
-        """How many of `tokens` a sequence holds."""
         return usable_prefix(self._held.get(sequence, []), tokens, self._model.keeps_state)
-
-    def _written_last(self, writer: Writer) -> "_Feed":
-        """The token that was chosen last, to be read."""
-        branch = self._branch(writer.continuation.slot, writer.continuation.branch)
-        return _Feed(branch, [writer.tokens[-1]])
 
     def _forget(self, sequence: int) -> None:
         if self._held.pop(sequence, None):
@@ -314,10 +466,5 @@ class LlamaSession(OwnContext):
         # Some drivers give NaN for batches of some sizes. On the processor NaN is the model's own, and its
         # item stays unscored.
         if self._model.device is not None and np.isnan(scores.max()):
-            raise DeviceFailed(self._model.device.title, "what it computes are no numbers")
+            raise DeviceFailed(self._model.device.title, "its results are not finite numbers")
         return scores
-
-
-def at_once(steps: Steps[Result]) -> Result:
-    """What comes of all steps."""
-    return followed(steps, lambda _writers: None)

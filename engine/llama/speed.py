@@ -1,22 +1,24 @@
-"""How fast a model works on this computer, measured in a few seconds as a run works.
+"""Whether a device computes what the processor computes, and how fast: the same text read by both.
 
-Knows: what is read for it, what is written, what is told of it. Does not know: files, what is remembered.
+How fast a model works on this computer, measured in a few seconds as a run works.
 """
 
 import time
-from collections.abc import Generator, Mapping
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, fields, replace
 from statistics import median
-from typing import Any
+
+import numpy as np
 
 from engine.core.events import MeasureProgress
-from engine.llama.context import SessionShape
-from engine.llama.session import LlamaSession
-from engine.llama.token_tree import LONE_TOKEN_CELLS, BranchTokens
-from engine.llama.writer import Continuation, Sampling
+from engine.core.numeric import ROUNDING_AT_WORST, ROUNDING_ON_AVERAGE, FloatArray
+from engine.llama.context import BATCH, SessionShape
+from engine.llama.model import LONE_TOKEN_CELLS, BranchTokens
+from engine.llama.session import Continuation, LlamaSession, Sampling
+from engine.settings.rows import Device
 
 TEXTS = 10  # written at once: two items on five criteria
-PROMPT = 512  # tokens of a prompt of usual length
+PROMPT = 512  # tokens of a prompt of default length
 _SHORT_PROMPT = 128  # where that takes long
 _WARM_UP = 32
 _LONG = 15.0  # seconds for a prompt
@@ -67,32 +69,22 @@ class ModelSpeed:
 
     @property
     def disturbed(self) -> bool:
-        """Whether other programs had the processor meanwhile."""
         return self.cores < _FREE * self.threads
 
     def writing(self, texts: int) -> float:
-        """Tokens a second where so many texts are written together: a step's time grows evenly with them."""
+        """Tokens a second where this many texts are written together: a step's time grows evenly."""
         one, ten = 1 / self.writing_one, TEXTS / self.writing_ten
         return texts / (one + max(0.0, ten - one) * (texts - 1) / (TEXTS - 1))
 
-    def as_json(self) -> dict[str, Any]:
-        """The same as plain values."""
-        return asdict(self)
-
-    @classmethod
-    def of_json(cls, values: Mapping[str, Any]) -> "ModelSpeed":
-        """What `as_json` gave. KeyError, TypeError or ValueError for anything else."""
-        return cls(**{field.name: values[field.name] for field in fields(cls)})
-
 
 def speed_shape(trained_context: int) -> SessionShape:
-    """The session in which a model with so much context is measured."""
     needed = PROMPT + TEXTS * (_STEPS + 1) + LONE_TOKEN_CELLS
     return SessionShape(min(-(-needed // 256) * 256, trained_context), slots=1, branches=TEXTS)
 
 
 def measuring_speed(session: LlamaSession, threads: int) -> Generator[MeasureProgress, None, ModelSpeed]:
-    """Measure a session of `speed_shape` that computes with at most so many threads (0: by a GPU), in stages.
+    """Measure a session of `speed_shape` that computes with at most this many threads (0: by a GPU), in
+    stages.
 
     Raises ModelFileError, Cancelled.
     """
@@ -107,7 +99,10 @@ def measuring_speed(session: LlamaSession, threads: int) -> Generator[MeasurePro
     took: list[float] = []
     while sum(took) <= _ENOUGH and (len(took) < _ROUNDS or sum(took) <= _SHORT):
         yield MeasureProgress(min(1 + len(took), _ROUNDS), _STAGES)
-        took.append(_seconds_of_reading(session, tokens))
+        session.release([0])
+        reading = time.monotonic()
+        session.read_trunk(0, tokens)
+        took.append(max(time.monotonic() - reading, 1e-9))
     yield MeasureProgress(1 + _ROUNDS, _STAGES)
     one = _seconds_of_a_step(session, tokens, 1)
     yield MeasureProgress(2 + _ROUNDS, _STAGES)
@@ -118,22 +113,14 @@ def measuring_speed(session: LlamaSession, threads: int) -> Generator[MeasurePro
 
 
 def some_text(session: LlamaSession, length: int) -> tuple[int, ...]:
-    """So many tokens of a text that says different things."""
     ids: list[int] = []
     while len(ids) < length:
         ids += session.vocabulary.tokenize(_TEXT)
     return tuple(ids[:length])
 
 
-def _seconds_of_reading(session: LlamaSession, tokens: tuple[int, ...]) -> float:
-    session.release([0])
-    began = time.monotonic()
-    session.read_trunk(0, tokens)
-    return max(time.monotonic() - began, 1e-9)
-
-
 def _seconds_of_a_step(session: LlamaSession, trunk: tuple[int, ...], texts: int) -> float:
-    """Of one more token in each of so many texts after a trunk; which token it is makes no difference."""
+    """Of one more token in each of this many texts after a trunk; which token it is makes no difference."""
     words = trunk[: texts + _STEPS]
     prompts = [(*trunk, words[text % len(words)]) for text in range(texts)]
     session.score(0, [BranchTokens(prompt, ((words[0],),)) for prompt in prompts])
@@ -153,3 +140,86 @@ def _seconds_of_a_step(session: LlamaSession, trunk: tuple[int, ...], texts: int
 def _undisturbed(seconds: list[float]) -> float:
     """The median of the faster half: what other programs did for a moment is not the model's."""
     return median(sorted(seconds)[: (len(seconds) + 1) // 2])
+
+
+_LEAST_TRUNK = 16  # tokens that all texts share; as many as a run reads at once where there is room
+_OWN = tuple(1 + text * 32 // TEXTS for text in range(TEXTS))  # tokens of each text alone
+# An item of typical length with explanations of typical length, in both orders and on five criteria.
+_ITEM_READ, _ITEM_WRITTEN = 1_700, 250
+
+
+def next_token_probabilities(session: LlamaSession) -> FloatArray:
+    """The probabilities of the next token at places in a text: shape (places, vocabulary).
+
+    For a session of `speed_shape`. The text is read in batches of all sizes that runs have: a full one, ten
+    texts a few tokens each, one token for each of ten, one alone; devices compute each in another way, and
+    some drivers fail at one size alone.
+    """
+    room = session.shape.context - sum(_OWN) - TEXTS - LONE_TOKEN_CELLS
+    tokens = some_text(session, max(_LEAST_TRUNK, min(BATCH, room)) + TEXTS + max(_OWN))
+    trunk, rest = tokens[: -TEXTS - max(_OWN)], tokens[-TEXTS - max(_OWN) :]
+    session.read_trunk(0, trunk)
+    prompts = [(*trunk, *rest[k : k + own]) for k, own in enumerate(_OWN)]
+    rows = _rows(session, prompts)
+    longer = [(*prompt, rest[k]) for k, prompt in enumerate(prompts)]
+    rows += _rows(session, longer)
+    rows += _rows(session, [(*longer[0], rest[0])])
+    session.release([0])
+    return np.exp(np.array(rows))
+
+
+def _rows(session: LlamaSession, prompts: Sequence[tuple[int, ...]]) -> list[FloatArray]:
+    _, rows = session.score_among_all(0, [BranchTokens(prompt, ((prompt[0],),)) for prompt in prompts])
+    return rows
+
+
+@dataclass(frozen=True)
+class DeviceFinding:
+    """What came of a device. `mean`, `worst`: how far its probabilities of the next token are from the
+    processor's (total variation distance, 0 to 1) over all places of a text, and at the worst of them;
+    `speed`: its own. `reason`: why it cannot be used, as a clause; empty where it can.
+    """
+
+    device: Device
+    mean: float = 1.0
+    worst: float = 1.0
+    speed: ModelSpeed | None = None
+    reason: str = ""
+
+    @property
+    def sound(self) -> bool:
+        """Whether it computes what the processor computes, up to rounding."""
+        within = self.mean <= ROUNDING_ON_AVERAGE and self.worst <= ROUNDING_AT_WORST
+        return not self.reason and within
+
+
+@dataclass(frozen=True)
+class DeviceTrial:
+    """The devices of a computer tried with one model, and the processor's speed in the same trial."""
+
+    processor: ModelSpeed
+    findings: tuple[DeviceFinding, ...]
+
+    @property
+    def best(self) -> Device | None:
+        """The fastest of the sound devices; None where the processor is faster than each."""
+        best, seconds = None, seconds_of_an_item(self.processor)
+        for finding in self.findings:
+            if finding.sound and finding.speed and seconds_of_an_item(finding.speed) < seconds:
+                best, seconds = finding.device, seconds_of_an_item(finding.speed)
+        return best
+
+
+def compared(device: Device, processor: FloatArray, own: FloatArray, speed: ModelSpeed) -> DeviceFinding:
+    """What a device and what the processor gave: probabilities of shape (places, vocabulary)."""
+    if own.shape != processor.shape or not np.isfinite(own).all():
+        return DeviceFinding(device, speed=speed, reason="its results are not finite numbers")
+    distances = np.abs(own - processor).sum(axis=1) / 2
+    mean, worst = float(distances.mean()), float(distances.max())
+    found = DeviceFinding(device, mean, worst, speed)
+    return found if found.sound else replace(found, reason="its results differ from the processor's")
+
+
+def seconds_of_an_item(speed: ModelSpeed) -> float:
+    """About how long an item of typical length takes, with explanations."""
+    return _ITEM_READ / speed.reading + _ITEM_WRITTEN / speed.writing_ten

@@ -3,23 +3,20 @@
 They are the same for all items, or for each item those with the instructions most like its own. Likeness goes
 by the instruction alone: with the responses, neighbours agree no more on their labels (bench.likeness), and
 items of one instruction would not begin alike.
-
-Knows: items, their human labels. Does not know: prompts, tokens, models.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from engine.core.errors import SetupError
+import numpy as np
+
+from engine.core.errors import Hint, Setting, SetupError
 from engine.core.items import Item, Preference, digest
-from engine.core.remedies import Remedy, Setting
 from engine.core.rubric import Rubric
-from engine.core.settings import ExampleKind
-
-if TYPE_CHECKING:
-    from engine.prompt.likeness import WordLikeness
+from engine.settings.rows import ExampleKind
 
 _METHOD = "words 1"  # raised with whatever changes which are the nearest: runs are tied to it
 _REMEMBERED = (
@@ -51,9 +48,9 @@ class ExamplePool:
         allowed = (example for example in self.ranked if _asked(example) != same)
         return tuple(example for example, _ in zip(allowed, range(self.shots), strict=False))
 
-    def for_probe(self, probe: Item) -> tuple[Item, ...]:
+    def for_probe(self, perturbation: Item) -> tuple[Item, ...]:
         """The examples of an item that stands for any: as little is known of them where each has its own."""
-        return (probe,) * self.shots if self.are_own else self.for_item(probe)
+        return (perturbation,) * self.shots if self.are_own else self.for_item(perturbation)
 
     @property
     def are_own(self) -> bool:
@@ -73,7 +70,7 @@ class ExamplePool:
             for item in self.ranked
         ]
         if not self.are_own:
-            # As it was before examples could be chosen in another way: stored runs go on.
+            # As it was before examples could be chosen in another way: stored runs continue.
             return digest([self.shots, shown])
         return f"{self.choice}:{digest([self.shots, shown, _METHOD])}"
 
@@ -81,7 +78,7 @@ class ExamplePool:
     def _nearest(self) -> Callable[[str], list[int]]:
         """The places of the examples for a folded instruction, the nearest first."""
         instructions = [_asked(example) for example in self.ranked]
-        likeness = _word_likeness(instructions)
+        likeness = WordLikeness(instructions)
 
         @lru_cache(_REMEMBERED)
         def nearest(same: str) -> list[int]:
@@ -103,13 +100,13 @@ def choose_examples(
 
     Where each item is shown the nearest: first those with labels on more of the rubric's criteria, the
     shortest of them first. Items without a label on the rubric's criteria, and repeated instructions, are
-    left out; of equals the first of the file comes first. SetupError where fewer than `shots` different
+    omitted; of equals the first of the file comes first. SetupError where fewer than `shots` different
     instructions are labelled, besides the one that may be the item's own.
     """
     if shots < 1:
         raise SetupError(
             f"The number of examples is {shots}.",
-            Remedy("Use 1 or more, or leave ", Setting.EXAMPLES, " out."),
+            Hint("Use 1 or more, or omit ", Setting.EXAMPLES, "."),
         )
     near = choice is ExampleKind.NEAR
     candidates: dict[str, Item] = {}
@@ -123,9 +120,9 @@ def choose_examples(
     if len(candidates) < wanted:
         most = max(len(candidates) - 1, 0)
         raise SetupError(
-            f"{shots} examples were asked for, but only {len(candidates)} different instructions carry labels"
-            " (one more than the examples is needed, to stand in for an example that is judged itself).",
-            Remedy("Use ", Setting.SHOTS.at(most), " or fewer, or a file with more labelled items."),
+            f"{shots} examples were requested, but only {len(candidates)} different instructions have labels"
+            " (one more than the examples is needed, to replace an example that is judged itself).",
+            Hint("Use ", Setting.SHOTS.at(most), " or fewer, or a file with more labelled items."),
         )
     rest = list(candidates.values())
     if near:
@@ -147,9 +144,7 @@ def _shown_labels(item: Item, rubric: Rubric) -> set[tuple[str, str]]:
 
 
 def _asked(item: Item) -> str:
-    """By what items may not be shown with each other: the instruction, of one without any all that it
-    says.
-    """
+    """By what items may not be shown together: the instruction, without one all that an item says."""
     return folded(item.instruction) or item.content_hash
 
 
@@ -158,8 +153,38 @@ def folded(instruction: str) -> str:
     return " ".join(instruction.casefold().split())
 
 
-def _word_likeness(instructions: Sequence[str]) -> "WordLikeness":
-    # Runs without it need no scikit-learn, which takes a second to load.
-    from engine.prompt.likeness import WordLikeness  # noqa: PLC0415
+# Chinese and Japanese are written without spaces: each of their characters counts as a word.
+_UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_WORD = re.compile(rf"[^\W{_UNSPACED}]+|[{_UNSPACED}]")
+_DECIMALS = 6  # computers differ in the sixteenth
 
-    return WordLikeness(instructions)
+
+class WordLikeness:
+    """Finds the texts most like another by their words: cosine of TF-IDF weights. The texts alone, which are
+    given once with letter case as it shall count, show how rare a word is.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        # Runs without it need no scikit-learn, which takes a second to load.
+        from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415
+
+        self._count = len(texts)
+        self._vectorizer = TfidfVectorizer(token_pattern=_WORD.pattern, lowercase=False)
+        self._by_word = None
+        if any(map(_WORD.search, texts)):
+            # A text then meets only the texts that have one of its words.
+            self._by_word = self._vectorizer.fit_transform(texts).T.tocsr()
+
+    def nearest(self, text: str, count: int) -> list[int]:
+        """The places of the `count` texts most like this one, the nearest first; of equals the first first.
+
+        All of them where there are no more.
+        """
+        likeness = np.zeros(self._count)
+        if self._by_word is not None:
+            likeness = np.round((self._vectorizer.transform([text]) @ self._by_word).toarray()[0], _DECIMALS)
+        least = np.partition(likeness, -count)[-count] if count < self._count else 0.0
+        found = np.flatnonzero(likeness >= least)
+        order = np.argsort(-likeness[found], kind="stable")[:count]
+        places: list[int] = found[order].tolist()
+        return places

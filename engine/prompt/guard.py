@@ -1,11 +1,22 @@
 """Plain text of a prompt as token ids, in which nothing of somebody else's is structure.
 
+How a chat template writes turns where it uses no tokens of their own: the marks, found in what it writes.
+
+Of all that a template writes around messages a mark is
+
+- markup: `[INST]`, `<|user|>`, `<</SYS>>`, `[Round 1]`, wherever it stands;
+- a label: what else stands in a line, with a letter or digit and something that is neither:
+  `### Instruction:`, `USER:`, `答：`. A sentence is none, so that a system message of the template is none;
+- a line of words alone (`User`), for lines of a foreign text.
+
+Where a token that is no end stands with a label, as in `<|start|>user: `, that token opens the turn: the
+label cannot be forged without it, and is none. What has no two signs next to each other (`A`, `- A -`) is no
+mark either, for nothing can be put inside.
+
 Two things are done with foreign text. Marks of turns are broken up in it. And what the model is to read is
 looked at token by token: where foreign text became a token of structure, as some tokenizers make them of
 plain text, or reads like a mark once the tokenizer has changed it, it is broken up there, again and again
 until it does not. To break up is to put a space inside, or `_` where the tokenizer leaves spaces out.
-
-Knows: tokens of structure, what tokens write, marks. Does not know: messages, what is asked.
 """
 
 import re
@@ -15,11 +26,56 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 
 from engine.core.prompt_text import Source
-from engine.llama.token_places import Pieces, token_places
-from engine.llama.vocabulary import SpecialToken, Vocabulary
-from engine.prompt.fences import Mark, Marks, UnbreakableTextError
-from engine.prompt.frame import Frame
-from engine.prompt.turns import turn_marks
+from engine.llama.model import Pieces, SpecialToken, Vocabulary, token_places
+from engine.prompt.conversation import Frame, Mark, Marks, UnbreakableTextError
+
+_MARKUP = re.compile(r"<{1,2}[^<>\n]{1,60}>{1,2}|\[[^\[\]\n]{1,60}\]")
+_SENTENCE_ENDS = re.compile(r"(?<=[.!?。！？])\s+")
+_SENTENCE = re.compile(r"\s.*[.!?]$|[。！？]$")
+_WORDS = re.compile(r"[\w\s▁]*\w[\w\s▁]*")
+_LONGEST_LABEL = 80
+
+
+def turn_marks(
+    frame: Frame, split: Callable[[str], Sequence[str | SpecialToken]], closes: Callable[[SpecialToken], bool]
+) -> list[Mark]:
+    """The marks of a chat format's turns, each once.
+
+    `split`: cuts a text at tokens of structure; `closes`: whether such a token opens no turn.
+    """
+    found: list[Mark] = []
+    for text in (*frame.pieces, *frame.turns):
+        runs = split(text)
+        opens = any(isinstance(run, SpecialToken) and not closes(run) for run in runs)
+        follows_token = False
+        for run in runs:
+            if isinstance(run, str):
+                shapes = _MARKUP.findall(run)
+                found += (Mark(shape, counted=True) for shape in shapes if re.search(r"\w", shape))
+                found += () if opens else _labels(run, follows_token)
+            follows_token = isinstance(run, SpecialToken)
+    return [mark for mark in dict.fromkeys(found) if re.search(r"\S\S", mark.text)]
+
+
+def _labels(text: str, follows_token: bool) -> Iterator[Mark]:
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        parts = _MARKUP.split(line)
+        for said in (said for part in parts for said in _SENTENCE_ENDS.split(part.strip())):
+            if _is_label(said):
+                yield Mark(said, counted=True)
+            elif said == line.strip() and _WORDS.fullmatch(said) and (number or not follows_token):
+                yield Mark(said, counted=True, begins_line=True, fills_line=number + 1 < len(lines))
+
+
+def _is_label(text: str) -> bool:
+    return (
+        len(text) <= _LONGEST_LABEL
+        and re.search(r"\w", text) is not None
+        and re.search(r"[^\w\s▁]", text) is not None
+        and not _SENTENCE.search(text)
+    )
+
 
 Piece = tuple[str, Source]
 """Text, and whose it is."""
@@ -29,7 +85,7 @@ Cuts = Mapping[int, str]
 """What breaks a run up, by places in it, in characters."""
 
 # User-defined tokens are recognised in any text. Those that hold anything but words and white space are
-# structure: turns, tools, thoughts, markup.
+# structure: turns, tools, reasoning, markup.
 _NO_WORDS = re.compile(r"[^\w\s▁]")
 _BREAKS = (" ", "_")  # the first that a tokenizer reads
 _MOST_ROUNDS = 24  # of breaking up, for what is left of one token may be another
@@ -44,15 +100,26 @@ class Guard:
         self.pieces = Pieces(vocabulary)
         self._vocabulary = vocabulary
         structure = [token for token in vocabulary.special_tokens if _is_structure(token, frame)]
-        self._structure = frozenset((*(token.id for token in structure), *_reply_ends(vocabulary)))
+        # A letter that ends a reply is no structure, for any text has it.
+        written = {end: vocabulary.piece(end).decode("utf-8", "replace") for end in vocabulary.reply_ends}
+        ends = (end for end, text in written.items() if len(text) > 1)
+        self._structure = frozenset((*(token.id for token in structure), *ends))
         closes = {*vocabulary.reply_ends, vocabulary.bos}
         turns = turn_marks(frame, lambda text: split_at(text, structure), lambda token: token.id in closes)
-        self._turns = (*turns, *_unknown_literals(vocabulary))
+        # Some tokenizers take the name of the token of unknown letters for it.
+        unknown = [token for token in vocabulary.special_tokens if token.unknown]
+        names = (Mark(each.text) for each in unknown if each.id in vocabulary.tokenize(each.text))
+        self._turns = (*turns, *names)
         marks = Marks(self._turns)
-        self._by = _break(vocabulary)
+        # What breaks a text up so that the tokenizer reads something else.
+        whole = vocabulary.tokenize("[x")
+        parted = (by for by in _BREAKS if vocabulary.tokenize(f"[{by}x") != whole)
+        self._by = next(parted, _BREAKS[0])
         self.harmless = lru_cache(maxsize=256)(lambda text: marks.broken(text, self._by))
         self.read = lru_cache(maxsize=64)(self._read)
-        self._marks = lru_cache(maxsize=8)(self._all_marks)
+        self._marks = lru_cache(maxsize=8)(
+            lambda fences: Marks((*self._turns, *map(Mark, fences)), spaced=self._by == _BREAKS[0])
+        )
         self._structure_of = lru_cache(maxsize=64)(lambda own: self._structural(self._tokenize(own)))
         self._marks_of = lru_cache(maxsize=64)(
             lambda own, fences: len(self._marks_among(self._tokenize(own), fences))
@@ -77,8 +144,8 @@ class Guard:
                 break
             fewest = len(wrong)
             run = _broken(run, cuts)
-        usual = self._structure_of(own)
-        others = [stretch for stretch in wrong if ids[stretch[0]] not in usual] or wrong
+        default = self._structure_of(own)
+        others = [stretch for stretch in wrong if ids[stretch[0]] not in default] or wrong
         names = dict.fromkeys(
             "".join(map(self.pieces.shown, ids[first : last + 1])) for first, last in others
         )
@@ -144,9 +211,6 @@ class Guard:
             found.append((bisect_right(ends, first), bisect_right(ends, last)))
         return found
 
-    def _all_marks(self, fences: tuple[str, ...]) -> Marks:
-        return Marks((*self._turns, *map(Mark, fences)), spaced=self._by == _BREAKS[0])
-
     def _tokenize(self, run: Run) -> Sequence[int]:
         return self._vocabulary.tokenize(_text(run), parse_special=False)
 
@@ -181,26 +245,6 @@ def _is_structure(token: SpecialToken, frame: Frame) -> bool:
     return bool(_NO_WORDS.search(token.text)) or token.text in "".join((*frame.pieces, *frame.turns))
 
 
-def _reply_ends(vocabulary: Vocabulary) -> Iterator[int]:
-    """Tokens that end a reply; a letter that does so is none of them, for any text has it."""
-    for token in vocabulary.reply_ends:
-        if len(vocabulary.piece(token).decode("utf-8", "replace")) > 1:
-            yield token
-
-
-def _unknown_literals(vocabulary: Vocabulary) -> Iterator[Mark]:
-    """The names of the token of unknown letters, where the tokenizer takes them for it."""
-    for token in vocabulary.special_tokens:
-        if token.unknown and token.id in vocabulary.tokenize(token.text):
-            yield Mark(token.text)
-
-
-def _break(vocabulary: Vocabulary) -> str:
-    """What breaks a text up so that the tokenizer reads something else."""
-    whole = vocabulary.tokenize("[x")
-    return next((by for by in _BREAKS if vocabulary.tokenize(f"[{by}x") != whole), _BREAKS[0])
-
-
 def _text(run: Run) -> str:
     return "".join(text for text, _ in run)
 
@@ -221,7 +265,7 @@ def _within_words_first(text: str, places: Iterable[int]) -> list[int]:
 def _culprit(text: str, breaks: Sequence[str], wrong: Callable[[str], bool]) -> Iterator[tuple[int, str]]:
     """Where to put which of `breaks` into the shortest part of a text that is wrong already, wherever it is.
 
-    A harmless letter stands for what is left out before and after, so that its edges make nothing new.
+    A harmless letter stands for what is omitted before and after, so that its edges make nothing new.
     """
 
     def within(start: int, end: int, put_in: int = 0, by: str = "") -> bool:

@@ -1,9 +1,7 @@
 """A model's Jinja template rendered, once, with a random mark in place of each message.
 
 A template is a program of whoever made the model file: it may loop for ever, take all memory or break the
-interpreter down. So this runs in a child process, with limits; see `engine.loading.templates`.
-
-Knows: Jinja, what templates are given, how replies begin. Does not know: tokens, processes, what is asked.
+interpreter down. So this runs in a child process, with limits; see `engine.models.templates`.
 """
 
 import faulthandler
@@ -22,8 +20,9 @@ from typing import Any
 import jinja2.ext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from engine.prompt.frame import REPLY, SYSTEM, THOUGHT, USER, Frame, UnusableTemplateError
-from engine.prompt.reply_start import Opening, reply_start, thought_around
+from engine.core.codec import plain
+from engine.prompt.conversation import REPLY, SYSTEM, THOUGHT, USER, Frame, UnusableTemplateError
+from engine.prompt.template import Opening, reply_start, thought_around
 
 LONGEST_FRAME = 100_000
 """Characters that a template may write of its own; those of real models write hundreds."""
@@ -36,7 +35,7 @@ _FIXED_DAY = date(2024, 7, 26)
 # What templates call the switch for thinking, off and on.
 _SWITCHES = ("enable_thinking", "thinking", "enable_reasoning", "reasoning", "think")
 _QUIET: Mapping[str, bool | int] = {**dict.fromkeys(_SWITCHES, False), "thinking_budget": 0}
-_THINKING: Mapping[str, bool | int] = dict.fromkeys(_SWITCHES, True)
+_CHAIN_OF_THOUGHT: Mapping[str, bool | int] = dict.fromkeys(_SWITCHES, True)
 _NO_THINK = "/no_think"  # the switch of templates that look for words in the system message
 _LONGEST_REASON = 200
 # The roles of conversations of which a template shows how it writes turns.
@@ -64,7 +63,7 @@ def rendering_report(request: str) -> str:
             return json.dumps({"refused": str(error)})
         finally:
             faulthandler.cancel_dump_traceback_later()
-    return json.dumps({"frame": frame.as_json()})
+    return json.dumps({"frame": plain(frame)})
 
 
 def render_frame(source: str, bos: str, eos: str, mark_bytes: int = 16) -> Frame:
@@ -125,8 +124,8 @@ def _split(text: str, marks: Mapping[str, str], slots: Sequence[str]) -> list[st
 def _thinking_frame(
     render: _Render, source: str, messages: list[dict[str, str]], marks: Mapping[str, str]
 ) -> Frame | None:
-    """The frame of a reply with a thought before it; None where the template knows no thoughts."""
-    text = _or_nothing(render, messages=messages, add_generation_prompt=True, **_THINKING)
+    """The frame of a reply with reasoning before it; None where the template knows no reasoning."""
+    text = _or_nothing(render, messages=messages, add_generation_prompt=True, **_CHAIN_OF_THOUGHT)
     slots = [message["role"] for message in messages]
     if any(text.count(marks[slot]) != 1 for slot in slots):
         return None
@@ -140,7 +139,7 @@ def _thinking_frame(
 
 
 def _quiet(render: _Render, messages: list[dict[str, str]]) -> tuple[str, bool]:
-    """The prompt for a reply without a thought, and whether the template has a switch for that.
+    """The prompt for a reply without reasoning, and whether the template has a switch for that.
 
     Where the switch is words in the system message, `messages` are given them.
     """
@@ -149,7 +148,7 @@ def _quiet(render: _Render, messages: list[dict[str, str]]) -> tuple[str, bool]:
     except UnusableTemplateError:
         return render(messages=messages, add_generation_prompt=True), False
     # No template says that it has a switch: it has one if on and off differ.
-    if quiet != _or_nothing(render, messages=messages, add_generation_prompt=True, **_THINKING):
+    if quiet != _or_nothing(render, messages=messages, add_generation_prompt=True, **_CHAIN_OF_THOUGHT):
         return quiet, True
     system, *others = messages
     told = [{**system, "content": system["content"] + _NO_THINK}, *others]
@@ -161,7 +160,6 @@ def _quiet(render: _Render, messages: list[dict[str, str]]) -> tuple[str, bool]:
 
 
 def _or_nothing(render: _Render, **values: Any) -> str:
-    """What a template writes; nothing where it fails."""
     try:
         return render(**values)
     except UnusableTemplateError:
@@ -174,7 +172,7 @@ def _finished_start(
     """What the template writes between the `last` mark of a message and a finished `reply`.
 
     None where it does not write both once. It may hold more than the prompt for a reply does: a space, or a
-    thought closed empty.
+    reasoning closed empty.
     """
     try:
         text = render(messages=[*messages, {"role": "assistant", "content": reply}], **_QUIET)

@@ -1,18 +1,15 @@
-"""Columns that several tables have.
-
-Knows: titles, kinds and meanings. Does not know: measures, which tables have them, terminals, windows.
-Imports nothing that measures: judging shows some of these columns too.
-"""
+"""Columns that several tables have. Imports nothing that measures: judging shows some of them too."""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
-from engine.core import measure_words
+from engine.core import formatting
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, Tie
-from engine.core.value_tables import Column, Kind
+from engine.core.tables import Column, Kind
 
-CRITERION = Column("criterion", "criterion", Kind.NAME, "The criterion that responses are judged by.")
+CRITERION = Column("criterion", "criterion", Kind.NAME, "The criterion that responses are judged on.")
 LABELS = Column("labels", "labels", Kind.COUNT, "How many items have a human label here.")
 LABELS_GIVEN = (
     *(
@@ -27,66 +24,79 @@ TIE = Column(
     Tie.TIE.value,
     Tie.TIE.value,
     Kind.COUNT,
-    "Human labels that say tie and no more: “both good” and “both bad” both agree with one.",
+    "Human labels that are only “tie”: “both good” and “both bad” both agree with one.",
 )
-"""Beside LABELS_GIVEN where people gave any."""
+"""Added to LABELS_GIVEN if there are any."""
 
 ACCURACY = Column(
     "accuracy",
     "accuracy",
     Kind.SHARE,
-    "The share of human labels that the judge gives too, or any tie where people said “tie” and no more; an"
-    " unscored judgment counts as wrong.",
+    "The share of human labels that the judge also gives. If the human label is only “tie”, any tie is"
+    " right. An unscored judgment counts as wrong.",
 )
 MOST_FREQUENT = Column(
     "most_frequent",
     "most frequent",
     Kind.SHARE,
-    "What always giving the most frequent human label reaches, without reading anything.",
+    "The accuracy of always giving the most frequent human label, without reading the responses.",
 )
-KAPPA = Column("kappa", "kappa", Kind.NUMBER, measure_words.KAPPA)
-INTERVAL = Column("interval", "95 % interval", Kind.INTERVAL, measure_words.INTERVAL)
+KAPPA = Column("kappa", "kappa", Kind.NUMBER, formatting.KAPPA)
+INTERVAL = Column("interval", "95 % interval", Kind.INTERVAL, formatting.INTERVAL)
 SHARE_INTERVAL = replace(INTERVAL, kind=Kind.SHARE_INTERVAL)
 FLIPPED = Column(
     "flipped",
-    "flipped",
+    "flip rate",
     Kind.SHARE,
-    "The share of judgments where the order of the responses alone decides the label, of those that were read"
-    " in both orders. Many mean that the judge looks at the place of a response, not at the response.",
+    "The share of position-inconsistent judgments, of those read in both orders: the label changes if"
+    " the responses are swapped. A high rate means that the judge looks at the position of a response,"
+    " not at its text.",
 )
 IN_BOTH_ORDERS = Column(
     "in_both_orders",
     "in both orders",
     Kind.PAIR,
-    "How many judgments were read in both orders, and how many there are: of the others it is not known"
-    " whether the order decides them.",
+    "How many judgments were read in both orders, of how many. It is not known whether the others are"
+    " position-inconsistent.",
 )
-"""Beside FLIPPED where a run read the second order only in doubt."""
+"""Added to FLIPPED if a run read the second order of uncertain items only."""
 
-FORMAT_MASS = Column(
+ANSWER_MASS = Column(
     "format_mass",
-    "format mass",
+    "answer mass",
     Kind.NUMBER,
-    "The share of probability on the offered answers; near 1: the model understood what it was asked.",
+    "Total probability of the valid answers; near 1: the model understood the question.",
     digits=3,
 )
-ROUGE_L = Column("rouge_l", "ROUGE-L", Kind.NUMBER, measure_words.ROUGE_L)
+ROUGE_L = Column("rouge_l", "ROUGE-L", Kind.NUMBER, formatting.ROUGE_L)
 BERTSCORE = Column(
-    "bertscore",
-    "BERTScore",
-    Kind.NUMBER,
-    "How alike the words of both explanations are to an encoder model, × 100.",
+    "bertscore", "BERTScore", Kind.NUMBER, "The similarity of both explanations by an encoder model, × 100."
 )
-AGREEMENT = Column("agreement", "agreement", Kind.NUMBER, measure_words.AGREEMENT)
+AGREEMENT = Column("agreement", "agreement", Kind.NUMBER, formatting.AGREEMENT)
+
+
+CANDIDATE = Column("candidate", "candidate", Kind.TEXT, "A model that wrote responses.")
+
+
+def ends(digits: int = 3, of: str = "the") -> tuple[Column, Column]:
+    """The two ends of an interval over instructions, `of` what, in columns of their own."""
+    low = f"The lower end of {of} 95 % interval over instructions."
+    return (
+        Column("low", "from", Kind.NUMBER, low, digits),
+        Column("high", "to", Kind.NUMBER, "Its upper end.", digits),
+    )
+
+
+def cells(record: object, columns: Sequence[Column]) -> list[Any]:
+    """The fields of a record that some columns are named after."""
+    return [getattr(record, column.key) for column in columns]
 
 
 def with_both_orders(columns: Sequence[Column]) -> tuple[Column, ...]:
-    """The same columns with IN_BOTH_ORDERS after FLIPPED."""
     place = columns.index(FLIPPED) + 1
     return (*columns[:place], IN_BOTH_ORDERS, *columns[place:])
 
 
 def with_human_ties(columns: Sequence[Column]) -> tuple[Column, ...]:
-    """The same columns with TIE after those of the four labels."""
     place = columns.index(LABELS_GIVEN[-1])
     return (*columns[:place], TIE, *columns[place:])

@@ -2,66 +2,73 @@
 
 The page has no script and loads nothing. Every text that goes into it is escaped by the template engine, and
 what could reorder or hide text (control characters, marks of direction) is written out.
-
-Knows: what a report says, and in which words. Does not know: how anything is measured or drawn, terminals.
 """
 
 import base64
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
-from matplotlib.figure import Figure
 
-from engine.audit.audit import Audit
-from engine.calibrate.learning import LearningCurve
-from engine.calibrate.order_margin import MarginReport, groups_by_instruction, margin_report
-from engine.calibrate.quality import ReliabilityBin, reliability
+from engine.analysis.audit_run import Audit
+from engine.calibration.learning import LearningCurve, MarginReport
+from engine.calibration.scaling import ReliabilityBin
 from engine.core import VERSION
-from engine.core.errors import EngineBug, SetupError
-from engine.core.formatting import capitalised, number, percent, visible, words
-from engine.core.items import HUMAN_LABELS, PREFERENCES, Preference, agreeing, labels_beside
-from engine.core.sheets import Facts, Picture, Section, Sheet
-from engine.core.value_tables import Estimate, Table
-from engine.decisions.run_results import RunResults
-from engine.decisions.second_order import KEEP, learned_from
-from engine.gguf.judge_file import ModelFile
-from engine.measure.disagreements import Disagreement, largest_disagreements
-from engine.measure.evaluation import Evaluation
-from engine.measure.label_measures import LabelMeasures
-from engine.measure.matching import Matched, Pair
-from engine.measure.slice_measures import SlicedMeasures
-from engine.report.audit_sheet import audit_of_copies, with_audit
-from engine.report.evaluation_sheet import evaluation_sheet
-from engine.report.figure_style import as_svg
-from engine.report.figure_tables import figure_table
-from engine.report.figures import FIGURE_NAMES, all_figures
-from engine.report.learning_figure import learning_figure, learning_in_words
-from engine.report.learning_sections import LEARNING_FIGURE, learning_section
-from engine.report.measure_tables import TRIVIAL
-from engine.report.order_tables import margin_sentences
-from engine.report.ranking_figure import ranking_figure, ranking_in_words
-from engine.report.ranking_sections import ReportedRanking, reported_ranking
-from engine.report.ranking_sheet import RANKING_FIGURE
-from engine.report.run_facts import judged_model, run_facts
-from engine.report.slice_tables import slice_sections
-from engine.report.weighing_tables import weighing_section
-from engine.weigh.system_weighing import Weighing
-from engine.weigh.weighted_judge import WINNERS
+from engine.core.formatting import capitalised, percent, visible, words
+from engine.core.items import PREFERENCES
+from engine.core.tables import Facts, Section, Sheet
+from engine.metrics.evaluation import Disagreement, Evaluation, largest_disagreements
+from engine.metrics.slices import SlicedMeasures
+from engine.models.model_file import ModelFile
+from engine.ranking.weighted_scoring import WeightedScoring
+from engine.report import calibration, learning, orders, ranking
+from engine.report.accuracy import accuracy_figures
+from engine.report.audit import audit_of_copies, with_audit
+from engine.report.drawing import ReportFigure
+from engine.report.evaluation import evaluation_sheet
+from engine.report.rankings import ReportedRanking, reported_ranking
+from engine.report.run import judged_model, run_facts
+from engine.report.slices import slice_sections
+from engine.report.weighted_scoring import margin_report_figure, weighted_scoring_section
+from engine.results.run_results import RunResults
 
 _TEMPLATE = "report_template.html"
 _UNKNOWN = "not known"
 DEFAULT_WEIGHTS = "default"
-"""Where weights come from that nobody chose: the rubric."""
-_WITH_A_TABLE = ("accuracy", "labels")
-REPORT_FIGURES = (*FIGURE_NAMES, LEARNING_FIGURE, RANKING_FIGURE)
+"""The source of weights that the user did not choose: the rubric."""
+_WITH_A_TABLE = ("accuracy", "labels", learning.LEARNING_FIGURE, ranking.RANKING_FIGURE)
+FIGURE_NAMES = ("accuracy", "labels", "confusion", "reliability", "margins", "orders")
+REPORT_FIGURES = (*FIGURE_NAMES, learning.LEARNING_FIGURE, ranking.RANKING_FIGURE)
 """The names of all figures that a report may have."""
+
+
+def evaluation_figures(
+    evaluation: Evaluation,
+    bins: Mapping[str, Sequence[ReliabilityBin]],
+    orders_read: MarginReport | None = None,
+    weighted_scoring: WeightedScoring | None = None,
+) -> dict[str, ReportFigure]:
+    """Every figure of an evaluation that there is something to show in, in the order of FIGURE_NAMES."""
+    figures, name = accuracy_figures(evaluation), evaluation.name
+    if bins:
+        figures["reliability"] = calibration.reliability_report(bins, name)
+    if weighted_scoring and weighted_scoring.margins:
+        figures["margins"] = margin_report_figure(weighted_scoring, name)
+    if orders_read:
+        figures["orders"] = orders.order_report_figure(orders_read, name)
+    return figures
+
+
+def figures_of(evaluation: Evaluation) -> dict[str, ReportFigure]:
+    """The same with what its run alone tells of reliability and orders."""
+    matched = evaluation.matched
+    return evaluation_figures(
+        evaluation, calibration.reliability_of(matched), orders.order_report_of(matched)
+    )
 
 
 @dataclass(frozen=True)
@@ -70,14 +77,14 @@ class Report:
 
     `bins`: the reliability by criterion, empty for a submission, which has no probabilities. `model`: the
     model file of a run as it is now, None where it is gone or another. `weights_from`: where the weights and
-    the tie threshold of `weighing` come from, for people. `slices`: the measures by slice, for each division.
-    `ranking`: of the candidates, where the dataset names them. `curve`: what more labels bring, where that
-    was asked. `audited`: what copies of items tell, where the run judged any.
+    the tie threshold of `weighted_scoring` come from, for display. `slices`: the measures by slice, for each
+    division. `ranking`: of the candidates, where the dataset names them. `curve`: what more labels bring,
+    where that was asked. `audited`: the audit by perturbations, where the run judged any.
     """
 
     evaluation: Evaluation
     bins: Mapping[str, Sequence[ReliabilityBin]]
-    weighing: Weighing | None = None
+    weighted_scoring: WeightedScoring | None = None
     model: ModelFile | None = None
     weights_from: str = DEFAULT_WEIGHTS
     slices: Sequence[SlicedMeasures] = ()
@@ -91,35 +98,21 @@ class Report:
         """The run that is reported on; None for a submission."""
         return self.evaluation.matched.system.results
 
-    def figures(self) -> dict[str, Figure]:
-        """The figures of the report, by name."""
-        figures = all_figures(self.evaluation, self.bins, self.weighing, self.orders)
+    @cached_property
+    def figures(self) -> dict[str, ReportFigure]:
+        found = evaluation_figures(self.evaluation, self.bins, self.orders, self.weighted_scoring)
         if self.curve:
-            figures[LEARNING_FIGURE] = learning_figure(self.curve, self.evaluation.name)
+            name = self.evaluation.name
+            found[learning.LEARNING_FIGURE] = learning.learning_report_figure(self.curve, name)
         if self.ranking:
-            figures[RANKING_FIGURE] = ranking_figure(self.ranking.ranking, self.ranking.title)
-        return figures
-
-    def in_words(self, figure: str) -> str:
-        """What a figure of that name shows, for those who do not see it."""
-        if figure == LEARNING_FIGURE and self.curve:
-            return learning_in_words(self.curve)
-        if figure == RANKING_FIGURE and self.ranking:
-            return ranking_in_words(self.ranking.ranking)
-        if figure == "margins" and self.weighing:
-            return _margins_inwords(self.weighing)
-        return figure_in_words(figure, self.evaluation, self.bins, self.orders)
-
-    def numbers(self, figure: str) -> Table | None:
-        """The numbers of a figure of that name, None where a table beside it has them."""
-        if figure in _WITH_A_TABLE:
-            return None
-        return figure_table(figure, self.evaluation, self.bins, self.orders)
+            figure = ranking.ranking_report_figure(self.ranking.ranking, self.ranking.title)
+            found[ranking.RANKING_FIGURE] = figure
+        return found
 
 
 def gather(
     evaluation: Evaluation,
-    weighing: Weighing | None = None,
+    weighted_scoring: WeightedScoring | None = None,
     weights_from: str = DEFAULT_WEIGHTS,
     slices: Sequence[SlicedMeasures] = (),
     curve: LearningCurve | None = None,
@@ -130,52 +123,43 @@ def gather(
     results = evaluation.matched.system.results
     model = judged_model(results.run) if results else None
     matched = evaluation.matched
-    bins, orders = reliability_of(matched), order_report_of(matched)
-    ranking = reported_ranking(matched)
-    audited = audit_of_copies(results, matched.dataset) if results else None
-    return Report(evaluation, bins, weighing, model, weights_from, slices, orders, ranking, curve, audited)
-
-
-def reliability_of(matched: Matched) -> dict[str, Sequence[ReliabilityBin]]:
-    """How often the model was right by how sure it was, for each criterion with judgments of its own."""
-    found: dict[str, Sequence[ReliabilityBin]] = {}
-    for criterion, pairs in matched.pairs.items():
-        known = [
-            (pair.judgment.probabilities, HUMAN_LABELS.index(pair.gold.label))
-            for pair in pairs
-            if pair.judgment and pair.gold.label
-        ]
-        if known:
-            probabilities, labels = zip(*known, strict=True)
-            found[criterion] = reliability(np.array(probabilities), np.array(labels))
-    return found
-
-
-def order_report_of(matched: Matched) -> MarginReport | None:
-    """The curve of a run that read all its items in both orders, calibrated too where it is; else None."""
-    results = matched.system.results
-    if results is None or not results.run.by_a_model:
-        return None
-    with suppress(SetupError):  # it cannot tell
-        read = learned_from(results.run, results.judged, calibration=results.calibration)
-        return margin_report(read, groups_by_instruction(read.ids, matched.dataset.groups), KEEP)
-    return None
+    return Report(
+        evaluation,
+        calibration.reliability_of(matched),
+        weighted_scoring,
+        model,
+        weights_from,
+        slices,
+        orders.order_report_of(matched),
+        reported_ranking(matched),
+        curve,
+        audit_of_copies(results, matched.dataset) if results else None,
+    )
 
 
 def report_html(report: Report, drawn: Mapping[str, bytes] | None = None) -> str:
     """The whole page; `drawn`: the figures of the report as SVG, drawn here unless given."""
-    evaluation = report.evaluation
+    evaluation, figures, notice = report.evaluation, report.figures, ""
+    if report.results is not None and report.model is not None and report.model.notice:
+        # Under the name that the model has in the report.
+        notice = f"{report.results.run.identity.model_name}: {report.model.notice}"
     if drawn is None:
-        drawn = {name: as_svg(figure, report.in_words(name)) for name, figure in report.figures().items()}
+        drawn = {name: figure.as_bytes("svg") for name, figure in figures.items()}
     return _template().render(
         version=VERSION,
         name=evaluation.name,
         dataset=evaluation.matched.dataset.name,
-        notice=_notice(report),
+        notice=notice,
         is_run=report.results is not None,
         sections=report_sheet(report).sections,
-        figures={name: _embedded(svg, report.in_words(name)) for name, svg in drawn.items()},
-        tables={name: report.numbers(name) for name in drawn},
+        figures={
+            name: {
+                "src": f"data:image/svg+xml;base64,{base64.b64encode(svg).decode('ascii')}",
+                "alt": figures[name].in_words,
+            }
+            for name, svg in drawn.items()
+        },
+        tables={name: None if name in _WITH_A_TABLE else figures[name].numbers for name in drawn},
         overridden=bool(evaluation.matched.system.overrides),
         disagreements=[_shown(disagreement) for disagreement in largest_disagreements(evaluation)],
         made=_how_it_was_made(report),
@@ -183,39 +167,17 @@ def report_html(report: Report, drawn: Mapping[str, bytes] | None = None) -> str
 
 
 def report_sheet(report: Report) -> Sheet:
-    """The sheet of its evaluation, and below it what a report alone shows."""
     more = [
         *(report.ranking.sections if report.ranking else ()),
         *slice_sections(report.slices),
-        *([_RELIABILITY] if report.bins else ()),
-        *([_ORDERS] if report.orders else ()),
-        *([learning_section(report.curve)] if report.curve else ()),
-        *(
-            [weighing_section(report.weighing, report.evaluation.matched.system, report.weights_from)]
-            if report.weighing
-            else ()
-        ),
+        *([calibration.RELIABILITY_SECTION] if report.bins else ()),
+        *([orders.ORDERS_SECTION] if report.orders else ()),
+        *([learning.learning_section(report.curve)] if report.curve else ()),
     ]
+    if report.weighted_scoring:
+        system = report.evaluation.matched.system
+        more.append(weighted_scoring_section(report.weighted_scoring, system, report.weights_from))
     return with_audit(evaluation_sheet(report.evaluation, more=more), report.audited)
-
-
-_RELIABILITY = Section(
-    "reliability",
-    "How far its probabilities can be trusted",
-    [Picture("reliability")],
-    "Each point holds the judgments in which the judge gave its own label about the same probability; the"
-    " number says how many. On the broken line it is right as often as it says. Below the line it is too"
-    " sure, above it not sure enough. Points with few judgments mean little.",
-)
-_ORDERS = Section(
-    "orders",
-    "Whether the second order is needed",
-    [Picture("orders")],
-    "Where the first order leaves no doubt, the second could have been left unread. Each point is a margin of"
-    " doubt: an item is read in the second order too where its likeliest label leads the next by less than"
-    " the margin, on any criterion. The diamond is the least margin that keeps enough of the labels of every"
-    " criterion.",
-)
 
 
 def _template() -> Template:
@@ -240,80 +202,12 @@ def _written_out(value: object) -> object:
     return visible(value)
 
 
-def figure_in_words(
-    name: str,
-    evaluation: Evaluation,
-    bins: Mapping[str, Sequence[ReliabilityBin]],
-    orders: MarginReport | None = None,
-) -> str:
-    """What a figure shows, for those who do not see it."""
-    match name:
-        case "accuracy":
-            shown = [
-                f"{words(measure.criterion)} {Estimate(measure.accuracy, measure.interval)} %,"
-                f" best trivial judge {percent(measure.rival_accuracy)} ({TRIVIAL[measure.rival]})"
-                for measure in evaluation.labels.values()
-            ]
-            return f"Bars of the accuracy by criterion beside trivial judges. {'; '.join(shown)}."
-        case "labels":
-            shown = [_labels_inwords(measure) for measure in evaluation.labels.values()]
-            return f"Bars of how often each label is the human one and the judge's. {'; '.join(shown)}."
-        case "confusion":
-            shown = [_confusion_inwords(measure) for measure in evaluation.labels.values()]
-            return f"Matrices of human labels and the judge's labels. {'; '.join(shown)}."
-        case "reliability":
-            shown = [f"{words(name)}: {_bins_inwords(found)}" for name, found in bins.items()]
-            return f"How often the judge was right, by how sure it was. {'; '.join(shown)}."
-        case "orders" if orders:
-            said = " ".join(margin_sentences(orders))
-            return f"How many labels stay where fewer items are read in both orders. {said}"
-        case _:
-            raise EngineBug(f"there is no figure {name} of an evaluation")
-
-
-def _margins_inwords(weighing: Weighing) -> str:
-    decided = Counter(decision["winner"] for decision in weighing.result["results"])
-    winners = ", ".join(f"{who} {decided[who]:,}" for who in WINNERS)
-    return (
-        f"Histogram of the weighted judge's margins, a tie up to {weighing.tie_threshold:g}, by winner:"
-        f" {winners}. The largest margin is {number(max(weighing.margins))}."
-    )
-
-
-def _labels_inwords(measures: LabelMeasures) -> str:
-    labels = labels_beside(measures.human)
-    parts = [
-        f"{words(label)} {measures.human.get(label, 0):,}"
-        + (f" and {measures.predicted.get(label, 0):,}" if isinstance(label, Preference) else "")
-        for label in labels
-    ]
-    unscored = f", unscored {measures.unscored:,}" if measures.unscored else ""
-    return f"{words(measures.criterion)}: {', '.join(parts)}{unscored}"
-
-
-def _confusion_inwords(measures: LabelMeasures) -> str:
-    parts = [
-        f"{label} {sum(row[PREFERENCES.index(right)] for right in agreeing(label)):,} of {sum(row):,}"
-        for label, row in measures.confusion.items()
-        if sum(row)
-    ]
-    return f"{words(measures.criterion)}: agreed on {', '.join(parts)}"
-
-
-def _bins_inwords(bins: Sequence[ReliabilityBin]) -> str:
-    return ", ".join(
-        f"{bin_.count:,} at {percent(bin_.confidence)} were {percent(bin_.accuracy)} right" for bin_ in bins
-    )
-
-
-def _embedded(svg: bytes, alt: str) -> dict[str, str]:
-    data = base64.b64encode(svg).decode("ascii")
-    return {"src": f"data:image/svg+xml;base64,{data}", "alt": alt}
-
-
 def _shown(disagreement: Disagreement) -> dict[str, Any]:
-    """What the template shows of a disagreement, beside its texts."""
+    """What the template shows of a disagreement, next to its texts."""
     judgment = disagreement.pair.judgment
+    own = disagreement.pair.prediction.explanation or ""
+    if judgment is not None:  # the judge's own, also where an annotator wrote another
+        own = judgment.explanation.text if judgment.explanation else ""
     probabilities = zip(PREFERENCES, judgment.probabilities, strict=True) if judgment else ()
     return {
         "criterion": words(disagreement.criterion),
@@ -322,33 +216,16 @@ def _shown(disagreement: Disagreement) -> dict[str, Any]:
         "predicted": disagreement.predicted,
         "lead": None if disagreement.lead is None else f"{100 * disagreement.lead:.1f}",
         "probabilities": [(label, percent(probability)) for label, probability in probabilities],
-        "explanations": [
-            ("Human", disagreement.pair.gold.explanation or ""),
-            ("The judge", _judges_explanation(disagreement.pair)),
-        ],
-        "outdated": judgment is not None and judgment.outdated,
+        "explanations": [("Human", disagreement.pair.gold.explanation or ""), ("The judge", own)],
+        "stale": judgment is not None and judgment.stale,
     }
 
 
-def _judges_explanation(pair: Pair) -> str:
-    """The judge's own, also where a person wrote another."""
-    if pair.judgment is None:
-        return pair.prediction.explanation or ""
-    return pair.judgment.explanation.text if pair.judgment.explanation else ""
-
-
-def _notice(report: Report) -> str:
-    """What the model says to its users, under the name that it has in the report; empty for nothing."""
-    if report.results is None or report.model is None or not report.model.notice:
-        return ""
-    return f"{report.results.run.identity.model_name}: {report.model.notice}"
-
-
 def _how_it_was_made(report: Report) -> Section:
-    unknown = "A submission file says nothing of the model and the settings that it was made with."
+    unknown = "A submission file does not record the model and settings it was made with."
     same = (
         "The same dataset, model, settings and build of llama.cpp on the same computer give the same labels"
-        " and probabilities. Quantisation is read from the model file, where it is still there."
+        " and probabilities. Quantisation is read from the model file, if it still exists."
     )
     return Section(
         "made",
@@ -359,7 +236,6 @@ def _how_it_was_made(report: Report) -> Section:
 
 
 def _facts(report: Report) -> Iterator[tuple[str, str]]:
-    """Names and values of all that the numbers depend on."""
     gold = report.evaluation.matched.dataset
     if report.results:
         run = report.results.run
@@ -369,7 +245,7 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     else:
         path = report.evaluation.matched.system.submission.path
         yield "submission", str(path or report.evaluation.name)
-    if report.weighing:
+    if report.weighted_scoring:
         yield "weights and tie threshold", report.weights_from
     if report.evaluation.matched.part:
         yield "slice", report.evaluation.matched.part

@@ -1,20 +1,83 @@
 """How results were made, as a paragraph for a paper: each sentence with the source of what it says.
 
-Knows: the facts of runs and submissions, how a paragraph is written. Does not know: formulas, files.
+The works that such paragraphs name have their entries in `works.bib`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from engine.core import VERSION
+from engine.core import AUTHORS, RELEASED, VERSION
 from engine.core.formatting import counted, visible, words
-from engine.core.run_records import CERTAINTY, JUDGES
-from engine.core.settings import USUAL_WAYS, ways_in_words
-from engine.core.sheet_texts import escaped
-from engine.decisions.run_results import RunResults
-from engine.measure.systems import System
-from engine.report.run_facts import judged_model, run_facts
-from engine.report.works import ALEXANDARI, TIEBREAK, CitedWork
+from engine.core.tables import escaped
+from engine.metrics.matching import System
+from engine.report.run import judged_model, run_facts
+from engine.results.run_results import RunResults
+from engine.settings.identity import CERTAINTY, JUDGES
+from engine.settings.rows import DEFAULT_METHODS, methods_in_words
+
+_FILE = Path(__file__).resolve().with_name("works.bib")
+_ENTRIES = {
+    found[1]: found[0]
+    for found in re.finditer(r"^@\w+\{(.+),\n(?:  .+\n)+\}\n", _FILE.read_text("utf-8"), re.MULTILINE)
+}
+_ENTRIES["tiebreak"] = f"""\
+@misc{{tiebreak,
+  author = {{{{{AUTHORS}}}}},
+  title = {{{{Tiebreak}}}},
+  howpublished = {{Computer software}},
+  note = {{Version {VERSION}}},
+  year = {{{RELEASED[:4]}}}
+}}
+"""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A work, by its key in `works.bib`. `names`: its authors in a sentence."""
+
+    key: str
+    names: str
+
+    @property
+    def entry(self) -> str:
+        return _ENTRIES[self.key]
+
+    @property
+    def _year(self) -> str:
+        return self.entry.rpartition("year = {")[2].partition("}")[0]
+
+    @property
+    def said(self) -> str:
+        """As a sentence names it: `Korn and Graubard (1998)`."""
+        return f"{self.names} ({self._year})"
+
+    @property
+    def short(self) -> str:
+        """The same where it stands in brackets: `Davidson 1970`."""
+        return f"{self.names} {self._year}"
+
+
+def bibliography(works: Iterable[Reference]) -> str:
+    """The entries of some works, each once, by their keys."""
+    return "\n".join(work.entry for work in sorted(set(works), key=lambda work: work.key))
+
+
+TIEBREAK = Reference("tiebreak", AUTHORS)
+KORN_GRAUBARD = Reference("korn1998confidence", "Korn and Graubard")
+BRADLEY_TERRY = Reference("bradley1952rank", "Bradley and Terry")
+DAVIDSON = Reference("davidson1970extending", "Davidson")
+HESTERBERG = Reference("hesterberg2015teachers", "Hesterberg")
+HOLM = Reference("holm1979simple", "Holm")
+DUBOIS = Reference("dubois2024length", "Dubois and others")
+ANGELOPOULOS = Reference("angelopoulos2023ppi", "Angelopoulos and others")
+WILSON = Reference("wilson1927probable", "Wilson")
+ALEXANDARI = Reference("alexandari2020maximum", "Alexandari, Kundaje and Shrikumar")
+COHEN = Reference("cohen1960coefficient", "Cohen")
+BERGER = Reference("berger1982multiparameter", "Berger")
+LIN = Reference("lin2004rouge", "Lin")
+ZHANG = Reference("zhang2020bertscore", "Zhang and others")
 
 _EXAMPLES = "labelled examples, SHA-256"
 """Among the facts of a run."""
@@ -28,7 +91,7 @@ class Statement:
 
     text: str
     source: str
-    works: tuple[CitedWork, ...] = ()
+    works: tuple[Reference, ...] = ()
 
 
 COMPUTED = Statement(
@@ -50,16 +113,12 @@ def methods_latex(said: Sequence[Statement], made_by: str) -> str:
     lines = [f"% {made_by}"]
     for each in said:
         source = " ".join(visible(each.source).split())
-        lines += [f"% {source}", _citing(each)]
+        text = escaped(each.text)
+        for work in each.works:
+            cited = rf"{escaped(work.names)}~\cite{{{work.key}}}"
+            text = text.replace(escaped(work.said), cited).replace(escaped(work.short), cited)
+        lines += [f"% {source}", text]
     return "\n".join([*lines, ""])
-
-
-def _citing(statement: Statement) -> str:
-    text = escaped(statement.text)
-    for work in statement.works:
-        cited = rf"{escaped(work.names)}~\cite{{{work.key}}}"
-        text = text.replace(escaped(work.said), cited).replace(escaped(work.short), cited)
-    return text
 
 
 def labels_of_system(system: System, criterion: str | None) -> Iterator[Statement]:
@@ -68,7 +127,7 @@ def labels_of_system(system: System, criterion: str | None) -> Iterator[Statemen
     if results is None or results.run.submitted:
         on = "" if criterion is None else f" on {words(criterion)}"
         yield Statement(
-            f"The labels{on} are those of {system.name}; of how they were made nothing is known.",
+            f"The labels{on} are those of {system.name}; how they were made is not recorded.",
             f"the submission file {system.path or system.name}",
         )
     else:
@@ -80,26 +139,26 @@ def _panel(results: RunResults) -> Iterator[Statement]:
     judges = "; ".join(
         f"{number}, {each.get('what', '')}" for number, each in enumerate(run.manifest[JUDGES], start=1)
     )
-    how = "by what a calibration makes" if results.calibration else "by the mean"
+    how = "by a calibration" if results.calibration else "by the mean"
     certainty = run.manifest.get(CERTAINTY)
     alone = "" if certainty is None else f"; a label of a submission counts as a probability of {certainty}"
     yield Statement(
-        f"{counted(len(run.judges), 'judge decides', 'judges decide')} together: {judges}. The label is the"
+        f"{counted(len(run.judges), 'judge decides', 'judges decide')} as a jury: {judges}. The label is the"
         f" likeliest of four (A, B, both good, both bad) {how} of their log-probabilities{alone}.",
-        f"Tiebreak's store, run {run.id}; docs/measures.md, Panels",
+        f"Tiebreak's store, run {run.id}; docs/measures.md, Juries",
     )
     facts = dict(run_facts(results).pairs)
     yield _calibrated(results, facts)
-    yield _by_people(facts, f"Tiebreak's store, run {facts['run']}")
+    yield _by_annotators(facts, f"Tiebreak's store, run {facts['run']}")
 
 
-def _by_people(facts: Mapping[str, str], source: str) -> Statement:
-    people = facts["given by people"]
+def _by_annotators(facts: Mapping[str, str], source: str) -> Statement:
+    annotators = facts["human overrides"]
     return Statement(
         "All labels are the judge's."
-        if people == "nothing"
-        else f"In the place of the judge's labels stand people's: {people}.",
-        f"{source}, what people said of it",
+        if annotators == "nothing"
+        else f"Human labels override labels of the judge: {annotators}.",
+        f"{source}, its annotations",
     )
 
 
@@ -134,21 +193,21 @@ def _judge(results: RunResults, criterion: str | None) -> Iterator[Statement]:
     )
     asked = [each for each in identity.asked.criteria if criterion in (None, each.name)]
     questions = "; ".join(f"{words(each.name)}, “{' '.join(each.question.split())}”" for each in asked)
-    ways = identity.ways_in_words or ways_in_words(USUAL_WAYS)
+    methods = identity.methods_in_words or methods_in_words(DEFAULT_METHODS)
     examples = ", with labelled examples" if facts.get(_EXAMPLES) else ""
     yield Statement(
-        f"It was asked by prompt version {identity.prompt_version} of Tiebreak, by {ways}{examples}:"
+        f"It was prompted with prompt version {identity.prompt_version} of Tiebreak, by {methods}{examples}:"
         f" {questions}. Items were read in {facts['read in']}; a label is the likeliest of four (A, B, both"
-        " good, both bad) by the model's probabilities of tokens.",
+        " good, both bad) by the model's token probabilities.",
         f"{source}: prompt version, rubric, settings; docs/how-it-judges.md",
     )
     if run.stopped_early:
         asked_for = f", {run.until.in_words}," if run.until is not None else ""
         yield Statement(
             f"Instructions were judged in a random order{asked_for} and {run.judged:,} of"
-            f" {counted(identity.items, 'item', 'items')} were read: since that hangs on what was found,"
-            " rates may lie too far from 50 %, and their intervals with them.",
+            f" {counted(identity.items, 'item', 'items')} were read: since the stopping time depends on"
+            " the results, rates and their intervals may be too far from 50 %.",
             f"{source}: its random order",
         )
     yield _calibrated(results, facts)
-    yield _by_people(facts, source)
+    yield _by_annotators(facts, source)

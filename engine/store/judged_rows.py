@@ -1,9 +1,8 @@
 """The rows of the run store that hold judged items: only added, never changed.
 
 Knows: the tables `judged_item`, `reading`, `answer`, `panel_reading`, `explanation`, `rewritten_explanation`,
-`unscored` and `given`. Readings of letters are in `reading`; of other ways the raw answers are in `answer`;
-those of a panel's judges in `panel_reading`.
-Does not know: transactions, runs, decisions.
+`unscored` and `given`. Raw predictions of label tokens are in `reading`; of other methods the raw answers are
+in `answer`; those of a jury's judges in `panel_reading`. Does not know: transactions, runs, decisions.
 """
 
 import json
@@ -12,21 +11,20 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from typing import Any
 
-from engine.core.items import Order, Prediction, Preference, Way
-from engine.core.judgments import Explanation, JudgedItem, RawAnswer, Reading, Shortening
-from engine.core.run_records import Effort
-from engine.core.ways.all_ways import reading_of
-from engine.store.row_gate import Gate
+from engine.core.items import Method, Order, Prediction, Preference
+from engine.core.judgments import AnswerLogProbs, Explanation, JudgedItem, RawPrediction, Shortening
+from engine.core.methods import raw_prediction_of
+from engine.settings.identity import Effort
+from engine.store.row_validator import RowValidator
 
 _Texts = dict[tuple[str, Preference], Explanation]  # by criterion and label
 _Given = dict[str, Prediction]  # by criterion
 
 
 def add_items(db: sqlite3.Connection, run_id: int, items: Iterable[JudgedItem]) -> None:
-    """Add items with their readings, first explanations and reasons, in the caller's transaction."""
+    """Add items with their raw predictions, first explanations and reasons, in the caller's transaction."""
     for item in items:
         _add_item(db, run_id, item)
 
@@ -50,28 +48,27 @@ def add_rewritten(
 
 
 def judged_positions(db: sqlite3.Connection, run_id: int) -> set[int]:
-    """Places in the dataset whose items are judged."""
     rows = db.execute("SELECT position FROM judged_item WHERE run_id = ?", (run_id,))
-    gate = Gate(f"Run {run_id}")
-    return {gate.count("position", position) for (position,) in rows}
+    validator = RowValidator(f"Run {run_id}")
+    return {validator.count("position", position) for (position,) in rows}
 
 
 def item_efforts(db: sqlite3.Connection, run_id: int) -> list[Effort]:
-    """What each item of a run took that a model has read; those that did not fit are left out."""
+    """What each item of a run took that a model has read; those that did not fit are omitted."""
     rows = db.execute(
         "SELECT seconds, tokens_read, tokens_generated FROM judged_item WHERE run_id = ? AND tokens_read > 0",
         (run_id,),
     )
-    gate = Gate(f"Run {run_id}")
-    return [Effort(*_effort(gate, row)) for row in rows]
+    validator = RowValidator(f"Run {run_id}")
+    return [Effort(*_effort(validator, row)) for row in rows]
 
 
-def _effort(gate: Gate, row: Sequence[Any]) -> tuple[float, int, int]:
+def _effort(validator: RowValidator, row: Sequence[Any]) -> tuple[float, int, int]:
     seconds, read, generated = row
     return (
-        gate.seconds("seconds", seconds),
-        gate.count("tokens_read", read),
-        gate.count("tokens_generated", generated),
+        validator.seconds("seconds", seconds),
+        validator.count("tokens_read", read),
+        validator.count("tokens_generated", generated),
     )
 
 
@@ -92,35 +89,33 @@ def shared_items(db: sqlite3.Connection, run_id: int) -> dict[int, int]:
 def content_hashes(db: sqlite3.Connection, run_id: int) -> dict[str, str]:
     """The hash of the content of each item that a run has judged, by item id."""
     rows = db.execute("SELECT item_id, content_hash FROM judged_item WHERE run_id = ?", (run_id,))
-    gate = Gate(f"Run {run_id}")
-    return {gate.text("item_id", item_id): gate.text("content_hash", found) for item_id, found in rows}
+    validator = RowValidator(f"Run {run_id}")
+    return {
+        validator.text("item_id", item_id): validator.text("content_hash", found) for item_id, found in rows
+    }
 
 
 def item_rows(
     db: sqlite3.Connection, run_id: int, labels_alone: Collection[int] = ()
 ) -> Iterator[JudgedItem]:
-    """The items of a run, in the order of its dataset. `labels_alone`: which judges of a panel gave these."""
+    """The items of a run, in the order of its dataset. `labels_alone`: which judges of a jury gave these."""
     rewritten, given = _rewritten(db, run_id), _given(db, run_id)
     rows = db.execute(
         "SELECT position, item_id, content_hash, left_out_a, left_out_b, seconds, tokens_read,"
         " tokens_generated, letters_a, letters_b FROM judged_item WHERE run_id = ? ORDER BY position",
         (run_id,),
     ).fetchall()
-    gate = Gate(f"Run {run_id}")
+    validator = RowValidator(f"Run {run_id}")
     for row in rows:
-        position = gate.count("position", row[0])
+        position = validator.count("position", row[0])
         item = _item(db, run_id, row, rewritten.get(position, {}), given.get(position, {}))
-        yield _with_labels_alone(item, labels_alone) if labels_alone else item
-
-
-def _with_labels_alone(item: JudgedItem, judges: Collection[int]) -> JudgedItem:
-    return replace(
-        item,
-        readings={
-            name: tuple(replace(each, label_alone=each.judge in judges) for each in own)
-            for name, own in item.readings.items()
-        },
-    )
+        if labels_alone:
+            predictions = {
+                name: tuple(replace(each, label_alone=each.judge in labels_alone) for each in own)
+                for name, own in item.raw_predictions.items()
+            }
+            item = replace(item, raw_predictions=predictions)
+        yield item
 
 
 def _item(
@@ -128,27 +123,29 @@ def _item(
 ) -> JudgedItem:
     position, item_id, content_hash, left_out_a, left_out_b, *effort, letters_a, letters_b = row
     place = (run_id, position)
-    # People count items from 1.
-    gate = Gate(f"Run {run_id}, item {position + 1}")
-    seconds, read, generated = _effort(gate, effort)
+    # Users count items from 1.
+    validator = RowValidator(f"Run {run_id}, item {position + 1}")
+    seconds, read, generated = _effort(validator, effort)
     explanations = db.execute(
         "SELECT criterion, preference, text, cut FROM explanation WHERE run_id = ? AND position = ?", place
     )
     unscored = db.execute("SELECT criterion, reason FROM unscored WHERE run_id = ? AND position = ?", place)
     return JudgedItem(
         position=position,
-        item_id=gate.text("item_id", item_id),
-        content_hash=gate.text("content_hash", content_hash),
-        readings=_readings(db, gate, place),
+        item_id=validator.text("item_id", item_id),
+        content_hash=validator.text("content_hash", content_hash),
+        raw_predictions=_raw_predictions(db, validator, place),
         explanations={
-            gate.text("criterion", criterion): _explanation(gate, *said) for criterion, *said in explanations
+            validator.text("criterion", criterion): _explanation(validator, *said)
+            for criterion, *said in explanations
         },
         unscored={
-            gate.text("criterion", criterion): gate.text("reason", reason) for criterion, reason in unscored
+            validator.text("criterion", criterion): validator.text("reason", reason)
+            for criterion, reason in unscored
         },
         shortening=None
         if left_out_a is None
-        else Shortening(gate.count("left_out_a", left_out_a), gate.count("left_out_b", left_out_b)),
+        else Shortening(validator.count("left_out_a", left_out_a), validator.count("left_out_b", left_out_b)),
         seconds=seconds,
         tokens_read=read,
         tokens_generated=generated,
@@ -156,116 +153,105 @@ def _item(
         given=given,
         lengths=None
         if letters_a is None
-        else (gate.count("letters_a", letters_a), gate.count("letters_b", letters_b)),
+        else (validator.count("letters_a", letters_a), validator.count("letters_b", letters_b)),
     )
 
 
-def _explanation(gate: Gate, label: object, text: object, cut: object) -> Explanation:
+def _explanation(validator: RowValidator, label: object, text: object, cut: object) -> Explanation:
     return Explanation(
-        gate.text("explanation", text), gate.one_of(Preference, "preference", label), gate.flag("cut", cut)
+        validator.text("explanation", text),
+        validator.one_of(Preference, "preference", label),
+        validator.flag("cut", cut),
     )
 
 
-def _readings(db: sqlite3.Connection, gate: Gate, place: tuple[int, int]) -> dict[str, tuple[Reading, ...]]:
-    readings: dict[str, list[Reading]] = {}
-    for criterion, order, *values in db.execute(
-        "SELECT criterion, seen_order, log_a, log_b, log_both_good, log_both_bad FROM reading"
+def _raw_predictions(
+    db: sqlite3.Connection, validator: RowValidator, place: tuple[int, int]
+) -> dict[str, tuple[RawPrediction, ...]]:
+    raw_predictions: dict[str, list[RawPrediction]] = {}
+    logs = "log_a, log_b, log_both_good, log_both_bad"
+    for criterion, judge, method, order, *values in db.execute(
+        f"SELECT criterion, 0, '{Method.LABEL_TOKENS.value}', seen_order, {logs} FROM reading"
+        " WHERE run_id = ? AND position = ?"
+        f" UNION ALL SELECT criterion, judge, way, seen_order, {logs} FROM panel_reading"
         " WHERE run_id = ? AND position = ?",
-        place,
+        (*place, *place),
     ):
-        a, b, both_good, both_bad = gate.log_probs("reading", values)
-        reading = Reading(gate.one_of(Order, "seen_order", order), (a, b, both_good, both_bad))
-        readings.setdefault(gate.text("criterion", criterion), []).append(reading)
-    for criterion, reading in chain(
-        _readings_of_answers(db, gate, place), _readings_of_panel(db, gate, place)
-    ):
-        readings.setdefault(criterion, []).append(reading)
-    return {criterion: tuple(values) for criterion, values in readings.items()}
+        a, b, both_good, both_bad = validator.log_probs("panel_reading" if judge else "reading", values)
+        reading = RawPrediction(
+            validator.one_of(Order, "seen_order", order),
+            (a, b, both_good, both_bad),
+            validator.one_of(Method, "way", method),
+            judge=validator.count("judge", judge),
+        )
+        raw_predictions.setdefault(validator.text("criterion", criterion), []).append(reading)
+    for criterion, reading in _readings_of_answers(db, validator, place):
+        raw_predictions.setdefault(criterion, []).append(reading)
+    return {criterion: tuple(values) for criterion, values in raw_predictions.items()}
 
 
 def _readings_of_answers(
-    db: sqlite3.Connection, gate: Gate, place: tuple[int, int]
-) -> Iterator[tuple[str, Reading]]:
-    """Readings of an item in other ways than letters, with their criteria."""
-    answers: dict[tuple[str, Order, Way], list[RawAnswer]] = {}
-    for criterion, order, way, question, values, thought, cut in db.execute(
+    db: sqlite3.Connection, validator: RowValidator, place: tuple[int, int]
+) -> Iterator[tuple[str, RawPrediction]]:
+    """Raw predictions of an item of other methods than label tokens, with their criteria."""
+    answers: dict[tuple[str, Order, Method], list[AnswerLogProbs]] = {}
+    for criterion, order, method, question, values, thought, cut in db.execute(
         "SELECT criterion, seen_order, way, question, log_probs, thought, cut FROM answer"
         " WHERE run_id = ? AND position = ? ORDER BY criterion, seen_order, way, place",
         place,
     ):
-        asked = (gate.text("criterion", criterion), gate.one_of(Order, "seen_order", order))
-        key = (*asked, gate.one_of(Way, "way", way))
-        answers.setdefault(key, []).append(_answer(gate, question, values, thought, cut))
-    for (criterion, order, way), own in answers.items():
-        yield criterion, gate.made("answer", [*map(str, own)], partial(reading_of, way, order, own))
-
-
-def _readings_of_panel(
-    db: sqlite3.Connection, gate: Gate, place: tuple[int, int]
-) -> Iterator[tuple[str, Reading]]:
-    """Readings of an item by a panel's judges, with their criteria."""
-    for criterion, judge, way, order, *values in db.execute(
-        "SELECT criterion, judge, way, seen_order, log_a, log_b, log_both_good, log_both_bad"
-        " FROM panel_reading WHERE run_id = ? AND position = ?",
-        place,
-    ):
-        a, b, both_good, both_bad = gate.log_probs("panel_reading", values)
+        asked = (validator.text("criterion", criterion), validator.one_of(Order, "seen_order", order))
+        key = (*asked, validator.one_of(Method, "way", method))
+        numbers = validator.plain("log_probs", values)
+        if not isinstance(numbers, list):
+            validator.refuse("log_probs", values, "a list of numbers")
+        answer = AnswerLogProbs(
+            validator.text("question", question),
+            validator.log_probs("log_probs", numbers),
+            validator.text("thought", thought),
+            validator.flag("cut", cut),
+        )
+        answers.setdefault(key, []).append(answer)
+    for (criterion, order, method), own in answers.items():
         yield (
-            gate.text("criterion", criterion),
-            Reading(
-                gate.one_of(Order, "seen_order", order),
-                (a, b, both_good, both_bad),
-                gate.one_of(Way, "way", way),
-                judge=gate.count("judge", judge),
-            ),
+            criterion,
+            validator.made("answer", [*map(str, own)], partial(raw_prediction_of, method, order, own)),
         )
 
 
-def _answer(gate: Gate, question: object, values: object, thought: object, cut: object) -> RawAnswer:
-    numbers = gate.plain("log_probs", values)
-    if not isinstance(numbers, list):
-        gate.refuse("log_probs", values, "a list of numbers")
-    return RawAnswer(
-        gate.text("question", question),
-        gate.log_probs("log_probs", numbers),
-        gate.text("thought", thought),
-        gate.flag("cut", cut),
-    )
-
-
 def _add_readings(
-    db: sqlite3.Connection, place: tuple[int, int], readings_of: Mapping[str, Sequence[Reading]]
+    db: sqlite3.Connection, place: tuple[int, int], raw_predictions_of: Mapping[str, Sequence[RawPrediction]]
 ) -> None:
     db.executemany(
         "INSERT INTO reading VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         [
             (*place, criterion, reading.order.value, *reading.log_probs)
-            for criterion, readings in readings_of.items()
-            for reading in readings
-            if reading.way is Way.LETTERS and not reading.judge
+            for criterion, raw_predictions in raw_predictions_of.items()
+            for reading in raw_predictions
+            if reading.method is Method.LABEL_TOKENS and not reading.judge
         ],
     )
     db.executemany(
         "INSERT INTO panel_reading VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
-            (*place, criterion, reading.judge, reading.way.value, reading.order.value, *reading.log_probs)
-            for criterion, readings in readings_of.items()
-            for reading in readings
+            (*place, criterion, reading.judge, reading.method.value, reading.order.value, *reading.log_probs)
+            for criterion, raw_predictions in raw_predictions_of.items()
+            for reading in raw_predictions
             if reading.judge
         ],
     )
     db.executemany(
         "INSERT INTO answer VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
-            (*place, criterion, reading.order.value, reading.way.value, number, *_answer_row(answer))
-            for criterion, readings in readings_of.items()
-            for reading in readings
+            (*place, criterion, reading.order.value, reading.method.value, number, *_answer_row(answer))
+            for criterion, raw_predictions in raw_predictions_of.items()
+            for reading in raw_predictions
             for number, answer in enumerate(reading.answers)
         ],
     )
 
 
-def _answer_row(answer: RawAnswer) -> tuple[Any, ...]:
+def _answer_row(answer: AnswerLogProbs) -> tuple[Any, ...]:
     """What is no number is stored as nothing, as SQLite does it in columns of numbers."""
     log_probs = [value if math.isfinite(value) else None for value in answer.log_probs]
     return answer.question, json.dumps(log_probs), answer.thought, answer.cut
@@ -273,28 +259,28 @@ def _answer_row(answer: RawAnswer) -> tuple[Any, ...]:
 
 def _rewritten(db: sqlite3.Connection, run_id: int) -> dict[int, _Texts]:
     """All of a run, by position."""
-    gate = Gate(f"Run {run_id}")
+    validator = RowValidator(f"Run {run_id}")
     found: dict[int, _Texts] = {}
     for position, criterion, value, text, cut in db.execute(
         "SELECT position, criterion, preference, text, cut FROM rewritten_explanation WHERE run_id = ?",
         (run_id,),
     ):
-        explanation = _explanation(gate, value, text, cut)
-        place = gate.text("criterion", criterion), explanation.preference
+        explanation = _explanation(validator, value, text, cut)
+        place = validator.text("criterion", criterion), explanation.preference
         found.setdefault(position, {})[place] = explanation
     return found
 
 
 def _given(db: sqlite3.Connection, run_id: int) -> dict[int, _Given]:
     """All of an opened submission, by position."""
-    gate = Gate(f"Run {run_id}")
+    validator = RowValidator(f"Run {run_id}")
     found: dict[int, _Given] = {}
     for position, criterion, value, text in db.execute(
         "SELECT position, criterion, preference, explanation FROM given WHERE run_id = ?", (run_id,)
     ):
-        label = None if value is None else gate.one_of(Preference, "preference", value)
-        said = None if text is None else gate.text("explanation", text)
-        found.setdefault(position, {})[gate.text("criterion", criterion)] = Prediction(label, said)
+        label = None if value is None else validator.one_of(Preference, "preference", value)
+        said = None if text is None else validator.text("explanation", text)
+        found.setdefault(position, {})[validator.text("criterion", criterion)] = Prediction(label, said)
     return found
 
 
@@ -306,7 +292,7 @@ def _add_item(db: sqlite3.Connection, run_id: int, item: JudgedItem) -> None:
         "INSERT INTO judged_item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (*place, item.item_id, item.content_hash, *left_out, *effort, *(item.lengths or (None, None))),
     )
-    _add_readings(db, place, item.readings)
+    _add_readings(db, place, item.raw_predictions)
     db.executemany(
         "INSERT INTO explanation VALUES (?, ?, ?, ?, ?, ?)",
         [

@@ -203,7 +203,7 @@ STEPS: tuple[tuple[str, str], ...] = (
         """,
     ),
     (
-        # `taken`: up to which number the words of an outbox are in this store.
+        # `taken`: up to which number the words of a write-ahead log are in this store.
         "010_words_of_outboxes_and_drafts",
         """
         CREATE TABLE outbox (
@@ -255,7 +255,7 @@ STEPS: tuple[tuple[str, str], ...] = (
         """,
     ),
     (
-        # `panel_reading`: what a panel's judges said; of ways that ask several questions, what was made of
+        # `panel_reading`: what a jury's judges said; of methods that ask several questions, what was made of
         # the answers.
         "013_panels_and_lengths_of_responses",
         """

@@ -1,47 +1,215 @@
 """Open the database of a run store: in place, or as a copy where nothing can be written.
 
-Opening writes nothing where the store is as it should be: who only reads must never wait for who writes.
+A private copy of a run store where nothing can be written or no room is: to be read, then thrown away.
 
-Knows: SQLite's settings, how it says that it cannot write. Does not know: tables, what the store is read for.
+All who read a store in one process share a copy for as long as the store does not change.
+
+Reading in place is no way out: SQLite makes files next to a store in WAL mode to read it; told that nothing
+changes, it would omit what still lies in the -wal file; and an older store must be upgraded first.
+
+Opening writes nothing where the store is as it should be: who only reads must never wait for who writes.
 """
 
+import atexit
 import errno
+import os
+import shutil
 import sqlite3
 import stat
 import sys
+import tempfile
+import time
 from collections.abc import Hashable
 from contextlib import suppress
 from pathlib import Path
+from weakref import finalize
 
-from engine.core.errors import StoreError
-from engine.core.remedies import Remedy, Step
+from engine.core.errors import Hint, Step, StoreError
+from engine.core.formatting import amount
 from engine.store.migrations import STEPS, upgrade
-from engine.store.private_copy import LentCopy
-from engine.system.file_systems import network_file_system
-from engine.system.files import free_room
-from engine.system.places import Found, look_at, real_path, reason_of, refuse_impossible, seen_at, shown
+from engine.system.files import OwnLock, free_room, is_forked, when_forked
+from engine.system.paths import (
+    PathKind,
+    look_at,
+    network_file_system,
+    real_path,
+    reason_of,
+    refuse_impossible,
+    seen_at,
+    shown,
+)
+
+_BESIDE = ("", "-wal", "-journal")  # what a store consists of, by the ends of the names
+_TRIES = 5
+_SECONDS_BETWEEN = 0.3
+_SPARE = 64 << 20  # bytes that are left free for others
+_IN_MEMORY = "/dev/shm"  # Linux has it: where the disk is full, the default folder is mostly on the same one
+_UNCHANGED_SECONDS = (
+    3.0  # file systems tell the time of a change to two seconds; until then another may not show
+)
+
+_State = dict[str, tuple[int, int]]  # size and time of the last change, by the ends of the names
+
+
+class PrivateCopy:
+    """A copy of the store at `path` in a folder that nobody else may read; `delete` ends it.
+
+    `state`: that of the store when it was copied. None for a store that is nowhere: there will be an empty
+    one. `why` it is not read in place, as a clause of a sentence on the store. StoreError where there is no
+    room for the copy, or where the store is written all the time; OSError.
+    """
+
+    def __init__(self, path: Path | None, why: str) -> None:
+        folder = tempfile.mkdtemp(prefix="tiebreak-store-", dir=_place_for(path, why))
+        self._deletion = finalize(self, _remove, folder, os.getpid())
+        self.path = Path(folder) / "runs.sqlite"
+        self.state: _State = {}
+        self.users = 0
+        try:
+            if path is not None:
+                self._copy(path)
+        except BaseException:
+            self.delete()
+            raise
+
+    def delete(self) -> None:
+        self._deletion()
+
+    def _copy(self, path: Path) -> None:
+        """Copy all files of a store as they were at one moment."""
+        for _ in range(_TRIES):
+            before = _state(path)
+            with suppress(FileNotFoundError):  # taken away meanwhile: no state like before
+                for end in before:
+                    shutil.copyfile(_beside(path, end), _beside(self.path, end))
+            if _state(path) == before:
+                self.state = before
+                return
+            for end in _BESIDE:
+                _beside(self.path, end).unlink(missing_ok=True)
+            time.sleep(_SECONDS_BETWEEN)
+        raise StoreError(
+            f"The run store {path} is being written by another program, and can only be read here.",
+            "Try again when that program has ended.",
+        )
+
+
+def _remove(folder: str, owner: int) -> None:
+    # At the end of a process, too, which may be a copy of the owner.
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _place_for(store: Path | None, why: str) -> str:
+    default = tempfile.gettempdir()
+    if store is None:
+        return default
+    # Twice: what a -wal file holds is written into the copy once more.
+    size = 2 * sum(size for size, _changed in _state(store).values())
+    for place in (default, _IN_MEMORY):
+        free = free_room(Path(place))
+        if os.access(place, os.W_OK) and (free is None or free >= size + _SPARE):
+            return place
+    raise StoreError(
+        f"The run store {store} {why}, so a copy of it must be read, and {default} has no space for that:"
+        f" {amount(size)} are needed.",
+        Hint("Free some space there. ", Step.COPY_STORE),
+    )
+
+
+_kept: dict[Path, PrivateCopy] = {}  # the newest of each store
+_keeping = OwnLock()
+when_forked(_kept.clear)
+
+
+class LentCopy:
+    """The copy of a store as it is now, at `path`, until `close`; the rest as for PrivateCopy."""
+
+    def __init__(self, store: Path | None, why: str) -> None:
+        self._store = store
+        with _keeping:
+            self._copy = _newest(self._store, why)
+            self._copy.users += 1
+        self.path = self._copy.path
+        self._open = True
+
+    def close(self) -> None:
+        with _keeping:
+            if self._open:
+                self._open = False
+                self._copy.users -= 1
+                _delete_unused(self._store, self._copy)
+
+
+def _newest(store: Path | None, why: str) -> PrivateCopy:
+    """The copy that is stored where the store is as it was, else a new one."""
+    if store is None:
+        return PrivateCopy(None, why)
+    kept = _kept.get(store)
+    # The system may have tidied up its folder for temporary files.
+    if kept is not None and seen_at(kept.path) is PathKind.FILE and kept.state == _state(store):
+        return kept
+    if kept is not None:
+        del _kept[store]  # first, so that its room is free for the new one
+        _delete_unused(store, kept)
+    began = time.time()
+    copy = PrivateCopy(store, why)
+    unchanged = began - max(changed for _size, changed in copy.state.values()) / 1e9 > _UNCHANGED_SECONDS
+    if unchanged and not is_forked():
+        _kept[store] = copy
+    return copy
+
+
+def _delete_unused(store: Path | None, copy: PrivateCopy) -> None:
+    if copy.users == 0 and (store is None or _kept.get(store) is not copy):
+        copy.delete()
+
+
+@atexit.register
+def delete_kept() -> None:
+    """Delete all copies that are stored; those that are still read, when they are given back."""
+    with _keeping:
+        kept = dict(_kept)
+        _kept.clear()
+        for store, copy in kept.items():
+            _delete_unused(store, copy)
+
+
+def _beside(path: Path, end: str) -> Path:
+    return path.with_name(path.name + end)
+
+
+def _state(path: Path) -> _State:
+    found: _State = {}
+    for end in _BESIDE:
+        file = _beside(path, end)
+        if not end or look_at(file) is not PathKind.NOTHING:
+            state = file.stat()
+            found[end] = (state.st_size, state.st_mtime_ns)
+    return found
+
 
 SQLITE = f"SQLite {sqlite3.sqlite_version}"
 """The library that reads and writes stores: the one that this Python was linked with."""
 
-DAMAGED = Remedy("The file is damaged or something else. ", Step.USE_OTHER_STORE)
+DAMAGED = Hint("The file is damaged or of another kind. ", Step.USE_OTHER_STORE)
 _BUSY_SECONDS = 10.0
 _UNWRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
 _WITHOUT_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _LEAST_ROOM = 128 << 10  # bytes that SQLite needs to read and to write a little
-# Of 4 KiB: with SQLite's usual 1,000 a full disk met a log of 4 MiB that the file had no room to take in, and
-# then nothing can be deleted.
+# Of 4 KiB: with SQLite's default 1,000 a full disk met a log of 4 MiB that the file had no room for, and then
+# nothing can be deleted.
 _PAGES_OF_LOG = 64
 
 
-def is_there(path: Path) -> bool:
+def has_store(path: Path) -> bool:
     """Whether there is a run store, or anything else. StoreError where the system does not let us see."""
     refuse_impossible(path)
     try:
-        return look_at(path) is not Found.NOTHING
+        return look_at(path) is not PathKind.NOTHING
     except OSError as error:
         raise StoreError(
-            f"Cannot look for the run store {shown(path)}: {reason_of(error)}.", Remedy(Step.MOVE_STORE)
+            f"Cannot look for the run store {shown(path)}: {reason_of(error)}.", Hint(Step.MOVE_STORE)
         ) from error
 
 
@@ -65,7 +233,6 @@ def files_mark(path: Path) -> Hashable:
 
 
 def size_on_disk(path: Path) -> int:
-    """Bytes of the store at `path`, with what is not yet written into its file."""
     size = 0
     for file in (path, path.with_name(f"{path.name}-wal")):
         with suppress(FileNotFoundError, NotADirectoryError):
@@ -82,7 +249,10 @@ def open_in_place(path: Path, network: str | None) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
     db, steps = _opened(path, network)
     if steps < len(STEPS):
-        _let_it_shrink(db, path)
+        # That of an earlier version is written whole, if that can be now: from then on it shrinks by steps.
+        with suppress(sqlite3.Error, OSError):
+            if not shrinks(db) and (free_room(path.parent) or 0) > 4 * size_on_disk(path):
+                rewrite_whole(db)
     return db
 
 
@@ -136,16 +306,9 @@ def _leave_shared_memory(db: sqlite3.Connection, path: Path, network: str) -> No
             raise
         raise StoreError(
             f"The run store {shown(path)} lies on a network folder ({network}) and is open elsewhere, by a"
-            " program that takes the folder for a disk of its own: both would destroy it.",
+            " program that treats the folder as a local disk: together they would destroy it.",
             "Close Tiebreak everywhere, then open it here.",
         ) from error
-
-
-def _let_it_shrink(db: sqlite3.Connection, path: Path) -> None:
-    """Write a store of an earlier version whole, if that can be now: from then on it shrinks by steps."""
-    with suppress(sqlite3.Error, OSError):
-        if not shrinks(db) and (free_room(path.parent) or 0) > 4 * size_on_disk(path):
-            rewrite_whole(db)
 
 
 def shrinks(db: sqlite3.Connection) -> bool:
@@ -169,7 +332,6 @@ def plain_code(error: sqlite3.Error) -> int:
 
 
 def cannot_write(error: sqlite3.Error | OSError) -> bool:
-    """Whether an error says that nothing may be written here."""
     return isinstance(error, OSError) or plain_code(error) in _UNWRITABLE
 
 
@@ -185,25 +347,27 @@ def has_no_room(error: sqlite3.Error | OSError, path: Path) -> bool:
 
 
 def reserve_of(path: Path) -> Path:
-    """The file beside a store that keeps room on its disk: with that, runs can be deleted once it is full."""
+    """The file next to a store that keeps room on its disk: with that, runs can be deleted once it is
+    full.
+    """
     return path.with_name(f"{path.name}.reserve")
 
 
 def make_room(path: Path, where: str = "") -> str:
     """What to do on a full disk with the store at `path`."""
-    way_out = ", or delete runs" if seen_at(reserve_of(real_path(path))) is Found.FILE else ""
-    return f"Make room{where}{way_out}, then try again: what was judged is kept."
+    way_out = ", or delete runs" if seen_at(reserve_of(real_path(path))) is PathKind.FILE else ""
+    return f"Free some space{where}{way_out}, then try again: all judgments are stored."
 
 
-def remedy_of(error: sqlite3.Error | OSError, path: Path) -> Remedy:
+def hint_of(error: sqlite3.Error | OSError, path: Path) -> Hint:
     """The next step for what SQLite or the system said of the store at `path`."""
     code = plain_code(error) if isinstance(error, sqlite3.Error) else error.errno
     if isinstance(error, sqlite3.Error) and code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return Remedy("Another program holds it. Close that program, then try again.")
+        return Hint("Another program has locked it. Close that program, then try again.")
     if has_no_room(error, path):
-        return Remedy(f"The disk is full. {make_room(path)}")
+        return Hint(f"The disk is full. {make_room(path)}")
     if isinstance(error, sqlite3.NotSupportedError):
         return DAMAGED
     if isinstance(error, sqlite3.Error) and code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
         return DAMAGED
-    return Remedy(Step.MOVE_STORE)
+    return Hint(Step.MOVE_STORE)

@@ -1,6 +1,8 @@
-"""The run store: what models and people said, kept in one SQLite file; nothing judged is ever lost.
+"""The run store: what models and annotators gave, kept in one SQLite file; nothing judged is ever lost.
 
-Raw readings are stored, decisions are derived. One transaction holds one group of items.
+Raw predictions are stored, decisions are derived. One transaction holds one group of items. A run that is
+deleted goes with all that hangs on it. Notes and tags stay: they belong to the texts of items, whichever run
+judges them. So do measures, but for those of the run itself.
 
 Knows: runs, judged items, SQLite, the locks of runs. Does not know: models, prompts, decisions.
 """
@@ -11,62 +13,173 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from engine.core.errors import StoreError
-from engine.core.handed_words import HandedWords
-from engine.core.item_sample import checked_seed
-from engine.core.judgments import (
-    Confirmation,
-    Draft,
-    Explanation,
-    ItemNote,
-    JudgedItem,
-    NewOverride,
-    NewReview,
-    Override,
-    ReviewMark,
+from engine.annotations.records import Annotation, AnnotationKind, Undo, annotations_in, checked_author, now
+from engine.core.errors import Hint, SetupError, Step, StoreError
+from engine.core.judgments import Explanation, JudgedItem
+from engine.settings.identity import (
+    AnyRun,
+    DamagedRun,
+    Effort,
+    RunIdentity,
+    StoredRun,
+    checked_name,
+    checked_note,
 )
-from engine.core.run_deletion import Deleted, RunContents
-from engine.core.run_records import DamagedRun, Effort, RunIdentity, StoredRun, checked_name, checked_note
-from engine.core.said import NewNote, Undo, checked_author, now
-from engine.store.handed_rows import (
-    MetPeople,
-    WordsMark,
-    add_handed,
-    drawn_id,
-    handed_words,
-    meet,
-    met_people,
-    read_id,
-    words_mark,
-)
-from engine.store.judged_rows import (
-    add_items,
-    add_rewritten,
-    content_hashes,
-    item_efforts,
-    item_rows,
-    judged_positions,
-    shared_items,
-)
-from engine.store.people_rows import (
-    add_note,
-    add_override,
-    add_review,
-    check_criterion,
-    confirmation_rows,
-    mark_rows,
-    note_rows,
-    override_rows,
-    tag_rows,
-    take_back,
-)
-from engine.store.row_gate import DamagedError, numbers_of_row
-from engine.store.run_deletion import free_bytes, refuse_decided, run_contents, shrink, strike, sweep
-from engine.store.run_table import add_run, as_json, damaged_run, newest_of, no_run, run_ids, run_row
-from engine.store.said_rows import RefusedWord, draft_rows, take_words, taken_of
+from engine.settings.run_lists import Deleted, RunContents
+from engine.settings.sampling import checked_seed
+from engine.store import annotation_rows, judged_rows, run_table
+from engine.store.opening import rewrite_whole, shrinks
+from engine.store.row_validator import DamagedError, numbers_of_row
 from engine.store.store_file import StoreFile
-from engine.system.forks import OwnLock
-from engine.system.outbox import Word, all_words, left_words, put_aside
+from engine.system.files import OwnLock
+from engine.system.write_ahead_log import LogEntry, all_words, left_words, put_aside
+
+_JUDGED = (
+    *("judged_item", "reading", "answer", "panel_reading", "explanation", "rewritten_explanation"),
+    *("unscored", "given"),
+)
+_SAID = ("override", "review_mark", "confirmation")
+_BEGUN = ("draft",)
+_BYTES_OF_ROW = 14  # header, integers, pointer
+_SHARE_OF_PAGE = 0.8  # that rows fill on average
+# Bytes that are deleted in one transaction, which writes three times as many.
+_AT_ONCE, _AT_ONCE_ON_FULL_DISK = 4 << 20, 48 << 10
+
+
+def run_contents(db: sqlite3.Connection, run: AnyRun) -> RunContents:
+    place = (run.id,)
+    (overrides,) = db.execute(
+        "SELECT count(*) FROM override WHERE run_id = ? AND undone IS NULL", place
+    ).fetchone()
+    (confirmed,) = db.execute(
+        "SELECT count(*) FROM"
+        " (SELECT DISTINCT item_id, criterion, author FROM confirmation WHERE run_id = ?)",
+        place,
+    ).fetchone()
+    (marked,) = db.execute(
+        "SELECT count(*) FROM (SELECT DISTINCT item_id, author FROM review_mark WHERE run_id = ?)", place
+    ).fetchone()
+    (begun,) = db.execute("SELECT count(*) FROM draft WHERE run_id = ?", place).fetchone()
+    tables = (*_SAID, *_BEGUN)
+    authors = db.execute(
+        " UNION ".join(f"SELECT author FROM {table} WHERE run_id = ?" for table in tables),
+        place * len(tables),
+    ).fetchall()
+    annotators = tuple(str(author) for (author,) in authors)
+    return RunContents(run, _size(db, run.id), overrides, confirmed, marked, begun, annotators)
+
+
+def refuse_decided(contents: Iterable[RunContents]) -> None:
+    decided = [held for held in contents if held.decided]
+    if decided:
+        what = "; ".join(f"{held.run.called}: {held.decisions}" for held in decided)
+        raise SetupError(
+            f"Annotations would be lost. {what[:1].upper()}{what[1:]}.", Hint(Step.DELETE_DECISIONS)
+        )
+
+
+def strike(db: sqlite3.Connection, run_ids: Sequence[int]) -> None:
+    """Take runs out of the list, in the caller's transaction: from then on they are deleted. Their numbers
+    stay taken.
+
+    What hangs on them goes by `sweep`.
+    """
+    db.executemany("DELETE FROM run WHERE id = ?", [(run_id,) for run_id in run_ids])
+    db.executemany(
+        "DELETE FROM measured WHERE key GLOB ?", [(f"{run_table.key_with_run(id_)}*",) for id_ in run_ids]
+    )
+    db.executemany(
+        "INSERT INTO deleted_run VALUES (?, ?)", [(run_id, now().isoformat()) for run_id in run_ids]
+    )
+
+
+def sweep(file: StoreFile, run_ids: Sequence[int]) -> None:
+    """Delete what hangs on runs that are struck, and on those that another program was about to sweep when it
+    was ended.
+
+    In parts, each for itself: others get their turn between them, and a full disk has room for one.
+    """
+    with file.reading() as db:
+        unswept = db.execute(
+            "SELECT id FROM deleted_run AS struck"
+            " WHERE EXISTS (SELECT 1 FROM judged_item WHERE run_id = struck.id)"
+        )
+        struck = dict.fromkeys([*run_ids, *(run_id for (run_id,) in unswept)])
+        shares = {run_id: _at_once(file) / max(1, _size(db, run_id)) for run_id in struck}
+        left = [
+            (run_id, max(1, int(run_table.judged_count(db, run_id) * shares[run_id]))) for run_id in struck
+        ]
+    for run_id, items in left:
+        more = True
+        while more:
+            with file.writing() as db:
+                more = _delete_part(db, run_id, items)
+            with suppress(sqlite3.Error), file.by_itself() as db:  # the log may grow as well
+                _begin_log_again(db)
+
+
+def _at_once(file: StoreFile) -> int:
+    return _AT_ONCE_ON_FULL_DISK if file.is_tight else _AT_ONCE
+
+
+def _delete_part(db: sqlite3.Connection, run_id: int, items: int) -> bool:
+    """Delete what hangs on the first items of a run, in the caller's transaction; whether more is left.
+
+    With the last part goes all that was said of the run, and what another hand may have left.
+    """
+    rows = db.execute(
+        "SELECT position FROM judged_item WHERE run_id = ? ORDER BY position LIMIT ?", (run_id, items)
+    ).fetchall()
+    if len(rows) < items:
+        for table in (*_SAID, *_BEGUN, *_JUDGED):
+            db.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))
+        return False
+    for table in _JUDGED:
+        db.execute(f"DELETE FROM {table} WHERE run_id = ? AND position <= ?", (run_id, *rows[-1]))
+    return True
+
+
+def shrink(file: StoreFile) -> None:
+    """Give what is free back to the disk. sqlite3.Error where that cannot be now."""
+    with file.by_itself() as db:
+        if shrinks(db):
+            (page,) = db.execute("PRAGMA page_size").fetchone()
+            free, before = free_bytes(db), -1
+            while free not in (0, before):
+                # As a script: it has a row without columns for each page, and of those Python fetches one.
+                db.executescript(f"PRAGMA incremental_vacuum({_at_once(file) // page})")
+                _begin_log_again(db)
+                free, before = free_bytes(db), free
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        elif not file.any_held():  # whoever judges must not wait until all is written once more
+            rewrite_whole(db)
+
+
+def free_bytes(db: sqlite3.Connection) -> int:
+    (pages,) = db.execute("PRAGMA freelist_count").fetchone()
+    (size,) = db.execute("PRAGMA page_size").fetchone()
+    return int(pages * size)
+
+
+def _begin_log_again(db: sqlite3.Connection) -> None:
+    """Bring what is in the log into the file, so that the log stays as small as one part."""
+    db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+
+def _size(db: sqlite3.Connection, run_id: int) -> int:
+    """About how many bytes of the file the rows of a run take: their values, and what SQLite adds."""
+    total = 0
+    for table in (*_JUDGED, *_SAID, *_BEGUN):
+        columns = [(name, kind) for _, name, kind, *_rest in db.execute(f"PRAGMA table_info({table})")]
+        texts = [f"coalesce(length(CAST({name} AS BLOB)), 0)" for name, kind in columns if kind == "TEXT"]
+        numbers = [name for name, kind in columns if kind == "REAL"]
+        each = _BYTES_OF_ROW + 8 * len(numbers)
+        (size,) = db.execute(
+            f"SELECT total({' + '.join([str(each), *texts])}) FROM {table} WHERE run_id = ?", (run_id,)
+        ).fetchone()
+        total += size
+    return int(total / _SHARE_OF_PAGE)
+
 
 _taking_left_words = OwnLock()
 _SECONDS_FOR_WORDS = 1.0  # that they wait for other programs before they are left where they are, for later
@@ -118,11 +231,14 @@ class RunStore:
 
     @contextmanager
     def begin(self, identity: RunIdentity, fresh: bool = False) -> Iterator[StoredRun]:
-        """Start a run, or go on with the latest of the same key unless `fresh`, and keep others from it.
+        """Start a run, or resume the latest of the same key unless `fresh`, and keep others from it.
 
         RunBusyError where it is being judged already.
         """
-        with self.hold(self._find_or_add(identity, fresh)) as run:
+        with self._file.writing() as db:
+            run_id = None if fresh else run_table.newest_of(db, identity.key)
+            run_id = run_table.add_run(db, identity) if run_id is None else run_id
+        with self.hold(run_id) as run:
             yield run
 
     @contextmanager
@@ -135,89 +251,66 @@ class RunStore:
     def add(self, run_id: int, judged: Sequence[JudgedItem]) -> None:
         """Store a group of items: all of them or none."""
         with self._file.writing(run_id) as db:
-            add_items(db, run_id, judged)
+            judged_rows.add_items(db, run_id, judged)
 
     def add_rewritten(self, run_id: int, written: Mapping[int, Mapping[str, Explanation]]) -> None:
-        """Store explanations, by position and criterion, beside the first ones: all of them or none.
+        """Store explanations, by position and criterion, next to the first ones: all of them or none.
 
         One for a label that was written for before takes the place of that one. Where there is no first one,
         none is added.
         """
         with self._file.writing(run_id) as db:
-            add_rewritten(db, run_id, written)
+            judged_rows.add_rewritten(db, run_id, written)
 
     def describe(self, run_id: int, manifest: Mapping[str, Any]) -> None:
         """Store how a run is made: versions, template, threads."""
         with self._file.writing(run_id) as db:
-            db.execute("UPDATE run SET manifest = ? WHERE id = ?", (as_json(manifest), run_id))
+            db.execute("UPDATE run SET manifest = ? WHERE id = ?", (run_table.as_json(manifest), run_id))
 
     def calibrate(self, run_id: int, calibration: Mapping[str, Any] | None) -> None:
         """Store what a run's decisions are calibrated with from now on; None for nothing."""
-        text = None if calibration is None else as_json(calibration)
+        text = None if calibration is None else run_table.as_json(calibration)
         with self._file.writing(run_id) as db:
             db.execute("UPDATE run SET calibration = ? WHERE id = ?", (text, run_id))
 
-    def override(self, run_id: int, new: NewOverride) -> Override:
-        """Put a person's label, explanation or both in the place of the model's, whose own stay stored.
+    def annotate(self, run_id: int | None, what: Annotation | tuple[Annotation, ...]) -> Annotation:
+        """Store what an annotator says of an item, in one step; the first of it as it is stored. No run: a
+        note, which is for all runs.
 
-        None, or an explanation without words, leaves that part the model's. The run may go on meanwhile.
-        StoreError where the run has not judged the item on this criterion; SetupError for an override that
-        changes nothing or names no author, and for an explanation that a submission cannot hold.
+        The judge's own labels and explanations stay stored, and the run may continue meanwhile. StoreError
+        where the run has not judged the item (on this criterion), SetupError for what is unfit.
         """
-        with self._file.writing(run_id) as db:
-            check_criterion(run_id, new.criterion, self.run(run_id).identity.criteria)
-            return add_override(db, run_id, new)
+        words = annotations_in(what)
+        with self._file.writing(*([] if run_id is None else [run_id])) as db:
+            if run_id is not None and isinstance(what, Annotation):
+                annotation_rows.check_criterion(run_id, what.criterion, self.run(run_id).identity.criteria)
+            return annotation_rows.add_words(db, run_id, words)[0]
 
     def take_back(self, run_id: int, step: Undo) -> bool:
-        """Let a step of a person be history, or, where it says `again`, let it stand again.
+        """Undo a step of an annotator, or redo it if it has `again`.
 
-        False where he made no such step, or it is so already. All of it stays in the store.
+        False where they made no such step, or it is so already. All of it stays in the store.
         """
         with self._file.writing(run_id) as db:
-            return take_back(db, run_id, step)
+            return annotation_rows.take_back(db, run_id, step)
 
-    def overrides(self, run_id: int) -> list[Override]:
-        """All overrides of a run, those that are undone too, the oldest first."""
-        with self._file.reading() as db:
-            return override_rows(db, run_id)
-
-    def review(self, run_id: int, new: NewReview) -> None:
-        """Store how far a person is with an item, and which labels he confirms: all of it or none.
-
-        StoreError where the run has not judged the item; SetupError where no person is named.
-        """
-        with self._file.writing(run_id) as db:
-            add_review(db, run_id, new)
-
-    def marks(self, run_id: int) -> list[ReviewMark]:
-        """How far people were with the items of a run, the oldest mark first."""
-        with self._file.reading() as db:
-            return mark_rows(db, run_id)
-
-    def confirmations(self, run_id: int) -> list[Confirmation]:
-        """The labels that people confirmed in a run, the oldest first."""
-        with self._file.reading() as db:
-            return confirmation_rows(db, run_id)
-
-    def note(self, content_hash: str, text: str, tags: Iterable[str], author: str) -> None:
-        """Note words and tags of an item, for all runs; nothing of both leaves nothing of this person noted.
-
-        SetupError where no person is named, and for a tag of several lines.
-        """
-        with self._file.writing() as db:
-            add_note(db, NewNote(content_hash, text, tuple(tags), author))
-
-    def notes(self, content_hashes: Iterable[str]) -> dict[str, tuple[ItemNote, ...]]:
-        """All that people noted of the items of which anything was, the oldest first, by the hash of their
-        content; also what is undone, or no more than history.
+    def annotations(self, run_id: int, *kinds: AnnotationKind) -> list[Annotation]:
+        """The annotations of a run, of these kinds or of all but notes and drafts; also those that are
+        undone, those of each kind with the oldest first.
         """
         with self._file.reading() as db:
-            return note_rows(db, content_hashes)
+            return annotation_rows.rows_of_run(db, run_id, kinds or annotation_rows.OF_RUN)
+
+    def notes(self, content_hashes: Iterable[str]) -> dict[str, tuple[Annotation, ...]]:
+        """All that annotators noted of the items of which anything was, the oldest first, by the hash of
+        their content; also what is undone, or no more than history.
+        """
+        with self._file.reading() as db:
+            return annotation_rows.note_rows(db, content_hashes)
 
     def tags(self) -> list[str]:
-        """The tags that items have by their last notes, the most frequent first."""
         with self._file.reading() as db:
-            return tag_rows(db)
+            return annotation_rows.tag_rows(db)
 
     def own_id(self) -> str:
         """By what other stores know this one: drawn at random when it is first asked for, and kept if it can
@@ -225,66 +318,70 @@ class RunStore:
         """
         if self.read_only:
             with self._file.reading() as db:
-                return drawn_id(db, keep=False)
+                return annotation_rows.drawn_id(db, keep=False)
         with self._file.writing() as db:
-            return drawn_id(db)
+            return annotation_rows.drawn_id(db)
 
     def known_id(self) -> str | None:
         """The same, where it was drawn."""
         with self._file.reading() as db:
-            return read_id(db)
+            return annotation_rows.read_id(db)
 
-    def met_people(self) -> MetPeople:
-        """How people of other stores are called here."""
+    def imported_annotators(self) -> annotation_rows.ImportedAnnotators:
+        """How annotators of other stores are called here."""
         with self._file.reading() as db:
-            return met_people(db)
+            return annotation_rows.imported_annotators(db)
 
-    def handed_words(self, run_id: int) -> HandedWords:
-        """All that people said of a run and noted of its items. StoreError for no run."""
+    def all_annotations(self, run_id: int) -> list[Annotation]:
+        """All annotations of a run and noted of its items. StoreError for no run."""
         with self._file.reading() as db:
             self.run(run_id)
-            return handed_words(db, run_id)
+            return annotation_rows.all_annotations(db, run_id)
 
-    def add_handed(self, run_id: int, words: HandedWords, met: MetPeople) -> None:
+    def add_imported(
+        self, run_id: int, words: Iterable[Annotation], met: annotation_rows.ImportedAnnotators
+    ) -> None:
         """Add what was said elsewhere of items of a run, and keep how who said it is called here: all of it
         or none.
 
-        A word that is there already is not added again; it is taken back, or done again, where that is the
+        An annotation that is there already is not added again; it is undone or redone where that is the
         later state. StoreError where the run has not judged an item, or has not a criterion.
         """
         with self._file.writing(run_id) as db:
-            add_handed(db, self.run(run_id), words)
-            meet(db, met)
+            annotation_rows.add_imported(db, self.run(run_id), words)
+            annotation_rows.meet(db, met)
 
-    def words_mark(self, run_id: int) -> WordsMark:
-        """What changes with each change of what people say of a run, or note of any item. StoreError for no
+    def words_mark(self, run_id: int) -> annotation_rows.WordsMark:
+        """What changes with each change of the annotations of a run, or note of any item. StoreError for no
         run.
         """
         with self._file.reading() as db:
             self.run(run_id)
-            return words_mark(db, run_id)
+            return annotation_rows.words_mark(db, run_id)
 
-    def drafts(self, run_id: int) -> list[Draft]:
-        """Explanations of a run that people began to write and did not save, the oldest first."""
+    def drafts(self, run_id: int) -> list[Annotation]:
+        """Unsaved drafts of explanations of a run, the oldest first."""
         with self._file.reading() as db:
-            return draft_rows(db, run_id)
+            return annotation_rows.draft_rows(db, run_id)
 
-    def take_words(self, outbox: str, words: Sequence[Word]) -> list[RefusedWord]:
-        """Store the words of an outbox that are not stored yet; those of them that cannot be.
+    def take_words(
+        self, write_ahead_log: str, words: Sequence[LogEntry]
+    ) -> list[annotation_rows.RefusedWord]:
+        """Store the annotations of a write-ahead log that are not stored yet; those of them that cannot be.
 
         StoreError where nothing can be stored now: then all of them wait.
         """
         with self._file.reading() as db:
-            if not words or words[-1].number <= taken_of(db, outbox):
+            if not words or words[-1].number <= annotation_rows.taken_of(db, write_ahead_log):
                 return []
         with self._file.patience(_SECONDS_FOR_WORDS), self._file.writing() as db:
-            return take_words(db, outbox, words)
+            return annotation_rows.take_words(db, write_ahead_log, words)
 
     def waiting_words(self) -> int:
-        """How many words of people wait beside the store, for want of a disk or a store to write to."""
+        """How many annotations wait next to the store, for lack of a disk or a store to write to."""
         with self._file.reading() as db:
             return sum(
-                word.number > taken_of(db, kept.name)
+                word.number > annotation_rows.taken_of(db, kept.name)
                 for kept in all_words(self._file.path)
                 for word in kept.words
             )
@@ -304,26 +401,25 @@ class RunStore:
                     claim.close()
 
     def runs(self) -> list[StoredRun]:
-        """All runs that can be read, those that are put away too, the oldest first."""
         found = []
         with self._file.reading() as db:
-            for run_id in run_ids(db):
+            for run_id in run_table.run_ids(db):
                 with suppress(DamagedError):  # see `damaged_runs`
-                    found.append(run_row(db, run_id))
+                    found.append(run_table.run_row(db, run_id))
         return [run for run in found if run is not None]
 
     def damaged_runs(self) -> list[DamagedRun]:
         """The runs that cannot be read, with what is wrong with each, the oldest first."""
         with self._file.reading() as db:
-            found = [damaged_run(db, run_id) for run_id in run_ids(db)]
+            found = [run_table.damaged_run(db, run_id) for run_id in run_table.run_ids(db)]
         return [run for run in found if run is not None]
 
     def run(self, run_id: int) -> StoredRun:
         """One run. StoreError where the store does not hold it."""
         with self._file.reading() as db:
-            run = run_row(db, run_id)
+            run = run_table.run_row(db, run_id)
             if run is None:
-                raise no_run(db, run_id, self.path)
+                raise run_table.no_run(db, run_id, self.path)
         return run
 
     def name(self, run_id: int, name: str) -> None:
@@ -368,14 +464,14 @@ class RunStore:
     def contents(self, numbers: Iterable[int]) -> list[RunContents]:
         """What would go with runs that are deleted, and what that frees. StoreError for no run."""
         with self._file.reading() as db:
-            runs = [damaged_run(db, run_id) or self.run(run_id) for run_id in numbers]
+            runs = [run_table.damaged_run(db, run_id) or self.run(run_id) for run_id in numbers]
             return [run_contents(db, run) for run in runs]
 
     def delete(self, numbers: Sequence[int], with_decisions: bool = False) -> Deleted:
         """Delete runs with all that hangs on them, for good: all of them or none.
 
         Notes of items stay, for they belong to the items' texts. RunBusyError where one is being judged,
-        StoreError for no run, SetupError where people decided something in them unless `with_decisions`.
+        StoreError for no run, SetupError where annotators decided something in them unless `with_decisions`.
         """
         wanted = tuple(dict.fromkeys(numbers))
         with self._file.on_full_disk():
@@ -397,18 +493,18 @@ class RunStore:
     def find(self, key: str) -> StoredRun | None:
         """The latest run of an identity's key; None where there is none."""
         with self._file.reading() as db:
-            run_id = newest_of(db, key)
+            run_id = run_table.newest_of(db, key)
             return None if run_id is None else self.run(run_id)
 
     def efforts(self, run_id: int) -> list[Effort]:
-        """What each item of a run took that a model has read; those that did not fit are left out."""
+        """What each item of a run took that a model has read; those that did not fit are omitted."""
         with self._file.reading() as db:
-            return item_efforts(db, run_id)
+            return judged_rows.item_efforts(db, run_id)
 
     def positions(self, run_id: int) -> set[int]:
         """Places in the dataset whose items are judged."""
         with self._file.reading() as db:
-            return judged_positions(db, run_id)
+            return judged_rows.judged_positions(db, run_id)
 
     def judged(self, run_id: int) -> Generator[JudgedItem, None, None]:
         """The judged items of a run, in the order of its dataset.
@@ -416,21 +512,20 @@ class RunStore:
         All are of one state of the store; within `reading` they are read as they are asked for.
         """
         with self._file.reading() as db:
-            run = run_row(db, run_id)
-            yield from item_rows(db, run_id, run.judges_of_labels if run else ())
+            run = run_table.run_row(db, run_id)
+            yield from judged_rows.item_rows(db, run_id, run.judges_of_labels if run else ())
 
     def shared_items(self, run_id: int) -> dict[int, int]:
         """By the id of each other run that judged items of this one, with the same texts: how many."""
         with self._file.reading() as db:
-            return shared_items(db, run_id)
+            return judged_rows.shared_items(db, run_id)
 
     def content_hashes(self, run_id: int) -> dict[str, str]:
-        """The hash of the content of each item that a run has judged, by item id."""
         with self._file.reading() as db:
-            return content_hashes(db, run_id)
+            return judged_rows.content_hashes(db, run_id)
 
     def recall(self, keys: Iterable[str]) -> dict[str, tuple[float, ...]]:
-        """What was measured before under these keys; what is not known, or damaged, is left out."""
+        """What was measured before under these keys; what is not known, or damaged, is omitted."""
         found = {}
         with self._file.reading() as db:
             for key in keys:
@@ -444,11 +539,6 @@ class RunStore:
         """Keep numbers that took long to measure: all of them or none. A key says all they depend on."""
         if self.read_only:
             return
-        rows = [(key, as_json(list(numbers))) for key, numbers in measured.items()]
+        rows = [(key, run_table.as_json(list(numbers))) for key, numbers in measured.items()]
         with self._file.writing() as db:
             db.executemany("INSERT OR REPLACE INTO measured VALUES (?, ?)", rows)
-
-    def _find_or_add(self, identity: RunIdentity, fresh: bool) -> int:
-        with self._file.writing() as db:
-            found = None if fresh else newest_of(db, identity.key)
-            return add_run(db, identity) if found is None else found

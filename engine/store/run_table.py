@@ -14,10 +14,10 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
-from engine.core.errors import StoreError
-from engine.core.remedies import Remedy, Step
+from engine.core.codec import LARGEST
+from engine.core.errors import Hint, Step, StoreError
 from engine.core.rubric import Rubric, rubric_of_names
-from engine.core.run_records import (
+from engine.settings.identity import (
     CHOSEN,
     CLUSTER,
     CONTINUED,
@@ -35,10 +35,9 @@ from engine.core.run_records import (
     checked_name,
     checked_note,
 )
-from engine.core.settings import Mode, settings_of
-from engine.store.row_gate import DamagedError, Gate
+from engine.settings.rows import Mode, settings_of
+from engine.store.row_validator import DamagedError, RowValidator
 from engine.system.paths import text_of_path
-from engine.system.plain_json import LARGEST
 
 _COLUMNS = (
     *("created", "key", "dataset_path", "dataset_hash", "items", "model_path", "model_name", "model_hash"),
@@ -63,7 +62,6 @@ def run_row(db: sqlite3.Connection, run_id: int) -> StoredRun | None:
 
 
 def has_run(db: sqlite3.Connection, run_id: int) -> bool:
-    """Whether there is a run of this number, whatever its row holds."""
     with suppress(OverflowError):
         return db.execute("SELECT 1 FROM run WHERE id = ?", (run_id,)).fetchone() is not None
     return False
@@ -83,12 +81,11 @@ def damaged_run(db: sqlite3.Connection, run_id: int) -> DamagedRun | None:
     try:
         run_row(db, run_id)
     except DamagedError as error:
-        return DamagedRun(run_id, judged_count(db, run_id), error.problem, error.remedy)
+        return DamagedRun(run_id, judged_count(db, run_id), error.problem, error.hint)
     return None
 
 
 def run_ids(db: sqlite3.Connection) -> list[int]:
-    """The numbers of all runs, the oldest first."""
     return [run_id for (run_id,) in db.execute("SELECT id FROM run ORDER BY id")]
 
 
@@ -98,14 +95,6 @@ def newest_of(db: sqlite3.Connection, key: str) -> int | None:
     return None if run_id is None else int(run_id)
 
 
-def _deleted_on(db: sqlite3.Connection, run_id: int) -> str:
-    """The day on which a run of this number was deleted; empty where none was."""
-    with suppress(OverflowError):
-        row = db.execute("SELECT deleted FROM deleted_run WHERE id = ?", (run_id,)).fetchone()
-        return str(row[0])[:10] if row else ""
-    return ""
-
-
 def add_run(db: sqlite3.Connection, identity: RunIdentity) -> int:
     """Add a run, in the caller's transaction; its number, which no run ever had, be it deleted by now."""
     (newest,) = db.execute(
@@ -113,8 +102,8 @@ def add_run(db: sqlite3.Connection, identity: RunIdentity) -> int:
     ).fetchone()
     if newest >= LARGEST:
         raise StoreError(
-            f"The run store holds a run with the number {newest}, after which there is none.",
-            Remedy(Step.USE_OTHER_STORE),
+            f"The run store has a run with the number {newest}, the largest possible.",
+            Hint(Step.USE_OTHER_STORE),
         )
     db.execute(
         "INSERT INTO run (id, key, created, dataset_path, dataset_hash, items, model_path, model_name,"
@@ -142,12 +131,15 @@ def add_run(db: sqlite3.Connection, identity: RunIdentity) -> int:
 
 def no_run(db: sqlite3.Connection, run_id: int, path: Path) -> StoreError:
     """What is said where the store at `path` has no run of a number."""
-    day = _deleted_on(db, run_id)
+    row = None
+    with suppress(OverflowError):
+        row = db.execute("SELECT deleted FROM deleted_run WHERE id = ?", (run_id,)).fetchone()
+    day = str(row[0])[:10] if row else ""
     return StoreError(
-        f"Run {run_id} was deleted on {day}: the run store {path} holds nothing of it."
+        f"Run {run_id} was deleted on {day}: the run store {path} has no data of it."
         if day
-        else f"The run store {path} holds no run {run_id}.",
-        "Choose one of the runs that it holds.",
+        else f"The run store {path} has no run {run_id}.",
+        "Choose one of its runs.",
     )
 
 
@@ -159,98 +151,102 @@ def as_json(value: object) -> str:
 
 def _run_of_row(run_id: int, row: _Row, judged: int) -> StoredRun:
     """A run of its row. DamagedError where it holds what this program does not write."""
-    gate = Gate(f"Run {run_id}")
+    validator = RowValidator(f"Run {run_id}")
     archived = row["archived"]
     return StoredRun(
         id=run_id,
-        created=gate.time("created", row["created"]),
-        identity=_identity(gate, row),
+        created=validator.time("created", row["created"]),
+        identity=_identity(validator, row),
         judged=judged,
-        manifest=_manifest(gate, row["manifest"]),
-        calibration=None if row["calibration"] is None else gate.record("calibration", row["calibration"]),
-        name=_said(gate, "name", row, checked_name),
-        note=_said(gate, "note", row, checked_note),
+        manifest=_manifest(validator, row["manifest"]),
+        calibration=None
+        if row["calibration"] is None
+        else validator.record("calibration", row["calibration"]),
+        name=_said(validator, "name", row, checked_name),
+        note=_said(validator, "note", row, checked_note),
         archived=None
         if archived is None
-        else Archived(gate.time("archived", archived), gate.text("archived_by", row["archived_by"])),
-        review_seed=gate.count("review_seed", row["review_seed"]),
+        else Archived(
+            validator.time("archived", archived), validator.text("archived_by", row["archived_by"])
+        ),
+        review_seed=validator.count("review_seed", row["review_seed"]),
     )
 
 
-def _identity(gate: Gate, row: _Row) -> RunIdentity:
-    kind = gate.one_of(RunKind, "kind", row["kind"])
-    criteria = gate.texts("criteria", gate.plain("criteria", row["criteria"]))
+def _identity(validator: RowValidator, row: _Row) -> RunIdentity:
+    kind = validator.one_of(RunKind, "kind", row["kind"])
+    criteria = validator.texts("criteria", validator.plain("criteria", row["criteria"]))
     return RunIdentity(
-        key=gate.text("key", row["key"]),
-        dataset_path=Path(gate.name("dataset_path", row["dataset_path"])),
-        dataset_hash=gate.text("dataset_hash", row["dataset_hash"]),
-        items=gate.count("items", row["items"], least=1),
-        model_path=Path(gate.name("model_path", row["model_path"])),
-        model_name=gate.text("model_name", row["model_name"]),
-        model_hash=gate.text("model_hash", row["model_hash"]),
-        prompt_version=gate.text("prompt_version", row["prompt_version"]),
+        key=validator.text("key", row["key"]),
+        dataset_path=Path(validator.name("dataset_path", row["dataset_path"])),
+        dataset_hash=validator.text("dataset_hash", row["dataset_hash"]),
+        items=validator.count("items", row["items"], least=1),
+        model_path=Path(validator.name("model_path", row["model_path"])),
+        model_name=validator.text("model_name", row["model_name"]),
+        model_hash=validator.text("model_hash", row["model_hash"]),
+        prompt_version=validator.text("prompt_version", row["prompt_version"]),
         criteria=criteria,
-        settings=_settings(gate, row["settings"], kind),
+        settings=_settings(validator, row["settings"], kind),
         kind=kind,
-        rubric=_rubric(gate, row["rubric"], criteria),
+        rubric=_rubric(validator, row["rubric"], criteria),
     )
 
 
-def _settings(gate: Gate, text: object, kind: RunKind) -> Mapping[str, Any]:
+def _settings(validator: RowValidator, text: object, kind: RunKind) -> Mapping[str, Any]:
     """Those of a run that was judged are such as a run can be judged with again."""
-    values = gate.record("settings", text)
+    values = validator.record("settings", text)
     if kind is RunKind.JUDGED:
-        gate.made("settings", values, lambda: settings_of(values))
+        validator.made("settings", values, lambda: settings_of(values))
     else:
-        gate.one_of(Mode, "settings", values.get("mode"))
-    gate.texts("settings", values.get("orders"))
+        validator.one_of(Mode, "settings", values.get("mode"))
+    validator.texts("settings", values.get("orders"))
     if not isinstance(values.get("examples"), str if kind is RunKind.JUDGED else NoneType):
-        gate.refuse("settings", values, "settings that name the labelled examples")
-    gate.texts("settings", values.get(CHOSEN, []))
+        validator.refuse("settings", values, "settings that name the labelled examples")
+    validator.texts("settings", values.get(CHOSEN, []))
     for name in _TEXT_SETTINGS:
-        gate.text("settings", values.get(name, ""))
+        validator.text("settings", values.get(name, ""))
     return values
 
 
-def _rubric(gate: Gate, text: object, criteria: tuple[str, ...]) -> Rubric | None:
+def _rubric(validator: RowValidator, text: object, criteria: tuple[str, ...]) -> Rubric | None:
     """What was asked, of just these criteria; None for the task's rubric."""
     if text is None:
-        gate.made("criteria", criteria, lambda: rubric_of_names(criteria))
+        validator.made("criteria", criteria, lambda: rubric_of_names(criteria))
         return None
-    values = gate.record("rubric", text)
-    rubric = gate.made("rubric", values, lambda: Rubric.of_json(values))
+    values = validator.record("rubric", text)
+    rubric = validator.made("rubric", values, lambda: Rubric.of_json(values))
     if rubric.names != criteria:
-        gate.refuse("rubric", list(rubric.names), f"one of {', '.join(criteria)}")
+        validator.refuse("rubric", list(rubric.names), f"one of {', '.join(criteria)}")
     return rubric
 
 
-def _manifest(gate: Gate, text: object) -> Mapping[str, Any]:
-    made = gate.record("manifest", text)
+def _manifest(validator: RowValidator, text: object) -> Mapping[str, Any]:
+    made = validator.record("manifest", text)
     for name in (CONTINUED, REWRITTEN):
-        _records(gate, made, name)
-    for kind in _records(gate, made, CLUSTER):
-        if not _WRITTEN_PLACES.fullmatch(gate.text("manifest", kind.get(PLACES, ""))):
-            gate.refuse("manifest", kind[PLACES], "places of items")
-    for judge in _records(gate, made, JUDGES):
-        gate.text("manifest", judge.get("name"))
-        gate.text("manifest", judge.get("what", ""))
-        gate.texts("manifest", judge.get("orders", []))
-    gate.text("manifest", made.get(DEVICE_LEFT, ""))
-    gate.texts("manifest", made.get(NOT_IN_DATASET, []))
+        _records(validator, made, name)
+    for kind in _records(validator, made, CLUSTER):
+        if not _WRITTEN_PLACES.fullmatch(validator.text("manifest", kind.get(PLACES, ""))):
+            validator.refuse("manifest", kind[PLACES], "positions of items")
+    for judge in _records(validator, made, JUDGES):
+        validator.text("manifest", judge.get("name"))
+        validator.text("manifest", judge.get("what", ""))
+        validator.texts("manifest", judge.get("orders", []))
+    validator.text("manifest", made.get(DEVICE_LEFT, ""))
+    validator.texts("manifest", made.get(NOT_IN_DATASET, []))
     return made
 
 
-def _records(gate: Gate, made: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+def _records(validator: RowValidator, made: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     records = made.get(name, [])
     if not isinstance(records, list) or not all(isinstance(each, dict) for each in records):
-        gate.refuse("manifest", records, "a list of records")
+        validator.refuse("manifest", records, "a list of records")
     return records
 
 
-def _said(gate: Gate, field: str, row: _Row, checked: Any) -> str:
-    """A name or a note, as a person may give it."""
-    text = gate.text(field, row[field])
-    gate.made(field, text, lambda: checked(text))
+def _said(validator: RowValidator, field: str, row: _Row, checked: Any) -> str:
+    """A name or a note, as the user may give it."""
+    text = validator.text(field, row[field])
+    validator.made(field, text, lambda: checked(text))
     return text
 
 

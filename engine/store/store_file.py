@@ -16,25 +16,22 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from engine.core.errors import EngineBug, RunBusyError, StoreError
-from engine.core.remedies import Remedy, Step
+from engine.core.errors import EngineBug, Hint, RunBusyError, Step, StoreError
 from engine.store.opening import (
+    LentCopy,
     cannot_write,
     has_no_room,
-    is_there,
+    has_store,
+    hint_of,
     make_room,
     open_copy,
     open_in_place,
-    remedy_of,
     reserve_of,
     size_on_disk,
 )
-from engine.store.private_copy import LentCopy
 from engine.store.run_table import has_run, no_run, run_ids
-from engine.system.file_systems import network_file_system
 from engine.system.files import free_room
-from engine.system.paths import program_id
-from engine.system.places import Found, real_path, seen_at, shown
+from engine.system.paths import PathKind, network_file_system, program_id, real_path, seen_at, shown
 
 _Kinds = tuple[type[sqlite3.Error] | type[OSError], ...]
 _OF_FILES: _Kinds = (sqlite3.Error, OSError)
@@ -57,14 +54,14 @@ class StoreFile:
         self._process = os.getpid()
         with self._errors("open", _OF_FILES):
             try:
-                there = is_there(path)
-                # Its journal and its locks lie beside the file itself, whatever links lead to it.
+                there = has_store(path)
+                # Its journal and its locks lie next to the file itself, whatever links lead to it.
                 self.path = real_path(path)
                 self._network = network_file_system(self.path)
                 self._db = self._open(there)
             except ValueError as error:
                 raise StoreError(
-                    f"{path} cannot be used as run store: {error}.", Remedy(Step.USE_OTHER_STORE)
+                    f"{path} cannot be used as run store: {error}.", Hint(Step.USE_OTHER_STORE)
                 ) from error
 
     def _open(self, there: bool) -> sqlite3.Connection:
@@ -77,7 +74,7 @@ class StoreFile:
                 self._full = has_no_room(error, self.path)
                 if not (self._full or cannot_write(error)) or not (there or self._or_none):
                     raise
-        why = "is on a full disk" if self._full else "lies where nothing can be written"
+        why = "is on a full disk" if self._full else "is on read-only storage"
         db, self._copy = open_copy(self.path if there else None, why)
         return self._set_up(db)
 
@@ -111,12 +108,11 @@ class StoreFile:
         return StoreError(
             f"Nothing can be changed in the run store {self.named}: the file, its folder or its disk is"
             " read-only.",
-            Remedy(Step.COPY_STORE),
+            Hint(Step.COPY_STORE),
         )
 
     @property
     def size(self) -> int:
-        """Bytes of the store on its disk."""
         return size_on_disk(self.path)
 
     @contextmanager
@@ -171,12 +167,12 @@ class StoreFile:
     @contextmanager
     def patience(self, seconds: float) -> Iterator[None]:
         """While something waits for others at the most so long, because it can be done later as well."""
-        (usual,) = self._db.execute("PRAGMA busy_timeout").fetchone()
+        (default,) = self._db.execute("PRAGMA busy_timeout").fetchone()
         self._db.execute(f"PRAGMA busy_timeout = {int(1000 * seconds)}")
         try:
             yield
         finally:
-            self._db.execute(f"PRAGMA busy_timeout = {usual}")
+            self._db.execute(f"PRAGMA busy_timeout = {default}")
 
     def _check_process(self) -> None:
         if os.getpid() != self._process:
@@ -197,7 +193,7 @@ class StoreFile:
             with self.writing(*runs) as db:
                 for run_id in runs:
                     held.enter_context(self._locked(db, run_id))
-                # Only for the message to whoever comes second; the lock is what keeps him out.
+                # Only for the message to whoever comes second; the lock is what keeps them out.
                 db.executemany(
                     "UPDATE run SET worker = ? WHERE id = ?", [(program_id(), run) for run in runs]
                 )
@@ -212,35 +208,36 @@ class StoreFile:
             try:
                 lock.acquire(blocking=False)
             except Timeout as error:
-                raise _busy(db, run_id) from error
+                (worker,) = db.execute("SELECT worker FROM run WHERE id = ?", (run_id,)).fetchone()
+                own = worker == program_id()
+                by = "this program" if own else f"another process (process id {worker})"
+                raise RunBusyError(
+                    f"Run {run_id} is being judged by {by} already.",
+                    "Wait until it ends, or stop it; then try again. All judgments are stored.",
+                ) from error
         try:
             yield
         finally:
             lock.release()
 
     def any_held(self) -> bool:
-        """Whether one of the runs is being judged now."""
         with self.writing() as db:
-            return any(map(self._is_held, run_ids(db)))
-
-    def _is_held(self, run_id: int) -> bool:
-        path = self.lock_path(run_id)
-        if seen_at(path) is Found.NOTHING:
-            return False
-        lock = FileLock(path)
-        try:
-            lock.acquire(blocking=False)
-        except (Timeout, OSError):
-            return True
-        lock.release()
+            paths = (self.lock_path(run_id) for run_id in run_ids(db))
+            for path in paths:
+                if seen_at(path) is not PathKind.NOTHING:
+                    lock = FileLock(path)
+                    try:
+                        lock.acquire(blocking=False)
+                    except (Timeout, OSError):
+                        return True
+                    lock.release()
         return False
 
     def lock_path(self, run_id: int) -> Path:
-        """The file beside the store that whoever judges a run holds."""
+        """The file next to the store that whoever judges a run holds."""
         return self.path.with_name(f"{self.path.name}.run-{run_id}.lock")
 
     def forget_lock(self, run_id: int) -> None:
-        """Take the file of a lock away that nobody needs any more."""
         with suppress(OSError):
             self.lock_path(run_id).unlink(missing_ok=True)
 
@@ -266,14 +263,16 @@ class StoreFile:
 
     @property
     def is_tight(self) -> bool:
-        """Whether there is so little room on the disk that each change must be small."""
         return self._free() < _TIGHT
 
     def _keep_reserve(self) -> None:
         """Keep a little room, as long as there is enough, for the day on which the disk is full."""
         kept = reserve_of(self.path)
         with suppress(OSError):
-            if _is_wanting(kept) and self._free() > 4 * _RESERVE:
+            # There is none, or only the small one of an earlier version.
+            found = kept.lstat() if os.path.lexists(kept) else None
+            wanting = found is None or (stat.S_ISREG(found.st_mode) and found.st_size < _RESERVE)
+            if wanting and self._free() > 4 * _RESERVE:
                 kept.unlink(missing_ok=True)
                 with kept.open("xb") as file:  # x: where no link leads elsewhere
                     file.write(os.urandom(_RESERVE))  # which no file system can pack into less room
@@ -288,22 +287,4 @@ class StoreFile:
             yield
         except kinds as error:
             what = f"Cannot {action} the run store {shown(self.named)}"
-            raise StoreError(f"{what}: {error}.", remedy_of(error, real_path(self.named))) from error
-
-
-def _is_wanting(reserve: Path) -> bool:
-    """Whether there is none, or only the small one of an earlier version."""
-    try:
-        found = reserve.lstat()
-    except FileNotFoundError:
-        return True
-    return stat.S_ISREG(found.st_mode) and found.st_size < _RESERVE
-
-
-def _busy(db: sqlite3.Connection, run_id: int) -> RunBusyError:
-    (worker,) = db.execute("SELECT worker FROM run WHERE id = ?", (run_id,)).fetchone()
-    by = "this program" if worker == program_id() else f"another process (process id {worker})"
-    return RunBusyError(
-        f"Run {run_id} is being judged by {by} already.",
-        "Wait until it ends, or stop it; then try again. What is judged is kept.",
-    )
+            raise StoreError(f"{what}: {error}.", hint_of(error, real_path(self.named))) from error

@@ -1,10 +1,14 @@
 """The one gate for files that are written: whole or not at all, and never into what others have planted.
 
-A file is written beside its place, under a name that nobody can know before; what is there is never opened.
+A file is written next to its place, under a name that nobody can know before; what is there is never opened.
 When it is complete and on the disk, it takes the place of the old one, with that one's permissions. What a
 process that was killed did not finish is taken away with the next file that is written in its folder.
 
-Knows: paths, permissions, bytes and plain values. Does not know: what they mean.
+Also files that one process owns while it lives, and that another takes over once it is dead: two windows on
+one folder each write a file of their own. A lock of the system says that its owner lives: it is gone with the
+process, however it ends. A fork must not share them: it has this process's pipes and locks open, and would
+clear away at its end what this process still uses. Before Python 3.14 multiprocessing forks on Linux by
+default, so pools of notebooks are such copies.
 """
 
 import errno
@@ -12,9 +16,12 @@ import hashlib
 import json
 import os
 import re
+import secrets
 import shutil
 import stat
+import subprocess
 import sys
+import threading
 import time
 import unicodedata
 from collections.abc import Callable, Hashable, Iterator, Mapping
@@ -22,21 +29,31 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
+from weakref import WeakSet
+
+from filelock import FileLock, Timeout
 
 from engine.core.errors import SetupError
-from engine.system.file_systems import network_file_system
-from engine.system.places import Found, look_at, real_path, reason_of, refuse_impossible, shown
+from engine.system.paths import (
+    PathKind,
+    look_at,
+    network_file_system,
+    real_path,
+    reason_of,
+    refuse_impossible,
+    shown,
+)
 
 if sys.platform != "win32":
     import fcntl
 
-_REMEDIES = {
+_HINTS = {
     errno.ENOSPC: "The disk is full: free some space, or choose another disk.",
     errno.EDQUOT: "Your share of the disk is used up: free some space, or choose another disk.",
     errno.EFBIG: "The file is too large for this disk: choose another disk.",
     errno.EROFS: "The disk is read-only: choose another folder.",
     errno.ENAMETOOLONG: "Choose a shorter file name.",
-    errno.ELOOP: "Mend the link, or choose another name.",
+    errno.ELOOP: "Fix the link, or choose another name.",
     errno.ENOTDIR: "Check the name and the folder.",
     errno.ENOENT: "Create the folder first, or choose another.",
 }
@@ -46,7 +63,7 @@ _NO_PERMISSION = (
 )
 
 
-_PRIVATE, _USUAL = 0o600, 0o666  # of the latter, the system keeps what the umask leaves
+_PRIVATE, _DEFAULT = 0o600, 0o666  # of the latter, the system keeps what the umask leaves
 # Seconds between tries: a virus scanner of Windows may hold a new file, or the old one, for a moment.
 _PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8)
 _PART = re.compile(r"\.tiebreak-[0-9a-f]{16}\.part")
@@ -148,7 +165,7 @@ def free_room(folder: Path) -> int | None:
 def check_targets(written: Mapping[str, Path | None], read: Mapping[str, Path]) -> None:
     """See before long work that what will be written can be, and overwrites neither what is read nor itself.
 
-    Both by the name that people know them by; None is not written. Raises SetupError.
+    Both by the name that users know them by; None is not written. Raises SetupError.
     """
     taken = {_identity(path): f"the {name}" for name, path in read.items()}
     for name, path in written.items():
@@ -168,7 +185,7 @@ def _identity(path: Path) -> Hashable:
     """
     real = real_path(path)
     with suppress(OSError, ValueError):
-        if look_at(real) is not Found.NOTHING:
+        if look_at(real) is not PathKind.NOTHING:
             found, name = real.stat(), ""
         else:
             found, name = real.parent.stat(), _as_kept(real.name)
@@ -192,11 +209,11 @@ def _new_part(target: Path, private: bool) -> BinaryIO:
         refuse_impossible(part)
     except SetupError as error:  # in a deep folder of Windows, where the file's own name is short enough
         raise SetupError(
-            f"{shown(target)} cannot be written: until it is whole it has a name of {len(part.name)} letters,"
-            " with which its path is too long.",
+            f"{shown(target)} cannot be written: its temporary name has {len(part.name)} characters, which"
+            " makes the path too long.",
             "Choose a folder with a shorter path.",
         ) from error
-    file = _made(part, _PRIVATE if private else _USUAL)
+    file = _made(part, _PRIVATE if private else _DEFAULT)
     if sys.platform != "win32":  # where nobody can delete a file that is open
         with suppress(OSError):  # a file system without locks
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -276,13 +293,13 @@ def _writable_target(path: Path) -> tuple[Path, os.stat_result | None]:
         # By the name that was given: the system may refuse to follow what another person planted.
         there = look_at(path)
         target = real_path(path)
-        if there is Found.FOLDER:
+        if there is PathKind.FOLDER:
             raise SetupError(f"{shown(path)} is a folder.", "Choose a file name inside it.")
-        if look_at(target.parent) is not Found.FOLDER:
-            raise SetupError(f"The folder {shown(target.parent)} does not exist.", _REMEDIES[errno.ENOENT])
-        if there is Found.OTHER:
+        if look_at(target.parent) is not PathKind.FOLDER:
+            raise SetupError(f"The folder {shown(target.parent)} does not exist.", _HINTS[errno.ENOENT])
+        if there is PathKind.OTHER:
             raise SetupError(f"{shown(path)} is a device or a pipe, not a file.", "Choose another name.")
-        if there is Found.NOTHING:
+        if there is PathKind.NOTHING:
             return target, None
         # Replacing asks the folder for permission, not the file: a protected file would be lost.
         with target.open("r+b") as file:
@@ -299,5 +316,130 @@ def _os_errors_as_setup_errors(path: Path) -> Iterator[None]:
             f"No permission to write {shown(path)}: {error.strerror}.", _NO_PERMISSION
         ) from error
     except OSError as error:
-        remedy = _REMEDIES.get(error.errno or 0, "Choose another folder or disk.")
-        raise SetupError(f"{shown(path)} could not be written: {reason_of(error)}.", remedy) from error
+        hint = _HINTS.get(error.errno or 0, "Choose another folder or disk.")
+        raise SetupError(f"{shown(path)} could not be written: {reason_of(error)}.", hint) from error
+
+
+_children: "WeakSet[subprocess.Popen[bytes]]" = WeakSet()
+_forked: list[bool] = []
+
+
+def when_forked(do: Callable[[], object]) -> None:
+    """Have something done first of all in each process that is forked from this one."""
+    if sys.platform != "win32":  # which has no fork
+        os.register_at_fork(after_in_child=do)
+
+
+def is_forked() -> bool:
+    """Whether this process was forked from one that knew this module: then it may end without its exit
+    handlers, as those of multiprocessing before Python 3.13.
+    """
+    return bool(_forked)
+
+
+class OwnLock:
+    """A lock of a module, to be held in a `with` block; in a process that is forked meanwhile it is free."""
+
+    def __init__(self) -> None:
+        self._make()
+        when_forked(self._make)
+
+    def _make(self) -> None:
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_error: object) -> None:
+        self._lock.release()
+
+
+def keep_to_this_process(child: "subprocess.Popen[bytes]") -> None:
+    """Close the pipes to a process that this one started in each process that is forked from this one.
+
+    Else it would not see that this one has ended, as long as any of those lives.
+    """
+    _children.add(child)
+
+
+def _leave_children() -> None:
+    _forked.append(True)
+    for child in _children:
+        for pipe in (child.stdin, child.stdout):
+            if pipe is not None:
+                pipe.close()
+        # The thread that waited for it may hold its lock for ever, and only its parent can wait for it.
+        child.returncode = 0
+    _children.clear()
+
+
+when_forked(_leave_children)
+
+
+_LOCK = ".lock"
+_ours: set[Path] = set()  # where a lock counts by process, as on NFS, our own would seem to be free
+when_forked(_ours.clear)  # filelock, too, leaves its locks to the process that took them
+
+
+class Claim:
+    """A file that this process owns until `close`, or until it ends; it need not exist."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises Timeout where another owns it, OSError where no lock can be made there."""
+        self.path = path
+        # Not by thread: what the window's thread owns, the thread of a lane may let go of.
+        self._lock = FileLock(_lock_of(path), thread_local=False)
+        try:
+            self._lock.acquire(blocking=False)
+        except NotImplementedError as error:  # a file system without locks
+            raise OSError(str(error)) from error
+        _ours.add(path)
+
+    def close(self) -> None:
+        """Let another process take the file over; nothing is left where there is no file."""
+        if self.path in _ours:
+            _ours.discard(self.path)
+            there = self.path.exists()
+            self._lock.release()
+            if not there:
+                with suppress(OSError):  # no name is used twice, so nobody waits for it
+                    _lock_of(self.path).unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        if self.path in _ours:
+            self.path.unlink(missing_ok=True)
+        self.close()
+
+
+def claimed(folder: Path, before: str, after: str) -> Claim:
+    """A new name `before`, eight letters or digits, `after` in a folder, owned by this process. OSError."""
+    return Claim(folder / f"{before}{secrets.token_hex(4)}{after}")
+
+
+def all_of(folder: Path, before: str, after: str) -> list[Path]:
+    """The files of all processes, of those that are dead, too, in the order of their names."""
+    found = []
+    with suppress(OSError), os.scandir(folder) as entries:
+        found = [entry.name for entry in entries if _is_of(entry.name, before, after)]
+    return [folder / name for name in sorted(found)]
+
+
+def left_by_the_dead(folder: Path, before: str, after: str) -> Iterator[Claim]:
+    """The files whose owners are dead, each claimed as it comes: to be closed or removed."""
+    for path in all_of(folder, before, after):
+        if path in _ours:
+            continue
+        with suppress(Timeout, OSError):
+            claim = Claim(path)
+            if path.exists():  # another may just have taken it over
+                yield claim
+            else:
+                claim.close()
+
+
+def _is_of(name: str, before: str, after: str) -> bool:
+    return name.startswith(before) and name.endswith(after) and len(name) == len(before) + 8 + len(after)
+
+
+def _lock_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}{_LOCK}")

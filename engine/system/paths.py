@@ -1,20 +1,30 @@
-"""Where things are: the user's folders, the files of the project, this program itself; whose account it is.
+"""Where things are: the user's folders, the project's files, this program itself; and what lies at a path.
 
-Knows: environment variables and the home folder; nothing else in the engine reads them.
-Does not know: what is in the folders. Nothing is created here.
+A user, a store or a file of settings may name anything: what the system answers becomes words, never a fault
+of the program. Also on which file system a path lies: what is mapped into memory is the same for all programs
+of one computer, but not for those of two.
 """
 
+import ctypes
+import errno
 import getpass
 import os
+import re
+import stat
+import struct
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
+from enum import Enum, auto
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import platformdirs
 
+from engine.core.errors import Hint, SetupError
+from engine.core.formatting import visible, windows_fault, without_middle
+
 FROM_SOURCE = "python main.py"
-"""What a person types to start this program in a checkout."""
+"""What the user types to start this program in a checkout."""
 INSTALLED = "tiebreak"
 """The same where pip installed it."""
 APART = "--apart"
@@ -32,22 +42,18 @@ _CONSOLE_TWIN = "tiebreak-cli.exe"
 
 
 def data_folder() -> Path:
-    """Where runs and settings are kept."""
     return _own_folder("data") or platformdirs.user_data_path(_APP, appauthor=False)
 
 
 def default_store() -> Path:
-    """The run store that is used where no other is named."""
     return data_folder() / "runs.sqlite"
 
 
 def cache_folder() -> Path:
-    """Where things are kept that can be computed again."""
     return _own_folder("cache") or platformdirs.user_cache_path(_APP, appauthor=False)
 
 
 def log_folder() -> Path:
-    """Where log files are written."""
     return _own_folder("logs") or platformdirs.user_log_path(_APP, appauthor=False)
 
 
@@ -57,12 +63,11 @@ def models_folder() -> Path:
 
 
 def rubrics_folder() -> Path:
-    """Where the user may keep rubrics of his own; the window saves them there."""
+    """Where the user may keep rubrics of their own; the window saves them there."""
     return data_folder() / "rubrics"
 
 
 def recipes_folder() -> Path:
-    """Where the window keeps the recipes that it makes."""
     return data_folder() / "recipes"
 
 
@@ -72,7 +77,6 @@ def _own_folder(name: str) -> Path | None:
 
 
 def home() -> Path:
-    """The user's home folder; the current folder where the system names none."""
     try:
         return Path.home()
     except RuntimeError:
@@ -95,7 +99,7 @@ def child_environment(**changes: str) -> dict[str, str]:
 
 
 def program_id() -> int:
-    """The process id of the program that a person started, also in a process that works for it."""
+    """The process id of the program that the user started, also in a process that works for it."""
     return int(environment(PROGRAM_ID) or os.getpid())
 
 
@@ -149,17 +153,14 @@ def project_models_folder() -> Path:
 
 
 def demo_model() -> Path:
-    """The small model that comes with the program."""
     return project_models_folder() / "demo-judge.gguf"
 
 
 def examples_folder() -> Path:
-    """The `examples` folder that comes with the program, from source or inside the bundle."""
     return _program_folder() / "examples"
 
 
 def demo_dataset() -> Path:
-    """The labelled dataset that comes with the program."""
     return examples_folder() / "demo.tsv"
 
 
@@ -169,7 +170,7 @@ def third_party_licences() -> Path | None:
 
 
 def program() -> str:
-    """What a person types to start this program, for help and messages."""
+    """What the user types to start this program, for help and messages."""
     if _frozen():
         return _executable().stem
     return INSTALLED if is_installed() else FROM_SOURCE
@@ -207,8 +208,231 @@ def _program_folder() -> Path:
 
 
 def account_name() -> str:
-    """The name of the user's account on this computer."""
     try:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):
         return "unknown"
+
+
+_LONGEST = 300  # characters of a path that are shown: one of 5,000 would push away what is said of it
+_CHECK_NAME = "Check the name and the folder."
+_CHOOSE_FILE = "Choose the file itself."
+_REASONS = {
+    errno.ENOENT: ("does not exist", _CHECK_NAME),
+    errno.ENOTDIR: ("is inside a folder that is a file", _CHECK_NAME),
+    errno.ELOOP: ("is a symbolic link that leads back to itself", f"{_CHOOSE_FILE[:-1]}, or fix the link."),
+    errno.ENAMETOOLONG: ("has a longer name than the system takes", "Choose a shorter name."),
+}
+# What a disk or another person can bring about at any moment, and no fault of the program can.
+_OF_THE_SYSTEM = frozenset(
+    (*_REASONS, errno.EACCES, errno.EPERM, errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.ESTALE)
+) - {errno.ENOENT}
+
+
+class PathKind(Enum):
+    """What lies at a path, once links are followed."""
+
+    NOTHING = auto()
+    FILE = auto()
+    FOLDER = auto()
+    OTHER = auto()  # a device, a pipe
+
+
+def found_at(path: Path) -> PathKind:
+    """What lies at a path that the user named. SetupError where the system does not let us see."""
+    with reading(path):
+        return look_at(path)
+
+
+def look_at(path: Path) -> PathKind:
+    """The same for those who have words of their own for an OSError."""
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return PathKind.NOTHING
+    if stat.S_ISREG(mode):
+        return PathKind.FILE
+    return PathKind.FOLDER if stat.S_ISDIR(mode) else PathKind.OTHER
+
+
+def is_there(path: Path) -> bool:
+    """Whether anything lies at a path. SetupError where the system does not let us see."""
+    return found_at(path) is not PathKind.NOTHING
+
+
+def seen_at(path: Path) -> PathKind:
+    """What can be seen at a path: nothing, too, where the system does not let us see."""
+    try:
+        return found_at(path)
+    except SetupError:
+        return PathKind.NOTHING
+
+
+def real_path(path: Path) -> Path:
+    """Where a path leads once links are followed, as an absolute one.
+
+    One that leads nowhere stays as far as it can be followed, so that it can be compared and refused later.
+    """
+    try:
+        return Path(os.path.realpath(path))
+    except (OSError, ValueError):
+        return Path(os.path.abspath(path))  # noqa: PTH100 - `absolute` would keep `..`
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """While a file or a folder is read: what the system says against it becomes a SetupError."""
+    refuse_impossible(path)
+    try:
+        yield
+    except OSError as error:
+        raise cannot_read(path, error) from error
+
+
+def cannot_read(path: Path, error: OSError) -> SetupError:
+    if isinstance(error, PermissionError):
+        return SetupError(f"No permission to read {shown(path)}.", "Change its permissions, or copy it.")
+    if error.errno in _REASONS:
+        reason, hint = _REASONS[error.errno]
+        return SetupError(f"{shown(path)} {reason}.", hint)
+    return SetupError(
+        f"{shown(path)} could not be read: {error.strerror or error}.", "Check the disk, or copy the file."
+    )
+
+
+def reason_of(error: OSError) -> str:
+    """What the system said, as a clause."""
+    reason, _ = _REASONS.get(error.errno or 0, ("", ""))
+    return f"it {reason}" if reason else error.strerror or str(error)
+
+
+def shown(path: Path) -> str:
+    """A path for users: whole where it could be one, else without its middle."""
+    return visible(without_middle(str(path), _LONGEST))
+
+
+def said_of_system(error: BaseException) -> SetupError | None:
+    """The last net: an error with which the system refused a file that nobody asked the gate for.
+
+    None where it may as well be a fault of the program.
+    """
+    if isinstance(error, FileNotFoundError) and error.filename is None and current_folder() is None:
+        return SetupError(
+            "The current folder no longer exists: it was deleted or moved.",
+            "Change to an existing folder, or use absolute paths.",
+        )
+    if not isinstance(error, OSError) or error.filename is None or error.errno not in _OF_THE_SYSTEM:
+        return None
+    return cannot_read(Path(os.fsdecode(error.filename)), error)
+
+
+def refuse_impossible(path: Path) -> None:
+    """SetupError for a name that no file can have on this system."""
+    try:
+        possible = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        possible = False
+    if not possible:
+        raise SetupError(
+            f"{shown(path)!r} has a character that no file name can have.", Hint("Choose another name.")
+        )
+    if sys.platform == "win32" and (
+        fault := windows_fault(PureWindowsPath(path.absolute()), _takes_long_paths())
+    ):
+        # Windows would open a device, a second stream of another file, or say that a folder is not there.
+        raise SetupError(f"{shown(path)} is not possible: {fault}.", Hint("Choose another name or folder."))
+
+
+def _takes_long_paths() -> bool:
+    if sys.platform == "win32":
+        with suppress(AttributeError):  # before Windows 10 of 2016
+            return bool(ctypes.windll.ntdll.RtlAreLongPathsEnabled() & 0xFF)
+        return False
+    return True
+
+
+_MOUNTS = Path("/proc/self/mountinfo")
+_OCTAL = re.compile(rb"\\([0-7]{3})")
+_NETWORK = frozenset(
+    (
+        *("nfs", "nfs4", "cifs", "smb2", "smb3", "smbfs", "afpfs", "ncpfs", "webdav", "davfs", "acfs"),
+        *("afs", "coda", "ceph", "lustre", "beegfs", "gpfs", "glusterfs", "orangefs", "pvfs2"),
+        *("9p", "virtiofs", "drvfs", "vboxsf", "vmhgfs", "prl_fs"),  # out of a virtual machine
+        *("fuse", "macfuse", "osxfuse"),
+    )
+)
+
+# struct statfs of macOS: f_flags and f_fstypename, with MNT_LOCAL of f_flags (sys/mount.h).
+_STATFS, _STATFS_BYTES, _MNT_LOCAL = "64xI4x16s", 4096, 0x1000
+_DRIVE_REMOTE = 4  # of GetDriveTypeW
+
+
+def network_file_system(path: Path) -> str | None:
+    """What the system calls the network file system that a path lies on, such as `nfs4` or `fuse.sshfs`.
+
+    None for a disk of this computer, and where nobody knows. The path need not exist.
+    """
+    path = real_path(path)
+    try:
+        if sys.platform == "win32":
+            return _of_windows(path)
+        if sys.platform == "darwin":
+            return _of_macos(path)
+        return network_name(mounted_at(_MOUNTS.read_bytes(), path))
+    except (OSError, AttributeError):  # AttributeError: a system that has not what is asked
+        return None
+
+
+def network_name(name: str | None) -> str | None:
+    """The name of a file system where it is one of a network, else None."""
+    # What programs show as files (FUSE) may lie anywhere; `fuseblk` alone is always a disk.
+    return name if name is not None and (name in _NETWORK or name.startswith("fuse.")) else None
+
+
+def mounted_at(mounts: bytes, path: Path) -> str | None:
+    """The name of the file system of an absolute path, by Linux's table of mounts (`man 5 proc`, mountinfo).
+
+    None where none of them holds it.
+    """
+    found, longest = None, -1
+    for line in mounts.splitlines():
+        before, separator, after = line.partition(b" - ")
+        fields, names = before.split(b" "), after.split(b" ")
+        if not separator or len(fields) < 5:
+            continue
+        place = PurePosixPath(os.fsdecode(_OCTAL.sub(lambda code: bytes([int(code[1], 8)]), fields[4])))
+        # Of two at one place the later one covers the earlier one.
+        if path.is_relative_to(place) and len(place.parts) >= longest:
+            found, longest = os.fsdecode(names[0]), len(place.parts)
+    return found
+
+
+def name_in_statfs(told: bytes) -> str | None:
+    """The name of a network file system by what `statfs` of macOS fills in; None for a local one."""
+    flags, name = struct.unpack_from(_STATFS, told)
+    text = name.split(b"\0")[0].decode("ascii", "replace")
+    return text if not flags & _MNT_LOCAL else network_name(text)
+
+
+def _of_macos(path: Path) -> str | None:
+    system = ctypes.CDLL(None)
+    # On Intel the plain name is that of an older, shorter form.
+    ask = getattr(system, "statfs$INODE64", None) or system.statfs
+    told = ctypes.create_string_buffer(_STATFS_BYTES)
+    for place in (path, *path.parents):
+        if ask(os.fsencode(place), told) == 0:
+            return name_in_statfs(told.raw)
+    return None
+
+
+def _of_windows(path: Path) -> str | None:
+    share = path.drive.startswith("\\\\") and not re.match(r"\\\\[?.]\\[A-Za-z]:", path.drive)
+    if share or _drive_type(path.anchor) == _DRIVE_REMOTE:
+        return "network drive"
+    return None
+
+
+def _drive_type(anchor: str) -> int:
+    if sys.platform == "win32":
+        return int(ctypes.windll.kernel32.GetDriveTypeW(anchor))
+    return 0

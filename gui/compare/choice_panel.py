@@ -1,32 +1,244 @@
-"""What is to be compared: systems, human labels and how; and what is missing before it can be.
+"""What is to be compared: runs and submissions to tick, human labels; what is missing before it can be."""
 
-Knows: the workspace's runs and labels, what was chosen last time. Does not know: how systems are compared.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QSignalBlocker, Signal, Slot
-from PySide6.QtWidgets import QFileDialog, QPushButton
+from PySide6 import QtWidgets
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QKeySequence, QPalette
 
+from engine.annotations.records import LabelSource, LabelSourceKind
 from engine.core.errors import EngineError, SetupError, WrongKindError
-from engine.core.formatting import visible
-from engine.core.label_sources import LabelSource, Whose
+from engine.core.formatting import counted, visible
+from engine.settings.rows import Mode, settings_in_words
 from engine.system.paths import current_folder, home
-from gui.compare.compare_jobs import CompareWish, Examined, examine
-from gui.compare.system_list import SystemList
-from gui.kit.file_dialogs import ALL_FILES, DATASETS, ask_source
-from gui.kit.foreign_text import one_line, plain_label
-from gui.kit.labels import DownScroll, heading, hint, main_button, name, panel, show_text
-from gui.kit.layouts import STRETCH, in_row
-from gui.kit.remedies import IN_THE_WINDOW
-from gui.work.lanes import Lane, LatestTask
-from gui.work.source_box import SourceBox
-from gui.work.workspace import Workspace
+from gui.compare.compare_jobs import CompareRequest, Examined, examine
+from gui.widgets import labels
+from gui.widgets.actions import add_key
+from gui.widgets.files import ALL_FILES, DATASETS, ask_source
+from gui.widgets.foreign_text import one_line, plain_label, tip
+from gui.widgets.notice import IN_THE_WINDOW
+from gui.widgets.views import ListView
+from gui.workspace.page import SourceBox
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
+from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
+    from engine.settings.identity import StoredRun
+
+_LINES_SHOWN = 7  # at the least
+_LETTERS_SHOWN = 28
+
+
+class _TickDelegate(QtWidgets.QStyledItemDelegate):
+    """Draws entries with ticks whose frame can be seen on a dark ground too."""
+
+    def initStyleOption(
+        self, option: QtWidgets.QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Qt frames a tick in a darker shade of the ground of windows."""
+        super().initStyleOption(option, index)
+        option.palette.setColor(QPalette.ColorRole.Window, option.palette.placeholderText().color())
+
+
+class SystemList(QtWidgets.QWidget):
+    """What can be compared. A file that is lost, or does not fit, keeps its place but cannot be chosen."""
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._known_runs: Sequence[StoredRun] = ()
+        self._open_run: int | None = None
+        self._ticked_runs: set[int] = set()
+        self._files: dict[Path, bool] = {}
+        self._examined = Examined()
+        self.view = ListView()
+        self.view.setItemDelegate(_TickDelegate(self.view))
+        labels.name(self.view, "Runs and submissions to compare")
+        self.view.setSpacing(2)
+        self.view.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.view.itemChanged.connect(self._take_tick)
+        self.view.currentRowChanged.connect(self._follow_current)
+        add_key(self.view, QKeySequence.StandardKey.Delete, self.remove_current)
+        self._gone = plain_label(role="warning")
+        self._gone.hide()
+        self.add_button = QtWidgets.QPushButton("&Add submission…")
+        labels.name(
+            self.add_button,
+            "Add submission files",
+            "Submissions are .tsv files. They can be dropped here too.",
+        )
+        self._remove = QtWidgets.QPushButton("Re&move")
+        labels.name(self._remove, "Remove the submission from the list", "The file itself stays.")
+        self._remove.clicked.connect(self.remove_current)
+        buttons = labels.in_row((self.add_button, labels.STRETCH), self._remove)
+        labels.in_column((self.view, labels.STRETCH), self._gone, buttons, on=self)
+        self.fit()
+        self._follow_current()
+
+    # What is chosen
+
+    @property
+    def runs(self) -> tuple[int, ...]:
+        """The ids of the ticked runs, the oldest first."""
+        return tuple(sorted(run.id for run in self._known_runs if run.id in self._ticked_runs))
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The ticked submission files that can be compared."""
+        return tuple(path for path, ticked in self._files.items() if ticked and self._why_not(path) == "")
+
+    @property
+    def all_files(self) -> tuple[Path, ...]:
+        return tuple(self._files)
+
+    def as_json(self) -> dict[str, Any]:
+        files = [[str(path), ticked] for path, ticked in self._files.items()]
+        return {"runs": sorted(self._ticked_runs), "files": files}
+
+    def restore(self, values: Mapping[str, Any]) -> None:
+        """Take ticks and files that were remembered; what is damaged is left out."""
+        runs, files = values.get("runs"), values.get("files")
+        self._ticked_runs = (
+            {run_id for run_id in runs if isinstance(run_id, int)} if isinstance(runs, list) else set()
+        )
+        pairs = [entry for entry in files if isinstance(entry, list)] if isinstance(files, list) else []
+        known = (pair for pair in pairs if [type(part) for part in pair] == [str, bool])
+        self._files = {Path(path): ticked for path, ticked in known}
+        self._fill()
+
+    # What there is
+
+    def show_runs(self, runs: "Sequence[StoredRun]") -> None:
+        self._known_runs = [run for run in runs if not run.archived or run.id in self._ticked_runs]
+        self._fill()
+
+    def mark_open(self, run: int | None) -> None:
+        if run != self._open_run:
+            self._open_run = run
+            self._fill()
+
+    def tick_only(self, run: int) -> None:
+        """Propose this run, before the user has chosen."""
+        if self._ticked_runs != {run}:
+            self._ticked_runs = {run}
+            self._fill()
+
+    def tick(self, run: int) -> None:
+        """Tick this run too, once it is listed."""
+        self._ticked_runs.add(run)
+        self._fill()
+        self.changed.emit()
+
+    def add_files(self, paths: Iterable[Path]) -> None:
+        """List these submission files too, and tick them."""
+        self._files |= {path.absolute(): True for path in paths}
+        self._fill()
+        self.changed.emit()
+
+    def remove_current(self) -> None:
+        """Take the current file off the list; runs stay."""
+        path = self._current_file()
+        if path is None:
+            return
+        row = self.view.currentRow()
+        del self._files[path]
+        self._fill()
+        self.view.setCurrentRow(min(row, self.view.count() - 1))
+        self.changed.emit()
+
+    @Slot(object)
+    def show_examined(self, examined: Examined) -> None:
+        """Mark the files that cannot be compared by now, and say why."""
+        before = {path: self._why_not(path) for path in self._files}
+        self._examined = examined
+        if before != {path: self._why_not(path) for path in self._files}:
+            self._fill()
+            self.changed.emit()
+        gone = ", ".join(path.name for path in self._files if path in examined.missing)
+        lines = [f"Not found: {gone}. Put it back, or remove it from the list."] if gone else []
+        unfit = [examined.unfit[path] for path in self._files if path in examined.unfit]
+        lines += [error.problem.partition("\n")[0] for error in unfit]
+        labels.show_text(self._gone, "\n".join(lines))
+
+    def _why_not(self, path: Path) -> str:
+        """Why a file cannot be compared, in two words; empty where it can."""
+        if path in self._examined.missing:
+            return "not found"
+        return "does not fit" if path in self._examined.unfit else ""
+
+    # Making
+
+    def fit(self) -> None:
+        metrics = self.fontMetrics()
+        self.view.setMinimumSize(
+            QSize(metrics.averageCharWidth() * _LETTERS_SHOWN, metrics.height() * _LINES_SHOWN)
+        )
+
+    def _fill(self) -> None:
+        row = self.view.currentRow()
+        with QSignalBlocker(self.view):
+            self.view.clear()
+            for run in self._known_runs:
+                text = _words_on(run, run.id == self._open_run)
+                self._add_row(
+                    text, run.id in self._ticked_runs, f"{text}\n{run.created.astimezone():%Y-%m-%d %H:%M}"
+                )
+            for path, ticked in self._files.items():
+                why_not = self._why_not(path)
+                shown = f"{path.name} ({why_not})" if why_not else path.name
+                self._add_row(shown, ticked and not why_not, str(path), not why_not)
+            self.view.setCurrentRow(min(row, self.view.count() - 1))
+        self._follow_current()
+
+    def _add_row(self, text: str, ticked: bool, more: str, there: bool = True) -> None:
+        entry = QtWidgets.QListWidgetItem("\n".join(map(one_line, text.split("\n"))))
+        entry.setToolTip(tip(more))
+        flags = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled
+        entry.setFlags(flags | Qt.ItemFlag.ItemIsUserCheckable if there else flags)
+        entry.setCheckState(Qt.CheckState.Checked if ticked else Qt.CheckState.Unchecked)
+        self.view.addItem(entry)
+
+    def _current_file(self) -> Path | None:
+        place = self.view.currentRow() - len(self._known_runs)
+        return self.all_files[place] if 0 <= place < len(self._files) else None
+
+    @Slot(QtWidgets.QListWidgetItem)
+    def _take_tick(self, entry: QtWidgets.QListWidgetItem) -> None:
+        row = self.view.row(entry)
+        ticked = entry.checkState() is Qt.CheckState.Checked
+        if row >= len(self._known_runs):
+            self._files[self.all_files[row - len(self._known_runs)]] = ticked
+        elif ticked:
+            self._ticked_runs.add(self._known_runs[row].id)
+        else:
+            self._ticked_runs.discard(self._known_runs[row].id)
+        self.changed.emit()
+
+    @Slot()
+    def _follow_current(self) -> None:
+        self._remove.setEnabled(self._current_file() is not None)
+
+
+def _words_on(run: "StoredRun", is_open: bool) -> str:
+    """What tells a run from others, on two lines."""
+    identity = run.identity
+    parts = [identity.dataset_path.name, counted(run.judged, "item", "items")]
+    if not run.complete:
+        parts[-1] = f"{run.judged:,} of {identity.items:,} items"
+    if run.by_a_model:
+        parts += filter(None, [settings_in_words(identity.judge_settings)])
+    elif identity.mode is Mode.LABELS:
+        parts.append("labels only")
+    shown = " (shown)" if is_open else ""
+    model = "" if run.submitted else f": {one_line(identity.model_name)}"
+    return f"{run.title}{shown}{model}\n{one_line(', '.join(parts))}"
+
 
 _KEPT = "compare"  # the name under which the choice is remembered
 LEAST_SYSTEMS = 2
@@ -34,38 +246,65 @@ _IN_USE = "dataset with the human labels of Compare"
 _SUBMISSIONS = f"Submissions (*.tsv *.tsv.gz);;{ALL_FILES}"
 
 
-class ChoicePanel(DownScroll):
+class ChoicePanel(labels.DownScroll):
     """Systems to tick, labels to choose, options. `compare_button`, which starts, stands in the header."""
 
     changed = Signal()
-    compare_wanted = Signal()
-    panel_wanted = Signal()  # the ticked systems are to be decided together
     gold_changed = Signal()
     refused = Signal(object)  # an EngineError: files that cannot be compared were not added
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
-        name(self, "What is compared")
+        labels.name(self, "What is compared")
         self._workspace = workspace
         self._busy = False
         self._chosen: Dataset | None = None
-        self._examined_with: Dataset | None = None  # the labels that the files were last held against
-        self._looking = LatestTask(workspace.threads, Lane.FILES, self)
+        self._examined_with: Dataset | None = None  # the labels that the files were last compared with
         self._reading = workspace.reader(self)
         self.systems = SystemList()
+        self._looking = TaskPanel(workspace.threads, ThreadName.FILES, self, self.systems.show_examined)
         self.gold_text = plain_label()
         self.whose = SourceBox()
-        self.compare_button = main_button("&Compare")
-        name(self.compare_button, "Compare the ticked systems", "Ctrl+Enter")
-        self._lacking = hint("")
-        self._build()
-        self._connect()
-        self._restore()
+        self.compare_button = labels.main_button("&Compare")
+        labels.name(self.compare_button, "Compare the ticked systems", "Ctrl+Enter")
+        self._lacking = labels.hint("")
+        self.panel_button = QtWidgets.QPushButton("Make a jur&y…")
+        labels.name(
+            self.panel_button,
+            "Make a jury of the ticked systems",
+            "Combines them into one judge, stored as a run of its own",
+        )
+        self._gold_button = QtWidgets.QPushButton("Choose &labels…")
+        labels.name(self._gold_button, "Choose a dataset with human labels")
+        self._own_button = QtWidgets.QPushButton("Run's o&wn")
+        labels.name(self._own_button, "Use the human labels of the open run's own dataset again")
+        buttons = labels.in_row((self._gold_button, labels.STRETCH), self._own_button)
+        systems = (labels.heading("Systems"), (self.systems, labels.STRETCH), self.panel_button)
+        chosen = (*systems, labels.heading("Human labels"), self.gold_text)
+        self.setWidget(labels.panel(*chosen, buttons, self.whose, self._lacking))
+        space = self._workspace
+        self.systems.add_button.clicked.connect(self._ask_submissions)
+        self._gold_button.clicked.connect(self._ask_gold)
+        self._own_button.clicked.connect(self.use_default_labels)
+        self._reading.finished.connect(self._take_gold)
+        self._reading.failed.connect(self._refuse_gold)
+        self._reading.put_off.connect(self.bring_up_to_date)
+        space.runs_changed.connect(self._list_runs)
+        for signal in (self.systems.changed, self.whose.changed):
+            signal.connect(self._remember)
+        for signal in (space.run_changed, space.dataset_changed):
+            signal.connect(self.bring_up_to_date)
+        space.run_changed.connect(self._mark_open)
+        values = self._workspace.state.record(_KEPT)
+        with QSignalBlocker(self.whose):
+            if values.get("labels_of") in list(LabelSourceKind):
+                self.whose.choose(LabelSource(LabelSourceKind(values["labels_of"])))
+        self.systems.restore(values)
+        self._list_runs()
 
     @property
-    def choice(self) -> CompareWish:
-        """What is ticked."""
-        return CompareWish(self.systems.runs, self.systems.files, self.whose.source.kind)
+    def choice(self) -> CompareRequest:
+        return CompareRequest(self.systems.runs, self.systems.files, self.whose.source.kind)
 
     @property
     def gold(self) -> "Dataset | None":
@@ -79,7 +318,6 @@ class ChoicePanel(DownScroll):
 
     @property
     def _gold_from(self) -> str:
-        """Why it is these labels."""
         if self._chosen is not None:
             return "chosen here"
         run = self._workspace.run
@@ -93,7 +331,7 @@ class ChoicePanel(DownScroll):
         chosen = self.choice.systems
         if chosen < LEAST_SYSTEMS:
             more = "Tick two systems or more" if not chosen else "Tick one more system"
-            steps.append(f"{more}: runs of the Judge page, or submission files.")
+            steps.append(f"{more}: runs from the Judge page, or submission files.")
         gold = self.gold
         if gold is None:
             steps.append("Choose a dataset with human labels.")
@@ -112,7 +350,7 @@ class ChoicePanel(DownScroll):
         """List submission files and tick them, once it is known that they can be compared; one that is listed
         already is only ticked.
         """
-        adding = self._workspace.threads.start(Lane.FILES, examine(list(paths), self.gold))
+        adding = self._workspace.threads.start(ThreadName.FILES, examine(list(paths), self.gold))
         adding.finished.connect(self._add)
         adding.failed.connect(self.refused)
 
@@ -122,15 +360,15 @@ class ChoicePanel(DownScroll):
         if examined.fit:
             self.systems.add_files(examined.fit)
         if listed:
-            self._workspace.note.emit(f"In the list already: {', '.join(listed)}")
+            self._workspace.note.emit(f"Already in the list: {', '.join(listed)}")
         gone = [SetupError(f"{path} does not exist.", "Check the folder.") for path in examined.missing]
         elsewhere = [error for error in examined.unfit.values() if isinstance(error, WrongKindError)]
         for error in elsewhere:  # said where a button opens it in its own place
             self._workspace.problem.emit(error)
         if errors := [*gone, *(error for error in examined.unfit.values() if error not in elsewhere)]:
             problems = [error.problem for error in errors]
-            remedies = dict.fromkeys(IN_THE_WINDOW.of(error.remedy) for error in errors)
-            self.refused.emit(SetupError("\n".join(problems), "\n".join(remedies)))
+            hints = dict.fromkeys(IN_THE_WINDOW.of(error.hint) for error in errors)
+            self.refused.emit(SetupError("\n".join(problems), "\n".join(hints)))
         self.look_for_files()
 
     def choose_gold(self, path: Path) -> None:
@@ -140,7 +378,7 @@ class ChoicePanel(DownScroll):
         self._reading.read_labels(path, ticked)
 
     @Slot()
-    def use_usual_labels(self) -> None:
+    def use_default_labels(self) -> None:
         """Hold the systems against the labels of the open run, or the open dataset, again."""
         self._reading.drop()
         self._take_gold(None)
@@ -172,56 +410,19 @@ class ChoicePanel(DownScroll):
 
     @Slot()
     def bring_up_to_date(self) -> None:
-        """Say what is chosen and what is missing."""
         gold, lacking = self.gold, self.lacking
         if gold is not self._examined_with and self.systems.all_files:
             self.look_for_files()
-        self.gold_text.setText(visible(f"{_words_on(gold)} ({self._gold_from})") if gold else "None yet.")
+        self.gold_text.setText(
+            visible(f"{_choice_panel_words_on(gold)} ({self._gold_from})") if gold else "None yet."
+        )
         self._own_button.setVisible(self._chosen is not None)
         self.compare_button.setEnabled(not lacking and not self._busy)
         self.panel_button.setEnabled(self.choice.systems >= LEAST_SYSTEMS)
-        show_text(self._lacking, "\n".join(lacking))
+        labels.show_text(self._lacking, "\n".join(lacking))
         self.changed.emit()
 
     # Making
-
-    def _build(self) -> None:
-        self.panel_button = QPushButton("Decide &together…")
-        name(self.panel_button, "Decide together by the ticked systems", "A panel, kept as a run of its own")
-        self._gold_button = QPushButton("Choose &labels…")
-        name(self._gold_button, "Choose a dataset with human labels")
-        self._own_button = QPushButton("Run's o&wn")
-        name(self._own_button, "Use the labels of the open run's own dataset again")
-        buttons = in_row((self._gold_button, STRETCH), self._own_button)
-        systems = (heading("Systems"), (self.systems, STRETCH), self.panel_button)
-        chosen = (*systems, heading("Human labels"), self.gold_text)
-        self.setWidget(panel(*chosen, buttons, self.whose, self._lacking))
-
-    def _connect(self) -> None:
-        space = self._workspace
-        self._looking.finished.connect(self.systems.show_examined)
-        self.systems.files_wanted.connect(self._ask_submissions)
-        self._gold_button.clicked.connect(self._ask_gold)
-        self._own_button.clicked.connect(self.use_usual_labels)
-        self._reading.finished.connect(self._take_gold)
-        self._reading.failed.connect(self._refuse_gold)
-        self._reading.put_off.connect(self.bring_up_to_date)
-        self.compare_button.clicked.connect(self.compare_wanted)
-        self.panel_button.clicked.connect(self.panel_wanted)
-        space.runs_changed.connect(self._list_runs)
-        for signal in (self.systems.changed, self.whose.changed):
-            signal.connect(self._remember)
-        for signal in (space.run_changed, space.dataset_changed):
-            signal.connect(self.bring_up_to_date)
-        space.run_changed.connect(self._mark_open)
-
-    def _restore(self) -> None:
-        values = self._workspace.state.record(_KEPT)
-        with QSignalBlocker(self.whose):
-            if values.get("labels_of") in list(Whose):
-                self.whose.choose(LabelSource(Whose(values["labels_of"])))
-        self.systems.restore(values)
-        self._list_runs()
 
     # What happens
 
@@ -247,7 +448,9 @@ class ChoicePanel(DownScroll):
 
     @Slot()
     def _ask_submissions(self) -> None:
-        names, _ = QFileDialog.getOpenFileNames(self, "Add submissions", str(self.folder), _SUBMISSIONS)
+        names, _ = QtWidgets.QFileDialog.getOpenFileNames(
+            self, "Add submissions", str(self.folder), _SUBMISSIONS
+        )
         if names:
             self.add_files([Path(path) for path in names])
 
@@ -258,7 +461,7 @@ class ChoicePanel(DownScroll):
             self.choose_gold(path)
 
 
-def _words_on(gold: "Dataset") -> str:
+def _choice_panel_words_on(gold: "Dataset") -> str:
     items = f"{len(gold):,} {'item' if len(gold) == 1 else 'items'}"
     criteria = f"{len(gold.criteria)} {'criterion' if len(gold.criteria) == 1 else 'criteria'}"
     return f"{one_line(gold.name)}: {items}, {criteria} with labels"

@@ -1,32 +1,29 @@
-"""Jobs that compare systems: see whether files can be, open and measure all, find differences, save them.
-
-Knows: the steps of a comparison. Does not know: windows.
-"""
+"""Jobs that examine and compare systems, list their differences, save them, and make a jury of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.annotations.records import LabelSourceKind
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed, short_name, words
-from engine.core.label_sources import Whose
 from engine.core.rubric import rubric_of_names
-from engine.core.sheets import Sheet
-from engine.system.places import is_there
-from gui.kit.remedies import IN_THE_WINDOW
-from gui.work.file_jobs import Chosen, with_labels_for
-from gui.work.lanes import Job, JobControl
-from gui.work.marks import RunMark, gold_mark, run_mark
+from engine.core.tables import Section, Sentences, Sheet, Tone
+from engine.system.paths import is_there
+from gui.widgets.foreign_text import one_line
+from gui.widgets.notice import IN_THE_WINDOW
+from gui.workspace.file_jobs import Chosen, with_labels_for
+from gui.workspace.open_run import RunMark, gold_mark, run_mark
+from gui.workspace.threads import AtWork, Job, JobControl, job
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
-    from engine.measure.comparison import Comparison, Difference
-    from engine.measure.evaluation import Evaluation
-    from engine.measure.matching import Matched
-    from engine.measure.systems import System
-    from engine.report.ranking_sections import RankingsBeside
-    from gui.work.slice_jobs import Sliced
+    from engine.metrics.comparison import Comparison, Difference
+    from engine.metrics.evaluation import Evaluation
+    from engine.metrics.matching import Matched, System
+    from engine.report.rankings import RankingsBeside
+    from gui.workspace.file_jobs import Sliced
 
 
 @dataclass(frozen=True)
@@ -39,28 +36,24 @@ class Examined:
 
     @property
     def fit(self) -> list[Path]:
-        """The files that can be compared."""
         return [path for path in self.paths if path not in self.missing and path not in self.unfit]
 
 
-def examine(paths: Sequence[Path], gold: "Dataset | None") -> Job[Examined]:
+@job
+def examine(control: JobControl, paths: Sequence[Path], gold: "Dataset | None") -> Examined:
     """Whether files can be compared, with these human labels where there are any."""
-
-    def work(control: JobControl) -> Examined:
-        missing: set[Path] = set()
-        unfit: dict[Path, SetupError] = {}
-        for path in paths:
-            control.cancel.raise_if_requested()
-            if not is_there(path):
-                missing.add(path)
-                continue
-            try:
-                _check(path, gold, control)
-            except SetupError as error:
-                unfit[path] = error
-        return Examined(paths, frozenset(missing), unfit)
-
-    return work
+    missing: set[Path] = set()
+    unfit: dict[Path, SetupError] = {}
+    for path in paths:
+        control.cancel.raise_if_requested()
+        if not is_there(path):
+            missing.add(path)
+            continue
+        try:
+            _check(path, gold, control)
+        except SetupError as error:
+            unfit[path] = error
+    return Examined(paths, frozenset(missing), unfit)
 
 
 def _check(path: Path, gold: "Dataset | None", control: JobControl) -> None:
@@ -76,38 +69,28 @@ def _check(path: Path, gold: "Dataset | None", control: JobControl) -> None:
         ids = counted(len(submission.rows), "id is", "ids are")
         raise SetupError(
             f"{name} is a submission for other items: its {ids} not in {labelled}, the human labels.",
-            "Choose the labels of its items first (“Choose labels…”), then add it.",
+            "Choose the human labels of its items first (“Choose labels…”), then add it.",
         )
     labels = with_labels_for(gold, [rubric_of_names(submission.criteria)], control.cancel)
     if labels.criteria and not set(submission.criteria) & set(labels.criteria):
         its, theirs = (listed(list(map(words, names))) for names in (submission.criteria, labels.criteria))
         raise SetupError(
             f"{name} is a submission on other criteria ({its}): {labelled} has human labels on {theirs}.",
-            "Choose labels on its criteria first (“Choose labels…”), then add it.",
+            "Choose human labels on its criteria first (“Choose labels…”), then add it.",
         )
 
 
 @dataclass(frozen=True)
-class CompareWish:
+class CompareRequest:
     """What is compared, and how. `runs`: ids. `labels_of`: whose labels of the runs count."""
 
     runs: tuple[int, ...] = ()
     files: tuple[Path, ...] = ()
-    labels_of: Whose = Whose.LAST
+    labels_of: LabelSourceKind = LabelSourceKind.LAST
 
     @property
     def systems(self) -> int:
-        """How many systems that is."""
         return len(self.runs) + len(self.files)
-
-
-@dataclass(frozen=True)
-class Comparing:
-    """How far a comparison is: `done` of `total` steps, and what is done now."""
-
-    what: str
-    done: int
-    total: int
 
 
 @dataclass(frozen=True)
@@ -116,13 +99,13 @@ class Compared:
 
     `whole`: each system on all items, `chosen`: the slice that alone is compared, None for all of them.
     `notes`: sentences on what is not compared or not to be taken for
-    more than it is. `doubts`: a line for each system whose judge may not have judged. `runs`: by system, the
-    id of its run, None for a submission. `rows`: by item id, its place in `dataset`. `marks`: by the id of
-    each run, what it was, by value. `beside`: the candidates ranked by each of two systems, None where there
-    are more of them, or the dataset names no candidates.
+    more than it is. `doubts`: a line for each system whose judge may not have judged. `runs`: by
+    system, the id of its run, None for a submission. `rows`: by item id, its place in `dataset`. `marks`: by
+    the id of each run, what it was, by value. `beside`: the candidates ranked by each of two systems, None
+    where there are more of them, or the dataset names no candidates.
     """
 
-    choice: CompareWish
+    choice: CompareRequest
     dataset: "Dataset"
     comparison: "Comparison"
     evaluations: "Sequence[Evaluation]"
@@ -138,49 +121,46 @@ class Compared:
 
     @property
     def differences(self) -> "Sequence[Difference]":
-        """The items and criteria on which the systems differ."""
         return self.comparison.differences
 
 
+@job
 def compare_systems(
-    store_path: Path, choice: CompareWish, gold: "Dataset", chosen: Chosen | None = None
-) -> Job[Compared]:
+    control: JobControl,
+    store_path: Path,
+    choice: CompareRequest,
+    gold: "Dataset",
+    chosen: Chosen | None = None,
+) -> Compared:
     """Hold the chosen systems against the human labels of a dataset, on one slice of its items where one is
-    `chosen`; reports Comparing.
+    `chosen`; reports AtWork.
     """
+    from engine.metrics.comparison import match_all
+    from engine.metrics.matching import open_system, system_of_file, told_apart
 
-    def work(control: JobControl) -> Compared:
-        from engine.measure.comparison import match_all
-        from engine.measure.systems import open_system, system_of_file, told_apart
-
-        steps = _Steps(control, 2 * choice.systems + 3)
-        opened = []
-        for run in choice.runs:
-            steps.begin(f"Reading run {run} …")
-            opened.append(open_system(str(run), store_path, choice.labels_of))
-        for path in choice.files:
-            steps.begin(f"Reading {path.name} …")
-            opened.append(system_of_file(path))
-        systems = told_apart(opened)
-        steps.begin("Joining them with the human labels …")
-        # The open dataset holds the labels on what is asked next, and runs may have been asked otherwise.
-        labels = with_labels_for(gold, [one.asked for one in systems if one.asked], control.cancel)
-        return _on_slice(choice, gold, match_all(systems, labels, partial=True), chosen, steps)
-
-    return work
+    steps = _Steps(control, 2 * choice.systems + 3)
+    opened = []
+    for run in choice.runs:
+        steps.begin(f"Reading run {run} …")
+        opened.append(open_system(str(run), store_path, choice.labels_of))
+    for path in choice.files:
+        steps.begin(f"Reading {path.name} …")
+        opened.append(system_of_file(path))
+    systems = told_apart(opened)
+    steps.begin("Joining them with the human labels …")
+    # The open dataset holds the labels on what is asked next, and runs may have been asked otherwise.
+    labels = with_labels_for(gold, [one.asked for one in systems if one.asked], control.cancel)
+    return _on_slice(choice, gold, match_all(systems, labels, partial=True), chosen, steps)
 
 
-def compare_part(compared: Compared, chosen: Chosen | None) -> Job[Compared]:
-    """The same comparison on one slice of the items alone, or on all of them; reports Comparing.
+@job
+def compare_part(control: JobControl, compared: Compared, chosen: Chosen | None) -> Compared:
+    """The same comparison on one slice of the items alone, or on all of them; reports AtWork.
 
     SetupError where no item of the slice has a human label.
     """
-
-    def work(control: JobControl) -> Compared:
-        steps = _Steps(control, len(compared.whole) + 2)
-        return _on_slice(compared.choice, compared.dataset, compared.whole, chosen, steps)
-
-    return work
+    steps = _Steps(control, len(compared.whole) + 2)
+    return _on_slice(compared.choice, compared.dataset, compared.whole, chosen, steps)
 
 
 def same_labels(dataset: "Dataset", other: "Dataset") -> Job[bool]:
@@ -199,15 +179,15 @@ class _Steps:
 
     def begin(self, what: str) -> None:
         self._control.cancel.raise_if_requested()
-        self._control.report(Comparing(what, self._done, self._total))
+        self._control.report(AtWork(one_line(what), self._done, self._total))
         self._done += 1
 
 
 def _on_slice(
-    choice: CompareWish, gold: "Dataset", whole: "Sequence[Matched]", chosen: Chosen | None, steps: _Steps
+    choice: CompareRequest, gold: "Dataset", whole: "Sequence[Matched]", chosen: Chosen | None, steps: _Steps
 ) -> Compared:
-    from engine.measure.comparison import compare
-    from engine.measure.evaluation import evaluate
+    from engine.metrics.comparison import compare
+    from engine.metrics.evaluation import evaluate
 
     kept = whole
     if chosen is not None:
@@ -224,20 +204,20 @@ def _on_slice(
 
 def _ranked(kept: "Sequence[Matched]", steps: _Steps) -> "RankingsBeside | None":
     """The candidates by each of the systems, where these are two."""
-    from engine.report.ranking_sections import rankings_beside
+    from engine.report.rankings import rankings_beside
 
     steps.begin("Ranking the candidates by each …")
     return rankings_beside(kept, steps.cancel)
 
 
 def _compared(
-    choice: CompareWish,
+    choice: CompareRequest,
     gold: "Dataset",
     systems: "Sequence[System]",
     evaluations: "Sequence[Evaluation]",
     comparison: "Comparison",
 ) -> Compared:
-    from engine.report.comparison_tables import comparison_sheet
+    from engine.report.comparison import comparison_sheet
 
     return Compared(
         choice=choice,
@@ -275,50 +255,103 @@ class DifferenceFilter:
     text: str = ""
 
 
-def filter_differences(compared: Compared, wanted: DifferenceFilter) -> Job[Sequence[int]]:
+@job
+def filter_differences(control: JobControl, compared: Compared, wanted: DifferenceFilter) -> Sequence[int]:
     """The places, from 0, of the differences that a filter lets through, in order."""
+    from engine.data.dataset_views import matching_rows
 
-    def work(control: JobControl) -> Sequence[int]:
-        from engine.data.item_search import matching_rows
-
-        rows: set[int] | None = None
-        if wanted.text.strip():
-            rows = set(matching_rows(compared.dataset, wanted.text, control.cancel).tolist())
-        return [
-            place
-            for place, difference in enumerate(compared.differences)
-            if wanted.criterion in {None, difference.criterion}
-            and (difference.one_is_right or not wanted.one_is_right)
-            and (rows is None or compared.rows[difference.item_id] in rows)
-        ]
-
-    return work
+    rows: set[int] | None = None
+    if wanted.text.strip():
+        rows = set(matching_rows(compared.dataset, wanted.text, control.cancel).tolist())
+    return [
+        place
+        for place, difference in enumerate(compared.differences)
+        if wanted.criterion in {None, difference.criterion}
+        and (difference.one_is_right or not wanted.one_is_right)
+        and (rows is None or compared.rows[difference.item_id] in rows)
+    ]
 
 
+@job
 def save_comparison(
-    path: Path, compared: Compared, in_use: Mapping[str, Path], slices: "Sliced | None" = None
-) -> Job[Path]:
+    _control: JobControl,
+    path: Path,
+    compared: Compared,
+    in_use: Mapping[str, Path],
+    slices: "Sliced | None" = None,
+) -> Path:
     """Write a comparison as JSON, with its slices where it is divided, over nothing that was compared and no
     file in use; the path.
     """
+    from engine.report.comparison import comparison_json
+    from engine.system.files import check_targets, write_json
 
-    def work(_control: JobControl) -> Path:
-        from engine.report.comparison_tables import comparison_json
-        from engine.system.files import check_targets, write_json
+    read = {f"file {path}": path for path in compared.choice.files}
+    for evaluation in compared.evaluations:
+        if evaluation.matched.system.results is not None:
+            identity = evaluation.matched.system.results.run.identity
+            read |= {f"dataset of {evaluation.name}": identity.dataset_path}
+            read |= {f"model of {evaluation.name}": identity.model_path}
+    check_targets({"The comparison": path}, {**in_use, **read, "dataset": compared.dataset.path})
+    by_slice = [[of_system] for of_system in slices.measured] if slices is not None else []
+    wins = [slices.weighed] if slices is not None else []
+    found = comparison_json(
+        compared.comparison, compared.evaluations, slices=by_slice, wins=wins, beside=compared.beside
+    )
+    write_json(path, found)
+    return path
 
-        read = {f"file {path}": path for path in compared.choice.files}
-        for evaluation in compared.evaluations:
-            if evaluation.matched.system.results is not None:
-                identity = evaluation.matched.system.results.run.identity
-                read |= {f"dataset of {evaluation.name}": identity.dataset_path}
-                read |= {f"model of {evaluation.name}": identity.model_path}
-        check_targets({"The comparison": path}, {**in_use, **read, "dataset": compared.dataset.path})
-        by_slice = [[of_system] for of_system in slices.measured] if slices is not None else []
-        wins = [slices.weighed] if slices is not None else []
-        found = comparison_json(
-            compared.comparison, compared.evaluations, slices=by_slice, wins=wins, beside=compared.beside
-        )
-        write_json(path, found)
-        return path
 
-    return work
+@dataclass(frozen=True)
+class JuryRequest:
+    """Which systems form a jury, and how they are combined.
+
+    `gold`: the human labels that weights are fitted to; None for the mean of all. `lengths`: whether
+    the lengths of the responses may count then. `certainty`: of a label of a submission, None as by default.
+    """
+
+    choice: CompareRequest
+    name: str = ""
+    gold: "Dataset | None" = None
+    lengths: bool = False
+    certainty: float | None = None
+
+
+@dataclass(frozen=True)
+class StoredJury:
+    """A jury that is stored as a run: its number and title, and what is to be seen of it."""
+
+    run_id: int
+    title: str
+    sheet: Sheet
+
+
+@job
+def decide_together(control: JobControl, store_path: Path, request: JuryRequest) -> StoredJury:
+    """Make a jury and store it; reports MeasureProgress while it is fitted. SetupError, StoreError."""
+    from engine.calibration.jury import DEFAULT_CERTAINTY
+    from engine.core.events import followed
+    from engine.metrics.matching import open_system, system_of_file, told_apart
+    from engine.operations.measuring import JurySetup
+    from engine.operations.measuring import decide_together as deciding
+    from engine.settings.identity import checked_name
+
+    checked_name(request.name, "the jury")
+    runs = [open_system(str(run), store_path, LabelSourceKind.JUDGE) for run in request.choice.runs]
+    systems = told_apart([*runs, *map(system_of_file, request.choice.files)])
+    control.cancel.raise_if_requested()
+    gold = request.gold
+    if gold is not None:
+        asked = [system.asked for system in systems if system.asked]
+        gold = with_labels_for(gold, asked, control.cancel)
+    setup = JurySetup(
+        systems,
+        request.name,
+        gold=gold,
+        partial=True,
+        lengths=request.lengths,
+        certainty=request.certainty or DEFAULT_CERTAINTY,
+    )
+    kept = followed(deciding(setup, store_path, control.cancel), control.report)
+    said = [Section("remarks", "", [Sentences(kept.remarks, Tone.CAVEAT)])] if kept.remarks else []
+    return StoredJury(kept.run.id, kept.run.title, Sheet("", [*said, *kept.sections]))

@@ -1,85 +1,202 @@
-"""The page Compare: runs and submissions side by side against the same human labels.
-
-Knows: when a comparison begins and ends, and the way to Review. Does not know: how systems are compared.
-"""
+"""The page Compare: systems side by side against the same human labels, juries, the way to Review."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Slot
+from PySide6 import QtWidgets
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
-from engine.core.errors import EngineError
-from engine.core.formatting import visible
+from engine.annotations.records import Filters, LabelSource, WantedItems
+from engine.core.formatting import counted, short_name, visible
 from engine.core.judgments import JudgmentKey
-from engine.core.label_sources import LabelSource
-from engine.core.review_filters import Filters, WantedItems
+from gui.compare import compare_jobs
 from gui.compare.choice_panel import ChoicePanel
-from gui.compare.compare_jobs import (
-    Compared,
-    Comparing,
-    compare_part,
-    compare_systems,
-    same_labels,
-    save_comparison,
-)
 from gui.compare.comparison_view import ComparisonView
-from gui.compare.panel_dialog import PanelDialog
-from gui.kit.actions import add_key
-from gui.kit.busy import BusyLine
-from gui.kit.file_dialogs import ask_target
-from gui.kit.foreign_text import one_line, plain_label
-from gui.kit.labels import heading, hint, name, panel, show_text
-from gui.kit.layouts import STRETCH, in_column
-from gui.kit.notice import Notice
-from gui.work.files_in_use import files_in_use
-from gui.work.lanes import Lane, LatestTask
-from gui.work.marks import run_mark
-from gui.work.page import Page, PageSplitter
-from gui.work.page_name import PageName
-from gui.work.workspace import Workspace
+from gui.widgets.fields import DoubleSpinBox
+from gui.widgets.files import ask_target
+from gui.widgets.foreign_text import plain_label
+from gui.widgets.labels import (
+    STRETCH,
+    as_row,
+    heading,
+    hint,
+    in_column,
+    in_row,
+    label,
+    name,
+    panel,
+    show_text,
+)
+from gui.widgets.notice import Notice
+from gui.workspace.open_run import run_mark
+from gui.workspace.page import Page, PageSplitter
+from gui.workspace.state import PageName
+from gui.workspace.task_panel import TaskDialog, TaskPanel
+from gui.workspace.threads import ThreadName
+from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
 
+_JURY = (
+    "Their judgments of the same items are combined into one: a jury, stored as a run of its own that can"
+    " be scored, reviewed, compared, ranked and exported. The runs do not change."
+)
+_MEAN = "All judges count equally: the mean of their log-probabilities. Needs no human labels."
+_BY_LABELS = (
+    "Fits the weight and the confidence of each judge to human labels, with L2 regularisation towards equal"
+    " weights, so that few labels do little harm. The gain is measured by cross-validation."
+)
+_LENGTHS = "Annotators often prefer the longer response; the labels then depend less on the content."
+_CERTAINTY = (
+    "The probability assumed for a submission's labels: a submission has labels without probabilities."
+)
+_SIZE = (160, 42)  # characters, lines
+
+
+class JuryDialog(TaskDialog):
+    """`made`: the number of the run that the jury is."""
+
+    made = Signal(int)
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        choice: compare_jobs.CompareRequest,
+        gold: "Dataset | None",
+        parent: QtWidgets.QWidget | None = None,
+    ) -> None:
+        super().__init__("Make a jury", "Make the &jury", "&Open the jury", parent)
+        self._workspace = workspace
+        self._choice = choice
+        self._gold = gold if gold is not None and gold.criteria else None
+        self.kept: compare_jobs.StoredJury | None = None
+        self.called = QtWidgets.QLineEdit(placeholderText="no name")
+        self.by_labels = QtWidgets.QRadioButton("Fit to human &labels")
+        self.by_mean = QtWidgets.QRadioButton("&Mean of all judges")
+        self.lengths = QtWidgets.QCheckBox("Use the len&gths of the responses")
+        self.certainty = DoubleSpinBox()
+        self.task = TaskPanel(
+            workspace.threads, ThreadName.MEASURE, self, self._take, failed=self.notice, changed=self._enable
+        )
+        self.lay_out(self._asked(), *_SIZE)
+        self.by_labels.toggled.connect(self._enable)
+        self.act_button.clicked.connect(self.decide)
+        self.use_button.clicked.connect(self._open)
+        self._enable()
+
+    @property
+    def request(self) -> compare_jobs.JuryRequest:
+        by_labels = self.by_labels.isChecked()
+        return compare_jobs.JuryRequest(
+            self._choice,
+            self.called.text(),
+            self._gold if by_labels else None,
+            by_labels and self.lengths.isChecked(),
+            self.certainty.value(),
+        )
+
+    def decide(self) -> None:
+        self.kept = None
+        self.begin(
+            compare_jobs.decide_together(self._workspace.store_path, self.request), "Combining the judges …"
+        )
+
+    def _asked(self) -> QtWidgets.QWidget:
+        name(self.called, "Name of the jury")
+        gold = self._gold
+        labels = (
+            f" of {short_name(gold.name)}" if gold is not None else ": choose human labels on Compare first"
+        )
+        self.by_labels.setText(f"Fit to human &labels{labels}".replace("&&", "&"))
+        group = QtWidgets.QButtonGroup(self)
+        for button in (self.by_labels, self.by_mean):
+            group.addButton(button)
+        self.by_labels.setEnabled(gold is not None)
+        (self.by_labels if gold is not None else self.by_mean).setChecked(True)
+        name(self.lengths, "Use the lengths of the responses", _LENGTHS)
+        self.certainty.setRange(0.3, 0.99)
+        self.certainty.setSingleStep(0.05)
+        self.certainty.setValue(0.9)
+        name(self.certainty, "Confidence in a submission's labels", _CERTAINTY)
+        certain = as_row(
+            label("Confidence in a submission's labels:", wrap=False), self.certainty, hint(_CERTAINTY)
+        )
+        opened = any(run.submitted for run in self._workspace.runs if run.id in self._choice.runs)
+        certain.setVisible(bool(self._choice.files) or opened)
+        judges = counted(self._choice.systems, "system", "systems")
+        return panel(
+            heading(f"{judges} as a jury"),
+            hint(_JURY),
+            in_row(label("Name:", wrap=False), (self.called, STRETCH)),
+            self.by_labels,
+            hint(_BY_LABELS),
+            self.lengths,
+            self.by_mean,
+            hint(_MEAN),
+            certain,
+        )
+
+    @Slot()
+    def _enable(self) -> None:
+        self.lengths.setEnabled(self.by_labels.isChecked())
+        self.act_button.setEnabled(not self.task.busy)
+        self.use_button.setVisible(self.kept is not None)
+
+    @Slot(object)
+    def _take(self, kept: compare_jobs.StoredJury) -> None:
+        self.kept = kept
+        self.show_outcome(f"{kept.title} is stored as run {kept.run_id}.", kept.sheet)
+        self.made.emit(kept.run_id)
+        self._workspace.refresh_runs()
+
+    @Slot()
+    def _open(self) -> None:
+        if self.kept is not None:
+            self._workspace.open_run(self.kept.run_id)
+            self._workspace.page_wanted.emit(PageName.RESULTS)
+            self.accept()
+
+
 _KEPT = "compare"  # the name of the remembered layout
 _WHAT = (
-    "Runs and submission files side by side, held against the same human labels: accuracy and ROUGE-L with"
-    " ranks, Borda counts, who is more often right, and the items on which they differ."
+    "Runs and submission files side by side, scored against the same human labels: accuracy and ROUGE-L"
+    " with ranks, Borda counts, pairwise significance, and the items on which they differ."
 )
 
 
 class ComparePage(Page):
-    """What is compared at the left; the comparison at the right."""
-
     NAME = PageName.COMPARE
-    KEYS = (
-        ("Ctrl+Enter", "Compare the ticked systems"),
-        ("Space", "Tick a run or a submission"),
-        ("Delete", "Remove a submission from the list"),
-        ("/", "Search the items that differ"),
-        ("Enter", "Open the item that differs in Review; list those of two systems, or of a slice"),
-    )
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
-        self.compared: Compared | None = None
+        self.compared: compare_jobs.Compared | None = None
         self._listed_otherwise: set[int] = set()  # runs that changed since they were compared
-        self._overridden: set[int] = set()  # those of them that people changed, which no list tells
+        self._overridden: set[int] = set()  # those of them that annotators changed, which no list tells
         self._equal: Dataset | None = None  # the labels of now, read again but the same
         self._looked_at: Dataset | None = None
-        self._looking = LatestTask(workspace.threads, Lane.FILES, self)
-        self._comparing = LatestTask(workspace.threads, Lane.MEASURE, self)
         self.choosing = ChoicePanel(workspace)
         self.notice = Notice()
-        self.busy = BusyLine()
-        self.stale = plain_label("What is ticked, or its labels, changed since: compare again.", "warning")
+        self._looking = TaskPanel(workspace.threads, ThreadName.FILES, self, self._take_look)
+        self._comparing = TaskPanel(
+            workspace.threads,
+            ThreadName.MEASURE,
+            self,
+            self._take,
+            failed=self.notice,
+            stopped=self._show_slice,
+            changed=self._follow_busy,
+        )
+        self._comparing.failed.connect(self._show_slice)
+        self.stale = plain_label("The ticked systems or their labels have changed: compare again.", "warning")
         self.doubts = plain_label(role="bad")
         self.needs = plain_label()
         self.view = ComparisonView(workspace)
         self.slices = self.view.slices.choice
-        self._all: Compared | None = None  # what is compared, of all items, once that was measured
+        self._all: compare_jobs.Compared | None = (
+            None  # what is compared, of all items, once that was measured
+        )
         self.setAcceptDrops(True)
         self._build()
         self._connect()
@@ -91,26 +208,22 @@ class ComparePage(Page):
         self.choosing.look_for_files()
 
     def keep_layout(self) -> None:
-        """Remember the splitter."""
         self.keep_splitter(_KEPT, self._splitter)
 
     def restyle(self) -> None:
-        """Fit lists and tables to another size of text."""
         super().restyle()
         self.choosing.systems.fit()
         self.view.restyle()
 
     @Slot()
     def compare(self) -> None:
-        """Compare what is ticked."""
         gold = self.choosing.gold
         if gold is None or self.choosing.lacking or self._comparing.busy:
             return
-        self.notice.dismiss()
-        self.busy.begin("Comparing …")
         choice, chosen = self.choosing.choice, self.slices.chosen
         chosen = chosen if self.compared is not None and self.compared.dataset is gold else None
-        self._comparing.start(compare_systems(self.workspace.store_path, choice, gold, chosen))
+        job = compare_jobs.compare_systems(self.workspace.store_path, choice, gold, chosen)
+        self._comparing.begin(job, "Comparing …")
 
     @Slot()
     def _keep_to_slice(self) -> None:
@@ -122,24 +235,19 @@ class ComparePage(Page):
             self._comparing.drop()
             self._take(self._all)
         else:
-            self._comparing.drop()
-            self.notice.dismiss()
-            self.busy.begin("Comparing …")
-            self._comparing.start(compare_part(compared, chosen))
+            self._comparing.begin(compare_jobs.compare_part(compared, chosen), "Comparing …")
 
     def decide_together(self) -> None:
-        """Ask how the ticked systems are to be decided together."""
-        dialog = PanelDialog(self.workspace, self.choosing.choice, self.choosing.gold, self)
+        dialog = JuryDialog(self.workspace, self.choosing.choice, self.choosing.gold, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.made.connect(self.choosing.systems.tick)
         dialog.open()
 
     def save(self, path: Path) -> None:
-        """Write the comparison as JSON."""
         if self.compared is not None:
-            in_use = files_in_use(self.workspace, self)
-            job = save_comparison(path, self.compared, in_use, self.view.slices.sliced)
-            task = self.workspace.threads.start(Lane.FILES, job, must_end=True)
+            in_use = self.workspace.files_in_use(self)
+            job = compare_jobs.save_comparison(path, self.compared, in_use, self.view.slices.sliced)
+            task = self.workspace.threads.start(ThreadName.FILES, job, must_end=True)
             task.finished.connect(self._tell_saved)
             task.failed.connect(self.notice.show_error)
 
@@ -151,14 +259,13 @@ class ComparePage(Page):
             event.ignore()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Add the submissions that were dropped."""
         event.acceptProposedAction()
         self.choosing.add_files(_dropped_submissions(event))
 
     # Making
 
     def _build(self) -> None:
-        self.save_button = QPushButton("&Save as JSON…")
+        self.save_button = QtWidgets.QPushButton("&Save as JSON…")
         name(self.save_button, "Save the comparison as JSON", "All measures, every difference, all scores")
         room = self.slices.sizePolicy()
         room.setRetainSizeWhenHidden(True)
@@ -167,12 +274,13 @@ class ComparePage(Page):
         self.header.addWidget(self.slices)
         self.header.addWidget(self.save_button)
         self.header.addWidget(self.choosing.compare_button)  # last, where nothing can move it
-        self.stack = QStackedWidget()
+        self.stack = QtWidgets.QStackedWidget()
         self.stack.addWidget(self._empty())
         self.stack.addWidget(self.view)
-        right = QWidget()
+        right = QtWidgets.QWidget()
         self.doubts.hide()
-        in_column(self.notice, self.busy, self.stale, self.doubts, (self.stack, STRETCH), on=right)
+        above = (self.notice, self._comparing.line, self.stale, self.doubts)
+        in_column(*above, (self.stack, STRETCH), on=right)
         self._splitter = PageSplitter(Qt.Orientation.Horizontal)
         self._splitter.addWidget(self.choosing)
         self._splitter.addWidget(right)
@@ -180,9 +288,8 @@ class ComparePage(Page):
         self._splitter.restoreState(self.workspace.state.layout(_KEPT))
         self.body.addWidget(self._splitter, 1)
 
-    def _empty(self) -> QWidget:
-        """What stands where the comparison will be."""
-        self.judge_button = QPushButton("Go to &Judge")
+    def _empty(self) -> QtWidgets.QWidget:
+        self.judge_button = QtWidgets.QPushButton("Go to &Judge")
         name(self.judge_button, "Go to the Judge page to make a run")
         self.judge_button.clicked.connect(self._go_to_judge)
         go_on = (self.judge_button, Qt.AlignmentFlag.AlignLeft)
@@ -190,15 +297,9 @@ class ComparePage(Page):
 
     def _connect(self) -> None:
         space = self.workspace
-        self._comparing.progress.connect(self._follow)
-        self._comparing.finished.connect(self._take)
-        self._comparing.failed.connect(self._fail)
-        self._comparing.cancelled.connect(self._show_slice)
-        self._comparing.busy_changed.connect(self._follow_busy)
-        self.busy.cancelled.connect(self._comparing.cancel)
         self.choosing.changed.connect(self._bring_up_to_date)
-        self.choosing.compare_wanted.connect(self.compare)
-        self.choosing.panel_wanted.connect(self.decide_together)
+        self.choosing.compare_button.clicked.connect(self.compare)
+        self.choosing.panel_button.clicked.connect(self.decide_together)
         self.choosing.refused.connect(self.notice.show_error)
         self.slices.changed.connect(self._keep_to_slice)
         self.save_button.clicked.connect(self._ask_where_to_save)
@@ -207,15 +308,14 @@ class ComparePage(Page):
         self.view.differences.failed.connect(self.notice.show_error)
         for signal in (space.run_changed, space.overrides_changed, space.runs_changed):
             signal.connect(self._look_at_runs)
-        self._looking.finished.connect(self._take_look)
-        add_key(self, "Ctrl+Return", self.compare, inside=True)
+        self.add_keys(compare=self.compare)
 
     # What happens
 
     @Slot()
     def _bring_up_to_date(self) -> None:
         lacking = self.choosing.lacking
-        self.needs.setText(visible("\n".join(lacking or ["All is there: press Compare."])))
+        self.needs.setText(visible("\n".join(lacking or ["Ready: press Compare."])))
         self.judge_button.setVisible(not self.workspace.runs)
         self.save_button.setEnabled(self.compared is not None)
         self._look_at_labels()
@@ -227,11 +327,9 @@ class ComparePage(Page):
             return False
         changed = self._listed_otherwise or self._overridden
         other = self.compared.choice != self.choosing.choice
-        return other or bool(changed) or self._has_other_labels(self.compared)
-
-    def _has_other_labels(self, compared: Compared) -> bool:
         gold = self.choosing.gold
-        return gold is not compared.dataset and gold is not self._equal and not self._looking.busy
+        same_labels = gold is self.compared.dataset or gold is self._equal or self._looking.busy
+        return other or bool(changed) or not same_labels
 
     def _look_at_labels(self) -> None:
         """Find out whether labels that were read again are the same."""
@@ -240,7 +338,7 @@ class ComparePage(Page):
             return
         self._looked_at = gold
         if gold is not self.compared.dataset and gold.path == self.compared.dataset.path:
-            self._looking.start(same_labels(self.compared.dataset, gold))
+            self._looking.start(compare_jobs.same_labels(self.compared.dataset, gold))
 
     @Slot(object)
     def _take_look(self, same: bool) -> None:
@@ -265,18 +363,12 @@ class ComparePage(Page):
             (self._overridden.discard if same else self._overridden.add)(run.id)
         self.stale.setVisible(self._is_stale())
 
-    @Slot(object)
-    def _follow(self, event: Comparing) -> None:
-        self.busy.go_on(one_line(event.what), event.done, event.total)
-
-    @Slot(bool)
-    def _follow_busy(self, busy: bool) -> None:
-        if not busy:
-            self.busy.end()
-        self.choosing.set_busy(busy)
+    @Slot()
+    def _follow_busy(self) -> None:
+        self.choosing.set_busy(self._comparing.busy)
 
     @Slot(object)
-    def _take(self, compared: Compared) -> None:
+    def _take(self, compared: compare_jobs.Compared) -> None:
         self.compared = compared
         self._all = compared if compared.chosen is None else self._all
         self._listed_otherwise.clear()
@@ -287,11 +379,6 @@ class ComparePage(Page):
         self.slices.show()
         self.stack.setCurrentWidget(self.view)
         self.workspace.refresh_runs()  # the list may be older than what was compared
-
-    @Slot(object)
-    def _fail(self, error: EngineError) -> None:
-        self.notice.show_error(error)
-        self._show_slice()
 
     @Slot()
     def _show_slice(self) -> None:
@@ -308,7 +395,7 @@ class ComparePage(Page):
 
     @Slot(object)
     def _tell_saved(self, path: Path) -> None:
-        self.workspace.note.emit(f"The comparison is saved: {path}")
+        self.workspace.note.emit(f"Comparison saved: {path}")
 
     @Slot()
     def _go_to_judge(self) -> None:

@@ -1,54 +1,275 @@
-"""All that is shown of a comparison: measures, agreement, differences, slices and rankings, each on a tab.
+"""All that is shown of a comparison, each on a tab: measures, agreement, differences, slices, rankings."""
 
-Knows: which table stands where. Does not know: how systems are compared.
-"""
-
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QModelIndex, Signal, Slot
-from PySide6.QtWidgets import QHeaderView, QScrollArea, QTableView, QTabWidget, QWidget
+from PySide6 import QtWidgets
+from PySide6.QtCore import QModelIndex, QObject, QSignalBlocker, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QFont
 
-from engine.core.formatting import visible, words
-from engine.core.review_filters import Filters
-from engine.core.sheets import Section, Sentences
-from engine.core.value_tables import Table
-from gui.compare.difference_list import DifferenceList
-from gui.kit.foreign_text import OneLine, one_line, plain_label
-from gui.kit.labels import hint, show_text
-from gui.kit.layouts import STRETCH, as_column, in_column
-from gui.kit.value_table import TableModel
-from gui.kit.views import measure_view, table_view
-from gui.reading.sheet_view import SectionView
-from gui.work.slice_jobs import compare_slices
-from gui.work.slices_panel import SlicesPanel, SliceWords
-from gui.work.workspace import Workspace
+from engine.annotations.records import Filters
+from engine.core.formatting import counted, visible, words
+from engine.core.items import agree
+from engine.core.tables import Section, Sentences, Table
+from gui.compare.compare_jobs import DifferenceFilter, filter_differences
+from gui.widgets.actions import add_key
+from gui.widgets.fields import ComboBox
+from gui.widgets.foreign_text import OneLine, one_line, plain_label, tip
+from gui.widgets.label_mark import LABEL_WORDS
+from gui.widgets.labels import STRETCH, as_column, hint, in_column, in_row, label, name, show_text
+from gui.widgets.text_views import SectionView
+from gui.widgets.value_table import SORT_ROLE, Head, HeadedModel, Index, TableModel
+from gui.widgets.views import FillingView, dressed, measure_view, table_view
+from gui.workspace.file_jobs import compare_slices
+from gui.workspace.slices_panel import SlicesPanel, SliceWords
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import EngineThreads, ThreadName
+from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
+    from engine.metrics.comparison import Difference
     from gui.compare.compare_jobs import Compared
 
-_WIDEST_SYSTEM = 40  # letters of a column
+_BEFORE = ("Item", "Criterion", "Human label")
+_AFTER = ("Instruction",)
+
+
+class DifferenceTableModel(HeadedModel):
+    """A row for each wanted difference: item, criterion, human label, each system's label, instruction."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent=parent)
+        self._compared: Compared | None = None
+        self._places: Sequence[int] = ()
+        self._bold = QFont()
+        self._bold.setBold(True)
+
+    def show_differences(self, compared: "Compared", places: Sequence[int]) -> None:
+        """Show those of the differences of a comparison that stand at these places, from 0."""
+        self.beginResetModel()
+        self._compared, self._places = compared, places
+        titles = (*_BEFORE, *compared.comparison.systems, *_AFTER)
+        self._heads = [Head(title, title) for title in titles]  # of long ones, the tool tip has the whole
+        self.endResetModel()
+
+    def difference(self, row: int) -> "Difference":
+        assert self._compared is not None
+        return self._compared.differences[self._places[row]]
+
+    def system_at(self, column: int) -> int | None:
+        """The place, from 0, of the system that a column shows; None for the other columns."""
+        place = column - len(_BEFORE)
+        return place if self._compared and 0 <= place < len(self._compared.runs) else None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """A cell's text; the native value for sorting; bold where a system gives the human label."""
+        if not index.isValid():
+            return None
+        shown = _SHOWN.get(role)
+        if shown is not None:
+            return shown(self._value(index))
+        if role == Qt.ItemDataRole.FontRole and self._is_right(index):
+            return self._bold
+        return super().data(index, role)
+
+    def _count_rows(self) -> int:
+        return len(self._places)
+
+    def _value(self, index: Index) -> str:
+        difference, column = self.difference(index.row()), index.column()
+        system = self.system_at(column)
+        if system is not None:
+            label = LABEL_WORDS[difference.labels[system]]
+            return f"{label} ✓" if self._is_right(index) else label
+        if column < len(_BEFORE):
+            return (
+                difference.item_id,
+                words(difference.criterion).capitalize(),
+                LABEL_WORDS[difference.human],
+            )[column]
+        assert self._compared is not None
+        instructions = self._compared.dataset.texts("instruction")
+        return str(instructions[self._compared.rows[difference.item_id]].as_py())
+
+    def _is_right(self, index: Index) -> bool:
+        system = self.system_at(index.column())
+        if system is None:
+            return False
+        difference = self.difference(index.row())
+        return agree(difference.labels[system], difference.human)
+
+
+_SHOWN: dict[int, Callable[[str], str]] = {
+    Qt.ItemDataRole.DisplayRole: one_line,
+    Qt.ItemDataRole.ToolTipRole: tip,
+    SORT_ROLE: str,
+}
+
+
+_TYPING_MS = 200
+_LEAST_WIDTH, _MOST_WIDTH = 16, 32  # of a column, in characters
+
+
+class DifferenceList(QtWidgets.QWidget):
+    """The differences of a comparison.
+
+    `opened`: a JudgmentKey, and which of the systems or None. `listed`: Filters of the items that are
+    shown, and what these have in common in words.
+    """
+
+    opened = Signal(object, object)
+    listed = Signal(object, str)
+    failed = Signal(object)
+
+    def __init__(self, threads: EngineThreads) -> None:
+        super().__init__()
+        self._compared: Compared | None = None
+        self._asked_for = self._shown_for = DifferenceFilter()
+        self._filtering = TaskPanel(threads, ThreadName.FILES, self, self._show_rows)
+        self._filtering.failed.connect(self.failed)
+        self._typing = QTimer(self, singleShot=True, interval=_TYPING_MS)
+        self._typing.timeout.connect(self._filter)
+        self.table = DifferenceTableModel(self)
+        self.criterion = ComboBox()
+        self.one_is_right = QtWidgets.QCheckBox("E&xactly one correct")
+        self.search = QtWidgets.QLineEdit()
+        self.view = dressed(FillingView(), self.table, "Items on which the systems differ")
+        self.open_button = QtWidgets.QPushButton("O&pen in Review")
+        self.list_button = QtWidgets.QPushButton("List all in Review")
+        self._can_open = False
+        self._count = label("", wrap=False)
+        self._why_not = hint("Only a run can be opened in Review, and none of these systems is one.")
+        name(self.criterion, "Criterion of the differences")
+        name(self.one_is_right, "Only where exactly one system gives the human label")
+        self.search.setPlaceholderText("Search the items")
+        self.search.setClearButtonEnabled(True)
+        self.search.setAcceptDrops(False)  # a dropped file is a submission to add
+        name(self.search, "Search the items that differ", "Words in the id, the instruction or the responses")
+        self.view.horizontalHeader().setSectionResizeMode(QtWidgets.QHeaderView.ResizeMode.Interactive)
+        name(self.open_button, "Open the chosen item in Review")
+        name(self.list_button, "List all items shown here in Review")
+        filters = in_row(self.criterion, self.one_is_right, (self.search, STRETCH))
+        below = in_row(self._count, (self._why_not, STRETCH), 0, self.list_button, self.open_button)
+        in_column(filters, (self.view, STRETCH), below, on=self, margins=(0, 8, 0, 0))
+        self.criterion.currentIndexChanged.connect(self._filter)
+        self.one_is_right.toggled.connect(self._filter)
+        self.search.textChanged.connect(self._typing.start)
+        self.view.doubleClicked.connect(self._open)
+        self.view.selectionModel().currentChanged.connect(self._follow_current)
+        self.table.modelReset.connect(self._follow_current)
+        self.open_button.clicked.connect(self._open_current)
+        self.list_button.clicked.connect(self._list_all)
+        for key in ("Return", "Enter"):
+            add_key(self.view, key, self._open_current)
+        add_key(self, "/", self.search.setFocus, inside=True)
+
+    def show_comparison(self, compared: "Compared") -> None:
+        """List the differences of another comparison, as the filters say."""
+        self._compared = compared
+        self.table.show_differences(compared, ())
+        self._fit_columns()
+        chosen = self.criterion.currentData()
+        with QSignalBlocker(self.criterion):
+            self.criterion.clear()
+            self.criterion.addItem("All criteria", None)
+            for criterion in dict.fromkeys(measure.criterion for measure in compared.comparison.measures):
+                self.criterion.addItem(words(criterion).capitalize(), criterion)
+            self.criterion.setCurrentIndex(max(0, self.criterion.findData(chosen)))
+        self._can_open = any(run is not None for run in compared.runs)
+        self._why_not.setVisible(not self._can_open)
+        self._filter()
+
+    def restyle(self) -> None:
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        """Make each column as wide as its name and a label, but none so wide that it hides the others."""
+        letter, last = self.view.fontMetrics().averageCharWidth(), self.table.columnCount() - 1
+        for column in range(last):
+            title = self.view.horizontalHeader().sectionSizeHint(column)
+            self.view.setColumnWidth(column, min(max(title, _LEAST_WIDTH * letter), _MOST_WIDTH * letter))
+        self.view.fill({last: _LEAST_WIDTH * letter})
+
+    @Slot()
+    def _filter(self) -> None:
+        self._typing.stop()
+        if self._compared is None:
+            return
+        wanted = DifferenceFilter(
+            self.criterion.currentData(), self.one_is_right.isChecked(), self.search.text()
+        )
+        self._asked_for = wanted
+        self._filtering.start(filter_differences(self._compared, wanted))
+
+    @Slot(object)
+    def _show_rows(self, places: Sequence[int]) -> None:
+        if self._compared is None:
+            return
+        self._shown_for = self._asked_for
+        self.table.show_differences(self._compared, places)
+        total = len(self._compared.differences)
+        if len(places) == total:
+            said = counted(total, "label differs", "labels differ") if total else "No label differs"
+        else:
+            said = f"{len(places):,} of {counted(total, 'label that differs', 'labels that differ')}"
+        self._count.setText(said)
+        if places:
+            self.view.setCurrentIndex(self.table.index(0, 0))
+
+    @Slot()
+    def _follow_current(self) -> None:
+        self.open_button.setEnabled(self._can_open and self.view.currentIndex().isValid())
+        self.list_button.setEnabled(self._can_open and self.table.rowCount() > 0)
+
+    @Slot()
+    def _list_all(self) -> None:
+        """Want the items that are shown, as the filters were when they were found."""
+        ids = frozenset(self.table.difference(row).item_id for row in range(self.table.rowCount()))
+        self.listed.emit(Filters(criterion=self._shown_for.criterion, ids=ids), self._in_words())
+
+    def _in_words(self) -> str:
+        wanted = self._shown_for
+        systems = self._compared.comparison.systems if self._compared else ()
+        parts = [f"{' and '.join(one_line(system) for system in systems)} differ"]
+        parts += [f"on {words(wanted.criterion)}"] if wanted.criterion else []
+        parts += ["exactly one is correct"] if wanted.one_is_right else []
+        parts += [f"with “{one_line(wanted.text)}”"] if wanted.text.strip() else []
+        return ", ".join(parts)
+
+    @Slot()
+    def _open_current(self) -> None:
+        self._open(self.view.currentIndex())
+
+    @Slot(QModelIndex)
+    def _open(self, index: QModelIndex) -> None:
+        if index.isValid() and self._can_open:
+            difference = self.table.difference(index.row())
+            self.opened.emit(difference.key, self.table.system_at(index.column()))
+
+
+_WIDEST_SYSTEM = 40  # characters of a column
 _WIDEST_VALUE = "100.0 (100.0 to 100.0)"  # of nearly all slices; others are whole in a tip
 _BESIDE = 12  # pixels
 _SLICES = SliceWords(
-    measured="Each system is measured here on each part.",
+    measured="Each system is scored on each slice.",
     in_title=": accuracy in percent, with 95 % intervals",
     table="Accuracy of each system by slice",
     heading="Win rates",
     explained=(
-        "How often the weighted judge, with the rubric's weights, makes A or B the winner, in percent. What a"
-        " system prefers on one part and not on another may be a bias."
+        "How often A or B wins by weighted scoring with the rubric's weights, in"
+        " percent. A preference on one slice only may be a bias."
     ),
     below="How often A and B win, by slice",
 )
 _MORE = {
     "measures": "Bold: the best.",
-    "agreement": "Enter or a double click lists the items of a row on which the two differ in Review.",
+    "agreement": "Press Enter or double-click a row: Review lists the items on which the two differ.",
 }
 """What the window alone shows, after the notes of sections."""
 
 
-class ComparisonView(QTabWidget):
+class ComparisonView(QtWidgets.QTabWidget):
     """The tabs of a comparison. `listed`: Filters of items that are wanted, and what they have in common."""
 
     listed = Signal(object, str)
@@ -80,9 +301,10 @@ class ComparisonView(QTabWidget):
         self.rankings = SectionView()
         self._compared: Compared | None = None
         header = self.agreement_view.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(QtWidgets.QHeaderView.ResizeMode.ResizeToContents)
         self.addTab(self._measure_tab(), "Measures")
-        self.addTab(self._agreement_tab(), "Agreement")
+        agreement = (self._notes["agreement"], (self.agreement_view, STRETCH))
+        self.addTab(as_column(*agreement, margins=(0, 8, 0, 0)), "Agreement")
         self.addTab(self.differences, "Differences")
         self._slices_tab = _scrolled(self.slices, "By slice")
         self.addTab(self._slices_tab, "By slice")
@@ -123,9 +345,10 @@ class ComparisonView(QTabWidget):
             self.systems.setText(visible("\n".join(said)))
 
     def restyle(self) -> None:
-        """Fit all columns to another size of text."""
         for view in (*self._views, self.agreement_view):
-            _limit_columns(view)
+            # The long path of one file would push all else out of sight.
+            letter = view.fontMetrics().averageCharWidth()
+            view.horizontalHeader().setMaximumSectionSize(letter * _WIDEST_SYSTEM)
         for view in (self.slices.view, self.slices.below_view):  # no name widens them more than a value
             widest = view.fontMetrics().horizontalAdvance(_WIDEST_VALUE) + _BESIDE
             view.horizontalHeader().setMaximumSectionSize(widest)
@@ -159,8 +382,8 @@ class ComparisonView(QTabWidget):
         where = f", on {words(pair.criterion)}" if pair.criterion else ""
         self.listed.emit(filters, f"{systems} differ{where}")
 
-    def _measure_tab(self) -> QWidget:
-        content = QWidget()
+    def _measure_tab(self) -> QtWidgets.QWidget:
+        content = QtWidgets.QWidget()
         content.setProperty("role", "content")
         layout = in_column(self.systems, self.notes, on=content, margins=(0, 8, 8, 0))
         for key, view in zip(self._tables, self._views, strict=False):  # agreement has a tab of its own
@@ -170,22 +393,14 @@ class ComparisonView(QTabWidget):
         layout.addStretch(1)
         return _scrolled(content, "Measures")
 
-    def _agreement_tab(self) -> QWidget:
-        return as_column(self._notes["agreement"], (self.agreement_view, STRETCH), margins=(0, 8, 0, 0))
 
-
-def _part(*widgets: QWidget) -> QWidget:
+def _part(*widgets: QtWidgets.QWidget) -> QtWidgets.QWidget:
     """Widgets one below the other, without a frame."""
     return as_column(*widgets, margins=(0, 8, 2, 0))
 
 
-def _scrolled(content: QWidget, accessible: str) -> QScrollArea:
-    area = QScrollArea(widgetResizable=True)
+def _scrolled(content: QtWidgets.QWidget, accessible: str) -> QtWidgets.QScrollArea:
+    area = QtWidgets.QScrollArea(widgetResizable=True)
     area.setWidget(content)
     area.setAccessibleName(accessible)
     return area
-
-
-def _limit_columns(view: QTableView) -> None:
-    """Keep the long path of one file from pushing all else out of sight."""
-    view.horizontalHeader().setMaximumSectionSize(view.fontMetrics().averageCharWidth() * _WIDEST_SYSTEM)

@@ -1,39 +1,250 @@
-"""Which columns of a foreign file are those of a dataset: chosen, with its first rows as they would be read.
-
-Knows: what is asked. Does not know: how columns are guessed, how a file is read.
+"""Which columns of a foreign file are those of a dataset, what its label values mean, and its first rows as
+they would be read.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QPlainTextEdit, QWidget
+from PySide6 import QtWidgets
+from PySide6.QtCore import QObject, QSignalBlocker, Qt, QTimer, Signal, Slot
 
-from engine.core.column_map import RANKED, ColumnMap, annotators_among
+from engine.core import column_map
 from engine.core.errors import EngineError
-from engine.core.formatting import clipped, quoted, visible, without_middle, words
+from engine.core.formatting import clipped, counted, quoted, visible, without_middle, words
 from engine.core.items import HUMAN_LABELS, written_label
-from engine.core.rubric import OVERALL, Rubric, usual_criterion
-from gui.dataset import column_jobs
-from gui.dataset.column_fields import LabelFields, SourceFields
-from gui.dataset.column_jobs import FirstItems, Foreign
-from gui.kit.fields import ComboBox
-from gui.kit.fold import Fold
-from gui.kit.foreign_text import one_line, plain_label
-from gui.kit.label_mark import LABEL_WORDS
-from gui.kit.labels import DownScroll, heading, hint, label, name, set_role
-from gui.kit.layouts import STRETCH, as_column, in_column, in_row, make_room
-from gui.kit.notice import problem_of
-from gui.kit.reading_order import ReadingOrder
-from gui.work.dataset_reader import ColumnsWish
-from gui.work.lanes import Lane, LatestTask
-from gui.work.page import two_parts
-from gui.work.workspace import Workspace
+from engine.core.rubric import OVERALL, Rubric, default_criterion
+from gui.dataset import dataset_jobs
+from gui.dataset.dataset_jobs import FirstItems, Foreign
+from gui.widgets.actions import MenuButton, ReadingOrder
+from gui.widgets.fields import ComboBox, Fold
+from gui.widgets.foreign_text import one_line, plain_label, set_tip
+from gui.widgets.label_mark import LABEL_WORDS
+from gui.widgets.labels import (
+    STRETCH,
+    DownScroll,
+    as_column,
+    heading,
+    hint,
+    in_column,
+    in_row,
+    label,
+    make_room,
+    name,
+    narrow,
+    set_role,
+    take_out,
+)
+from gui.widgets.notice import problem_of
+from gui.workspace.dataset_reader import ColumnsRequest
+from gui.workspace.page import two_parts
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
+from gui.workspace.workspace import Workspace
+
+NOTHING = "(none)"
+_NUMBERED = "(number of the row)"
+_UNKNOWN = "?"
+_WIDEST_LIST = 60  # characters
+_CAPTION = 17
+_MOST_IN_A_MENU = 20  # what stands on a screen
+
+
+class SourceField(ComboBox):
+    """The columns of a file and what lies in them, to choose from or to write."""
+
+    changed = Signal()
+
+    def __init__(self, target: str, offers: Sequence[str]) -> None:
+        super().__init__()
+        self.target = target
+        self._nothing = _NUMBERED if target == "id" else NOTHING
+        self.setEditable(True)
+        self.setInsertPolicy(QtWidgets.QComboBox.InsertPolicy.NoInsert)
+        narrow(self)
+        name(
+            self, f"Column of the file for {words(target)}", "Choose a column of the file, or write a source"
+        )
+        self.addItem(self._nothing, "")
+        for offer in offers:
+            self.addItem(one_line(offer), offer)
+        completer = QtWidgets.QCompleter(self.model(), self)
+        completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self.setCompleter(completer)
+        self.view().setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.view().setMinimumWidth(self.fontMetrics().averageCharWidth() * _WIDEST_LIST)
+        self.currentTextChanged.connect(self._tell)
+
+    @property
+    def source(self) -> str:
+        text, here = self.currentText(), self.currentIndex()
+        if self.itemText(here) == text:  # long names may begin alike
+            return str(self.itemData(here))
+        place = self.findText(text, Qt.MatchFlag.MatchExactly | Qt.MatchFlag.MatchCaseSensitive)
+        return str(self.itemData(place)) if place >= 0 else text.strip()
+
+    def show_source(self, source: str) -> None:
+        place = self.findData(source)
+        with QSignalBlocker(self):
+            if place >= 0:
+                self.setCurrentIndex(place)
+            else:
+                self.setEditText(source)
+            if (line := self.lineEdit()) is not None:
+                line.setCursorPosition(0)
+        set_tip(self, source)
+
+    @Slot()
+    def _tell(self) -> None:
+        set_tip(self, self.source)
+        self.changed.emit()
+
+
+class AnnotatorsButton(MenuButton):
+    """Chooses the columns of several annotators for a label's field; its menu stays open meanwhile."""
+
+    def __init__(self, field: SourceField, columns: Sequence[str]) -> None:
+        super().__init__("Several…")
+        self._field, self._columns = field, columns
+        name(self, f"Several annotators for {words(field.target)}", "Choose a column for each annotator")
+        self._menu.aboutToShow.connect(self._fill)
+
+    @Slot()
+    def _fill(self) -> None:
+        self._menu.clear()
+        chosen = self._chosen()
+        for column in self._columns[:_MOST_IN_A_MENU]:
+            box = QtWidgets.QCheckBox(one_line(clipped(column)).replace("&", "&&"))
+            box.setChecked(column in chosen)
+            box.toggled.connect(lambda on, of=column: self._choose(of, on))
+            entry = QtWidgets.QWidgetAction(self._menu)
+            entry.setDefaultWidget(box)
+            self._menu.addAction(entry)
+
+    def _chosen(self) -> list[str]:
+        source = self._field.source
+        return (
+            [source] if source in self._columns else [one for one in column_map.annotators_of(source) if one]
+        )
+
+    def _choose(self, column: str, on: bool) -> None:
+        others = [one for one in self._chosen() if one != column]
+        self._field.show_source(column_map.of_annotators([*others, column] if on else others))
+        self._field.changed.emit()
+
+
+class SourceFields(QtWidgets.QWidget):
+    """A field for each of some columns of ours, each with the confidence of the guess.
+
+    `of_labels`: the columns that annotators are chosen of.
+    """
+
+    changed = Signal()
+
+    def __init__(self, targets: Mapping[str, str], offers: Sequence[str], of_labels: Sequence[str]) -> None:
+        super().__init__()
+        self.by_target = {target: SourceField(target, offers) for target in targets}
+        self._captions = {target: label(title, wrap=False) for target, title in targets.items()}
+        self._confidence = {target: hint("") for target in targets}
+        grid = QtWidgets.QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setColumnStretch(1, 1)
+        grid.setColumnMinimumWidth(0, self.fontMetrics().averageCharWidth() * _CAPTION)
+        for row, (target, caption) in enumerate(self._captions.items()):
+            field, confidence = self.by_target[target], self._confidence[target]
+            caption.setBuddy(field)
+            confidence.setWordWrap(False)
+            for place, widget in enumerate((caption, field, confidence)):
+                grid.addWidget(widget, row, place)
+            if target.endswith("_preference") and len(of_labels) > 1:
+                grid.addWidget(AnnotatorsButton(field, of_labels), row, 3)
+            field.changed.connect(confidence.clear)
+            field.changed.connect(self.changed)
+
+    def show_titles(self, titles: Mapping[str, str]) -> None:
+        for target, title in titles.items():
+            self._captions[target].setText(title)
+
+    def show_sources(
+        self, sources: Mapping[str, str], confidence: Mapping[str, column_map.Confidence]
+    ) -> None:
+        for target, field in self.by_target.items():
+            field.show_source(sources.get(target, ""))
+            sure = confidence.get(target)
+            self._confidence[target].setText(sure.value if sure else "")
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """What is chosen, by column of ours; empty where nothing is."""
+        return {target: field.source for target, field in self.by_target.items()}
+
+
+class LabelFields(QtWidgets.QWidget):
+    """A line for each value of the file's label columns, with what it means."""
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.boxes: dict[str, QtWidgets.QComboBox] = {}  # by the value
+        self._meant: Mapping[str, str] = {}
+        self._chosen: dict[str, str | None] = {}  # what the user said of values
+        self._lines: list[QtWidgets.QWidget] = []
+        self._grid = QtWidgets.QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setColumnStretch(1, 1)
+        self._grid.setColumnMinimumWidth(0, self.fontMetrics().averageCharWidth() * _CAPTION)
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What each value means; those that are not said yet are left out."""
+        chosen = {value: box.currentData() for value, box in self.boxes.items()}
+        return {value: label for value, label in chosen.items() if label is not None}
+
+    @property
+    def unsaid(self) -> list[str]:
+        """The values of which nobody has said what they mean."""
+        return [value for value, box in self.boxes.items() if box.currentData() is None]
+
+    def show_values(self, values: Mapping[str, int], meant: Mapping[str, str]) -> bool:
+        """Show these values with how often they occur; True where they or their meanings are new.
+
+        What the user said of a value stays; the others are what they seem to mean now.
+        """
+        if list(values) == list(self.boxes) and meant == self._meant:
+            return False
+        self._meant = dict(meant)
+        said: dict[str, str | None] = {**meant, **self._chosen}
+        take_out(self._grid, self._lines)
+        self.boxes, self._lines = {}, []
+        for row, (value, count) in enumerate(values.items()):
+            box = ComboBox()
+            name(box, f"What the label {one_line(value)} means")
+            box.addItem(_UNKNOWN, None)
+            for human in HUMAN_LABELS:
+                box.addItem(LABEL_WORDS[human], human.value)
+            box.addItem("no label", column_map.NO_LABEL)
+            box.setCurrentIndex(max(0, box.findData(said.get(value, value))))
+            box.currentIndexChanged.connect(lambda _index, of=value: self._choose(of))
+            caption: QtWidgets.QLabel = plain_label(one_line(value))
+            set_tip(caption, value)
+            caption.setMaximumWidth(self.fontMetrics().averageCharWidth() * 24)
+            often = hint(counted(count, "time", "times") if count else "further on", wrap=False)
+            for column, part in enumerate((caption, box, often)):
+                self._grid.addWidget(part, row, column)
+                self._lines.append(part)
+            self.boxes[value] = box
+        return True
+
+    def _choose(self, value: str) -> None:
+        self._chosen[value] = self.boxes[value].currentData()
+        self.changed.emit()
+
 
 _REST_MS = 200  # of no change before the rows are read again
 _LONGEST_TEXT = 600  # characters of one text in the preview
 _MOST_PROBLEMS = 4
-_SIZE = (180, 44)  # letters, lines
-_FORM = 62  # letters
+_SIZE = (180, 44)  # characters, lines
+_FORM = 62  # characters
 _SHARE_OF_SCREEN = 0.94
 
 _ITEM = {"id": "Id", "instruction": "Instruction"}
@@ -41,61 +252,50 @@ _OUTPUTS = {"output_a": "Response A", "output_b": "Response B"}
 _RANKED = {"chosen": "Chosen response", "rejected": "Rejected response"}
 _CANDIDATES = {"candidate_a": "Candidate A", "candidate_b": "Candidate B"}
 _OF_RANKED = {"candidate_a": "Chosen: candidate", "candidate_b": "Rejected: candidate"}
-_LONGEST_NAME = 24  # letters of a criterion beside its field
+_LONGEST_NAME = 24  # characters of a criterion beside its field
 _WHAT = (
-    "This file has other columns than a dataset. Say which of them are the instruction and the two responses;"
-    " what could be guessed is chosen already."
+    "The columns of this file have other names than a dataset's. Choose the columns of the instruction"
+    " and the two responses. Guesses are filled in."
 )
 _HOW = (
     "A source may also be written: a+b joins columns, list[0].key is a place in a nested value, @reply and"
-    " the like a part of a dialogue, @before:x what stands before a mark x, a>b compares two scores, a|b are"
+    " the like a part of a dialogue, @before:x the text before a mark x, a>b compares two scores, a|b are"
     " the labels of several annotators."
 )
 
 
-class ColumnsDialog(ReadingOrder, QDialog):
+class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
     """`chosen`: the path, the ColumnMap, and whether it is to be remembered."""
 
     chosen = Signal(object, object, bool)
 
     def __init__(
-        self,
-        workspace: Workspace,
-        wish: ColumnsWish,
-        parent: QWidget | None = None,
+        self, workspace: Workspace, request: ColumnsRequest, parent: QtWidgets.QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        path, self._path, self._before, self._unknown = wish.path, wish.path, wish.columns, wish.unknown
-        self._refused, self._rubric = wish.problem, wish.rubric
-        self._main, self._others = _label_columns(wish.rubric)
+        self.request = request
+        self._main, self._others = _label_columns(request.rubric)
         self._foreign: Foreign | None = None
         self._preview: FirstItems | None = None
-        self.setWindowTitle(f"Columns of {one_line(path.name)}"[:120])
+        self.setWindowTitle(f"Columns of {one_line(request.path.name)}"[:120])
         self.fields: dict[str, SourceFields] = {}
         self.labels = LabelFields()
-        self.items = QPlainTextEdit()
+        self.items = QtWidgets.QPlainTextEdit()
         self.problem = plain_label("")
-        self.remember = QCheckBox("&Remember for files with these columns")
-        self.remember.setChecked(wish.remember)
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.open_button = self.buttons.addButton("&Open", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.remember = QtWidgets.QCheckBox("&Remember for files with these columns")
+        self.remember.setChecked(request.remember)
+        self.buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Cancel)
+        self.open_button = self.buttons.addButton("&Open", QtWidgets.QDialogButtonBox.ButtonRole.AcceptRole)
         self._lay_out()
         self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
         self._rest.timeout.connect(self._read)
-        self._looking = LatestTask(workspace.threads, Lane.FILES, self)
-        self._looking.finished.connect(self._take)
-        self._looking.failed.connect(self._refuse)
-        self._reading = LatestTask(workspace.threads, Lane.FILES, self)
-        self._reading.finished.connect(self._show)
-        self._reading.failed.connect(self._refuse)
-        self.finished.connect(self._looking.drop)
-        self.finished.connect(self._reading.drop)
+        self._looking = TaskPanel(workspace.threads, ThreadName.FILES, self, self._take, failed=self._refuse)
+        self._reading = TaskPanel(workspace.threads, ThreadName.FILES, self, self._show, failed=self._refuse)
         self._say("Looking into the file …", "hint")
-        self._looking.start(column_jobs.look_into(path, wish.rubric))
+        self._looking.start(dataset_jobs.look_into(request.path, request.rubric))
 
     @property
-    def columns(self) -> ColumnMap:
-        """What is chosen now."""
+    def columns(self) -> column_map.ColumnMap:
         sources = {target: source for part in self.fields.values() for target, source in part.sources.items()}
         own = self._foreign.columns if self._foreign else ()
         left_out = _OUTPUTS if self.is_ranked else _RANKED
@@ -105,11 +305,10 @@ class ColumnsDialog(ReadingOrder, QDialog):
             if target not in left_out and (source or target in own)
         }
         labels = {value: label for value, label in self.labels.labels.items() if value != label}
-        return ColumnMap.of(named, labels)
+        return column_map.ColumnMap.of(named, labels)
 
     @property
     def is_ranked(self) -> bool:
-        """True where the file says which response was chosen."""
         return bool(self.kind.currentData())
 
     # Making
@@ -118,7 +317,7 @@ class ColumnsDialog(ReadingOrder, QDialog):
         self.items.setReadOnly(True)
         self.items.setTabChangesFocus(True)
         name(self.items, "The first items as they would be read")
-        self._form = QWidget()
+        self._form = QtWidgets.QWidget()
         self._column = in_column(on=self._form, margins=None, spacing=8)
         area = DownScroll(self._form)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -128,16 +327,15 @@ class ColumnsDialog(ReadingOrder, QDialog):
         self.buttons.accepted.connect(self._choose)
         self.buttons.rejected.connect(self.reject)
         last = in_row((self.remember, STRETCH), self.buttons)
-        again = [self._why_again()] if self._refused else []
+        again = [self._why_again()] if self.request.problem else []
         in_column(hint(_WHAT), *again, (across, STRETCH), last, on=self, margins=None)
         letter = self.fontMetrics().averageCharWidth()
         area.setMinimumWidth(letter * _FORM)
         across.setSizes([letter * _SIZE[0] * 5 // 11, letter * _SIZE[0] * 6 // 11])
         make_room(self, *_SIZE, _SHARE_OF_SCREEN)
 
-    def _why_again(self) -> QWidget:
-        """Why the file could not be read as it was tried last."""
-        first, *more = self._refused.splitlines()
+    def _why_again(self) -> QtWidgets.QWidget:
+        first, *more = self.request.problem.splitlines()
         shown = [first, *more[:_MOST_PROBLEMS]]
         if len(more) > _MOST_PROBLEMS:
             shown.append(f"  and {len(more) - _MOST_PROBLEMS:,} more.")
@@ -162,7 +360,7 @@ class ColumnsDialog(ReadingOrder, QDialog):
             part: SourceFields(targets, foreign.offers, foreign.of_labels) for part, targets in parts.items()
         }
         self._drawn = hint(
-            "Which of the two is A is drawn, so that the better one is not always in one place."
+            "It is drawn at random which of the two is A, so that the better one has no fixed position."
         )
         self._values = heading("What the labels mean")
         self._too_many = label("", "warning")
@@ -193,19 +391,22 @@ class ColumnsDialog(ReadingOrder, QDialog):
         """Show what the file holds, and what was chosen before or is guessed."""
         self._foreign = foreign
         self._make_fields(foreign)
-        columns = self._before or foreign.map
+        columns = self.request.columns or foreign.map
         sources = {name: name for name in foreign.columns} | columns.source_of
-        self.kind.setCurrentIndex(int(any(columns.source_of.get(name) for name in RANKED)))
+        self.kind.setCurrentIndex(int(any(columns.source_of.get(name) for name in column_map.RANKED)))
         for part in self.fields.values():
-            part.show_sources(sources, {} if self._before else foreign.sureness)
+            part.show_sources(sources, {} if self.request.columns else foreign.confidence)
             part.changed.connect(self._rest.start)
-        self._fold.set_open(self.fields["others"].any_chosen or OVERALL not in self._rubric.names)
-        self.kind.currentIndexChanged.connect(self._change_kind)
+        self._fold.set_open(
+            any(self.fields["others"].sources.values()) or OVERALL not in self.request.rubric.names
+        )
+        self.kind.currentIndexChanged.connect(self._show_kind)
+        self.kind.currentIndexChanged.connect(self._rest.start)
         self.labels.changed.connect(self._rest.start)
         self._said: Mapping[str, str] = columns.meaning_of
         self._said_of = self._label_sources
         self._show_kind()
-        self.fields["item"].field("instruction").setFocus()
+        self.fields["item"].by_target["instruction"].setFocus()
         self._read()
 
     @property
@@ -214,10 +415,6 @@ class ColumnsDialog(ReadingOrder, QDialog):
         return {target: source for target, source in chosen.items() if target.endswith("_preference")}
 
     @Slot()
-    def _change_kind(self) -> None:
-        self._show_kind()
-        self._rest.start()
-
     def _show_kind(self) -> None:
         self.fields["outputs"].setVisible(not self.is_ranked)
         self.fields["ranked"].setVisible(self.is_ranked)
@@ -227,13 +424,13 @@ class ColumnsDialog(ReadingOrder, QDialog):
     @Slot()
     def _read(self) -> None:
         if self._foreign is not None:
-            self._reading.start(column_jobs.preview(self._foreign, self.columns, self._rubric))
+            self._reading.start(dataset_jobs.preview(self._foreign, self.columns, self.request.rubric))
 
     @Slot(object)
     def _show(self, preview: FirstItems) -> None:
         """Show the first rows; where label values are new, read once more by what they seem to mean."""
         found = preview.values or {}
-        values = {**found, **{value: 0 for value in self._unknown if value not in found}}
+        values = {**found, **{value: 0 for value in self.request.unknown if value not in found}}
         # In other label columns than those of the map the same values may mean other things.
         said = self._said if self._label_sources == self._said_of else {}
         are_new = self.labels.show_values(values, {**preview.meant, **said})
@@ -251,19 +448,14 @@ class ColumnsDialog(ReadingOrder, QDialog):
             f"Item {number}\n{_in_words(item, titles)}" for number, item in enumerate(preview.items, start=1)
         )
         self.items.setPlainText(visible("\n\n".join(items)))
-        self._show_problems(preview)
-
-    def _show_problems(self, preview: FirstItems) -> None:
-        unsaid = [
-            f"unknown label {quoted(value)}: say beside it what it means." for value in self.labels.unsaid
-        ]
+        unsaid = [f"unknown label {quoted(value)}: choose its meaning." for value in self.labels.unsaid]
         problems = [*unsaid, *preview.problems]
-        found = problems[:_MOST_PROBLEMS]
+        shown = problems[:_MOST_PROBLEMS]
         if len(problems) > _MOST_PROBLEMS:
-            found.append(f"and {len(problems) - _MOST_PROBLEMS:,} more.")
-        fine = "These rows can be read. Whether all can, opening the file shows."
-        self._say("\n".join(found) or fine, "warning" if found else "hint")
-        self.open_button.setEnabled(not found)
+            shown.append(f"and {len(problems) - _MOST_PROBLEMS:,} more.")
+        fine = "These rows can be read. The other rows are checked when the file is opened."
+        self._say("\n".join(shown) or fine, "warning" if shown else "hint")
+        self.open_button.setEnabled(not shown)
 
     @Slot(object)
     def _refuse(self, error: EngineError) -> None:
@@ -278,17 +470,17 @@ class ColumnsDialog(ReadingOrder, QDialog):
     def _choose(self) -> None:
         if self._foreign is None or not self.open_button.isEnabled():
             return
-        self.chosen.emit(self._path, self.columns, self.remember.isChecked())
+        self.chosen.emit(self.request.path, self.columns, self.remember.isChecked())
         self.accept()
 
 
 class ColumnAsker(QObject):
-    """The one place that opens the dialog, whatever the file is for: it follows the workspace's wishes.
+    """The one place that opens the dialog, whatever the file is for: it follows the workspace's requests.
 
     `dialog`: the one that was opened last.
     """
 
-    def __init__(self, workspace: Workspace, widget: QWidget) -> None:
+    def __init__(self, workspace: Workspace, widget: QtWidgets.QWidget) -> None:
         """`widget`: in the window that a dialog stands before."""
         super().__init__(widget)
         self._workspace = workspace
@@ -297,12 +489,11 @@ class ColumnAsker(QObject):
         workspace.columns_wanted.connect(self.ask)
 
     @Slot(object)
-    def ask(self, wish: ColumnsWish) -> None:
-        """Open the dialog."""
-        dialog = ColumnsDialog(self._workspace, wish, self._widget.window())
+    def ask(self, request: ColumnsRequest) -> None:
+        dialog = ColumnsDialog(self._workspace, request, self._widget.window())
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.chosen.connect(wish.read)
-        dialog.rejected.connect(wish.left)
+        dialog.chosen.connect(request.read)
+        dialog.rejected.connect(request.left)
         self.dialog = dialog
         dialog.open()
 
@@ -311,7 +502,7 @@ def _label_columns(rubric: Rubric) -> tuple[dict[str, str], dict[str, str]]:
     """Our columns of labels and explanations with their titles: those of the overall criterion, where a
     rubric has none of its last one; and those of all others.
     """
-    main = usual_criterion(rubric.names)
+    main = default_criterion(rubric.names)
     title = "Overall label" if main == OVERALL else _titled(main)[f"{main}_preference"]
     overall = {f"{main}_preference": title, f"{main}_explanation": "Explanation"}
     others = [name for name in rubric.names if name != main]
@@ -333,7 +524,7 @@ def _in_words(item: Mapping[str, str], titles: Mapping[str, str]) -> str:
             if column.endswith("_preference"):
                 cut = _label_in_words(text)
             lines.append(f"{title}: {cut}")
-        given = annotators_among(item, column)
+        given = column_map.annotators_among(item, column)
         said = [f"{clipped(who)} {_label_in_words(item[of])}" for who, of in given.items() if item[of]]
         lines += [f"    {', '.join(said)}"] if said else []
     return "\n".join(lines)

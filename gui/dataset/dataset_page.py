@@ -1,66 +1,176 @@
-"""The page of the dataset: open one, see what it holds, read its items.
-
-Knows: what a person does with a dataset. Does not know: how files are read, how items are found.
-"""
+"""The page of the dataset: open one, see what it holds, read its items."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import ClassVar
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QPushButton, QStackedWidget
+from PySide6.QtWidgets import QScrollArea, QStackedWidget
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError, EngineError, WrongKindError
-from engine.core.formatting import short_name
+from engine.core.formatting import short_name, without_middle
 from engine.system.paths import demo_dataset
 from gui.dataset import dataset_jobs
 from gui.dataset.columns_dialog import ColumnAsker
 from gui.dataset.dataset_jobs import Counted
-from gui.dataset.item_list import ItemList
-from gui.dataset.item_preview import ItemPreview
+from gui.dataset.item_list import ItemList, judge_words
+from gui.dataset.item_preview import ItemPreview, SummaryPanel
 from gui.dataset.outputs_dialog import OutputsDialog
-from gui.dataset.recent_files import RecentFiles
-from gui.dataset.selected_items import KEY, PROMPT_KEY, judge_words
-from gui.dataset.summary_panel import SummaryPanel
-from gui.dataset.welcome import NEW_FROM_OUTPUTS, Welcome
-from gui.kit.actions import add_key
-from gui.kit.busy import BusyLine
-from gui.kit.file_dialogs import DATASETS, let_choose
-from gui.kit.foreign_text import one_line, set_tip
-from gui.kit.labels import main_button, name
-from gui.kit.layouts import STRETCH, as_column
-from gui.kit.notice import Notice
-from gui.work.dataset_reader import ColumnsWish
-from gui.work.file_jobs import Loading
-from gui.work.lanes import Lane, LatestTask
-from gui.work.page import Page, PageSplitter
-from gui.work.page_name import PageName
-from gui.work.workspace import Workspace
+from gui.widgets.action_table import with_keys
+from gui.widgets.actions import BusyLine, MenuButton, add_entry
+from gui.widgets.files import DATASETS, let_choose
+from gui.widgets.foreign_text import one_line, set_tip, tip
+from gui.widgets.glossary import WHAT_IT_DOES
+from gui.widgets.labels import (
+    STRETCH,
+    as_column,
+    as_row,
+    button,
+    heading,
+    hint,
+    in_row,
+    label,
+    main_button,
+    name,
+    panel,
+)
+from gui.widgets.notice import Notice
+from gui.workspace import file_jobs
+from gui.workspace.dataset_reader import ColumnsRequest
+from gui.workspace.file_jobs import Loading
+from gui.workspace.page import Page, PageSplitter
+from gui.workspace.state import PageName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.workspace import Workspace
 
-_CHOOSE = "Choose which of its columns are the instruction and the two responses."
+_LONGEST_PART = 48  # characters of a name, and of its folder
+
+
+class RecentFiles(MenuButton):
+    """A menu of the files of a kind (`datasets`, `models`) opened last; those that are gone are marked and
+    can be removed.
+    """
+
+    chosen = Signal(object)  # a Path
+
+    def __init__(self, workspace: Workspace, kind: str) -> None:
+        super().__init__("Recent", tips=True)
+        self._workspace = workspace
+        self._kind = kind
+        self._gone: frozenset[Path] = frozenset()
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        name(self, f"Recent {kind}", f"Open one of the recent {kind}")
+        self._menu.aboutToShow.connect(self.look)
+        self._looking = LatestTask(workspace.threads, ThreadName.STORE, self)
+        self._looking.finished.connect(self._take_gone)
+        workspace.state.recent_changed.connect(self._fill)
+        self._fill()
+
+    @Slot()
+    def look(self) -> None:
+        self._looking.start(file_jobs.missing(self._workspace.state.recent(self._kind)))
+
+    @Slot(object)
+    def _take_gone(self, gone: frozenset[Path]) -> None:
+        if gone != self._gone:
+            self._gone = gone
+            self._fill()
+
+    @Slot()
+    def _fill(self) -> None:
+        menu, state = self._menu, self._workspace.state
+        paths = state.recent(self._kind)
+        menu.clear()
+        self.setEnabled(bool(paths))
+        for path in paths:
+            parts = (without_middle(part, _LONGEST_PART) for part in (path.name, str(path.parent)))
+            # A file's & is no mnemonic, and a tab would begin a column of keys.
+            shown = one_line("{}  ({})".format(*parts)).replace("&", "&&")
+            text = f"Not there: {shown} - remove" if path in self._gone else shown
+            add_entry(menu, text, partial(self._choose, path)).setToolTip(tip(str(path)))
+        menu.addSeparator()
+        if any(path in self._gone for path in paths):
+            add_entry(menu, "Remove those that are not there", self._remove_gone)
+        add_entry(menu, "Clear this list", partial(state.clear_recent, self._kind))
+
+    def _choose(self, path: Path) -> None:
+        if path not in self._gone:
+            self.chosen.emit(path)
+            return
+        self._workspace.state.remove_recent(self._kind, path)
+        self._workspace.note.emit(f"{path.name} does not exist any more and was removed from the list.")
+
+    def _remove_gone(self) -> None:
+        for path in self._gone:
+            self._workspace.state.remove_recent(self._kind, path)
+
+
+_WHAT = (
+    "A dataset is a table. Each row is an item: an id, an instruction, and two responses to it, A and B. "
+    "They are judged on the five criteria of the ELOQUENT task, or on those of a rubric of your own."
+)
+_COLUMNS = (
+    "Columns: id, instruction, output_a, output_b. Human labels are optional: relevance_preference, "
+    "relevance_explanation, and so on for naturalness, truthfulness, safety and overall_quality, or for the "
+    "criteria of the rubric that is chosen on the Judge page. "
+    "A label is A, B, both_good or both_bad. If your file has other columns, you are asked which is which."
+)
+_FORMATS = "Files: .tsv, .csv, .json, .jsonl, .ndjson and .parquet, each also packed as .gz."
+NEW_FROM_OUTPUTS = (
+    "Make pairs of the responses of several models to the same instructions, one file per model"
+)
+
+
+class Welcome(QScrollArea):
+    """What the page says while no dataset is open."""
+
+    open_wanted = Signal()
+    demo_wanted = Signal()
+    outputs_wanted = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setWidgetResizable(True)
+        choose = main_button("Open…")
+        name(choose, "Open a dataset", "Choose a file on this computer")
+        choose.clicked.connect(self.open_wanted)
+        of_demo = "240 short labelled items that come with Tiebreak"
+        demo = button("Open the demo dataset", self.demo_wanted.emit, what=of_demo)
+        outputs = button("New from outputs…", self.outputs_wanted.emit, "New from outputs", NEW_FROM_OUTPUTS)
+        buttons = as_row(choose, demo, outputs, STRETCH, margins=(0, 4, 0, 4))
+        self._heading = heading("")
+        self.show_reading(None)
+        frame = panel(
+            self._heading,
+            label(f"{WHAT_IT_DOES} {_WHAT}"),
+            buttons,
+            hint("Or drop a file anywhere on this page."),
+            hint(_COLUMNS),
+            hint(_FORMATS),
+        )
+        frame.setMaximumWidth(self.fontMetrics().averageCharWidth() * 110)
+        content = as_column(STRETCH, in_row(STRETCH, (frame, 8), STRETCH), 2, margins=None, role="content")
+        self.setWidget(content)
+        self.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+
+    def show_reading(self, file_name: str | None) -> None:
+        """Say that a dataset is being read; None for none."""
+        self._heading.setText(
+            "No dataset is open" if file_name is None else f"Reading {one_line(short_name(file_name))} …"
+        )
+
+
+_CHOOSE = "Choose the columns of the instruction and the two responses."
 _SPLITTER = "dataset/splitter"
 
 
 class DatasetPage(Page):
-    """Shows the open dataset, or how to open one."""
-
     prompt_wanted = Signal(object)  # an Item: what the model is shown of it
 
     NAME = PageName.DATASET
-    KEYS: ClassVar[Sequence[tuple[str, str]]] = (
-        ("/ or Ctrl+F", "Search the items"),
-        ("Enter or Down", "From the search field to the items"),
-        ("Esc", "Clear the search"),
-        ("Up, Down, Page Up, Page Down", "Go through the items"),
-        ("Shift+Up, Shift+Down, Ctrl+A", "Select several items, or all; also Ctrl or Shift with a click"),
-        (KEY, "Judge the selected items alone (also: right click)"),
-        (PROMPT_KEY, "What the model that is chosen on the Judge page is shown of the item, exactly"),
-        ("Ctrl+C", "Copy the text of the cell"),
-        ("Alt+N", "A new dataset of pairs out of the outputs of several models"),
-        ("Alt+C", "Change the columns of a file that has others than a dataset"),
-    )
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
@@ -76,50 +186,40 @@ class DatasetPage(Page):
         self._listed: Sequence[int] | None = None  # the rows of the listed items; None for all
         self._build_header()
         self._build_body()
-        self._counting = LatestTask(workspace.threads, Lane.FILES, self)
+        self._counting = TaskPanel(
+            workspace.threads, ThreadName.FILES, self, self._show_summary, failed=workspace.failures
+        )
         self._connect()
         self._show_dataset()
 
     def entered(self) -> None:
-        """Find out which recent files are gone."""
         self.recent.look()
 
     def restyle(self) -> None:
-        """Follow colours and text size."""
         super().restyle()
         self.items.restyle()
         self.preview.restyle()
 
     def keep_layout(self) -> None:
-        """Remember the splitter and the columns."""
         self.keep_splitter(_SPLITTER, self._splitter)
         self.items.keep_layout()
 
     # Making
 
     def _build_header(self) -> None:
-        self.open_button = QPushButton("Open…")
-        name(self.open_button, "Open a dataset", "Open a dataset (Ctrl+O)")
-        self.outputs_button = QPushButton("&New…")
-        name(self.outputs_button, "New from outputs", NEW_FROM_OUTPUTS)
+        opens = with_keys("Open a dataset", "open_dataset")
+        self.open_button = button("Open…", self.choose_file, "Open a dataset", opens)
+        self.outputs_button = button("&New…", self.make_pairs, "New from outputs", NEW_FROM_OUTPUTS)
         self.outputs_dialog: OutputsDialog | None = None
         self.recent = RecentFiles(self.workspace, "datasets")
         self.judge_button = main_button("Judge this dataset")
-        name(self.judge_button, "Judge this dataset", "Choose a model for this dataset")
-        self.columns_button = QPushButton("Change &columns…")
-        name(
-            self.columns_button,
-            "Change columns",
-            "Say anew which columns of the file are the instruction, the responses and the labels",
-        )
-        for button in (
-            self.open_button,
-            self.outputs_button,
-            self.recent,
-            self.columns_button,
-            self.judge_button,
-        ):
-            self.header.addWidget(button)
+        changes = "Choose again which columns are the instruction, the responses and the labels"
+        self.columns_button = button("Change &columns…", self.change_columns, "Change columns", changes)
+        self.header.addWidget(self.open_button)
+        self.header.addWidget(self.outputs_button)
+        self.header.addWidget(self.recent)
+        self.header.addWidget(self.columns_button)
+        self.header.addWidget(self.judge_button)
 
     def _build_body(self) -> None:
         self._splitter = PageSplitter(Qt.Orientation.Horizontal)
@@ -145,15 +245,12 @@ class DatasetPage(Page):
         space.dataset_loading.connect(self._show_loading)
         space.dataset_failed.connect(self._show_failure)
         self.busy.cancelled.connect(space.cancel_loading)
-        self.open_button.clicked.connect(self.choose_file)
         self._other.clicked.connect(self.choose_file)
-        self.columns_button.clicked.connect(self.change_columns)
         self._choose_columns.clicked.connect(self._ask_again)
         self.notice.closed.connect(self._end_failure)
         self.welcome.open_wanted.connect(self.choose_file)
-        self.outputs_button.clicked.connect(self.make_pairs)
         self.welcome.outputs_wanted.connect(self.make_pairs)
-        self.welcome.demo_wanted.connect(self._open_demo)
+        self.welcome.demo_wanted.connect(lambda: space.open_dataset(demo_dataset()))
         self.recent.chosen.connect(space.open_dataset)
         self.judge_button.clicked.connect(self._judge_listed)
         self.items.listed.connect(self._follow_list)
@@ -162,17 +259,12 @@ class DatasetPage(Page):
         self.items.item_chosen.connect(self._show_item)
         self.items.selected.prompt_wanted.connect(self._want_prompt)
         self.preview.prompt_wanted.connect(self._want_prompt)
-        add_key(self, PROMPT_KEY, self._want_prompt, inside=True)
-        self._counting.finished.connect(self._show_summary)
-        space.failures.follow(self._counting)
-        for key in ("/", QKeySequence.StandardKey.Find):
-            add_key(self, key, self.items.start_search, inside=True)
+        self.add_keys(search=self.items.start_search, prompt=self._want_prompt)
 
     # The dataset
 
     @Slot()
     def choose_file(self) -> None:
-        """Ask for a file, and open it."""
         self.ask_file(self.workspace.open_dataset)
 
     def ask_file(self, take: Callable[[Path], object]) -> None:
@@ -187,19 +279,14 @@ class DatasetPage(Page):
         self.outputs_dialog = dialog = OutputsDialog(self.workspace, self.window())
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.made.connect(self.workspace.open_dataset)
-        dialog.finished.connect(self._forget_dialog)
+        dialog.finished.connect(lambda: setattr(self, "outputs_dialog", None))
         dialog.open()
         dialog.ask_files()
-
-    @Slot()
-    def _forget_dialog(self) -> None:
-        self.outputs_dialog = None
 
     # Files with other columns
 
     @Slot()
     def change_columns(self) -> None:
-        """Ask anew which columns of the open file are which."""
         dataset = self.workspace.dataset
         if dataset is not None:
             self.ask_columns(dataset.path, dataset.columns)
@@ -212,16 +299,12 @@ class DatasetPage(Page):
 
     def ask_columns(self, path: Path, columns: ColumnMap | None = None, unknown: Sequence[str] = ()) -> None:
         """Ask which columns of a file are which, and open it by them."""
-        wish = ColumnsWish(path, self._open_by, columns, unknown, rubric=self.workspace.rubric.rubric)
-        self.workspace.columns_wanted.emit(wish)
+        request = ColumnsRequest(path, self._open_by, columns, unknown, rubric=self.workspace.rubric.rubric)
+        self.workspace.columns_wanted.emit(request)
 
     def _open_by(self, path: Path, columns: ColumnMap, remember: bool) -> None:
         self._asked = {path: columns}
         self.workspace.open_dataset(path, columns, remember)
-
-    @Slot()
-    def _open_demo(self) -> None:
-        self.workspace.open_dataset(demo_dataset())
 
     @Slot()
     def _show_dataset(self) -> None:
@@ -259,7 +342,7 @@ class DatasetPage(Page):
         rows = self._listed
         text = "Judge this dataset" if rows is None else judge_words(len(rows))
         self.judge_button.setText(text)
-        which = "this dataset" if rows is None else "the listed items alone"
+        which = "this dataset" if rows is None else "only the listed items"
         name(self.judge_button, text, f"Choose a model for {which}")
         self.judge_button.setEnabled(self.workspace.dataset is not None and (rows is None or len(rows) > 0))
 
@@ -277,7 +360,7 @@ class DatasetPage(Page):
             self.preview.show_item(None)
             return
         others = {column: str(dataset.texts(column)[item].as_py()) for column in dataset.other_columns}
-        self.preview.show_item(dataset[item], self.items.words, others)
+        self.preview.show_item(dataset[item], self.items.shown.words, others)
 
     @Slot()
     def _want_prompt(self) -> None:
@@ -312,7 +395,9 @@ class DatasetPage(Page):
         self._unread = error if isinstance(error, ColumnsError) else None
         self._choose_columns.setVisible(self._unread is not None)
         if isinstance(error, ColumnsError) and error.foreign:
-            self.notice.show_note(f"{short_name(error.path.name)} has other columns than a dataset.", _CHOOSE)
+            self.notice.show_note(
+                f"{short_name(error.path.name)}: its columns have other names than a dataset's.", _CHOOSE
+            )
             self.ask_columns(error.path)
         else:
             self.notice.show_error(error)

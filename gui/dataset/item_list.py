@@ -1,41 +1,395 @@
-"""The list of a dataset's items: a table, a search field, the choice of columns.
+"""The list of a dataset's items: 100,000 of them without a pause, searched, sorted, by columns to choose.
 
-Searching and sorting are jobs; while they work, the table shows what it showed before.
-
-Knows: the item table and its jobs. Does not know: what is done with the chosen item.
+A cell is read when it is shown, out of the column that holds it. Which items are shown, in which order, is an
+array of rows that a job made; None is all as in the file. While a job works, the table shows what it showed.
 """
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QModelIndex, QSignalBlocker, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QGuiApplication, QKeySequence
-from PySide6.QtWidgets import QAbstractItemView, QPushButton, QStackedWidget, QWidget
+from PySide6.QtCore import (
+    QEvent,
+    QModelIndex,
+    QObject,
+    QSignalBlocker,
+    QSize,
+    Qt,
+    QTimer,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QAction, QActionGroup, QColor, QGuiApplication, QKeySequence
+from PySide6.QtWidgets import QAbstractItemView, QMenu, QPushButton, QStackedWidget, QTableView, QWidget
 
 from engine.core.errors import EngineError
-from engine.core.formatting import counted
+from engine.core.formatting import clipped, counted, words
+from engine.core.items import HUMAN_LABELS, written_label
 from gui.dataset import dataset_jobs
-from gui.dataset.dataset_jobs import Wanted
-from gui.dataset.item_columns import ColumnChooser, ItemColumns
-from gui.dataset.item_table import ItemTableModel, column_named
-from gui.dataset.selected_items import SelectedItems
-from gui.kit.actions import add_key
-from gui.kit.fields import SearchField
-from gui.kit.foreign_text import plain_label
-from gui.kit.labels import hint, name
-from gui.kit.layouts import STRETCH, as_column, in_column, in_row
-from gui.kit.theme import colours
-from gui.kit.views import table_view
-from gui.work.lanes import Lane, LatestTask
-from gui.work.slice_choice import SliceChoice
-from gui.work.workspace import Workspace
+from gui.dataset.dataset_jobs import ItemQuery
+from gui.widgets.action_table import of_page
+from gui.widgets.actions import MenuButton, add_entry, add_key
+from gui.widgets.fields import SearchField
+from gui.widgets.foreign_text import one_line, plain_label, tip
+from gui.widgets.label_mark import LABEL_WORDS
+from gui.widgets.labels import STRETCH, as_column, hint, in_column, in_row, name
+from gui.widgets.theme import LIGHT, Colours, colours
+from gui.widgets.value_table import SORT_ROLE, Head, HeadedModel, Index
+from gui.widgets.views import table_view
+from gui.workspace.slices_panel import SliceChoice
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
+from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
-    from engine.data.item_search import Rows
+    from engine.data.dataset_views import Rows
+
+
+@dataclass(frozen=True)
+class DatasetColumn:
+    """One column of the table: its name in the dataset, and its title; `is_other`: no dataset needs it."""
+
+    source: str
+    title: str
+    is_label: bool = False
+    is_other: bool = False
+
+    @property
+    def head(self) -> Head:
+        """The title, which may lack the end of a long name, and what the column is."""
+        whole = self.source if self.is_other else self.title
+        return Head(self.title, f"{self.title}: human label" if self.is_label else whole)
+
+
+TEXT_COLUMNS = (
+    DatasetColumn("id", "Id"),
+    DatasetColumn("instruction", "Instruction"),
+    DatasetColumn("output_a", "Response A"),
+    DatasetColumn("output_b", "Response B"),
+)
+
+_ROLES = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.DecorationRole, Qt.ItemDataRole.ToolTipRole, SORT_ROLE)
+
+
+class ItemTableModel(HeadedModel):
+    """One row for each item that is shown; a column for each text, for each criterion with labels, and
+    for each further column of the file.
+    """
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__([column.head for column in TEXT_COLUMNS], parent)
+        self.columns: tuple[DatasetColumn, ...] = TEXT_COLUMNS
+        self._cells: list[Any] = []
+        self._rows: Rows | None = None
+        self._count = 0
+        self._colours = LIGHT
+
+    def show_dataset(self, dataset: "Dataset") -> None:
+        self.beginResetModel()
+        labels = (
+            DatasetColumn(f"{criterion}_preference", words(criterion).capitalize(), True)
+            for criterion in dataset.criteria
+        )
+        others = (
+            DatasetColumn(name, one_line(clipped(name)) or "(no name)", is_other=True)
+            for name in dataset.other_columns
+        )
+        self.columns = (*TEXT_COLUMNS, *labels, *others)
+        self._heads = [column.head for column in self.columns]
+        self._cells = [dataset.texts(column.source) for column in self.columns]
+        self._rows, self._count = None, len(dataset)
+        self.endResetModel()
+
+    def show_rows(self, rows: "Rows | None") -> None:
+        """Show these items of the same dataset, in this order; None: all, as in the file."""
+        self.beginResetModel()
+        self._rows = rows
+        self.endResetModel()
+
+    def set_colours(self, used: Colours) -> None:
+        self._colours = used
+
+    def item_at(self, place: int) -> int:
+        """The row in the dataset of the item at a place in the table, both from 0."""
+        return place if self._rows is None else int(self._rows[place])
+
+    def place_of(self, item: int) -> int | None:
+        """The place in the table of the item in a row of the dataset; None where it is not shown."""
+        if self._rows is None:
+            return item if item < self._count else None
+        places = (self._rows == item).nonzero()[0]
+        return int(places[0]) if len(places) else None
+
+    def text(self, index: Index) -> str:
+        """The whole text of a cell, as the file has it."""
+        return str(self._cells[index.column()][self.item_at(index.row())].as_py())
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role not in _ROLES or not index.isValid():
+            return super().data(index, role)
+        text = self.text(index)
+        if role == SORT_ROLE:
+            return text
+        if self.columns[index.column()].is_label:
+            label = written_label(text) if text in HUMAN_LABELS else None
+            if role == Qt.ItemDataRole.DisplayRole:
+                return LABEL_WORDS[label] if label else ""
+            is_mark = role == Qt.ItemDataRole.DecorationRole and label
+            return QColor(self._colours.of_label(label)) if is_mark else None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return one_line(text)
+        return tip(text) if role == Qt.ItemDataRole.ToolTipRole else None
+
+    def match(
+        self,
+        start: Index,  # noqa: ARG002 - Qt's name
+        role: int,  # noqa: ARG002
+        value: Any,  # noqa: ARG002
+        hits: int = 1,  # noqa: ARG002
+        flags: Qt.MatchFlag = Qt.MatchFlag.MatchStartsWith,  # noqa: ARG002
+    ) -> list[QModelIndex]:
+        """Nothing: a letter typed into the view would ask every cell of a column, for seconds."""
+        return []
+
+    def _count_rows(self) -> int:
+        return self._count if self._rows is None else len(self._rows)
+
+
+def column_named(columns: Sequence[DatasetColumn], source: str) -> int | None:
+    return next((place for place, column in enumerate(columns) if column.source == source), None)
+
+
+NEVER_HIDDEN = "id"
+_WIDTHS = {"id": 7.0, "instruction": 30.0, "output_a": 26.0, "output_b": 26.0}  # in mean characters
+_ROOM_FOR_MARKS = 6  # characters beside the title of a label's column: its coloured mark, the sort arrow
+_LONGEST_LABEL = len("both good")
+_NARROWEST, _WIDEST = 3.0, 400.0
+_TEXTS = ("instruction", "output_a", "output_b")
+_LONGEST_TITLE = 28
+_MOST_IN_A_MENU = 20  # what does not stand on a screen
+
+
+class ItemColumns(QObject):
+    """Keeps the columns of one view as the user wants them."""
+
+    def __init__(self, view: QTableView, table: ItemTableModel, remembered: Mapping[str, Any]) -> None:
+        super().__init__(view)
+        self._view = view
+        self._table = table
+        widths, hidden = remembered.get("widths"), remembered.get("hidden")
+        self._widths = {  # those that the user chose
+            str(name): min(max(float(width), _NARROWEST), _WIDEST)
+            for name, width in (widths.items() if isinstance(widths, dict) else ())
+            if isinstance(width, int | float)
+        }
+        self._hidden = {str(column) for column in hidden} if isinstance(hidden, list) else set()
+        self._hidden.discard(NEVER_HIDDEN)
+        others = remembered.get("others")
+        self._others = {str(column) for column in others} if isinstance(others, list) else set()
+        self._applying = False
+        view.horizontalHeader().sectionResized.connect(self._take_width)
+        view.viewport().installEventFilter(self)
+
+    def apply(self) -> None:
+        """Give the columns of the table their widths, and hide those that are not wanted.
+
+        Texts take the room that is left, unless the user chose their widths.
+        """
+        self._applying = True
+        header = self._view.horizontalHeader()
+        shown = [column for column in self._table.columns if self.is_shown(column)]
+        used = sum(round(self._letters(column) * self._letter()) for column in shown)
+        growing = [
+            column for column in shown if column.source in _TEXTS and column.source not in self._widths
+        ]
+        more = max(0, self._view.viewport().width() - used) // len(growing) if growing else 0
+        for place, column in enumerate(self._table.columns):
+            width = round(self._letters(column) * self._letter())
+            header.resizeSection(place, width + (more if column in growing else 0))
+            header.setSectionHidden(place, not self.is_shown(column))
+        self._applying = False
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize:
+            self.apply()
+        return super().eventFilter(watched, event)
+
+    def is_shown(self, column: DatasetColumn) -> bool:
+        """True unless the user hid it; of the file's further columns those that they asked for."""
+        if column.is_other:
+            return column.source in self._others
+        return column.source not in self._hidden
+
+    def set_shown(self, column: DatasetColumn, shown: bool) -> None:
+        """Show or hide a column; the id stays."""
+        if column.is_other:
+            (self._others.add if shown else self._others.discard)(column.source)
+        elif shown:
+            self._hidden.discard(column.source)
+        elif column.source != NEVER_HIDDEN:
+            self._hidden.add(column.source)
+        self.apply()
+
+    def record(self) -> dict[str, Any]:
+        return {"widths": self._widths, "hidden": sorted(self._hidden), "others": sorted(self._others)}
+
+    def _letters(self, column: DatasetColumn) -> float:
+        default = _WIDTHS.get(column.source, max(len(column.title), _LONGEST_LABEL) + _ROOM_FOR_MARKS)
+        return self._widths.get(column.source, default)
+
+    def _letter(self) -> int:
+        return max(1, self._view.fontMetrics().averageCharWidth())
+
+    @Slot(int, int, int)
+    def _take_width(self, place: int, _old: int, width: int) -> None:
+        # Qt gives a hidden column the width 0.
+        if width and not self._applying and place < len(self._table.columns):
+            self._widths[self._table.columns[place].source] = round(width / self._letter(), 1)
+
+
+class ColumnChooser(MenuButton):
+    """A drop-down menu, which the header of the view also opens by the right mouse button."""
+
+    shown_changed = Signal()
+    sort_wanted = Signal(str, bool)  # a column's name in the dataset, empty for the file's order; descending
+
+    def __init__(self, view: QTableView, table: ItemTableModel, columns: ItemColumns) -> None:
+        super().__init__("Columns")
+        self._view = view
+        self._table = table
+        self._columns = columns
+        self._sorted = ("", False)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        name(self, "Columns", "Choose the columns, and by which the items are sorted")
+        self._menu.aboutToShow.connect(self._fill)
+        header = view.horizontalHeader()
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header.customContextMenuRequested.connect(lambda at: self._menu.popup(header.mapToGlobal(at)))
+
+    def show_sorted(self, source: str, descending: bool) -> None:
+        self._sorted = (source, descending)
+
+    @Slot()
+    def _fill(self) -> None:
+        self._menu.clear()
+        others = [column for column in self._table.columns if column.is_other]
+        for column in self._table.columns:
+            if not column.is_other:
+                self._add_shown(self._menu, column)
+        self._menu.addSeparator()
+        for start in range(0, len(others), _MOST_IN_A_MENU):
+            part = others[start : start + _MOST_IN_A_MENU]
+            some = f", {start + 1} to {start + len(part)}" if len(others) > len(part) else ""
+            menu = self._menu.addMenu(f"Other columns of the file{some}")
+            for column in part:
+                self._add_shown(menu, column)
+        self._add_sorting()
+
+    def _add_shown(self, menu: QMenu, column: DatasetColumn) -> None:
+        def show(on: bool) -> None:
+            self._columns.set_shown(column, on)
+            self.shown_changed.emit()
+
+        shown = menu.addAction(_plain(column.title))
+        shown.setCheckable(True)
+        shown.setChecked(self._columns.is_shown(column))
+        shown.setEnabled(column.source != NEVER_HIDDEN)
+        shown.toggled.connect(show)
+
+    def _add_sorting(self) -> None:
+        menu = self._menu.addMenu("Sort by")
+        source, descending = self._sorted
+        orders = QActionGroup(menu)
+        shown = (
+            column for column in self._table.columns if not column.is_other or self._columns.is_shown(column)
+        )
+        for column in (DatasetColumn("", "Order of the file"), *shown):
+            action = self._choice(menu, orders, _plain(column.title), column.source == source)
+            action.triggered.connect(lambda _on, to=column.source: self.sort_wanted.emit(to, descending))
+        menu.addSeparator()
+        directions = QActionGroup(menu)
+        for text, down in (("Ascending", False), ("Descending", True)):
+            action = self._choice(menu, directions, text, down == descending)
+            action.setEnabled(column_named(self._table.columns, source) is not None)
+            action.triggered.connect(lambda _on, to=down: self.sort_wanted.emit(source, to))
+
+    @staticmethod
+    def _choice(menu: QMenu, group: QActionGroup, text: str, chosen: bool) -> QAction:
+        action = menu.addAction(text)
+        action.setCheckable(True)
+        action.setChecked(chosen)
+        group.addAction(action)
+        return action
+
+
+def _plain(title: str) -> str:
+    """A title for a menu, where a sign & would mark a key."""
+    short = title if len(title) <= _LONGEST_TITLE else f"{title[:_LONGEST_TITLE]}…"
+    return short.replace("&", "&&")
+
+
+_JUDGE, _PROMPT = of_page("Dataset", "judge_selected"), of_page("Dataset", "prompt")
+
+
+class SelectedItems(QPushButton):
+    """The button, hidden while less than two items are selected. Of one, the menu and the key are enough."""
+
+    judge_wanted = Signal(object)  # the rows of the items in the dataset, in its order
+    prompt_wanted = Signal()  # for the item of the current row
+
+    def __init__(self, view: QTableView, table: ItemTableModel) -> None:
+        super().__init__()
+        self._view = view
+        self._table = table
+        self.context_menu = QMenu(self)
+        self._judge = add_entry(self.context_menu, "", self.click, _JUDGE.sequences)
+        self._judge.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        text = f"Prompt… ({_PROMPT.keys})"
+        self._prompt = add_entry(self.context_menu, text, self.prompt_wanted.emit)
+        self.clicked.connect(lambda: self.judge_wanted.emit(self.rows))
+        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        opened = self.context_menu.popup
+        view.customContextMenuRequested.connect(lambda at: opened(view.viewport().mapToGlobal(at)))
+        view.selectionModel().selectionChanged.connect(self._follow)
+        table.modelReset.connect(self._follow)
+        self._follow()
+
+    def add_key_to(self, page: QWidget) -> None:
+        page.addAction(self._judge)
+
+    @property
+    def rows(self) -> list[int]:
+        """The rows of the selected items in the dataset, in its order."""
+        return sorted(map(self._table.item_at, self._places()))
+
+    def _places(self) -> set[int]:
+        """The selected rows of the table: by ranges, for all of 100,000 items may be selected."""
+        selection = self._view.selectionModel().selection()
+        parts = [selection.at(number) for number in range(selection.count())]
+        return {place for part in parts for place in range(part.top(), part.bottom() + 1)}
+
+    @Slot()
+    def _follow(self) -> None:
+        count = len(self._places())
+        text = f"{judge_words(count)}…"
+        self._judge.setText(text)
+        self._judge.setEnabled(count > 0)
+        self._prompt.setEnabled(count > 0)
+        self.setText(text)
+        name(self, text, f"Choose a model for only the selected items ({_JUDGE.keys})")
+        if self.isHidden() and count > 1:
+            # It takes its room from the table, whose last row may be the one that was just selected.
+            QTimer.singleShot(0, self, lambda: self._view.scrollTo(self._view.currentIndex()))
+        self.setVisible(count > 1)
+
+
+def judge_words(count: int) -> str:
+    return "Judge this item" if count == 1 else f"Judge these {counted(count, 'item', 'items')}"
+
 
 _PAUSE_MS = 200  # after the last letter, before the search begins
-_SEARCHED = 12  # letters of a search that are seen at least
+_SEARCHED = 12  # characters of a search that are seen at least
 _COLUMNS = "dataset/columns"
 
 
@@ -50,7 +404,7 @@ class ItemList(QWidget):
         self._workspace = workspace
         self._dataset: Dataset | None = None
         self._item: int | None = None
-        self._wanted = self._shown = Wanted()
+        self._wanted = self.shown = ItemQuery()  # what is asked for, what is listed
         self.table = ItemTableModel(self)
         self.view = table_view(self.table, "Items of the dataset")
         self._columns = ItemColumns(self.view, self.table, workspace.state.record(_COLUMNS))
@@ -62,23 +416,25 @@ class ItemList(QWidget):
         self._build()
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self._ask)
-        self._ordering = LatestTask(workspace.threads, Lane.FILES, self)
-        self._ordering.finished.connect(self._take_rows)
-        self._ordering.failed.connect(self._tell_failure)
-        self._connect()
+        self._ordering = TaskPanel(
+            workspace.threads, ThreadName.FILES, self, self._take_rows, failed=self._tell_failure
+        )
+        self.search.textChanged.connect(self._pause.start)
+        self.search.left.connect(self._leave_search)
+        self.view.horizontalHeader().sortIndicatorChanged.connect(self._sort_by_header)
+        self.view.selectionModel().currentRowChanged.connect(self._choose)
+        self.chooser.sort_wanted.connect(self._sort)
+        self.chooser.shown_changed.connect(self._pause.start)
+        self.slices.changed.connect(self._ask)
+        add_key(self.view, QKeySequence.StandardKey.Copy, self._copy_cell)
         self.restyle()
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """What the shown items were searched for."""
-        return self._shown.words
 
     def show_dataset(self, dataset: "Dataset") -> None:
         """Show all items of another dataset, in its order, and choose the first."""
         self._ordering.drop()
         self._pause.stop()
         self._dataset, self._item = dataset, None
-        self._wanted = self._shown = Wanted()
+        self._wanted = self.shown = ItemQuery()
         with QSignalBlocker(self.search):
             self.search.clear()
         self.slices.clear()
@@ -90,11 +446,9 @@ class ItemList(QWidget):
         self._show_found()
 
     def start_search(self) -> None:
-        """Put the cursor into the search field."""
         self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def keep_layout(self) -> None:
-        """Remember the columns."""
         self._workspace.state.set_record(_COLUMNS, self._columns.record())
 
     # Making
@@ -121,18 +475,7 @@ class ItemList(QWidget):
         # Below the table, so that the rows stay under the mouse when it appears.
         in_column(above, (self._stack, STRETCH), (self.selected, Qt.AlignmentFlag.AlignLeft), on=self)
 
-    def _connect(self) -> None:
-        self.search.textChanged.connect(self._wait)
-        self.search.left.connect(self._leave_search)
-        self.view.horizontalHeader().sortIndicatorChanged.connect(self._sort_by_header)
-        self.view.selectionModel().currentRowChanged.connect(self._choose)
-        self.chooser.sort_wanted.connect(self._sort)
-        self.chooser.shown_changed.connect(self._wait)
-        self.slices.changed.connect(self._ask)
-        add_key(self.view, QKeySequence.StandardKey.Copy, self._copy_cell)
-
     def restyle(self) -> None:
-        """Follow colours and text size."""
         metrics = self.fontMetrics()
         self.table.set_colours(colours(self.palette()))
         self.view.setIconSize(QSize(metrics.ascent() // 2 + 2, metrics.ascent() // 2 + 2))
@@ -140,10 +483,6 @@ class ItemList(QWidget):
         self._columns.apply()
 
     # Searching and sorting
-
-    @Slot()
-    def _wait(self) -> None:
-        self._pause.start()
 
     @Slot()
     def _leave_search(self) -> None:
@@ -183,7 +522,7 @@ class ItemList(QWidget):
         self._wanted = replace(self._wanted, text=self.search.text(), others=others, part=self.slices.ids)
         if self._dataset is None:
             return
-        if self._wanted.all_in_file_order:
+        if not self._wanted.narrows and not self._wanted.column:  # all, as in the file
             self._ordering.drop()
             self._take_rows(None)
             return
@@ -193,10 +532,10 @@ class ItemList(QWidget):
     @Slot(object)
     def _take_rows(self, rows: "Rows | None") -> None:
         self._workspace.failures.end(self)
-        self._shown = self._wanted
+        self.shown = self._wanted
         self.table.show_rows(rows)
         self._show_found()
-        self.listed.emit(None if rows is None or not self._shown.narrows else sorted(rows.tolist()))
+        self.listed.emit(None if rows is None or not self.shown.narrows else sorted(rows.tolist()))
 
     @Slot(object)
     def _tell_failure(self, error: EngineError) -> None:
@@ -207,12 +546,12 @@ class ItemList(QWidget):
         """Say how many items are shown, and choose the one that was chosen, else the first."""
         found, total = self.table.rowCount(), len(self._dataset) if self._dataset is not None else 0
         items = counted(total, "item", "items")
-        text = f"{found:,} of {items}" if self._shown.narrows else items
+        text = f"{found:,} of {items}" if self.shown.narrows else items
         self.count.setText(text)
         self.view.setAccessibleDescription(text)
         among = f" among those with {self.slices.words}" if self.slices.words else ""
-        self._nothing.setText(f"No item{among} holds all words of “{self._shown.text.strip()[:80]}”.")
-        self._stack.setCurrentIndex(0 if found or not self._shown.words else 1)
+        self._nothing.setText(f"No item{among} holds all words of “{self.shown.text.strip()[:80]}”.")
+        self._stack.setCurrentIndex(0 if found or not self.shown.words else 1)
         if not found:
             self.item_chosen.emit(None)
             return

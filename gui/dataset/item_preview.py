@@ -1,24 +1,204 @@
-"""One item to read: its instruction, both responses, what humans said of them, what else the file says of it.
+"""What is seen of a dataset beside the list of its items: its numbers, and one item to read.
 
-All texts are shown as they are, never as HTML. Of a very long one the beginning is shown; more of it
-where the user wants that.
-
-Knows: records of items. Does not know: where items come from.
+All texts are shown as they are, never as HTML. Of a very long one the beginning is shown, more on demand.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFont, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QPushButton, QTextEdit, QWidget
+from PySide6 import QtGui
+from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import QGridLayout, QPushButton, QSizePolicy, QTextEdit, QWidget
 
 from engine.core.formatting import clipped, counted, visible, words
-from engine.core.items import Item
-from gui.kit.label_mark import LABEL_WORDS
-from gui.kit.labels import name
-from gui.kit.layouts import STRETCH, in_column
-from gui.kit.theme import colours
+from engine.core.items import PREFERENCES, HumanLabel, Item, labels_beside
+from gui.dataset.dataset_jobs import Counted
+from gui.widgets.fields import Fold
+from gui.widgets.foreign_text import plain_label
+from gui.widgets.label_mark import LABEL_WORDS, ShareBar, paint_label
+from gui.widgets.labels import (
+    STRETCH,
+    as_column,
+    as_row,
+    empty,
+    hint,
+    in_column,
+    in_row,
+    label,
+    name,
+    panel,
+    show_text,
+    take_out,
+)
+from gui.widgets.theme import colours
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+    from engine.data.dataset_views import Summary
+
+
+_OPENLY = 2  # this many notices are shown without a fold
+_NO_LABELS = "No human labels: judgments of this dataset cannot be scored."
+
+
+class LabelLegend(QWidget):
+    """What the colours and letters of the labels mean, on one line."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.show_labels(PREFERENCES)
+
+    def show_labels(self, labels: Sequence[HumanLabel]) -> None:
+        self._entries = [(label, LABEL_WORDS[label]) for label in labels]
+        self.setAccessibleName("Colours of the labels: " + ", ".join(text for _label, text in self._entries))
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        metrics = self.fontMetrics()
+        width = sum(
+            metrics.horizontalAdvance(text) + 2.5 * metrics.ascent() for _label, text in self._entries
+        )
+        return QSize(math.ceil(width), metrics.height())
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def paintEvent(self, _event: QtGui.QPaintEvent) -> None:
+        painter = QtGui.QPainter(self)
+        used, metrics = colours(self.palette()), self.fontMetrics()
+        side = float(metrics.ascent())
+        left = 0.0
+        for preference, text in self._entries:
+            paint_label(painter, QRectF(left, 1, side, side), preference, self.palette())
+            painter.setPen(QtGui.QColor(used.muted))
+            painter.drawText(int(left + side + metrics.ascent() * 0.4), metrics.ascent(), text)
+            left += metrics.horizontalAdvance(text) + 2.5 * metrics.ascent()
+        painter.end()
+
+
+class _Cells(QWidget):
+    """Widgets of one size side by side, in as many lines as the width asks for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._cells: list[QWidget] = []
+        self._across = 0
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(16)
+        self._grid.setVerticalSpacing(6)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+
+    def show_cells(self, cells: Sequence[QWidget]) -> None:
+        take_out(self._grid, self._cells)
+        self._cells, self._across = list(cells), 0
+        self._arrange()
+
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        if not self._cells:
+            return
+        widest = max(cell.minimumSizeHint().width() for cell in self._cells) + self._grid.horizontalSpacing()
+        across = min(max(1, self.width() // max(1, widest)), len(self._cells))
+        if across == self._across:
+            return
+        for place in range(len(self._cells)):
+            self._grid.setColumnStretch(place, 1 if place < across else 0)
+        for place, cell in enumerate(self._cells):
+            self._grid.addWidget(cell, place // across, place % across)
+        self._across = across
+        self.updateGeometry()
+
+
+class SummaryPanel(QWidget):
+    def __init__(self) -> None:
+        super().__init__()
+        self._has_labels = False  # the whole dataset
+        self._items, self._labelled = label("", "figure", wrap=False), hint("", wrap=False)
+        self._cells = _Cells()
+        self._legend = LabelLegend()
+        self._lengths = hint("")
+        self._agreement = hint("")
+        self._no_labels = hint(_NO_LABELS)
+        self._notices = QWidget()
+        self._notice_lines = in_column(on=self._notices)
+        figures = in_column(self._items, self._labelled, STRETCH, spacing=2)
+        last = in_row(self._legend, (self._lengths, STRETCH), spacing=20)
+        right = in_column(self._cells, self._agreement, self._no_labels, last, spacing=6)
+        top = as_row(figures, (right, STRETCH), spacing=24)
+        in_column(panel(top, self._notices), on=self)
+
+    def begin(self, dataset: "Dataset") -> None:
+        self._items.setText(counted(len(dataset), "item", "items"))
+        self._labelled.setText("Counting …")
+        self._has_labels = bool(dataset.criteria)
+        self._lengths.setText("")
+        self._cells.show_cells([])
+        for part in (self._cells, self._legend, self._agreement, self._no_labels):
+            part.setVisible(False)
+        self._show_notices(dataset.notices)
+
+    def show_summary(self, found: Counted) -> None:
+        self._show_counts(found, "")
+        notices, equal = [*found.summary.notices], found.summary.equal_responses
+        if equal:
+            have = f"{counted(equal, 'item', 'items')} {'has' if equal == 1 else 'have'}"
+            notices.append(f"{have} the same text as response A and response B.")
+        self._show_notices(notices)
+
+    def show_listed(self, found: Counted) -> None:
+        """Show the numbers of the items that are listed; what was noticed stays that of the whole file."""
+        self._show_counts(found, f" of {counted(found.summary.items, 'listed item', 'listed items')}")
+
+    def _show_counts(self, found: Counted, of_what: str) -> None:
+        summary = found.summary
+        self._labelled.setText(f"{summary.any_label:,} labelled{of_what}")
+        if self._has_labels:
+            self._cells.show_cells([_criterion_cell(summary, criterion) for criterion in summary.labels])
+        self._cells.setVisible(self._has_labels)
+        self._legend.show_labels(
+            labels_beside({label for counts in summary.labels.values() for label in counts})
+        )
+        self._legend.setVisible(self._has_labels)
+        show_text(self._agreement, "\n".join(found.agreement))
+        self._no_labels.setVisible(not self._has_labels)
+        lengths = ", ".join(
+            f"{title} {summary.lengths[column]:,.0f}"
+            for column, title in (("instruction", "instruction"), ("output_a", "A"), ("output_b", "B"))
+        )
+        self._lengths.setText(f"Median length in characters{of_what}: {lengths}")
+
+    def _show_notices(self, notices: Sequence[str]) -> None:
+        empty(self._notice_lines)
+        lines = [plain_label(text, "warning") for text in notices]
+        if len(lines) > _OPENLY:
+            inside = as_column(*lines, margins=(20, 0, 0, 0))
+            self._notice_lines.addWidget(Fold(f"{len(lines)} notices about this file", inside))
+        for line in lines[:_OPENLY] if len(lines) <= _OPENLY else ():
+            self._notice_lines.addWidget(line)
+        self._notices.setVisible(bool(lines))
+
+
+def _criterion_cell(summary: "Summary", criterion: str) -> QWidget:
+    cell = QWidget()
+    title = words(criterion).capitalize()
+    labelled = summary.labelled[criterion]
+    bar = ShareBar(title, without="no label")
+    counts: dict[HumanLabel | None, int] = dict(summary.labels[criterion].items())
+    bar.show_counts(counts | {None: summary.items - labelled})
+    count = hint(f"{labelled:,}" if labelled else "no labels", wrap=False)
+    count.setToolTip(f"{labelled:,} labels, {summary.explained[criterion]:,} explanations")
+    above = in_row((label(title, wrap=False), STRETCH), count)
+    in_column(above, bar, on=cell, spacing=3)
+    return cell
+
 
 # Characters of one text: three of them are laid out in 20 ms, and in 200 ms once the user wants more.
 CUT_AFTER, MOST_SHOWN = 10_000, 100_000
@@ -35,7 +215,7 @@ class ItemPreview(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._item: Item | None = None
+        self.item: Item | None = None  # that is shown
         self._words: Sequence[str] = ()
         self._others = _NO_OTHERS
         self._longer = False
@@ -50,13 +230,12 @@ class ItemPreview(QWidget):
         name(self.more, "Show more of the long texts")
         self.more.clicked.connect(self.show_longer)
         self.prompt = QPushButton("Prompt… (P)")
-        name(self.prompt, "What the model is shown", "Exactly what the chosen model is shown of it (P)")
+        name(self.prompt, "Prompt of the model", "The exact prompt of the chosen model (P)")
         self.prompt.clicked.connect(self.prompt_wanted)
         in_column((self.view, STRETCH), self.more, (self.prompt, Qt.AlignmentFlag.AlignLeft), on=self)
-        self._render()
+        self.restyle()
 
     def minimumSizeHint(self) -> QSize:
-        """Room for lines that can be read."""
         size = super().minimumSizeHint()
         return size.expandedTo(QSize(self.fontMetrics().averageCharWidth() * _FEWEST_LETTERS, 0))
 
@@ -64,45 +243,37 @@ class ItemPreview(QWidget):
         self, item: Item | None, searched: Sequence[str] = (), others: Mapping[str, str] = _NO_OTHERS
     ) -> None:
         """Show an item, with the words that were searched for marked; `others`: its further columns."""
-        if item is self._item and tuple(searched) == tuple(self._words):
+        if item is self.item and tuple(searched) == tuple(self._words):
             return
-        self._item, self._words, self._longer = item, tuple(searched), False
+        self.item, self._words, self._longer = item, tuple(searched), False
         self._others = others
-        self._render()
-        self.view.moveCursor(QTextCursor.MoveOperation.Start)  # else a change of size would go to its end
+        self.restyle()
+        self.view.moveCursor(
+            QtGui.QTextCursor.MoveOperation.Start
+        )  # else a change of size would go to its end
         self.view.verticalScrollBar().setValue(0)
 
     @property
-    def item(self) -> Item | None:
-        """The item that is shown."""
-        return self._item
-
-    @property
     def text(self) -> str:
-        """All that it shows."""
         return self.view.toPlainText()
-
-    def restyle(self) -> None:
-        """Follow the colours."""
-        self._render()
 
     @Slot()
     def show_longer(self) -> None:
-        """Show more of long texts."""
         self._longer = True
-        self._render()
+        self.restyle()
         self.view.setFocus()
 
-    def _render(self) -> None:
-        self.more.setVisible(self._is_cut())
-        self.prompt.setEnabled(self._item is not None)
+    def restyle(self) -> None:
+        item = self.item
+        texts = () if item is None or self._longer else (item.instruction, item.output_a, item.output_b)
+        self.more.setVisible(any(len(text) > CUT_AFTER for text in texts))
+        self.prompt.setEnabled(item is not None)
         document = self.view.document()
         document.clear()
-        item = self._item
         if item is None:
-            self._write_own(QTextCursor(document), "No item is chosen.")
+            self._write_own(QtGui.QTextCursor(document), "No item is chosen.")
             return
-        cursor = QTextCursor(document)
+        cursor = QtGui.QTextCursor(document)
         cursor.beginEditBlock()
         self._heading(cursor, f"Item {item.id}", first=True)
         for title, text in (
@@ -117,13 +288,7 @@ class ItemPreview(QWidget):
         cursor.endEditBlock()
         self._mark_words()
 
-    def _is_cut(self) -> bool:
-        item = self._item
-        if item is None or self._longer:
-            return False
-        return any(len(text) > CUT_AFTER for text in (item.instruction, item.output_a, item.output_b))
-
-    def _human_labels(self, cursor: QTextCursor, item: Item) -> None:
+    def _human_labels(self, cursor: QtGui.QTextCursor, item: Item) -> None:
         self._heading(cursor, "Human labels")
         if not item.gold:
             self._new_block(cursor)
@@ -141,7 +306,7 @@ class ItemPreview(QWidget):
             if gold.explanation:
                 self._body(cursor, gold.explanation, indent=1)
 
-    def _other_columns(self, cursor: QTextCursor) -> None:
+    def _other_columns(self, cursor: QtGui.QTextCursor) -> None:
         filled = {column: text for column, text in self._others.items() if text}
         if filled:
             self._heading(cursor, "Other columns")
@@ -152,14 +317,14 @@ class ItemPreview(QWidget):
             shown = text if len(text) <= _LONGEST_OTHER else f"{text[:_LONGEST_OTHER]} … and {rest} more."
             cursor.insertText(visible(shown), self._style())
 
-    def _heading(self, cursor: QTextCursor, title: str, beside: str = "", first: bool = False) -> None:
+    def _heading(self, cursor: QtGui.QTextCursor, title: str, beside: str = "", first: bool = False) -> None:
         if not first:
             self._new_block(cursor, above=14)
         cursor.insertText(visible(title), self._style(bold=True))
         if beside:
             cursor.insertText(f"   {beside}", self._style(colours(self.palette()).muted))
 
-    def _body(self, cursor: QTextCursor, text: str, indent: int = 0) -> None:
+    def _body(self, cursor: QtGui.QTextCursor, text: str, indent: int = 0) -> None:
         self._new_block(cursor, above=3, indent=indent)
         if not text:
             self._write_own(cursor, "Empty.")
@@ -170,35 +335,35 @@ class ItemPreview(QWidget):
             self._new_block(cursor)
             self._write_own(cursor, f"… and {_characters(len(text) - len(shown))} more.")
 
-    def _write_own(self, cursor: QTextCursor, text: str) -> None:
+    def _write_own(self, cursor: QtGui.QTextCursor, text: str) -> None:
         """Write words that are no text of the item: quieter, and slanted."""
         style = self._style(colours(self.palette()).muted)
         style.setFontItalic(True)
         cursor.insertText(text, style)
 
     @staticmethod
-    def _new_block(cursor: QTextCursor, above: int = 0, indent: int = 0) -> None:
-        layout = QTextBlockFormat()
+    def _new_block(cursor: QtGui.QTextCursor, above: int = 0, indent: int = 0) -> None:
+        layout = QtGui.QTextBlockFormat()
         layout.setTopMargin(above)
         layout.setIndent(indent)
-        cursor.insertBlock(layout, QTextCharFormat())
+        cursor.insertBlock(layout, QtGui.QTextCharFormat())
 
-    def _style(self, colour: str = "", bold: bool = False) -> QTextCharFormat:
-        style = QTextCharFormat()
+    def _style(self, colour: str = "", bold: bool = False) -> QtGui.QTextCharFormat:
+        style = QtGui.QTextCharFormat()
         if colour:
-            style.setForeground(QColor(colour))
+            style.setForeground(QtGui.QColor(colour))
         if bold:
-            style.setFontWeight(QFont.Weight.DemiBold)
+            style.setFontWeight(QtGui.QFont.Weight.DemiBold)
         return style
 
     def _mark_words(self) -> None:
         document = self.view.document()
         marks: list[QTextEdit.ExtraSelection] = []
-        style = QTextCharFormat()
-        style.setBackground(QColor(colours(self.palette()).shared_ground))
+        style = QtGui.QTextCharFormat()
+        style.setBackground(QtGui.QColor(colours(self.palette()).shared_ground))
         style.setFontUnderline(True)
         for word in self._words:
-            found = document.find(word, 0, QTextDocument.FindFlag(0))
+            found = document.find(word, 0, QtGui.QTextDocument.FindFlag(0))
             while not found.isNull() and len(marks) < _MOST_MARKS:
                 mark = QTextEdit.ExtraSelection()
                 mark.cursor, mark.format = found, style

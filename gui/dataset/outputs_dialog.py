@@ -20,38 +20,48 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.core.errors import EngineError
+from engine.core.errors import EngineError, Setting
 from engine.core.formatting import counted, visible
-from engine.core.pairs_plan import PairsPlan
-from engine.core.remedies import Setting
-from engine.core.setting_row import LARGEST
-from gui.dataset import outputs_jobs
-from gui.dataset.outputs_jobs import FoundOutputs
-from gui.kit.actions import add_key
-from gui.kit.fields import SpinBox, narrow_box
-from gui.kit.file_choice import FileChoice
-from gui.kit.file_dialogs import DATASETS, ask_target, let_choose_several
-from gui.kit.fold import Fold
-from gui.kit.foreign_text import one_line, set_tip, tip
-from gui.kit.labels import heading, hint, label, name, panel, scrolling, set_role, show_text
-from gui.kit.layouts import STRETCH, as_column, as_row, in_column, in_row, make_room
-from gui.kit.notice import problem_of
-from gui.kit.reading_order import ReadingOrder
-from gui.kit.remedies import FIELDS
-from gui.kit.views import ListView
-from gui.reading.sheet_view import SheetView
-from gui.work.lanes import Lane, LatestTask
-from gui.work.workspace import Workspace
+from engine.settings.rows import LARGEST
+from engine.settings.sampling import PairsPlan
+from gui.dataset import dataset_jobs
+from gui.dataset.dataset_jobs import FoundOutputs
+from gui.widgets.actions import ReadingOrder, add_key
+from gui.widgets.fields import Fold, SpinBox, narrow_box
+from gui.widgets.files import DATASETS, FileChoice, ask_target, let_choose_several
+from gui.widgets.foreign_text import one_line, set_tip, tip
+from gui.widgets.labels import (
+    STRETCH,
+    as_column,
+    as_row,
+    heading,
+    hint,
+    in_column,
+    in_row,
+    label,
+    make_room,
+    name,
+    panel,
+    scrolling,
+    set_role,
+    show_text,
+)
+from gui.widgets.notice import FIELDS, problem_of
+from gui.widgets.text_views import SheetView
+from gui.widgets.views import ListView
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
+from gui.workspace.workspace import Workspace
 
 _WHAT = (
-    "Choose a file for each candidate: a model that wrote responses. Each holds an instruction and an output"
-    " in every row, as AlpacaEval, Arena-Hard and MT-Bench write them."
+    "Choose one file of model outputs per candidate model. Each row holds an instruction"
+    " and an output, as in AlpacaEval, Arena-Hard and MT-Bench."
 )
 _FOLDER = "last/outputs"
 _FEWEST = 2  # candidates
 _LINES_OF_FILES = 4
-_SIZE = (130, 42)  # letters, lines
-_MOST_USUAL = 300  # pairs
+_SIZE = (130, 42)  # characters, lines
+_MOST_DEFAULT = 300  # pairs
 
 
 class OutputsDialog(ReadingOrder, QDialog):
@@ -67,55 +77,44 @@ class OutputsDialog(ReadingOrder, QDialog):
         self.setWindowTitle("New dataset from outputs")
         self.files = ListView()
         self.add_button, self.remove_button = QPushButton("&Add files…"), QPushButton("&Remove")
-        self.columns = QLineEdit(placeholderText="as guessed; else: instruction=prompt,output=response")
+        self.columns = QLineEdit(placeholderText="guessed; or write: instruction=prompt,output=response")
         self.instructions = FileChoice("instructions", DATASETS)
         self.sheet = SheetView()
-        self.all_meet, self.with_baseline = QRadioButton("All &meet all"), QRadioButton("Each meets &only")
-        self.baseline = narrow_box("The baseline, which each candidate meets", 24)
-        self.part = QRadioButton("&Part of them:")
-        self.all_pairs = QRadioButton("A&ll of these pairs")
+        self.all_meet = QRadioButton("Round &robin")
+        self.with_baseline = QRadioButton("Against the &baseline")
+        self.baseline = narrow_box("The baseline, compared with each other candidate", 24)
+        self.part = QRadioButton("&Balanced subset:")
+        self.all_pairs = QRadioButton("A&ll pairs")
         self.count, self.seed = SpinBox(), SpinBox()
         self.status = label("")
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.save = self.buttons.addButton("&Save and open…", QDialogButtonBox.ButtonRole.AcceptRole)
         self._writing = False
         self._lay_out()
-        self._looking = LatestTask(workspace.threads, Lane.FILES, self)
-        self._looking.finished.connect(self._take)
-        self._looking.failed.connect(self._refuse)
-        self.finished.connect(self._looking.drop)
+        self._looking = TaskPanel(workspace.threads, ThreadName.FILES, self, self._show, failed=self._refuse)
         self._connect()
         self._look()
         self.add_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @property
-    def wish(self) -> PairsPlan:
-        """Which pairs are chosen."""
+    def request(self) -> PairsPlan:
         baseline = str(self.baseline.currentData()) if self.with_baseline.isChecked() else None
         return PairsPlan(baseline, self.count.value() if self.part.isChecked() else None, self.seed.value())
-
-    @property
-    def possible(self) -> int:
-        """How many pairs there are without a number that is asked for."""
-        if self.found is None:
-            return 0
-        matched = self.found.matched
-        return self.wish.possible(len(matched.candidates), len(matched.keys))
 
     # Making
 
     def _lay_out(self) -> None:
-        name(self.files, "Files of outputs", "Delete takes the selected files away")
+        name(self.files, "Files of model outputs", "Delete removes the selected files from the list")
         self.files.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.files.setFixedHeight(self.fontMetrics().height() * (_LINES_OF_FILES + 1))
         name(
             self.columns, FIELDS[Setting.COLUMNS], "Which columns of the files are id, instruction and output"
         )
-        for row in ((self.count, "How many pairs"), (self.seed, "Seed, by which they are drawn")):
-            row[0].setMaximum(LARGEST)
-            name(*row)
+        for field, accessible in ((self.count, "How many pairs"), (self.seed, "Seed of the subset")):
+            field.setMaximum(LARGEST)
+            name(field, accessible)
         self.count.setMinimum(1)
-        self.count.setValue(_MOST_USUAL)
+        self.count.setValue(_MOST_DEFAULT)
         for pair in ((self.all_meet, self.with_baseline), (self.all_pairs, self.part)):
             group = QButtonGroup(self)
             for button in pair:
@@ -126,24 +125,17 @@ class OutputsDialog(ReadingOrder, QDialog):
             in_row(label(f"{FIELDS[Setting.COLUMNS]}:", wrap=False), (self.columns, STRETCH)),
             in_row(label(f"{FIELDS[Setting.INSTRUCTIONS]}:", wrap=False), (self.instructions, STRETCH)),
         )
-        self.other = Fold("Other columns, instructions in a file of their own", other)
+        self.other = Fold("Other columns, instructions in a separate file", other)
         self.choice = panel(
             heading("Pairs"),
             in_row(self.all_meet, self.with_baseline, self.baseline, STRETCH),
             in_row(self.all_pairs, self.part, self.count, label("seed", wrap=False), self.seed, STRETCH),
-            hint("Which candidate is response A is drawn for each pair, so that none keeps a place."),
+            hint("For each pair it is drawn at random which candidate is response A."),
         )
         inside = QWidget()
         in_column(hint(_WHAT), self.files, beside, self.other, self.sheet, STRETCH, on=inside, spacing=8)
-        in_column(
-            (scrolling(inside), STRETCH),
-            self.choice,
-            self.status,
-            self.buttons,
-            on=self,
-            margins=None,
-            spacing=8,
-        )
+        parts = ((scrolling(inside), STRETCH), self.choice, self.status, self.buttons)
+        in_column(*parts, on=self, margins=None, spacing=8)
         make_room(self, *_SIZE)
 
     def _connect(self) -> None:
@@ -164,12 +156,10 @@ class OutputsDialog(ReadingOrder, QDialog):
 
     @Slot()
     def ask_files(self) -> None:
-        """Ask for files, and take them in."""
         kept = self._workspace.state.text(_FOLDER)
-        let_choose_several(self, "Outputs of candidates", kept, DATASETS, self.add)
+        let_choose_several(self, "Model outputs", kept, DATASETS, self.add)
 
     def add(self, paths: Sequence[Path]) -> None:
-        """Take files in that are not there yet."""
         if paths:
             self._workspace.state.set_text(_FOLDER, str(paths[0].absolute().parent))
         self.paths += [path for path in dict.fromkeys(paths) if path not in self.paths]
@@ -197,17 +187,14 @@ class OutputsDialog(ReadingOrder, QDialog):
         self._looking.drop()
         self._show(None)
         if len(self.paths) < _FEWEST:
-            self._say("Two files or more make pairs.", "hint")
+            self._say("Pairs need at least two files.", "hint")
             return
         self._say("Reading the files …", "hint")
         self._looking.start(
-            outputs_jobs.match_files(tuple(self.paths), self.columns.text(), self.instructions.path)
+            dataset_jobs.match_files(tuple(self.paths), self.columns.text(), self.instructions.path)
         )
 
     @Slot(object)
-    def _take(self, found: FoundOutputs) -> None:
-        self._show(found)
-
     def _show(self, found: FoundOutputs | None) -> None:
         self.found = found
         self.sheet.show_sheet(found.sheet if found else None)
@@ -229,19 +216,19 @@ class OutputsDialog(ReadingOrder, QDialog):
 
     @Slot()
     def _show_count(self) -> None:
-        """Say how many pairs there will be."""
         self.baseline.setEnabled(self.with_baseline.isChecked())
         set_tip(self.baseline, str(self.baseline.currentData() or ""))
         for field in (self.count, self.seed):
             field.setEnabled(self.part.isChecked())
         if self.found is None:
             return
-        possible, wanted = self.possible, self.wish.pairs
+        matched, wanted = self.found.matched, self.request.pairs
+        possible = self.request.possible(len(matched.candidates), len(matched.keys))
         drawn = wanted is not None and wanted < possible
         pairs = counted(wanted if drawn and wanted else possible, "pair", "pairs")
-        every = "each candidate" if self.wish.baseline is None else "each candidate but the baseline"
+        every = "each candidate" if self.request.baseline is None else "each candidate but the baseline"
         of = f" of {possible:,}, {every} and each instruction equally often or once more" if drawn else ""
-        asked = counted(len(self.found.matched.keys), "instruction", "instructions")
+        asked = counted(len(matched.keys), "instruction", "instructions")
         self._say(f"{pairs}{of}, on {asked} that every candidate answered.", "hint")
 
     # The dataset
@@ -258,15 +245,11 @@ class OutputsDialog(ReadingOrder, QDialog):
         self._writing = True
         self._show_buttons()
         task = self._workspace.threads.start(
-            Lane.FILES, outputs_jobs.write_pairs(self.found, self.wish, path), must_end=True
+            ThreadName.FILES, dataset_jobs.write_pairs(self.found, self.request, path), must_end=True
         )
-        task.finished.connect(self._end)
+        task.finished.connect(self.made)
+        task.finished.connect(self.accept)
         task.failed.connect(self._fail_to_write)
-
-    @Slot(object)
-    def _end(self, path: Path) -> None:
-        self.made.emit(path)
-        self.accept()
 
     @Slot(object)
     def _fail_to_write(self, error: EngineError) -> None:
@@ -276,7 +259,7 @@ class OutputsDialog(ReadingOrder, QDialog):
     @Slot(object)
     def _refuse(self, error: EngineError) -> None:
         self._say("\n".join(problem_of(error)), "warning")
-        if self.found is None:  # where the remedy may be
+        if self.found is None:  # where the hint may be
             self.other.set_open(True)
         self._show_buttons()
 

@@ -1,26 +1,214 @@
-"""The dataset that is judged, which of its items, and how long.
-
-Knows: a name, a number, ids. Does not know: items, the ways to choose some.
-"""
+"""The dataset that is judged, which of its items, and how long: to the end, or until something is clear."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from engine.core.formatting import counted, listed, short_name, visible
-from engine.core.item_sample import ItemSample
-from engine.core.run_setup import RunSetup
-from gui.judge.item_choice import ItemChoice
-from gui.judge.until_choice import UntilChoice
-from gui.kit.foreign_text import one_line, set_tip
-from gui.kit.labels import heading, hint, label, name, show_text
-from gui.kit.layouts import STRETCH, as_row, in_column
+from engine.core.errors import Setting
+from engine.core.formatting import clipped, counted, listed, short_name, visible, words
+from engine.settings.run_setup import RunSetup
+from engine.settings.sampling import DEFAULT_SEED, LARGEST_SEED, ItemSample, StoppingRule
+from gui.widgets import labels
+from gui.widgets.fields import ComboBox, SpinBox
+from gui.widgets.foreign_text import one_line, set_tip, tip
+from gui.widgets.notice import FIELDS
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
+
+_DEFAULT_WIDTH, _LARGEST_WIDTH = 10, 99  # points of a hundred
+_END, _SURE, _WIDTH = range(3)
+
+
+class UntilChoice(QWidget):
+    """Offers to stop once candidates differ significantly only if the dataset names candidates."""
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._method = ComboBox()
+        labels.name(
+            self._method,
+            "How long to judge",
+            "To stop early, instructions are judged in random order and tested as the run"
+            " goes on. The error rate is at most 5 %, however often it is tested.",
+        )
+        for text, method in (("To the end", _END), ("Until interval width is at most", _WIDTH)):
+            self._method.addItem(text, method)
+        self._width = SpinBox()
+        self._width.setRange(1, _LARGEST_WIDTH)
+        self._width.setValue(_DEFAULT_WIDTH)
+        self._width.setSuffix(" points")
+        labels.name(
+            self._width,
+            "Width of the intervals",
+            "Of each candidate's win rate, or of how often A wins; 10 points are plus and minus 5.",
+        )
+        labels.in_row(self._method, self._width, labels.STRETCH, on=self)
+        self._method.currentIndexChanged.connect(self._follow_method)
+        self._method.currentIndexChanged.connect(self.changed)
+        self._width.valueChanged.connect(self.changed)
+        self._follow_method()
+
+    @property
+    def until(self) -> StoppingRule | None:
+        method = self._method.currentData()
+        return (
+            None if method == _END else StoppingRule(float(self._width.value()) if method == _WIDTH else None)
+        )
+
+    def choose(self, until: StoppingRule | None) -> None:
+        if until is not None and until.width is not None:
+            self._width.setValue(round(until.width))
+        method = _END if until is None else _SURE if until.width is None else _WIDTH
+        self._method.setCurrentIndex(max(0, self._method.findData(method)))
+
+    def offer(self, names_candidates: bool) -> None:
+        """Offer what can be asked of a dataset; what is chosen stays where it can."""
+        before, there = self.until, self._method.findData(_SURE) >= 0
+        with QSignalBlocker(self._method):
+            if names_candidates and not there:
+                self._method.insertItem(1, "Until all differences are significant", _SURE)
+            elif there and not names_candidates:
+                asked = self._method.currentData() == _SURE
+                self._method.removeItem(self._method.findData(_SURE))
+                if asked:
+                    self._method.setCurrentIndex(0)
+        self._follow_method()
+        if self.until != before:
+            self.changed.emit()
+
+    @Slot()
+    def _follow_method(self) -> None:
+        self._width.setVisible(self._method.currentData() == _WIDTH)
+
+
+_DEFAULT_PART = 30
+_MOST = 10**9  # what the field can hold; larger datasets can still be judged whole
+_ALL, _FIRST, _RANDOM, _EVEN = range(4)
+_LABEL = "_preference"
+
+
+class ItemChoice(QWidget):
+    """A list of ways to choose; beside it the fields that the chosen way needs."""
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._fresh = True  # no number is proposed yet
+        self._make_fields()
+        first = labels.in_row(self._method, self._number, labels.STRETCH)
+        second = labels.in_row(self._column, self._seed_field, labels.STRETCH)
+        labels.in_column(first, second, on=self, spacing=6)
+        self._follow_method()
+
+    @property
+    def items(self) -> int | None:
+        """The first this many items; None for all, and where they are drawn."""
+        return self._number.value() if self._method.currentData() == _FIRST else None
+
+    @property
+    def sample(self) -> ItemSample | None:
+        """How items are drawn; None where they are not."""
+        method = self._method.currentData()
+        if method not in (_RANDOM, _EVEN):
+            return None
+        by = self._column.currentData() if method == _EVEN else ""
+        return ItemSample(self._number.value(), self._seed.value(), by or "")
+
+    def choose(self, items: int | None, sample: ItemSample | None = None) -> None:
+        """Choose as if by hand; all items for None of both."""
+        with QSignalBlocker(self):
+            count = items if sample is None else sample.items
+            if count is not None:
+                self._fresh = False
+                self._number.setMaximum(max(count, self._number.maximum()))
+                self._number.setValue(count)
+            if sample is not None:
+                self._seed.setValue(sample.seed)
+                if sample.by:
+                    self._offer(sample.by)
+                    self._column.setCurrentIndex(self._column.findData(sample.by))
+            method = _ALL if count is None else _FIRST if sample is None else _EVEN if sample.by else _RANDOM
+            self._method.setCurrentIndex(self._method.findData(method))
+        self._follow_method()
+
+    def show_dataset(self, items: int, columns: Sequence[str]) -> None:
+        """Offer what a dataset of this many items has; `columns`: over whose values they can be drawn."""
+        self._number.setMaximum(min(max(items, self._number.value()), _MOST))
+        if self._fresh and items:
+            self._fresh = False
+            self._number.setValue(_DEFAULT_PART)
+        chosen = self._column.currentData()
+        with QSignalBlocker(self):
+            self._column.clear()
+            for column in columns:
+                self._offer(column)
+            self._column.setCurrentIndex(max(0, self._column.findData(chosen)))
+            self._offer_even()
+        self._follow_method()
+
+    def _make_fields(self) -> None:
+        self._method = ComboBox()
+        labels.name(self._method, "Which items to judge")
+        for text, method in (
+            ("All items", _ALL),
+            ("Only the first", _FIRST),
+            (FIELDS[Setting.SAMPLE], _RANDOM),
+        ):
+            self._method.addItem(text, method)
+        self._number = SpinBox()
+        self._number.setRange(1, 1)
+        self._number.setGroupSeparatorShown(True)
+        self._number.setSuffix(" items")
+        labels.name(self._number, "How many items to judge")
+        self._column = ComboBox()
+        labels.narrow(self._column)
+        self._column.setMinimumContentsLength(20)
+        labels.name(self._column, "The column over whose values items are drawn evenly")
+        self._seed = SpinBox()
+        self._seed.setRange(0, LARGEST_SEED)
+        self._seed.setValue(DEFAULT_SEED)
+        labels.name(
+            self._seed,
+            "Seed of the draw",
+            "The same seed draws the same items; another one draws others.",
+        )
+        self._seed_field = labels.as_row(labels.label("Seed of the draw", wrap=False), self._seed)
+        self._method.currentIndexChanged.connect(self._follow_method)
+        self._method.currentIndexChanged.connect(self.changed)
+        self._column.currentIndexChanged.connect(self.changed)
+        for number in (self._number, self._seed):
+            number.valueChanged.connect(self.changed)
+
+    def _offer(self, column: str) -> None:
+        """Offer a column of the file, once."""
+        if self._column.findData(column) < 0:
+            human = column.endswith(_LABEL)
+            title = f"human label: {words(column.removesuffix(_LABEL))}" if human else column
+            self._column.addItem(visible(clipped(title)), column)
+            self._column.setItemData(self._column.count() - 1, tip(title), Qt.ItemDataRole.ToolTipRole)
+        self._offer_even()
+
+    def _offer_even(self) -> None:
+        place, there = self._method.findData(_EVEN), self._column.count() > 0
+        if there and place < 0:
+            self._method.addItem("Evenly over a column", _EVEN)
+        elif not there and place >= 0:
+            self._method.removeItem(place)
+
+    @Slot()
+    def _follow_method(self) -> None:
+        method = self._method.currentData()
+        self._number.setVisible(method != _ALL)
+        self._seed_field.setVisible(method in (_RANDOM, _EVEN))
+        self._column.setVisible(method == _EVEN)
+
 
 _IDS_SHOWN, _IDS_IN_TIP = 3, 50
 
@@ -29,34 +217,34 @@ class DatasetLine(QWidget):
     """Without a dataset it offers the way to one."""
 
     changed = Signal()
-    dataset_wanted = Signal()
-    demo_wanted = Signal()
 
     def __init__(self) -> None:
         super().__init__()
-        self._name = label("")
+        self._name = labels.label("")
         self.part = ItemChoice()
         self.part.changed.connect(self.changed)
         self.until = UntilChoice()
         self.until.changed.connect(self.changed)
         self._there, self._file_name = False, ""
-        self._ids: tuple[str, ...] = ()
-        self._make_choice()
-        choose = QPushButton("Choose a dataset")
-        name(choose, "Choose a dataset on the Dataset page")
-        choose.clicked.connect(self.dataset_wanted)
-        demo = QPushButton("Open the demo dataset")
-        demo.clicked.connect(self.demo_wanted)
-        self._reading = hint("")
+        self.ids: tuple[str, ...] = ()
+        self._chosen = labels.label("")
+        every = QPushButton("All items")
+        labels.name(every, "Judge all items, not only the chosen ones")
+        every.clicked.connect(self._choose_all)
+        self._choice = labels.as_row((self._chosen, labels.STRETCH), (every, Qt.AlignmentFlag.AlignTop))
+        self.choose_button = QPushButton("Choose a dataset")
+        labels.name(self.choose_button, "Choose a dataset on the Dataset page")
+        self.demo_button = QPushButton("Open the demo dataset")
+        self._reading = labels.hint("")
         self._reading.hide()
         self._without = QWidget()
-        in_column(
-            hint("No dataset is open. A run judges the items of a dataset."),
-            as_row(choose, demo, STRETCH),
+        labels.in_column(
+            labels.hint("No dataset is open. A run judges the items of a dataset."),
+            labels.as_row(self.choose_button, self.demo_button, labels.STRETCH),
             on=self._without,
         )
-        in_column(
-            heading("Dataset"),
+        labels.in_column(
+            labels.heading("Dataset"),
             self._name,
             self.part,
             self._choice,
@@ -69,23 +257,17 @@ class DatasetLine(QWidget):
         self.show_dataset(None)
 
     def in_setup(self, setup: RunSetup) -> RunSetup:
-        """A setup with the items that are to be judged."""
         return replace(setup, items=self.items, sample=self.sample, ids=self.ids, until=self.until.until)
 
     @property
     def items(self) -> int | None:
-        """The first so many items, None for all, and where items are drawn or chosen."""
-        return None if self._ids else self.part.items
+        """The first this many items, None for all, and where items are drawn or chosen."""
+        return None if self.ids else self.part.items
 
     @property
     def sample(self) -> ItemSample | None:
         """How items are drawn; None where they are not."""
-        return None if self._ids else self.part.sample
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The ids of the chosen items; empty where none are."""
-        return self._ids
+        return None if self.ids else self.part.sample
 
     def set_items(self, items: int | None, sample: ItemSample | None = None) -> None:
         """Judge only the first items, or drawn ones; None of both for all."""
@@ -96,14 +278,12 @@ class DatasetLine(QWidget):
             self.changed.emit()
 
     def set_ids(self, ids: Sequence[str]) -> None:
-        """Judge only chosen items; none for those of `part`."""
-        changed, self._ids = self._ids != tuple(ids), tuple(ids)
+        changed, self.ids = self.ids != tuple(ids), tuple(ids)
         self._show_choice()
         if changed:
             self.changed.emit()
 
     def show_dataset(self, dataset: "Dataset | None") -> None:
-        """Show the dataset that is open; None for none."""
         there, items = dataset is not None, len(dataset) if dataset is not None else 0
         file_name = dataset.name if dataset is not None else ""
         self.part.show_dataset(items, dataset.value_columns if dataset is not None else ())
@@ -116,17 +296,9 @@ class DatasetLine(QWidget):
         self._without.setVisible(not there and self._reading.isHidden())
 
     def show_reading(self, file_name: str | None) -> None:
-        """Say that a dataset is being read; None for none."""
         reading = f"Reading {one_line(short_name(file_name))} …" if file_name is not None else ""
-        show_text(self._reading, reading)
+        labels.show_text(self._reading, reading)
         self._without.setVisible(not self._there and file_name is None)
-
-    def _make_choice(self) -> None:
-        self._chosen = label("")
-        every = QPushButton("All items")
-        name(every, "Judge all items, not the chosen ones alone")
-        every.clicked.connect(self._choose_all)
-        self._choice = as_row((self._chosen, STRETCH), (every, Qt.AlignmentFlag.AlignTop))
 
     @Slot()
     def _choose_all(self) -> None:
@@ -134,13 +306,13 @@ class DatasetLine(QWidget):
 
     def _show_choice(self) -> None:
         """Show the choice in the place of the number, where there is one."""
-        chosen, there = bool(self._ids), self._there
+        chosen, there = bool(self.ids), self._there
         self._name.setVisible(there and not chosen)
         self.part.setVisible(there and not chosen)
         self.until.setVisible(there)
         self._choice.setVisible(there and chosen)
-        more = ", …" if len(self._ids) > _IDS_SHOWN else ""
-        ids = f"{listed(self._ids[:_IDS_SHOWN])}{more}"
-        count = counted(len(self._ids), "chosen item", "chosen items")
+        more = ", …" if len(self.ids) > _IDS_SHOWN else ""
+        ids = f"{listed(self.ids[:_IDS_SHOWN])}{more}"
+        count = counted(len(self.ids), "chosen item", "chosen items")
         self._chosen.setText(visible(f"Only {count} of {self._file_name} ({ids})"))
-        set_tip(self._chosen, listed(self._ids, _IDS_IN_TIP))
+        set_tip(self._chosen, listed(self.ids, _IDS_IN_TIP))

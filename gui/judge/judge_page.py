@@ -1,12 +1,9 @@
-"""The Judge page: what is judged, with which model and how; the plan; the run.
-
-Knows: its parts, and when a plan is made anew. Does not know: how anything is planned or judged.
-"""
+"""The Judge page: what is judged, with which model and how; when a plan is made anew; the run."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar, cast
+from typing import cast
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
@@ -16,45 +13,32 @@ from engine.core.errors import EngineError
 from engine.core.events import RunEnded
 from engine.core.formatting import short_name
 from engine.core.judgments import JudgmentKey
-from engine.core.run_setup import RunSetup
+from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_dataset
-from gui.judge.audit_jobs import describe_audit
 from gui.judge.dataset_line import DatasetLine
-from gui.judge.model_jobs import ModelWish
-from gui.judge.model_picker import ModelPicker
-from gui.judge.plan_panel import PlanPanel
-from gui.judge.planner import Planner
-from gui.judge.resume_banner import ResumeBanner
-from gui.judge.run_control import RunControl
+from gui.judge.plan_panel import Planner, PlanPanel, ResumeBanner
+from gui.judge.run_control import RunControl, default_setup
+from gui.judge.run_jobs import describe_audit, open_recipe
 from gui.judge.run_panel import RunPanel
 from gui.judge.settings_panel import SettingsPanel
 from gui.judge.tune_dialog import TuneDialog
-from gui.judge.tune_jobs import open_recipe
-from gui.judge.usual_setup import usual_setup
-from gui.kit.labels import column, guard, main_button, name, panel, scrolling, set_role
-from gui.reading.help_dialog import FirstSteps
-from gui.work.file_jobs import Loading
-from gui.work.lanes import Lane, LatestTask
-from gui.work.page import Page, PageSplitter
-from gui.work.page_name import PageName
-from gui.work.workspace import Workspace
+from gui.models.model_jobs import ModelRequest
+from gui.models.model_picker import ModelPicker
+from gui.widgets.help_dialog import FirstSteps
+from gui.widgets.labels import column, guard, main_button, name, panel, scrolling, set_role
+from gui.workspace.file_jobs import Loading
+from gui.workspace.page import Page, PageSplitter
+from gui.workspace.state import PageName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
+from gui.workspace.workspace import Workspace
 
 _SPLITTER = "judge/splitter"
 _STEPS_CLOSED = "judge/first_steps_closed"
 
 
 class JudgePage(Page):
-    """Plans and runs."""
-
     NAME = PageName.JUDGE
-    KEYS: ClassVar[Sequence[tuple[str, str]]] = (
-        ("Ctrl+R, F5", "Run, or resume a run; a complete run is not judged again"),
-        ("Ctrl+.", "Stop the run, and the queue; what is judged is kept"),
-        ("Ctrl+Shift+R", "Add the run that is described to the queue"),
-        ("Shift+F5", "Start the queue"),
-        ("Alt+Up, Alt+Down, F2, Delete", "In the queue: move a run, name it, take it out"),
-        ("Enter", "In the latest judgments: show one in Review"),
-    )
 
     audit_described = Signal(object)  # a DescribedAudit
 
@@ -68,8 +52,36 @@ class JudgePage(Page):
         self._best: TuneDialog | None = None
         self._make_parts()
         self._make_header()
-        self._make_body()
-        self._make_jobs()
+        left = column(panel(self.dataset_line), panel(self.picker), panel(self.settings))
+        # The plan before the run: the judgments of an old one take what room is left, and push nothing away.
+        right = column(self.first_steps, self.plan_panel, self.run_panel)
+        self._right = cast(QVBoxLayout, right.layout())
+        self._right.setStretchFactor(self.run_panel, 100)
+        self._splitter = PageSplitter(Qt.Orientation.Horizontal)
+        self._splitter.addWidget(scrolling(left, "What to judge, and how"))
+        self._splitter.addWidget(scrolling(right, "Plan and run"))
+        self._splitter.setStretchFactor(0, 1)
+        self._splitter.setStretchFactor(1, 1)
+        self._splitter.setSizes([532, 600])
+        self._splitter.restoreState(self.workspace.state.layout(_SPLITTER))
+        self.body.addWidget(self.banner)
+        self.body.addWidget(self._splitter, 1)
+        threads, failures = self.workspace.threads, self.workspace.failures
+        self._recipes = TaskPanel(threads, ThreadName.STORE, self, self._use_settings, failed=failures)
+        self.planner = Planner(self.workspace, self)
+        self.planner.begun.connect(self.plan_panel.begin)
+        self.planner.progress.connect(self.plan_panel.show_work)
+        self.planner.planned.connect(self._show_plan)
+        self.planner.failed.connect(self._show_no_plan)
+        self.planner.stopped.connect(self.plan_panel.show_stopped)
+        self.plan_panel.again_button.clicked.connect(self.planner.make)
+        self.plan_panel.cancelled.connect(self.planner.cancel)
+        self.plan_panel.time_button.clicked.connect(self.planner.time)
+        self.picker.measured.connect(self.planner.time_anew)
+        self._auditing = TaskPanel(
+            threads, ThreadName.FILES, self, self.audit_described.emit, failed=failures
+        )
+        self.picker.doing.audit_wanted.connect(self.audit)
         workspace.dataset_changed.connect(self._show_dataset)
         workspace.dataset_loading.connect(self._show_loading)
         workspace.run_changed.connect(self._follow_open_run)
@@ -89,7 +101,6 @@ class JudgePage(Page):
         self._change()
 
     def keep_layout(self) -> None:
-        """Remember the splitter."""
         self.keep_splitter(_SPLITTER, self._splitter)
 
     def choose_model(self, path: Path) -> None:
@@ -98,15 +109,14 @@ class JudgePage(Page):
         self.picker.choose(path)
 
     def choose_model_file(self, path: Path) -> None:
-        """Choose a model file, whatever its name."""
         self._awake = True
         self.picker.choose_file(path)
 
     def choose_items(self, dataset: Path, ids: Sequence[str], columns: ColumnMap | None = None) -> None:
         """Describe a run of these items alone, of a dataset that is opened where it is not; none starts."""
-        self._describe(replace(usual_setup(), dataset_path=dataset, ids=tuple(ids), columns=columns))
+        self._describe(replace(default_setup(), dataset_path=dataset, ids=tuple(ids), columns=columns))
         if self.control.running:
-            self.workspace.note.emit("The chosen items can be judged when the run under way has ended.")
+            self.workspace.note.emit("The chosen items can be judged when the current run has ended.")
 
     @Slot()
     def run(self) -> None:
@@ -126,12 +136,11 @@ class JudgePage(Page):
 
     @Slot()
     def stop(self) -> None:
-        """Stop the run that is under way."""
         self.control.stop()
 
     @property
     def can_run(self) -> bool:
-        """True where `run` would start something, with a plan at hand of what."""
+        """True where `run` would start something, with a current plan of what."""
         return self.planner.plan is not None and not self.control.running
 
     def take_in(self, button: QPushButton, beside: QWidget) -> None:
@@ -146,18 +155,19 @@ class JudgePage(Page):
             self.setup(), fresh=plan is not None and plan.forecast.complete if fresh is None else fresh
         )
         if self._reading:
-            self.workspace.note.emit("Another dataset is being read: run once it is there.")
+            self.workspace.note.emit("Another dataset is being read: press Run once it is loaded.")
             return None
         if self.workspace.dataset is None or not setup.asks:
-            self.workspace.note.emit("Open a dataset, choose a criterion and a way of asking, then run.")
+            self.workspace.note.emit(
+                "Open a dataset, choose a criterion and an elicitation method, then run."
+            )
             return None
         goes_on = plan is not None and plan.forecast.unfinished and not setup.fresh
         return replace(setup, resumes=plan.forecast.run_id if plan is not None and goes_on else None)
 
     def setup(self) -> RunSetup:
-        """The run that the page describes."""
         dataset = self.workspace.dataset
-        setup = self.dataset_line.in_setup(replace(usual_setup(), model_path=self.picker.path))
+        setup = self.dataset_line.in_setup(replace(default_setup(), model_path=self.picker.path))
         if dataset is not None:
             setup = replace(setup, dataset_path=dataset.path.absolute(), columns=dataset.columns)
         return self.settings.in_setup(setup)
@@ -169,25 +179,27 @@ class JudgePage(Page):
         self.banner.resumed.connect(self.resume)
         self.dataset_line = DatasetLine()
         self.dataset_line.changed.connect(self._change)
-        self.dataset_line.dataset_wanted.connect(lambda: self.workspace.page_wanted.emit(PageName.DATASET))
-        self.dataset_line.demo_wanted.connect(lambda: self.workspace.open_dataset(demo_dataset()))
+        self.dataset_line.choose_button.clicked.connect(
+            lambda: self.workspace.page_wanted.emit(PageName.DATASET)
+        )
+        self.dataset_line.demo_button.clicked.connect(lambda: self.workspace.open_dataset(demo_dataset()))
         self.picker = ModelPicker(self.workspace)
         self.picker.changed.connect(self._change)
         self.settings = SettingsPanel(self.workspace, self.setup)
         self.settings.changed.connect(self._change)
         self.settings.advanced.device.tried.connect(self._follow_trial)
-        self.settings.best_wanted.connect(self._find_best)
+        self.settings.best_button.clicked.connect(self._find_best)
         self.first_steps = FirstSteps()
         self.first_steps.closed.connect(self._close_first_steps)
         self.first_steps.hide()  # until it is known that nothing was ever judged here
         self.plan_panel = PlanPanel()
         self.plan_panel.context_wanted.connect(self.settings.advanced.set_context)
-        self.plan_panel.shorten_wanted.connect(self.settings.advanced.set_shorten)
+        self.plan_panel.shorten_button.clicked.connect(self.settings.advanced.set_shorten)
         self.run_panel = RunPanel(self.control)
         for follow in (self.picker.refit, self.run_panel.restyle):
             self.restyled.connect(follow)
-        self.run_panel.results_wanted.connect(lambda: self._show_run(PageName.RESULTS))
-        self.run_panel.review_wanted.connect(lambda: self._show_run(PageName.REVIEW))
+        self.run_panel.results_button.clicked.connect(lambda: self._show_run(PageName.RESULTS))
+        self.run_panel.review_button.clicked.connect(lambda: self._show_run(PageName.REVIEW))
         self.run_panel.item_wanted.connect(self._want_item)
 
     def _make_header(self) -> None:
@@ -199,47 +211,12 @@ class JudgePage(Page):
         self.run_button = main_button("Run")
         self.run_button.clicked.connect(lambda: self._run(fresh=None))  # what it says
         self.stop_button = QPushButton("Stop")
-        name(self.stop_button, "Stop the run", "What is judged is kept, and the run can go on later.")
+        name(self.stop_button, "Stop the run", "Judged items stay saved, and the run can be resumed later.")
         self.stop_button.clicked.connect(self.stop)
-        # Stop keeps its place, and what stands beside it: a run ends by itself, under the hand of a person.
+        # Stop keeps its place, and what stands beside it: a run ends by itself, under the hand of the user.
         for button in (self.results_button, self.over_button, self.run_button, self.stop_button):
             self.header.addWidget(button)
             guard(button)
-
-    def _make_body(self) -> None:
-        left = column(panel(self.dataset_line), panel(self.picker), panel(self.settings))
-        # The plan before the run: the judgments of an old one take what room is left, and push nothing away.
-        right = column(self.first_steps, self.plan_panel, self.run_panel)
-        self._right = cast(QVBoxLayout, right.layout())
-        self._right.setStretchFactor(self.run_panel, 100)
-        self._splitter = PageSplitter(Qt.Orientation.Horizontal)
-        self._splitter.addWidget(scrolling(left, "What is judged, and how"))
-        self._splitter.addWidget(scrolling(right, "Plan and run"))
-        self._splitter.setStretchFactor(0, 1)
-        self._splitter.setStretchFactor(1, 1)
-        self._splitter.setSizes([532, 600])
-        self._splitter.restoreState(self.workspace.state.layout(_SPLITTER))
-        self.body.addWidget(self.banner)
-        self.body.addWidget(self._splitter, 1)
-
-    def _make_jobs(self) -> None:
-        self._recipes = LatestTask(self.workspace.threads, Lane.STORE, self)
-        self._recipes.finished.connect(self._use_settings)
-        self.workspace.failures.follow(self._recipes)
-        self.planner = Planner(self.workspace, self)
-        self.planner.begun.connect(self.plan_panel.begin)
-        self.planner.progress.connect(self.plan_panel.show_work)
-        self.planner.planned.connect(self._show_plan)
-        self.planner.failed.connect(self._show_no_plan)
-        self.planner.stopped.connect(self.plan_panel.show_stopped)
-        self.plan_panel.again_wanted.connect(self.planner.make)
-        self.plan_panel.cancelled.connect(self.planner.cancel)
-        self.plan_panel.time_wanted.connect(self.planner.time)
-        self.picker.measured.connect(self.planner.time_anew)
-        self._auditing = LatestTask(self.workspace.threads, Lane.FILES, self)
-        self._auditing.finished.connect(self.audit_described)
-        self.workspace.failures.follow(self._auditing)
-        self.picker.doing.audit_wanted.connect(self.audit)
 
     # Recipes
 
@@ -262,12 +239,10 @@ class JudgePage(Page):
 
     @property
     def searching(self) -> bool:
-        """Whether a search for the best settings is under way."""
         return self._best is not None and self._best.searching
 
     @Slot(object)
     def use_recipe(self, path: Path) -> None:
-        """Describe a run of the open items by a recipe."""
         self._recipes.start(open_recipe(path, self.setup()))
 
     @Slot(object)
@@ -286,7 +261,7 @@ class JudgePage(Page):
         setup = self.setup()
         if self._awake:
             self.settings.set_model(setup.model_path)
-        self.picker.set_wish(ModelWish.of(setup, self.settings.advanced.device.known))
+        self.picker.set_request(ModelRequest.of(setup, self.settings.advanced.device.known))
         self._plan_soon()
 
     @Slot()
@@ -339,9 +314,9 @@ class JudgePage(Page):
             return
         if dataset is None or not setup.asks or self._reading:
             self.planner.drop()
-            least = f"Choose at least one {'way of asking' if setup.criteria else 'criterion'}"
+            least = f"Choose at least one {'elicitation method' if setup.criteria else 'criterion'}"
             missing = "Open a dataset" if dataset is None else least
-            why = f"{missing} to see what it takes."
+            why = f"{missing} to see the plan."
             self.plan_panel.show_nothing("A plan follows when the dataset is read." if self._reading else why)
         elif self._awake:
             self.planner.want(setup, dataset)
@@ -372,7 +347,7 @@ class JudgePage(Page):
     @Slot()
     def _follow_trial(self) -> None:
         """Another device may compute from now on, at a speed that is known."""
-        self.picker.set_wish(ModelWish.of(self.setup(), self.settings.advanced.device.known), anew=True)
+        self.picker.set_request(ModelRequest.of(self.setup(), self.settings.advanced.device.known), anew=True)
         self.planner.make()
 
     # The run

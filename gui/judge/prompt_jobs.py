@@ -1,8 +1,4 @@
-"""Jobs that make a prompt to be looked at: of an item of a run, and of a criterion while it is written.
-
-Knows: prompts by a model's vocabulary, by its chat format, by neither; how a model reads one. Does not know:
-windows.
-"""
+"""Jobs that make a prompt to be looked at: of an item of a run, and of a criterion while it is written."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,40 +9,38 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from engine.core.errors import SetupError
 from engine.core.events import followed
-from engine.core.formatting import HIDDEN
-from engine.core.items import Item, Order, Preference, Way
-from engine.core.judgments import RawAnswer, Reading
+from engine.core.formatting import HIDDEN, capitalised
+from engine.core.items import Item, Method, Order, Preference
+from engine.core.judgments import AnswerLogProbs, RawPrediction
+from engine.core.methods import METHODS, Question
 from engine.core.prompt_text import PlacedToken, Preview, Source, Span
-from engine.core.rubric import USUAL_WORDING, PromptWording, Rubric
-from engine.core.run_records import StoredRun
-from engine.core.run_setup import RunSetup
-from engine.core.value_tables import Table
-from engine.core.ways.all_ways import WAYS
-from engine.core.ways.question import Question
-from gui.reading.prompt_pane import VERDICT_HERE, ShownPrompt
-from gui.work.apart_jobs import worker
-from gui.work.garbage import many_records
-from gui.work.lanes import Job, JobControl
+from engine.core.rubric import DEFAULT_WORDING, PromptWording, Rubric
+from engine.core.tables import Table
+from engine.settings.identity import StoredRun
+from engine.settings.run_setup import RunSetup
+from gui.widgets.prompt_pane import VERDICT_HERE, ShownPrompt
+from gui.workspace.garbage import many_records
+from gui.workspace.threads import JobControl, job, worker
 
 if TYPE_CHECKING:
-    from engine.core.cancel import CancelToken
-    from engine.core.ways.all_ways import Asked
-    from engine.judge.item_prompt import ItemQuestion, PromptFacts
-    from engine.prompt.chat_template import ChatTemplate
+    from engine.core.events import CancelToken
+    from engine.core.methods import MethodQuestion
+    from engine.judging.item_prompt import ItemQuestion, PromptFacts
+    from engine.prompt.conversation import Conversation, Part
     from engine.prompt.guard import Piece
-    from engine.prompt.parts import Conversation, Part
+    from engine.prompt.template import ChatTemplate
 
 LIKELIEST = 10
-Asking = tuple[Way, str]
-"""A way of asking, and the name of a question of it."""
+Asking = tuple[Method, str]
+"""An elicitation method, and the name of a question of it."""
 
 
 class PromptKey(NamedTuple):
-    """Which prompt of an item: on which criterion, in which order, and what is asked in which way."""
+    """Which prompt of an item: on which criterion, in which order, and which question of which method."""
 
     criterion: str
     order: Order
-    way: Way
+    method: Method
     question: str
 
 
@@ -58,29 +52,31 @@ SAMPLE_ITEM = Item(
 )
 """What is asked about where no dataset is open."""
 
-_SECOND = 1  # of the permuted meanings: the first are those of the letters
+_SECOND = 1  # of the permutations: the first is the identity
 
 
-def _shown_question(way: Way, wording: PromptWording) -> Question:
-    """The question of a way that stands for all of them."""
-    return WAYS[way].questions(wording)[_SECOND if way is Way.PERMUTED else 0]
+def _shown_question(method: Method, wording: PromptWording) -> Question:
+    """The question of a method that represents all of them."""
+    return METHODS[method].questions(wording)[_SECOND if method is Method.PERMUTED_LABELS else 0]
 
 
-def _kinds() -> Mapping[Way | None, str]:
-    found: dict[Way | None, str] = {Way.LETTERS: "", None: "The explanation"}
-    for way, asking in WAYS.items():
-        question = _shown_question(way, USUAL_WORDING)
-        if not question.thinks:  # what stands before its answer is the model's own
-            found[way] = f"{asking.title}, of response A" if question.name == "A" else asking.title
+def _kinds() -> Mapping[Method | None, str]:
+    found: dict[Method | None, str] = {Method.LABEL_TOKENS: "", None: "The explanation"}
+    for method in METHODS:
+        question = _shown_question(method, DEFAULT_WORDING)
+        title = capitalised(method.title)
+        if not question.reasons:  # what stands before its answer is the model's own
+            title = method.title.capitalize()
+            found[method] = f"{title}, response A" if question.name == "A" else title
     return found
 
 
 KINDS = _kinds()
-"""What of a criterion can be looked at, for people: a way of asking, or None for the explanation."""
+"""What of a criterion can be looked at, for display: an elicitation method, or None for the explanation."""
 
 
 @dataclass(frozen=True)
-class PreviewWish:
+class PreviewRequest:
     """The one criterion of `rubric`, asked of an item. `kind`: one of KINDS. `model`: whose chat format, None
     for none.
     """
@@ -88,13 +84,13 @@ class PreviewWish:
     rubric: Rubric
     item: Item
     order: Order
-    kind: Way | None
+    kind: Method | None
     model: Path | None = None
 
 
 @dataclass(frozen=True)
 class PreviewedPrompt:
-    """`tokens`: that the model reads, None where no model says. `note`: what a person should know of it."""
+    """`tokens`: that the model reads, None where no model says. `note`: what the user should know of it."""
 
     prompt: ShownPrompt
     tokens: int | None
@@ -114,7 +110,7 @@ class Subject:
 class PromptHead:
     """What is true of all prompts of the item.
 
-    `notes`: what a person should know of them. `asked`: all that is asked of a criterion.
+    `notes`: what the user should know of them. `asked`: all that is asked of a criterion.
     """
 
     model: str
@@ -127,8 +123,6 @@ class PromptHead:
 
 @dataclass(frozen=True)
 class KeyedPrompt:
-    """One prompt, ready to be shown."""
-
     key: PromptKey
     prompt: ShownPrompt
 
@@ -136,7 +130,7 @@ class KeyedPrompt:
 @dataclass(frozen=True)
 class PromptAnswer:
     """What comes next after one prompt; `mass`: what its answers hold of it, 0 to 1, and `held_by`: who they
-    are; empty where it is a thought that comes next.
+    are; empty where reasoning comes next.
     """
 
     table: Table
@@ -144,69 +138,64 @@ class PromptAnswer:
     held_by: str
 
 
-def show_prompts(subject: Subject, first: tuple[str, Order], asking: Asking | None = None) -> Job[None]:
+@job
+def show_prompts(
+    control: JobControl, subject: Subject, first: tuple[str, Order], asking: Asking | None = None
+) -> None:
     """Report a PromptHead, then a KeyedPrompt for each criterion and order, that of `first` at once.
 
     `asking`: what is asked there; None for the first that there is. Of the model its vocabulary is opened.
     """
+    from engine.judging.item_prompt import OnePrompt, shown_prompts
 
-    def work(control: JobControl) -> None:
-        from engine.judge.item_prompt import OnePrompt, shown_prompts
-
-        question = _question(subject, control.cancel)
-        quoted: dict[int, str] = {}
-        with many_records():
-            for made in shown_prompts(question, first, control.cancel, *(asking or ())):
-                if isinstance(made, OnePrompt):
-                    prompt = _shown(made.preview, _then(made.asked.question), quoted)
-                    key = PromptKey(made.criterion, made.order, made.asked.way, made.asked.name)
-                    control.report(KeyedPrompt(key, prompt))
-                else:
-                    control.report(_head(question, made))
-
-    return work
+    question = _question(subject, control.cancel)
+    quoted: dict[int, str] = {}
+    with many_records():
+        for made in shown_prompts(question, first, control.cancel, *(asking or ())):
+            if isinstance(made, OnePrompt):
+                prompt = _shown(made.preview, _then(made.asked.question), quoted)
+                key = PromptKey(made.criterion, made.order, made.asked.method, made.asked.name)
+                control.report(KeyedPrompt(key, prompt))
+            else:
+                control.report(_head(question, made))
 
 
-def ask(subject: Subject) -> Job[dict[PromptKey, PromptAnswer]]:
+@job
+def ask(control: JobControl, subject: Subject) -> dict[PromptKey, PromptAnswer]:
     """What the model would write next after each prompt of the item; reports Preparing."""
+    from engine.judging.item_prompt import next_table, read_next_tokens
+    from engine.models.checked_model import in_use
 
-    def work(control: JobControl) -> dict[PromptKey, PromptAnswer]:
-        from engine.judge.item_prompt import read_next_tokens
-        from engine.loading.checked_model import in_use
-        from engine.prompt.next_tokens import next_table
-
-        with worker(read_next_tokens, control) as reader:
-            question = _question(subject, control.cancel)
-            with in_use(question.model):
-                found = followed(reader.do(question, LIKELIEST), control.report)
-        return {
-            PromptKey(one.criterion, one.order, one.asked.way, one.asked.name): PromptAnswer(
-                next_table(one), one.said.mass, _held_by(one.asked)
-            )
-            for one in found
-        }
-
-    return work
-
-
-def masses_of(readings: Mapping[str, Sequence[Reading]]) -> dict[PromptKey, float]:
-    """The format mass that a run has read at each prompt; `readings`: by criterion."""
+    with worker(read_next_tokens, control) as reader:
+        question = _question(subject, control.cancel)
+        with in_use(question.model):
+            found = followed(reader.do(question, LIKELIEST), control.report)
     return {
-        PromptKey(criterion, reading.order, reading.way, answer.question): answer.mass
-        for criterion, read in readings.items()
-        for reading in read
-        for answer in reading.answers or (RawAnswer("", reading.log_probs),)
+        PromptKey(one.criterion, one.order, one.asked.method, one.asked.name): PromptAnswer(
+            next_table(one), one.said.mass, _held_by(one.asked)
+        )
+        for one in found
     }
 
 
-def _held_by(asked: "Asked") -> str:
-    if asked.question.thinks:
+def masses_of(raw_predictions: Mapping[str, Sequence[RawPrediction]]) -> dict[PromptKey, float]:
+    """The answer mass that a run has read at each prompt; `raw_predictions`: by criterion."""
+    return {
+        PromptKey(criterion, reading.order, reading.method, answer.question): answer.mass
+        for criterion, read in raw_predictions.items()
+        for reading in read
+        for answer in reading.answers or (AnswerLogProbs("", reading.log_probs),)
+    }
+
+
+def _held_by(asked: "MethodQuestion") -> str:
+    if asked.question.reasons:
         return ""
-    return "The four letters hold" if asked.question.chooses else "The answers hold"
+    return "The four label tokens have" if asked.question.chooses else "The answers have"
 
 
 def _question(subject: Subject, cancel: "CancelToken") -> "ItemQuestion":
-    from engine.judge.item_prompt import question_of_run, question_of_setup
+    from engine.judging.item_prompt import question_of_run, question_of_setup
 
     if subject.run is None:
         return question_of_setup(subject.setup, subject.item, cancel)
@@ -227,70 +216,67 @@ def _head(question: "ItemQuestion", facts: "PromptFacts") -> PromptHead:
         question.settings.orders,
         tuple(notes),
         facts.fits,
-        tuple((each.way, each.name) for each in facts.asked),
+        tuple((each.method, each.name) for each in facts.asked),
     )
 
 
 # A criterion while it is written
 
 
-def preview(wish: PreviewWish, at_once: bool) -> Job[PreviewedPrompt]:
+@job
+def preview(control: JobControl, request: PreviewRequest, at_once: bool) -> PreviewedPrompt:
     """The prompt in the model's own chat format; where there is no model that can tell, the text alone.
 
     `at_once`: reports the text alone before, for a model that is read for the first time takes seconds.
     """
+    from engine.models.checked_model import checked_model
+    from engine.models.model_file import read_model_file
+    from engine.models.opening import open_template
 
-    def work(control: JobControl) -> PreviewedPrompt:
-        from engine.gguf.judge_file import read_model_file
-        from engine.loading.checked_model import checked_model
-        from engine.loading.opening import open_template
-
-        with many_records():
-            if wish.model is None:
-                return _without_model(wish, "")
-            if at_once:
-                control.report(_without_model(wish, ""))
-            try:
-                checked = checked_model(read_model_file(wish.model), control.cancel)
-                with open_template(checked.path, control.cancel) as (_, template):
-                    return _in_format(wish, template)
-            except SetupError as error:
-                return _without_model(wish, error.problem)
-
-    return work
+    with many_records():
+        if request.model is None:
+            return _without_model(request, "")
+        if at_once:
+            control.report(_without_model(request, ""))
+        try:
+            checked = checked_model(read_model_file(request.model), control.cancel)
+            with open_template(checked.path, control.cancel) as (_, template):
+                return _in_format(request, template)
+        except SetupError as error:
+            return _without_model(request, error.problem)
 
 
-def _asked(wish: PreviewWish) -> "tuple[Conversation, list[Conversation]]":
+def _asked(request: PreviewRequest) -> "tuple[Conversation, list[Conversation]]":
     """What is asked up to where the answer is read, and the same with each of its answers."""
     from engine.prompt.judge_prompt import build_prompt, explanation_reply
 
-    tree, wording = build_prompt(wish.item, wish.order, wish.rubric), wish.rubric.wording
-    if wish.kind is None:
+    tree, wording = build_prompt(request.item, request.order, request.rubric), request.rubric.wording
+    if request.kind is None:
         reply = explanation_reply(Preference.A, wording)
         return tree.question(0, reply), []
-    question = _shown_question(wish.kind, wording)
+    question = _shown_question(request.kind, wording)
     answered = [tree.question(0, f"{question.lead} {answer}", question.text) for answer in question.answers]
     return tree.question(0, question.lead, question.text), answered
 
 
-def _in_format(wish: PreviewWish, template: "ChatTemplate") -> PreviewedPrompt:
+def _in_format(request: PreviewRequest, template: "ChatTemplate") -> PreviewedPrompt:
     from engine.prompt.tokens import branch_tokens
 
-    asked, answered = _asked(wish)
+    asked, answered = _asked(request)
     pieces = [piece for run, _ids in template.tokenized(asked) for piece in run]
     tokens = len(branch_tokens(answered, template).prompt) if answered else len(template.tokenize(asked))
-    return PreviewedPrompt(_text_alone(pieces, wish), tokens, template.frame.note or "")
+    return PreviewedPrompt(_text_alone(pieces, request), tokens, template.frame.note or "")
 
 
-def _without_model(wish: PreviewWish, why: str) -> PreviewedPrompt:
-    asked, _answered = _asked(wish)
+def _without_model(request: PreviewRequest, why: str) -> PreviewedPrompt:
+    asked, _answered = _asked(request)
     pieces = [
         *_titled("system message", asked.system),
         *_titled("message", asked.user),
         *_titled("reply", ()),
         (asked.reply, Source.OWN),
     ]
-    return PreviewedPrompt(_text_alone(pieces, wish), None, why)
+    return PreviewedPrompt(_text_alone(pieces, request), None, why)
 
 
 def _titled(title: str, parts: "Sequence[Part]") -> "list[Piece]":
@@ -299,21 +285,20 @@ def _titled(title: str, parts: "Sequence[Part]") -> "list[Piece]":
     return [(f"– {title} –\n", Source.TEMPLATE), *texts, *([("\n\n", Source.TEMPLATE)] if texts else [])]
 
 
-def _text_alone(pieces: "Sequence[Piece]", wish: PreviewWish) -> ShownPrompt:
-    from engine.prompt.preview import text_alone
+def _text_alone(pieces: "Sequence[Piece]", request: PreviewRequest) -> ShownPrompt:
+    from engine.judging.item_prompt import text_alone
 
-    if wish.kind is None:
+    if request.kind is None:
         return _shown(text_alone(pieces), "the explanation begins here", {})
-    return _shown(text_alone(pieces), _then(_shown_question(wish.kind, wish.rubric.wording)), {})
+    return _shown(text_alone(pieces), _then(_shown_question(request.kind, request.rubric.wording)), {})
 
 
 # Ready to be shown
 
 
 def _then(question: Question) -> str:
-    """What happens at the end of a prompt."""
-    if question.thinks:
-        return "the model thinks here, then it answers"
+    if question.reasons:
+        return "the model reasons here, then it answers"
     return VERDICT_HERE if question.chooses else "the answer is read here"
 
 

@@ -1,7 +1,4 @@
-"""The one run that is under way: started, stopped, followed; what was not finished is remembered.
-
-Knows: what the window's other parts want to hear of a run. Does not know: pages, how anything is judged.
-"""
+"""The one run that is under way: started, stopped, followed; what was not finished is remembered."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,21 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from engine.core import events
 from engine.core.errors import EngineError, SetupError
-from engine.core.events import DeviceLeft, Drafted, HealthSeen, ItemJudged, LabelsRead, RunEnded, RunStarted
 from engine.core.health import NOT_LOOKED_AT, Health
-from engine.core.run_follower import RunFollower, RunProgress
-from engine.core.run_setup import RunSetup
-from engine.system.places import is_there
+from engine.settings.run_setup import RunSetup
+from engine.system.paths import demo_dataset, demo_model, is_there
 from gui.judge import run_jobs
-from gui.judge.devices.device_jobs import Computing
-from gui.judge.usual_setup import usual_setup
-from gui.work.lanes import WAITING, Lane, Task
-from gui.work.open_run import UnderWay
-from gui.work.workspace import Workspace
+from gui.models.model_jobs import Computing
+from gui.workspace.open_run import UnderWay
+from gui.workspace.threads import WAITING, Task, ThreadName
+from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from engine.core.run_records import StoredRun
+    from engine.settings.identity import StoredRun
+
+
+def default_setup() -> RunSetup:
+    return RunSetup(demo_dataset(), demo_model())
+
 
 _TICK_MS = 100
 UNFINISHED = "unfinished"
@@ -46,9 +46,9 @@ class RunControl(QObject):
         super().__init__(parent)
         self._workspace = workspace
         self._task: Task | None = None
-        self._setup: RunSetup | None = None
-        self._stopping = self._ending = False
-        self._follower = RunFollower()
+        self.setup: RunSetup | None = None
+        self.stopping = self.ending = False
+        self._follower = events.RunFollower()
         self.computing = Computing()
         self._tick = QTimer(self, interval=_TICK_MS)
         self._tick.timeout.connect(self.progressed)
@@ -57,28 +57,12 @@ class RunControl(QObject):
 
     @property
     def running(self) -> bool:
-        """True from start to end."""
         return self._task is not None
 
     @property
-    def stopping(self) -> bool:
-        """True once the run was asked to stop, until it has ended."""
-        return self._stopping
-
-    @property
-    def ending(self) -> bool:
-        """True once the run was asked to stop after the items that are judged, until it has ended."""
-        return self._ending
-
-    @property
-    def setup(self) -> RunSetup | None:
-        """What the run that is under way, or ended last, was asked to be."""
-        return self._setup
-
-    @property
     def note(self) -> str:
-        """What is done now, or what a person should know of the model; empty for nothing."""
-        return "Stopping …" if self._stopping else self._follower.note
+        """What is done now, or what the user should know of the model; empty for nothing."""
+        return "Stopping …" if self.stopping else self._follower.note
 
     @property
     def clear(self) -> Sequence[str]:
@@ -87,11 +71,10 @@ class RunControl(QObject):
 
     @property
     def health(self) -> Health | None:
-        """Of all that is judged, once that can be said."""
         return self._follower.health
 
     @property
-    def progress(self) -> RunProgress | None:
+    def progress(self) -> events.RunProgress | None:
         """How far the run is, or was at its end; None before its files and its model were found good."""
         return self._follower.progress
 
@@ -99,11 +82,10 @@ class RunControl(QObject):
     def unfinished(self) -> RunSetup | None:
         """The run that was begun last, where it is not complete; its setup goes on with it."""
         setup = self._offered().get("setup")
-        return RunSetup.of_json(setup, usual_setup()) if isinstance(setup, dict) else None
+        return RunSetup.of_json(setup, default_setup()) if isinstance(setup, dict) else None
 
     @property
     def unfinished_run(self) -> int | None:
-        """The number of that run in the store."""
         run_id = self._offered().get("run")
         return run_id if isinstance(run_id, int) else None
 
@@ -111,12 +93,14 @@ class RunControl(QObject):
         """What goes on with a run: as it was asked for here, else by the store. SetupError where none can."""
         kept = next((entry.get("setup") for entry in self._kept() if entry.get("run") == run.id), None)
         if isinstance(kept, dict) and not run.why_over:
-            setup = replace(RunSetup.of_json(kept, usual_setup()), resumes=run.id)
+            setup = replace(RunSetup.of_json(kept, default_setup()), resumes=run.id)
         else:
             setup = RunSetup.going_on_with(run)
         for path in (setup.dataset_path, setup.model_path):
             if not is_there(path):
-                raise SetupError(f"{run.title} cannot go on: {path} is gone.", "Put the file back.")
+                raise SetupError(
+                    f"{run.title} cannot be resumed: {path} does not exist any more.", "Put the file back."
+                )
         return setup
 
     def forget_unfinished(self) -> None:
@@ -148,7 +132,6 @@ class RunControl(QObject):
         return [entry for entry in self._kept() if entry.get("run") != run_id]
 
     def is_stored(self, run_id: int) -> bool:
-        """True where the store had this run when it was read last."""
         return any(run.id == run_id for run in self._workspace.runs)
 
     def start(self, setup: RunSetup, *, goes_on: bool = False) -> None:
@@ -157,13 +140,13 @@ class RunControl(QObject):
             return
         if not goes_on:
             self._workspace.tell_begun()
-        at_hand, store = self._workspace.dataset, self._workspace.store_path
-        waits = self._workspace.threads.busy(Lane.MODEL)
-        self._setup = setup
-        self._stopping = self._ending = False
-        self._follower = RunFollower(f"{WAITING} …" if waits else "")
+        current, store = self._workspace.dataset, self._workspace.store_path
+        waits = self._workspace.threads.busy(ThreadName.MODEL)
+        self.setup = setup
+        self.stopping = self.ending = False
+        self._follower = events.RunFollower(f"{WAITING} …" if waits else "")
         self.computing = Computing()
-        self._task = self._workspace.threads.start(Lane.MODEL, run_jobs.judge(setup, store, at_hand))
+        self._task = self._workspace.threads.start(ThreadName.MODEL, run_jobs.judge(setup, store, current))
         self._task.progress.connect(self._hear)
         self._task.finished.connect(self._end)
         self._task.failed.connect(self._end)
@@ -175,9 +158,9 @@ class RunControl(QObject):
     @Slot()
     def stop(self) -> None:
         """Ask the run to stop; `ended` tells when it has, which takes a second at most."""
-        if self._task is None or self._stopping:
+        if self._task is None or self.stopping:
             return
-        self._stopping = True
+        self.stopping = True
         if self._task.begun:
             self._task.cancel()
             self.progressed.emit()
@@ -189,8 +172,8 @@ class RunControl(QObject):
     @Slot()
     def stop_soon(self) -> None:
         """Ask the run to stop after the items that are judged now, so that nothing of them is lost."""
-        if self._task is not None and self.progress is not None and not self._stopping:
-            self._ending = True
+        if self._task is not None and self.progress is not None and not self.stopping:
+            self.ending = True
             self._task.end_soon()
             self.progressed.emit()
             self.ending_asked.emit()
@@ -198,22 +181,22 @@ class RunControl(QObject):
     @Slot(object)
     def _hear(self, event: object) -> None:
         self._follower.follow(event)
-        if isinstance(event, ItemJudged):
+        if isinstance(event, events.ItemJudged):
             self.judged.emit(event)
-        elif isinstance(event, LabelsRead | Drafted):
+        elif isinstance(event, events.LabelsRead | events.Drafted):
             self.told.emit(event)
         elif isinstance(event, Computing):
             self.computing = event
-        elif isinstance(event, DeviceLeft):
+        elif isinstance(event, events.DeviceLeft):
             self.computing = Computing.after(event)
-        elif isinstance(event, RunStarted):
+        elif isinstance(event, events.RunStarted):
             self._remember(event)
-        elif isinstance(event, HealthSeen):
+        elif isinstance(event, events.HealthSeen):
             self.health_seen.emit(event.health)
 
-    def _remember(self, event: RunStarted) -> None:
-        if event.judged < event.items and self._setup is not None:
-            setup = replace(self._setup, fresh=False, name=None, note=None)  # the run has them, or others
+    def _remember(self, event: events.RunStarted) -> None:
+        if event.judged < event.items and self.setup is not None:
+            setup = replace(self.setup, fresh=False, name=None, note=None)  # the run has them, or others
             kept = {"run": event.run_id, "setup": setup.as_json()}
             self._keep([*self._others(event.run_id), kept])
         self._workspace.refresh_runs()
@@ -223,12 +206,12 @@ class RunControl(QObject):
         self._end(None)
 
     @Slot(object)
-    def _end(self, how: RunEnded | EngineError | None) -> None:
+    def _end(self, how: events.RunEnded | EngineError | None) -> None:
         self._tick.stop()
         self._follower.end()
         self._task = None
-        self._stopping = self._ending = False
-        if isinstance(how, RunEnded) and not how.stopped:
+        self.stopping = self.ending = False
+        if isinstance(how, events.RunEnded) and not how.stopped:
             self._keep(self._others(how.run_id))
         progress = self.progress
         if progress is not None or isinstance(how, EngineError):
@@ -245,12 +228,11 @@ class RunControl(QObject):
         far = self.progress if self.running else None
         self._workspace.tell_judging(UnderWay(far.run_id, far.judged, far.items) if far else None)
 
-    def _tell_ended(self, progress: RunProgress, how: RunEnded | EngineError | None) -> None:
-        """Say that there is something to look at."""
-        finished = isinstance(how, RunEnded) and not how.stopped
+    def _tell_ended(self, progress: events.RunProgress, how: events.RunEnded | EngineError | None) -> None:
+        finished = isinstance(how, events.RunEnded) and not how.stopped
         so_far = f"{progress.judged:,} of {progress.items:,} items"
         words = "has finished" if finished else f"has ended after {so_far}"
         if finished and progress.judged < progress.items:
-            words = f"is clear after {so_far}"
+            words = f"is resolved after {so_far}"
         if progress.judged:
             self._workspace.tell_ended(progress.run_id, words, self.health or NOT_LOOKED_AT)

@@ -1,30 +1,30 @@
-"""Jobs that plan, time and judge runs.
-
-Knows: the steps from a setup to a plan, and to the last item. Does not know: windows.
-"""
+"""Jobs that plan, time and judge runs, describe an audit as one, and find the best settings."""
 
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from engine.core.events import Preparing, RunEnded, followed
-from engine.core.run_setup import RunSetup
-from engine.core.sheets import Facts
-from engine.core.until import Until
-from gui.judge.devices.device_jobs import Computing, blamed, computing
-from gui.kit.remedies import IN_THE_WINDOW
-from gui.work.apart_jobs import worker
-from gui.work.lanes import Job, JobControl
+from engine.core.formatting import file_stem
+from engine.core.items import Method, digest
+from engine.core.tables import Facts, Sheet
+from engine.settings.run_setup import RunSetup
+from engine.system.paths import recipes_folder, text_of_path
+from gui.models.model_jobs import Computing, blamed, computing
+from gui.widgets.notice import IN_THE_WINDOW
+from gui.workspace.threads import JobControl, job, worker
 
 if TYPE_CHECKING:
-    from engine.core.run_records import StoredRun
-    from engine.data.dataset import Dataset
-    from engine.gguf.memory import Fit
-    from engine.judge.forecast import Forecast
-    from engine.judge.plan import RunPlan
-    from engine.judge.prepare import PreparedRun
+    from collections.abc import Iterable
 
+    from engine.core.events import RunEvent
+    from engine.data.dataset import Dataset
+    from engine.judging.forecast import Forecast
+    from engine.judging.plan import RunPlan
+    from engine.judging.prepare import PreparedRun
+    from engine.models.memory import Fit
+    from engine.settings.identity import StoredRun
 
 _READING = Preparing("Reading the files")
 """Reported before anything is imported, which takes a second."""
@@ -32,7 +32,7 @@ _READING = Preparing("Reading the files")
 
 @dataclass(frozen=True)
 class Planned:
-    """What a run would take, in `facts` for people, and what would compute it."""
+    """What a run would take, in `facts` for display, and what would compute it."""
 
     setup: RunSetup
     forecast: "Forecast"
@@ -42,108 +42,105 @@ class Planned:
     computing: Computing = field(default_factory=Computing)
 
 
-def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Planned]:
-    """What a run would take; `at_hand`: the dataset that is open.
+@job
+def plan(control: JobControl, setup: RunSetup, store_path: Path, current: "Dataset | None") -> Planned:
+    """What a run would take; `current`: the dataset that is open.
 
     Reports Preparing, FilesRead and MeasureProgress.
     """
+    control.report(_READING)
+    from engine.judging.forecast import forecast
+    from engine.judging.work import plan_facts
+    from engine.models.memory import memory_fit, memory_needed
+    from engine.operations.judge import stopping
+    from engine.store.opening import has_store
+    from engine.system.computer import available_memory
 
-    def work(control: JobControl) -> Planned:
-        control.report(_READING)
-        from engine.gguf.memory import memory_fit, memory_needed
-        from engine.judge.forecast import forecast
-        from engine.judge.plan_facts import plan_facts
-        from engine.store.opening import is_there
-        from engine.system.computer import available_memory
-
-        prepared = _prepared(setup, at_hand, control)
-        store = store_path if is_there(store_path) else None
-        run = None if setup.fresh else _run_of(prepared.plan, store)
-        going_on = None if run is not None and run.complete else run  # it may be judged again
-        made = _asking(_settled(prepared.plan, going_on), setup.until, going_on)
-        counting = forecast(made, store, control.cancel, setup.fresh)
-        counted = followed(counting, control.report)
-        settings, computes = made.settings, computing(setup, made, going_on)
-        notices = [*map(IN_THE_WINDOW.of, prepared.notices), counted.template_note]
-        if setup.until is not None and _is_clear(made, going_on, store):
-            notices.append("All that was asked is clear already. “To the end” judges the rest.")
-        elif setup.until is not None:
-            notices.append(f"It takes that at most: the run goes on {setup.until.in_words}.")
-        estimate = memory_needed(prepared.model, settings.context, kv_type=settings.kv_type)
-        memory = available_memory()
-        return Planned(
-            setup=setup,
-            forecast=counted,
-            facts=plan_facts(counted, prepared.model, memory),
-            fit=memory_fit(estimate, memory),
-            notices=tuple(note for note in notices if note and note != computes.remark),
-            computing=computes,
-        )
-
-    return work
+    prepared = _prepared(setup, current, control)
+    store = store_path if has_store(store_path) else None
+    run = None if setup.fresh else _run_of(prepared.plan, store)
+    going_on = None if run is not None and run.complete else run  # it may be judged again
+    made = stopping(_adjudicated(prepared.plan, going_on), setup.until, going_on)
+    counting = forecast(made, store, control.cancel, setup.fresh)
+    counted = followed(counting, control.report)
+    settings, computes = made.settings, computing(setup, made, going_on)
+    notices = [*map(IN_THE_WINDOW.of, prepared.notices), counted.template_note]
+    if setup.until is not None and _is_clear(made, going_on, store):
+        notices.append("Everything is resolved already. “To the end” judges the rest.")
+    elif setup.until is not None:
+        notices.append(f"This is the maximum: the run goes on {setup.until.in_words}.")
+    estimate = memory_needed(prepared.model, settings.context, kv_type=settings.kv_type)
+    memory = available_memory()
+    return Planned(
+        setup=setup,
+        forecast=counted,
+        facts=plan_facts(counted, prepared.model, memory),
+        fit=memory_fit(estimate, memory),
+        notices=tuple(note for note in notices if note and note != computes.remark),
+        computing=computes,
+    )
 
 
 def _is_clear(made: "RunPlan", run: "StoredRun | None", store_path: Path | None) -> bool:
     """Whether what a plan is to answer is clear by what its run has judged."""
-    from engine.decisions.run_results import load_results
-    from engine.rank.until_sure import UntilSure, told_of
+    from engine.ranking.stopping import UntilSignificant, told_of
+    from engine.results.run_results import load_results
     from engine.store.run_store import RunStore
 
-    if run is None or not run.judged or store_path is None or not isinstance(made.inquiry, UntilSure):
+    if (
+        run is None
+        or not run.judged
+        or store_path is None
+        or not isinstance(made.question_plan, UntilSignificant)
+    ):
         return False
     with RunStore(store_path) as store:
-        return told_of(made.inquiry, load_results(store, run.id).model_alone()).is_answered
+        return told_of(made.question_plan, load_results(store, run.id).model_alone()).is_answered
 
 
-def time_first(planned: Planned, at_hand: "Dataset | None") -> "Job[Forecast]":
+@job
+def time_first(control: JobControl, planned: Planned, current: "Dataset | None") -> "Forecast":
     """The forecast with the time that some items took, judged now and stored nowhere."""
+    control.report(_READING)
+    from engine.judging.work import time_plan
+    from engine.models.checked_model import in_use
 
-    def work(control: JobControl) -> "Forecast":
-        control.report(_READING)
-        from engine.judge.work import time_plan
-        from engine.loading.checked_model import in_use
-
-        with worker(time_plan, control) as timer:
-            made = _prepared(planned.setup, at_hand, control).plan
-            if not planned.computing.device:
-                made = made.by_processor()
-            control.report(Preparing("Judging some items"))
-            with in_use(made.model), blamed(made.machine.device):
-                rate = followed(timer.do(made), control.report)
-        return planned.forecast.with_rate(rate)
-
-    return work
+    with worker(time_plan, control) as timer:
+        made = _prepared(planned.setup, current, control).plan
+        if not planned.computing.device:
+            made = made.by_processor()
+        control.report(Preparing("Judging some items"))
+        with in_use(made.model), blamed(made.machine.device):
+            rate = followed(timer.do(made), control.report)
+    return planned.forecast.with_rate(rate)
 
 
-def judge(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[RunEnded]:
+@job
+def judge(control: JobControl, setup: RunSetup, store_path: Path, current: "Dataset | None") -> RunEnded:
     """Judge what the store does not hold yet.
 
     Reports Preparing, FilesRead, what is Computing, and the events of the run, tokens at most ten times a
     second.
     SetupError where a run to resume is not that of the setup any more.
     """
+    control.report(_READING)
+    from engine.judging.work import judge_plan, judging_by
+    from engine.operations.judge import stopping
+    from engine.store.opening import has_store
 
-    def work(control: JobControl) -> RunEnded:
-        control.report(_READING)
-        from engine.judge.on_device import judging_by
-        from engine.judge.work import judge_plan
-        from engine.store.opening import is_there
-
-        with worker(judge_plan, control) as judging:
-            resumed = _resumed(setup, store_path)
-            made = _prepared(setup, at_hand, control, resumed).plan
-            going_on = resumed
-            if resumed is None and not setup.fresh and is_there(store_path):
-                going_on = _run_of(made, store_path)
-            made = _asking(_settled(made, going_on), setup.until, going_on)
-            control.report(computing(setup, made, going_on))
-            control.report(Preparing("Loading the model"))
-            another = partial(worker, judge_plan, control)
-            fresh, resumes = setup.fresh, setup.resumes
-            going = judging_by(judging, another, made, store_path, fresh=fresh, resumes=resumes)
-            return followed(going, control.report)
-
-    return work
+    with worker(judge_plan, control) as judging:
+        resumed = _resumed(setup, store_path)
+        made = _prepared(setup, current, control, resumed).plan
+        going_on = resumed
+        if resumed is None and not setup.fresh and has_store(store_path):
+            going_on = _run_of(made, store_path)
+        made = stopping(_adjudicated(made, going_on), setup.until, going_on)
+        control.report(computing(setup, made, going_on))
+        control.report(Preparing("Loading the model"))
+        another = partial(worker, judge_plan, control)
+        fresh, resumes = setup.fresh, setup.resumes
+        going = judging_by(judging, another, made, store_path, fresh=fresh, resumes=resumes)
+        return followed(going, control.report)
 
 
 def _resumed(setup: RunSetup, store_path: Path) -> "StoredRun | None":
@@ -166,30 +163,110 @@ def _run_of(made: "RunPlan", store_path: Path | None) -> "StoredRun | None":
         return store.find(made.identity().key)
 
 
-def _settled(made: "RunPlan", run: "StoredRun | None") -> "RunPlan":
+def _adjudicated(made: "RunPlan", run: "StoredRun | None") -> "RunPlan":
     """A plan with what goes on with its run: the processor where that has left its device."""
     return made.by_processor() if run is not None and run.device_left else made
 
 
 def _prepared(
-    setup: RunSetup, at_hand: "Dataset | None", control: JobControl, resumed: "StoredRun | None" = None
+    setup: RunSetup, current: "Dataset | None", control: JobControl, resumed: "StoredRun | None" = None
 ) -> "PreparedRun":
     """The plan of a setup. SetupError where something chosen cannot be used, Cancelled."""
-    from engine.judge.prepare import prepare_run
+    from engine.judging.prepare import prepare_run
 
-    return followed(prepare_run(setup, control.cancel, at_hand, resumed), control.report)
+    return followed(prepare_run(setup, control.cancel, current, resumed), control.report)
 
 
-def _asking(made: "RunPlan", until: Until | None, run: "StoredRun | None") -> "RunPlan":
-    """A plan that stops once something is clear, of instructions as the run that goes on draws them.
-
-    SetupError where the dataset cannot tell what is asked.
+class DescribedAudit(NamedTuple):
+    """The run that an audit is, and a sentence on perturbations that could not be made, empty where all
+    could.
     """
-    from engine.core.rubric import usual_criterion
-    from engine.rank.until_sure import until_sure
 
-    if until is None:
-        return made
-    if run is not None and run.order_seed is not None:
-        until = replace(until, seed=run.order_seed)
-    return replace(made, inquiry=until_sure(made.dataset, usual_criterion(made.rubric.names), until))
+    setup: RunSetup
+    lacking: str
+
+
+@job
+def describe_audit(
+    _control: JobControl, setup: RunSetup, dataset: "Dataset", store_path: Path
+) -> DescribedAudit:
+    """The audit of the judge of a setup with items of a dataset, whose perturbations are written."""
+    from engine.analysis.audit_run import audit_setup, default_place
+    from engine.analysis.perturbations import make_perturbations
+
+    perturbations = make_perturbations(dataset)
+    path = default_place(perturbations, store_path)
+    perturbations.write(path)
+    return DescribedAudit(audit_setup(setup, path.absolute(), dataset.name), perturbations.lacking)
+
+
+_LONGEST_STEM = 60  # bytes, of each of the two names in that of a recipe
+_DIGITS = 6  # of a hash
+
+
+@dataclass(frozen=True)
+class TuneAsked:
+    """What the user asks for: `setup` as the page describes a run, how long it may take, which elicitation
+    methods are tried, how many items are judged at most, None for all.
+    """
+
+    setup: RunSetup
+    minutes: float
+    methods: tuple[Method, ...]
+    items: int | None = None
+
+
+@dataclass(frozen=True)
+class FoundSettings:
+    """What came of it, as a sheet; `path`: the recipe."""
+
+    path: Path
+    sheet: Sheet
+
+
+@job
+def find(control: JobControl, asked: TuneAsked, store_path: Path, current: "Dataset | None") -> FoundSettings:
+    """Find the best settings and keep them as a recipe; reports and raises what `tuning` does."""
+    control.report(_READING)
+    from engine.analysis.recipe import save_recipe
+    from engine.analysis.tuning import TuneRequest, tuning
+    from engine.judging.work import judge_plan, judging_by
+    from engine.report.tuning import told, tuning_sheet
+    from engine.system.files import make_folder
+
+    def judge(plan: "RunPlan") -> "Iterable[RunEvent]":
+        another = partial(worker, judge_plan, control)
+        return judging_by(another(), another, plan, store_path)
+
+    path = _recipe_of(asked.setup)
+    make_folder(path.parent)
+    request = TuneRequest(asked.setup, 60 * asked.minutes, asked.items, methods=asked.methods)
+    tuning_result = followed(tuning(request, store_path, judge, control.cancel, current), control.report)
+    save_recipe(path, told(tuning_result), tuning_result.own_examples)
+    return FoundSettings(path, tuning_sheet(tuning_result))
+
+
+def _recipe_of(setup: RunSetup) -> Path:
+    """A name for the recipe of this dataset, model and rubric, which no others share."""
+    dataset, model = (file_stem(path.stem, _LONGEST_STEM) for path in (setup.dataset_path, setup.model_path))
+    asked = [
+        text_of_path(setup.dataset_path),
+        text_of_path(setup.model_path),
+        setup.criteria,
+        setup.rubric.asked,
+    ]
+    return recipes_folder() / f"{dataset}-{model}-{digest(asked)[:_DIGITS]}.json"
+
+
+@job
+def open_recipe(_control: JobControl, path: Path, setup: RunSetup) -> RunSetup:
+    """A run of a setup's items by a recipe, with the model that it was made with where that is still there.
+    SetupError where it is none.
+    """
+    from engine.analysis.recipe import load_recipe
+    from engine.system.paths import is_there
+
+    recipe = load_recipe(path)
+    made = recipe.in_setup(setup, path.absolute())
+    model = recipe.judge.model_path
+    return replace(made, model_path=model) if is_there(model) else made

@@ -1,35 +1,249 @@
-"""A run under way, and how it ended: progress, figures, the latest judgments.
+"""A run under way, and how it ended: progress, the items judged now, figures, the latest judgments."""
 
-Knows: how progress is worded. Does not know: how a run is started.
-"""
-
+import math
+from collections import deque
 from collections.abc import Sequence
+from typing import Any
 
-from PySide6.QtCore import QModelIndex, QSize, Signal, Slot
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QModelIndex, QObject, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QFont, QGuiApplication, QPalette
 from PySide6.QtWidgets import QGridLayout, QLabel, QProgressBar, QPushButton, QWidget
 
 from engine.core.errors import EngineError
-from engine.core.events import Drafted, ItemJudged, LabelsRead, RunEnded
-from engine.core.formatting import counted, duration, visible
+from engine.core.events import Drafted, GroupUnderWay, ItemJudged, LabelsRead, RunEnded, RunProgress
+from engine.core.formatting import counted, duration, number, percent, visible, words
 from engine.core.health import Health, HealthVerdict
-from engine.core.judgments import JudgmentKey
-from engine.core.run_follower import RunProgress
-from gui.judge.devices.device_jobs import Computing
-from gui.judge.group_panel import GroupPanel
-from gui.judge.latest_table import LatestTableModel
+from engine.core.judgments import Judgment, JudgmentKey
 from gui.judge.run_control import RunControl
-from gui.kit.foreign_text import OneLine, one_line
-from gui.kit.labels import hint, label, name, panel, set_role, show_text, shown_text
-from gui.kit.layouts import STRETCH, in_column, in_row
-from gui.kit.notice import problem_of
-from gui.kit.remedies import IN_THE_WINDOW
-from gui.kit.views import FillingView, dressed
+from gui.models.model_jobs import Computing
+from gui.widgets.foreign_text import OneLine, one_line, tip
+from gui.widgets.label_mark import LABEL_WORDS, label_icon
+from gui.widgets.labels import (
+    STRETCH,
+    hint,
+    in_column,
+    in_row,
+    label,
+    name,
+    panel,
+    set_role,
+    show_text,
+    shown_text,
+)
+from gui.widgets.notice import IN_THE_WINDOW, problem_of
+from gui.widgets.value_table import SORT_ROLE, Head, HeadedModel, Index
+from gui.widgets.views import FillingView, dressed
+
+_WORTH_TELLING = 1.5  # seconds that a group takes: faster ones would only flicker
+_LONGEST_READ_ID = 40  # characters
+_TAIL = 60  # characters of an explanation: its end is what is new
+
+
+class GroupPanel(QWidget):
+    """Hidden until a group takes longer than a moment; from then on until the run ends."""
+
+    soon_wanted = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._what = OneLine()
+        self._bar = QProgressBar(textVisible=False)
+        self._bar.setMaximumHeight(6)
+        name(self._bar, "Tokens of the item that is read")
+        self._draft = OneLine()
+        self._loss = hint("")
+        self._soon = QPushButton("Stop after these items")
+        name(self._soon, "Stop after the items being judged", "No work is lost.")
+        self._soon.clicked.connect(self.soon_wanted)
+        end = in_row((self._loss, STRETCH), self._soon)
+        in_column(self._what, self._bar, self._draft, end, on=self, spacing=4)
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        return shown_text(self)
+
+    def end(self) -> None:
+        self._draft.setText("")
+        self.hide()
+
+    def show_group(self, group: GroupUnderWay, ending: bool) -> None:
+        """Show how far a group is; `ending`: the run is to stop after it."""
+        item = one_line(group.item_id)
+        item = f"{item[:_LONGEST_READ_ID]}…" if len(item) > _LONGEST_READ_ID else item
+        self._bar.setRange(0, max(group.total, 1))
+        self._bar.setValue(group.done)
+        if group.writing:
+            what = f"Writing explanations: {group.done:,} of about {group.total:,} tokens"
+        else:
+            what = f"Reading item {item}: {group.done:,} of {group.total:,} tokens"
+            self._draft.setText("")
+        self._what.setText(what)
+        self._bar.setAccessibleDescription(what)
+        self._soon.setEnabled(not ending)
+        self._loss.setText(visible(group.ending_in_words if ending else group.loss_in_words))
+        if group.seconds >= _WORTH_TELLING:
+            self.show()
+
+    def show_draft(self, draft: Drafted) -> None:
+        text = draft.text if len(draft.text) <= _TAIL else f"…{draft.text[-_TAIL:]}"
+        label = LABEL_WORDS[draft.preference]
+        self._draft.setText(f"{words(draft.criterion).capitalize()}, {label}: {one_line(text)}")
+
+
+MOST_ROWS = 200
+_Row = ItemJudged | LabelsRead
+_BEFORE, _AFTER = (Head("Item"),), (Head("Flips", is_number=True),)
+
+
+class LatestTableModel(HeadedModel):
+    """One row for each item: its label on each criterion, how many of them the order flipped.
+
+    Items that are read and not kept yet are at the top, in italics.
+    """
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__((*_BEFORE, *_AFTER), parent)
+        self._criteria: tuple[str, ...] = ()
+        self._rows: deque[ItemJudged] = deque(maxlen=MOST_ROWS)
+        self._previews: list[LabelsRead] = []
+        self._icons = {label: label_icon(label, QPalette()) for label in LABEL_WORDS}
+        self._not_kept = QFont()
+        self._not_kept.setItalic(True)
+
+    def begin(self, criteria: Sequence[str]) -> None:
+        """Show nothing, with a column for each of these criteria."""
+        self.beginResetModel()
+        self._criteria = tuple(criteria)
+        self._heads = (*_BEFORE, *(Head(words(name).capitalize()) for name in criteria), *_AFTER)
+        self._rows.clear()
+        self._previews.clear()
+        self.endResetModel()
+
+    def use_palette(self, palette: QPalette) -> None:
+        self._icons = {label: label_icon(label, palette) for label in LABEL_WORDS}
+
+    def preview(self, events: Sequence[LabelsRead]) -> None:
+        """Put items on top that are not kept yet, or show anew what is read of them."""
+        for event in events:
+            places = [place for place, each in enumerate(self._previews) if each.position == event.position]
+            if places:
+                self._previews[places[0]] = event
+                self._tell_changed(places[0], places[0])
+            else:
+                self.beginInsertRows(QModelIndex(), 0, 0)
+                self._previews.insert(0, event)
+                self.endInsertRows()
+
+    def drop_previews(self, last: float = math.inf) -> None:
+        """Show no items that are not kept, up to this place in the dataset."""
+        for row in reversed(range(len(self._previews))):
+            if self._previews[row].position <= last:
+                self.beginRemoveRows(QModelIndex(), row, row)
+                del self._previews[row]
+                self.endRemoveRows()
+
+    def is_preview(self, row: int) -> bool:
+        return row < len(self._previews)
+
+    def add(self, events: Sequence[ItemJudged]) -> None:
+        """Put items on top that are kept, the last first; of their group there are no previews then."""
+        newest = events[-MOST_ROWS:]
+        if not newest:
+            return
+        self.drop_previews(newest[-1].judged.position)
+        surplus = len(self._rows) + len(newest) - MOST_ROWS
+        if surplus > 0:
+            self.beginRemoveRows(QModelIndex(), len(self._rows) - surplus, len(self._rows) - 1)
+            for _ in range(surplus):
+                self._rows.pop()
+            self.endRemoveRows()
+        self.beginInsertRows(QModelIndex(), 0, len(newest) - 1)
+        self._rows.extendleft(newest)
+        self.endInsertRows()
+
+    def item_id(self, row: int) -> str:
+        return self._item_id(self._event(row))
+
+    def is_label(self, column: int) -> bool:
+        return 0 <= column - len(_BEFORE) < len(self._criteria)
+
+    def criterion(self, column: int) -> str:
+        """The criterion of a column, the first one for the others."""
+        return self._criteria[column - len(_BEFORE) if self.is_label(column) else 0]
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        event, place = self._event(index.row()), index.column() - len(_BEFORE)
+        if role == Qt.ItemDataRole.FontRole:
+            return self._not_kept if isinstance(event, LabelsRead) else None
+        if 0 <= place < len(self._criteria):
+            return self._label(event, place, role)
+        if role in (Qt.ItemDataRole.DisplayRole, SORT_ROLE):
+            return self._text(event, place)
+        if role == Qt.ItemDataRole.ToolTipRole and place < 0:
+            return tip(f"{self._item_id(event)}\n{_how(event)}")
+        return super().data(index, role)
+
+    def _count_rows(self) -> int:
+        return len(self._previews) + len(self._rows)
+
+    def _event(self, row: int) -> _Row:
+        kept = row - len(self._previews)
+        return self._previews[row] if kept < 0 else self._rows[kept]
+
+    def _item_id(self, event: _Row) -> str:
+        return event.item_id if isinstance(event, LabelsRead) else event.judged.item_id
+
+    def _text(self, event: _Row, place: int) -> str:
+        if place < 0:
+            return one_line(self._item_id(event))
+        if isinstance(event, LabelsRead):
+            return "…"
+        known = [judgment.flipped for judgment in event.judgments if isinstance(judgment, Judgment)]
+        both_orders = [flipped for flipped in known if flipped is not None]
+        return f"{sum(both_orders)} of {len(both_orders)}" if both_orders else "-"
+
+    def _label(self, event: _Row, place: int, role: int) -> Any:
+        judgment = event.judgments[place]
+        preference = judgment.preference if isinstance(judgment, Judgment) else None
+        if role in (Qt.ItemDataRole.DisplayRole, SORT_ROLE):
+            return LABEL_WORDS[preference]
+        if role == Qt.ItemDataRole.DecorationRole:
+            return self._icons[preference]
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return tip(_why(event, place))
+        return None
+
+
+def _how(event: _Row) -> str:
+    if isinstance(event, ItemJudged):
+        return f"judged in {number(event.judged.seconds, 1)} s"
+    if event.whole:
+        return "judged; stored once the explanations of its group are written"
+    return "judged in one order of the responses; the other may change a label"
+
+
+def _why(event: _Row, place: int) -> str:
+    judgment = event.judgments[place]
+    if not isinstance(judgment, Judgment):
+        return f"{words(judgment.criterion)}: unscored, {judgment.reason}"
+    likely = ", ".join(
+        f"{LABEL_WORDS[label]} {percent(share)}"
+        for label, share in zip(
+            (p for p in LABEL_WORDS if p is not None), judgment.probabilities, strict=True
+        )
+    )
+    flipped = "\nPosition-inconsistent: the two orders give different labels." if judgment.flipped else ""
+    explanation = f"\n{judgment.explanation.text}" if judgment.explanation else ""
+    return f"{words(judgment.criterion)}: {likely}{flipped}{explanation}"
+
 
 _FIGURES = ("Judged", "Speed", "Unscored", "Elapsed", "Left", "Before")
 _COLUMNS = 3
 _FEWEST_ROWS = 4
-_LONGEST_ID = 12  # letters
+_LONGEST_ID = 12  # characters
 _CLEAR_SHOWN = 4  # of what is clear, the latest
 _PARTS = 1000  # of the progress bar; Qt's numbers end at two thousand million
 
@@ -37,8 +251,6 @@ _PARTS = 1000  # of the progress bar; Qt's numbers end at two thousand million
 class RunPanel(QWidget):
     """Hidden until the first run of the window."""
 
-    results_wanted = Signal()
-    review_wanted = Signal()
     item_wanted = Signal(object)  # a JudgmentKey
 
     def __init__(self, control: RunControl) -> None:
@@ -64,22 +276,16 @@ class RunPanel(QWidget):
         self._result = label("")
         self._health = label("", "warning")
         self._buttons = QWidget()
-        self._add_buttons()
+        self.results_button = QPushButton("Show results")
+        self.review_button = QPushButton("Review")
+        name(self.review_button, "Review the judgments of this run")
+        in_row(self.results_button, self.review_button, STRETCH, on=self._buttons)
         self._grid = self._figures_grid()
         self.table = LatestTableModel(self)
         self.view = dressed(FillingView(), self.table, "Latest judgments")
         self.view.setToolTip("Double-click or Enter shows a judgment on the Review page.")
         self.view.activated.connect(self._ask_for_item)
         self._caption = hint("Latest judgments")
-        self._lay_out()
-        control.judged.connect(self.add)
-        control.health_seen.connect(self.show_health)
-        control.told.connect(self.preview)
-        self.group.soon_wanted.connect(control.stop_soon)
-        self.restyle()
-        self.hide()
-
-    def _lay_out(self) -> None:
         in_column(
             panel(
                 self._heading,
@@ -99,18 +305,15 @@ class RunPanel(QWidget):
             on=self,
             spacing=10,
         )
-
-    def _add_buttons(self) -> None:
-        self._results = QPushButton("Show results")
-        self._results.clicked.connect(self.results_wanted)
-        self._review = QPushButton("Review")
-        name(self._review, "Review the judgments of this run")
-        self._review.clicked.connect(self.review_wanted)
-        in_row(self._results, self._review, STRETCH, on=self._buttons)
+        control.judged.connect(self.add)
+        control.health_seen.connect(self.show_health)
+        control.told.connect(self.preview)
+        self.group.soon_wanted.connect(control.stop_soon)
+        self.restyle()
+        self.hide()
 
     @property
     def text(self) -> str:
-        """What it says of the run, for screen readers and tests."""
         return shown_text(self)
 
     def begin(self, criteria: Sequence[str], dataset: str) -> None:
@@ -139,7 +342,6 @@ class RunPanel(QWidget):
 
     @Slot(object)
     def preview(self, event: LabelsRead | Drafted) -> None:
-        """Show what is judged now and not kept yet."""
         if isinstance(event, Drafted):
             self.group.show_draft(event)
         else:
@@ -148,11 +350,30 @@ class RunPanel(QWidget):
     def follow(self, progress: RunProgress | None) -> None:
         """Show how far the run is; None before it has begun."""
         note = self._control.note
-        self._show_latest()
+        self.table.preview(self._previews)
+        self.table.add(self._waiting)
+        longest = max(
+            (
+                *(len(event.judged.item_id) for event in self._waiting),
+                *(len(event.item_id) for event in self._previews),
+            ),
+            default=0,
+        )
+        self._previews.clear()
+        if longest > self._longest_id:
+            self._longest_id = longest
+            self._fit_columns()
+        self._waiting.clear()
+        in_italics = "; in italics: not stored yet" if self.table.is_preview(0) else ""
+        self._caption.setText(f"Latest judgments{in_italics}")
         show_text(self._note, note)
         show_text(self._clear, visible(_clear(self._control.clear)))
         self._grid.setVisible(progress is not None)
-        self._show_computing(self._control.computing if progress is not None else Computing())
+        # A GPU that computes is named, and as long as the run is shown, why one does not any more.
+        computing = self._control.computing if progress is not None else Computing()
+        on = f"Computes on: {computing.device}" if computing.device else ""
+        show_text(self._computing, computing.remark or on)
+        set_role(self._computing, "warning" if computing.remark else "hint")
         if progress is None:
             self._heading.setText("Run")
             return
@@ -176,34 +397,8 @@ class RunPanel(QWidget):
         if progress.group is not None:
             self.group.show_group(progress.group, self._control.ending)
 
-    def _show_computing(self, computing: Computing) -> None:
-        """Name a GPU that computes, and say as long as the run is shown why one does not any more."""
-        on = f"Computes on: {computing.device}" if computing.device else ""
-        show_text(self._computing, computing.remark or on)
-        set_role(self._computing, "warning" if computing.remark else "hint")
-
     def show_awake(self, awake: bool) -> None:
-        """Say that the computer is kept awake."""
         self._awake.setVisible(awake)
-
-    def _show_latest(self) -> None:
-        """Show what was heard since the last time."""
-        self.table.preview(self._previews)
-        self.table.add(self._waiting)
-        longest = max(
-            (
-                *(len(event.judged.item_id) for event in self._waiting),
-                *(len(event.item_id) for event in self._previews),
-            ),
-            default=0,
-        )
-        self._previews.clear()
-        if longest > self._longest_id:
-            self._longest_id = longest
-            self._fit_columns()
-        self._waiting.clear()
-        in_italics = "; in italics: not kept yet" if self.table.is_preview(0) else ""
-        self._caption.setText(f"Latest judgments{in_italics}")
 
     def end(self, how: RunEnded | EngineError | None, progress: RunProgress | None) -> None:
         """The run has ended: say how, and what can be done with it."""
@@ -247,10 +442,9 @@ class RunPanel(QWidget):
 
     def offer_results(self, offered: bool) -> None:
         """Show the button that leads to the results, or not where the page has one already."""
-        self._results.setVisible(offered)
+        self.results_button.setVisible(offered)
 
     def restyle(self) -> None:
-        """Follow new colours or another text size."""
         self.table.use_palette(QGuiApplication.palette())
         row = self.view.verticalHeader().defaultSectionSize()
         height = self.view.horizontalHeader().sizeHint().height() + _FEWEST_ROWS * row
@@ -307,24 +501,26 @@ def clock(seconds: float) -> str:
 
 def _clear(said: Sequence[str]) -> str:
     """The latest of what is clear, a line each, and how many were before."""
-    lines = [f"Clear: {one_line(each)}." for each in said[-_CLEAR_SHOWN:]]
+    lines = [f"Resolved: {one_line(each)}." for each in said[-_CLEAR_SHOWN:]]
     before = len(said) - len(lines)
-    return "\n".join([f"Clear, before: {counted(before, 'answer', 'answers')}.", *lines] if before else lines)
+    return "\n".join(
+        [f"Resolved earlier: {counted(before, 'answer', 'answers')}.", *lines] if before else lines
+    )
 
 
 def _ending(how: RunEnded | EngineError | None, progress: RunProgress | None) -> str:
     kept = f"{progress.judged:,} of {progress.items:,} items are judged" if progress else ""
     if isinstance(how, EngineError):
         problem, _ = problem_of(how)
-        return f"The run could not go on: {problem} {kept} and kept." if kept else problem
+        return f"The run could not continue: {problem} {kept} and saved." if kept else problem
     if how is None or progress is None:
         return "The run was stopped before it began."
     if how.stopped:
-        return f"Run {how.run_id} was stopped: {kept} and kept. Resume goes on from there."
+        return f"Run {how.run_id} was stopped: {kept} and saved. Resume continues from there."
     judgments = counted(progress.unscored, "judgment", "judgments")
     unscored = f", {judgments} unscored" if progress.unscored else ""
     if progress.judged < progress.items:
-        why = "what was asked is clear" if how.clear else "no item is left that would make more of it clear"
-        seen = f"Run {how.run_id} stopped by itself, since {why}: {kept}{unscored}"
+        why = "everything is resolved" if how.clear else "no remaining item could resolve more"
+        seen = f"Run {how.run_id} stopped early: {why}: {kept}{unscored}"
         return f"{seen}, in {clock(progress.elapsed)}. Run it to the end to judge the rest."
     return f"Run {how.run_id} is complete: {kept}{unscored}, in {clock(progress.elapsed)}."

@@ -1,43 +1,324 @@
-"""The settings of a run: what is made, in which orders, on which criteria, asked how; the rest folded away.
-
-Knows: fields for a RunSetup, what is remembered of them. Does not know: what the engine does with them.
-"""
+"""The settings of a run: fields made of their rows, elicitation methods, criteria, and what few need."""
 
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QSignalBlocker, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QFormLayout, QPushButton, QWidget
+from PySide6.QtCore import QSignalBlocker, Signal, SignalInstance, Slot
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QPushButton, QSizePolicy, QWidget
 
-from engine.core.formatting import without_middle, words
+from engine.core.column_map import ColumnMap
+from engine.core.errors import EngineError, Setting
+from engine.core.formatting import short_name, without_middle, words
+from engine.core.items import Method
+from engine.core.methods import METHODS
 from engine.core.rubric import Rubric
-from engine.core.run_setup import RunSetup
-from engine.core.settings import USUAL_MARGIN
-from gui.judge.advanced_panel import AdvancedPanel
-from gui.judge.rubric.rubric_choice import RubricChoice
-from gui.judge.setting_fields import SettingFields
-from gui.judge.usual_setup import usual_setup
-from gui.judge.ways_panel import WaysPanel
-from gui.kit.fields import ComboBox
-from gui.kit.flow import FlowLayout
-from gui.kit.fold import Fold
-from gui.kit.foreign_text import one_line, set_tip
-from gui.kit.labels import heading, label, name, narrow
-from gui.kit.layouts import STRETCH, in_column, in_row, take_out
-from gui.work.workspace import Workspace
+from engine.settings.rows import DEFAULT_MARGIN, Group, SettingRow, Surface, rows_on
+from engine.settings.run_setup import RunSetup
+from gui.judge.rubric_choice import RubricChoice
+from gui.judge.run_control import default_setup
+from gui.models.device_choice import DeviceChoice
+from gui.models.model_jobs import can_reason
+from gui.widgets import labels
+from gui.widgets.fields import ComboBox, DoubleSpinBox, FlowLayout, Fold, SpinBox
+from gui.widgets.files import DATASETS, FileChoice
+from gui.widgets.foreign_text import one_line, set_tip
+from gui.widgets.glossary import MORE_BY_F1
+from gui.widgets.notice import FIELDS
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
+from gui.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+
+SortedFiles = SignalInstance | Callable[[], None]
+
+
+class SettingFields:
+    """One field for each setting of some groups, by name; whenever one of them changes, `changed` is told."""
+
+    def __init__(self, groups: Collection[Group], changed: SortedFiles) -> None:
+        self._rows = rows_on(Surface.WINDOW, *groups)
+        self.by_name: dict[str, Any] = {row.name: _field(row, changed) for row in self._rows}
+
+    def show_setup(self, setup: RunSetup) -> None:
+        for row in self._rows:
+            _show(row, self.by_name[row.name], getattr(setup, row.name))
+
+    def values(self) -> dict[str, Any]:
+        return {row.name: _value(row, self.by_name[row.name]) for row in self._rows}
+
+    def follow(self, setup: RunSetup) -> None:
+        for row in self._rows:
+            self.by_name[row.name].setEnabled(row.counts(setup))
+
+    def add_to(self, form: QFormLayout, *groups: Group) -> None:
+        for row in rows_on(Surface.WINDOW, *groups):
+            form.addRow("" if row.kind is bool else row.field_label, self.by_name[row.name])
+
+
+def _field(row: SettingRow, changed: SortedFiles) -> QWidget:
+    field: QWidget
+    if row.kind is bool:
+        field = QCheckBox(row.field_label)
+        field.toggled.connect(changed)
+    elif issubclass(row.kind, StrEnum):
+        field = ComboBox()
+        labels.narrow(field)
+        for member, words in row.choices.items():
+            field.addItem(words, member.value)
+        field.currentIndexChanged.connect(changed)
+    else:
+        field = _number(row)
+        field.valueChanged.connect(changed)
+    labels.name(field, row.title or row.field_label, row.tip)
+    return field
+
+
+def _number(row: SettingRow) -> SpinBox | DoubleSpinBox:
+    field = DoubleSpinBox() if row.kind is float else SpinBox()
+    least, most = map(row.kind, row.offered)
+    field.setRange(least, most)
+    field.setSingleStep(row.kind(row.step))
+    field.setGroupSeparatorShown(row.kind is int)
+    field.setSpecialValueText(row.special)
+    field.setSuffix(f" {row.unit}" if row.unit else "")
+    return field
+
+
+def _show(row: SettingRow, field: Any, value: Any) -> None:
+    if row.kind is bool:
+        field.setChecked(value)
+    elif issubclass(row.kind, StrEnum):
+        field.setCurrentIndex(field.findData(value.value))
+    else:
+        field.setValue(row.instead if value is None else value)
+
+
+def _value(row: SettingRow, field: Any) -> Any:
+    if row.kind is bool:
+        return field.isChecked()
+    if issubclass(row.kind, StrEnum):
+        return row.kind(field.currentData())
+    value = round(field.value(), 2)  # Qt's sums of steps are off by a rounding
+    return None if row.special and value == row.instead else value
+
+
+class MethodsPanel(QWidget):
+    """Folded to one line that names what is chosen; `changed` whenever that is."""
+
+    changed = Signal()
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
+        self._model: Path | None = None
+        self._reasons: bool | None = None  # whether this model does; None: not known
+        self._looking = TaskPanel(
+            workspace.threads, ThreadName.SCAN, self, self._take, failed=workspace.failures
+        )
+        self.boxes: dict[Method, QCheckBox] = {}
+        for method in Method:
+            box = QCheckBox(method.title.capitalize())
+            labels.name(box, f"Elicitation method “{method.title}”", METHODS[method].help)
+            box.toggled.connect(self._tell)
+            self.boxes[method] = box
+        self.of_reasoning_samples = SettingFields([Group.METHODS], self._tell)
+        self.fold = Fold("", self._inside())
+        self._problem = labels.label("", "bad")
+        # The problem is above, where it is seen whether the methods are folded or not.
+        labels.in_column(self._problem, self.fold, on=self, spacing=4)
+        self.show_setup(default_setup())
+
+    def show_setup(self, setup: RunSetup) -> None:
+        """Show what a setup says; `changed` is not emitted."""
+        with QSignalBlocker(self):
+            for method, box in self.boxes.items():
+                box.setChecked(method in setup.methods)
+            self.of_reasoning_samples.show_setup(setup)
+        self._say()
+
+    def in_setup(self, setup: RunSetup) -> RunSetup:
+        """A setup with what the fields say; without methods where none is chosen."""
+        return replace(
+            setup,
+            methods=tuple(method for method, box in self.boxes.items() if box.isChecked()),
+            **self.of_reasoning_samples.values(),
+        )
+
+    def set_model(self, path: Path) -> None:
+        """Say which model is chosen: whether it thinks is looked up."""
+        if path != self._model:
+            self._model, self._reasons = path, None
+            self._looking.start(can_reason(path))
+            self._say()
+
+    def _inside(self) -> QWidget:
+        inside = QWidget()
+        layout = labels.in_column(on=inside, margins=(18, 0, 0, 0), spacing=2)
+        for method, box in self.boxes.items():
+            layout.addWidget(box)
+            what = labels.hint(METHODS[method].help)
+            what.setContentsMargins(22, 0, 0, 2)
+            layout.addWidget(what)
+        self._reasoning_samples = QWidget()
+        form = QFormLayout(self._reasoning_samples, rowWrapPolicy=QFormLayout.RowWrapPolicy.WrapLongRows)
+        form.setContentsMargins(22, 4, 0, 0)
+        self.of_reasoning_samples.add_to(form, Group.METHODS)
+        layout.addWidget(self._reasoning_samples)
+        layout.addWidget(
+            labels.hint("The label probabilities of all methods are averaged; Review shows each method.")
+        )
+        return inside
+
+    @Slot(object)
+    def _take(self, reasons: bool | None) -> None:
+        self._reasons = reasons
+        self._say()
+
+    @Slot()
+    def _tell(self) -> None:
+        if not self.signalsBlocked():
+            self._say()
+            self.changed.emit()
+
+    def _say(self) -> None:
+        chosen = [method for method, box in self.boxes.items() if box.isChecked()]
+        reasons = Method.CHAIN_OF_THOUGHT in chosen
+        self.fold.set_title(
+            f"{FIELDS[Setting.METHODS]}: {', '.join(method.title for method in chosen) or 'none'}"
+        )
+        self._reasoning_samples.setVisible(reasons)
+        problem = "" if chosen else "Choose at least one elicitation method."
+        if reasons and self._reasons is False and self._model is not None:
+            problem = (
+                f"{short_name(self._model.stem)} has no chain of thought: its chat template has"
+                f" no reasoning block. Choose a reasoning model, or untick"
+                f" “{Method.CHAIN_OF_THOUGHT.title.capitalize()}”."
+            )
+        labels.show_text(self._problem, problem)
+
+
+_CALIBRATIONS = "Calibrations (*.json)"
+
+
+class AdvancedPanel(QWidget):
+    """One field for each; `changed` whenever one of them is."""
+
+    changed = Signal()
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
+        self._example_columns: ColumnMap | None = None
+        self._known_examples: Path | None = None  # whose columns these are
+        self._workspace, self._problem = workspace, workspace.problem
+        self._reading = workspace.reader(self)
+        self._reading.finished.connect(self._take_examples)
+        self._reading.failed.connect(self._refuse_examples)
+        self._reading.left.connect(self._leave_examples)
+        self.default = SettingFields(set(Group) - {Group.OUTPUT, Group.METHODS}, self.changed)
+        # The fields that the table of settings does not make, and what its fields have in addition.
+        self._examples = FileChoice("labelled examples", DATASETS)
+        self._examples.changed.connect(self._read_examples)
+        self._calibration = FileChoice("calibration", _CALIBRATIONS)
+        self._calibration.changed.connect(self.changed)
+        fields = self.default.by_name
+        fields["example_choice"].setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        fields["context"].setToolTip(f"{fields['context'].toolTip()} {MORE_BY_F1}")
+        self.device = DeviceChoice(self._workspace, lambda: self.default.values()["threads"])
+        self.device.changed.connect(self.changed)
+        form = QFormLayout(self)
+        form.setContentsMargins(18, 0, 0, 0)
+        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        form.addRow(FIELDS[Setting.EXAMPLES], self._examples)
+        self.default.add_to(form, Group.EXAMPLES)
+        form.addRow("Calibration", self._calibration)
+        self.default.add_to(form, Group.ORDERS)
+        self.default.add_to(form, Group.ITEMS, Group.COMPUTER)
+        form.addRow(FIELDS[Setting.DEVICE], self.device)
+        self.default.add_to(form, Group.GPU)
+        self.default.add_to(form, Group.EXPLANATIONS)
+        self.follow(default_setup())
+
+    def show_setup(self, setup: RunSetup) -> None:
+        """Show what a setup says; `changed` is not emitted."""
+        with QSignalBlocker(self):
+            self._reading.drop()
+            self._examples.set_path(setup.examples_path)
+            self._known_examples, self._example_columns = setup.examples_path, setup.example_columns
+            self._calibration.set_path(setup.calibration_path)
+            self.device.choose(setup.device)
+            self.default.show_setup(setup)
+        self.follow(setup)
+
+    def in_setup(self, setup: RunSetup) -> RunSetup:
+        """A setup with what the fields say; the margin where the setup has one."""
+        values = self.default.values()
+        if not setup.may_read_one_order:
+            values["second_order_below"] = None
+        return replace(
+            setup,
+            examples_path=self._examples.path,
+            example_columns=self._example_columns if self._examples.path else None,
+            calibration_path=self._calibration.path,
+            device=self.device.request,
+            **values,
+        )
+
+    def set_context(self, tokens: int) -> None:
+        self.default.by_name["context"].setValue(tokens)
+
+    def set_shorten(self) -> None:
+        self.default.by_name["shorten"].setChecked(True)
+
+    def follow(self, setup: RunSetup) -> None:
+        self.default.follow(setup)
+
+    @Slot()
+    def _read_examples(self) -> None:
+        """See that a file can be read, and by which columns, before a run is planned with it."""
+        path = self._examples.path
+        if path is None:
+            self._reading.drop()
+            self._know_examples(None, None)
+        else:
+            self._reading.read_labels(path)
+
+    @Slot(object)
+    def _take_examples(self, dataset: "Dataset") -> None:
+        self._know_examples(dataset.path, dataset.columns)
+
+    @Slot(object)
+    def _refuse_examples(self, error: EngineError) -> None:
+        """The plan says what is wrong with the file; of one that was left, nothing else does."""
+        if self._examples.path == self._known_examples:
+            self._problem.emit(error)
+        else:
+            self._know_examples(self._examples.path, None)
+
+    @Slot()
+    def _leave_examples(self) -> None:
+        """Nobody said which columns they have: those of before stay."""
+        self._examples.set_path(self._known_examples)
+
+    def _know_examples(self, path: Path | None, columns: ColumnMap | None) -> None:
+        self._known_examples, self._example_columns = path, columns
+        self.changed.emit()
+
 
 _KEPT = "judge/settings"
-_LONGEST_NAME = 24  # letters of a criterion
+_LONGEST_NAME = 24  # characters of a criterion
 _NO_MNEMONIC = str.maketrans({"&": "&&"})
-_BOTH, _ONE, _DOUBTFUL = range(3)  # places in the list of orders
+_BOTH, _ONE, _UNCERTAIN = range(3)  # places in the list of orders
 
 
 class SettingsPanel(QWidget):
     """Shows and remembers all of a setup but dataset, items and model."""
 
     changed = Signal()
-    best_wanted = Signal()  # the best settings are to be found
 
     def __init__(self, workspace: Workspace, described: Callable[[], RunSetup]) -> None:
         """`described`: the run that the page describes."""
@@ -47,23 +328,24 @@ class SettingsPanel(QWidget):
         self.rubric = RubricChoice(workspace, described)
         self._make_fields()
         form = QFormLayout(rowWrapPolicy=QFormLayout.RowWrapPolicy.WrapLongRows)
-        self._mode.add_to(form, "mode")
+        self._mode.add_to(form, Group.OUTPUT)
         form.addRow("Show the responses", self._orders)
         form.addRow("Rubric", self.rubric)
         form.addRow("Criteria", self.criteria)
-        top = in_row(heading("Settings"), STRETCH, self.best_button, self._reset)
-        in_column(top, form, self._none, self.ways, self.fold, on=self)
-        kept = RunSetup.of_json(self._state.record(_KEPT), usual_setup())
+        top = labels.in_row(labels.heading("Settings"), labels.STRETCH, self.best_button, self._reset)
+        labels.in_column(top, form, self._none, self.methods, self.fold, on=self)
+        kept = RunSetup.of_json(self._state.record(_KEPT), default_setup())
         self.show_setup(replace(kept, rubric=workspace.rubric.rubric))
 
     def show_setup(self, setup: RunSetup) -> None:
         """Show what a setup says, and remember it."""
         with QSignalBlocker(self):
             self._mode.show_setup(setup)
-            self._orders.setCurrentIndex(_index_of(setup))
+            both = _BOTH if setup.second_order_below is None else _UNCERTAIN
+            self._orders.setCurrentIndex(both if setup.both_orders else _ONE)
             self._workspace.rubric.ask(setup.rubric)
             self.criteria.show_rubric(self._workspace.rubric.rubric, setup.criteria)
-            self.ways.show_setup(setup)
+            self.methods.show_setup(setup)
             self.advanced.show_setup(setup)
         self._tell()
 
@@ -71,9 +353,9 @@ class SettingsPanel(QWidget):
         """A setup with what the fields say; without criteria where none is chosen."""
         return self.advanced.in_setup(
             replace(
-                self.ways.in_setup(setup),
+                self.methods.in_setup(setup),
                 both_orders=self._orders.currentIndex() != _ONE,
-                second_order_below=USUAL_MARGIN if self._orders.currentIndex() == _DOUBTFUL else None,
+                second_order_below=DEFAULT_MARGIN if self._orders.currentIndex() == _UNCERTAIN else None,
                 rubric=self._workspace.rubric.rubric,
                 criteria=self.criteria.chosen,
                 **self._mode.values(),
@@ -83,38 +365,38 @@ class SettingsPanel(QWidget):
     def set_model(self, path: Path) -> None:
         """Say which model is chosen: what is known of it is shown where it counts."""
         self.advanced.device.set_model(path)
-        self.ways.set_model(path)
+        self.methods.set_model(path)
 
     def _make_fields(self) -> None:
-        self._mode = SettingFields(("mode",), self._tell)
+        self._mode = SettingFields([Group.OUTPUT], self._tell)
         self._orders = ComboBox()
-        narrow(self._orders)
+        labels.narrow(self._orders)
         self._orders.addItem("In both orders")
         self._orders.addItem("In one order (half the time)")
-        self._orders.addItem("In both only where in doubt")
-        name(
+        self._orders.addItem("In both only if uncertain")
+        labels.name(
             self._orders,
             "Orders of the responses",
-            "Both orders show where the label depends on which response comes first. Where the first"
-            " order leaves no doubt, the second seldom changes a label; how sure is sure enough, the margin"
-            " under Advanced says.",
+            "Both orders show position bias: labels that depend on which response comes first. If the first"
+            " order is confident, the second seldom changes the label; the margin threshold under Advanced"
+            " says what counts as uncertain.",
         )
         self.criteria = CriteriaBoxes()
         self.criteria.changed.connect(self._tell)
         self._workspace.rubric.changed.connect(self._follow_rubric)
-        self._none = label("Choose at least one criterion.", "bad")
+        self._none = labels.label("Choose at least one criterion.", "bad")
         self.best_button = QPushButton("Find the best…")
-        name(
+        labels.name(
             self.best_button,
             "Find the best settings",
-            "Try ways of asking, orders, wordings and examples on labelled items, and use what is worth most",
+            "Try elicitation methods, orders, prompts and few-shot examples on labelled items, and use the"
+            " best",
         )
-        self.best_button.clicked.connect(self.best_wanted)
         self._reset = QPushButton("Back to defaults")
-        name(self._reset, "Set all settings back to their defaults")
+        labels.name(self._reset, "Set all settings back to their defaults")
         self._reset.clicked.connect(self._show_defaults)
-        self.ways = WaysPanel(self._workspace)
-        self.ways.changed.connect(self._tell)
+        self.methods = MethodsPanel(self._workspace)
+        self.methods.changed.connect(self._tell)
         self.advanced = AdvancedPanel(self._workspace)
         self.fold = Fold("Advanced", self.advanced)
         self._orders.currentIndexChanged.connect(self._tell)
@@ -124,7 +406,7 @@ class SettingsPanel(QWidget):
     def _show_defaults(self) -> None:
         """All but the rubric, which is no setting but what is asked, as at first."""
         rubric = self._workspace.rubric.rubric
-        self.show_setup(replace(usual_setup(), rubric=rubric, criteria=rubric.names))
+        self.show_setup(replace(default_setup(), rubric=rubric, criteria=rubric.names))
 
     @Slot()
     def _follow_rubric(self) -> None:
@@ -139,21 +421,15 @@ class SettingsPanel(QWidget):
     def _tell(self) -> None:
         if self.signalsBlocked():
             return
-        setup = self.in_setup(usual_setup())
+        setup = self.in_setup(default_setup())
         self._none.setVisible(not setup.criteria)
         self.advanced.follow(setup)
         self._state.set_record(_KEPT, setup.as_json())
         self.changed.emit()
 
 
-def _index_of(setup: RunSetup) -> int:
-    if not setup.both_orders:
-        return _ONE
-    return _BOTH if setup.second_order_below is None else _DOUBTFUL
-
-
 class CriteriaBoxes(QWidget):
-    """A box for each criterion. `changed`: a person has ticked one, or taken its tick away."""
+    """A box for each criterion. `changed`: the user has ticked one, or taken its tick away."""
 
     changed = Signal()
 
@@ -169,13 +445,13 @@ class CriteriaBoxes(QWidget):
 
     def show_rubric(self, rubric: Rubric, chosen: Collection[str]) -> None:
         """A box for each criterion; `chosen`: the names of those to be ticked."""
-        take_out(self._flow, self.boxes.values())
+        labels.take_out(self._flow, self.boxes.values())
         self.boxes = {}
         for criterion in rubric.criteria:
             shown = one_line(words(criterion.name))
             text = without_middle(shown, _LONGEST_NAME)
             box = QCheckBox((text[:1].upper() + text[1:]).translate(_NO_MNEMONIC))
-            name(box, f"Judge {shown}", criterion.question)
+            labels.name(box, f"Judge {shown}", criterion.question)
             set_tip(box, f"{shown}: {criterion.question}")
             box.setChecked(criterion.name in chosen)
             box.toggled.connect(self.changed)

@@ -1,56 +1,45 @@
-"""The best settings found for the open dataset and the chosen model: how long, how far, what came of it.
-
-Knows: what is asked, what is shown of it. Does not know: how settings are found.
-"""
+"""The best settings for the open dataset and the chosen model: how long, how far, what came of it."""
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QWidget
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QWidget
 
-from engine.core.errors import EngineError
-from engine.core.events import ItemJudged, MeasureProgress, Preparing, TuningStage
+from engine.core.events import ItemJudged, MeasureProgress, TuningStage
 from engine.core.formatting import counted, short_name
-from engine.core.items import Way
-from engine.core.run_setup import RunSetup
-from gui.judge.tune_jobs import FoundSettings, TuneAsked, find
-from gui.kit.busy import BusyLine
-from gui.kit.fields import ComboBox, DoubleSpinBox, SpinBox
-from gui.kit.foreign_text import plain_label
-from gui.kit.labels import heading, hint, label, name, panel, scrolling, show_text
-from gui.kit.layouts import STRETCH, in_column, in_row, make_room
-from gui.kit.notice import Notice
-from gui.reading.sheet_view import SheetView
-from gui.work.lanes import WAITING, Lane, LatestTask
-from gui.work.workspace import Workspace
+from engine.core.items import Method
+from engine.settings.run_setup import RunSetup
+from gui.judge.run_jobs import FoundSettings, TuneAsked, find
+from gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox
+from gui.widgets.labels import STRETCH, heading, hint, in_row, label, name, panel, show_text
+from gui.workspace.task_panel import TaskDialog, TaskPanel
+from gui.workspace.threads import ThreadName
+from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
 
 _WHAT = (
-    "Ways of asking, orders, a shorter wording and labelled examples are tried on a part of the labelled"
-    " items. The cheapest of those that are as good as the best is chosen and calibrated; what it is worth is"
-    " measured on items that took no part in the choice."
+    "Elicitation methods, orders, a shorter prompt and few-shot examples are tried on a part of the labelled"
+    " items. The cheapest settings that are as good as the best are chosen and calibrated;"
+    " their accuracy is measured on held-out items."
 )
 _KEPT = (
-    "Everything that is judged is kept in runs of its own. If you stop, or the time ends, the same search"
-    " goes on from there."
+    "All judgments are stored in runs of their own. If you stop, or the time ends, the search can be resumed."
 )
 _NO_DATASET = "No dataset is open. Open one with human labels."
-_NO_LABELS = (
-    "The open dataset has no human labels, and without them nothing can be chosen. Open one with labels."
-)
-_USUAL_MINUTES = 30.0
-_WAYS = {
-    "all but thoughts": tuple(way for way in Way if way is not Way.THINKING),
-    "the letter alone, which is fastest": (Way.LETTERS,),
-    "all, thoughts too": tuple(Way),
+_NO_LABELS = "The open dataset has no human labels, which the search needs. Open one with labels."
+_DEFAULT_MINUTES = 30.0
+_METHODS = {
+    "all but chain of thought": tuple(method for method in Method if method is not Method.CHAIN_OF_THOUGHT),
+    "label tokens only (fastest)": (Method.LABEL_TOKENS,),
+    "all, with chain of thought": tuple(Method),
 }
-_SIZE = (150, 44)  # letters, lines
+_SIZE = (150, 44)  # characters, lines
 
 
-class TuneDialog(QDialog):
-    """`wanted`: the path of the recipe that was found, which a person wants to use."""
+class TuneDialog(TaskDialog):
+    """`wanted`: the path of the recipe that was found, which the user wants to use."""
 
     wanted = Signal(object)
 
@@ -58,109 +47,79 @@ class TuneDialog(QDialog):
         self, workspace: Workspace, setup: RunSetup, dataset: "Dataset | None", parent: QWidget | None = None
     ) -> None:
         """`setup`: the run that the page describes; `dataset`: its dataset, None where none is open."""
-        super().__init__(parent)
+        super().__init__("Find the best settings", "&Find", "&Use these settings", parent)
         self._workspace, self._setup, self._dataset = workspace, setup, dataset
         self.found: FoundSettings | None = None
         self._stage, self._judged, self._part = "", 0, 0.0
-        self.setWindowTitle("Find the best settings")
-        self.minutes, self.items, self.ways = DoubleSpinBox(), SpinBox(), ComboBox()
-        self.notice, self.busy, self.outcome = Notice(), BusyLine(), plain_label(role="heading")
-        self.sheet = SheetView()
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        self.use_button = self.buttons.addButton(
-            "&Use these settings", QDialogButtonBox.ButtonRole.ActionRole
+        self.minutes, self.items, self.methods = DoubleSpinBox(), SpinBox(), ComboBox()
+        self.task = TaskPanel(
+            workspace.threads,
+            ThreadName.MODEL,
+            self,
+            self._take,
+            follow=self._follow,
+            failed=self.notice,
+            stopped=self._tell_stopped,
+            changed=self._follow_busy,
         )
-        self.find_button = self.buttons.addButton("&Find", QDialogButtonBox.ButtonRole.ActionRole)
-        self._finding = LatestTask(workspace.threads, Lane.MODEL, self)
-        self._lay_out()
-        self._connect()
+        self.lay_out(self._asked(), *_SIZE)
+        self.act_button.clicked.connect(self.search)
+        self.use_button.clicked.connect(self._use)
         self._enable()
 
     @property
     def searching(self) -> bool:
-        """Whether a search is under way."""
-        return self._finding.busy
+        return self.task.busy
 
     @property
     def asked(self) -> TuneAsked:
-        """What is asked for."""
-        ways = _WAYS[self.ways.currentText()]
-        return TuneAsked(self._setup, self.minutes.value(), ways, self.items.value() or None)
+        methods = _METHODS[self.methods.currentText()]
+        return TuneAsked(self._setup, self.minutes.value(), methods, self.items.value() or None)
 
     def search(self) -> None:
         """Begin, or go on with what was judged before."""
-        self.notice.dismiss()
         self.found, self._stage, self._judged, self._part = None, "", 0, 0.0
-        self.outcome.hide()
-        self.sheet.show_sheet(None)
-        waits = self._workspace.threads.busy(Lane.MODEL)
-        self._finding.start(find(self.asked, self._workspace.store_path, self._dataset))
-        self.busy.begin(f"{WAITING if waits else 'Reading the files'} …")
-        self._enable()
+        self.begin(find(self.asked, self._workspace.store_path, self._dataset), "Reading the files …")
 
-    # Making
-
-    def _lay_out(self) -> None:
+    def _asked(self) -> QWidget:
         self.minutes.setRange(1, 7 * 24 * 60)
         self.minutes.setDecimals(0)
-        self.minutes.setValue(_USUAL_MINUTES)
+        self.minutes.setValue(_DEFAULT_MINUTES)
         self.minutes.setSuffix(" min")
-        name(self.minutes, "How long it may take", "With more time later it goes on from where it ended.")
+        name(self.minutes, "How long it may take", "The search can be resumed later with more time.")
         self.items.setRange(0, 100_000)
-        self.items.setSpecialValueText("as many as there is time for")
-        name(self.items, "How many items are judged at most", "They are drawn by instruction, at random.")
-        self.ways.addItems(list(_WAYS))
+        self.items.setSpecialValueText("as many as the time allows")
+        name(self.items, "How many items are judged at most", "A random sample, drawn by instruction.")
+        self.methods.addItems(list(_METHODS))
         name(
-            self.ways,
-            "The ways of asking that are tried",
-            "A thought takes many times as long as all others.",
+            self.methods,
+            "The elicitation methods to try",
+            "Chain of thought takes many times as long as all others.",
         )
         dataset = short_name(self._dataset.name) if self._dataset is not None else "no dataset"
-        asked = panel(
+        return panel(
             heading(f"{short_name(self._setup.model_path.stem)} on {dataset}"),
             hint(_WHAT),
             in_row(
                 label("Time:", wrap=False), self.minutes, label("Items:", wrap=False), self.items, STRETCH
             ),
-            in_row(label("Ways of asking:", wrap=False), self.ways, STRETCH),
+            in_row(label("Elicitation methods:", wrap=False), self.methods, STRETCH),
             hint(_KEPT),
         )
-        inside = QWidget()
-        in_column(asked, self.notice, self.busy, self.outcome, self.sheet, STRETCH, on=inside, spacing=8)
-        self.outcome.hide()
-        in_column((scrolling(inside), STRETCH), self.buttons, on=self, margins=None, spacing=8)
-        self.find_button.setDefault(True)
-        make_room(self, *_SIZE)
-
-    def _connect(self) -> None:
-        self._finding.progress.connect(self._follow)
-        self._finding.finished.connect(self._take)
-        self._finding.failed.connect(self._refuse)
-        self._finding.cancelled.connect(self._tell_stopped)
-        self._finding.busy_changed.connect(self._follow_busy)
-        self.busy.cancelled.connect(self._finding.stop)
-        self.finished.connect(self._finding.drop)
-        self.find_button.clicked.connect(self.search)
-        self.use_button.clicked.connect(self._use)
-        self.buttons.rejected.connect(self.reject)
-
-    # What happens
 
     @Slot()
     def _enable(self) -> None:
-        busy, labelled = self._finding.busy, self._dataset is not None and bool(self._dataset.criteria)
-        for field in (self.minutes, self.items, self.ways):
+        busy, labelled = self.task.busy, self._dataset is not None and bool(self._dataset.criteria)
+        for field in (self.minutes, self.items, self.methods):
             field.setEnabled(not busy)
-        self.find_button.setEnabled(not busy and labelled)
+        self.act_button.setEnabled(not busy and labelled)
         self.use_button.setVisible(self.found is not None)
         if not labelled:
             show_text(self.outcome, _NO_DATASET if self._dataset is None else _NO_LABELS)
 
     @Slot(object)
     def _follow(self, event: object) -> None:
-        if isinstance(event, Preparing):
-            self.busy.go_on(f"{event.what} …")
-        elif isinstance(event, ItemJudged):
+        if isinstance(event, ItemJudged):
             self._judged += 1
             self._say()
         elif isinstance(event, MeasureProgress):
@@ -168,33 +127,28 @@ class TuneDialog(QDialog):
         elif isinstance(event, TuningStage):
             self._stage, self._part = event.what, (event.number - 1) / event.stages
             self._say()
+        else:
+            self.task.show_progress(event)
 
     def _say(self, beside: str = "") -> None:
         judged = counted(self._judged, "item", "items")
-        self.busy.go_on(f"{self._stage}: {beside or f'{judged} judged'} …", round(100 * self._part), 100)
+        text = f"{self._stage}: {beside or f'{judged} judged'} …"
+        self.task.line.go_on(text, round(100 * self._part), 100)
 
-    @Slot(bool)
-    def _follow_busy(self, busy: bool) -> None:
-        if not busy:
-            self.busy.end()
+    @Slot()
+    def _follow_busy(self) -> None:
+        if not self.task.busy:
             self._workspace.refresh_runs()
         self._enable()
 
     @Slot(object)
     def _take(self, found: FoundSettings) -> None:
         self.found = found
-        show_text(self.outcome, f"The recipe is kept: {found.path}")
-        self.sheet.show_sheet(found.sheet)
-        self._enable()
-        self.use_button.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.show_outcome(f"Judge configuration saved: {found.path}", found.sheet)
 
     @Slot()
     def _tell_stopped(self) -> None:
-        show_text(self.outcome, "Stopped. What was judged is kept: “Find” goes on from there.")
-
-    @Slot(object)
-    def _refuse(self, error: EngineError) -> None:
-        self.notice.show_error(error)
+        show_text(self.outcome, "Stopped. Judged items are saved: “Find” resumes the search.")
 
     @Slot()
     def _use(self) -> None:

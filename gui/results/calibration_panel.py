@@ -1,58 +1,141 @@
-"""Calibration of the open run: fit one, see what it is worth, decide the run with it.
+"""Calibration of the open run: fit one, see its gain, decide the run with it; its learning curve."""
 
-Knows: the steps and their order. Does not know: how a calibration is fitted.
-"""
-
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QCheckBox, QPushButton, QWidget
 
-from engine.core.events import MeasureProgress
 from engine.core.formatting import visible
-from gui.kit.busy import BusyLine
-from gui.kit.file_dialogs import ask_source, ask_target
-from gui.kit.fold import Fold
-from gui.kit.labels import guard, hint, label, main_button, name, panel, set_role
-from gui.kit.layouts import STRETCH, as_column, in_column, in_row
-from gui.reading.glossary import Topic
-from gui.reading.help_dialog import headed
-from gui.reading.sheet_view import SectionView, SheetView
-from gui.results import calibration_jobs
-from gui.results.calibration_jobs import Proposal
-from gui.results.learning_panel import LearningPanel
-from gui.work.files_in_use import files_in_use
-from gui.work.lanes import Lane, LatestTask, Task
-from gui.work.workspace import Workspace
+from gui.results import fit_jobs
+from gui.results.fit_jobs import CURVE_FIGURE, Learned, Proposal
+from gui.widgets import labels
+from gui.widgets.fields import Fold
+from gui.widgets.files import ask_source, ask_target
+from gui.widgets.glossary import Topic
+from gui.widgets.help_dialog import headed
+from gui.widgets.text_views import SectionView, SheetView
+from gui.workspace.figures import FramedPicture
+from gui.workspace.task_panel import TaskPanel, write_file
+from gui.workspace.threads import Task, ThreadName
+from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from engine.decisions.calibration import Calibration
-    from engine.decisions.run_results import RunResults
+    from engine.data.dataset import Dataset
+    from engine.results.calibration import Calibration
+    from engine.results.run_results import RunResults
 
-_WHAT = (
-    "A model leans to some labels: it hardly ever says “both good”, say. Calibration fits a scale and four"
-    " biases for each criterion to human labels, and decides the stored readings again, without the model."
-    " Where a run was asked in several ways, or has several judges or criteria, labels also say what each is"
-    " worth."
+_TITLE = "Learning curve"
+_PICTURE = "Calibration quality by number of human labels"
+_WHAT = "Calibration quality by number of training labels: would more labels help? It changes nothing"
+
+
+class LearningPanel(QWidget):
+    """Hidden until there is a curve. `button` and `busy` are for whoever shows what it is made of; `wishes`
+    gives what a calibration may look at.
+    """
+
+    def __init__(self, workspace: Workspace, wishes: Callable[[], Mapping[str, bool]]) -> None:
+        super().__init__()
+        self._workspace, self._wishes = workspace, wishes
+        self.learned: Learned | None = None
+        self._of: tuple[object, ...] = ()  # of what the curve is, or will be
+        self._gold: Dataset | None = None
+        self.button = QPushButton("Learning c&urve")
+        labels.name(self.button, _TITLE, _WHAT)
+        self._learning = TaskPanel(
+            workspace.threads,
+            ThreadName.MEASURE,
+            self,
+            self._take,
+            failed=workspace.failures,
+            changed=self._enable,
+            at_once=True,
+        )
+        self.busy = self._learning.line
+        self.picture = FramedPicture(workspace, CURVE_FIGURE, _PICTURE)
+        self.sheet = SheetView()
+        self.fold = Fold(_TITLE, labels.as_column(self.picture, self.sheet, spacing=10))
+        labels.in_column(self.fold, on=self)
+        self.button.clicked.connect(self.learn)
+        workspace.run_wanted.connect(self._make_method)
+        workspace.run_changed.connect(self.follow_run)
+        workspace.gold_changed.connect(self.follow_run)
+        self._show(None)
+        self._enable()
+
+    @Slot()
+    def learn(self) -> None:
+        run, gold = self._workspace.run, self._workspace.gold
+        if run is not None and gold is not None:
+            self._of, self._gold = self._open, gold
+            job = fit_jobs.learn(run.results, gold, self._wishes())
+            self._learning.begin(job, "Measuring the learning curve …")
+
+    @Slot(int)
+    def _make_method(self, _run_id: int) -> None:
+        """Another run would wait for the curve, which takes long, and is not of it."""
+        self._learning.drop()
+
+    @Slot()
+    def follow_run(self) -> None:
+        """Drop what is of another run, of other labels or by other requests; decided anew, it is the same."""
+        if self._of and (self._of != self._open or self._gold is not self._workspace.gold):
+            self._of, self._gold = (), None
+            self._learning.drop()
+            self._show(None)
+        self._enable()
+
+    def restyle(self) -> None:
+        self.picture.restyle()
+
+    @property
+    def _open(self) -> tuple[object, ...]:
+        """By what a curve of what is open is known, beside its labels."""
+        run = self._workspace.run
+        known = (run.id, len(run.results.judged)) if run is not None else ()
+        return (*known, *self._wishes().values())
+
+    def _show(self, learned: Learned | None) -> None:
+        self.learned = learned
+        self.setVisible(learned is not None)
+        self.sheet.show_sheet(learned.sheet if learned is not None else None)
+        self.picture.show_source(learned.figure if learned is not None else None)
+
+    @Slot(object)
+    def _take(self, learned: Learned) -> None:
+        self._show(learned)
+        self.fold.set_open(True)
+
+    def _enable(self) -> None:
+        run, gold = self._workspace.run, self._workspace.gold
+        possible = run is not None and not run.results.run.submitted and gold is not None
+        self.button.setEnabled(possible and not self._learning.busy)
+
+
+_CALIBRATION_PANEL_WHAT = (
+    "A model prefers some labels: it may hardly ever give “both good”, for instance. Calibration fits a scale"
+    " and four biases for each criterion to human labels, and decides the stored raw predictions again,"
+    " without the model. If a run has several elicitation methods, judges or criteria, it also fits"
+    " their weights."
 )
 _PLACES_MATTER = (
-    "Check this only where it means something in the data which response is A, as where A is always the new"
-    " model's. Otherwise A and B are treated alike, and no label depends on the place of a response."
+    "Tick this only if it means something which response is A, for instance if A is always the new"
+    " model's. Otherwise A and B are treated alike, and no label depends on the position of a response."
 )
 _LENGTHS = (
-    "People often prefer the longer response, and a judge may miss that. With the lengths labels are"
-    " predicted better; but they then say less of what is in the responses."
+    "Annotators often prefer the longer response, and a judge may miss that. With the lengths,"
+    " labels are predicted better, but they depend less on the content."
 )
-_NOT_CALIBRATED = "This run is decided by the model's own probabilities: it is not calibrated."
+_NOT_CALIBRATED = "This run is not calibrated: its labels come from the model's own probabilities."
 _SUBMITTED = (
-    "This is an opened submission: it holds labels and no probabilities, so there is nothing to calibrate."
-    " Weights and scores work with its labels."
+    "This is an opened submission: it has labels and no probabilities, so it cannot be calibrated."
+    " Weighted scoring and scores use its labels."
 )
-_PROPOSED = "Proposed, {}. Nothing has changed yet: {run} follows once you press “Apply to {run}”."
-_APPLIED = "Applied, {}: {run} is decided with it now."
+_PROPOSED = "Proposed, {}. Nothing has changed yet: press “Apply to {run}” to use it."
+_APPLIED = "Applied, {}: {run} uses it now."
 _KIND = "Calibrations (*.json)"
-_FITTING = "Fitting, and measuring by cross-validation …"
 
 
 class CalibrationPanel(QWidget):
@@ -64,13 +147,25 @@ class CalibrationPanel(QWidget):
         self.proposal: Proposal | None = None
         self._proposed_for: int | None = None  # a run
         self._applying: Task | None = None
-        self._fitting = LatestTask(workspace.threads, Lane.MEASURE, self)
-        self._fitting.finished.connect(self._propose)
-        self._fitting.progress.connect(self._follow)
-        self._workspace.failures.follow(self._fitting)
-        self._fitting.busy_changed.connect(self._follow_fitting)
+        self._fitting = TaskPanel(
+            workspace.threads,
+            ThreadName.MEASURE,
+            self,
+            self._propose,
+            failed=workspace.failures,
+            changed=self._enable,
+            at_once=True,
+        )
         self._build()
-        self._connect()
+        self.fit_button.clicked.connect(self.calibrate)
+        self.apply_button.clicked.connect(self.apply)
+        self.off_button.clicked.connect(self.take_off)
+        self.load_button.clicked.connect(self._ask_for_file)
+        self.save_button.clicked.connect(self._ask_where)
+        for request in (self.places_matter, self.lengths):
+            request.toggled.connect(self.learning.follow_run)
+        self._workspace.run_changed.connect(self.follow_run)
+        self._workspace.gold_changed.connect(self.follow_run)
         self.follow_run()
 
     @property
@@ -85,11 +180,11 @@ class CalibrationPanel(QWidget):
         without = _SUBMITTED if results is not None and results.run.submitted else _NOT_CALIBRATED
         one_label = results.one_label_sentence if results else ""
         self.state.setText(visible(f"{_in_words(calibration)} {one_label}" if calibration else without))
-        set_role(self.state, "warning" if one_label else "")
+        labels.set_role(self.state, "warning" if one_label else "")
         run = results.run.in_short if results else "the run"
-        name(
+        labels.name(
             self.off_button,
-            f"Take the calibration off {run}",
+            f"Remove the calibration from {run}",
             f"Decide {run} by the model's own probabilities",
         )
         self._fitting.drop()
@@ -105,52 +200,43 @@ class CalibrationPanel(QWidget):
         return (results.run.id, results.calibration.hash) == (self._proposed_for, proposal.calibration.hash)
 
     def calibrate(self) -> None:
-        """Fit a calibration to the human labels at hand."""
         results, gold = self._results, self._workspace.gold
         if results is not None and gold is not None:
             self._workspace.stay()
-            self._fitting.start(calibration_jobs.fit(results, gold, self._wishes()))
-            self.busy.begin(_FITTING)
+            job = fit_jobs.fit(results, gold, self._wishes())
+            self._fitting.begin(job, "Fitting and cross-validating …")
 
     def restyle(self) -> None:
-        """The picture of the learning curve has colours of its own."""
         self.learning.restyle()
 
     def _wishes(self) -> dict[str, bool]:
-        """What a calibration may look at."""
         return {"places_matter": self.places_matter.isChecked(), "lengths": self.lengths.isChecked()}
 
     def load(self, path: Path) -> None:
-        """Propose the calibration of a file."""
         if self._results is not None:
             self._workspace.stay()
-            self._fitting.start(calibration_jobs.load(self._results, path))
-            self.busy.begin("Reading the calibration …")
+            self._fitting.begin(fit_jobs.load(self._results, path), "Reading the calibration …")
 
     def save(self, path: Path) -> None:
-        """Write what is proposed, else what is in force, to a file."""
+        """Write what is proposed, else what is effective, to a file."""
         calibration = self._savable()
         if calibration is not None:
-            job = calibration_jobs.save(calibration, path, files_in_use(self._workspace, self))
-            task = self._workspace.threads.start(Lane.FILES, job)
-            task.finished.connect(lambda written: self._workspace.note.emit(f"Written: {written}"))
-            self._workspace.failures.follow(task, "calibration written")
+            job = fit_jobs.save(calibration, path, self._workspace.files_in_use(self))
+            write_file(self._workspace, job, "calibration written")
 
     def apply(self) -> None:
-        """Decide the run with what is proposed."""
         if self.proposal is not None:
             self._decide_with(self.proposal)
 
     def take_off(self) -> None:
-        """Decide the run by the model's own probabilities."""
         self._decide_with(None)
 
     def _decide_with(self, proposal: Proposal | None) -> None:
         if self._results is not None:
             self._workspace.stay()
             calibration = proposal.calibration if proposal else None
-            job = calibration_jobs.apply(self._workspace.store_path, self._results.run.id, calibration)
-            self._applying = task = self._workspace.threads.start(Lane.STORE, job, must_end=True)
+            job = fit_jobs.apply(self._workspace.store_path, self._results.run.id, calibration)
+            self._applying = task = self._workspace.threads.start(ThreadName.STORE, job, must_end=True)
             task.finished.connect(self._take_applied)
             self._workspace.failures.follow(task, "calibration applied")
             task.ended.connect(self._enable)
@@ -170,19 +256,9 @@ class CalibrationPanel(QWidget):
 
     @Slot()
     def _take_applied(self) -> None:
-        self._workspace.note.emit("The run is decided anew; its labels, scores and exports follow.")
+        self._workspace.note.emit("The run is decided again; its labels, scores and exports follow.")
         self._workspace.read_run_again()
         self._workspace.refresh_runs()
-
-    @Slot(object)
-    def _follow(self, event: MeasureProgress) -> None:
-        self.busy.go_on(_FITTING, event.done, event.total)
-
-    @Slot(bool)
-    def _follow_fitting(self, busy: bool) -> None:
-        if not busy:
-            self.busy.end()
-        self._enable()
 
     @Slot()
     def _enable(self) -> None:
@@ -206,8 +282,8 @@ class CalibrationPanel(QWidget):
         said = (_APPLIED if applied else _PROPOSED).format(proposal.source, run=run)
         self._source.setText(visible(said))
         self.apply_button.setText(f"Appl&y to {run}")
-        name(self.apply_button, f"Apply the calibration to {run}")
-        set_role(self._source, "good" if applied and not proposal.one_label else "warning")
+        labels.name(self.apply_button, f"Apply the calibration to {run}")
+        labels.set_role(self._source, "good" if applied and not proposal.one_label else "warning")
         self.apply_button.setVisible(not applied)
         self.sheet.show_sheet(proposal.sheet)
         self._fold.setVisible(proposal.fitted is not None)
@@ -217,54 +293,53 @@ class CalibrationPanel(QWidget):
     # Making
 
     def _build(self) -> None:
-        self.state = label("")
-        self.busy = BusyLine()
-        self.needs = hint("Calibrating needs human labels: choose a labelled dataset with “Choose labels…”.")
-        self.fit_button = main_button("Calibrate on these &labels")
-        name(self.fit_button, "Calibrate on these labels")
-        self.places_matter = QCheckBox("The &places mean something")
-        name(self.places_matter, "The places of the responses mean something", _PLACES_MATTER)
-        self.lengths = QCheckBox("The lengths of the responses may count")
-        name(self.lengths, "The lengths of the responses may count", _LENGTHS)
+        self.state = labels.label("")
+        self.busy = self._fitting.line
+        self.needs = labels.hint(
+            "Calibration needs human labels: choose a labelled dataset with “Choose labels…”."
+        )
+        self.fit_button = labels.main_button("Calibrate on these &labels")
+        labels.name(self.fit_button, "Calibrate on these labels")
+        self.places_matter = QCheckBox("The &positions matter")
+        labels.name(self.places_matter, "The positions of the responses matter", _PLACES_MATTER)
+        self.lengths = QCheckBox("Use the lengths of the responses")
+        labels.name(self.lengths, "Use the lengths of the responses", _LENGTHS)
         self.load_button = QPushButton("Loa&d…")
-        name(self.load_button, "Load a calibration", "A calibration that was saved, made for this judge")
+        labels.name(
+            self.load_button, "Load a calibration", "A calibration that was saved, made for this judge"
+        )
         self.save_button = QPushButton("Save…")
-        name(self.save_button, "Save the calibration", "To judge other datasets with it")
+        labels.name(self.save_button, "Save the calibration", "To judge other datasets with it")
         self.off_button = QPushButton("&Take off")
-        self.apply_button = main_button("Appl&y")
-        guard(self.fit_button, self.off_button, self.apply_button)
-        name(self.apply_button, "Apply the calibration")
+        self.apply_button = labels.main_button("Appl&y")
+        labels.guard(self.fit_button, self.off_button, self.apply_button)
+        labels.name(self.apply_button, "Apply the calibration")
         self.learning = LearningPanel(self._workspace, self._wishes)
-        self._source = label("")
+        self._source = labels.label("")
         self.sheet, self._fitted = SheetView(), SectionView()
         self._fold = Fold("What was fitted", self._fitted)
-        buttons = in_row(
+        buttons = labels.in_row(
             self.fit_button,
             self.learning.button,
             self.load_button,
             self.save_button,
             self.off_button,
-            STRETCH,
+            labels.STRETCH,
         )
-        asked = (headed("Calibration", Topic.CALIBRATION), hint(_WHAT), self.state, self.needs)
-        wishes = (self.places_matter, hint(_PLACES_MATTER), self.lengths, hint(_LENGTHS))
-        first = panel(*asked, *wishes, buttons, self.busy, self.learning.busy)
+        asked = (
+            headed("Calibration", Topic.CALIBRATION),
+            labels.hint(_CALIBRATION_PANEL_WHAT),
+            self.state,
+            self.needs,
+        )
+        wishes = (self.places_matter, labels.hint(_PLACES_MATTER), self.lengths, labels.hint(_LENGTHS))
+        first = labels.panel(*asked, *wishes, buttons, self.busy, self.learning.busy)
         # Above the tables, which may be higher than the window: nobody must look for the button.
-        second = panel(self._source, in_row(self.apply_button, STRETCH))
-        self._proposed = as_column(second, self.sheet, self._fold, STRETCH, spacing=10)
-        in_column(first, self.learning, self._proposed, STRETCH, on=self, margins=(0, 0, 6, 0), spacing=10)
-
-    def _connect(self) -> None:
-        self.fit_button.clicked.connect(self.calibrate)
-        self.apply_button.clicked.connect(self.apply)
-        self.off_button.clicked.connect(self.take_off)
-        self.load_button.clicked.connect(self._ask_for_file)
-        self.save_button.clicked.connect(self._ask_where)
-        self.busy.cancelled.connect(self._fitting.drop)
-        for wish in (self.places_matter, self.lengths):
-            wish.toggled.connect(self.learning.follow_run)
-        self._workspace.run_changed.connect(self.follow_run)
-        self._workspace.gold_changed.connect(self.follow_run)
+        second = labels.panel(self._source, labels.in_row(self.apply_button, labels.STRETCH))
+        self._proposed = labels.as_column(second, self.sheet, self._fold, labels.STRETCH, spacing=10)
+        labels.in_column(
+            first, self.learning, self._proposed, labels.STRETCH, on=self, margins=(0, 0, 6, 0), spacing=10
+        )
 
     def _folder(self) -> Path:
         results = self._results
@@ -292,7 +367,7 @@ def _in_words(calibration: "Calibration") -> str:
     if calibration.accuracies:
         found = calibration.accuracies
         text += (
-            f" Labels right there, in percent, cross-validated: {found['before']} before,"
-            f" {found['after']} after; the difference: {found['more']}."
+            f" Accuracy there, in percent, cross-validated: {found['before']}"
+            f" before, {found['after']} after; accuracy gain: {found['more']}."
         )
     return text

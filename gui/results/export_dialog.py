@@ -1,39 +1,31 @@
-"""Asks where to write the run, and shows before which run that is and what its labels depend on.
+"""Writes the open run to files: asks where, says of which run and on what its labels depend."""
 
-Knows: what a person must see before a file leaves the window. Does not know: how files are written.
-"""
-
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6 import QtWidgets
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QDialog,
-    QDialogButtonBox,
-    QFormLayout,
-    QLineEdit,
-    QPushButton,
-    QWidget,
-)
 
-from engine.core.errors import EngineError
+from engine.annotations.records import LAST
+from engine.core.errors import EngineError, Hint, SetupError, Step
 from engine.core.formatting import counted, short_name, visible
 from engine.core.health import HealthVerdict
-from engine.core.label_sources import LAST
-from engine.core.run_list import of_what
-from engine.core.run_records import RunKind
-from gui.kit.file_dialogs import ask_folder, ask_target
-from gui.kit.foreign_text import plain_label, set_tip
-from gui.kit.labels import DownScroll, label, name, set_role
-from gui.kit.layouts import STRETCH, in_column, in_row
-from gui.kit.notice import problem_of
-from gui.kit.remedies import IN_THE_WINDOW
-from gui.results.export_jobs import Exported, Form, look_at_target
-from gui.work.lanes import EngineThreads, Lane, LatestTask
+from engine.settings.identity import RunKind
+from engine.settings.run_lists import of_what
+from gui.results import export_jobs
+from gui.results.export_jobs import Exported, Form, Written, look_at_target
+from gui.widgets.files import ask_folder, ask_target, open_file, show_folder
+from gui.widgets.foreign_text import plain_label, set_tip
+from gui.widgets.labels import STRETCH, DownScroll, in_column, in_row, label, name, set_role
+from gui.widgets.notice import IN_THE_WINDOW, Message, problem_of
+from gui.workspace.figures import DRAWING
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import EngineThreads, ThreadName
+from gui.workspace.workspace import Workspace
 
 _KINDS = {
     Form.LABELS: "submission for sub-task 1",
@@ -53,13 +45,13 @@ _FILES = {
     Form.REPORT: ("report.html", "HTML pages (*.html)"),
 }
 _FURTHER_SUFFIXES = {Form.DATASET: (".json", ".parquet")}
-MODEL = {RunKind.JUDGED: "Model", RunKind.SUBMITTED: "Submission", RunKind.PANEL: "Panel"}
+MODEL = {RunKind.JUDGED: "Model", RunKind.SUBMITTED: "Submission", RunKind.PANEL: "Jury"}
 """Who judged, by the kind of the run."""
-_WIDTH = 84  # letters
+_WIDTH = 84  # characters
 _SHARE_OF_SCREEN = 0.85
 
 
-class ExportDialog(QDialog):
+class ExportDialog(QtWidgets.QDialog):
     """`chosen` tells what is exported, and the file, or the folder for figures, once it was seen that it can
     be written.
     """
@@ -72,39 +64,50 @@ class ExportDialog(QDialog):
         what: Exported,
         folder: Path,
         threads: EngineThreads,
-        parent: QWidget | None = None,
+        parent: QtWidgets.QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._form, self._what, self._folder = form, what, folder
         self._left = what.results.left
         self._wanted = Path()  # that is being looked at
         self._may_replace: Path | None = None
-        self._looking = LatestTask(threads, Lane.STORE, self)
-        self._looking.finished.connect(self._take_look)
-        self._looking.failed.connect(self._refuse)
+        self._looking = TaskPanel(threads, ThreadName.STORE, self, self._take_look, failed=self._refuse)
         run = what.whole.run
         self.setWindowTitle(f"Export {run.called} {of_what(run)}: {_KINDS[form]}")
         self.facts = {title: plain_label(text) for title, text in facts(form, what)}
         self.health = label("")
         self.unfinished = label("", "warning")
-        self.outdated = QCheckBox()
-        self.with_judge = QCheckBox("Where no person gave a label: the &judge's own")
-        name(self.with_judge, "The judge's own labels", "Fill the cells up that no person labelled")
+        self.stale = QtWidgets.QCheckBox()
+        self.with_judge = QtWidgets.QCheckBox("&Include the judge's labels")
+        name(self.with_judge, "Include the judge's labels", "Fill in the cells that no annotator labelled")
         self.with_judge.setVisible(form is Form.DATASET)
-        self.with_curve = QCheckBox(
-            "With the &learning curve: what more labels would bring. It takes a while"
+        self.with_curve = QtWidgets.QCheckBox(
+            "With the &learning curve: calibration quality by number of labels; takes a while"
         )
-        name(self.with_curve, "With the learning curve", "What more labels would bring a calibration")
+        name(self.with_curve, "With the learning curve", "Calibration quality by number of human labels")
         self.with_curve.setVisible(form is Form.REPORT and not what.whole.run.submitted)
-        self.field = QLineEdit()
+        self.field = QtWidgets.QLineEdit()
         self.status = label("", "bad")
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.start = self.buttons.addButton("", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Cancel)
+        self.start = self.buttons.addButton("", QtWidgets.QDialogButtonBox.ButtonRole.AcceptRole)
         self._lay_out()
-        self._say_health()
+        health = self._what.health
+        self.health.setText(visible("\n".join(health.sentences(IN_THE_WINDOW.of))))
+        uncertainty = "bad" if health.verdict is HealthVerdict.DOES_NOT_JUDGE else "warning"
+        set_role(self.health, uncertainty if health.doubted else "hint")
         self._say_unfinished()
-        self._offer_outdated()
-        self._suggest()
+        number = self._what.results.stale if self._form is Form.EXPLAINED else 0
+        theirs = counted(number, "explanation", "explanations")
+        self.stale.setText(f"&Include {theirs} written for another label than the effective one")
+        self.stale.setVisible(number > 0)
+        if self._form is Form.FIGURES:
+            self.field.setText(str(self._folder))
+        else:
+            self.field.setText(str(self._folder / f"{self._what.whole.run.stem}-{_FILES[self._form][0]}"))
+        self.status.hide()
+        self._name_start()
+        self.field.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.field.setCursorPosition(len(self.field.text()))
 
     @property
     def path(self) -> Path:
@@ -121,11 +124,10 @@ class ExportDialog(QDialog):
 
     @property
     def what(self) -> Exported:
-        """What is exported, as it is chosen here."""
         return replace(
             self._what,
             with_judge=self.with_judge.isChecked(),
-            with_outdated=self.outdated.isChecked(),
+            with_stale=self.stale.isChecked(),
             with_curve=self.with_curve.isChecked(),
         )
 
@@ -139,17 +141,12 @@ class ExportDialog(QDialog):
         self.status.hide()
         self._looking.start(look_at_target(self._form, self._wanted, self._what.in_use))
 
-    def done(self, result: int) -> None:
-        """Nobody waits for what is still looked at."""
-        self._looking.drop()
-        super().done(result)
-
     # Making
 
     def _lay_out(self) -> None:
-        form = QFormLayout()
+        form = QtWidgets.QFormLayout()
         form.setVerticalSpacing(4)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        form.setFieldGrowthPolicy(QtWidgets.QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         for title, shown in self.facts.items():
             name(shown, f"{title}: {shown.text()}")
             form.addRow(label(title, "hint", wrap=False), shown)
@@ -157,9 +154,9 @@ class ExportDialog(QDialog):
         set_tip(self.facts["Dataset"], str(identity.dataset_path))
         set_tip(self.facts[MODEL[identity.kind]], str(identity.model_path))
         word = "Folder" if self._form is Form.FIGURES else "File"
-        name(self.field, word, "Relative names are in the folder that is suggested")
+        name(self.field, word, "Relative names are in the suggested folder")
         self.field.textEdited.connect(self._follow_name)
-        browse = QPushButton("&Browse…", autoDefault=False)
+        browse = QtWidgets.QPushButton("&Browse…", autoDefault=False)
         name(browse, f"Browse for the {word.lower()}")
         browse.clicked.connect(self._browse)
         line = in_row((self.field, STRETCH), browse)
@@ -168,7 +165,7 @@ class ExportDialog(QDialog):
         in_column(
             (self._build_facts(form), STRETCH),
             self.unfinished,
-            self.outdated,
+            self.stale,
             self.with_judge,
             self.with_curve,
             heading,
@@ -184,9 +181,9 @@ class ExportDialog(QDialog):
         self.buttons.rejected.connect(self.reject)
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * _WIDTH)
 
-    def _build_facts(self, form: QFormLayout) -> DownScroll:
+    def _build_facts(self, form: QtWidgets.QFormLayout) -> DownScroll:
         """What long names and many signs of a bad judge may make higher than the screen."""
-        self._inside = inside = QWidget()
+        self._inside = inside = QtWidgets.QWidget()
         inside.setProperty("role", "content")
         in_column(form, self.health, STRETCH, on=inside, spacing=10)
         self._shown = DownScroll(inside)
@@ -203,39 +200,17 @@ class ExportDialog(QDialog):
         self.resize(width, min(needed + others + self.fontMetrics().height() * 2, most))
         super().showEvent(event)
 
-    def _say_health(self) -> None:
-        health = self._what.health
-        self.health.setText(visible("\n".join(health.sentences(IN_THE_WINDOW.of))))
-        doubt = "bad" if health.verdict is HealthVerdict.DOES_NOT_JUDGE else "warning"
-        set_role(self.health, doubt if health.doubted else "hint")
-
     def _say_unfinished(self) -> None:
         run = self._what.whole.run
         left = self._left
         items = "1 item is" if left == 1 else f"{left:,} items are"
-        why = "the submission lacks them" if run.submitted else "they are not judged"
+        why = "missing in the submission" if run.submitted else "not judged"
         state = "incomplete" if run.submitted else "not finished"
         lack = "without a label in" if self._form is Form.DATASET else "missing in"
         self.unfinished.setText(f"{run.title} is {state}: {items} {lack} the file, for {why}.")
         self.unfinished.setVisible(left > 0)
 
-    def _offer_outdated(self) -> None:
-        number = self._what.results.outdated if self._form is Form.EXPLAINED else 0
-        theirs = counted(number, "explanation that was", "explanations that were")
-        self.outdated.setText(f"&With {theirs} written for another label than the one in force")
-        self.outdated.setVisible(number > 0)
-
-    def _suggest(self) -> None:
-        if self._form is Form.FIGURES:
-            self.field.setText(str(self._folder))
-        else:
-            self.field.setText(str(self._folder / f"{self._what.whole.run.stem}-{_FILES[self._form][0]}"))
-        self.status.hide()
-        self._name_start()
-        self.field.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.field.setCursorPosition(len(self.field.text()))
-
-    # What a person does
+    # What the user does
 
     @Slot()
     def _follow_name(self) -> None:
@@ -287,7 +262,6 @@ class ExportDialog(QDialog):
 
 
 def figures_name(what: Exported) -> str:
-    """What the folder of figures is called."""
     return f"{what.whole.run.stem}-figures"
 
 
@@ -301,22 +275,111 @@ def facts(form: Form, what: Exported) -> Iterator[tuple[str, str]]:
     yield "Dataset", short_name(identity.dataset_path.name)
     yield MODEL[identity.kind], short_name(identity.model_name)
     completed = identity.items - run.judged - what.results.left
-    by_people = f", {completed:,} labelled by people" if completed else ""
+    by_annotators = f", {completed:,} labelled by annotators" if completed else ""
     yield (
         "Items",
-        f"{run.judged:,} of {identity.items:,} {'answered' if run.submitted else 'judged'}{by_people}",
+        f"{run.judged:,} of {identity.items:,} {'answered' if run.submitted else 'judged'}{by_annotators}",
     )
     results = what.results
-    people = results.overridden.by_whom if results.overrides else "nothing"
+    annotators = results.overridden.by_whom if results.overrides else "nothing"
     if what.source != LAST:
-        people = f"{people}: the labels of {what.source.in_words} were chosen on Results"
-    yield "Given by people", people
+        annotators = f"{annotators}: the labels of {what.source.in_words} were chosen on Results"
+    yield "Given by annotators", annotators
     if form is Form.DATASET:
         of_each = what.whole.reviews.labels.items()
-        given = [f"{len(labels):,} by {short_name(person)}" for person, labels in of_each]
-        yield "Given or confirmed", ", ".join(given) or "no label by anybody"
+        given = [f"{len(labels):,} by {short_name(annotator)}" for annotator, labels in of_each]
+        yield "Given or accepted", ", ".join(given) or "no label by anybody"
     yield "Calibration", what.calibration_in_words
-    weights = what.wish.in_words
-    yield "Weights", weights if form.has_weights else f"{weights} (they take no part in this file)"
+    weights = what.request.in_words
+    yield "Weights", weights if form.has_weights else f"{weights} (not used in this file)"
     if form.has_human_labels:
         yield "Human labels", what.gold_in_words
+
+
+_EXPORT = "an export"
+_OF_LABELS = {Form.REPORT: "nothing to report", Form.FIGURES: "no figure"}
+
+
+class Exporter(QObject):
+    """`source` gives what is exported now, None for nothing; it is asked before the user is."""
+
+    def __init__(
+        self, workspace: Workspace, source: Callable[[], Exported | None], parent: QtWidgets.QWidget
+    ) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self._source = source
+        self._window = parent
+
+    def export(self, form: Form, path: Path | None = None) -> None:
+        """Write the run in a form, figures into a new folder inside `path`; without a path a dialog asks."""
+        what = self._source()
+        if what is None or not self._possible(form, what):
+            return
+        if path is not None:
+            self._write(form, what, path)
+            return
+        folder = self._workspace.state.export_folder(what.whole.run.identity.dataset_path.parent)
+        self.dialog = ExportDialog(form, what, folder, self._workspace.threads, self._window)
+        self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.dialog.chosen.connect(partial(self._write, form))
+        self.dialog.open()
+
+    def _write(self, form: Form, what: Exported, path: Path) -> None:
+        folder = path.parent
+        if form is Form.FIGURES:
+            job, folder = export_jobs.export_figures(what, path, figures_name(what)), path
+        elif form is Form.REPORT:
+            job = export_jobs.export_report(what, path)
+        elif form is Form.DATASET:
+            job = export_jobs.export_dataset(what, path)
+        else:
+            job = export_jobs.export(form, what, path)
+        task = self._workspace.threads.start(DRAWING, job, must_end=True)
+        task.finished.connect(self._tell)
+        self._workspace.failures.follow(task, _EXPORT)
+        self._workspace.state.keep_export_folder(folder)
+
+    def _possible(self, form: Form, what: Exported) -> bool:
+        if form is Form.EXPLAINED and not what.whole.explains:
+            self._workspace.failures.fail(
+                _EXPORT,
+                SetupError(
+                    f"{what.whole.run.title} has only labels: there are no explanations to export.",
+                    "Export it for sub-task 1."
+                    if what.whole.run.submitted
+                    else "Export it for sub-task 1, or judge again with explanations on the Judge page.",
+                ),
+            )
+            return False
+        if form is Form.DATASET and what.dataset is None:
+            self._workspace.problem.emit(
+                SetupError(
+                    f"The dataset of {what.whole.run.called} is missing or has changed.",
+                    Hint("Put it back where it was, or ", Step.FIND_DATASET, "."),
+                )
+            )
+            return False
+        if form in _OF_LABELS and what.gold is None:
+            none = SetupError(
+                f"Without human labels there is {_OF_LABELS[form]}.",
+                "Choose a labelled dataset on the Results page, with “Choose labels…”.",
+            )
+            self._workspace.failures.fail(_EXPORT, none)
+            return False
+        return True
+
+    def _tell(self, written: Written) -> None:
+        path, steps = written.path, {}
+        if not path.is_dir():
+            steps["Open"] = partial(self._show, open_file, path)
+        steps["Show in folder"] = partial(self._show, show_folder, path if path.is_dir() else path.parent)
+        self._workspace.notice.emit(Message(written.text, role=written.role, steps=steps, about=path))
+
+    def _show(self, show: Callable[[Path], bool], path: Path) -> None:
+        """Show a file or a folder in another program, or say where it is."""
+        try:
+            if not show(path):
+                self._workspace.note.emit(f"No program opens it here: {path}")
+        except SetupError as error:
+            self._workspace.problem.emit(error)

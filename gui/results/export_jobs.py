@@ -1,36 +1,195 @@
-"""Jobs that write a run to files: submissions, all data, the report.
+"""Jobs that draw the figures of a run, and write it to files: submissions, all data, the report.
 
-Knows: which gaps count in which form. Does not know: windows.
+Those that draw are for the worker thread DRAWING, as matplotlib is not made for two threads at once.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from engine.annotations.records import LAST, LabelSource
+from engine.core.codec import plain
 from engine.core.errors import SetupError
-from engine.core.formatting import short_name
+from engine.core.formatting import short_name, words
 from engine.core.health import NOT_LOOKED_AT, Health
-from engine.core.label_sources import LAST, LabelSource
-from engine.system.places import Found, found_at, is_there
-from gui.results.figure_jobs import save_figures
-from gui.results.score_jobs import Scores, with_people
-from gui.weigh.run_weights import Wish
-from gui.weigh.weighing_jobs import Basis, weighed
-from gui.work.lanes import Job, JobControl
-from gui.work.marks import measured_mark
+from engine.core.items import PREFERENCES, HumanLabel, Preference, labels_beside
+from engine.core.tables import Picture, Sheet
+from engine.system.paths import PathKind, found_at, is_there
+from gui.results.run_weights import WeightsChoice
+from gui.results.score_jobs import Scores, with_annotators
+from gui.results.weighted_scoring_jobs import Basis, weighed
+from gui.widgets.figure_view import Box, DrawnFigure, FigureMark
+from gui.widgets.label_mark import LABEL_WORDS
+from gui.workspace.figures import FigureSource
+from gui.workspace.open_run import measured_mark
+from gui.workspace.threads import JobControl, job
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from engine.data.dataset import Dataset
     from engine.data.slices import Slicing
-    from engine.decisions.run_results import RunResults
-    from engine.measure.evaluation import Evaluation
+    from engine.metrics.evaluation import Evaluation
+    from engine.metrics.matching import Pair
+    from engine.report.drawing import ReportFigure
+    from engine.results.run_results import RunResults
+
+TITLES = {
+    "accuracy": "Accuracy and baselines",
+    "labels": "How often each label was given",
+    "confusion": "Human labels and the judge's",
+    "reliability": "Reliability of the probabilities",
+    "orders": "The second order only if uncertain",
+}
+
+
+@job
+def draw(control: JobControl, evaluation: "Evaluation", dark: bool) -> Sequence[DrawnFigure]:
+    """All figures of an evaluation in the colours of the window; reports each Drawn."""
+    from engine.report.drawing import as_svg
+    from engine.report.html_report import figures_of
+
+    drawn = []
+    for name, found in figures_of(evaluation).items():
+        control.cancel.raise_if_requested()
+        figure, said = found.draw(dark), found.in_words
+        spots = spots_of(name, figure, evaluation)
+        drawn.append(DrawnFigure(name, as_svg(figure, said), said, spots, found.numbers))
+        control.report(drawn[-1])
+    return drawn
+
+
+def spots_of(name: str, figure: "Figure", evaluation: "Evaluation") -> list[FigureMark]:
+    """The places of a figure that was drawn; none where it does not count items by their labels."""
+    spots = []
+    for axes, (criterion, measures) in zip(figure.axes, evaluation.labels.items(), strict=False):
+        given = labels_beside(measures.human)
+        ids = _ids_by_labels(evaluation.matched.pairs[criterion])
+        for (human, label), box in _PLACES[name](axes, given) if name in _PLACES else ():
+            found = frozenset().union(
+                *(some for (gold, own), some in ids.items() if human in (ANY, gold) and label in (ANY, own))
+            )
+            parts = [
+                f"{who} {LABEL_WORDS[which]}"
+                for who, which in (("human", human), ("judge", label))
+                if which != ANY
+            ]
+            if found:
+                spots.append(FigureMark(box, criterion, f"{', '.join(parts)}, on {words(criterion)}", found))
+    return spots
+
+
+ANY: Literal["any"] = "any"
+_Wanted = HumanLabel | Literal["any"] | None  # None: unscored
+_Labels = tuple[_Wanted, _Wanted]  # of annotators and of the judge
+
+
+def _ids_by_labels(pairs: "Sequence[Pair]") -> Mapping[tuple[HumanLabel | None, Preference | None], set[str]]:
+    """The ids of items by the label of annotators and that of the judge."""
+    ids: dict[tuple[HumanLabel | None, Preference | None], set[str]] = {}
+    for pair in pairs:
+        ids.setdefault((pair.gold.label, pair.prediction.preference), set()).add(pair.item.id)
+    return ids
+
+
+def _cells(axes: "Axes", rows: Sequence[HumanLabel]) -> Iterator[tuple[_Labels, Box]]:
+    """The cells of a matrix: annotators' labels down, the judge's across, perhaps a last one for unscored."""
+    left, top, right, bottom = _frame(axes)
+    columns = (*PREFERENCES, None)[: round(max(axes.get_xlim()))]
+    wide, high = (right - left) / len(columns), (bottom - top) / len(rows)
+    for row, human in enumerate(rows):
+        for column, label in enumerate(columns):
+            x, y = left + column * wide, top + row * high
+            yield (human, label), (x, y, x + wide, y + high)
+
+
+def _bars(axes: "Axes", labels: Sequence[HumanLabel]) -> Iterator[tuple[_Labels, Box]]:
+    """For each label the bars of annotators and of the judge, side by side; also the room above a low one."""
+    left, top, right, bottom = _frame(axes)
+    low, high = axes.get_xlim()
+    unit = (right - left) / (high - low)
+    for place, label in enumerate((*labels, None)):
+        middle = left + (place - low) * unit
+        if label is not None:
+            yield (label, ANY), (middle - 0.4 * unit, top, middle, bottom)
+        yield (ANY, label), (middle, top, middle + 0.4 * unit, bottom)
+
+
+def _frame(axes: "Axes") -> Box:
+    place = axes.get_position()
+    return place.x0, 1 - place.y1, place.x1, 1 - place.y0
+
+
+_PLACES: Mapping[str, Callable[["Axes", Sequence[HumanLabel]], Iterator[tuple[_Labels, Box]]]] = {
+    "confusion": _cells,
+    "labels": _bars,
+}
+
+
+def figure_source(key: str, make: "Callable[[], ReportFigure]", sheet: Sheet, file_name: str) -> FigureSource:
+    """A figure of a report, read as the pictures of its sheet say."""
+    parts = (part for section in sheet.sections for part in section.parts)
+    notes = [part.note for part in parts if isinstance(part, Picture)]
+    return FigureSource(partial(_drawn, key, make), partial(_as_file, make), " ".join(notes), file_name)
+
+
+@job
+def _drawn(_control: JobControl, key: str, make: "Callable[[], ReportFigure]", dark: bool) -> DrawnFigure:
+    figure = make()
+    return DrawnFigure(key, figure.as_bytes("svg", dark), figure.in_words, table=figure.numbers)
+
+
+@job
+def _as_file(_control: JobControl, make: "Callable[[], ReportFigure]", form: str) -> bytes:
+    """In the light colours, as `png` or `svg`."""
+    return make().as_bytes(form)
+
+
+@job
+def figure_bytes(_control: JobControl, evaluation: "Evaluation", name: str, form: str) -> bytes:
+    """One figure in the light colours, as `png` or `svg`."""
+    from engine.report.html_report import figures_of
+
+    return figures_of(evaluation)[name].as_bytes(form)
+
+
+@job
+def save_figures(control: JobControl, evaluation: "Evaluation", folder: Path, name: str) -> Path:
+    """Write all figures as PNG and SVG into a new folder `name`; where that exists, `name-2` and so on."""
+    from engine.report.html_report import figures_of
+    from engine.system.files import write_whole
+
+    target = _new_folder(folder, name)
+    for figure_name, figure in figures_of(evaluation).items():
+        for form in ("png", "svg"):
+            control.cancel.raise_if_requested()
+            write_whole(target / f"{figure_name}.{form}", figure.as_bytes(form))
+    return target
+
+
+def _new_folder(folder: Path, name: str) -> Path:
+    from engine.core.errors import SetupError
+
+    number = 1
+    while True:
+        target = folder / (name if number == 1 else f"{name}-{number}")
+        try:
+            target.mkdir()
+        except FileExistsError:
+            number += 1
+        except OSError as error:
+            raise SetupError(
+                f"The folder {target} cannot be made: {error.strerror}.", "Choose another folder."
+            ) from error
+        else:
+            return target
 
 
 class Form(StrEnum):
-    """In what form a run leaves the window."""
-
     LABELS = "labels"
     EXPLAINED = "explained"
     DATASET = "dataset"
@@ -41,17 +200,14 @@ class Form(StrEnum):
 
     @property
     def is_submission(self) -> bool:
-        """True for what the task scores."""
         return self in (Form.LABELS, Form.EXPLAINED)
 
     @property
     def has_human_labels(self) -> bool:
-        """True where human labels take part."""
         return self in (Form.CSV, Form.REPORT, Form.FIGURES)
 
     @property
     def has_weights(self) -> bool:
-        """True where the weights of the weighted judge take part."""
         return self in (Form.JSON, Form.REPORT)
 
 
@@ -83,7 +239,6 @@ class Written:
 
     @property
     def text(self) -> str:
-        """The name of the file and all sentences, a line each."""
         return "\n".join([f"Written: {self.path.name}", *self.sentences])
 
 
@@ -91,11 +246,11 @@ class Written:
 class Exported:
     """What an export is made of.
 
-    `whole`: the run with the labels in force; `source`: whose are exported. `dataset`: the items that it
-    judged, `gold`: the human labels that it is held against; None where they are not there. `known`: what was
-    measured, of this run or another. `in_use`: files that must stay, by the words for them. `gold_from`:
+    `whole`: the run with the effective labels; `source`: whose are exported. `dataset`: the items that it
+    judged, `gold`: the human labels that it is compared with; None where they are not there. `known`: what
+    was measured, of this run or another. `in_use`: files that must stay, by the words for them. `gold_from`:
     why it is that `gold`. `slicing`: by what the page divides the items, which a report shows too.
-    `with_outdated`: explanations for another label than that in force go into a submission, too.
+    `with_stale`: explanations for another label than the effective one go into a submission, too.
     `with_judge`: a dataset has the judge's labels where nobody gave one. `with_curve`: a report says what
     more labels would bring.
     """
@@ -104,19 +259,18 @@ class Exported:
     source: LabelSource
     dataset: "Dataset | None"
     gold: "Dataset | None"
-    wish: Wish
+    request: WeightsChoice
     known: Sequence[Scores] = ()
     in_use: Mapping[str, Path] = field(default_factory=dict)
     health: Health = NOT_LOOKED_AT
     gold_from: str = ""
     slicing: "Slicing | None" = None
-    with_outdated: bool = False
+    with_stale: bool = False
     with_judge: bool = False
     with_curve: bool = False
 
     @property
     def results(self) -> "RunResults":
-        """The run as it is exported."""
         return self.whole.by(self.source)
 
     @property
@@ -129,7 +283,6 @@ class Exported:
 
     @property
     def gold_in_words(self) -> str:
-        """Which human labels take part."""
         if self.gold is None:
             return "none"
         return f"{short_name(self.gold.name)}, {self.gold_from}"
@@ -143,120 +296,107 @@ class Exported:
             f"calibration: {self.calibration_in_words}",
         ]
         if form.has_weights:
-            parts.append(f"weights: {self.wish.in_words}")
+            parts.append(f"weights: {self.request.in_words}")
         if form.has_human_labels:
             parts.append(f"human labels: {self.gold_in_words}")
         return f"{'; '.join(parts)}."
 
     def evaluation(self, results: "RunResults") -> "Evaluation":
-        """All that can be measured without a model; on a lane. SetupError where the labels do not fit."""
-        from engine.measure.evaluation import evaluate
-        from engine.measure.matching import match
-        from engine.measure.systems import system_of_run
+        """All that can be measured without a model; on a worker thread. SetupError where the labels do not
+        fit.
+        """
+        from engine.metrics.evaluation import evaluate
+        from engine.metrics.matching import match, system_of_run
 
         assert self.gold is not None  # the window asks for labels before
         mark = measured_mark(results, self.gold)
         for scores in self.known:
             if scores.mark == mark and scores.explained and scores.evaluation is not None:
-                return with_people(scores, results).evaluation or scores.evaluation
+                return with_annotators(scores, results).evaluation or scores.evaluation
         return evaluate(match(system_of_run(results), self.gold, partial=True))
 
 
-def export(form: Form, what: Exported, path: Path) -> Job[Written]:
-    """Write a run in any form but the report; the human labels of a CSV are those that it is held against."""
+@job
+def export(_control: JobControl, form: Form, what: Exported, path: Path) -> Written:
+    """Write a run in any form but the report; the human labels of a CSV are those that it is compared
+    with.
+    """
+    from engine.data.submission import write_submission
+    from engine.results.exports import as_json, write_results_csv
+    from engine.results.run_results import submission_of
+    from engine.system.files import write_json
 
-    def work(_control: JobControl) -> Written:
-        from engine.data.submission import write_submission
-        from engine.decisions.run_csv import write_results_csv
-        from engine.decisions.run_json import as_json
-        from engine.decisions.run_results import submission_of
-        from engine.system.files import write_json
-
-        _check_target(path, what)
-        results = what.results
-        if form is Form.CSV:
-            write_results_csv(path, results, what.dataset, what.gold)
-        elif form is Form.JSON:
-            write_json(path, {**as_json(results, what.dataset), "weighted_judge": _weights_json(what.wish)})
-        else:
-            submission = submission_of(results, what.with_outdated)
-            write_submission(path, submission if form is Form.EXPLAINED else submission.labels_only())
-        gaps = _gaps(what, results, with_explanations=form is not Form.LABELS)
-        return _written(form, what, path, gaps, _checked(what, path) if form.is_submission else _UNCHECKED)
-
-    return work
+    _check_target(path, what)
+    results = what.results
+    if form is Form.CSV:
+        write_results_csv(path, results, what.dataset, what.gold)
+    elif form is Form.JSON:
+        write_json(path, {**as_json(results, what.dataset), "weighted_judge": _weights_json(what.request)})
+    else:
+        submission = submission_of(results, what.with_stale)
+        write_submission(path, submission if form is Form.EXPLAINED else submission.labels_only())
+    gaps = _gaps(what, results, with_explanations=form is not Form.LABELS)
+    return _written(form, what, path, gaps, _checked(what, path) if form.is_submission else _UNCHECKED)
 
 
-def export_dataset(what: Exported, path: Path) -> Job[Written]:
-    """Write the run's dataset with the labels of people as human labels. Raises SetupError."""
+@job
+def export_dataset(_control: JobControl, what: Exported, path: Path) -> Written:
+    """Write the run's dataset with the human labels as human labels. Raises SetupError."""
+    from engine.data.submission import write_dataset
+    from engine.results.run_dataset import labelled_dataset, written_otherwise
 
-    def work(_control: JobControl) -> Written:
-        from engine.data.dataset_file import write_dataset
-        from engine.decisions.labelled_dataset import labelled_dataset, written_otherwise
-
-        assert what.dataset is not None  # the window asks for it before
-        _check_target(path, what)
-        made = labelled_dataset(what.results, what.dataset, what.with_judge)
-        write_dataset(path, made.columns)
-        otherwise = written_otherwise(path, made, what.dataset)
-        return Written(path, what.in_words(Form.DATASET), made.sentences, otherwise, whole=not otherwise)
-
-    return work
+    assert what.dataset is not None  # the window asks for it before
+    _check_target(path, what)
+    made = labelled_dataset(what.results, what.dataset, what.with_judge)
+    write_dataset(path, made.columns)
+    otherwise = written_otherwise(path, made, what.dataset)
+    return Written(path, what.in_words(Form.DATASET), made.sentences, otherwise, whole=not otherwise)
 
 
-def export_report(what: Exported, path: Path) -> Job[Written]:
+@job
+def export_report(control: JobControl, what: Exported, path: Path) -> Written:
     """Write the HTML report of a run, with the weighted judge as it is set. Raises SetupError."""
+    from engine.calibration.learning import run_curve
+    from engine.core.events import followed
+    from engine.metrics.slices import measure_slices
+    from engine.report.html_report import gather, report_html
+    from engine.system.files import write_whole
 
-    def work(control: JobControl) -> Written:
-        from engine.calibrate.learning import run_curve
-        from engine.core.events import followed
-        from engine.measure.slice_measures import measure_slices
-        from engine.report.html_report import gather, report_html
-        from engine.system.files import write_whole
-
-        _check_target(path, what)
-        results = what.results
-        evaluation = what.evaluation(results)
-        try:
-            weighing = weighed(Basis(evaluation.matched.system, what.gold), what.wish)
-        except SetupError:
-            weighing = None  # all weights are 0
-        slices = [measure_slices(evaluation.matched, what.slicing)] if what.slicing else []
-        curve = None
-        if what.with_curve:
-            curve = followed(run_curve(evaluation.matched, control.cancel), control.report)
-        report = gather(evaluation, weighing, what.wish.source, slices, curve)
-        write_whole(path, report_html(report).encode("utf-8"))
-        return _written(Form.REPORT, what, path, _gaps(what, results, with_explanations=True))
-
-    return work
+    _check_target(path, what)
+    results = what.results
+    evaluation = what.evaluation(results)
+    try:
+        weighted_scoring = weighed(Basis(evaluation.matched.system, what.gold), what.request)
+    except SetupError:
+        weighted_scoring = None  # all weights are 0
+    slices = [measure_slices(evaluation.matched, what.slicing)] if what.slicing else []
+    curve = None
+    if what.with_curve:
+        curve = followed(run_curve(evaluation.matched, control.cancel), control.report)
+    report = gather(evaluation, weighted_scoring, what.request.source, slices, curve)
+    write_whole(path, report_html(report).encode("utf-8"))
+    return _written(Form.REPORT, what, path, _gaps(what, results, with_explanations=True))
 
 
-def export_figures(what: Exported, folder: Path, name: str) -> Job[Written]:
+@job
+def export_figures(control: JobControl, what: Exported, folder: Path, name: str) -> Written:
     """Write all figures into a new folder `name`. Raises SetupError."""
-
-    def work(control: JobControl) -> Written:
-        results = what.results
-        target = save_figures(what.evaluation(results), folder, name)(control)
-        return _written(Form.FIGURES, what, target, _gaps(what, results, with_explanations=False))
-
-    return work
+    results = what.results
+    target = save_figures(what.evaluation(results), folder, name)(control)
+    return _written(Form.FIGURES, what, target, _gaps(what, results, with_explanations=False))
 
 
-def look_at_target(form: Form, path: Path, in_use: Mapping[str, Path]) -> Job[bool]:
+@job
+def look_at_target(_control: JobControl, form: Form, path: Path, in_use: Mapping[str, Path]) -> bool:
     """Whether something would be replaced there. SetupError where it cannot be written, or must not."""
+    from engine.system.files import check_targets
 
-    def work(_control: JobControl) -> bool:
-        from engine.system.files import check_targets
-
-        if form is Form.FIGURES:
-            if found_at(path) is not Found.FOLDER:
-                raise SetupError(f"There is no folder {path}.", "Choose one that is there.")
-            return False
-        check_targets({"the export": path}, in_use)
-        return is_there(path)
-
-    return work
+    if form is Form.FIGURES:
+        if found_at(path) is not PathKind.FOLDER:
+            raise SetupError(f"There is no folder {path}.", "Choose one that is there.")
+        return False
+    check_targets({"the export": path}, in_use)
+    return is_there(path)
 
 
 class _Checked(NamedTuple):
@@ -276,15 +416,19 @@ def _written(
     return Written(path, what.in_words(form), list(gaps), checked.sentences, what.health, whole)
 
 
-def _weights_json(wish: Wish) -> dict[str, object]:
-    weights = {"weights": dict(wish.weights), "tie_threshold": wish.tie_threshold, "from": wish.source}
-    return weights | ({"fit": wish.fit.as_json()} if wish.fit else {})
+def _weights_json(request: WeightsChoice) -> dict[str, object]:
+    weights = {
+        "weights": dict(request.weights),
+        "tie_threshold": request.tie_threshold,
+        "from": request.source,
+    }
+    return weights | ({"fit": plain(request.fit)} if request.fit else {})
 
 
 def _checked(what: Exported, path: Path) -> _Checked:
     """What the file that was written answers of the dataset as it lies there now, all its items."""
     from engine.data.submission import check_submission, read_submission
-    from engine.decisions.run_dataset import load_as_judged
+    from engine.results.run_dataset import load_as_judged
 
     file = what.whole.run.identity.dataset_path
     try:
@@ -292,7 +436,7 @@ def _checked(what: Exported, path: Path) -> _Checked:
     except SetupError:
         if what.dataset is None:
             name = short_name(file.name)
-            gone = f"It could not be checked against {name}, which is gone or cannot be read."
+            gone = f"It could not be checked against {name}, which is missing or cannot be read."
             return _Checked([gone], whole=False)
         dataset = what.dataset
     against = f"Checked against {short_name(dataset.name)}:"
@@ -309,12 +453,12 @@ def _check_target(path: Path, what: Exported) -> None:
 
 
 def _gaps(what: Exported, results: "RunResults", with_explanations: bool) -> Iterator[str]:
-    """What is missing from a run, what is not the model's, and what a person's choice left out."""
-    from engine.decisions.gaps import GapKind, gaps, incomplete
+    """What is missing from a run, what is not the model's, and what the user's choice left out."""
+    from engine.results.completeness import IncompleteKind, gaps, incomplete
 
     if results.left:
         yield incomplete(results)
-    unshown = () if with_explanations else (GapKind.UNEXPLAINED, GapKind.OUTDATED)
+    unshown = () if with_explanations else (IncompleteKind.UNEXPLAINED, IncompleteKind.STALE)
     yield from (gap.sentence for gap in gaps(results) if gap.kind not in unshown)
     if what.source != LAST:
-        yield f"The labels of {what.source.in_words} were chosen on the Results page."
+        yield f"Labels chosen on the Results page: {what.source.in_words}."

@@ -1,73 +1,203 @@
-"""The page of results: what the open run is worth, and the ways to get it out.
+"""The page of results: what the open run is worth, measured in the background, and the ways to get it out."""
 
-Knows: which panel shows what, when they are out of date. Does not know: how anything is measured.
-"""
-
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import (
-    QPushButton,
-    QStackedWidget,
-    QTabWidget,
-    QWidget,
-)
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QPushButton, QStackedWidget, QTabWidget, QWidget
 
-from engine.core.errors import SetupError
+from engine.annotations.effective import Reviews
+from engine.annotations.records import Filters, WantedItems
+from engine.core.errors import Hint, SetupError, Step
 from engine.core.formatting import visible
-from engine.core.people import Reviews
-from engine.core.remedies import Remedy, Step
-from engine.core.review_filters import Filters, WantedItems
-from engine.core.run_list import of_what
-from engine.core.value_tables import ItemsBehind
-from gui.kit.actions import Entry, MenuButton
-from gui.kit.busy import BusyLine
-from gui.kit.foreign_text import set_tip
-from gui.kit.labels import heading, hint, label, main_button, name, panel, scrolling
-from gui.kit.layouts import STRETCH, in_column, in_row
-from gui.kit.value_table import TableModel
-from gui.reading.glossary import Topic
-from gui.reading.help_dialog import beside_help
+from engine.core.tables import ItemsBehind
+from engine.settings.run_lists import of_what
+from gui.results import score_jobs
 from gui.results.calibration_panel import CalibrationPanel
+from gui.results.export_dialog import Exporter
 from gui.results.export_jobs import Exported, Form
-from gui.results.exporter import Exporter
-from gui.results.figures_panel import FiguresPanel
-from gui.results.gold_picker import GoldPicker
-from gui.results.measure_model_dialog import MeasureModelDialog
-from gui.results.measurer import Measurer
-from gui.results.model_measure_jobs import ModelMeasure
-from gui.results.score_jobs import Measuring, Scores
-from gui.results.scores_panel import ScoresPanel
-from gui.weigh.weighing_panel import WeighingPanel
-from gui.work.files_in_use import files_in_use
-from gui.work.outdated_line import OutdatedLine
-from gui.work.page import Page
-from gui.work.page_name import PageName
-from gui.work.rewriter import Rewriter
-from gui.work.run_picker import OfferedRun, RunPicker
-from gui.work.slice_jobs import measure_slices
-from gui.work.slices_panel import SlicesPanel, SliceWords
-from gui.work.source_box import SourceBox
-from gui.work.state import MOST_OF_QT
-from gui.work.workspace import Workspace
+from gui.results.score_jobs import Measuring, ModelMeasure, Scores
+from gui.results.scores_panel import FiguresPanel, GoldPicker, MeasureModelDialog, ScoresPanel
+from gui.results.weighted_scoring_panel import WeightedScoringPanel
+from gui.widgets.action_table import EXPORTS_OF_RESULTS
+from gui.widgets.actions import BusyLine, MenuButton, add_entry
+from gui.widgets.foreign_text import set_tip
+from gui.widgets.glossary import Topic
+from gui.widgets.help_dialog import beside_help
+from gui.widgets.labels import (
+    STRETCH,
+    heading,
+    hint,
+    in_column,
+    in_row,
+    label,
+    main_button,
+    name,
+    panel,
+    scrolling,
+)
+from gui.widgets.value_table import TableModel
+from gui.workspace.file_jobs import Chosen, measure_slices
+from gui.workspace.page import OfferedRun, Page, RunPicker, SourceBox
+from gui.workspace.rewriter import Rewriter, StaleLine
+from gui.workspace.slices_panel import SlicesPanel, SliceWords
+from gui.workspace.state import MOST_OF_QT, PageName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
+from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from engine.core.run_records import StoredRun
-    from engine.decisions.run_results import RunResults
+    from engine.data.dataset import Dataset
+    from engine.results.run_results import RunResults
+    from engine.settings.identity import StoredRun
+
+_MOST_KEPT = 3  # with and without human overrides, a slice; each holds all judgments of its run
+
+
+class Measurer(QObject):
+    """`changed` tells the Scores that are known now; it comes again as they grow."""
+
+    changed = Signal(object)
+    progress = Signal(object)  # Measuring, None once nothing is under way
+    failed = Signal(object)  # an EngineError
+    stopped = Signal()  # before anything was known
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._workspace = workspace
+        self._kept: dict[Hashable, Scores] = {}  # by their mark
+        self._wanted: tuple[RunResults, Dataset | None, Chosen | None] | None = None
+        self.scores: Scores | None = None
+        threads, measure = workspace.threads, ThreadName.MEASURE
+        self._labels = TaskPanel(threads, measure, self, self._take_labels, stopped=self._tell_stop)
+        self._explanations = TaskPanel(threads, measure, self, self._take, follow=self._follow)
+        self._model_task = TaskPanel(
+            threads, ThreadName.MODEL, self, self._take_model_scores, follow=self.progress.emit
+        )
+        self._tasks = (self._labels, self._explanations, self._model_task)
+        for task in self._tasks:
+            task.failed.connect(self.failed)
+            task.busy_changed.connect(self._tell_end)
+
+    @property
+    def busy(self) -> bool:
+        return any(task.busy for task in self._tasks)
+
+    @property
+    def model_busy(self) -> bool:
+        return self._model_task.busy
+
+    @property
+    def known(self) -> Sequence[Scores]:
+        return tuple(self._kept.values())
+
+    def measure(self, results: "RunResults", gold: "Dataset | None", chosen: Chosen | None = None) -> None:
+        """Measure a run, or a slice of it, against these labels, unless that was measured before."""
+        if self._measures(results, gold, chosen):
+            return
+        self._wanted = results, gold, chosen
+        self._explanations.drop()
+        run = self._workspace.run
+        own = run.dataset if run is not None and run.id == results.run.id else None
+        known = self.known
+        job = score_jobs.measure_labels(results, gold, known=known, chosen=chosen, own=own)
+        self._labels.start(job)
+        self.progress.emit(Measuring("Measuring the labels …"))
+
+    def _measures(self, results: "RunResults", gold: "Dataset | None", chosen: Chosen | None) -> bool:
+        """True while these very objects are being measured; of equal ones the job finds out."""
+        if self._wanted is None or not (self._labels.busy or self._explanations.busy):
+            return False
+        wanted, labels, part = self._wanted
+        return wanted is results and labels is gold and part == chosen
+
+    def measure_explanations(self) -> None:
+        if self.scores is not None and not self.scores.explained and not self._explanations.busy:
+            self._explanations.start(score_jobs.measure_explanations(self.scores))
+            self.progress.emit(Measuring("Measuring the explanations …"))
+
+    def measure_with_model(self, measure: ModelMeasure, path: Path) -> None:
+        """Let a model measure the explanations of what is shown now."""
+        if self.scores is None or self._model_task.busy:
+            return
+        waits = self._workspace.threads.busy(ThreadName.MODEL)
+        self._model_task.start(
+            score_jobs.measure_with_model(measure, self.scores, path, self._workspace.store_path)
+        )
+        text = f"{measure}: waits until the current run has ended …" if waits else f"{measure} …"
+        self.progress.emit(Measuring(text))
+
+    @Slot()
+    def cancel(self) -> None:
+        """Stop what is under way; what is known stays."""
+        for task in self._tasks:
+            task.cancel()
+
+    def forget(self) -> None:
+        self._labels.drop()
+        self._explanations.drop()
+        self._wanted, self.scores = None, None
+
+    @Slot(object)
+    def _take_labels(self, scores: Scores) -> None:
+        # More may have become known of the same run since the job began.
+        known = self._kept.get(scores.mark)
+        self._take(scores if known is None else score_jobs.with_annotators_of(known, scores))
+        self.measure_explanations()
+
+    @Slot(object)
+    def _take(self, scores: Scores) -> None:
+        self._keep(scores)
+        self.scores = scores
+        self.changed.emit(scores)
+
+    @Slot(object)
+    def _take_model_scores(self, scores: Scores) -> None:
+        if self.scores is not None and self.scores.mark == scores.mark:
+            self._take(scores)
+            return
+        self._keep(scores)
+        self._workspace.note.emit(
+            "The model's answers are stored, but the run or its labels have changed: measure"
+            " again (it is quick)."
+        )
+
+    def _keep(self, scores: Scores) -> None:
+        self._kept.pop(scores.mark, None)
+        self._kept[scores.mark] = scores
+        for old in list(self._kept)[:-_MOST_KEPT]:
+            del self._kept[old]
+
+    @Slot(object)
+    def _follow(self, event: Measuring) -> None:
+        self.progress.emit(event)
+        if event.scores is not None:
+            self._take(event.scores)
+
+    @Slot()
+    def _tell_stop(self) -> None:
+        self.forget()
+        self.stopped.emit()
+
+    @Slot(bool)
+    def _tell_end(self, _busy: bool) -> None:
+        if not self.busy:
+            self.progress.emit(None)
+
 
 _DEBOUNCE_MS = 300
 _NO_RUN = (
     "No run yet",
     "Judge a dataset on the Judge page, choose a run in the list above, or open a submission file there. Its"
-    " results stand here.",
+    " results appear here.",
 )
-_STOPPED = "You stopped before the labels were measured. Enter this page again to measure them."
+_STOPPED = "Measuring was stopped. Open this page again to measure the labels."
 _TAB = "results/tab"
-_TABS = ("&Scores", "Fi&gures", "&Weighted judge", "&Calibration", "B&y slice")
+_TABS = ("&Scores", "Fi&gures", "&Weighted scoring", "&Calibration", "B&y slice")
 _SLICES = SliceWords(
-    measured="Each part is measured here as the whole is.",
+    measured="Each slice is measured as all items are.",
     table="Measures by slice",
     heading="Accuracy by criterion, in percent",
     below="Accuracy by slice and criterion",
@@ -78,17 +208,16 @@ class ResultsPage(Page):
     """Scores, figures, the weighted judge and calibration of the run that is looked at."""
 
     NAME = PageName.RESULTS
-    KEYS = (("Enter", "menu of the figure that has the focus"), ("Ctrl+C", "copy the table or figure"))
 
     can_export_changed = Signal(bool)
 
     def __init__(self, workspace: Workspace, rewriter: Rewriter) -> None:
         super().__init__(workspace)
         self.measurer = Measurer(workspace)
-        self.outdated = OutdatedLine(rewriter, across=True)
-        self.scores = ScoresPanel(self.outdated)
+        self.stale = StaleLine(rewriter, across=True)
+        self.scores = ScoresPanel(self.stale)
         self.figures = FiguresPanel(workspace)
-        self.weighing = WeighingPanel(workspace)
+        self.weighted_scoring = WeightedScoringPanel(workspace)
         self.calibration = CalibrationPanel(workspace)
         title = heading("By slice")
         head = beside_help(title, Topic.SLICE)
@@ -109,58 +238,18 @@ class ResultsPage(Page):
     # Exports, for the menus too
 
     @property
-    def exports(self) -> tuple[Entry, ...]:
-        """All ways to get the run out."""
-        explained = "Submission for sub-task &2: labels and explanations…"
-        return (
-            Entry("Submission for sub-task &1: labels…", self.export_labels, ("Ctrl+E",)),
-            Entry(explained, self.export_explained, ("Ctrl+Shift+E",)),
-            Entry("&Dataset with these labels…", self.export_dataset),
-            Entry("All data as &CSV…", self.export_csv),
-            Entry("All data as &JSON…", self.export_json),
-            Entry("&Report as HTML…", self.export_report),
-            Entry("&Figures as PNG and SVG…", self.export_figures),
-        )
+    def exports(self) -> dict[str, Callable[[], object]]:
+        """All ways to get the run out, by the names of their actions."""
+        return {f"export_{form}": partial(self.export, form) for form in Form}
 
-    @Slot()
-    def export_labels(self, *, path: Path | None = None) -> None:
-        """The submission for sub-task 1."""
-        self.exporter.export(Form.LABELS, path)
-
-    @Slot()
-    def export_explained(self, *, path: Path | None = None) -> None:
-        """The submission for sub-task 2."""
-        self.exporter.export(Form.EXPLAINED, path)
-
-    @Slot()
-    def export_dataset(self, *, path: Path | None = None) -> None:
-        """The run's dataset with the labels of people."""
-        self.exporter.export(Form.DATASET, path)
-
-    @Slot()
-    def export_csv(self, *, path: Path | None = None) -> None:
-        """All data as CSV."""
-        self.exporter.export(Form.CSV, path)
-
-    @Slot()
-    def export_json(self, *, path: Path | None = None) -> None:
-        """All data as JSON."""
-        self.exporter.export(Form.JSON, path)
-
-    @Slot()
-    def export_report(self, *, path: Path | None = None) -> None:
-        """The report as HTML."""
-        self.exporter.export(Form.REPORT, path)
-
-    @Slot()
-    def export_figures(self, *, folder: Path | None = None) -> None:
-        """All figures as PNG and SVG."""
-        self.exporter.export(Form.FIGURES, folder)
+    def export(self, form: Form, path: Path | None = None) -> None:
+        """Write the run in a form; a dialog asks where no path says. `path`: of figures their folder."""
+        self.exporter.export(form, path)
 
     def load_calibration(self, path: Path) -> None:
         """Propose the calibration of a file for the open run."""
         if self.workspace.run is None:
-            none = SetupError(f"{path.name}: there is no run for this calibration.", Remedy(Step.CHOOSE_RUN))
+            none = SetupError(f"{path.name}: no run is open for this calibration.", Hint(Step.CHOOSE_RUN))
             self.workspace.problem.emit(none)
             return
         self.tabs.setCurrentIndex(_TABS.index("&Calibration"))
@@ -181,11 +270,10 @@ class ResultsPage(Page):
         self.calibration.restyle()
 
     def keep_layout(self) -> None:
-        """Remember the tab."""
         self.workspace.state.set_number(_TAB, self.tabs.currentIndex())
 
     def _results(self) -> "RunResults | None":
-        """The run as the page looks at it: with or without what people overrode."""
+        """The run as the page looks at it: with or without human overrides."""
         run = self.workspace.run
         if run is None:
             return None
@@ -200,9 +288,9 @@ class ResultsPage(Page):
             self.whose.source,
             run.dataset,
             self.workspace.gold,
-            self.weighing.weights.of(run.results.run),
+            self.weighted_scoring.weights.of(run.results.run),
             self.measurer.known,
-            files_in_use(self.workspace, self),
+            self.workspace.files_in_use(self),
             run.health,
             self.workspace.gold_from,
             self.slices.choice.slicing,
@@ -218,24 +306,22 @@ class ResultsPage(Page):
         self._follow_judging()
         self._follow_overrides()
         self.can_export_changed.emit(run is not None)
-        self._name_export(run.results.run if run is not None else None)
-        self._measure_soon(0)
-
-    def _name_export(self, run: "StoredRun | None") -> None:
-        """Which run would be written: another one may have ended meanwhile."""
-        what = f" {run.in_short}" if run is not None else ""
-        whole = f"Write {run.called} {of_what(run)} to files" if run else "There is no run to write"
+        # Which run would be written is said: another one may have ended meanwhile.
+        stored = run.results.run if run is not None else None
+        what = f" {stored.in_short}" if stored is not None else ""
+        whole = f"Write {stored.called} {of_what(stored)} to files" if stored else "There is no run to write"
         self.export_button.setText(f"E&xport{what}")
         name(self.export_button, f"Export{what}")
         set_tip(self.export_button, visible(whole))
         self.export_button.setEnabled(run is not None)
+        self._measure_soon(0)
 
     @Slot()
     def _follow_overrides(self) -> None:
         run = self.workspace.run
         reviews = run.results.reviews if run is not None else Reviews()
-        self.whose.setEnabled(bool(reviews.people))
-        self.whose.offer(tuple(reviews.labels), bool(reviews.settled))
+        self.whose.setEnabled(bool(reviews.annotators))
+        self.whose.offer(tuple(reviews.labels), bool(reviews.adjudicated))
         self._measure_soon(_DEBOUNCE_MS)
 
     @Slot()
@@ -246,7 +332,7 @@ class ResultsPage(Page):
         title, what = _NO_RUN
         if judging is not None:
             title = f"Run {judging.run_id} is being judged ({judging.judged:,} of {judging.items:,})"
-            what = "Its results stand here when it ends."
+            what = "Its results appear here when it ends."
         self._empty_title.setText(title)
         self._empty_text.setText(what)
         self.so_far_button.setVisible(judging is not None and judging.judged > 0)
@@ -284,7 +370,7 @@ class ResultsPage(Page):
         self.measurer.forget()
         for shown in (self.scores, self.figures):
             shown.show_scores(None)
-        self.weighing.show_run(None, None)
+        self.weighted_scoring.show_run(None, None)
 
     @Slot()
     def _tell_stop(self) -> None:
@@ -298,7 +384,7 @@ class ResultsPage(Page):
         possible = scores.explained and bool(scores.gold)
         self.scores.allow_model_measures(possible and not self.measurer.model_busy)
         self.figures.show_scores(scores)
-        self.weighing.show_run(scores.system, scores.gold)
+        self.weighted_scoring.show_run(scores.system, scores.gold)
 
     @Slot(object)
     def _follow_progress(self, event: Measuring | None) -> None:
@@ -306,8 +392,8 @@ class ResultsPage(Page):
             self.busy.end()
         else:
             if self.busy.isHidden():
-                self.busy.begin(event.what)
-            self.busy.go_on(event.what, event.done, event.total)
+                self.busy.begin(event.text)
+            self.busy.go_on(event.text, event.done, event.total)
         self.scores.show_measuring(event is not None)
         scores = self.measurer.scores
         ready = scores is not None and scores.explained and scores.evaluation is not None
@@ -343,8 +429,8 @@ class ResultsPage(Page):
     def _build_header(self) -> None:
         self.picker = RunPicker(self.workspace)
         self.export_button = MenuButton()
-        for entry in self.exports:
-            entry.add_to(self.export_button.menu(), with_keys=False)
+        for row in EXPORTS_OF_RESULTS:
+            add_entry(self.export_button.menu(), row.text, self.exports[row.name])
         self.header.addWidget(self.picker, 4)
         self.header.addWidget(OfferedRun(self.workspace))
         self.header.addWidget(self.export_button)
@@ -358,7 +444,7 @@ class ResultsPage(Page):
         self.stopped.hide()
         self.tabs = QTabWidget(documentMode=True)
         name(self.tabs.tabBar(), "Parts of the results")
-        panels = (self.scores, self.figures, self.weighing, self.calibration, self.slices)
+        panels = (self.scores, self.figures, self.weighted_scoring, self.calibration, self.slices)
         for text, inside in zip(_TABS, panels, strict=True):
             inside.setProperty("role", "content")
             self.tabs.addTab(scrolling(inside, text.replace("&", "")), text)
@@ -405,7 +491,7 @@ class ResultsPage(Page):
         self.measurer.changed.connect(partial(space.failures.end, self.measurer))
         self.busy.cancelled.connect(self.measurer.cancel)
         self.scores.measure_wanted.connect(self._ask_for_model)
-        self.scores.explanations_wanted.connect(self.measurer.measure_explanations)
+        self.scores.go_on_button.clicked.connect(self.measurer.measure_explanations)
         self.scores.item_wanted.connect(space.show_in_review)
 
 

@@ -1,32 +1,32 @@
-"""Jobs that measure a run: its labels and its explanations, as far as no model is needed.
+"""Jobs that measure a run: its labels and explanations, without a model and with one."""
 
-Knows: in which order a run is measured, and which texts show it. Does not know: windows.
-"""
-
-from collections.abc import Hashable, Sequence
+from collections.abc import Generator, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from engine.core.errors import SetupError
+from engine.core.events import MeasureProgress, followed
 from engine.core.formatting import words
-from engine.core.sheets import Sheet
-from engine.core.value_tables import Table
-from gui.kit.notice import problem_of
-from gui.kit.remedies import IN_THE_WINDOW
-from gui.work.file_jobs import Chosen
-from gui.work.lanes import Job, JobControl
-from gui.work.marks import measured_mark
+from engine.core.tables import Sheet, Table
+from gui.widgets.notice import IN_THE_WINDOW, problem_of
+from gui.workspace.file_jobs import Chosen
+from gui.workspace.open_run import measured_mark
+from gui.workspace.threads import AtWork, Job, JobControl, job, worker
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
-    from engine.decisions.run_results import RunResults
-    from engine.measure.evaluation import Evaluation
-    from engine.measure.systems import System
+    from engine.metrics.evaluation import Evaluation
+    from engine.metrics.explanations import ModelScores
+    from engine.metrics.matching import System
+    from engine.results.run_results import RunResults
 
 _MOST_UNSCORED = 1000  # in a table on the thread of the window
 _NO_LABELS = (
-    "There are no human labels for this run. With them you see here how often the judge is right, beside what"
-    " trivial judges reach: choose a labelled dataset with “Choose labels…”."
+    "There are no human labels for this run. With them you see the judge's accuracy here, compared"
+    " with baselines: choose a labelled dataset with “Choose labels…”."
 )
 
 
@@ -34,7 +34,7 @@ _NO_LABELS = (
 class Scores:
     """What is known of a run so far, and the sheet that says it.
 
-    `evaluation`: None without human labels; `problem`: why the labels at hand cannot be used, if so.
+    `evaluation`: None without human labels; `problem`: why the loaded labels cannot be used, if so.
     `unscored`: how many judgments could not be made; `listed`: the first of them. `explained`: True once all
     explanations are measured, or where there are none. `warnings`: what is to be said of models that
     measured. `mark`: what all of this depends on, by value. `part`: the slice that alone was measured, None
@@ -61,42 +61,38 @@ class Scores:
 
     @property
     def gold(self) -> "Dataset | None":
-        """The human labels that it was held against."""
+        """The human labels that it was compared with."""
         return self.evaluation.matched.dataset if self.evaluation else None
 
 
 @dataclass(frozen=True)
-class Measuring:
+class Measuring(AtWork):
     """How far a measure is. `scores`: what is known by now, where that is more than before."""
 
-    what: str
-    done: int = 0
-    total: int = 0
     scores: Scores | None = field(default=None, repr=False)
 
 
+@job
 def measure_labels(
+    control: JobControl,
     results: "RunResults",
     gold: "Dataset | None",
+    *,
     known: Sequence[Scores] = (),
     chosen: Chosen | None = None,
     own: "Dataset | None" = None,
-) -> Job[Scores]:
+) -> Scores:
     """All but the explanations: against human labels where they fit, else what the run says by itself; of the
     `chosen` slice alone, if any. `own`: the run's dataset, where it is there.
 
     Where the same run and labels were measured already, the result is what is `known`.
     """
-
-    def work(control: JobControl) -> Scores:
-        whole = measured_mark(results, gold)
-        mark = whole if chosen is None else (whole, chosen)
-        for scores in known:
-            if scores.mark == mark and (scores.evaluation is not None or scores.own is own):
-                return with_people(scores, results if chosen is None else results.only(chosen.part.known))
-        return replace(_measured(results, gold, control, chosen, own), mark=mark, part=chosen)
-
-    return work
+    whole = measured_mark(results, gold)
+    mark = whole if chosen is None else (whole, chosen)
+    for scores in known:
+        if scores.mark == mark and (scores.evaluation is not None or scores.own is own):
+            return with_annotators(scores, results if chosen is None else results.only(chosen.part.known))
+    return replace(_measured(results, gold, control, chosen, own), mark=mark, part=chosen)
 
 
 def _measured(
@@ -106,9 +102,8 @@ def _measured(
     chosen: Chosen | None,
     own: "Dataset | None",
 ) -> Scores:
-    from engine.measure.evaluation import evaluate_labels
-    from engine.measure.matching import match
-    from engine.measure.systems import system_of_run
+    from engine.metrics.evaluation import evaluate_labels
+    from engine.metrics.matching import match, system_of_run
 
     system = system_of_run(results)
     alone = system if chosen is None else system.only(chosen.part.known)
@@ -117,8 +112,8 @@ def _measured(
     try:
         matched = match(system, gold, partial=True)
     except SetupError as error:
-        remedy = "Choose the dataset that was judged, with its labels, under “Choose labels…”."
-        return _alone(alone, SetupError(error.problem, remedy), chosen, own)
+        hint = "Choose the judged dataset, with its labels, under “Choose labels…”."
+        return _alone(alone, SetupError(error.problem, hint), chosen, own)
     if chosen is not None:
         try:
             matched = matched.only(chosen.part.known, chosen.words, chosen.part.caveat)
@@ -127,24 +122,21 @@ def _measured(
     return _against_labels(evaluate_labels(matched, control.cancel), explained=not system.explains)
 
 
-def measure_explanations(scores: Scores) -> Job[Scores]:
+@job
+def measure_explanations(control: JobControl, scores: Scores) -> Scores:
     """The same scores with ROUGE-L; reports Measuring after each criterion."""
+    from engine.metrics.evaluation import explanation_steps
 
-    def work(control: JobControl) -> Scores:
-        from engine.measure.evaluation import explanation_steps
-
-        found = scores
-        if scores.evaluation is None:
-            return found
-        names = list(scores.evaluation.matched.pairs)
-        control.report(_measuring(names, 0, None))
-        for done, evaluation in enumerate(explanation_steps(scores.evaluation), start=1):
-            found = with_explanations(found, evaluation, explained=done == len(names))
-            control.cancel.raise_if_requested()
-            control.report(_measuring(names, done, found))
-        return with_explanations(found, found.evaluation, explained=True) if found.evaluation else found
-
-    return work
+    found = scores
+    if scores.evaluation is None:
+        return found
+    names = list(scores.evaluation.matched.pairs)
+    control.report(_measuring(names, 0, None))
+    for done, evaluation in enumerate(explanation_steps(scores.evaluation), start=1):
+        found = with_explanations(found, evaluation, explained=done == len(names))
+        control.cancel.raise_if_requested()
+        control.report(_measuring(names, done, found))
+    return with_explanations(found, found.evaluation, explained=True) if found.evaluation else found
 
 
 def _measuring(names: Sequence[str], done: int, scores: Scores | None) -> Measuring:
@@ -156,36 +148,36 @@ def _alone(
     system: "System", problem: SetupError | None, chosen: Chosen | None, own: "Dataset | None"
 ) -> Scores:
     """What a run says by itself."""
-    from engine.decisions.gaps import incomplete
-    from engine.measure.matching import people_caveats
-    from engine.report.audit_sheet import audit_of_copies, with_audit
-    from engine.report.evaluation_sheet import run_sheet
+    from engine.metrics.matching import annotator_caveats
+    from engine.report.audit import audit_of_copies, with_audit
+    from engine.report.evaluation import run_sheet
+    from engine.results.completeness import incomplete
 
     results = system.results
     assert results is not None
     run = results.run
     caveats = ["\n".join(problem_of(problem))] if problem else []
     if chosen is not None:
-        caveats += filter(None, [f"Only a slice is shown: {chosen.words}.", chosen.part.caveat])
+        caveats += filter(None, [f"Only one slice is shown: {chosen.words}.", chosen.part.caveat])
     caveats += [] if run.complete else [incomplete(results)]
     caveats += [run.device_left_in_words] if run.device_left else []
     said = [*filter(None, [results.one_label_sentence]), *([] if problem else [_NO_LABELS])]
-    sheet = run_sheet(system, [*caveats, *people_caveats(system)], said, IN_THE_WINDOW.of, own)
+    sheet = run_sheet(system, [*caveats, *annotator_caveats(system)], said, IN_THE_WINDOW.of, own)
     sheet = with_audit(sheet, audit_of_copies(results, own))
     return Scores(system, None, sheet, *_unscored(results), problem=problem, own=own)
 
 
 def _unscored(results: "RunResults") -> tuple[Table, int]:
     """The first judgments that could not be made, and how many there are."""
-    from engine.report.run_tables import unscored_table
+    from engine.report.run import unscored_table
 
     table = unscored_table(results)
     return replace(table, rows=table.rows[:_MOST_UNSCORED]), len(table.rows)
 
 
 def _against_labels(evaluation: "Evaluation", explained: bool, warnings: Sequence[str] = ()) -> Scores:
-    from engine.report.audit_sheet import audit_of_copies, with_audit
-    from engine.report.evaluation_sheet import evaluation_sheet
+    from engine.report.audit import audit_of_copies, with_audit
+    from engine.report.evaluation import evaluation_sheet
 
     system = evaluation.matched.system
     assert system.results is not None
@@ -195,8 +187,8 @@ def _against_labels(evaluation: "Evaluation", explained: bool, warnings: Sequenc
     return with_explanations(scores, evaluation, explained)
 
 
-def with_people(scores: Scores, results: "RunResults") -> Scores:
-    """The same scores with what people say of the run by now, which is all that may differ in `results`."""
+def with_annotators(scores: Scores, results: "RunResults") -> Scores:
+    """The same scores with the annotations of the run by now, which is all that may differ in `results`."""
     if scores.results.reviews == results.reviews:
         return scores
     system, evaluation = replace(scores.system, results=results.answered), scores.evaluation
@@ -208,8 +200,8 @@ def with_people(scores: Scores, results: "RunResults") -> Scores:
     return replace(made, mark=scores.mark, part=scores.part)
 
 
-def with_people_of(known: Scores, scores: Scores) -> Scores:
-    """What is known of a run, with what people say of it as the newer scores of it have it."""
+def with_annotators_of(known: Scores, scores: Scores) -> Scores:
+    """What is known of a run, with its annotations as the newer scores of it have it."""
     if known.results.reviews == scores.results.reviews:
         return known
     if known.evaluation is None or scores.evaluation is None:
@@ -220,10 +212,129 @@ def with_people_of(known: Scores, scores: Scores) -> Scores:
 
 def with_explanations(scores: Scores, evaluation: "Evaluation", explained: bool) -> Scores:
     """The same scores with what is known of the explanations by now; `explained`: True for all of it."""
-    from engine.report.measure_tables import explanation_section
+    from engine.report.evaluation import explanation_section
 
     section = explanation_section(evaluation, scores.warnings)
     # While they are measured the section stands there before its table does.
     there = bool(evaluation.explanations) or not explained
     sheet = scores.sheet.with_section(section) if there else scores.sheet.without(section.key)
     return replace(scores, evaluation=evaluation, sheet=sheet, explained=explained)
+
+
+PathKind = TypeVar("PathKind")
+
+
+class ModelMeasure(StrEnum):
+    BERTSCORE = "BERTScore"
+    AGREEMENT = "agreement"
+
+
+@dataclass(frozen=True)
+class MeasureModel:
+    """A model file that could measure. `notice`: what to know before, empty for nothing."""
+
+    path: Path
+    name: str
+    notice: str
+
+
+@job
+def look_at_model(_control: JobControl, measure: ModelMeasure, path: Path) -> MeasureModel:
+    """See by its header whether a file can serve. Raises ModelFileError."""
+    if measure is ModelMeasure.BERTSCORE:
+        from engine.models.encoder_file import read_encoder_file
+
+        encoder = read_encoder_file(path)
+        return MeasureModel(path, encoder.name, encoder.notice)
+    from engine.models.model_file import read_model_file
+
+    model = read_model_file(path)
+    return MeasureModel(path, model.name, " ".join(model.remarks))
+
+
+@job
+def cut_encoder(control: JobControl, path: Path, target: Path, in_use: Mapping[str, Path]) -> Path:
+    """Write a copy of an encoder with the layers alone that bert-score computes with, over no file in use."""
+    from engine.models.encoder_file import cut_to_scored_layers
+    from engine.system.files import check_targets
+
+    check_targets({"the copy": target}, {**in_use, "encoder": path})
+    with worker(cut_to_scored_layers, control) as cutter:
+        return followed(cutter.do(path, target), control.report)
+
+
+def measure_with_model(measure: ModelMeasure, scores: Scores, path: Path, store_path: Path) -> Job[Scores]:
+    """The same scores with what a model says of the explanations; reports Measuring.
+
+    What the store remembers is not measured again; a job that was cancelled goes on where it was.
+    """
+    ask = _bertscore if measure is ModelMeasure.BERTSCORE else _agreement
+    return lambda control: ask(scores, path, store_path, control)
+
+
+def _bertscore(scores: Scores, path: Path, store_path: Path, control: JobControl) -> Scores:
+    from engine.metrics.explanations import ModelScores
+    from engine.metrics.model_measures import measure_bertscore, score_texts
+    from engine.models.checked_model import checked_encoder, in_use
+    from engine.models.encoder_file import read_encoder_file
+    from engine.models.opening import machine_settings
+
+    evaluation = _evaluated(scores)
+    described = read_encoder_file(path)
+    control.report(Measuring(f"Trying {described.name} …"))
+    with worker(score_texts, control) as scorer:
+        encoder = checked_encoder(described, control.cancel)
+        score = partial(scorer.do, encoder, machine_settings(None), store_path)
+        with in_use(encoder):
+            found = _followed("BERTScore", measure_bertscore(evaluation.matched, score), control)
+    model_scores = {name: ModelScores(bertscores=column) for name, column in found.items()}
+    return _with_model_scores(scores, model_scores, [described.notice] if described.notice else [])
+
+
+def _agreement(scores: Scores, path: Path, store_path: Path, control: JobControl) -> Scores:
+    from engine.metrics.explanations import ModelScores
+    from engine.metrics.model_measures import agreement_warnings, ask_questions, measure_agreements
+    from engine.models.checked_model import checked_model, in_use
+    from engine.models.memory import check_memory
+    from engine.models.model_file import read_model_file
+    from engine.models.opening import machine_settings
+    from engine.settings.rows import default_context
+
+    evaluation = _evaluated(scores)
+    described = read_model_file(path)
+    tight = check_memory(described, default_context(described.trained_context))
+    control.report(Measuring(f"Trying {described.name} …"))
+    with worker(ask_questions, control) as asker:
+        model = checked_model(described, control.cancel)
+        ask = partial(asker.do, model, machine_settings(None), store_path)
+        with in_use(model):
+            found = _followed("Agreement", measure_agreements(evaluation.matched, ask), control)
+    model_scores = {name: ModelScores(agreements=column) for name, column in found.items()}
+    return _with_model_scores(scores, model_scores, [*filter(None, [tight]), *agreement_warnings(found)])
+
+
+def _evaluated(scores: Scores) -> "Evaluation":
+    assert scores.evaluation is not None  # without human explanations there is nothing to ask about
+    return scores.evaluation
+
+
+def _followed(
+    what: str, asking: "Generator[MeasureProgress, None, PathKind]", control: JobControl
+) -> PathKind:
+    """What a measure returns; its progress is reported."""
+
+    def tell(event: MeasureProgress) -> None:
+        text = f"{what}: {event.done:,} of {event.total:,} explanations …"
+        control.report(Measuring(text, event.done, event.total))
+
+    return followed(asking, tell)
+
+
+def _with_model_scores(
+    scores: Scores, model_scores: "Mapping[str, ModelScores]", warnings: Sequence[str]
+) -> Scores:
+    from engine.metrics.evaluation import with_model_scores
+
+    evaluation = with_model_scores(_evaluated(scores), model_scores)
+    warned = replace(scores, warnings=[*scores.warnings, *warnings])
+    return with_explanations(warned, evaluation, explained=True)

@@ -1,39 +1,184 @@
-"""What a run is worth: its sheet, what could not be judged, and the ways to measure more.
-
-Knows: what stands beside the sheet. Does not know: how anything is measured, what the sheet says.
-"""
+"""What a run is worth: its sheet and figures, the human labels it is compared with, a model that measures."""
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, Signal
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtCore import QModelIndex, Signal, Slot
+from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QGridLayout, QPushButton, QSizePolicy, QWidget
 
+from engine.annotations.records import Filters, WantedItems
+from engine.core.errors import EngineError
+from engine.core.formatting import short_name, visible
 from engine.core.judgments import JudgmentKey
-from engine.core.value_tables import Row
-from gui.kit.fold import Fold
-from gui.kit.labels import name
-from gui.kit.layouts import STRETCH, in_column, in_row
-from gui.kit.value_table import TableModel
-from gui.kit.views import table_view
-from gui.reading.sheet_view import SheetView
-from gui.results.model_measure_jobs import ModelMeasure
-from gui.results.score_jobs import Scores
+from engine.core.tables import Row
+from engine.system.paths import demo_model, models_folder
+from gui.results import export_jobs, score_jobs
+from gui.results.export_jobs import TITLES
+from gui.results.score_jobs import MeasureModel, ModelMeasure, Scores
+from gui.widgets.fields import ComboBox, Fold
+from gui.widgets.figure_view import DrawnFigure, FigureMark, FigureView
+from gui.widgets.files import DATASETS, ask_source, ask_target
+from gui.widgets.foreign_text import OneLine, one_line, set_tip
+from gui.widgets.labels import STRETCH, as_column, heading, hint, in_column, in_row, label, name, set_role
+from gui.widgets.notice import problem_of
+from gui.widgets.text_views import SheetView
+from gui.widgets.theme import is_dark
+from gui.widgets.value_table import TableModel
+from gui.widgets.views import table_view
+from gui.workspace.figures import DRAWING, FigureFiles
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import Job, ThreadName
+from gui.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.metrics.evaluation import Evaluation
+
+_KIND = "GGUF models (*.gguf)"
+_WORDS = {
+    ModelMeasure.BERTSCORE: (
+        "encoders",
+        "BERTScore compares the tokens of two explanations by the embeddings of an encoder. The"
+        " task uses roberta-large: a GGUF file of it, cut to its first 17 layers.",
+    ),
+    ModelMeasure.AGREEMENT: (
+        "agreement-models",
+        "A second model reads each item with the human explanation and the judge's, and is asked whether they"
+        " agree. Choose a model that follows instructions well, preferably not the judge itself.",
+    ),
+}
+
+
+class MeasureModelDialog(QDialog):
+    """`chosen` tells the measure and the file, once the file was seen to be of use."""
+
+    chosen = Signal(object, object)  # a ModelMeasure, a Path
+
+    def __init__(self, measure: ModelMeasure, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._measure = measure
+        self._workspace = workspace
+        self._kind, what = _WORDS[measure]
+        threads, files = workspace.threads, ThreadName.FILES
+        self._looking = TaskPanel(threads, files, self, self._take, failed=self._refuse)
+        self._cutting = TaskPanel(threads, files, self, self.choose, failed=self._refuse)
+        self.setWindowTitle(f"Measure {measure}")
+        self.files = ComboBox()
+        name(self.files, "Model file")
+        self.files.activated.connect(self._look)
+        browse = QPushButton("Browse…")
+        name(browse, "Browse for a model file")
+        browse.clicked.connect(self._browse)
+        self.status = label("")
+        self.cut = QPushButton("Cut a copy…")
+        name(self.cut, "Cut a copy", "Write a copy with only the layers that bert-score uses")
+        self.cut.clicked.connect(self._ask_to_cut)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self.start = buttons.addButton("Measure", QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.accepted.connect(self._accept)
+        buttons.rejected.connect(self.reject)
+        line = in_row((self.files, STRETCH), browse)
+        in_column(
+            hint(what),
+            line,
+            self.status,
+            self.cut,
+            hint("Results are stored: measuring the same again is quick."),
+            buttons,
+            on=self,
+            margins=None,
+        )
+        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 70)
+        self._fill()
+
+    @Slot(object)
+    def choose(self, path: Path) -> None:
+        if (place := self.files.findData(str(path))) < 0:
+            self._add(path, 0)
+            place = 0
+        self.files.setCurrentIndex(place)
+        self._look()
+
+    @property
+    def path(self) -> Path | None:
+        data = self.files.currentData()
+        return Path(data) if data else None
+
+    def _fill(self) -> None:
+        for path in self._workspace.state.recent(self._kind):
+            self._add(path, self.files.count())
+        if self._measure is ModelMeasure.AGREEMENT:
+            self._add(demo_model(), self.files.count())
+        self._look()
+
+    def _add(self, path: Path, place: int) -> None:
+        if self.files.findData(str(path)) < 0:
+            self.files.insertItem(place, one_line(path.name), str(path))
+
+    @Slot()
+    def _look(self) -> None:
+        self.start.setEnabled(False)
+        self.cut.hide()
+        path = self.path
+        set_tip(self.files, str(path) if path else "")
+        self._say("Looking at the file …" if path else "Choose a file with “Browse…”.", "hint")
+        if path:
+            self._looking.start(score_jobs.look_at_model(self._measure, path))
+
+    @Slot(object)
+    def _take(self, found: MeasureModel) -> None:
+        uncut = self._measure is ModelMeasure.BERTSCORE and bool(found.notice)
+        text = f"{found.name}: {found.notice}" if found.notice else found.name
+        self._say(text, "warning" if found.notice else "good")
+        self.cut.setVisible(uncut)
+        self.start.setEnabled(True)
+
+    @Slot(object)
+    def _refuse(self, error: EngineError) -> None:
+        self._say(" ".join(problem_of(error)), "bad")
+
+    def _say(self, text: str, role: str) -> None:
+        self.status.setText(one_line(text) if role != "bad" else visible(text))
+        set_role(self.status, role)
+
+    def _browse(self) -> None:
+        folder = self.path.parent if self.path else models_folder()
+        path = ask_source(self, "Choose a model file", folder, _KIND)
+        if path is not None:
+            self.choose(path)
+
+    def _ask_to_cut(self) -> None:
+        path = self.path
+        if path is None:
+            return
+        target = ask_target(self, "Write the cut copy", path.with_name(f"{path.stem}-cut.gguf"), _KIND)
+        if target is not None:
+            self._say("Cutting …", "hint")
+            self._cutting.start(score_jobs.cut_encoder(path, target, self._workspace.files_in_use(self)))
+
+    def _accept(self) -> None:
+        path = self.path
+        if path is not None:
+            self._workspace.state.add_recent(self._kind, path)
+            self.chosen.emit(self._measure, path)
+            self.accept()
+
 
 _EXPLANATIONS = "explanations"
 _LINES_OF_UNSCORED = 8
-_WIDEST_COLUMN = 40  # mean letters, of the same table
+_WIDEST_COLUMN = 40  # mean characters, of the same table
 
 
 class ScoresPanel(QWidget):
-    """Shows Scores as they grow. `sheet`: what is said of them; `outdated`: what to do about explanations."""
+    """Shows Scores as they grow. `sheet`: what is said of them; `stale`: what to do about explanations."""
 
     measure_wanted = Signal(object)  # a ModelMeasure
-    explanations_wanted = Signal()
     item_wanted = Signal(object)  # a JudgmentKey
 
-    def __init__(self, outdated: QWidget) -> None:
+    def __init__(self, stale: QWidget) -> None:
         super().__init__()
-        self.sheet = SheetView({_EXPLANATIONS: self._model_buttons()}, {_EXPLANATIONS: outdated})
+        self.sheet = SheetView({_EXPLANATIONS: self._model_buttons()}, {_EXPLANATIONS: stale})
         self.listed = TableModel(self)
         self._unscored: Sequence[Row] = ()
         self._unscored_view = table_view(self.listed, "Judgments that could not be made")
@@ -43,7 +188,6 @@ class ScoresPanel(QWidget):
         self.show_scores(None)
 
     def show_scores(self, scores: Scores | None) -> None:
-        """Show what is known now; nothing for None."""
         self.sheet.show_sheet(scores.sheet if scores else None)
         unfinished = scores is not None and not scores.explained
         self.go_on_button.setVisible(unfinished)
@@ -68,7 +212,6 @@ class ScoresPanel(QWidget):
             view.setColumnWidth(column, min(view.columnWidth(column), widest))
 
     def allow_model_measures(self, possible: bool) -> None:
-        """Say whether a model could measure now."""
         for button in self.model_buttons.values():
             button.setEnabled(possible)
 
@@ -96,10 +239,175 @@ class ScoresPanel(QWidget):
             button.clicked.connect(lambda _checked=False, wanted=measure: self.measure_wanted.emit(wanted))
         self.go_on_button = QPushButton("Go on measuring ROUGE-L")
         name(self.go_on_button, "Go on measuring ROUGE-L", "Measure the explanations that are left")
-        self.go_on_button.clicked.connect(self.explanations_wanted)
         in_row(*self.model_buttons.values(), self.go_on_button, STRETCH, on=made)
         return made
 
     def _open_item(self, index: QModelIndex) -> None:
         item, criterion, *_ = self._unscored[index.row()]
         self.item_wanted.emit(JudgmentKey(str(item), str(criterion)))
+
+
+_HINT = (
+    "To save or copy a figure or its numbers: right-click it, or press Enter on it. Files use the"
+    " light colours. Click a bar of labels or a cell of a matrix to list its items in Review."
+)
+_NOTHING = "Figures need human labels: choose a labelled dataset with “Choose labels…”."
+_DRAWING = "Drawing …"
+_FAILED = "The figures could not be drawn. Open another tab and come back to try again."
+
+
+class FiguresPanel(QWidget):
+    """One figure below the other; two side by side where there is room."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
+        self._workspace = workspace
+        self._evaluation: Evaluation | None = None
+        self._name = "run"
+        self._run_id = 0
+        self._dark: bool | None = None
+        self._drawing = TaskPanel(
+            workspace.threads, DRAWING, self, self._end, follow=self._take, failed=self._give_up
+        )
+        self.files = FigureFiles(workspace, self, self._drawn_bytes, lambda name: f"{self._name}-{name}")
+        self.hint = hint(_NOTHING)
+        self.views = {name: FigureView(name) for name in TITLES}
+        self._cells: dict[str, QWidget] = {}
+        self._grid = QGridLayout()
+        self._grid.setSpacing(12)
+        for key, view in self.views.items():
+            view.save_wanted.connect(self.files.ask_where)
+            view.copy_wanted.connect(self.files.copy)
+            view.spot_wanted.connect(self._list_items)
+            self._cells[key] = as_column(heading(TITLES[key]), view, STRETCH)
+            self._cells[key].hide()
+        in_column(self.hint, self._grid, STRETCH, on=self, margins=(0, 0, 6, 0))
+        self._columns = 0
+        self._arrange(1)
+
+    def show_scores(self, scores: Scores | None) -> None:
+        """Draw the figures of these scores; explanations change none of them."""
+        evaluation = scores.evaluation if scores else None
+        before, self._evaluation = self._evaluation, evaluation
+        if scores is not None:
+            self._run_id = scores.results.run.id
+            self._name = scores.results.run.stem
+        if evaluation is None:
+            self._drawing.drop()
+            self._hide_all()
+        elif before is None or before.labels is not evaluation.labels:
+            self._hide_all()
+            self._dark = None
+            self.restyle()
+
+    def restyle(self) -> None:
+        """Draw where the theme is another, or nothing is drawn yet; where nobody looks, later."""
+        if self.isVisible() and self._dark is not is_dark(QGuiApplication.palette()):
+            self._draw()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Draw what nobody looked at before."""
+        super().showEvent(event)
+        self.restyle()
+
+    def _drawn_bytes(self, name: str, form: str) -> Job[bytes] | None:
+        return None if self._evaluation is None else export_jobs.figure_bytes(self._evaluation, name, form)
+
+    @Slot(object)
+    def _list_items(self, spot: FigureMark) -> None:
+        """List in Review what a place in a figure stands for."""
+        filters = Filters(criterion=spot.criterion, ids=spot.ids)
+        self._workspace.show_in_review(WantedItems(self._run_id, filters, spot.words))
+
+    def _draw(self) -> None:
+        if self._evaluation is None:
+            return
+        self._dark = is_dark(QGuiApplication.palette())
+        self.hint.setText(_DRAWING)
+        self._drawing.start(export_jobs.draw(self._evaluation, self._dark))
+
+    @Slot(object)
+    def _take(self, drawn: DrawnFigure) -> None:
+        self._workspace.failures.end(self)
+        if drawn.name in self.views:
+            self.views[drawn.name].show_figure(drawn)
+            self._cells[drawn.name].show()
+
+    @Slot()
+    def _end(self) -> None:
+        self.hint.setText(_HINT)
+
+    @Slot(object)
+    def _give_up(self, error: EngineError) -> None:
+        self._dark = None  # it is tried again when the page is shown again
+        self.hint.setText(_FAILED)
+        self._workspace.failures.fail(self, error)
+
+    def _hide_all(self) -> None:
+        self.hint.setText(_NOTHING)
+        for cell in self._cells.values():
+            cell.hide()
+
+    def _arrange(self, columns: int) -> None:
+        if columns == self._columns:
+            return
+        self._columns = columns
+        for place, cell in enumerate(self._cells.values()):
+            self._grid.addWidget(cell, place // columns, place % columns)
+        for column in range(2):
+            self._grid.setColumnStretch(column, 1 if column < columns else 0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange(2 if self.width() > 84 * self.fontMetrics().height() else 1)
+
+
+class GoldPicker(QWidget):
+    """Follows the workspace; choosing a dataset opens it there."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
+        self._workspace = workspace
+        self.status = OneLine()
+        self.status.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        self.other = QPushButton("Ch&oose labels…")
+        name(self.other, "Choose labels", "Score the run against the human labels of another dataset")
+        self.other.clicked.connect(self._ask)
+        self.own = QPushButton("Run's own")
+        name(self.own, "Run's own labels", "Score the run against the labels of its own dataset again")
+        self.own.clicked.connect(workspace.use_own_labels)
+        in_row(self.status, self.other, self.own, on=self)
+        workspace.gold_changed.connect(self.follow)
+        workspace.problem.connect(self.follow)  # the reading may have failed
+        workspace.run_changed.connect(self.follow)
+        self.follow()
+
+    def open(self, path: Path) -> None:
+        self.status.setText(visible(f"Reading {path.name} …"))
+        self._workspace.open_gold(path)
+
+    @Slot()
+    def follow(self) -> None:
+        gold = self._workspace.gold
+        run = self._workspace.run
+        text = "Without human labels"
+        if gold is not None:
+            text = f"Against the human labels of {short_name(gold.name)}, {self._workspace.gold_from}"
+        elif run is not None:
+            judged = run.results.run.identity.dataset_path.name
+            why = "has none" if run.dataset is not None else "is missing or has changed"
+            text = f"{text}: {judged} {why}"
+        self.status.setText(visible(text))
+        set_tip(self.status, str(gold.path) if gold is not None else "")
+        self.own.setVisible(self._workspace.has_chosen_gold)
+
+    def _ask(self) -> None:
+        gold, run = self._workspace.gold, self._workspace.run
+        folder = Path.home()
+        if gold is not None:
+            folder = gold.path.parent
+        elif run is not None:
+            folder = run.results.run.identity.dataset_path.parent
+        path = ask_source(self, "Choose a dataset with human labels", folder, DATASETS)
+        if path is not None:
+            self.open(path)

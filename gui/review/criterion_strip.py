@@ -1,44 +1,42 @@
-"""A button for each criterion of an item, with its label and marks; one is open.
+"""How an annotator overrides a judgment: buttons for a label and the way back, a field for an explanation.
+
+A button for each criterion of an item, with its label and marks; one is open.
 
 They stand in one row, in more where their names need them, whatever the marks of an item are: where there is
 too little room for these, the ends of the longest names are left out.
-
-Knows: rows of a review. Does not know: judgments.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QIcon, QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QToolButton, QWidget
+from PySide6 import QtWidgets
+from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QIcon, QKeyEvent, QResizeEvent
 
 from engine.core.formatting import words
-from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import set_tip
-from gui.kit.label_mark import label_icon
-from gui.kit.labels import name
-from gui.kit.layouts import take_out
+from engine.core.items import PREFERENCES, HumanLabel, Preference
 from gui.review.review_table import in_words, row_marks
+from gui.widgets.actions import press_once
+from gui.widgets.fields import FlowLayout
+from gui.widgets.foreign_text import set_tip
+from gui.widgets.label_mark import LABEL_WORDS, LETTERS, label_icon
+from gui.widgets.labels import STRETCH, guard, in_column, name, take_out
 
 if TYPE_CHECKING:
-    from engine.review.doubt import ReviewRow
-
+    from engine.analysis.review_order import ReviewRow
 
 _GAP = 4  # pixels between two buttons
 _MOST_ROWS = 3
 _FEWEST_LETTERS = 2  # of a name; with fewer the number says more
 
 
-class CriterionStrip(QWidget):
-    """The criteria of a run, numbered as their keys are."""
-
+class CriterionStrip(QtWidgets.QWidget):
     chosen = Signal(str)
 
     def __init__(self) -> None:
         super().__init__()
         self._layout = FlowLayout(self, gap=_GAP, whole=True)
-        self._group = QButtonGroup(self, exclusive=True)
+        self._group = QtWidgets.QButtonGroup(self, exclusive=True)
         self._group.buttonClicked.connect(self._tell)
         self._criteria: tuple[str, ...] = ()
         self._rows: Sequence[ReviewRow] = ()
@@ -46,8 +44,7 @@ class CriterionStrip(QWidget):
         self.setAccessibleName("Criteria of the item")
 
     @property
-    def buttons(self) -> Sequence[QAbstractButton]:
-        """One for each criterion."""
+    def buttons(self) -> Sequence[QtWidgets.QAbstractButton]:
         return self._group.buttons()
 
     def show_rows(self, rows: "Sequence[ReviewRow]", criterion: str, begun: Collection[str] = ()) -> None:
@@ -70,7 +67,6 @@ class CriterionStrip(QWidget):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show as much of the names as there is room for."""
         super().resizeEvent(event)
         self._fit()
 
@@ -100,7 +96,6 @@ class CriterionStrip(QWidget):
             self.buttons[place].setText(_text(place, short, marks[place]))
 
     def _widths_without_names(self, marks: Sequence[str]) -> list[int]:
-        """How wide each button is without its name, with these marks."""
         found = []
         for place, button in enumerate(self.buttons):
             button.setText(_text(place, " ", marks[place]))  # one more that stands beside a name
@@ -108,7 +103,6 @@ class CriterionStrip(QWidget):
         return found
 
     def restyle(self) -> None:
-        """Follow the colours."""
         if self._rows:
             chosen = self._group.checkedButton()
             self.show_rows(self._rows, chosen.property("criterion") if chosen else "", self._begun)
@@ -120,7 +114,7 @@ class CriterionStrip(QWidget):
             self._group.removeButton(button)
         take_out(self._layout, gone)
         for criterion in criteria:
-            button = QToolButton(toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+            button = QtWidgets.QToolButton(toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             button.setCheckable(True)
             button.setAutoExclusive(True)  # the group does that; Qt asks here whether one of several is told
             button.setProperty("role", "button")
@@ -131,18 +125,16 @@ class CriterionStrip(QWidget):
             button.show()  # now: else the strip has no height until later, and the card takes too little
         self._criteria = criteria
 
-    @Slot(QAbstractButton)
-    def _tell(self, button: QAbstractButton) -> None:
+    @Slot(QtWidgets.QAbstractButton)
+    def _tell(self, button: QtWidgets.QAbstractButton) -> None:
         self.chosen.emit(button.property("criterion"))
 
 
 def _text(place: int, title: str, marks: str) -> str:
-    """What a button shows: number, name, marks."""
     return f" {' '.join(part for part in (str(place + 1), title, marks) if part)}"
 
 
 def _rows_taken(widths: Iterable[int], room: int) -> int:
-    """How many rows buttons of these widths take."""
     rows, left = 1, 0
     for width in widths:
         if left and left + width > room:
@@ -150,3 +142,172 @@ def _rows_taken(widths: Iterable[int], room: int) -> int:
         rows += width > room  # too wide even alone
         left += width + _GAP
     return rows
+
+
+class OverrideButtons(QtWidgets.QWidget):
+    label_wanted = Signal(object)  # a Preference
+    edit_wanted = Signal()
+    undo_wanted = Signal()
+    redo_wanted = Signal()
+
+    def __init__(
+        self, labels: Mapping[Preference, QtWidgets.QAbstractButton], edit: QtWidgets.QPushButton, gap: int
+    ) -> None:
+        super().__init__()
+        self.labels, self.edit = labels, edit
+        self.undo, self.redo = QtWidgets.QPushButton("Undo (U)"), QtWidgets.QPushButton("Redo (Shift+U)")
+        flow = FlowLayout(self, gap=gap, whole=True)
+        for button in (*labels.values(), edit, self.undo, self.redo):
+            flow.addWidget(button)
+        self._words, self._edit = {button: button.text() for button in labels.values()}, edit.text()
+        for label, button in labels.items():
+            button.setProperty("preference", label.value)
+            button.setCheckable(True)
+            press_once(button)
+            button.clicked.connect(self._want_label)
+        edit.clicked.connect(self.edit_wanted)
+        self.undo.clicked.connect(self.undo_wanted)
+        self.redo.clicked.connect(self.redo_wanted)
+        guard(self)
+        self.show_state(None, "", "", False)
+        self.restyle()
+
+    def show_state(self, label: HumanLabel | None, undo: str, redo: str, writing: bool) -> None:
+        for each, button in self.labels.items():
+            button.setChecked(each is label)
+        self.undo.setEnabled(bool(undo))
+        name(self.undo, f"Undo {undo or 'your last action on this item'}, key U")
+        self.redo.setVisible(bool(redo))
+        name(self.redo, f"Redo {redo or 'nothing'}, key Shift+U")
+        self.edit.setEnabled(not writing)
+
+    def set_narrow(self, narrow: bool) -> None:
+        for button, text in self._words.items():
+            button.setText("" if narrow else text)
+        self.edit.setText("Edit (E)" if narrow else self._edit)
+
+    def restyle(self) -> None:
+        side = self.fontMetrics().height()
+        for label, button in self.labels.items():
+            button.setIconSize(QSize(side, side))
+            button.setIcon(label_icon(label, self.palette()))
+
+    @Slot()
+    def _want_label(self) -> None:
+        button = self.sender()
+        if isinstance(button, QtWidgets.QAbstractButton):
+            # What is effective is shown once it is stored, not when it is requested.
+            button.setChecked(not button.isChecked())
+            self.label_wanted.emit(Preference(button.property("preference")))
+
+
+def wide_buttons() -> OverrideButtons:
+    labels = {label: QtWidgets.QPushButton() for label in PREFERENCES}
+    for label, button in labels.items():
+        one = label in (Preference.A, Preference.B)
+        button.setText(f" Response {LETTERS[label]}" if one else f" {LABEL_WORDS[label].capitalize()}")
+        said = f"Override the label with {LABEL_WORDS[label]}"
+        name(button, f"{said}, key {LETTERS[label]}", f"{said} ({LETTERS[label]})")
+    edit = QtWidgets.QPushButton("Edit explanation… (E)")
+    name(edit, "Write another explanation, key E")
+    return OverrideButtons(labels, edit, gap=6)
+
+
+def narrow_buttons() -> OverrideButtons:
+    labels = {label: QtWidgets.QToolButton() for label in PREFERENCES}
+    for label, button in labels.items():
+        button.setProperty("role", "button")
+        button.setProperty("compact", True)
+        words = f"Your label: {LABEL_WORDS[label]}"
+        name(button, words, f"{words} ({LETTERS[label]})")
+    edit = QtWidgets.QPushButton("Edit (E)")
+    name(edit, "Write your explanation, key E")
+    return OverrideButtons(labels, edit, gap=4)
+
+
+class _Field(QtWidgets.QPlainTextEdit):
+    saved = Signal()
+    left = Signal()
+
+    def sizeHint(self) -> QSize:
+        return QSize(200, 5 * self.fontMetrics().lineSpacing() + 14)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(100, 3 * self.fontMetrics().lineSpacing() + 14)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.saved.emit()
+        elif event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        """Keep Esc and all letters from the shortcuts of the window."""
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            plain = not event.modifiers() & Qt.KeyboardModifier.ControlModifier
+            if event.key() == Qt.Key.Key_Escape or (plain and event.text().isprintable() and event.text()):
+                event.accept()
+                return True
+        return super().event(event)
+
+
+class ExplanationEditor(QtWidgets.QWidget):
+    saved = Signal(str)
+    left = Signal(str)  # without saving; the text is a draft
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._begun_with = ""
+        guard(self)
+        self.field = _Field()
+        self.field.setTabChangesFocus(True)
+        self.field.setSizePolicy(
+            QtWidgets.QSizePolicy.Policy.Expanding, QtWidgets.QSizePolicy.Policy.Preferred
+        )
+        name(self.field, "Your explanation")
+        self.field.setPlaceholderText("Why this label? One or two sentences.")
+        self.field.saved.connect(self._save)
+        self.field.left.connect(self._leave)
+        save = QtWidgets.QPushButton("Save (Ctrl+Enter)")
+        name(save, "Save the explanation")
+        save.clicked.connect(self._save)
+        leave = QtWidgets.QPushButton("Leave (Esc)")
+        name(leave, "Leave without saving; the text is kept as a draft")
+        leave.clicked.connect(self._leave)
+        buttons = FlowLayout()
+        buttons.addWidget(save)
+        buttons.addWidget(leave)
+        in_column((self.field, STRETCH), buttons, on=self, spacing=4)
+
+    def begin(self, text: str, draft: str | None = None) -> None:
+        self._begun_with = text
+        self.field.setPlainText(text if draft is None else draft)
+        self.field.selectAll()
+        self.field.setFocus()
+
+    def go_on(self) -> None:
+        self.field.setFocus()
+
+    @property
+    def has_focus(self) -> bool:
+        focused = self.window().focusWidget()
+        return focused is not None and self.isAncestorOf(focused)
+
+    @property
+    def text(self) -> str:
+        return self.field.toPlainText()
+
+    @property
+    def changed(self) -> bool:
+        return self.text.strip() != self._begun_with.strip()
+
+    @Slot()
+    def _save(self) -> None:
+        self.saved.emit(self.text)
+
+    @Slot()
+    def _leave(self) -> None:
+        self.left.emit(self.text)

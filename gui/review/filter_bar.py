@@ -1,6 +1,5 @@
-"""What the list of a review is to hold and in which order: a search, a criterion, and filters to switch on.
-
-Knows: a wish. Does not know: rows, what passes.
+"""What the list of a review is to hold and in which order: a search, a criterion, filters to switch on, the
+seed of the random sample.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,41 +9,125 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QPushButton, QScrollArea, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QDialog, QPushButton, QScrollArea, QSizePolicy, QToolButton, QWidget
 
-from engine.core.formatting import words
+from engine.annotations.records import NO_LABEL, Filters, ListOrder, WantedItems
+from engine.core.formatting import counted, words
 from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, written_label
-from engine.core.review_filters import NO_LABEL, Filters, LabelWish, ListOrder, WantedItems
-from gui.kit.fields import SearchField, narrow_box
-from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import one_line, set_tip
-from gui.kit.label_mark import LABEL_WORDS
-from gui.kit.labels import DownScroll, name
-from gui.kit.layouts import STRETCH, as_column, in_column, in_row
-from gui.people.person_filter import PersonFilter
-from gui.review.sample_seed import SeedButton
-from gui.work.slice_choice import SliceChoice
-from gui.work.workspace import Workspace
+from engine.settings.sampling import DEFAULT_SEED, LARGEST_SEED
+from gui.review.annotators import AnnotatorFilter
+from gui.widgets.fields import FlowLayout, SearchField, SpinBox, narrow_box
+from gui.widgets.foreign_text import one_line, set_tip
+from gui.widgets.label_mark import LABEL_WORDS
+from gui.widgets.labels import (
+    STRETCH,
+    DownScroll,
+    as_column,
+    heading,
+    hint,
+    in_column,
+    in_row,
+    name,
+    ok_and_cancel,
+)
+from gui.widgets.labels import label as text_label
+from gui.workspace.slices_panel import SliceChoice
+from gui.workspace.workspace import Workspace
+
+_WHAT = (
+    "Another seed draws another sample: the items come in another order. The seed is stored with the"
+    " run, the same for all annotators."
+)
+
+
+class SeedButton(QPushButton):
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
+        self._workspace = workspace
+        self.dialog: SeedDialog | None = None
+        self.setProperty("compact", True)
+        self.show_seed(DEFAULT_SEED)
+        self.clicked.connect(self.ask)
+
+    def show_seed(self, seed: int) -> None:
+        self.setText(f"Seed {seed}…")
+        name(self, f"Seed of the random sample: {seed}", "Draw another random sample of the run")
+
+    @Slot()
+    def ask(self) -> None:
+        run = self._workspace.run
+        if run is None or self.dialog is not None:
+            return
+        results = run.results
+        self.dialog = SeedDialog(results.run.review_seed, results.reviews.labels_by_seed, self.window())
+        self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.dialog.chosen.connect(lambda seed, run_id=run.id: self._workspace.draw_sample_by(run_id, seed))
+        self.dialog.finished.connect(lambda: setattr(self, "dialog", None))
+        self.dialog.open()
+
+
+class SeedDialog(QDialog):
+    chosen = Signal(int)
+
+    def __init__(self, seed: int, labels: Mapping[int, int], parent: QWidget | None = None) -> None:
+        """`labels`: by seed, how many labels were given in samples of it."""
+        super().__init__(parent)
+        self.setWindowTitle("Random sample")
+        self._before = seed
+        self.field = SpinBox()
+        self.field.setRange(0, LARGEST_SEED)
+        self.field.setValue(min(seed, LARGEST_SEED))  # a store may hold more than the field can
+        self.field.selectAll()
+        name(self.field, "Seed of the random sample")
+        given = [f"{counted(each, 'label', 'labels')} by seed {of}" for of, each in sorted(labels.items())]
+        self.said = hint(
+            f"Labels given in a random sample so far: {', '.join(given)}. They keep their origin and"
+            " stay in the random sample, together with those of the new seed."
+            if given
+            else f"No label was given in the sample of seed {seed} yet."
+        )
+        in_column(
+            heading("Seed of the random sample"),
+            in_row(text_label("Seed", wrap=False), self.field, STRETCH),
+            hint(_WHAT),
+            self.said,
+            ok_and_cancel(self),
+            on=self,
+            margins=None,
+            spacing=10,
+        )
+        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
+
+    def accept(self) -> None:
+        seed = self.field.value()
+        if seed != self._before:
+            self.chosen.emit(seed)
+        super().accept()
+
 
 _CHIPS = (
-    ("differs_from_human", "Differs", "The label in force is not the human one"),
-    ("flipped", "Flipped", "The two orders of the responses alone would give different labels"),
+    ("differs_from_human", "Differs", "The effective label differs from the human one"),
+    (
+        "flipped",
+        "Flipped",
+        "Position-inconsistent: the two orders of the responses alone would give different labels",
+    ),
     ("unscored", "Unscored", "There is no label"),
-    ("low_margin", "Unsure", "Less than 20 points between the likeliest label and the next"),
-    ("overridden", "By people", "A person gave the label or the explanation"),
-    ("people_differ", "People differ", "People gave different labels"),
-    ("outdated", "Outdated", "The explanation was written for another label than the one in force"),
+    ("low_margin", "Uncertain", "Less than 20 points between the likeliest label and the next"),
+    ("overridden", "Overridden", "An annotator gave the label or the explanation"),
+    ("annotators_differ", "Annotators differ", "Annotators gave different labels"),
+    ("stale", "Stale", "The explanation was written for another label than the effective one"),
 )
 _PAUSE_MS = 250  # after the last key in the search
 _ORDERS = {
-    ListOrder.DOUBT: "Doubtful first",
+    ListOrder.UNCERTAINTY: "Most uncertain first",
     ListOrder.DATASET: "Dataset order",
     ListOrder.DISAGREEMENT: "Disagreements first",
-    ListOrder.PEOPLE: "People differ first",
+    ListOrder.ANNOTATORS: "Annotators differ first",
     ListOrder.JUDGES: "Judges differ",
-    ListOrder.LEAST_SURE: "Unlabelled, least sure",
+    ListOrder.MOST_UNCERTAIN: "Unlabelled, most uncertain",
     ListOrder.RANDOM: "Random sample",
-    ListOrder.LEAST_DOUBT: "Least doubtful first",
+    ListOrder.LEAST_UNCERTAINTY: "Least uncertain first",
     ListOrder.TO_DO: "To do first",
     ListOrder.DONE: "Done first",
     ListOrder.ID: "By id",
@@ -57,9 +140,11 @@ _ORDERS = {
     ListOrder.INSTRUCTION_BACKWARDS: "By instruction, backwards",
 }
 _ORDER_TIPS = {
-    ListOrder.LEAST_SURE: "Items that you have not labelled come first, of these the ones of whose labels the"
-    " judge is least sure. Such labels teach a calibration; they are no sample: use none of them for rates,"
-    " win rates or accuracy. For these take the random sample (on Ranking: “Label at random”).",
+    ListOrder.MOST_UNCERTAIN: (
+        "Items that you have not labelled, the judge's most uncertain first. Use such labels to fit a"
+        " calibration. They are not a random sample, so do not compute rates, win rates or accuracy from"
+        " them: label the random sample instead (on Ranking: “Label at random”)."
+    )
 }
 _NOT_TELLING = (  # of labels: for who labels blind, too
     ListOrder.DATASET,
@@ -73,7 +158,7 @@ _NOT_TELLING = (  # of labels: for who labels blind, too
 )
 _LABELS = (
     ("own", "Judge", "The judge's own label"),
-    ("label", "In force", "The label in force: a person's, else the judge's"),
+    ("label", "Effective", "The effective label: an annotator's, else the judge's"),
     ("human", "Human", "The dataset's human label"),
 )
 
@@ -81,47 +166,41 @@ _LABELS = (
 class FilterBar(QWidget):
     """The controls above the list.
 
-    `people`: a person's own filters, which count with these and are cleared with them.
+    `annotators`: an annotator's own filters, which count with these and are cleared with them.
     """
 
     changed = Signal()
     left = Signal()  # the keys are to go to the list
 
-    def __init__(self, workspace: Workspace, people: PersonFilter) -> None:
+    def __init__(self, workspace: Workspace, annotators: AnnotatorFilter) -> None:
         super().__init__()
         self.slices = SliceChoice(workspace)
-        self._people = people
+        self._annotators = annotators
         self.search = SearchField("Search in the texts (/)")
         name(self.search, "Search in ids, texts, explanations, notes and tags")
-        self.criterion = narrow_box("Criterion that is listed")
+        self.criterion = narrow_box("Listed criterion")
         self.order = narrow_box("Order of the list")
         self.seed = SeedButton(workspace)
         self._ids: frozenset[str] | None = None  # the only items that are to be listed
         self._labelled_already: frozenset[str] = frozenset()  # items that are not
-        self._labelled = self._blind = self._of_panel = self._sure = False
+        self._labelled = self._blind = self._of_jury = self._sure = False
         self._other_order = ListOrder.DATASET.value  # blind, while not blind; and the reverse
         self.labels = {
             key: _label_box(text, what, HUMAN_LABELS if key == "human" else PREFERENCES)
             for key, text, what in _LABELS
         }
         self.chips = {key: _chip(text, what) for key, text, what in _CHIPS}
-        self.active: dict[
-            QWidget, QToolButton
-        ] = {  # said while the filters themselves are folded away; a click ends one
-            control: _end_button() for control in (*self.chips.values(), *self.labels.values(), self.slices)
+        # Said while the filters themselves are folded away; a click ends one.
+        self.active: dict[QWidget, QToolButton] = {
+            control: _tool_button() for control in (*self.chips.values(), *self.labels.values(), self.slices)
         }
-        self.more = _chip("Filters", "Filters by label and by what is to be looked at")
-        name(self.more, "More filters", "Filters by label and by what is to be looked at")
+        self.more = _chip("Filters", "Filters by label and by marks")
+        name(self.more, "More filters", "Filters by label and by marks")
         self.clear_all = QPushButton("Clear")
         name(self.clear_all, "Clear the search and all filters")
         self._typing = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._fill_criteria(())
         self._fill_orders()
-        self._lay_out()
-        self._connect()
-        self._offer_seed()
-
-    def _lay_out(self) -> None:
         boxes = in_row((self.criterion, STRETCH), (self.order, STRETCH), self.seed)
         first = in_row((self.search, STRETCH), self.more, self.clear_all)
         labels = FlowLayout(gap=6)
@@ -139,8 +218,6 @@ class FilterBar(QWidget):
         in_column(first, boxes, self._said, self._panel, on=self, spacing=6)
         self._panel.hide()
         self.clear_all.hide()
-
-    def _connect(self) -> None:
         self._typing.timeout.connect(self._tell)
         self.search.textChanged.connect(self._typing.start)
         self.search.returnPressed.connect(self._tell)
@@ -155,14 +232,14 @@ class FilterBar(QWidget):
         for chip in self.chips.values():
             chip.clicked.connect(self._tell)
         self.slices.changed.connect(self._tell)
+        self._offer_seed()
 
     @property
     def narrows(self) -> bool:
-        """True where anything is left out, here or elsewhere."""
-        return self.wish.narrows or self.part is not None or self._people.narrows
+        return self.request.narrows or self.part is not None or self._annotators.narrows
 
     @property
-    def wish(self) -> Filters:
+    def request(self) -> Filters:
         """What is to be listed. Who labels blind learns nothing by a filter of labels."""
         chosen = self._chosen
         if not self._blind:
@@ -177,7 +254,10 @@ class FilterBar(QWidget):
     @property
     def _chosen(self) -> Filters:
         chosen: dict[str, Any] = {key: chip.isChecked() for key, chip in self.chips.items()}
-        chosen |= {key: _wished(box.currentData()) for key, box in self.labels.items()}
+        labels = {key: box.currentData() for key, box in self.labels.items()}
+        chosen |= {
+            key: NO_LABEL if of == NO_LABEL else of and written_label(of) for key, of in labels.items()
+        }
         return Filters(
             criterion=self.criterion.currentData(),
             ids=self._ids,
@@ -188,7 +268,6 @@ class FilterBar(QWidget):
 
     @property
     def list_order(self) -> ListOrder:
-        """In which order."""
         return ListOrder(self.order.currentData())
 
     def set_blind(self, blind: bool) -> None:
@@ -216,12 +295,10 @@ class FilterBar(QWidget):
         """Offer what makes sense for a run, or a `panel`; what is chosen stays where it can. `seed`: of its
         sample; `sure`: whether it says how sure it is of its labels.
         """
-        criterion = self.criterion.currentData()
-        self._fill_criteria(criteria)
-        self._labelled, self._of_panel, self._sure = labelled, panel, sure
+        self._fill_criteria(criteria, self.criterion.currentData())
+        self._labelled, self._of_jury, self._sure = labelled, panel, sure
         self.seed.show_seed(seed)
         self._fill_orders(self.order.currentData())
-        self.criterion.setCurrentIndex(max(0, self.criterion.findData(criterion)))
         for control in (self.labels["human"], self.chips["differs_from_human"]):
             control.setEnabled(labelled)
         if not labelled:
@@ -229,25 +306,24 @@ class FilterBar(QWidget):
             self.chips["differs_from_human"].setChecked(False)
 
     def show_wanted(self, wanted: WantedItems) -> None:
-        """Choose the filters of a set of items, and no others, and its order."""
         self._choose(wanted.filters)
         if wanted.order is None:
             self._tell()
         else:
             self.choose_order(wanted.order)
 
-    def _choose(self, wish: Filters) -> None:
-        self._ids, self._labelled_already = wish.ids, wish.labelled
+    def _choose(self, request: Filters) -> None:
+        self._ids, self._labelled_already = request.ids, request.labelled
         self.slices.clear()
         self._typing.stop()
         with QSignalBlocker(self.search):
-            self.search.setText(wish.text)
-        self.criterion.setCurrentIndex(max(0, self.criterion.findData(wish.criterion)))
+            self.search.setText(request.text)
+        self.criterion.setCurrentIndex(max(0, self.criterion.findData(request.criterion)))
         for key, box in self.labels.items():
-            label = getattr(wish, key)
+            label = getattr(request, key)
             box.setCurrentIndex(0 if label is None else max(0, box.findData(str(label))))
         for key, chip in self.chips.items():
-            chip.setChecked(getattr(wish, key))
+            chip.setChecked(getattr(request, key))
 
     def as_record(self) -> dict[str, Any]:
         """What is chosen, to be remembered; the search and a set of items are not."""
@@ -255,11 +331,9 @@ class FilterBar(QWidget):
         return {**asdict(self._chosen), "text": "", "ids": None, "labelled": None, **kept}
 
     def restore(self, record: Mapping[str, Any], criteria: Sequence[str]) -> None:
-        """Choose what was remembered, as far as it makes sense."""
-        self._fill_criteria(criteria)
-        self._labelled = self._of_panel = self._sure = True  # until the run says more
+        self._fill_criteria(criteria, record.get("criterion"))
+        self._labelled = self._of_jury = self._sure = True  # until the run says more
         self._fill_orders(record.get("order"))
-        self.criterion.setCurrentIndex(max(0, self.criterion.findData(record.get("criterion"))))
         for key, box in self.labels.items():
             box.setCurrentIndex(max(0, box.findData(record.get(key))))
         for key, chip in self.chips.items():
@@ -269,13 +343,11 @@ class FilterBar(QWidget):
 
     @Slot()
     def clear(self) -> None:
-        """List everything; the order stays."""
         self._choose(Filters())
-        self._people.clear()
+        self._annotators.clear()
         self._tell()
 
     def offer_to_clear(self) -> None:
-        """Offer it where anything is left out."""
         narrows = self.narrows
         said: dict[QWidget, str] = {chip: chip.text() for chip in self.chips.values() if chip.isChecked()}
         said |= {box: box.currentText() for box in self.labels.values() if box.currentIndex() > 0}
@@ -284,7 +356,7 @@ class FilterBar(QWidget):
             text = said.get(control, "")
             button.setText(f"{one_line(text).replace('&', '&&')}  ×")
             name(button, f"No longer only: {one_line(text)}")
-            set_tip(button, f"Only: {text}\nA click lists the others, too.")
+            set_tip(button, f"Only: {text}\nClick to list the others, too.")
             button.setVisible(bool(text))
         self.more.setText(f"Filters: {len(said)}" if said else "Filters")
         self._show_panel()
@@ -295,14 +367,12 @@ class FilterBar(QWidget):
 
     @Slot()
     def _show_panel(self) -> None:
-        """Show all filters, or those alone that leave something out."""
         unfolded = self.more.isChecked()
         self._panel.setVisible(unfolded and not self._blind)
         said = any(not button.isHidden() for button in self.active.values())
         self._said.setVisible(said and not unfolded and not self._blind)
 
     def _end(self, control: QWidget, *_checked: bool) -> None:
-        """Let one of the filters leave out nothing any more."""
         if isinstance(control, QToolButton):
             control.setChecked(False)
         elif isinstance(control, QComboBox):
@@ -318,18 +388,19 @@ class FilterBar(QWidget):
         self.offer_to_clear()
         self.changed.emit()
 
-    def _fill_criteria(self, criteria: Sequence[str]) -> None:
+    def _fill_criteria(self, criteria: Sequence[str], chosen: str | None = None) -> None:
         self.criterion.clear()
         self.criterion.addItem("All criteria", None)
         for criterion in criteria:
             self.criterion.addItem(words(criterion).capitalize(), criterion)
+        self.criterion.setCurrentIndex(max(0, self.criterion.findData(chosen)))
 
     def _fill_orders(self, chosen: str | None = None) -> None:
         self.order.clear()
         offered = {
             ListOrder.DISAGREEMENT: self._labelled,
-            ListOrder.JUDGES: self._of_panel,
-            ListOrder.LEAST_SURE: self._sure,
+            ListOrder.JUDGES: self._of_jury,
+            ListOrder.MOST_UNCERTAIN: self._sure,
         }
         for order, text in _ORDERS.items():
             if offered.get(order, True) and (not self._blind or order in _NOT_TELLING):
@@ -351,20 +422,17 @@ class Controls(DownScroll):
         self.verticalScrollBar().rangeChanged.connect(self._soon.start)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """What is in it has another layout, or another size."""
         if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
             self._soon.start()
         return super().eventFilter(watched, event)
 
     @Slot()
     def _keep_in_sight(self) -> None:
-        """The control that has the keys stays in sight where there is less room for all."""
         used = self.window().focusWidget()
         if used is not None and self.isAncestorOf(used):
             self.show_control(used)
 
     def show_control(self, control: QWidget) -> None:
-        """Scroll a control into sight, here and in what this stands in."""
         area: QWidget | None = self
         while area is not None:
             if isinstance(area, QScrollArea):
@@ -372,7 +440,6 @@ class Controls(DownScroll):
             area = area.parentWidget()
 
     def sizeHint(self) -> QSize:
-        """As high as all of them at its width."""
         inside, size = self.widget(), super().sizeHint()
         layout = inside.layout() if inside is not None else None
         if layout is not None:
@@ -383,49 +450,37 @@ class Controls(DownScroll):
         return size
 
     def minimumSizeHint(self) -> QSize:
-        """As high as one of them, and as what is searched for."""
         search = self.findChild(SearchField)
         least = search.sizeHint().height() if search is not None else 0
         least = max(least, 2 * self.fontMetrics().height()) + 6
         return QSize(super().minimumSizeHint().width(), least)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width takes another height."""
         super().resizeEvent(event)
         self.updateGeometry()
 
 
-def _wished(data: str | None) -> LabelWish:
-    """The label that an entry of a box stands for."""
-    return NO_LABEL if data == NO_LABEL else written_label(data) if data else None
-
-
 def _label_box(text: str, what: str, labels: Sequence[HumanLabel]) -> QComboBox:
-    """A choice of labels; closed it says whose label it is."""
     box = narrow_box(f"Filter by {what[0].lower()}{what[1:]}")
     box.setToolTip(what)
     box.addItem(f"{text}: any", None)
-    for label in labels:
-        box.addItem(f"{text}: {LABEL_WORDS[label]}", label.value)
+    for each in labels:
+        box.addItem(f"{text}: {LABEL_WORDS[each]}", each.value)
     box.addItem(f"{text}: none", NO_LABEL)
     return box
 
 
-def _end_button() -> QToolButton:
+def _tool_button() -> QToolButton:
     button = QToolButton()
     button.setProperty("role", "button")
     button.setProperty("compact", True)
-    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    button.hide()
+    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # a click leaves the search
     return button
 
 
 def _chip(text: str, what: str) -> QToolButton:
-    chip = QToolButton()
+    chip = _tool_button()
     chip.setText(text)
     chip.setCheckable(True)
-    chip.setProperty("role", "button")
-    chip.setProperty("compact", True)
-    chip.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # a click leaves the search
     name(chip, f"Only: {text}", what)
     return chip

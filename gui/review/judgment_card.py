@@ -1,8 +1,8 @@
-"""One judgment: the label in force, what the model read in each order, the explanations, the human label.
+"""One judgment: the effective label, what the model read in each order, the explanations, the human label.
 
 Folded it is one line, so that the texts have the page.
 
-Knows: how a judgment is shown, which changes a person may want. Does not know: where changes go.
+Knows: how a judgment is shown, which changes an annotator may want. Does not know: where changes go.
 """
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
@@ -11,38 +11,33 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QToolButton, QWid
 
 from engine.core.formatting import capitalised, clipped, counted, number, percent, visible
 from engine.core.judgments import Explanation, Judgment, JudgmentKey, SubmittedLabel, Unscored
-from engine.core.ways.all_ways import together
-from gui.kit.bars import ProbabilityBars
-from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import OneLine, one_line, plain_label, set_tip
-from gui.kit.label_mark import LABEL_WORDS, LabelBadge
-from gui.kit.labels import heading, hint, name, show_text
-from gui.kit.layouts import STRETCH, in_column, in_row
-from gui.kit.pill import Pill
-from gui.people.blind import HIDDEN
-from gui.people.said_in_words import override_in_words, standing_in_words
-from gui.reading.glossary import MORE_BY_F1, Topic
-from gui.reading.help_dialog import HelpMark
-from gui.review.card_body import CardBody
-from gui.review.order_bars import OrderBars
-from gui.review.override_controls import ExplanationEditor, wide_buttons
-from gui.review.session import Shown
+from engine.core.methods import together
+from gui.review.card import CardBody, OrderBars
+from gui.review.criterion_strip import ExplanationEditor, wide_buttons
+from gui.review.review_jobs import HIDDEN
+from gui.review.session import ReviewedJudgment, override_in_words, standing_in_words
+from gui.widgets.fields import FlowLayout
+from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip
+from gui.widgets.glossary import MORE_BY_F1, Topic
+from gui.widgets.help_dialog import HelpMark
+from gui.widgets.label_mark import LABEL_WORDS, LabelBadge, Pill, ProbabilityBars
+from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row, name, show_text
 
 LOW_MASS = 0.5
 _HIDDEN_PART = "Hidden."
-_NARROW = 84  # letters across: below that the parts stand one below the other
+_NARROW = 84  # characters across: below that the parts stand one below the other
 
 
 class JudgmentCard(QFrame):
     """The open judgment, with the buttons that override it.
 
     `body_shown` is emitted when the body appears (True) or vanishes, before others have their new sizes.
-    Folded, it is there only while an explanation is written. `ways_wanted`: a person goes to what each way
-    said (True), or back.
+    Folded, it is there only while an explanation is written. `methods_wanted`: an annotator goes to what each
+    method said (True), or back.
     """
 
     body_shown = Signal(bool)
-    ways_wanted = Signal(bool)
+    methods_wanted = Signal(bool)
     prompt_wanted = Signal()
 
     def __init__(self) -> None:
@@ -53,11 +48,11 @@ class JudgmentCard(QFrame):
         self.fold = QToolButton()
         self.badge = LabelBadge(big=True)
         self.own = hint("")
-        self.flipped, self.doubt, self.mass = Pill(), Pill(), Pill()
+        self.flipped, self.uncertainty, self.mass = Pill(), Pill(), Pill()
         self.beginning = OneLine(end=True)
         self.bars, self.orders = ProbabilityBars(), OrderBars()
         self.reason = plain_label()
-        self.outdated = Pill()
+        self.stale = Pill()
         self.explanation = plain_label()
         self.editor = ExplanationEditor()
         self.editor.hide()
@@ -65,20 +60,23 @@ class JudgmentCard(QFrame):
         self.by, self.earlier = hint(""), QToolButton()
         self.human_badge = LabelBadge()
         self.human = plain_label()
-        self.people_heading, self.people = heading("Labels of people"), plain_label()
+        self.annotators_heading, self.annotators = heading("Labels of annotators"), plain_label()
         self.human_from = OneLine()
         self.buttons = wide_buttons()
-        self.each_way, self.prompt = QToolButton(), QToolButton()
+        self.each_method, self.prompt = QToolButton(), QToolButton()
         self._parts = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._lay_out()
-        self._connect()
+        self.fold.clicked.connect(self.toggle_fold)
+        self.prompt.clicked.connect(self.prompt_wanted)
+        self._name_methods()
+        self.each_method.clicked.connect(self.toggle_methods)
 
     def _lay_out(self) -> None:
-        for hidden in (self.flipped, self.doubt, self.mass, self.outdated):
+        for hidden in (self.flipped, self.uncertainty, self.mass, self.stale):
             hidden.hide()
-        why = (heading("Explanation"), self.outdated, self.explanation, self.editor, self.by, self.earlier)
-        people = (self.people_heading, self.people)  # first: what the dataset says may be long
-        human = (*people, heading("Human label"), self.human_badge, self.human, self.human_from)
+        why = (heading("Explanation"), self.stale, self.explanation, self.editor, self.by, self.earlier)
+        annotators = (self.annotators_heading, self.annotators)  # first: what the dataset says may be long
+        human = (*annotators, heading("Human label"), self.human_badge, self.human, self.human_from)
         verdict = in_column(self.reason, self.bars, self.orders, STRETCH, spacing=5)
         self._why = in_column(*why, STRETCH, spacing=5)
         for column, share in ((verdict, 5), (self._why, 6), (in_column(*human, STRETCH, spacing=5), 5)):
@@ -91,37 +89,24 @@ class JudgmentCard(QFrame):
         )
 
     def _head(self) -> QHBoxLayout:
-        """The line that stays when the card is folded."""
         self.fold.setAutoRaise(True)
         self.fold.setArrowType(Qt.ArrowType.DownArrow)
         name(self.fold, "Fold the judgment to one line", "Fold the judgment to one line, or open it (F)")
         self.own.setWordWrap(False)
         self.beginning.hide()
         self.prompt.setText("Prompt…")  # its key is in the tool tip: the marks need the room
-        for button in (self.each_way, self.prompt, self.earlier):
+        for button in (self.each_method, self.prompt, self.earlier):
             button.setProperty("role", "button")
             button.setProperty("compact", True)
-        name(self.prompt, "What the model is shown, key P", "Exactly what the model is shown (P)")
+        name(self.prompt, "Prompt of the model, key P", "The exact prompt of the model (P)")
         marks = QWidget()
         flow = FlowLayout(marks, gap=6, whole=True)
-        pills, help_mark = (self.flipped, self.doubt, self.mass), HelpMark(Topic.DOUBT)
-        for part in (self.badge, self.own, *pills, help_mark, self.each_way, self.prompt):
+        pills, help_mark = (self.flipped, self.uncertainty, self.mass), HelpMark(Topic.UNCERTAINTY)
+        for part in (self.badge, self.own, *pills, help_mark, self.each_method, self.prompt):
             flow.addWidget(part)
-        return in_row(
-            (self.fold, Qt.AlignmentFlag.AlignTop),
-            marks,
-            (self.beginning, STRETCH),
-            spacing=8,
-        )
+        return in_row((self.fold, Qt.AlignmentFlag.AlignTop), marks, (self.beginning, STRETCH), spacing=8)
 
-    def _connect(self) -> None:
-        self.fold.clicked.connect(self.toggle_fold)
-        self.prompt.clicked.connect(self.prompt_wanted)
-        self._name_ways()
-        self.each_way.clicked.connect(self.toggle_ways)
-
-    def show_judgment(self, shown: Shown) -> None:
-        """Show a judgment; an editor that is open stays open."""
+    def show_judgment(self, shown: ReviewedJudgment) -> None:
         judgment = shown.judgment
         if judgment.key != self._key:
             self._key = judgment.key
@@ -129,16 +114,19 @@ class JudgmentCard(QFrame):
         scored = judgment if isinstance(judgment, Judgment) else None
         self.badge.show_label(shown.label)
         self.badge.setVisible(not shown.hidden)
-        self._show_own(shown)
+        # What the judge said where an annotator's label is effective.
+        by_annotator = shown.override is not None and shown.override.preference is not None
+        own = judgment.preference if not isinstance(judgment, Unscored) else None
+        self.own.setText(f"The judge's own: {LABEL_WORDS[own]}" if by_annotator else "")
         reason = f"{capitalised(judgment.reason)}." if isinstance(judgment, Unscored) else ""
         self.reason.setText(visible(HIDDEN if shown.hidden else reason))
         self.reason.setVisible(isinstance(judgment, Unscored))
         self._parts.setStretch(0, 0 if isinstance(judgment, SubmittedLabel) else 5)
         self.bars.setVisible(scored is not None)
         self.orders.setVisible(scored is not None)
-        self.orders.show_readings(together(scored.readings) if scored else ())
+        self.orders.show_raw_predictions(together(scored.raw_predictions) if scored else ())
         self.body.show_scored(scored)
-        self._name_ways()
+        self._name_methods()
         self.bars.show_probabilities(scored.probabilities if scored else ())
         self._show_pills(scored, shown)
         self._show_explanation(shown)
@@ -147,7 +135,6 @@ class JudgmentCard(QFrame):
         self.buttons.show_state(shown.label, shown.undo, shown.redo, shown.writing)
 
     def open_editor(self, text: str, draft: str | None) -> None:
-        """Let a person write in the place of the explanation."""
         self.explanation.hide()
         self.editor.show()
         self._show_parts()
@@ -167,11 +154,9 @@ class JudgmentCard(QFrame):
             self.body.ensureVisible(place.x(), place.y(), 0, line.height())
 
     def take_editor_back(self) -> None:
-        """Give the field, that was lent to another place, its own again."""
         self._why.insertWidget(self._why.indexOf(self.explanation) + 1, self.editor)
 
     def close_editor(self) -> None:
-        """Show the explanation again, from its top: the field may have been scrolled to."""
         self.editor.hide()
         self.explanation.show()
         self._show_parts()
@@ -179,26 +164,21 @@ class JudgmentCard(QFrame):
 
     @property
     def folded(self) -> bool:
-        """True where a person wants one line."""
         return self._folded
 
     @property
     def open(self) -> bool:
-        """True where the body is shown."""
         return not self.body.isHidden()
 
     def set_folded(self, folded: bool) -> None:
-        """Show one line, or everything."""
         self._folded = folded
         self._show_parts()
 
     @Slot()
     def toggle_fold(self) -> None:
-        """The other of the two."""
         self.set_folded(not self._folded)
 
     def _show_parts(self) -> None:
-        """Show what belongs to the card as it is: folded, open, or written in."""
         shown = not self.folded or self.editing
         if shown != self.open:
             self.body.setVisible(shown)
@@ -209,20 +189,21 @@ class JudgmentCard(QFrame):
         self.own.setVisible(shown and bool(self.own.text()))
         self.mass.setVisible(bool(self.mass.text) and (shown or self._low_mass))
 
-    def _name_ways(self) -> None:
-        what = self.body.ways.title.text()
-        self.each_way.setText("Judges" if self.body.ways.of_panel else "Ways")
-        name(self.each_way, f"{what}, key W", f"{what} (W)")
-        self.each_way.setVisible(self.has_ways)
+    def _name_methods(self) -> None:
+        what = self.body.methods.title.text()
+        self.each_method.setText("Judges" if self.body.methods.of_jury else "Methods")
+        name(self.each_method, f"{what}, key W", f"{what} (W)")
+        self.each_method.setVisible(self.has_methods)
 
     @property
-    def has_ways(self) -> bool:
-        """True where each way of asking is shown, because there are several or one says more than a label."""
-        return not self.body.ways.isHidden()
+    def has_methods(self) -> bool:
+        """True where each elicitation method is shown, because there are several or one says more than a
+        label.
+        """
+        return not self.body.methods.isHidden()
 
     @Slot()
     def toggle_orders(self) -> None:
-        """Show what the model read in each order, large, or no longer."""
         shown = self.body.large.isHidden() or not self.open
         if shown:
             self.set_folded(False)
@@ -230,63 +211,53 @@ class JudgmentCard(QFrame):
         self.body.to_top()
 
     @Slot()
-    def toggle_ways(self) -> None:
-        """Go to what each way of asking said, or back to the top."""
-        there = self.open and self.body.at_ways
+    def toggle_methods(self) -> None:
+        there = self.open and self.body.at_methods
         self.set_folded(False)
-        self.ways_wanted.emit(self.has_ways and not there)
+        self.methods_wanted.emit(self.has_methods and not there)
         if there:
             self.fold.setFocus(Qt.FocusReason.ShortcutFocusReason)
             self.body.to_top()
         else:
-            self.body.go_to_ways()
+            self.body.go_to_methods()
 
     @property
     def editing(self) -> bool:
-        """True while a person writes."""
         return not self.editor.isHidden()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the parts one below the other where there is no room beside."""
         super().resizeEvent(event)
         narrow = self.width() < self.fontMetrics().averageCharWidth() * _NARROW
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         self._parts.setDirection(direction)
-        self.body.ways.set_narrow(narrow)
+        self.body.methods.set_narrow(narrow)
         self.buttons.set_narrow(narrow)
 
-    def _show_own(self, shown: Shown) -> None:
-        """What the model said where a person's label is in force."""
-        persons = shown.override is not None and shown.override.preference is not None
-        own = shown.judgment.preference if not isinstance(shown.judgment, Unscored) else None
-        text = f"The judge's own: {LABEL_WORDS[own]}"
-        self.own.setText(text if persons else "")
-
-    def _show_pills(self, scored: Judgment | None, shown: Shown) -> None:
-        self.doubt.setVisible(shown.doubt is not None)
-        self.doubt.say(f"doubt {number(shown.doubt)}", "plain")
+    def _show_pills(self, scored: Judgment | None, shown: ReviewedJudgment) -> None:
+        self.uncertainty.setVisible(shown.uncertainty is not None)
+        self.uncertainty.say(f"uncertainty {number(shown.uncertainty)}", "plain")
         set_tip(
-            self.doubt,
-            "How much a look is worth, from 0 to 1: high where the judge is unsure, its orders disagree"
-            f" or its labels contradict each other; 0 where a person decided. {MORE_BY_F1}",
+            self.uncertainty,
+            "How useful a review is, from 0 to 1: high if the judge is uncertain, its orders"
+            f" disagree or its labels contradict each other; 0 if an annotator decided. {MORE_BY_F1}",
         )
         pill, tip = apart_in_words(scored) if scored is not None else ("", "")
         self.flipped.setVisible(bool(pill))
         self.flipped.say(pill, "warning")
         set_tip(self.flipped, f"{tip} {MORE_BY_F1}")
-        mass = scored.format_mass if scored is not None else None
+        mass = scored.answer_mass if scored is not None else None
         low = self._low_mass = mass is not None and mass < LOW_MASS
-        text = f"format mass {percent(mass)}" if mass is not None else ""
+        text = f"answer mass {percent(mass)}" if mass is not None else ""
         self.mass.say(f"low {text}" if low else text, "bad" if low else "plain")
         set_tip(
             self.mass,
-            "The share of all probability that the four labels hold."
-            f" Low: the model did not understand what it was asked. {MORE_BY_F1}",
+            "Total probability of the four valid answers."
+            f" Low: the model did not understand the question. {MORE_BY_F1}",
         )
 
-    def _show_explanation(self, shown: Shown) -> None:
-        self.outdated.setVisible(shown.outdated)
-        self.outdated.say(outdated_in_words(shown), "warning")
+    def _show_explanation(self, shown: ReviewedJudgment) -> None:
+        self.stale.setVisible(shown.stale)
+        self.stale.say(stale_in_words(shown), "warning")
         cut = " (cut at the length limit)" if is_cut(shown) else ""
         nothing = "No explanation." if shown.label else "No label, no explanation."
         nothing = _HIDDEN_PART if shown.hidden else nothing
@@ -295,13 +266,13 @@ class JudgmentCard(QFrame):
         set_tip(self.beginning, shown.explanation or "")
         show_text(self.by, by_whom(shown))
         set_tip(self.by, "\n".join(override_in_words(override) for override in shown.history))
-        count = earlier_changes(shown)
+        count = len(shown.history) - bool(shown.override)
         words = counted(count, "earlier change", "earlier changes")
         self.earlier.setText(f"{words}… (H)")
         name(self.earlier, f"{words}, key H", "Who changed what, and when (H)")
         self.earlier.setVisible(count > 0)
 
-    def _show_human(self, shown: Shown) -> None:
+    def _show_human(self, shown: ReviewedJudgment) -> None:
         human = shown.human
         label = human.label if human else None
         self.human_badge.setVisible(label is not None)
@@ -309,10 +280,10 @@ class JudgmentCard(QFrame):
             self.human_badge.show_label(label)
         text = (human.explanation if human else None) or ("" if label else "None known.")
         self.human.setText(visible(_HIDDEN_PART if shown.hidden else text))
-        said = ", ".join(f"{clipped(who)}: {LABEL_WORDS[label]}" for who, label in shown.people)
-        self.people.setText(visible(said))
-        set_tip(self.people, "\n".join(f"{who}: {LABEL_WORDS[label]}" for who, label in shown.people))
-        for part in (self.people_heading, self.people):
+        said = ", ".join(f"{clipped(who)}: {LABEL_WORDS[label]}" for who, label in shown.annotators)
+        self.annotators.setText(visible(said))
+        set_tip(self.annotators, "\n".join(f"{who}: {LABEL_WORDS[label]}" for who, label in shown.annotators))
+        for part in (self.annotators_heading, self.annotators):
             part.setVisible(bool(said))
         names = [one_line(path.name) for path in shown.human_from]
         source = f"of {names[0]}" if human and names else f"looked for in {' and '.join(names)}"
@@ -321,29 +292,28 @@ class JudgmentCard(QFrame):
 
 
 def apart_in_words(judgment: Judgment) -> tuple[str, str]:
-    """What is doubtful of who decided a judgment, in a pill, and what that means; both empty for nothing."""
+    """What is uncertain of who decided a judgment, in a pill, and what that means; both empty for nothing."""
     if judgment.judges_differ:
-        return "⚖ judges differ", "The judges of the panel alone would give different labels."
+        return "⚖ judges differ", "The judges of the jury alone would give different labels."
     if judgment.judges_missing:
         decided, of = judgment.judges or 0, (judgment.judges or 0) + judgment.judges_missing
         return (
             f"⚖ {decided} of {of} judges",
-            "The other judges of the panel could not say anything: each counts as one to which all four"
-            " labels are equally likely.",
+            "The other judges of the jury gave no answer: each counts as equal"
+            " probabilities of the four labels.",
         )
     if judgment.flipped:
-        return "⇄ flipped", "The two orders alone would give different labels."
+        return "⇄ flipped", "Position-inconsistent: the two orders alone would give different labels."
     return "", ""
 
 
-def own_explanation(shown: Shown) -> Explanation | None:
-    """What the model wrote for the label in force, else its first text."""
+def own_explanation(shown: ReviewedJudgment) -> Explanation | None:
     judgment = shown.judgment
     return None if isinstance(judgment, Unscored) else judgment.explanation_for(shown.label)
 
 
-def outdated_in_words(shown: Shown) -> str:
-    """That the explanation in force is of another label, and of which, where that is known."""
+def stale_in_words(shown: ReviewedJudgment) -> str:
+    """That the effective explanation is of another label, and of which, where that is known."""
     theirs, own = shown.override, own_explanation(shown)
     written_for = own.preference if own else None
     if theirs is not None and theirs.explanation is not None:
@@ -352,13 +322,13 @@ def outdated_in_words(shown: Shown) -> str:
     return f"{said}: {LABEL_WORDS[written_for]}" if written_for else said
 
 
-def is_cut(shown: Shown) -> bool:
-    """True where the explanation in force is the model's and ended at the length limit."""
+def is_cut(shown: ReviewedJudgment) -> bool:
+    """True where the effective explanation is the model's and ended at the length limit."""
     own = own_explanation(shown)
     return own is not None and own.cut and own.text == shown.explanation
 
 
-def by_whom(shown: Shown) -> str:
+def by_whom(shown: ReviewedJudgment) -> str:
     """Who overrode what, in a line or two; what the model had written, where it is replaced."""
     lines = [f"{standing_in_words(shown.override)}."] if shown.override else []
     own = shown.judgment.explanation if not isinstance(shown.judgment, Unscored) else None
@@ -367,8 +337,3 @@ def by_whom(shown: Shown) -> str:
     if shown.draft:
         lines.append(shown.draft)
     return visible("\n".join(lines))
-
-
-def earlier_changes(shown: Shown) -> int:
-    """How many there were beside the one in force."""
-    return len(shown.history) - (1 if shown.override else 0)

@@ -1,62 +1,77 @@
-"""The judgments of one item: a strip of all criteria, the card of one, and the way of a wish to the store.
-
-Knows: which wish is whose, when the card is to be shown anew. Does not know: what a wish comes to, lists.
+"""The judgments of one item: a strip of all criteria, the card of one, the way of a request to the store, and
+what a screen reader is told of it. Then on to the next item: one is accepted, skipped, reopened.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 
-from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QListWidget, QPushButton, QWidget
 
-from engine.core.formatting import counted
+from engine.annotations.records import AnnotationKind, AnyWord, annotations_in
+from engine.core.formatting import counted, words
 from engine.core.items import Preference
-from engine.core.judgments import JudgmentKey, NewOverride, SubmittedLabel, Unscored
-from engine.core.said import AnyWord
-from gui.kit.layouts import STRETCH, in_column
-from gui.kit.lines_dialog import LinesDialog
-from gui.people.blind import HIDDEN
-from gui.people.drafts import Soon
-from gui.people.reviewer import Reviewer
-from gui.people.said_in_words import override_in_words
-from gui.review.criterion_strip import CriterionStrip
+from engine.core.judgments import JudgmentKey, ReviewState, SubmittedLabel, Unscored
+from gui.review.annotators import Reviewer, WhoButton
+from gui.review.criterion_strip import CriterionStrip, OverrideButtons
 from gui.review.judgment_card import JudgmentCard
-from gui.review.override_controls import OverrideButtons
-from gui.review.review_jobs import Review
-from gui.review.session import Change, ReviewSession, Shown
-from gui.work.state import NEXT_CRITERION
-from gui.work.workspace import Workspace
+from gui.review.progress import DelayedSave
+from gui.review.review_jobs import HIDDEN, Review
+from gui.review.session import Change, ReviewedJudgment, ReviewSession, override_in_words
+from gui.widgets.actions import LONGEST, Announcer, press_once
+from gui.widgets.fields import FlowLayout
+from gui.widgets.foreign_text import OneLine, one_line, set_tip, tip
+from gui.widgets.label_mark import LABEL_WORDS
+from gui.widgets.labels import STRETCH, guard, in_column, in_row, keep_room, make_room, name
+from gui.workspace.state import NEXT_CRITERION
+from gui.workspace.workspace import Workspace
+
+
+class LinesDialog(QDialog):
+    def __init__(self, title: str, lines: Sequence[str], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(title)
+        self.lines = lines
+        self._list = QListWidget()
+        self._list.setWordWrap(True)
+        self._list.setTextElideMode(Qt.TextElideMode.ElideNone)
+        for line in lines:
+            self._list.addItem(one_line(line))
+            self._list.item(self._list.count() - 1).setToolTip(tip(line))
+        self._list.setCurrentRow(len(lines) - 1)
+        name(self._list, title)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        in_column((self._list, STRETCH), buttons, on=self, margins=None)
+        make_room(self, 72, 14)
+        self._list.setFocus()
+
 
 NEXT_ITEM = "items"
 AFTER_LABEL = {
-    "": "stay with its criterion",
-    "on": "go on to the next criterion you did not label",
-    NEXT_ITEM: "go on to the next criterion, then the next item",
+    "": "stay on the criterion",
+    "on": "go to the next unlabelled criterion",
+    NEXT_ITEM: "go to the next criterion, then the next item",
 }
 """What follows a label, by how the window remembers it."""
 
 
 class JudgmentDesk(QWidget):
-    """Shows the judgments of the item that it is given, and carries out what a person wishes of them."""
-
     shown = Signal(object)  # a Shown, other than the one before: what the card shows now
     focus_free = Signal()  # the editor is about to vanish, and keys must go somewhere else
     labelled = Signal(object)  # all that is wanted of the item: go on; when it was said what was said before
     item_wanted = Signal(object)  # a JudgmentKey of another item, which was left by itself
     put_aside = Signal()  # the editor vanishes though nobody closed it: its text is a draft
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        reviewer: Reviewer,
-        session: ReviewSession,
-    ) -> None:
+    def __init__(self, workspace: Workspace, reviewer: Reviewer, session: ReviewSession) -> None:
         super().__init__()
         self._workspace = workspace
-        self._named = reviewer.who.then  # does what needs a person's name
+        self._named = reviewer.who.then  # does what needs an annotator's name
         self._progress = reviewer.progress
         self.session = session
-        self._shown: Shown | None = None
+        self._shown: ReviewedJudgment | None = None
         self.strip = CriterionStrip()
         self.card = JudgmentCard()
         in_column(self.strip, (self.card, STRETCH), on=self, spacing=4)
@@ -66,9 +81,9 @@ class JudgmentDesk(QWidget):
         self.card.earlier.clicked.connect(self.show_history)
         self.card.editor.saved.connect(self._save)
         self.card.editor.left.connect(self._leave)
-        self.card.editor.field.textChanged.connect(Soon(self.keep_draft, self).ask)
+        self.card.editor.field.textChanged.connect(DelayedSave(self.keep_draft, self).ask)
         workspace.overrides_changed.connect(self._follow_override)
-        workspace.reviewed.connect(self._follow_people)
+        workspace.reviewed.connect(self._follow_annotators)
         workspace.unsaid.connect(self._take_back)
         reviewer.blind_changed.connect(self._follow_blind)
         reviewer.drafts.changed.connect(self._follow_draft)
@@ -90,14 +105,12 @@ class JudgmentDesk(QWidget):
         self._show_anew()
 
     def show_nothing(self) -> None:
-        """There is no item to look at."""
         self.finish_writing()
         self.session.close()
         self.setEnabled(False)
 
     @Slot()
     def show_changes(self) -> None:
-        """Show what has changed of the item, if anything has."""
         rows = self.session.rows
         if rows:
             self.strip.show_rows(rows, self.session.criterion, self.session.begun)
@@ -105,14 +118,12 @@ class JudgmentDesk(QWidget):
 
     @Slot(str)
     def choose_criterion(self, criterion: str) -> None:
-        """Open another judgment of the item."""
         if self.session.item_id and criterion != self.session.criterion:
             self.finish_writing()
             self.session.criterion = criterion
             self._show_anew()
 
     def choose_number(self, number: int) -> None:
-        """Open the criterion of a key, from 0."""
         count = len(self.session.criteria)
         if number < count:
             self.choose_criterion(self.session.criteria[number])
@@ -121,24 +132,22 @@ class JudgmentDesk(QWidget):
 
     @Slot()
     def fold(self) -> None:
-        """Fold the card to one line, or open it."""
         self._on_card(self.card.toggle_fold)
 
     @Slot()
     def show_orders(self) -> None:
-        """Show what the model read in each order, large, or no longer."""
         self._on_card(self.card.toggle_orders, self._no_readings)
 
     @Slot()
-    def show_ways(self) -> None:
-        """Go to what each way of asking said, or back."""
-        alone = "The run asked in one way: the bars of the orders say all of it."
-        self._on_card(self.card.toggle_ways, self._no_readings or (alone if not self.card.has_ways else ""))
+    def show_methods(self) -> None:
+        alone = "The run has one elicitation method: the bars of the orders show all of it."
+        self._on_card(
+            self.card.toggle_methods, self._no_readings or (alone if not self.card.has_methods else "")
+        )
 
     def _on_card(self, do: Callable[[], object], why_not: str = "") -> None:
-        """Do something with the card, or say why it makes no sense."""
         if self.card.isHidden():
-            why_not = "The columns are in the place of the judgment: V takes them away."
+            why_not = "The columns replace the judgment: press V to close them."
         if why_not:
             self._workspace.note.emit(why_not)
         else:
@@ -151,12 +160,11 @@ class JudgmentDesk(QWidget):
         if not self.session.may_see:
             return HIDDEN
         if isinstance(judgment, SubmittedLabel):
-            return "A submission says labels alone, not what its judge read in each order or way."
+            return "A submission has only labels, not the raw predictions of each order and method."
         return f"Unscored: {judgment.reason}." if isinstance(judgment, Unscored) else ""
 
     @Slot()
     def show_history(self) -> None:
-        """List who changed the open judgment, what and when."""
         lines = (
             [override_in_words(override) for override in self._shown.history]
             if self._shown is not None
@@ -165,7 +173,9 @@ class JudgmentDesk(QWidget):
         if lines:
             LinesDialog("Changes of this judgment, the newest last", lines, self).open()
         else:
-            self._workspace.note.emit("Nobody has changed this judgment." if self.session.may_see else HIDDEN)
+            self._workspace.note.emit(
+                "This judgment has not been changed." if self.session.may_see else HIDDEN
+            )
 
     def lay_out_now(self) -> None:
         """At once; else the card still asks for as much room as before."""
@@ -175,7 +185,6 @@ class JudgmentDesk(QWidget):
                 layout.activate()
 
     def restyle(self) -> None:
-        """Follow the colours."""
         self.strip.restyle()
         self.card.buttons.restyle()
 
@@ -190,10 +199,9 @@ class JudgmentDesk(QWidget):
             self._shown = shown
             self.shown.emit(shown)
 
-    # What a person wishes
+    # What an annotator requests
 
     def follow(self, buttons: OverrideButtons) -> None:
-        """Do what a person wants by some buttons."""
         buttons.label_wanted.connect(self.override_label)
         buttons.edit_wanted.connect(self.edit)
         buttons.undo_wanted.connect(self.undo)
@@ -201,15 +209,14 @@ class JudgmentDesk(QWidget):
 
     @Slot(object)
     def override_label(self, label: Preference) -> None:
-        """Let a person's label stand for the model's; his own explanation stays."""
         if self.session.judgment is not None:
             self._named(partial(self._change, self.session.key, label))
 
-    def settle(self) -> bool:
-        """Let the open judgment be settled as most people say; False where that is not possible."""
-        change = self.session.settle()
+    def adjudicate(self) -> bool:
+        """Let the open judgment be adjudicated as most annotators say; False where that is not possible."""
+        change = self.session.adjudicate()
         self._carry_out(change)
-        return change.override is not None or not change.note
+        return bool(change.say) or not change.note
 
     def _change(self, key: JudgmentKey, label: Preference) -> None:
         session, before = self.session, self.session.said_of_item()
@@ -218,33 +225,27 @@ class JudgmentDesk(QWidget):
         self._progress.follow_label(key.item_id)
         if not (said and follows and key == session.key):
             return
-        settled = session.settling and follows == NEXT_ITEM  # one judgment, whoever labelled the others
-        if missing := session.to_label(self._progress.criterion) if not settled else []:
+        adjudicated = session.settling and follows == NEXT_ITEM  # one judgment, whoever labelled the others
+        if missing := session.to_label(self._progress.criterion) if not adjudicated else []:
             self.choose_criterion(missing[0])
         elif follows == NEXT_ITEM and not self.writing:
             self.labelled.emit(before)
 
     @Slot()
     def undo(self) -> None:
-        """Take back what this person did last with the item."""
         if self.session.judgment is not None:
             self._carry_out(self.session.undo())
 
     @Slot()
     def redo(self) -> None:
-        """Do again what this person took back last."""
         if self.session.judgment is not None:
             self._carry_out(self.session.redo())
 
     def _carry_out(self, change: Change) -> bool:
-        """Let the store keep it; True where a label or an explanation is said. What is in force is shown once
-        it is stored, not when it is wished for.
+        """Let the store keep it; True where a label or an explanation is said. What is effective is shown
+        once it is stored, not when it is requested.
         """
-        new, said = change.override, False
-        if new is not None:
-            said = bool(self._workspace.say(new, over=change.over))
-        if change.review is not None:
-            said = self._workspace.review(change.review)
+        said = change.say is not None and bool(self._workspace.say(change.say, over=change.over))
         for undo in change.undo:
             self._workspace.take_back(undo)
         if change.item_id:
@@ -257,7 +258,6 @@ class JudgmentDesk(QWidget):
 
     @Slot()
     def edit(self) -> None:
-        """Let a person write the explanation; from a draft where there is one."""
         if self.writing:
             self.card.editor.go_on()
         elif not self.session.may_see:
@@ -266,14 +266,12 @@ class JudgmentDesk(QWidget):
             self._named(self._write)
 
     def _write(self) -> None:
-        begun = self.session.begin_writing()
-        if begun is not None:
+        if (begun := self.session.begin_writing()) is not None:
             self.card.open_editor(*begun)
             self._show()
 
     @property
     def writing(self) -> bool:
-        """True while a person writes an explanation."""
         return self.session.writing
 
     def finish_writing(self) -> None:
@@ -290,7 +288,6 @@ class JudgmentDesk(QWidget):
         self.session.keep_draft(self.card.editor.text, self.card.editor.changed)
 
     def _put_aside(self, note: str) -> None:
-        """Close the editor; what is new in it is a draft, and `note` says so."""
         self.keep_draft()
         if self.card.editor.changed:
             self._workspace.note.emit(note)
@@ -325,8 +322,7 @@ class JudgmentDesk(QWidget):
         self._show()
 
     @Slot(str)
-    def _follow_people(self, item_id: str) -> None:
-        """Others' labels of the item may have come, or what was hidden may be shown."""
+    def _follow_annotators(self, item_id: str) -> None:
         if item_id == self.session.item_id:
             self.show_changes()
 
@@ -345,5 +341,203 @@ class JudgmentDesk(QWidget):
     @Slot(object)
     def _take_back(self, what: AnyWord) -> None:
         """Something will not be stored: what was written is there again."""
-        if isinstance(what, NewOverride) and self.session.lost(what.key):
-            self.edit()
+        for word in annotations_in(what):
+            if word.kind is AnnotationKind.OVERRIDE and self.session.lost(word.key):
+                self.edit()
+
+
+class ReviewAnnouncements(Announcer):
+    _item_id: str | None = None
+    # A judgment, and which label and explanation were shown of it last.
+    _told: tuple[JudgmentKey, str, str | None] | None = None
+
+    def show_item(self, item_id: str, instruction: str) -> None:
+        if item_id != self._item_id:
+            self._item_id = item_id
+            begun = one_line(instruction[:LONGEST])
+            self.say(
+                f"Item {one_line(item_id)}: {begun}" if begun else f"Item {one_line(item_id)}", at_once=True
+            )
+
+    @Slot(object)
+    def show_judgment(self, shown: ReviewedJudgment) -> None:
+        """Say the label where it, or the open criterion, is another one, and the explanation where that alone
+        is; of a new item its label is said alone.
+        """
+        key, label = shown.judgment.key, HIDDEN if shown.hidden else LABEL_WORDS[shown.label]
+        before, self._told = self._told, (key, label, shown.explanation)
+        if before is None or before[0].item_id != key.item_id:
+            return
+        if before[:2] != (key, label):
+            self.say(f"{words(key.criterion).capitalize()}: {label}")
+        elif before != self._told:
+            self.say(f"Explanation: {one_line((shown.explanation or 'none')[:LONGEST])}")
+
+
+class QueueLine(QWidget):
+    def __init__(self, who: WhoButton, adjudicate: QWidget) -> None:
+        super().__init__()
+        self.text = OneLine()
+        self.confirm = QPushButton("Accept (Enter)")
+        self.follow_criterion(None)
+        self.skip = QPushButton("Skip (S)")
+        name(self.skip, "Skip the item", "Skip the item for now; the next one to do follows")
+        self.again = QPushButton("Reopen (T)")
+        name(self.again, "Reopen the item: mark it to do")
+        buttons = QWidget()
+        flow = FlowLayout(buttons, gap=4, whole=True)
+        for button in (self.confirm, self.skip, self.again, adjudicate):
+            flow.addWidget(button)
+        for button in (self.confirm, self.skip):
+            press_once(button)
+        keep_room(self.again, adjudicate)
+        guard(self)
+        in_column(in_row((self.text, STRETCH), who), buttons, on=self, spacing=4)
+
+    def show_progress(self, words: str) -> None:
+        self.text.setText(words)
+        set_tip(self.text, words)
+        self.text.setAccessibleName(words)
+
+    def follow_criterion(self, criterion: str | None) -> None:
+        what = f"its label on {words(criterion)}" if criterion else "all its labels"
+        name(self.confirm, "Accept the item", f"You agree with {what}; the next one to do follows")
+
+    def show_state(self, state: ReviewState | None, reopens: bool) -> None:
+        self.confirm.setEnabled(state is not None)
+        self.skip.setEnabled(state is not None)
+        self.again.setVisible(reopens)
+
+
+class ItemQueue(QObject):
+    """What Enter, S and T do. `go_on` chooses the next item that is to do; False where there is none.
+    `next_unsettled`: where annotators differ next, but for one judgment.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        reviewer: Reviewer,
+        desk: JudgmentDesk,
+        line: QueueLine,
+        *,
+        go_on: Callable[[], bool],
+        next_unsettled: Callable[[JudgmentKey], JudgmentKey | None],
+    ) -> None:
+        super().__init__(desk)
+        self._workspace, self._reviewer, self._desk = workspace, reviewer, desk
+        self._go_on, self._next_unsettled = go_on, next_unsettled
+        line.confirm.clicked.connect(self.confirm)
+        line.skip.clicked.connect(self.skip)
+        line.again.clicked.connect(self.take_back)
+        desk.labelled.connect(self._go_on_by_itself)
+
+    @Slot()
+    def confirm(self) -> None:
+        """Agree with all effective labels of the item, or with that on the criterion that alone is wanted;
+        who adjudicates adjudicates the open judgment.
+        """
+        if self._desk.session.settling:
+            self._reviewer.who.then(self._adjudicate)
+        else:
+            self._begin(ReviewState.DONE)
+
+    @Slot()
+    def skip(self) -> None:
+        self._begin(ReviewState.SKIPPED)
+
+    @Slot()
+    def take_back(self) -> None:
+        """The item is to do; labels that were accepted stay until others are given."""
+        progress, shown = self._reviewer.progress, self._shown
+        if shown is None:
+            return
+        _, item_id = shown
+        if progress.state(item_id) is ReviewState.TO_DO:
+            self._workspace.note.emit("The item is marked to do already.")
+        elif not progress.reopens(item_id):
+            on = words(progress.criterion or "")
+            self._workspace.note.emit(f"You have labelled {on}: U undoes that, another label replaces it.")
+        else:
+            progress.mark(item_id, ReviewState.TO_DO)
+
+    @property
+    def _shown(self) -> tuple[int, str] | None:
+        """The run and the item that are shown; None where that run is not the open one: what is said of an
+        item is kept for the open run.
+        """
+        session = self._desk.session
+        return (session.run_id, session.item_id) if session.run is not None and session.item_id else None
+
+    def _begin(self, state: ReviewState) -> None:
+        if self._shown is not None:
+            self._reviewer.who.then(partial(self._finish, self._shown, state))
+
+    def _adjudicate(self) -> None:
+        """Adjudicate the open judgment as most annotators say, where it is not adjudicated; on to the next
+        one.
+        """
+        key = self._desk.session.key
+        self._desk.finish_writing()
+        if self._shown is None or not self._desk.adjudicate():
+            return
+        self._go_on_settling(key)
+
+    def _go_on_settling(self, adjudicated: JudgmentKey) -> None:
+        following = self._next_unsettled(adjudicated)
+        if following is None:
+            self._workspace.note.emit("No listed item is left to adjudicate.")
+        else:
+            self._workspace.show_in_review(following)
+
+    @Slot(object)
+    def _go_on_by_itself(self, before: Collection[datetime]) -> None:
+        """All that is wanted of the item is labelled; `before`: when it was said what was said before."""
+        session, shown = self._desk.session, self._shown
+        if shown is None:
+            return
+        if session.settling:
+            self._go_on_settling(session.key)
+        else:
+            self._finish(shown, ReviewState.DONE, agrees=False)
+        session.went_on(shown[1], before)
+        self._desk.show_changes()
+
+    def _finish(self, shown: tuple[int, str], state: ReviewState, agrees: bool = True) -> None:
+        if self._shown != shown:
+            return
+        _, item_id = shown
+        session, alone = self._desk.session, self._reviewer.progress.criterion
+        confirmed: Mapping[str, Preference] = {}
+        if state is ReviewState.DONE and (missing := self._owed(item_id)):
+            self._workspace.note.emit(f"Label it first: {', '.join(map(words, missing))}.")
+            self._desk.choose_criterion(missing[0])
+            return
+        if state is ReviewState.DONE and agrees and not self._reviewer.blind.on:
+            self._desk.finish_writing()
+            effective = session.effective_labels()
+            confirmed = effective if alone is None else {alone: effective[alone]}
+        closes = state is ReviewState.DONE and alone is not None
+        rest = self._without_label(item_id, but=alone) if closes else ()
+        mark = None if rest else state  # of the item as a whole
+        mark_item = partial(self._reviewer.progress.mark, item_id, mark)
+        nothing = mark is None and not confirmed  # a label that was given blind is said
+        said = nothing or mark_item(confirmed, session.origin, session.seed)
+        if said and not self._go_on():
+            self._workspace.note.emit("No item is left to do by this filter.")
+
+    def _owed(self, item_id: str) -> Sequence[str]:
+        session, alone = self._desk.session, self._reviewer.progress.criterion
+        wanted = session.criteria if alone is None else [alone]
+        if self._reviewer.blind.on:
+            # Each label was given by itself; that of another annotator must not take its place unseen.
+            return [each for each in self._without_label(item_id) if each in wanted]
+        if session.run is None or (alone is None and not session.run.results.run.submitted):
+            return []
+        labelled = session.effective_labels()  # what a submission lacks, only annotators can add
+        return [each for each in wanted if each not in labelled]
+
+    def _without_label(self, item_id: str, but: str | None = None) -> Sequence[str]:
+        blind, criteria = self._reviewer.blind, self._desk.session.criteria
+        unlabelled = (each for each in criteria if not blind.labelled(JudgmentKey(item_id, each)))
+        return [each for each in unlabelled if each != but]

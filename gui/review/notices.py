@@ -9,32 +9,30 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QFrame, QPushButton, QWidget
 
+from engine.annotations.records import ListOrder, WantedItems
 from engine.core.formatting import visible
 from engine.core.health import NOT_LOOKED_AT, HealthVerdict
-from engine.core.review_filters import ListOrder, WantedItems
-from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import OneLine, plain_label, set_tip
-from gui.kit.labels import heading, hint, main_button, name, set_role
-from gui.kit.layouts import STRETCH, in_column, in_row
-from gui.kit.remedies import IN_THE_WINDOW
-from gui.reading.glossary import MORE_BY_F1
-from gui.work.open_run import OpenRun, UnderWay
-from gui.work.page_name import PageName
-from gui.work.workspace import Workspace
+from gui.widgets.action_table import with_keys
+from gui.widgets.fields import FlowLayout
+from gui.widgets.foreign_text import OneLine, plain_label, set_tip
+from gui.widgets.glossary import MORE_BY_F1
+from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row, main_button, name, set_role
+from gui.widgets.notice import IN_THE_WINDOW
+from gui.workspace.open_run import OpenRun, UnderWay
+from gui.workspace.state import PageName
+from gui.workspace.workspace import Workspace
 
 _HEALTH = {
     HealthVerdict.LOOK: ("⚠ The model may not judge as it should", "warning"),
     HealthVerdict.DOES_NOT_JUDGE: ("⚠ The model does not judge", "bad"),
-    HealthVerdict.TOO_FEW: ("⚠ Few items, and what they show speaks against the model", "warning"),
+    HealthVerdict.TOO_FEW: ("⚠ Few items, with signs that the model does not judge", "warning"),
 }
 
-ALIKE = 0.01  # doubts that lie no further apart say nothing
+ALIKE = 0.01  # uncertainties that lie no further apart say nothing
 _FEWEST_ALIKE = 3  # items: two are alike by chance
 
 
 class NothingToReview(QWidget):
-    """Says why there is nothing, and leads to where a run is made."""
-
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
         self._workspace = workspace
@@ -43,7 +41,11 @@ class NothingToReview(QWidget):
         self.button = main_button("")
         self.button.clicked.connect(self._go)
         self.submission = QPushButton("Open submission…")
-        name(self.submission, "Open a submission file", "Open a submission file, to review it (Ctrl+Shift+O)")
+        name(
+            self.submission,
+            "Open a submission file",
+            with_keys("Open a submission file, to review it", "open_submission"),
+        )
         self.submission.clicked.connect(workspace.submission_wanted)
         in_column(
             STRETCH,
@@ -59,14 +61,13 @@ class NothingToReview(QWidget):
         self.follow()
 
     def follow(self) -> None:
-        """Say it of the run that is open, else of the one that is being judged, if one is."""
         judging = self._judging
         self.button.setText("Show what is judged so far" if judging and judging.judged else "Go to Judge")
         name(self.button, self.button.text() if judging and judging.judged else "Go to the Judge page")
         if judging is not None:
             far = f"{judging.judged:,} of {judging.items:,} items"
             self._first.setText(f"Run {judging.run_id} is being judged: {far}.")
-            self._next.setText("It is opened here when it ends.")
+            self._next.setText("It opens here when it ends.")
         elif self._workspace.run is None:
             self._first.setText("No run is open.")
             self._next.setText("Judge a dataset, choose a run above, or open a submission file.")
@@ -76,7 +77,6 @@ class NothingToReview(QWidget):
 
     @property
     def _judging(self) -> UnderWay | None:
-        """The run that is being judged, where no other one is open."""
         is_other = self._workspace.run is not None and not self._workspace.judges_open_run
         return None if is_other else self._workspace.judging
 
@@ -90,8 +90,6 @@ class NothingToReview(QWidget):
 
 
 class PartOfRun(QFrame):
-    """Says that the open run was read before its end, and reads it again."""
-
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
         self.setProperty("role", "note")
@@ -104,7 +102,6 @@ class PartOfRun(QFrame):
         self.follow()
 
     def follow(self) -> None:
-        """Show or hide, as the open run needs it."""
         run, judging = self._workspace.run, self._workspace.judging
         shown = len(run.results.judged) if run else 0
         goes_on = self._workspace.judges_open_run
@@ -118,8 +115,6 @@ class PartOfRun(QFrame):
 
 
 class MissingDataset(QFrame):
-    """Says that the run's dataset is not at hand, and asks for its file."""
-
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
         self.setProperty("role", "note")
@@ -139,27 +134,25 @@ class MissingDataset(QFrame):
         self.follow()
 
     def follow(self) -> None:
-        """Show or hide, as the open run needs it."""
         run = self._workspace.run
         self.setVisible(run is not None and run.dataset is None)
         if run is None or run.dataset is not None:
             self._looked_for = None
             return
         identity = run.results.run.identity
-        again = "The file that you chose holds other items. " if self._looked_for else ""
+        again = "The file that you chose has other items. " if self._looked_for else ""
         if again and self._workspace.dataset is not None and self._workspace.dataset.columns is not None:
             again = "Read by these columns, the file that you chose holds other items. "
         self.text.setText(
             visible(
-                f"{again}The dataset of {run.results.run.called} ({identity.dataset_path}) is gone or has"
-                " changed."
+                f"{again}The dataset of {run.results.run.called} ({identity.dataset_path}) is missing or has"
+                f" changed."
                 " The judgments are shown without the texts."
             )
         )
         self._looked_for = None
 
     def look_in(self, path: Path) -> None:
-        """Try a file."""
         run = self._workspace.run
         if run is not None:
             self._looked_for = run.id
@@ -197,7 +190,6 @@ class HealthLine(OneLine):
         self.hide()
 
     def look_at(self, run: OpenRun | None) -> None:
-        """Show the health of a run."""
         health = run.health if run is not None else NOT_LOOKED_AT
         text, role = _HEALTH[health.verdict] if health.doubted else ("", "hint")
         set_role(self, role)
@@ -209,8 +201,6 @@ class HealthLine(OneLine):
 
 
 class _Line(QFrame):
-    """A note with buttons below it; hidden until there is something to say."""
-
     def __init__(self, *buttons: QPushButton) -> None:
         super().__init__()
         self.setProperty("role", "note")
@@ -223,15 +213,12 @@ class _Line(QFrame):
 
 
 class WantedLine(_Line):
-    """Says which items another page wanted listed, and leaves them."""
-
     def __init__(self) -> None:
         self.show_all = QPushButton("Show all")
         name(self.show_all, "Show all items again")
         super().__init__(self.show_all)
 
     def follow(self, wanted: WantedItems | None, shown: int) -> None:
-        """What the listed items have in common, and how many they are; nothing where none are wanted."""
         self.setVisible(wanted is not None)
         if wanted is None:
             return
@@ -243,29 +230,24 @@ class WantedLine(_Line):
 
 
 class AlikeLine(_Line):
-    """Says that all doubts are alike, and offers another order."""
-
     wanted = Signal(object)  # a ListOrder
 
     def __init__(self) -> None:
         self.by_dataset = QPushButton("Dataset order")
         name(self.by_dataset, "List the items in the order of the dataset")
-        self.by_people = QPushButton("Disagreements first")
-        name(self.by_people, "List the items first whose labels differ from the human ones")
-        super().__init__(self.by_people, self.by_dataset)
-        self.text.setText("All doubts are alike: this order says nothing.")
+        self.by_annotators = QPushButton("Disagreements first")
+        name(self.by_annotators, "List the items first whose labels differ from the human ones")
+        super().__init__(self.by_annotators, self.by_dataset)
+        self.text.setText("All uncertainties are alike: this order means nothing.")
         self.by_dataset.clicked.connect(lambda: self.wanted.emit(ListOrder.DATASET))
-        self.by_people.clicked.connect(lambda: self.wanted.emit(ListOrder.DISAGREEMENT))
+        self.by_annotators.clicked.connect(lambda: self.wanted.emit(ListOrder.DISAGREEMENT))
 
     def follow(self, order: ListOrder, items: int, spread: float, labelled: bool) -> None:
-        """Show or hide, as a list needs it."""
-        self.by_people.setVisible(labelled)
-        self.setVisible(order is ListOrder.DOUBT and items >= _FEWEST_ALIKE and spread < ALIKE)
+        self.by_annotators.setVisible(labelled)
+        self.setVisible(order is ListOrder.UNCERTAINTY and items >= _FEWEST_ALIKE and spread < ALIKE)
 
 
 class NoSampleLine(_Line):
-    """Says of an order of the hardest items what its labels are good for, and offers the random sample."""
-
     wanted = Signal(object)  # a ListOrder
 
     def __init__(self) -> None:
@@ -273,11 +255,11 @@ class NoSampleLine(_Line):
         name(self.at_random, "List the items in the order of the random sample")
         super().__init__(self.at_random)
         self.text.setText(
-            "Labels in this order teach a calibration; they are no sample. For rates, win rates or accuracy"
-            " label a random sample."
+            "Use labels in this order to fit a calibration. They are not a random sample: for rates, win"
+            " rates"
+            " or accuracy, label the random sample."
         )
         self.at_random.clicked.connect(lambda: self.wanted.emit(ListOrder.RANDOM))
 
     def follow(self, order: ListOrder) -> None:
-        """Show or hide, as an order needs it."""
-        self.setVisible(order is ListOrder.LEAST_SURE)
+        self.setVisible(order is ListOrder.MOST_UNCERTAIN)

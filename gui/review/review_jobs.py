@@ -1,7 +1,10 @@
 """Jobs of the review: the list of judgments to look at, one item of it again, runs to read beside, two texts
-compared.
+compared; annotations of a run exported to a file, those of others counted and imported.
 
-Knows: what a person looks at, and in which order. Does not know: windows.
+In blind labelling, what the judge and others said is hidden until the annotator has given their own label.
+Who shows anything of a judgment (a label, a probability, an explanation, an uncertainty, another annotator's
+label, the human label) asks `Blind.shows`, also for tips and accessible names; a search, too, finds nothing
+else.
 """
 
 import re
@@ -11,19 +14,26 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.core.item_sample import USUAL_SEED
-from engine.core.items import Gold
+from engine.annotations.records import Filters, ListOrder, search_pattern
+from engine.core.formatting import counted, listed
+from engine.core.items import Gold, Preference
 from engine.core.judgments import JudgedItem, JudgmentKey, ReviewState
-from engine.core.review_filters import Filters, ListOrder, search_pattern
-from gui.work.garbage import many_records
-from gui.work.lanes import Job, JobControl
+from engine.core.tables import Sheet
+from engine.settings.sampling import DEFAULT_SEED
+from engine.system.files import check_targets
+from gui.workspace.garbage import many_records
+from gui.workspace.open_run import Opened
+from gui.workspace.threads import Job, JobControl
 
 if TYPE_CHECKING:
-    from engine.core.run_records import StoredRun
+    from engine.analysis.review_order import Remarks, ReviewItem, ReviewRow
     from engine.data.dataset import Dataset
-    from engine.decisions.run_results import RunResults
-    from engine.review.doubt import ReviewItem, ReviewRow
-    from engine.review.remarks import Remarks
+    from engine.results.annotation_file import AnnotationFile
+    from engine.results.annotation_import import Joining
+    from engine.results.run_results import RunResults
+    from engine.settings.identity import StoredRun
+
+HIDDEN = "Hidden until you give your own label: A, B, G or X."
 
 
 @dataclass(frozen=True)
@@ -32,7 +42,7 @@ class Review:
     label.
 
     By item id: `places`, which of the judged items; `gold_rows`, which row of the dataset with human labels.
-    `seed`: of the random sample of it. `shown`: a row as it may be shown, see gui.people.blind; `rows`
+    `seed`: of the random sample of it. `shown`: a row as it may be shown, see `Blind`; `rows`
     themselves are for no one's eyes.
     """
 
@@ -41,11 +51,10 @@ class Review:
     places: Mapping[str, int]
     gold_rows: Mapping[str, int]
     labelled: bool = False
-    seed: int = USUAL_SEED
+    seed: int = DEFAULT_SEED
     shown: "Callable[[ReviewRow], ReviewRow] | None" = None
 
     def of_item(self, item_id: str) -> "Sequence[ReviewRow]":
-        """The rows of one item, as they may be shown."""
         start = self.places[item_id] * len(self.criteria)
         rows = self.rows[start : start + len(self.criteria)]
         return rows if self.shown is None else [self.shown(row) for row in rows]
@@ -55,7 +64,6 @@ class Review:
         return [row for row in self.of_item(item_id) if criterion in (None, row.criterion)]
 
     def change_item(self, item_id: str, rows: "Sequence[ReviewRow]") -> None:
-        """Put other rows in the place of an item's."""
         start = self.places[item_id] * len(self.criteria)
         self.rows[start : start + len(self.criteria)] = rows
 
@@ -64,10 +72,10 @@ class Review:
 class Listing:
     """The items that pass. `places`: by item id, the place in `items`.
 
-    `passing`: by item id, the criteria of the rows that pass; empty where the wish leaves nothing out.
-    `spread`: how far the doubts of the items lie apart, 0 to 1. `hits`: how often what is searched for occurs
-    in their texts and in what is said of them. `remarks`: by item id, the first of what is said of it that
-    holds some of that: of what it is, and the text.
+    `passing`: by item id, the criteria of the rows that pass; empty where the request leaves nothing out.
+    `spread`: how far the uncertainties of the items lie apart, 0 to 1. `hits`: how often what is searched for
+    occurs in their texts and in what is said of them. `remarks`: by item id, the first of what is said of it
+    that holds some of that: of what it is, and the text.
     """
 
     items: "list[ReviewItem]"
@@ -79,11 +87,11 @@ class Listing:
 
 
 @dataclass(frozen=True)
-class Sight:
+class ReviewScope:
     """The open run as it is now, and what of it may be shown to whom.
 
-    `seen`: the judgments that may be shown, None for all; see gui.people.blind. `states`: how far he is with
-    the items, by id, where the order of the list asks for it.
+    `seen`: the judgments that may be shown, None for all; see gui.review.progress. `states`: how far they
+    are with the items, by id, where the order of the list asks for it.
     """
 
     results: "RunResults"
@@ -97,7 +105,7 @@ def review(results: "RunResults", gold: "Dataset | None", own: "Dataset | None" 
     """All judgments of a run; `gold`: where the human labels are, `own`: its dataset, for all others."""
 
     def work(control: JobControl) -> Review:
-        from engine.review.doubt import review_rows
+        from engine.analysis.review_order import review_rows
 
         with many_records():
             rows = review_rows(results, gold, own)
@@ -112,7 +120,7 @@ def review(results: "RunResults", gold: "Dataset | None", own: "Dataset | None" 
 
 
 def list_items(
-    of: Review, wish: Filters, order: ListOrder, sight: Sight, only: frozenset[str] | None = None
+    of: Review, request: Filters, order: ListOrder, sight: ReviewScope, only: frozenset[str] | None = None
 ) -> Job[Listing]:
     """The items with a judgment that passes; without a dataset the text is looked for in the ids and in what
     is said of the items.
@@ -121,63 +129,56 @@ def list_items(
     """
 
     def work(control: JobControl) -> Listing:
-        from engine.review.remarks import Remarks
+        from engine.analysis.review_order import Remarks
+        from engine.data.dataset_views import count_hits
 
         remarks = Remarks(sight.results, sight.author, sight.seen)
-        found = _matching_ids(wish.text, sight, remarks, control)
+        found = _matching_ids(request.text, sight, remarks, control)
         ids = only if found is None else found if only is None else only & found
         with many_records():
-            listing = _listing(of, wish, order, ids, sight)
-        pattern = search_pattern(wish.text)
-        return _with_hits(listing, of, pattern, sight.dataset, remarks) if pattern else listing
+            listing = _listing(of, request, order, ids, sight)
+        if not (pattern := search_pattern(request.text)):
+            return listing
+        looked_for, hits = re.compile(pattern, re.IGNORECASE), 0
+        first: dict[str, tuple[str, str]] = {}
+        for item in listing.items:
+            for what, text in remarks.of(of.places[item.item_id]):
+                if count := len(looked_for.findall(text)):
+                    hits += count
+                    first.setdefault(item.item_id, (what, text))
+        if sight.dataset is not None:
+            hits += count_hits(sight.dataset, [item.position for item in listing.items], pattern)
+        return replace(listing, hits=hits, remarks=first)
 
     return work
 
 
-def _with_hits(
-    listing: Listing, of: Review, pattern: str, dataset: "Dataset | None", remarks: "Remarks"
-) -> Listing:
-    from engine.data.item_search import count_hits
-
-    looked_for, hits = re.compile(pattern, re.IGNORECASE), 0
-    found: dict[str, tuple[str, str]] = {}
-    for item in listing.items:
-        for what, text in remarks.of(of.places[item.item_id]):
-            if count := len(looked_for.findall(text)):
-                hits += count
-                found.setdefault(item.item_id, (what, text))
-    if dataset is not None:
-        hits += count_hits(dataset, [item.position for item in listing.items], pattern)
-    return replace(listing, hits=hits, remarks=found)
-
-
 def _listing(
-    of: Review, wish: Filters, order: ListOrder, ids: Container[str] | None, sight: Sight
+    of: Review, request: Filters, order: ListOrder, ids: Container[str] | None, sight: ReviewScope
 ) -> Listing:
-    from engine.review.column_order import BY_COLUMN, by_column
-    from engine.review.doubt import by_item, filtered
+    from engine.analysis.review_order import BY_COLUMN, by_column, by_item, filtered
 
     rows = of.rows
     passing: dict[str, list[str]] = {}
-    if wish.narrows or ids is not None:
-        rows = filtered(rows, wish, ids)
+    if request.narrows or ids is not None:
+        rows = filtered(rows, request, ids)
         for row in rows:
             passing.setdefault(row.item_id, []).append(row.criterion)
     if order in BY_COLUMN:
         items = by_item(rows, ListOrder.DATASET)
-        items = by_column(items, order, partial(of.listed, wish.criterion), sight.states, sight.dataset)
+        items = by_column(items, order, partial(of.listed, request.criterion), sight.states, sight.dataset)
     else:
         own = sight.results.reviews.labels.get(sight.author, {})
         items = by_item(rows, order, of.seed, own.keys())
-    doubts = [item.doubt for item in items]
+    doubts = [item.uncertainty for item in items]
     spread = max(doubts, default=0.0) - min(doubts, default=0.0)
     return Listing(items, {item.item_id: place for place, item in enumerate(items)}, passing, spread)
 
 
-def _matching_ids(text: str, sight: Sight, remarks: "Remarks", control: JobControl) -> set[str] | None:
+def _matching_ids(text: str, sight: ReviewScope, remarks: "Remarks", control: JobControl) -> set[str] | None:
     """The ids of the items in which all words occur, here or there; None for all."""
     from engine.data.arrow_arrays import text_array
-    from engine.data.item_search import matching, matching_rows
+    from engine.data.dataset_views import matching, matching_rows
 
     if not text.split():
         return None
@@ -198,19 +199,17 @@ def _matching_ids(text: str, sight: Sight, remarks: "Remarks", control: JobContr
 
 @dataclass(frozen=True)
 class ItemAgain:
-    """One item after an override: its rows, and the doubt that the list shows."""
-
     item: "ReviewItem"
     rows: "Sequence[ReviewRow]"
 
 
 def item_again(
-    results: "RunResults", labels: "Sequence[Dataset | None]", place: int, wish: Filters
+    results: "RunResults", labels: "Sequence[Dataset | None]", place: int, request: Filters
 ) -> Job[ItemAgain]:
     """The rows of one item as they are now; `labels`: as for `review`, `place`: which of the judged items."""
 
     def work(_control: JobControl) -> ItemAgain:
-        from engine.review.doubt import by_item, filtered, review_rows
+        from engine.analysis.review_order import by_item, filtered, review_rows
 
         judged = results.judged[place]
         alone = replace(
@@ -219,7 +218,7 @@ def item_again(
             judgments={name: (column[place],) for name, column in results.judgments.items()},
         )
         rows = review_rows(alone, *(one and one.only({judged.item_id}) for one in labels))
-        [item] = by_item(filtered(rows, replace(wish, text=""))) or by_item(rows)
+        [item] = by_item(filtered(rows, replace(request, text=""))) or by_item(rows)
         return ItemAgain(item, rows)
 
     return work
@@ -255,7 +254,7 @@ def other_runs(store_path: Path, run_ids: Sequence[int]) -> Job[Mapping[int, Oth
         from contextlib import suppress
 
         from engine.core.errors import StoreError
-        from engine.decisions.run_results import load_results
+        from engine.results.run_results import load_results
         from engine.store.run_store import RunStore
 
         found = {}
@@ -287,10 +286,9 @@ class Highlights:
 
 
 def compare_wording(a: str, b: str) -> Job[Highlights]:
-    """Two texts as they are shown, compared word by word."""
 
     def work(control: JobControl) -> Highlights:
-        from engine.review.wording_diff import wording_diff
+        from engine.analysis.wording_diff import wording_diff
 
         diff = wording_diff(a, b, control.cancel)
         return Highlights(
@@ -341,3 +339,128 @@ def human_label(
         return None, tuple(looked_into)
     human, path = next((pair for pair in found if pair[0].label is not None), found[0])
     return human, (path,)
+
+
+@dataclass(frozen=True)
+class CountedFiles:
+    """Files, each with its name, and what they would add to a run, as it is shown."""
+
+    files: "Sequence[tuple[str, AnnotationFile]]"
+    joining: "Joining"
+    sheet: Sheet
+
+
+def export_words(
+    store_path: Path, run_id: int, annotators: Sequence[str], path: Path, texts: "Dataset | None" = None
+) -> Job[str]:
+    """Write the annotations of a run by these annotators, all where none is named; a sentence on what was
+    written.
+
+    `texts`: the dataset of the run, whose texts are included.
+    """
+
+    def work(_control: JobControl) -> str:
+        from engine.results.annotation_file import annotation_file, save_annotation_file
+        from engine.store.run_store import RunStore
+
+        with RunStore(store_path) as store:
+            identity = store.run(run_id).identity
+            in_use = {"dataset": identity.dataset_path, "model": identity.model_path, "run store": store_path}
+            check_targets({"The file": path}, in_use)
+            made = annotation_file(store, run_id, annotators, texts)
+        save_annotation_file(path, made)
+        words, items = len(made.words), len(made.items)
+        return (
+            f"Written: {path.name}\n{counted(words, 'annotation', 'annotations')} of"
+            f" {listed(made.annotators)} on"
+            f" {counted(items, 'item', 'items')}. {made.texts_in_words}"
+        )
+
+    return work
+
+
+def count_files(store_path: Path, run_id: int, paths: Sequence[Path]) -> Job[CountedFiles]:
+    """What files of others would add to a run. SetupError where one is none."""
+
+    def work(_control: JobControl) -> CountedFiles:
+        from engine.results.annotation_file import load_annotation_file
+
+        return _counted(store_path, run_id, [(path.name, load_annotation_file(path)) for path in paths], {})
+
+    return work
+
+
+def add_files(
+    store_path: Path, run_id: int, counted_files: CountedFiles, answers: Mapping[tuple[str, str], str]
+) -> Job[str]:
+    """Add them; `answers` as `look_at` takes them. A sentence on what was added."""
+
+    def work(_control: JobControl) -> str:
+        from engine.report.annotators import joined_sentence
+        from engine.results.annotation_import import join
+        from engine.store.run_store import RunStore
+
+        # Once more: the run may have changed while the user read what was counted.
+        joining = _counted(store_path, run_id, counted_files.files, answers).joining
+        with RunStore(store_path) as store:
+            join(store, joining)
+        return joined_sentence(joining)
+
+    return work
+
+
+def _counted(
+    store_path: Path,
+    run_id: int,
+    files: "Sequence[tuple[str, AnnotationFile]]",
+    answers: Mapping[tuple[str, str], str],
+) -> CountedFiles:
+    from engine.report.annotators import joining_sections
+    from engine.results.annotation_import import look_at
+    from engine.store.run_store import RunStore
+
+    with RunStore(store_path) as store:
+        joining = look_at(store, run_id, files, answers)
+    return CountedFiles(
+        files, joining, Sheet(f"Annotations for {joining.run.called}", joining_sections(joining))
+    )
+
+
+class Blind:
+    """Whether this annotator labels blind, `on`, and what they may see."""
+
+    def __init__(self, opened: Opened, on: bool = False) -> None:
+        self._opened, self.on = opened, on
+        self.given: set[JudgmentKey] = set()  # labels of this annotator that are not stored yet
+
+    def shows(self, key: JudgmentKey) -> bool:
+        return not self.on or self.labelled(key)
+
+    def labelled(self, key: JudgmentKey) -> bool:
+        return self.own(key) is not None or key in self.given
+
+    @property
+    def seen(self) -> frozenset[JudgmentKey] | None:
+        """The judgments that may be shown, for a job; None for all."""
+        return frozenset({*self._labels, *self.given}) if self.on else None
+
+    def own(self, key: JudgmentKey) -> Preference | None:
+        return self._labels.get(key)
+
+    @property
+    def _labels(self) -> Mapping[JudgmentKey, Preference]:
+        run = self._opened.run
+        return run.results.reviews.labels.get(self._opened.author, {}) if run else {}
+
+    def forget_stored(self) -> None:
+        self.given.difference_update({key for key in self.given if self.own(key) is not None})
+
+    def forget(self) -> None:
+        self.given.clear()
+
+    def forget_item(self, item_id: str) -> None:
+        self.given.difference_update({key for key in self.given if key.item_id == item_id})
+
+    def row(self, row: "ReviewRow") -> "ReviewRow":
+        """A row as it may be shown: one that is hidden says nothing but its item and criterion."""
+        return row if self.shows(row.key) else row.blank

@@ -1,5 +1,4 @@
 """The list of a review: filters, the items that pass them, and which one is chosen.
-Long because what is listed, in which order, and what is chosen then, answer to each other.
 
 Knows: jobs that make the list. Does not know: judgments, what is done with an item.
 """
@@ -12,35 +11,32 @@ from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
+from engine.annotations.records import Filters, ListOrder, WantedItems
 from engine.core.errors import EngineError
 from engine.core.judgments import JudgmentKey, Origin, ReviewState
-from engine.core.review_filters import Filters, ListOrder, WantedItems
-from gui.kit.busy import BusyLine
-from gui.kit.labels import hint, name
-from gui.kit.layouts import STRETCH, in_column
-from gui.kit.views import dressed
-from gui.people.person_filter import PersonFilter
-from gui.people.reviewer import Reviewer
 from gui.review import review_jobs
+from gui.review.annotators import AnnotatorFilter, Reviewer
 from gui.review.filter_bar import Controls, FilterBar
-from gui.review.item_queue import QueueLine
+from gui.review.judgment_desk import QueueLine
 from gui.review.notices import AlikeLine, NoSampleLine, WantedLine
-from gui.review.review_jobs import ItemAgain, Listing, Review, Sight
-from gui.review.review_table import DOUBT, TITLE_ORDERS, ItemView, ReviewTableModel
-from gui.review.search_hits import Search
+from gui.review.review_jobs import ItemAgain, Listing, Review, ReviewScope
+from gui.review.review_table import TITLE_ORDERS, UNCERTAINTY, ItemView, ReviewTableModel, Search
 from gui.review.session import ReviewSession
-from gui.work.lanes import Lane, LatestTask
-from gui.work.workspace import Workspace
+from gui.widgets.actions import BusyLine
+from gui.widgets.labels import STRETCH, hint, in_column, name
+from gui.widgets.views import dressed
+from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from engine.review.doubt import ReviewItem
+    from engine.analysis.review_order import ReviewItem
 
 _STATE = "review/filters"
-_ORIGINS = {  # by other orders a person picks items himself
-    ListOrder.DOUBT: Origin.DOUBT,
+_ORIGINS = {  # by other orders an annotator picks items themselves
+    ListOrder.UNCERTAINTY: Origin.UNCERTAINTY,
     ListOrder.DATASET: Origin.DATASET,
     ListOrder.DISAGREEMENT: Origin.DISAGREEMENT,
-    ListOrder.LEAST_SURE: Origin.DOUBT,  # the hardest items, whichever of both orders brings them
+    ListOrder.MOST_UNCERTAIN: Origin.UNCERTAINTY,  # the hardest items, whichever of both orders brings them
 }
 _PATIENCE_MS = 300
 
@@ -57,49 +53,38 @@ class ReviewList(QWidget):
     listed = Signal()
     criterion_chosen = Signal(str)  # the only one that is listed from now on
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        reviewer: Reviewer,
-        session: ReviewSession,
-    ) -> None:
+    def __init__(self, workspace: Workspace, reviewer: Reviewer, session: ReviewSession) -> None:
         super().__init__()
         self._workspace, self._session = workspace, session
         self._blind, self.progress, self._drafts = reviewer.blind, reviewer.progress, reviewer.drafts
-        self.people = PersonFilter(workspace, self.progress, reviewer.blind_button)
-        self.queue = QueueLine(reviewer.who, reviewer.settle_button)
+        self.annotators = AnnotatorFilter(workspace, self.progress, reviewer.blind_button)
+        self.queue = QueueLine(reviewer.who, reviewer.adjudicate_button)
         self._to_do_first = False  # the next list that is made is gone on with
         self.review: Review | None = None
         self._judged: object = None  # the items of the run as it was when `review` was asked for
         self._wanted: str | None = None  # an item to choose once it is listed
         self._clearing = True
-        self.filters = FilterBar(workspace, self.people)
-        self.table = ReviewTableModel(self.progress.state, self._begun, self)
+        self.filters = FilterBar(workspace, self.annotators)
+
+        def begun(item_id: str) -> Collection[str]:
+            return self._drafts.begun(workspace.run.id, item_id) if workspace.run is not None else ()
+
+        self.table = ReviewTableModel(self.progress.state, begun, self)
         self.view = dressed(ItemView(), self.table, "Items of the run")
         self.wanted_line, self.alike, self.no_sample = WantedLine(), AlikeLine(), NoSampleLine()
         self._asked: WantedItems | None = None  # by another page, as long as they are what is listed
         self.view.selectionModel().currentRowChanged.connect(self._tell)
         self.view.horizontalHeader().sortIndicatorChanged.connect(self._sort_by_title)
         self._busy = BusyLine()
-        self._soon = QTimer(self)  # what is done at once shows no progress
-        self._soon.setSingleShot(True)
-        self._soon.setInterval(_PATIENCE_MS)
+        # What is done at once shows no progress.
+        self._soon = QTimer(self, singleShot=True, interval=_PATIENCE_MS)
         self._soon.timeout.connect(self._show_busy)
         self._nothing = hint("No item matches.")
         self._all = QPushButton("Show all items")
         name(self._all, "Clear the search and all filters")
         self._all.clicked.connect(self.filters.clear)
-        self._lay_out()
-        self._reading = LatestTask(workspace.threads, Lane.MEASURE, self)
-        self._listing = LatestTask(workspace.threads, Lane.MEASURE, self)
-        self._connect()
-        reviewer.blind_changed.connect(self._follow_blind)
-        self._follow_blind()
-        self.restyle()
-
-    def _lay_out(self) -> None:
         self._controls = Controls(
-            self.wanted_line, self.filters, self.people, self._busy, self.alike, self.no_sample
+            self.wanted_line, self.filters, self.annotators, self._busy, self.alike, self.no_sample
         )
         in_column(
             self._controls,
@@ -112,6 +97,12 @@ class ReviewList(QWidget):
             spacing=6,
         )
         self._show_nothing(False)
+        self._reading = LatestTask(workspace.threads, ThreadName.MEASURE, self)
+        self._listing = LatestTask(workspace.threads, ThreadName.MEASURE, self)
+        self._connect()
+        reviewer.blind_changed.connect(self._follow_blind)
+        self._follow_blind()
+        self.restyle()
 
     def _connect(self) -> None:
         self._reading.finished.connect(self._take_review)
@@ -125,7 +116,7 @@ class ReviewList(QWidget):
         self.filters.changed.connect(self.list_again)
         self.filters.left.connect(self.take_focus)
         self.filters.order.activated.connect(self._begin_sample)
-        self.people.changed.connect(self.list_again)
+        self.annotators.changed.connect(self.list_again)
         self.progress.changed.connect(self._show_progress)
         self._drafts.changed.connect(self.table.show_again)
         self.wanted_line.show_all.clicked.connect(self.filters.clear)
@@ -135,7 +126,6 @@ class ReviewList(QWidget):
         self._workspace.sample_drawn.connect(self._draw_again)
 
     def read_run(self) -> None:
-        """Make the list of the open run anew."""
         run = self._workspace.run
         self._listing.drop()
         self._reading.drop()
@@ -150,15 +140,14 @@ class ReviewList(QWidget):
         self._reading.start(review_jobs.review(run.results, self._workspace.gold, run.dataset))
 
     def read_item(self, item_id: str) -> None:
-        """Show what an override changed of an item; it stays in its place."""
         run = self._workspace.run
         if run is None or self.review is None or not self.follows or item_id not in self.review.places:
             return
         place = self.review.places[item_id]
         labels = self._workspace.gold, run.dataset
-        job = review_jobs.item_again(run.results, labels, place, self.wish)
+        job = review_jobs.item_again(run.results, labels, place, self.request)
         # No LatestTask: the overrides of two items are both to be seen. They come in their order.
-        task = self._workspace.threads.start(Lane.MEASURE, job)
+        task = self._workspace.threads.start(ThreadName.MEASURE, job)
         task.finished.connect(self._take_item)
         task.failed.connect(self._fail)
 
@@ -170,35 +159,34 @@ class ReviewList(QWidget):
 
     @property
     def awaits(self) -> bool:
-        """True while an item is still to be chosen."""
         return self._wanted is not None
 
     @property
     def current(self) -> "ReviewItem | None":
-        """The chosen item."""
         return self.table.item_at(self.view.currentIndex().row())
 
     @property
-    def wish(self) -> Filters:
-        """What is to be listed."""
-        return self.filters.wish
+    def request(self) -> Filters:
+        return self.filters.request
 
     @property
     def _passing(self) -> frozenset[str] | None:
-        """The ids of the items that pass what is no wish: a person's progress, a slice; None for all."""
-        passing, part = self.people.passing, self.filters.part
+        """The ids of the items that pass what is no request: an annotator's progress, a slice; None for
+        all.
+        """
+        passing, part = self.annotators.passing, self.filters.part
         return part if passing is None else passing if part is None else passing & part
 
     def _origin(self, row: int) -> Origin:
-        """How a person comes to the item of a row: in turn of a random sample only where he has labelled (on
-        the criterion that is chosen, if one is) or skipped each item before it, and nothing but other
-        criteria and labelled items is left out.
+        """How an annotator comes to the item of a row: in turn of a random sample only where they have
+        labelled (on the criterion that is chosen, if one is) or skipped each item before it, and nothing but
+        other criteria and labelled items is left out.
         """
-        asked, run = replace(self.wish, labelled=frozenset()), self._workspace.run
+        asked, run = replace(self.request, labelled=frozenset()), self._workspace.run
         if (
             replace(asked, criterion=None).narrows
             or self.filters.part is not None
-            or self.people.leaves_out_to_do
+            or self.annotators.leaves_out_to_do
             or run is None
         ):
             return Origin.CHOSEN
@@ -215,16 +203,11 @@ class ReviewList(QWidget):
         )
         return Origin.RANDOM if all(passed) else Origin.CHOSEN
 
-    def _begun(self, item_id: str) -> Collection[str]:
-        run = self._workspace.run
-        return self._drafts.begun(run.id, item_id) if run is not None else ()
-
     def go_on_with_to_do(self) -> None:
         """Choose the first item that is to do once the list is made, if no item is wanted then."""
         self._to_do_first = True
 
     def go_to_next(self) -> bool:
-        """Choose the next item that is to do, from the top where there is none below; False where none is."""
         row = self.progress.next_to_do(self.view.currentIndex().row())
         if row is not None:
             self._go(row)
@@ -232,14 +215,13 @@ class ReviewList(QWidget):
         return row is not None
 
     def follow_settling(self) -> None:
-        """Who settles sees first where people differ."""
         if self._session.settling:
-            self.filters.choose_order(ListOrder.PEOPLE)
+            self.filters.choose_order(ListOrder.ANNOTATORS)
         self._show_progress()
 
     def next_unsettled(self, but: JudgmentKey) -> JudgmentKey | None:
-        """Where people differ next and nobody settled it, `but` this one: here, below, then from the top; of
-        the criterion that is chosen, if one is.
+        """Where annotators differ next and nobody adjudicated it, `but` this one: here, below, then from the
+        top; of the criterion that is chosen, if one is.
         """
         run, review = self._workspace.run, self.review
         open_ones = run.results.reviews.unsettled - {but} if run is not None else frozenset()
@@ -255,12 +237,10 @@ class ReviewList(QWidget):
 
     @property
     def search(self) -> Search:
-        """What is searched for."""
         return self.view.hits.search
 
     @property
     def shown(self) -> int:
-        """How many items are listed."""
         return self.table.rowCount()
 
     def choose(self, item_id: str, clearing: bool = True) -> None:
@@ -273,9 +253,8 @@ class ReviewList(QWidget):
             self._choose_wanted()
 
     def list_wanted(self, wanted: WantedItems) -> None:
-        """List these items and no others, and say which they are; where their run is not read yet, then."""
         self._asked, self._wanted = wanted, None
-        self.people.clear()
+        self.annotators.clear()
         if self.review is not None and self.follows and self._is_open(wanted):
             self._show_wanted(wanted)
 
@@ -288,7 +267,6 @@ class ReviewList(QWidget):
         return run is not None and run.id == wanted.run_id
 
     def step(self, by: int) -> None:
-        """Go on by so many items."""
         row = self.view.currentIndex().row() + by
         if 0 <= row < self.shown:
             self._go(row)
@@ -297,7 +275,6 @@ class ReviewList(QWidget):
 
     @Slot()
     def take_focus(self) -> None:
-        """Let the keys go to the items."""
         target = self if self.view.isHidden() else self.view
         target.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -306,37 +283,31 @@ class ReviewList(QWidget):
         return False
 
     def minimumSizeHint(self) -> QSize:
-        """As low as it can be at its width."""
         size, layout = super().minimumSizeHint(), self.layout()
         if layout is not None:
             size.setHeight(layout.minimumHeightForWidth(self.width()))
         return size
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width takes another height."""
         super().resizeEvent(event)
         self.updateGeometry()
 
     def put_below(self, widget: QWidget) -> None:
-        """Let something else stand below the items; the buttons below it stay where they are."""
         layout = self.layout()
         assert isinstance(layout, QVBoxLayout)
         layout.insertWidget(layout.indexOf(self.queue), widget)
 
     def begin_search(self) -> None:
-        """Let the keys go to the search."""
         search = self.filters.search
         search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         search.selectAll()
         self._controls.show_control(search)
 
     def restyle(self) -> None:
-        """Columns as wide as their texts."""
         self.view.fit_columns()
 
     @Slot()
     def list_again(self) -> None:
-        """Filter and order the rows that are there."""
         self._follow_criterion()
         self.filters.offer_to_clear()
         self.view.show_order(self.filters.list_order)
@@ -344,15 +315,15 @@ class ReviewList(QWidget):
         if self.review is None or run is None or not self.follows:
             return
         self._soon.start()
-        wish = self.wish
-        if self._asked is not None and wish != self._asked.filters:
-            same_items = wish.ids is not None and wish.ids == self._asked.filters.ids
+        request = self.request
+        if self._asked is not None and request != self._asked.filters:
+            same_items = request.ids is not None and request.ids == self._asked.filters.ids
             self._asked = self._asked if same_items else None
         order, author = self.filters.list_order, self._workspace.author
         by_state = order in (ListOrder.TO_DO, ListOrder.DONE)
         states = {item_id: self.progress.state(item_id) for item_id in self.review.places if by_state}
-        sight = Sight(run.results, run.dataset, author, self._blind.seen, states)
-        listing = review_jobs.list_items(self.review, wish, order, sight, self._passing)
+        sight = ReviewScope(run.results, run.dataset, author, self._blind.seen, states)
+        listing = review_jobs.list_items(self.review, request, order, sight, self._passing)
         self._listing.start(listing)
         self._workspace.state.set_record(_STATE, {**self.filters.as_record(), "run": run.id})
 
@@ -365,10 +336,10 @@ class ReviewList(QWidget):
         self._follow_criterion()
 
     def _follow_criterion(self) -> None:
-        """What is chosen above the list is what is labelled, confirmed and counted; by the next key already,
+        """What is chosen above the list is what is labelled, accepted and counted; by the next key already,
         while the list is still made.
         """
-        criterion = self.wish.criterion
+        criterion = self.request.criterion
         if criterion != self.progress.criterion:
             self.progress.follow_criterion(criterion)
             self.queue.follow_criterion(criterion)
@@ -381,9 +352,9 @@ class ReviewList(QWidget):
         run = self._workspace.run
         seed = review.seed if run is None else run.results.run.review_seed  # it may be another one by now
         self.review = replace(review, shown=self._blind.row, seed=seed)
-        of_panel = run is not None and run.results.run.panel
+        of_jury = run is not None and run.results.run.panel
         sure = run is not None and not run.results.run.submitted
-        self.filters.show_run(review.criteria, review.labelled, seed, panel=of_panel, sure=sure)
+        self.filters.show_run(review.criteria, review.labelled, seed, panel=of_jury, sure=sure)
         asked = self._asked
         if asked is None:
             self.list_again()
@@ -400,10 +371,13 @@ class ReviewList(QWidget):
         if self.review is None or run is None or not self.follows:
             return
         before, row = self.current, max(0, self.view.currentIndex().row())
-        wish = self.wish
-        self.view.hits.search = Search(wish.text)
-        self.table.show_listing(self.review, listing, run.dataset, wish.criterion, self.search)
-        self._show_lines(listing)
+        request = self.request
+        self.view.hits.search = Search(request.text)
+        self.table.show_listing(self.review, listing, run.dataset, request.criterion, self.search)
+        order, shown = self.filters.list_order, len(listing.items)
+        self.wanted_line.follow(None if self._blind.on else self._asked, shown)
+        self.no_sample.follow(order)
+        self.alike.follow(order, shown, listing.spread, self.review.labelled)
         self.progress.follow_list([item.item_id for item in listing.items])
         self._show_progress()
         self._show_nothing(not listing.items)
@@ -422,15 +396,15 @@ class ReviewList(QWidget):
 
     @Slot()
     def _follow_blind(self) -> None:
-        """Who labels blind sees neither doubts nor filters of labels, nor any order that tells of these: at
-        first that of the dataset or of the random sample.
+        """Who labels blind sees neither uncertainties nor filters of labels, nor any order that tells of
+        these: at first that of the dataset or of the random sample.
 
-        These are the same for each person: those who stop early have labelled the same items, so that it can
-        be measured how far they agree.
+        These are the same for each annotator: those who stop early have labelled the same items, so that it
+        can be measured how far they agree.
         """
-        self.view.setColumnHidden(DOUBT, self._blind.on)
+        self.view.setColumnHidden(UNCERTAINTY, self._blind.on)
         self.filters.set_blind(self._blind.on)
-        self.people.set_blind(self._blind.on)
+        self.annotators.set_blind(self._blind.on)
         self.table.forget_remarks()
         self.table.show_again()
         self.list_again()
@@ -439,20 +413,13 @@ class ReviewList(QWidget):
     def _show_progress(self, item_id: str = "") -> None:
         self.table.show_again(item_id)
         run = self._workspace.run
-        settled = run.results.reviews.settled_in_words if run and self._session.settling else ""
-        self.queue.show_progress(settled or self.progress.in_words)
+        adjudicated = run.results.reviews.adjudicated_in_words if run and self._session.settling else ""
+        self.queue.show_progress(adjudicated or self.progress.in_words)
         self._show_state(self.current)
 
     def _show_state(self, item: "ReviewItem | None") -> None:
         state = self.progress.state(item.item_id) if item else None
         self.queue.show_state(state, item is not None and self.progress.reopens(item.item_id))
-
-    def _show_lines(self, listing: Listing) -> None:
-        shown = len(listing.items)
-        self.wanted_line.follow(None if self._blind.on else self._asked, shown)
-        labelled = self.review is not None and self.review.labelled
-        self.no_sample.follow(self.filters.list_order)
-        self.alike.follow(self.filters.list_order, shown, listing.spread, labelled)
 
     @Slot(int, Qt.SortOrder)
     def _sort_by_title(self, column: int, direction: Qt.SortOrder) -> None:
@@ -468,7 +435,6 @@ class ReviewList(QWidget):
 
     @Slot(int)
     def _draw_again(self, seed: int) -> None:
-        """List the sample of another seed from its top."""
         if self.review is not None and self.follows:
             self.review = replace(self.review, seed=seed)
             self.filters.seed.show_seed(seed)
@@ -552,7 +518,7 @@ class ReviewList(QWidget):
             self.chosen.emit(item.item_id)
 
     def _take_origin(self, row: int) -> None:
-        """How a person came to the item of a row, for what is said of it now."""
+        """How an annotator came to the item of a row, for what is said of it now."""
         origin, review = self._origin(row), self.review
         self._session.origin = origin
         self._session.seed = review.seed if review is not None and origin is Origin.RANDOM else None

@@ -1,4 +1,4 @@
-"""The page on which a person looks at judgments one by one, and overrides those that are wrong.
+"""The page on which an annotator looks at judgments one by one, and overrides those that are wrong; its keys.
 
 Knows: which parts there are and how a choice in one shows in the others. Does not know: how judgments are
 made, stored, put in order or changed.
@@ -6,89 +6,165 @@ made, stored, put in order or changed.
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import ClassVar
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QComboBox,
-    QLineEdit,
-    QPlainTextEdit,
-    QPushButton,
-    QStackedWidget,
-)
+from PySide6 import QtWidgets
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence, QShortcut, QShowEvent
 
+from engine.annotations.records import ListOrder
 from engine.core.formatting import counted
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
-from engine.core.review_filters import ListOrder
-from gui.kit.labels import DownScroll, name
-from gui.kit.layouts import STRETCH, as_column
-from gui.people.reviewer import Reviewer
-from gui.review.beside import Beside
-from gui.review.card_room import CardRoom
-from gui.review.item_queue import ItemQueue
-from gui.review.item_reading import ItemReading, MarkingBox
-from gui.review.judge_again import JudgeAgain
-from gui.review.judgment_desk import AFTER_LABEL, JudgmentDesk
+from gui.review.annotators import Reviewer
+from gui.review.comparison_columns import ComparisonColumns
+from gui.review.judgment_desk import AFTER_LABEL, ItemQueue, JudgmentDesk, ReviewAnnouncements
 from gui.review.notices import HealthLine, MissingDataset, NothingToReview, PartOfRun
-from gui.review.page_keys import PageKeys
+from gui.review.review_layout import ItemReading, MarkingBox, ReviewLayout
 from gui.review.review_list import ReviewList
 from gui.review.session import ReviewSession
-from gui.review.spoken import SpokenReview
-from gui.work.outdated_line import OutdatedLine
-from gui.work.page import Page, PageSplitter, two_parts
-from gui.work.page_name import PageName
-from gui.work.rewriter import Rewriter
-from gui.work.run_picker import OfferedRun, RunPicker
-from gui.work.state import NEXT_CRITERION
-from gui.work.workspace import Workspace
+from gui.widgets.action_table import of_page
+from gui.widgets.labels import STRETCH, DownScroll, as_column, name
+from gui.workspace.page import OfferedRun, Page, PageSplitter, RunPicker, two_parts
+from gui.workspace.rewriter import Rewriter, StaleLine
+from gui.workspace.state import NEXT_CRITERION, PageName
+from gui.workspace.workspace import Workspace
+
+_PAUSE_MS = 1000  # without a key, after which letters are keys of the page again
+_NO_HAND_MS = 10  # in which nobody lets a key go and presses it again
+
+
+class PageKeys(QObject):
+    def __init__(self, page: QtWidgets.QWidget) -> None:
+        super().__init__(page)
+        self._page = page
+        self._spares: list[tuple[QShortcut, tuple[type, ...]]] = []
+        self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
+        self._released = 0, 0  # which key, and when
+        self._held = False  # whether the key that is pressed now is one that repeats
+        page.installEventFilter(self)
+        application = QGuiApplication.instance()
+        if isinstance(application, QGuiApplication):
+            application.focusObjectChanged.connect(self._follow_focus)
+
+    def add(
+        self,
+        key: str,
+        do: Callable[[], object],
+        repeat: bool = False,
+        spares: tuple[type, ...] = (),
+        by_hand: bool = False,
+    ) -> None:
+        """Let a key do something; not while a widget of a type in `spares` has the focus. `by_hand`: once
+        each time that a hand presses it, whatever the system says.
+        """
+        shortcut = QShortcut(QKeySequence(key), self._page)
+        shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        shortcut.setAutoRepeat(repeat)
+
+        def obey() -> None:
+            if self._pause.isActive():
+                self._pause.start()
+            elif not (self._held and by_hand):
+                do()
+
+        shortcut.activated.connect(obey)
+        if spares:
+            self._spares.append((shortcut, spares))
+
+    @Slot()
+    def pause(self) -> None:
+        """An annotator still types what an editor was to get: nothing is done until that ends."""
+        self._pause.start()
+
+    @property
+    def pausing(self) -> bool:
+        return self._pause.isActive()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """See whether a key is held down.
+
+        X11 tells that by a release and a press of one time. Where Qt sees the first of these alone, on a busy
+        computer, it takes the second one for a press by hand.
+        """
+        if isinstance(event, QKeyEvent):
+            key, time = event.key(), event.timestamp()
+            if event.type() == QEvent.Type.KeyRelease:
+                self._released = key, time
+            elif event.type() == QEvent.Type.ShortcutOverride:
+                released, at = self._released
+                self._held = key == released and time > 0 and time - at < _NO_HAND_MS
+        return super().eventFilter(watched, event)
+
+    @Slot(QObject)
+    def _follow_focus(self, now: QObject | None) -> None:
+        for shortcut, spared in self._spares:
+            shortcut.setEnabled(not isinstance(now, spared))
+
+
+class JudgeAgain(QObject):
+    prompt_wanted = Signal()  # for the chosen item
+
+    def __init__(self, items: ReviewList, workspace: Workspace, page: QtWidgets.QWidget) -> None:
+        super().__init__(page)
+        self._items = items
+        self._workspace = workspace
+        self.menu = QtWidgets.QMenu(page)
+        self._one, self._all = QAction("Judge this item again…", page), QAction("", page)
+        for action, row, judge in (
+            (self._one, "judge_again", self._judge_one),
+            (self._all, "judge_listed", self._judge_all),
+        ):
+            action.setShortcut(QKeySequence(of_page("Review", row).keys))
+            action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            action.triggered.connect(judge)
+            page.addAction(action)
+            self.menu.addAction(action)
+        self.menu.addSeparator()
+        self.menu.addAction("Prompt… (P)").triggered.connect(self.prompt_wanted)
+        items.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        items.view.customContextMenuRequested.connect(self._open)
+
+    @Slot(QPoint)
+    def _open(self, place: QPoint) -> None:
+        self._all.setText(f"Judge the {counted(self._items.shown, 'listed item', 'listed items')}…")
+        self.menu.popup(self._items.view.viewport().mapToGlobal(place))
+
+    @Slot()
+    def _judge_one(self) -> None:
+        chosen = self._items.current
+        self._want([chosen.item_id] if chosen is not None else [])
+
+    @Slot()
+    def _judge_all(self) -> None:
+        self._want([item.item_id for item in self._items.table.listing.items])
+
+    def _want(self, ids: Sequence[str]) -> None:
+        run = self._workspace.run
+        if run is None or not ids:
+            return
+        if run.dataset is None:
+            self._workspace.note.emit("The dataset of this run is missing: find it, then judge its items.")
+            return
+        if not (stored := run.results.run).submitted:
+            self._workspace.rubric.ask(stored.identity.asked)  # by another model, say, the same
+        self._workspace.items_wanted.emit(run.dataset.path, tuple(ids), run.dataset.columns)
+
 
 _CHOSEN = "review/chosen"
-_NO_PROMPT = "A panel has no prompt of its own: open the run of one of its judges to see what that was shown."
+_NO_PROMPT = "A jury has no prompt of its own: open the run of one of its judges to see that judge's prompt."
 _LAYOUTS = ("across", "texts", "responses")
-_WRITING = (QLineEdit, QPlainTextEdit)  # Enter and Space are their keys
+_WRITING = (QtWidgets.QLineEdit, QtWidgets.QPlainTextEdit)  # Enter and Space are their keys
 _LABEL_KEYS = {"A": Preference.A, "B": Preference.B, "G": Preference.BOTH_GOOD, "X": Preference.BOTH_BAD}
 
 
 class ReviewPage(Page):
-    """Items at the left; texts and judgments of the chosen one at the right."""
-
     prompt_wanted = Signal(object, str)  # an Item, a criterion: what the model is shown of it
 
     NAME = PageName.REVIEW
-    KEYS: ClassVar[Sequence[tuple[str, str]]] = (
-        ("J, K", "Next, previous item"),
-        ("1 to 9", "Criterion"),
-        ("A, B", "Override the label of the open criterion with A, with B"),
-        ("G, X", "Override it with both good, both bad"),
-        ("L", "What follows a label: nothing, the next criterion, or that and then the next item"),
-        ("U, Shift+U", "Take back what you did last with this item, or the one left by itself; do it again"),
-        ("E", "Write another explanation: Ctrl+Enter saves, Esc leaves"),
-        ("V", "Other systems side by side, or the judgment alone"),
-        ("M", "Markdown or plain text"),
-        ("F", "Fold the judgment to one line, or open it"),
-        ("D", "Highlight differences, shared words, nothing"),
-        ("Enter", "Confirm the item: you agree with all its labels, or that of the criterion chosen above"),
-        ("Enter, while you settle", "Settle the judgment as most people say; on to the next they differ on"),
-        ("S", "Skip the item; on to the next one to do"),
-        ("T", "Reopen the item: it is to do"),
-        ("Space", "What the model read in each order of the responses, large"),
-        ("W", "What each way of asking said, and the thoughts; again for the top of the judgment"),
-        ("O", "Read on in the judgment, or in the columns: one page further, from the end back to the top"),
-        ("F6, Shift+F6", "To the next part, or back: list, texts, judgment or columns; arrows scroll"),
-        ("H", "Who changed the judgment, what and when"),
-        ("N", "Note and tags of the item: Ctrl+Enter saves, Esc leaves"),
-        ("P", "What the model is shown of the item, exactly"),
-        ("/", "Search: Enter or Down goes to the list, Esc empties the search"),
-        ("Ctrl+J", "Judge this item again, alone or with another model (also: right click in the list)"),
-        ("Ctrl+Shift+J", "Judge all listed items"),
-    )
 
     def __init__(self, workspace: Workspace, rewriter: Rewriter) -> None:
         super().__init__(workspace)
-        self.outdated = OutdatedLine(rewriter, across=False)
+        self.stale = StaleLine(rewriter, across=False)
         self._stale = True
         self._run_id: int | None = None
         self._item_id = ""
@@ -113,17 +189,16 @@ class ReviewPage(Page):
             go_on=self.list.go_to_next,
             next_unsettled=self.list.next_unsettled,
         )
-        self.beside = Beside(workspace, self.desk, self)
+        self.beside = ComparisonColumns(workspace, self.desk, self)
         self.judge_again = JudgeAgain(self.list, workspace, self)
-        self.spoken = SpokenReview(self)
-        self._make_header()
+        self.announcements = ReviewAnnouncements(self)
         self._lay_out()
         self._connect()
         self._add_keys()
         self._restore()
 
-    def _make_header(self) -> None:
-        self.markdown = QPushButton("Markdown")
+    def _lay_out(self) -> None:
+        self.markdown = QtWidgets.QPushButton("Markdown")
         self.markdown.setCheckable(True)
         name(self.markdown, "Texts as Markdown", "Show the texts as Markdown, without links and images (M)")
         self.marking = MarkingBox()
@@ -133,17 +208,15 @@ class ReviewPage(Page):
         self.header.addWidget(OfferedRun(self.workspace))
         for widget in (self.beside.button, self.marking, self.markdown):
             self.header.addWidget(widget)
-
-    def _lay_out(self) -> None:
-        self._down = CardRoom(self.reading, self.beside.home, self.desk, self.workspace.state)
+        self._down = ReviewLayout(self.reading, self.beside.home, self.desk, self.workspace.state)
         right = as_column(self.part, self.missing, (self._down, STRETCH))
-        self.list.put_below(self.reviewer.hidden_when_blind(self.outdated))
+        self.list.put_below(self.reviewer.hidden_when_blind(self.stale))
         area = DownScroll(as_column((self.list, STRETCH)))
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._across = two_parts(Qt.Orientation.Horizontal, area, right)
-        self._across.setSizes([390, 770])
+        self._across.setSizes([396, 764])
         self._across.setStretchFactor(1, 3)
-        self._stack = QStackedWidget()
+        self._stack = QtWidgets.QStackedWidget()
         self._stack.addWidget(self.nothing)
         self._reviewing = self.beside.below(self._across)
         self._stack.addWidget(self._reviewing)
@@ -161,7 +234,7 @@ class ReviewPage(Page):
         self.list.chosen.connect(self._choose_item)
         self.list.listed.connect(self._follow_list)
         self.list.emptied.connect(self._show_nothing)
-        self.reviewer.settle_changed.connect(self._switch_settling)
+        self.reviewer.adjudication_changed.connect(self._switch_settling)
         self.desk.focus_free.connect(self.list.take_focus)
         self.desk.put_aside.connect(self.keys.pause)
         self.list.criterion_chosen.connect(self.desk.choose_criterion)
@@ -170,18 +243,17 @@ class ReviewPage(Page):
         for texts in (self.reading, self.beside.columns):
             self.markdown.toggled.connect(texts.set_markdown)
         self.list.emptied.connect(self.beside.show_nothing)
-        self.desk.shown.connect(self.spoken.show_judgment)
+        self.desk.shown.connect(self.announcements.show_judgment)
         self.marking.chosen.connect(self.reading.set_marking)
         self.desk.card.prompt_wanted.connect(self._want_prompt)
         self.judge_again.prompt_wanted.connect(self._want_prompt)
 
     def _add_keys(self) -> None:
-        """Keys without Ctrl: a field that is written in keeps them for itself."""
         add, queue, desk = self.keys.add, self.queue, self.desk
         add("M", self.markdown.toggle)
         add("D", self.marking.choose_next)
         add("L", self._choose_what_follows)
-        add("/", self._search)
+        add("/", self.list.begin_search)
         add("F6", partial(self._turn_to_part, 1))
         add("Shift+F6", partial(self._turn_to_part, -1))
         of_item: dict[str, Callable[[], object]] = {
@@ -193,7 +265,7 @@ class ReviewPage(Page):
             "H": desk.show_history,
             "O": self._read_on,
             "P": self._want_prompt,
-            "W": desk.show_ways,
+            "W": desk.show_methods,
             "N": self.reviewer.note.edit,
             "T": queue.take_back,
         }
@@ -208,7 +280,7 @@ class ReviewPage(Page):
         for key in ("Return", "Enter"):
             add(key, partial(self._with_item, queue.confirm), spares=_WRITING, by_hand=True)
         orders = partial(self._with_item, desk.show_orders)
-        add("Space", orders, spares=(*_WRITING, QComboBox, QAbstractButton))
+        add("Space", orders, spares=(*_WRITING, QtWidgets.QComboBox, QtWidgets.QAbstractButton))
 
     def _with_item(self, do: Callable[[], object]) -> None:
         """Do something with the item that is open, or say that there is none."""
@@ -228,7 +300,6 @@ class ReviewPage(Page):
     # The run and its list
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Read what changed while another page was shown."""
         super().showEvent(event)
         self._follow_judging()
         self.beside.follow_page()
@@ -304,7 +375,6 @@ class ReviewPage(Page):
 
     @Slot(object)
     def _go_back(self, key: JudgmentKey) -> None:
-        """To an item that was left by itself, where it is still listed."""
         self._wanted = key
         self.list.choose(key.item_id, clearing=False)
         if self._item_id == key.item_id:
@@ -313,7 +383,6 @@ class ReviewPage(Page):
 
     @Slot()
     def _choose_what_follows(self) -> None:
-        """The next of what may follow a label."""
         state, follows = self.workspace.state, list(AFTER_LABEL)
         now = state.text(NEXT_CRITERION)
         chosen = follows[(follows.index(now) + 1) % len(follows) if now in follows else 0]
@@ -343,7 +412,7 @@ class ReviewPage(Page):
             item = run.dataset[judged.position]
             self.reading.show_item(item, judged.shortening)
             instruction = item.instruction
-        self.spoken.show_item(item_id, instruction)
+        self.announcements.show_item(item_id, instruction)
         self.reviewer.look_at(review.places[item_id], review.criteria)
         self._down.show()
         self._item_id = item_id
@@ -364,20 +433,17 @@ class ReviewPage(Page):
         if alone is not None and alone in criteria:
             return alone  # also while the list of it is still made
         before = self._open_on.get(item_id, "")
-        return before if before in passing else self._reason(item_id, passing)
-
-    def _reason(self, item_id: str, passing: Sequence[str]) -> str:
-        """Of the criteria that pass, the one for which the item is listed where it is."""
+        if before in passing:
+            return before
         rows = self.list.review.of_item(item_id) if self.list.review is not None else ()
-        people = self.list.filters.list_order is ListOrder.DISAGREEMENT
+        annotators = self.list.filters.list_order is ListOrder.DISAGREEMENT
         return max(
             (row for row in rows if row.criterion in passing),
-            key=lambda row: (people and row.differs_from_human, row.doubt),
+            key=lambda row: (annotators and row.differs_from_human, row.uncertainty),
         ).criterion
 
     @Slot()
     def _want_prompt(self) -> None:
-        """Let the window show what the model is shown of the item that is open."""
         run, review = self.workspace.run, self.list.review
         if run is None or review is None or self._item_id not in review.places:
             return
@@ -385,7 +451,7 @@ class ReviewPage(Page):
             self.workspace.note.emit(_NO_PROMPT)
             return
         if run.dataset is None:
-            self.workspace.note.emit("The dataset of this run is not there: find it to see what was shown.")
+            self.workspace.note.emit("The dataset of this run is missing: find it to see the prompt.")
             return
         judged = run.results.judged[review.places[self._item_id]]
         self.prompt_wanted.emit(run.dataset[judged.position], self.session.criterion)
@@ -402,7 +468,6 @@ class ReviewPage(Page):
             self.list.take_focus()
 
     def _turn_to_part(self, by: int) -> None:
-        """Let the keys go to the next part of the page, where the arrows scroll."""
         texts = self.reading.instruction, self.reading.a, self.reading.b
         read = [pane.view for pane in texts if pane.view.isVisible()]
         parts = [self.list.view, *read, *self.beside.places]
@@ -421,14 +486,9 @@ class ReviewPage(Page):
         if not any(bar.maximum() for bar in bars):
             self.workspace.note.emit("All of the judgment is in sight.")
 
-    @Slot()
-    def _search(self) -> None:
-        self.list.begin_search()
-
     # What is remembered
 
     def keep_layout(self) -> None:
-        """Remember the splitters and the chosen item; keep what is being written as a draft."""
         self.desk.keep_draft()
         self.reviewer.note.keep_draft()
         self.beside.keep_layout()
@@ -448,7 +508,6 @@ class ReviewPage(Page):
         )
 
     def restyle(self) -> None:
-        """Follow colours and text size."""
         super().restyle()
         self.list.restyle()
         self.reading.restyle()

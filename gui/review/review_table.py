@@ -1,74 +1,157 @@
-"""The items of a review as a table: state, id, doubt, the label of each criterion, marks, the instruction.
+"""The items of a review as a table: state, id, uncertainty, the label of each criterion, marks, the
+instruction.
+
+Where the words of a search stand in texts as they are shown: marked in cells, and found for other marks.
 
 Cells are made when they are shown, so that 100,000 items cost nothing. Those of a dataset that is not there
 are empty.
-
-Knows: review rows, cells. Does not know: how rows are chosen and put in order, what is done with an item.
 """
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QRectF, QSignalBlocker, QSize, Qt
-from PySide6.QtGui import QPainter
+from PySide6.QtCore import QObject, QPointF, QRect, QRectF, QSignalBlocker, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QTextCharFormat, QTextLayout, QTextOption
 from PySide6.QtWidgets import (
     QApplication,
     QHeaderView,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
+    QWidget,
 )
 
+from engine.annotations.records import ListOrder, search_pattern
 from engine.core.formatting import counted, number, words
 from engine.core.items import Preference
 from engine.core.judgments import ReviewState
-from engine.core.review_filters import ListOrder
-from gui.kit.foreign_text import one_line, tip
-from gui.kit.label_mark import LABEL_WORDS, paint_label
-from gui.kit.value_table import SORT_ROLE, Head, HeadedModel, Index
-from gui.kit.views import RowsView
-from gui.people.progress import STATE_SIGNS, STATE_WORDS
-from gui.reading.glossary import MORE_BY_F1
-from gui.review.review_jobs import ItemAgain, Listing, Review
-from gui.review.search_hits import HitDelegate, Search
+from gui.review.progress import STATE_SIGNS, STATE_WORDS
+from gui.review.review_jobs import ItemAgain, Listing, Review, in_units
+from gui.widgets.foreign_text import one_line, tip
+from gui.widgets.glossary import MORE_BY_F1
+from gui.widgets.label_mark import LABEL_WORDS, paint_label
+from gui.widgets.theme import colours
+from gui.widgets.value_table import SORT_ROLE, Head, HeadedModel, Index
+from gui.widgets.views import RowsView
 
 if TYPE_CHECKING:
+    from engine.analysis.review_order import ReviewItem, ReviewRow
     from engine.data.dataset import Dataset
-    from engine.review.doubt import ReviewItem, ReviewRow
+
+MOST_MARKED = 500  # in one text: more take long to draw
+_BEFORE_HIT = 4  # characters that a narrow cell may show before what was found
+
+Spans = Sequence[tuple[int, int]]
+
+
+class Search:
+    def __init__(self, text: str = "") -> None:
+        pattern = search_pattern(text)
+        self._pattern = re.compile(pattern, re.IGNORECASE) if pattern else None
+
+    def __bool__(self) -> bool:
+        return self._pattern is not None
+
+    def spans(self, text: str) -> Spans:
+        """Where the words stand, (start, end) in Qt's units."""
+        found = [match.span() for match in self._pattern.finditer(text)] if self._pattern else []
+        return in_units(text, found)
+
+    def from_hit(self, text: str) -> str | None:
+        """The text from its first hit on; whole where that is near its beginning; None without a hit."""
+        hit = self._pattern.search(text) if self._pattern else None
+        if hit is None:
+            return None
+        return text if hit.start() <= _BEFORE_HIT else f"…{text[hit.start() :]}"
+
+
+def hit_style(widget: QWidget) -> QTextCharFormat:
+    """How a hit looks: by its ground, and underlined for those who do not see its colour."""
+    style = QTextCharFormat()
+    style.setBackground(QColor(colours(widget.palette()).hit_ground))
+    style.setFontUnderline(True)
+    return style
+
+
+class HitDelegate(QStyledItemDelegate):
+    def __init__(self, view: QWidget) -> None:
+        super().__init__(view)
+        self.search = Search()
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        shown = QStyleOptionViewItem(option)
+        self.initStyleOption(shown, index)
+        widget = shown.widget
+        spans = self.search.spans(shown.text)[:MOST_MARKED]
+        if not spans or not isinstance(widget, QWidget):
+            super().paint(painter, option, index)
+            return
+        style = widget.style() or QApplication.style()
+        place = style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, shown, widget)
+        text, shown.text = shown.text, ""
+        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, shown, painter, widget)
+        margin = style.pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, None, widget) + 1
+        _draw(painter, place.adjusted(margin, 0, -margin, 0), text, spans, shown)
+
+
+def _draw(painter: QPainter, place: QRect, text: str, spans: Spans, option: QStyleOptionViewItem) -> None:
+    """Draw one line of text, its end left out where there is no room, with its hits."""
+    fitting = option.fontMetrics.elidedText(text, Qt.TextElideMode.ElideRight, place.width())
+    layout = QTextLayout(fitting, option.font)
+    wrapping = QTextOption()
+    wrapping.setWrapMode(QTextOption.WrapMode.NoWrap)
+    layout.setTextOption(wrapping)
+    style = hit_style(option.widget)
+    formats = []
+    for start, end in spans:
+        part = QTextLayout.FormatRange()
+        part.start, part.length, part.format = start, end - start, style
+        formats.append(part)
+    layout.setFormats(formats)
+    layout.beginLayout()
+    line = layout.createLine()
+    layout.endLayout()
+    painter.save()
+    painter.setPen(option.palette.text().color())
+    painter.setClipRect(place)
+    layout.draw(painter, QPointF(place.left(), place.top() + (place.height() - line.height()) / 2))
+    painter.restore()
+
 
 _HEADS = (
-    Head("✓", "How far you are with the item: ✓ done, » skipped, else to do"),
+    Head("✓", "Your progress on the item: ✓ done, » skipped, else to do"),
     Head("Id", "The item's id in the dataset"),
     Head(
-        "Doubt",
-        "How much a look is worth, from 0 to 1: high where the judge is unsure, its two orders disagree, or"
-        " its labels contradict each other; the highest of the judgments that pass the filters."
+        "Uncert.",
+        "How useful a review is, from 0 to 1: high if the judge is uncertain, its two orders disagree,"
+        " or its labels contradict each other; the highest of the judgments that pass the filters."
         f" {MORE_BY_F1}",
     ),
-    Head("Labels", "The label in force on each criterion: A, B, G both good, X both bad, – unscored"),
+    Head("Labels", "The effective label on each criterion: A, B, G both good, X both bad, – unscored"),
     Head(
         "Marks",
-        "⇄ the orders disagree, ⚖ the judges of a panel differ, or not all said anything, ≠ differs from the"
-        " human label, ✎ given by a person, ! explanation outdated, ∅ not answered by the submission, * a"
-        f" draft of yours, of an explanation or a note; with how many criteria. {MORE_BY_F1}",
+        "⇄ the orders disagree, ⚖ the judges of a jury differ, or some gave no answer, ≠ differs from the"
+        " human label, ✎ given by an annotator, ! explanation stale, ∅ not answered by the submission,"
+        f" * your draft of an explanation or a note; with the number of criteria. {MORE_BY_F1}",
     ),
     Head(
         "Text",
-        "The beginning of the instruction; of a search, the first text or explanation that it finds, or the"
-        " note, from there on",
+        "The beginning of the instruction; in a search, the first text, explanation or note"
+        " found, from the match on",
     ),
 )
 _UP, _DOWN = Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder
 _ACROSS = Qt.Orientation.Horizontal
-STATE, ID, DOUBT, LABELS, MARKS, INSTRUCTION = range(len(_HEADS))
+STATE, ID, UNCERTAINTY, LABELS, MARKS, INSTRUCTION = range(len(_HEADS))
 TITLE_ORDERS = {
     (STATE, _UP): ListOrder.TO_DO,
     (STATE, _DOWN): ListOrder.DONE,
     (ID, _UP): ListOrder.ID,
     (ID, _DOWN): ListOrder.ID_BACKWARDS,
-    (DOUBT, _DOWN): ListOrder.DOUBT,
-    (DOUBT, _UP): ListOrder.LEAST_DOUBT,
+    (UNCERTAINTY, _DOWN): ListOrder.UNCERTAINTY,
+    (UNCERTAINTY, _UP): ListOrder.LEAST_UNCERTAINTY,
     (LABELS, _UP): ListOrder.LABELS,
     (LABELS, _DOWN): ListOrder.LABELS_BACKWARDS,
     (MARKS, _DOWN): ListOrder.MOST_MARKS,
@@ -81,12 +164,10 @@ _FEWEST_ROWS = 6
 HIDDEN = "hidden"  # in the place of a label
 DRAFT_SIGN, _DRAFT = "*", "a draft of yours"
 _TEXTS = (("", "instruction"), ("A: ", "output_a"), ("B: ", "output_b"))
-_NO_TEXT = "the dataset is not at hand"
+_NO_TEXT = "the dataset is not loaded"
 
 
 class ReviewTableModel(HeadedModel):
-    """The listed items of a review."""
-
     def __init__(
         self,
         state_of: "Callable[[str], ReviewState]",
@@ -110,7 +191,6 @@ class ReviewTableModel(HeadedModel):
         criterion: str | None,
         search: Search,
     ) -> None:
-        """Show these items; with a `criterion` only its labels and marks; of a search what it finds."""
         self.beginResetModel()
         self._review, self._listing, self._criterion = review, listing, criterion
         self._search = search
@@ -118,29 +198,24 @@ class ReviewTableModel(HeadedModel):
         self.endResetModel()
 
     def clear(self) -> None:
-        """Show nothing."""
         self.beginResetModel()
         self._review, self._listing, self._texts = None, Listing([], {}, {}), {}
         self.endResetModel()
 
     def forget_remarks(self) -> None:
-        """Show nothing any more that a search has found in what is said of items."""
         self._listing = replace(self._listing, remarks={})
 
     @property
     def listing(self) -> Listing:
-        """The items that are shown."""
         return self._listing
 
     def change_item(self, again: ItemAgain) -> None:
-        """Show what changed of one item; it stays in its place."""
         row = self._listing.places.get(again.item.item_id)
         if row is not None:
             self._listing.items[row] = again.item
             self._tell_changed(row, row)
 
     def show_again(self, item_id: str = "") -> None:
-        """Show the cells of an item again, or all: how far it is, or what may be shown of it, has changed."""
         row = self._listing.places.get(item_id) if item_id else None
         if row is not None:
             self._tell_changed(row, row)
@@ -150,24 +225,21 @@ class ReviewTableModel(HeadedModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        """Where a first click begins, too: with the most doubtful, with the most marks."""
-        if role == Qt.ItemDataRole.InitialSortOrderRole and section in (DOUBT, MARKS):
+        """Where a first click begins, too: with the most uncertain, with the most marks."""
+        if role == Qt.ItemDataRole.InitialSortOrderRole and section in (UNCERTAINTY, MARKS):
             return _DOWN
         if role == Qt.ItemDataRole.AccessibleTextRole and (section, orientation) == (STATE, _ACROSS):
             return "State"  # its title is a mark
         return super().headerData(section, orientation, role)
 
     def item_at(self, row: int) -> "ReviewItem | None":
-        """The item of a row."""
         items = self._listing.items
         return items[row] if 0 <= row < len(items) else None
 
     def row_of(self, item_id: str) -> int | None:
-        """The row of an item, None where it is not listed."""
         return self._listing.places.get(item_id)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """What a cell shows and says, and its value."""
         if not index.isValid() or self._review is None:
             return None
         item, column = self._listing.items[index.row()], index.column()
@@ -176,7 +248,11 @@ class ReviewTableModel(HeadedModel):
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
             text = self._text_of(item, column)
             return tip(text) if role == Qt.ItemDataRole.ToolTipRole else text
-        return self._value(item, column) if role == SORT_ROLE else super().data(index, role)
+        if role != SORT_ROLE:
+            return super().data(index, role)
+        if column == LABELS:
+            return [HIDDEN if row.hidden else row.preference for row in self._rows(item)]
+        return item.uncertainty if column == UNCERTAINTY else self._text(item, column)
 
     def _count_rows(self) -> int:
         return len(self._listing.items)
@@ -184,33 +260,24 @@ class ReviewTableModel(HeadedModel):
     def _rows(self, item: "ReviewItem") -> "Sequence[ReviewRow]":
         return self._review.listed(self._criterion, item.item_id) if self._review else ()
 
-    def _value(self, item: "ReviewItem", column: int) -> Any:
-        """What a cell stands for, for sorting and drawing."""
-        if column == LABELS:
-            return [HIDDEN if row.hidden else row.preference for row in self._rows(item)]
-        return item.doubt if column == DOUBT else self._text(item, column)
-
     def _text(self, item: "ReviewItem", column: int) -> str:
         if column == STATE:
             return STATE_SIGNS[self._state_of(item.item_id)]
         if column == ID:
             return one_line(item.item_id)
-        if column == DOUBT:
-            return number(item.doubt)
+        if column == UNCERTAINTY:
+            return number(item.uncertainty)
         if column == MARKS:
-            return " ".join(filter(None, (_marks(self._rows(item)), self._draft_mark(item))))
+            count = len(self._drafts(item))
+            drafts = f"{DRAFT_SIGN}{count}" if count > 1 else DRAFT_SIGN * count
+            return " ".join(filter(None, (_marks(self._rows(item)), drafts)))
         if column == INSTRUCTION:
             return one_line(self._found_in(item))
         return ""
 
     def _drafts(self, item: "ReviewItem") -> Sequence[str]:
-        """What is begun of the criteria that are shown, and the note."""
         begun = sorted(self._begun(item.item_id))
         return [each for each in begun if self._criterion in (None, each) or not each]
-
-    def _draft_mark(self, item: "ReviewItem") -> str:
-        count = len(self._drafts(item))
-        return f"{DRAFT_SIGN}{count}" if count > 1 else DRAFT_SIGN * count
 
     def _found_in(self, item: "ReviewItem") -> str:
         """The first of an item's texts, then of what is said of it, that a search finds, from there on; else
@@ -226,7 +293,6 @@ class ReviewTableModel(HeadedModel):
         return next((f"{whose}{text}" for whose, text in found if text is not None), texts.get("", ""))
 
     def _text_of(self, item: "ReviewItem", column: int) -> str:
-        """A cell in words, for a tool tip and for a reader."""
         if column in (LABELS, MARKS):
             lines = [in_words(row) for row in self._rows(item)]
             drafts = self._drafts(item) if column == MARKS else ()
@@ -236,7 +302,7 @@ class ReviewTableModel(HeadedModel):
             return str(self._texts[""][item.position]) if self._texts else _NO_TEXT
         if column == STATE:
             return STATE_WORDS[self._state_of(item.item_id)]
-        return item.item_id if column == ID else f"doubt {number(item.doubt)}"
+        return item.item_id if column == ID else f"uncertainty {number(item.uncertainty)}"
 
 
 def _marks(rows: "Sequence[ReviewRow]") -> str:
@@ -246,7 +312,7 @@ def _marks(rows: "Sequence[ReviewRow]") -> str:
         ("⚖", sum(row.judges_differ or row.judges_missing > 0 for row in rows)),
         ("≠", sum(row.differs_from_human for row in rows)),
         ("✎", sum(row.overridden for row in rows)),
-        ("!", sum(row.outdated for row in rows)),
+        ("!", sum(row.stale for row in rows)),
         ("∅", sum(row.unanswered for row in rows)),
     )
     alone = len(rows) == 1
@@ -266,19 +332,18 @@ def in_words(row: "ReviewRow", begun: bool = False) -> str:
     parts = ["not answered by the submission" if row.unanswered else LABEL_WORDS[row.preference]]
     parts += ["the orders disagree"] if row.flipped else []
     parts += ["the judges differ"] if row.judges_differ else []
-    parts += [f"{counted(row.judges_missing, 'judge', 'judges')} said nothing"] if row.judges_missing else []
+    parts += (
+        [f"{counted(row.judges_missing, 'judge', 'judges')} without an answer"] if row.judges_missing else []
+    )
     parts += [f"differs from the human label {LABEL_WORDS[row.human]}"] if row.differs_from_human else []
-    parts += ["given by a person"] if row.overridden else []
-    parts += ["explanation outdated"] if row.outdated else []
+    parts += ["given by an annotator"] if row.overridden else []
+    parts += ["explanation stale"] if row.stale else []
     parts += draft
     return f"{words(row.criterion)}: {', '.join(parts)}"
 
 
 class LabelsDelegate(QStyledItemDelegate):
-    """Draws the labels of an item as small squares."""
-
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw a cell."""
         shown = QStyleOptionViewItem(option)
         self.initStyleOption(shown, index)
         style = shown.widget.style() if shown.widget else QApplication.style()
@@ -298,7 +363,6 @@ class LabelsDelegate(QStyledItemDelegate):
                 paint_label(painter, QRectF(left, top, side, side), known, shown.palette)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Room for all squares."""
         labels = index.data(SORT_ROLE) or ()
         side = option.fontMetrics.height()
         return QSize(8 + len(labels) * (side + 3), super().sizeHint(option, index).height())
@@ -319,7 +383,6 @@ class ItemView(RowsView):
             self.setItemDelegateForColumn(column, self.hits)
 
     def show_order(self, order: ListOrder) -> None:
-        """Mark the title of the column that the list is in the order of; none where it is of no column."""
         header = self.horizontalHeader()
         column, direction = next((key for key, of in TITLE_ORDERS.items() if of is order), (-1, _UP))
         with QSignalBlocker(header):
@@ -327,7 +390,6 @@ class ItemView(RowsView):
         header.viewport().update()
 
     def fit_columns(self) -> None:
-        """Columns as wide as their texts."""
         header = self.horizontalHeader()
         header.setStretchLastSection(True)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
@@ -335,7 +397,7 @@ class ItemView(RowsView):
         widths = {
             STATE: metrics.horizontalAdvance("✓") + 20,
             ID: metrics.horizontalAdvance("0000") + 10,
-            DOUBT: metrics.horizontalAdvance("Doubt") + 28,
+            UNCERTAINTY: metrics.horizontalAdvance("Uncert.") + 28,
             LABELS: 8 + 5 * (metrics.height() + 3),
             MARKS: metrics.horizontalAdvance("⇄5 ≠5 ✎5 !5") + 8,
             INSTRUCTION: 6 * metrics.averageCharWidth(),  # at least; it takes the room that is left

@@ -1,6 +1,8 @@
-"""A review without widgets: which judgment is open, what is shown of it, what comes of a person's wishes.
+"""A review without widgets: which judgment is open, what is shown of it, what comes of an annotator's
+requests.
 
-Knows: the open run, what people said of it, what waits for the store, drafts. Does not know: widgets, lists.
+Knows: the open run, what annotators said of it, what waits for the store, drafts. Does not know: widgets,
+lists.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -9,55 +11,45 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from engine.core.formatting import clipped, visible
+from engine.annotations.effective import AnnotatorStep, EffectiveAnnotation, Reviews, to_redo, to_undo
+from engine.annotations.records import Annotation, AnnotationKind, Undo, new_override, new_review
+from engine.core.formatting import capitalised, clipped, visible, words
 from engine.core.items import Gold, Preference, agree
-from engine.core.judgments import (
-    AnyJudgment,
-    JudgedItem,
-    JudgmentKey,
-    NewOverride,
-    NewReview,
-    Origin,
-    Override,
-    Unscored,
-)
-from engine.core.people import PersonStep, Reviews, Standing, to_redo, to_undo
-from engine.core.said import Undo
-from gui.kit.label_mark import LABEL_WORDS
-from gui.people.blind import Blind
-from gui.people.drafts import Drafts
-from gui.people.said_in_words import step_in_words
-from gui.review.review_jobs import human_label
-from gui.work.open_run import Opened, OpenRun
+from engine.core.judgments import AnyJudgment, JudgedItem, JudgmentKey, Origin, ReviewState, Unscored
+from gui.review.progress import Drafts
+from gui.review.review_jobs import Blind, human_label
+from gui.widgets.label_mark import LABEL_WORDS
+from gui.workspace.open_run import Opened, OpenRun
 
 if TYPE_CHECKING:
-    from engine.review.doubt import ReviewRow
+    from engine.analysis.review_order import ReviewRow
     from gui.review.review_jobs import Review
 
 
 @dataclass(frozen=True)
-class Shown:
+class ReviewedJudgment:
     """What is shown of a judgment. `label`, `explanation`: in force. `history`: all overrides, the oldest
     first.
 
-    `doubt`: 0 to 1, None where it is not known.
-    `human_from`: the dataset that the human label is from, or those that have none. `people`: who gave which
-    label, also by agreeing; `proposed`: what most of them say, to who settles. `reviewer`: who looks; `undo`,
-    `redo`: what he may take back of what he did with the item, and do again; `draft`: what is said of one;
-    `writing`: whether he writes the explanation now; `hidden`: whether all this is kept from him.
+    `uncertainty`: 0 to 1, None where it is not known.
+    `human_from`: the dataset that the human label is from, or those that have none. `annotators`: who gave
+    which label, also by agreeing; `proposed`: what most of them say, to who adjudicates. `reviewer`: who
+    looks; `undo`, `redo`: what they may take back of what they did with the item, and do again; `draft`: what
+    is said of one; `writing`: whether they write the explanation now; `hidden`: whether all this is kept
+    from them.
     """
 
     judgment: AnyJudgment
     label: Preference | None = None
     explanation: str | None = None
-    outdated: bool = False
-    override: Standing | None = None
-    history: Sequence[Override] = ()
+    stale: bool = False
+    override: EffectiveAnnotation | None = None
+    history: Sequence[Annotation] = ()
     human: Gold | None = None
     human_from: Sequence[Path] = ()
     draft: str = ""
-    doubt: float | None = None
-    people: Sequence[tuple[str, Preference]] = ()
+    uncertainty: float | None = None
+    annotators: Sequence[tuple[str, Preference]] = ()
     proposed: str = ""
     reviewer: str = ""
     undo: str = ""
@@ -68,15 +60,14 @@ class Shown:
 
 @dataclass(frozen=True)
 class Change:
-    """What comes of a wish: what the store is to keep, steps to `undo`, and what the person is told.
+    """What comes of a request: what is to be stored, steps to `undo`, and what the annotator is told.
 
-    `over`: names of the drafts that end with the override. `criterion`: where the person is to look; also on
-    the item `item_id`, where that is another one than the open one.
+    `over`: names of the drafts that end with it. `criterion`: where the annotator is to look; also
+    on the item `item_id`, where that is another one than the open one.
     """
 
-    override: NewOverride | None = None
+    say: Annotation | tuple[Annotation, ...] | None = None
     over: tuple[str, ...] = ()
-    review: NewReview | None = None
     undo: tuple[Undo, ...] = ()
     note: str = ""
     criterion: str = ""
@@ -92,7 +83,7 @@ class _Left(NamedTuple):
 
 
 class _Own(NamedTuple):
-    """Label and explanation that a person gave himself; which label that explanation is of."""
+    """Label and explanation that an annotator gave themselves; which label that explanation is of."""
 
     label: Preference | None = None
     explanation: str | None = None
@@ -100,27 +91,26 @@ class _Own(NamedTuple):
 
 
 class ReviewSession:
-    """One judgment is open. A wish changes nothing that is shown: what the store has kept does."""
+    """One judgment is open. A request changes nothing that is shown: what the store has kept does."""
 
     def __init__(self, opened: Opened, blind: Blind, drafts: Drafts) -> None:
         self._opened, self._blind, self._drafts = opened, blind, drafts
         self.run_id = 0  # of the item; not the open run's while that is still being listed
         self.item_id = ""
         self.criterion = ""
-        self.origin: Origin | None = None  # how the person came to the item
-        self.seed: int | None = None  # of the random sample, where he came to it so
+        self.origin: Origin | None = None  # how the annotator came to the item
+        self.seed: int | None = None  # of the random sample, where they came to it so
         self.writing = False
         self._review: Review | None = None
-        self.settling = False  # whether he says what counts, as an adjudicator
+        self.settling = False  # whether this annotator adjudicates
         self._asked: dict[JudgmentKey, _Own] = {}  # not stored yet
         self._saving: JudgmentKey | None = None
-        self._left: list[_Left] = []  # the way by which a person came to the item without a key of his
-        self._left_before: list[_Left] = []  # by which he came to the item that was open before
+        self._left: list[_Left] = []  # the way by which an annotator came to the item without a key of their
+        self._left_before: list[_Left] = []  # by which they came to the item that was open before
 
     # Which judgment is open
 
     def open(self, review: "Review", item_id: str, criterion: str) -> None:
-        """Open a judgment of the open run."""
         run_id = self._opened.run.id if self._opened.run else 0
         if run_id != self.run_id:
             self._asked.clear()
@@ -130,28 +120,26 @@ class ReviewSession:
         self.item_id, self.criterion = item_id, criterion
 
     def close(self) -> None:
-        """There is no item to look at."""
         self.item_id = ""
 
     @property
     def key(self) -> JudgmentKey:
-        """The open judgment."""
         return JudgmentKey(self.item_id, self.criterion)
 
     @property
     def kept(self) -> str:
-        """An item that only a person's choice leaves: its explanation is being written; empty for none."""
+        """An item that only an annotator's choice leaves: its explanation is being written; empty for
+        none.
+        """
         return self.item_id if self.writing else ""
 
     @property
     def run(self) -> OpenRun | None:
-        """The open run, as long as it is the one of the item."""
         run = self._opened.run
         return run if run is not None and run.id == self.run_id else None
 
     @property
     def criteria(self) -> Sequence[str]:
-        """Those of the run of the item."""
         return self._review.criteria if self._review is not None else ()
 
     @property
@@ -162,17 +150,15 @@ class ReviewSession:
 
     @property
     def begun(self) -> Collection[str]:
-        """The criteria of the item on which this person has begun an explanation; "" where a note."""
         return self._drafts.begun(self.run_id, self.item_id)
 
     @property
     def may_see(self) -> bool:
-        """Whether the open judgment may be shown to this person."""
         return self._blind.shows(self.key)
 
     def to_label(self, alone: str | None) -> list[str]:
-        """The criteria on which this person has given the item no label, from the one after the open one on;
-        `alone`: the only one that is wanted of it, if one is.
+        """The criteria on which this annotator has given the item no label, from the one after the open one
+        on; `alone`: the only one that is wanted of it, if one is.
         """
         after = self.criteria.index(self.criterion) + 1
         wanted = [*self.criteria[after:], *self.criteria[:after]] if alone is None else [alone]
@@ -180,7 +166,6 @@ class ReviewSession:
 
     @property
     def judgment(self) -> AnyJudgment | None:
-        """The model's own, that is open."""
         return self._judgment(self.key)
 
     def _judgment(self, key: JudgmentKey) -> AnyJudgment | None:
@@ -192,29 +177,36 @@ class ReviewSession:
     # What is shown
 
     @property
-    def shown(self) -> Shown | None:
-        """What is shown of the open judgment; None where there is none."""
+    def shown(self) -> ReviewedJudgment | None:
         run, review, judgment = self.run, self._review, self.judgment
         if run is None or review is None or judgment is None:
             return None
         results, key, author = run.results, self.key, self._opened.author
         if not self.may_see:
             undo = self._undo_in_words
-            return Shown(Unscored(*key, ""), reviewer=author, undo=undo, writing=self.writing, hidden=True)
-        redo = to_redo(self._steps)
-        human, human_from = self._human(run, review)
-        return Shown(
+            return ReviewedJudgment(
+                Unscored(*key, ""), reviewer=author, undo=undo, writing=self.writing, hidden=True
+            )
+        redo, row = to_redo(self._steps), self._row_of(judgment)
+        judged = results.judged[review.places[self.item_id]]
+        looked_into = (
+            (self._opened.gold, review.gold_rows.get(self.item_id)),
+            (run.dataset, judged.position),
+        )
+        human, human_from = human_label(looked_into, judged, self.criterion)
+        return ReviewedJudgment(
             judgment,
             label=results.label(judgment),
             explanation=results.explanation(judgment),
-            outdated=results.is_outdated(judgment),
+            stale=results.is_stale(judgment),
             override=results.overrides.get(key),
-            history=[each for each in results.reviews.said_on(key) if isinstance(each, Override)],
+            history=[each for each in results.reviews.said_on(key) if each.kind is AnnotationKind.OVERRIDE],
             human=human,
             human_from=human_from,
             draft="" if self.writing else self._drafts.in_words(run.id, key),
-            doubt=self._doubt(run, judgment),
-            people=sorted(self._labels_of_people(key).items()),
+            # The list, which knows the others, hears of an override a moment later.
+            uncertainty=0.0 if results.decided_by_annotator(judgment) else row.uncertainty if row else None,
+            annotators=sorted(self._labels_of_annotators(key).items()),
             proposed=self._proposed(judgment) if self.settling else "",
             reviewer=author,
             undo=self._undo_in_words,
@@ -222,83 +214,76 @@ class ReviewSession:
             writing=self.writing,
         )
 
-    def _labels_of_people(self, key: JudgmentKey) -> dict[str, Preference]:
+    def _labels_of_annotators(self, key: JudgmentKey) -> dict[str, Preference]:
         given = self._said.given_on(key)
         return {name: each.preference for name, each in given.items() if each.preference is not None}
 
     def _proposed(self, judgment: AnyJudgment) -> str:
-        """What most people say, and whether dataset and judge say otherwise."""
-        given, label = self._labels_of_people(judgment.key), self._said.proposed(judgment.key)
+        """What most annotators say, and whether dataset and judge say otherwise."""
+        given, label = self._labels_of_annotators(judgment.key), self._said.proposed(judgment.key)
         if label is None:
-            return "No label has a majority: A, B, G or X settles it." if given else ""
+            return "No label has a majority: adjudicate with A, B, G or X." if given else ""
         holders = sum(each is label for each in given.values())
         said = [f"Majority: {LABEL_WORDS[label]} ({holders} of {len(given)})"]
-        human = next((row.human for row in self.rows if row.key == judgment.key), None)
-        if human is not None and not agree(human, label):
+        row = self._row_of(judgment)
+        if row is not None and (human := row.human) is not None and not agree(human, label):
             said.append(f"not the human label, {LABEL_WORDS[human]}")
         if not isinstance(judgment, Unscored) and judgment.preference is not label:
             said.append(f"not the judge's, {LABEL_WORDS[judgment.preference]}")
-        return f"{', '.join(said)}. Enter settles it so."
+        return f"{', '.join(said)}. Enter adjudicates it so."
 
-    def _doubt(self, run: OpenRun, judgment: AnyJudgment) -> float | None:
-        if run.results.decided_by_person(judgment):
-            return 0.0  # the list, which knows the others, hears of an override a moment later
-        return next((row.doubt for row in self.rows if row.key == judgment.key), None)
+    def _row_of(self, judgment: AnyJudgment) -> "ReviewRow | None":
+        return next((row for row in self.rows if row.key == judgment.key), None)
 
-    def _human(self, run: OpenRun, review: "Review") -> tuple[Gold | None, Sequence[Path]]:
-        """What a human said of the open judgment, and the dataset that says so; all that were looked into
-        where none has a label: those chosen, then those that the run judged.
-        """
-        judged = run.results.judged[review.places[self.item_id]]
-        rows = ((self._opened.gold, review.gold_rows.get(self.item_id)), (run.dataset, judged.position))
-        return human_label(rows, judged, self.criterion)
-
-    def labels_in_force(self) -> Mapping[str, Preference]:
-        """By criterion, as a person asked for them last; criteria without a label are left out."""
-        labels = {name: self._label_in_force(JudgmentKey(self.item_id, name)) for name in self.criteria}
+    def effective_labels(self) -> Mapping[str, Preference]:
+        """By criterion, as an annotator asked for them last; criteria without a label are left out."""
+        labels = {name: self._effective_label(JudgmentKey(self.item_id, name)) for name in self.criteria}
         return {name: label for name, label in labels.items() if label is not None}
 
-    def _label_in_force(self, key: JudgmentKey) -> Preference | None:
+    def _effective_label(self, key: JudgmentKey) -> Preference | None:
         run, judgment = self.run, self._judgment(key)
         if run is None or judgment is None:
             return None
         return self._asked.get(key, _Own()).label or run.results.label(judgment)
 
-    # What a person wishes
+    # What an annotator requests
 
     def change(self, key: JudgmentKey, label: Preference) -> Change:
-        """Let a person's label stand for the model's; his own explanation stays.
+        """Let an annotator's label stand for the model's; their own explanation stays.
 
-        One that he gives blind, or after another person, may be one that he agrees with.
+        One that they give blind, or after another annotator, may be one that they agree with.
         """
         author, by, blind = self._opened.author, self._authors_of_label(key), not self._blind.shows(key)
         if locked := self._locked(key):
             return Change(note=locked)
-        if not self.settling:  # what is settled is no label of his
-            self._blind.give(key)
-        if self._label_in_force(key) is label:
+        if not self.settling:  # what is adjudicated is no label of their
+            self._blind.given.add(key)
+        if self._effective_label(key) is label:
             if not self.settling and (blind or (by and author not in by)):
-                agrees = NewReview(
-                    key.item_id, author, None, {key.criterion: label}, self.origin, self.seed, blind
+                agrees = new_review(
+                    *(key.item_id, author, None, {key.criterion: label}, self.origin),
+                    seed=self.seed,
+                    blind=blind,
                 )
                 whom = "" if blind or not by else f" with {visible(clipped(' and '.join(by)))}"
-                return Change(review=agrees, note=f"You agree{whom}: {LABEL_WORDS[label]}.")
-            if author in by and self._is_settled(key) is self.settling:
-                return Change(note=f"The label is {LABEL_WORDS[label]} by you already.")
+                return Change(agrees, note=f"You agree{whom}: {LABEL_WORDS[label]}.")
+            if author in by and self._is_adjudicated(key) is self.settling:
+                return Change(note=f"Your label is {LABEL_WORDS[label]} already.")
         own = self._own(key)
         return self._ask(key, own._replace(label=label), blind=blind)
 
-    def settle(self) -> Change:
-        """Settle the open judgment as most people say; nothing where that is done, or nobody differs."""
+    def adjudicate(self) -> Change:
+        """Adjudicate the open judgment as most annotators say; nothing where that is done, or nobody
+        differs.
+        """
         label = self._said.proposed(self.key)
-        if self._is_settled(self.key) or self.key in self._asked or self.key not in self._said.differing:
+        if self._is_adjudicated(self.key) or self.key in self._asked or self.key not in self._said.differing:
             return Change()
         if label is None:
-            return Change(note="No label has a majority: A, B, G or X settles it.")
+            return Change(note="No label has a majority: adjudicate with A, B, G or X.")
         return self.change(self.key, label)
 
     def undo(self) -> Change:
-        """Take back what this person did last with the item, or with the one that was left by itself."""
         if (left := self._last_left) is not None:
             elsewhere = left.item_id if left.item_id != left.to else ""
             return self._take_back(self._standing_of(left), item_id=elsewhere)
@@ -308,17 +293,16 @@ class ReviewSession:
         standing = self._standing(self.key)
         if standing is not None and self.may_see:
             author = visible(clipped(standing.author))
-            return Change(note=f"This is {author}'s: only {author} can take it back.")
-        return Change(note="There is nothing of yours on this item to take back.")
+            return Change(note=f"This is {author}'s: only {author} can undo it.")
+        return Change(note="There is nothing of yours on this item to undo.")
 
     def redo(self) -> Change:
-        """Do again what this person took back last of what he did with the item."""
         step = to_redo(self._steps)
         if step is None:
-            return Change(note="There is nothing of yours on this item to repeat.")
+            return Change(note="There is nothing of yours on this item to redo.")
         return self._take_back([step], again=True)
 
-    def _take_back(self, steps: Sequence[PersonStep], again: bool = False, item_id: str = "") -> Change:
+    def _take_back(self, steps: Sequence[AnnotatorStep], again: bool = False, item_id: str = "") -> Change:
         """Let steps, of which the first is told, be history or stand again; `item_id`: of another item."""
         judged = self._judged_item(item_id or self.item_id)
         assert judged is not None
@@ -330,21 +314,19 @@ class ReviewSession:
         criteria = sorted(key.criterion for key in keys)
         elsewhere = criteria and (item_id or self.criterion not in criteria)
         where = f" (item {visible(clipped(item_id))})" if item_id else ""
-        told = f"{'Done again' if again else 'Taken back'}: {step_in_words(steps[0])}{where}."
+        told = f"{'Redone' if again else 'Undone'}: {step_in_words(steps[0])}{where}."
         return Change(undo=undo, note=told, criterion=criteria[0] if elsewhere else "", item_id=item_id)
 
     def said_of_item(self) -> frozenset[datetime]:
-        """When this person said what stands of the open item."""
         return frozenset(step.at for step in self._steps if step.undone is None)
 
     def went_on(self, left: str, before: Collection[datetime]) -> None:
         """The item `left` was left by itself for the open one; `before`: what was said of it before."""
         said = frozenset(step.at for step in self._steps_of(left)) - frozenset(before)
-        way = self._left if left == self.item_id else self._left_before  # nothing else is to do: it stays
-        self._left = [*way, _Left(left, self.item_id, said)]
+        method = self._left if left == self.item_id else self._left_before  # nothing else is to do: it stays
+        self._left = [*method, _Left(left, self.item_id, said)]
 
     def went_back(self) -> None:
-        """The open item is again the one that was left last."""
         self._left = self._left_before[:-1]
 
     @property
@@ -358,12 +340,11 @@ class ReviewSession:
         own = to_undo(self._steps)
         return left if own is None or own.at <= max(left.said) else None
 
-    def _standing_of(self, left: _Left) -> list[PersonStep]:
+    def _standing_of(self, left: _Left) -> list[AnnotatorStep]:
         return [step for step in self._steps_of(left.item_id) if step.at in left.said and step.undone is None]
 
     @property
     def _undo_in_words(self) -> str:
-        """What U would take back; empty for nothing."""
         left = self._last_left
         step = self._standing_of(left)[0] if left is not None else to_undo(self._steps)
         where = f" on item {visible(clipped(left.item_id))}" if left and left.item_id != left.to else ""
@@ -376,31 +357,32 @@ class ReviewSession:
         return run.results.judged[review.places[item_id]]
 
     @property
-    def _steps(self) -> "Sequence[PersonStep]":
+    def _steps(self) -> "Sequence[AnnotatorStep]":
         return self._steps_of(self.item_id)
 
-    def _steps_of(self, item_id: str) -> "Sequence[PersonStep]":
-        """What this person did with an item, the oldest first."""
+    def _steps_of(self, item_id: str) -> "Sequence[AnnotatorStep]":
         judged = self._judged_item(item_id)
         return () if judged is None else self._opened.steps(judged)
 
-    def _standing(self, key: JudgmentKey) -> Standing | None:
+    def _standing(self, key: JudgmentKey) -> EffectiveAnnotation | None:
         return self.run.results.overrides.get(key) if self.run else None
 
-    def _is_settled(self, key: JudgmentKey) -> bool:
+    def _is_adjudicated(self, key: JudgmentKey) -> bool:
         standing = self._standing(key)
-        return standing is not None and standing.settled
+        return standing is not None and standing.adjudicated
 
     def _locked(self, key: JudgmentKey) -> str:
-        """Why this person cannot change a judgment that he sees; empty where he can."""
+        """Why this annotator cannot change a judgment that they see; empty where they can."""
         standing = self._standing(key)
-        if standing is None or not standing.settled or self.settling or not self._blind.shows(key):
+        if standing is None or not standing.adjudicated or self.settling or not self._blind.shows(key):
             return ""
         who = visible(clipped(" and ".join(standing.label_by)))
-        return f"{who} settled this label: Settle changes it."
+        return f"{who} adjudicated this label: use Adjudicate to change it."
 
     def begin_writing(self) -> tuple[str, str | None] | None:
-        """The explanation in force and a draft of another, to write on; None where nothing may be written."""
+        """The effective explanation and a draft of another, to write on; None where nothing may be
+        written.
+        """
         run, judgment = self.run, self.judgment
         if run is None or judgment is None or self.writing or not self.may_see or self._locked(self.key):
             return None
@@ -419,48 +401,39 @@ class ReviewSession:
             # Until it is stored: the disk or the store may refuse it.
             self._drafts.hold(self.run_id, key, text)
             self._saving = key
-            return self._ask(key, _Own(own.label, text.strip() or None, self._label_in_force(key)), over)
+            return self._ask(key, _Own(own.label, text.strip() or None, self._effective_label(key)), over)
         self._drafts.drop(self.run_id, key)
-        empty = "An empty text is no explanation. U takes back what you gave."
+        empty = "An empty text is not an explanation. Press U to undo yours."
         return Change(note=empty if changed else "")
 
     def keep_draft(self, text: str, changed: bool) -> None:
-        """Remember what is being written, where it is new."""
         if self.writing and changed:
             self._drafts.keep(self.run_id, self.key, text)
 
     def leave(self, text: str, changed: bool) -> None:
-        """Write no more; what is new is a draft."""
         self.keep_draft(text, changed)
         if not changed:
             self._drafts.drop(self.run_id, self.key)
         self.writing = False
 
-    def _ask(
-        self,
-        key: JudgmentKey,
-        own: _Own,
-        over: tuple[str, ...] = (),
-        blind: bool = False,
-    ) -> Change:
+    def _ask(self, key: JudgmentKey, own: _Own, over: tuple[str, ...] = (), blind: bool = False) -> Change:
         self._asked[key] = own
-        new = NewOverride(
+        new = new_override(
             *key,
             own.label,
             own.explanation,
             self._opened.author,
-            self.origin,
-            self.seed,
-            own.written_for if own.explanation else None,
-            blind,
-            self.settling,
+            origin=self.origin,
+            seed=self.seed,
+            written_for=own.written_for if own.explanation else None,
+            blind=blind,
+            settles=self.settling,
         )
         return Change(new, over)
 
     # What becomes of it
 
     def stored(self, key: JudgmentKey) -> None:
-        """The store has kept what was asked for of a judgment."""
         if self.run is None:
             return
         self._asked.pop(key, None)
@@ -483,11 +456,10 @@ class ReviewSession:
 
     @property
     def _said(self) -> Reviews:
-        """All that people said of the run."""
         return self.run.results.reviews if self.run else Reviews()
 
     def _own(self, key: JudgmentKey) -> _Own:
-        """What this person said himself, as asked for last; as an adjudicator while he settles."""
+        """What this annotator said themselves, as asked for last; as an adjudicator while they adjudicate."""
         own = self._said.own(key, self._opened.author, self.settling)
         said = _Own(own.preference, own.explanation, own.written_for) if own else _Own()
         return self._asked.get(key, said)
@@ -498,3 +470,60 @@ class ReviewSession:
             return (self._opened.author,)
         standing = self._standing(key)
         return standing.label_by if standing else ()
+
+
+_STATES = {ReviewState.TO_DO: "reopened", ReviewState.DONE: "done", ReviewState.SKIPPED: "skipped"}
+
+
+def standing_in_words(standing: EffectiveAnnotation) -> str:
+    """`Label both good by Ben, explanation by Ada, 2026-03-01 14:05`, in local time."""
+    label = "" if standing.preference is None else f"label {LABEL_WORDS[standing.preference]}"
+    by = " and ".join(standing.label_by)
+    if label and standing.explanation and (standing.text_by,) == standing.label_by:
+        parts = [f"{label} and explanation by {by}"]
+    else:
+        parts = [f"{label} by {by}"] if label else []
+        parts += [f"explanation by {standing.text_by}"] if standing.explanation else []
+    text = f"{', '.join(parts)}, {_time(standing.created)}"
+    return f"Adjudicated: {text}" if standing.adjudicated else capitalised(text)
+
+
+def override_in_words(override: Annotation) -> str:
+    """`Label both good and explanation by Ada, 2026-03-01 14:05, undone 14:07`, in local time."""
+    text = f"{_changed(override)} by {override.author}, {_time(override.created)}"
+    undone = f", undone {_time(override.undone)}" if override.undone else ""
+    return f"{capitalised(text)}{undone}"
+
+
+def step_in_words(step: AnnotatorStep) -> str:
+    """`label B on safety`, `done, with 5 labels accepted`, `a note`."""
+    accepted = [word for word in step.words if word.kind is AnnotationKind.CONFIRMATION]
+    said = [_word(word) for word in step.words if word.kind is not AnnotationKind.CONFIRMATION]
+    said += [f"{len(accepted):,} labels accepted"] if len(accepted) > 1 else map(_word, accepted)
+    return ", ".join(dict.fromkeys(filter(None, said)))
+
+
+def _word(word: Annotation) -> str:
+    match word.kind:
+        case AnnotationKind.OVERRIDE:
+            return f"{_changed(word)} on {words(word.criterion)}"
+        case AnnotationKind.CONFIRMATION:
+            return f"label {LABEL_WORDS[word.preference]} accepted on {words(word.criterion)}"
+        case AnnotationKind.STATE:
+            return _STATES[word.state or ReviewState.TO_DO]
+        case _:
+            return "a note"
+
+
+def _changed(override: Annotation) -> str:
+    parts = []
+    if override.preference is not None:
+        parts.append(f"label {LABEL_WORDS[override.preference]}")
+    if override.explanation is not None:
+        parts.append("explanation")
+    text = " and ".join(parts)
+    return f"adjudicated: {text}" if override.settles else text
+
+
+def _time(time: datetime) -> str:
+    return f"{time.astimezone():%Y-%m-%d %H:%M}"

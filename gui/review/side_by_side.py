@@ -1,4 +1,4 @@
-"""Labels and explanations of several systems for one judgment, a column each; a person's own is the last.
+"""Labels and explanations of several systems for one judgment, a column each; an annotator's own is the last.
 
 Each column is scrolled by itself, so that the longest explanation can be read to its end.
 
@@ -14,22 +14,20 @@ from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QScrollArea, QSplitter, QWidget
 
+from engine.annotations.effective import EffectiveAnnotation, Reviews
+from engine.annotations.records import Annotation
 from engine.core.formatting import capitalised, clipped, percent, short_name, visible
 from engine.core.items import PREFERENCES, Gold, HumanLabel, Preference
-from engine.core.judgments import AnyJudgment, ItemNote, Judgment, Unscored
-from engine.core.people import Reviews, Standing
-from engine.core.run_records import StoredRun
-from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import OneLine, one_line, plain_label, set_tip
-from gui.kit.label_mark import LABEL_WORDS, LabelBadge
-from gui.kit.labels import name, show_text
-from gui.kit.layouts import STRETCH, in_column
-from gui.kit.pill import Pill
-from gui.people.said_in_words import standing_in_words
-from gui.reading.text_pane import TextPane
+from engine.core.judgments import AnyJudgment, Judgment, Unscored
+from engine.settings.identity import StoredRun
+from gui.review.criterion_strip import ExplanationEditor, narrow_buttons
 from gui.review.judgment_card import apart_in_words
-from gui.review.override_controls import ExplanationEditor, narrow_buttons
-from gui.review.session import Shown
+from gui.review.session import ReviewedJudgment, standing_in_words
+from gui.widgets.fields import FlowLayout
+from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip
+from gui.widgets.label_mark import LABEL_WORDS, LabelBadge, Pill
+from gui.widgets.labels import STRETCH, in_column, name, show_text
+from gui.widgets.text_views import TextPane
 
 _LEAST_LETTERS = 24  # across, of a column
 _LINE_HEIGHT = 125  # percent
@@ -52,8 +50,7 @@ class ColumnText:
     remark: str = ""
 
 
-def column_of(run: StoredRun, judgment: AnyJudgment, override: Standing | None) -> ColumnText:
-    """What a run itself says; that a person overrode it is said beside."""
+def column_of(run: StoredRun, judgment: AnyJudgment, override: EffectiveAnnotation | None) -> ColumnText:
     remarks = []
     marks: list[tuple[str, str, str]] = []
     label = text = None
@@ -84,22 +81,19 @@ def column_of(run: StoredRun, judgment: AnyJudgment, override: Standing | None) 
 
 
 def silent_column(system: str, whole: str, why: str) -> ColumnText:
-    """A system of which nothing is known here."""
     return ColumnText(system, whole, said=False, label=None, text=None, remark=visible(why))
 
 
 def human_column(human: Gold | None, gold: Path) -> ColumnText:
-    """What the human labels say of the open judgment; `gold`: their file."""
     label = human.label if human else None
     text = human.explanation if human else None
-    remark = "" if text else "No explanation." if label else "None known."
+    remark = "" if text else "No explanation." if label else "None."
     return ColumnText(
         "Human labels", str(gold), said=label is not None, label=label, text=text, remark=remark
     )
 
 
 def own_column(author: str, label: Preference | None, text: str | None, draft: str) -> ColumnText:
-    """What the person gave who looks, as it stands; `draft`: what is said of one."""
     remark = "" if text or label else "Nothing yet: A, B, G or X gives a label, E writes an explanation."
     if draft:
         remark = f"{remark} {draft}".strip()
@@ -108,8 +102,9 @@ def own_column(author: str, label: Preference | None, text: str | None, draft: s
     )
 
 
-def people_columns(reviews: Reviews, noted: Sequence[ItemNote], shown: Shown) -> list[ColumnText]:
-    """What each person said of the open judgment: label, explanation, and what he `noted` of the item."""
+def annotator_columns(
+    reviews: Reviews, noted: Sequence[Annotation], shown: ReviewedJudgment
+) -> list[ColumnText]:
     key = shown.judgment.key
     given = reviews.given_on(key)
     texts = {each.author: each.explanation for each in reviews.last_of_each(key) if not each.settles}
@@ -118,7 +113,7 @@ def people_columns(reviews: Reviews, noted: Sequence[ItemNote], shown: Shown) ->
     for who in sorted({*given, *texts, *notes}):
         label, note = given.get(who), notes.get(who)
         marks = [("blind", "plain", "Labelled without seeing other labels")] if label and label.blind else []
-        marks += [(tag, "plain", "A tag of this person") for tag in (note.tags if note else ())]
+        marks += [(tag, "plain", "A tag of this annotator") for tag in (note.tags if note else ())]
         columns.append(
             ColumnText(
                 clipped(who),
@@ -133,29 +128,26 @@ def people_columns(reviews: Reviews, noted: Sequence[ItemNote], shown: Shown) ->
     return columns
 
 
-def settled_column(shown: Shown) -> ColumnText:
-    """What was settled of the open judgment, or is proposed."""
+def adjudicated_column(shown: ReviewedJudgment) -> ColumnText:
     standing = shown.override
-    settled = standing if standing is not None and standing.settled else None
-    remark = standing_in_words(settled) + "." if settled else shown.proposed
+    adjudicated = standing if standing is not None and standing.adjudicated else None
+    remark = standing_in_words(adjudicated) + "." if adjudicated else shown.proposed
     return ColumnText(
-        "Settled" if settled else "To settle",
-        "What counts for everybody",
-        said=settled is not None,
-        label=settled.preference if settled else None,
-        text=settled.explanation if settled else None,
+        "Adjudicated" if adjudicated else "To adjudicate",
+        "The effective label for all annotators",
+        said=adjudicated is not None,
+        label=adjudicated.preference if adjudicated else None,
+        text=adjudicated.explanation if adjudicated else None,
         remark=visible(f"{remark} {shown.draft}".strip()),
     )
 
 
 def system_name(run: StoredRun) -> str:
-    """What a column is headed with."""
     model = short_name(run.identity.model_name)
     return model if run.submitted else f"{run.title}: {model}"
 
 
 def whole_name(run: StoredRun) -> str:
-    """All that tells a run from others."""
     identity = run.identity
     what = f"Submission {identity.model_path}" if run.submitted else f"{run.title}: {identity.model_name}"
     made = f"{run.created.astimezone():%Y-%m-%d %H:%M}"
@@ -163,8 +155,6 @@ def whole_name(run: StoredRun) -> str:
 
 
 class _Column(QFrame):
-    """The name of a system, its label, and its explanation in full."""
-
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("role", "panel")
@@ -192,7 +182,6 @@ class _Column(QFrame):
         self._filler.hide()
 
     def show_text(self, shown: ColumnText) -> None:
-        """Show it; the same once more stays where it is scrolled to."""
         before, self.shown = self.shown, shown
         if shown == before:
             return
@@ -202,7 +191,15 @@ class _Column(QFrame):
         self.badge.setVisible(shown.said)
         if shown.said:
             self.badge.show_label(shown.label)
-        self._show_marks(shown.marks)
+        while len(self.marks) < len(shown.marks):
+            self.marks.append(Pill())
+            self._flow.addWidget(self.marks[-1])
+        for place, pill in enumerate(self.marks):
+            pill.setVisible(place < len(shown.marks))
+            if place < len(shown.marks):
+                word, kind, more = shown.marks[place]
+                pill.say(word, kind)
+                set_tip(pill, more)
         self._head.setVisible(shown.said or bool(shown.marks))
         show_text(self.remark, shown.remark)
         self.text.setVisible(bool(shown.text))
@@ -211,28 +208,14 @@ class _Column(QFrame):
             self.text.show_text(shown.text or "")
         name(self.text.view, f"Explanation of {one_line(shown.system)}")
 
-    def _show_marks(self, marks: Sequence[tuple[str, str, str]]) -> None:
-        while len(self.marks) < len(marks):
-            self.marks.append(Pill())
-            self._flow.addWidget(self.marks[-1])
-        for place, pill in enumerate(self.marks):
-            pill.setVisible(place < len(marks))
-            if place < len(marks):
-                word, kind, more = marks[place]
-                pill.say(word, kind)
-                set_tip(pill, more)
-
 
 class OwnColumn(_Column):
-    """What the person gave who looks, with the buttons and the field to change it."""
-
     def __init__(self) -> None:
         super().__init__()
         self.buttons = narrow_buttons()
         self.layout_.insertWidget(1, self.buttons)
 
-    def show_own(self, shown: ColumnText, of: Shown) -> None:
-        """Show what is the person's own; while it is written, the field stands in its place."""
+    def show_own(self, shown: ColumnText, of: ReviewedJudgment) -> None:
         self.show_text(shown)
         self.badge.hide()  # the buttons say it
         self._head.setVisible(bool(shown.marks))
@@ -244,7 +227,6 @@ class OwnColumn(_Column):
         self._make_room()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A narrow column is high."""
         super().resizeEvent(event)
         self._make_room()
 
@@ -256,12 +238,11 @@ class OwnColumn(_Column):
             QTimer.singleShot(0, self, partial(self.setMinimumHeight, needed))
 
     def take_editor(self, editor: ExplanationEditor) -> None:
-        """Give the field a place."""
         self.layout_.addWidget(editor, 1)
 
 
 class SideBySide(QWidget):
-    """All columns, at first as wide as each other; a person can make some wider.
+    """All columns, at first as wide as each other; an annotator can make some wider.
 
     They are scrolled across where there is too little room for their texts.
     """
@@ -282,17 +263,14 @@ class SideBySide(QWidget):
 
     @property
     def texts(self) -> Sequence[ColumnText]:
-        """What the columns of systems show, from the left."""
         return [column.shown for column in self.systems if column.shown is not None and not column.isHidden()]
 
     @property
     def views(self) -> Sequence[QAbstractScrollArea]:
-        """The texts that can be read, from the left."""
         columns = [column for column in (*self.systems, self.own) if not column.isHidden()]
         return [column.text.view for column in columns if not column.text.isHidden()]
 
     def show_systems(self, texts: Sequence[ColumnText]) -> None:
-        """Show a column for each system."""
         before = sum(not column.isHidden() for column in self.systems)
         while len(self.systems) < len(texts):
             column = _Column()
@@ -308,18 +286,15 @@ class SideBySide(QWidget):
             self._row.setSizes([_EQUAL] * self._row.count())
 
     def set_markdown(self, on: bool) -> None:
-        """Show all texts as Markdown, or as they are."""
         self._markdown = on
         for column in (*self.systems, self.own):
             column.text.set_markdown(on)
 
     def restyle(self) -> None:
-        """Follow colours and text size."""
         self.own.buttons.restyle()
         self._size()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follow colours and text size."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.PaletteChange) and hasattr(self, "_area"):
             self.restyle()

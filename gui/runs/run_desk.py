@@ -1,26 +1,365 @@
-"""All that a window has for its runs: the queue, the dialog of all runs, what is shown while nobody looks.
-
-Knows: how these meet the Judge page and the workspace. Does not know: what any of them does.
+"""All that a window has for its runs: the queue on the Judge page, the dialog of all runs, and what is shown
+while nobody looks at the window.
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Qt, Slot
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QWidget
 
 from engine.core.errors import SetupError
-from gui.judge.audit_jobs import DescribedAudit
+from engine.core.formatting import short_name, visible
+from engine.settings.run_setup import RunSetup
+from engine.system.computer import Awake, KeepAwake
 from gui.judge.judge_page import JudgePage
-from gui.runs.queue_panel import QueuePanel
-from gui.runs.run_health import RunHealth
-from gui.runs.run_queue import RunQueue
-from gui.runs.run_watch import RunWatch
+from gui.judge.run_control import RunControl
+from gui.judge.run_jobs import DescribedAudit
+from gui.runs.queue import MOST_QUEUED, Queued, QueueState, RunQueue
 from gui.runs.runs_dialog import RunsDialog
-from gui.work.page_name import PageName
-from gui.work.workspace import Workspace
+from gui.runs.runs_table import RunHealth, RunNameDialog
+from gui.widgets.action_table import with_keys
+from gui.widgets.actions import add_key
+from gui.widgets.fields import FlowLayout
+from gui.widgets.foreign_text import OneLine, one_line, tip
+from gui.widgets.labels import STRETCH, button, guard, heading, in_column, in_row, name
+from gui.widgets.value_table import Head, HeadedModel, Index
+from gui.widgets.views import FillingView, dressed
+from gui.workspace.state import PageName, State
+from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from engine.core.run_records import StoredRun
+    from engine.settings.identity import StoredRun
+
+_HEADS = (Head("Run"), Head("Model"), Head("State"))
+RUN, MODEL, STATE = range(len(_HEADS))
+_LINES = 2  # of text in a row
+_MOST_ROWS = 4
+_RESUME = "Resume the chosen run, then judge the waiting runs"
+_GONE = "The chosen run is not in the run store any more: Try again starts it again"
+_LEAST = {RUN: 22, MODEL: 10, STATE: 20}  # characters of each column that are always shown
+
+
+class QueueTableModel(HeadedModel):
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(_HEADS, parent)
+        self._entries: Sequence[Queued] = ()
+
+    def show_entries(self, entries: Sequence[Queued]) -> None:
+        """Show these; rows stay chosen where there are as many as before."""
+        if len(entries) == len(self._entries):
+            self._entries = entries
+            self._tell_changed(0, len(entries) - 1)
+            return
+        self.beginResetModel()
+        self._entries = entries
+        self.endResetModel()
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        entry = self._entries[index.row()]
+        model = entry.setup.model_path
+        if role == Qt.ItemDataRole.DisplayRole:
+            cells = ((entry.title, entry.how), (short_name(model.stem),), entry.outcome_lines)
+            return "\n".join(one_line(line) for line in cells[index.column()])
+        if role == Qt.ItemDataRole.ToolTipRole:
+            parts = (entry.name, entry.what, str(model), entry.how, entry.outcome, entry.note)
+            return tip("\n".join(filter(None, parts)))
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return one_line(entry.in_words)
+        return super().data(index, role)
+
+    def _count_rows(self) -> int:
+        return len(self._entries)
+
+
+class QueuePanel(QFrame):
+    """The queue: what waits, what became of it, buttons. Hidden while it is empty; `add_button` stands
+    elsewhere.
+    """
+
+    added = Signal(str)  # what was put into the queue, or why nothing was, in a sentence
+
+    def __init__(self, queue: RunQueue, wanted: Callable[[], RunSetup | None]) -> None:
+        """`wanted`: the run that the user has described, None where something of it lacks."""
+        super().__init__()
+        self.setProperty("role", "panel")
+        self._queue = queue
+        self._wanted = wanted
+        called = with_keys("Add to queue", "add_to_queue")
+        self.add_button = button(
+            "Add to queue", self.add_run, called, "Judge the described run after the others"
+        )
+        self.table = QueueTableModel(self)
+        self.view = dressed(FillingView(lines=_LINES), self.table, "Queue of runs")
+        self.view.setToolTip("Alt+Up and Alt+Down move a run, F2 names it, Delete removes it.")
+        self._summary = OneLine()
+        self._ended = ""  # what became of the queue, until it goes on
+        self._buttons = self._make_buttons()
+        top = in_row(heading("Queue"), (self._summary, STRETCH))
+        in_column(top, self.view, self._buttons, on=self, margins=(12, 10, 12, 10), spacing=8)
+        add_key(self.view, "Alt+Up", lambda: self.move_run(-1))
+        add_key(self.view, "Alt+Down", lambda: self.move_run(1))
+        add_key(self.view, QKeySequence.StandardKey.Delete, self.remove_run)
+        add_key(self.view, "F2", self.call_run)
+        self.view.selectionModel().currentRowChanged.connect(self._show_buttons)
+        self.view.horizontalScrollBar().rangeChanged.connect(self._fit)
+        queue.changed.connect(self._show)
+        queue.ended.connect(self._tell_end)
+        self.restyle()
+        self._show()
+
+    def _make_buttons(self) -> QWidget:
+        buttons, queue = QWidget(), self._queue
+        flow = FlowLayout(buttons)
+
+        def made(text: str, what: str, do: Callable[[], object]) -> QPushButton:
+            flow.addWidget(new := button(text, do, f"{text}: queue", what))
+            return new
+
+        self.start_button = made("Start queue", "Judge the waiting runs, one after another", queue.start)
+        self.pause_button = made(
+            "Pause after this run", "Start no further run after the current one", queue.pause
+        )
+        self.skip_button = made(
+            "Skip this run", "Stop the current run and start the next; judged items stay saved", queue.skip
+        )
+        self.up_button = made("Up", "Judge the chosen run earlier (Alt+Up)", lambda: self.move_run(-1))
+        self.down_button = made("Down", "Judge the chosen run later (Alt+Down)", lambda: self.move_run(1))
+        self.name_button = made(
+            "Name…", "Give the chosen run a name and a note, before it begins too (F2)", self.call_run
+        )
+        self.remove_button = made("Remove", "Remove the chosen run from the queue (Delete)", self.remove_run)
+        self.resume_button = made("Resume", "", self._resume)
+        self.again_button = made(
+            "Try again", "Put the chosen run, which has ended, back into the queue", self._repeat
+        )
+        self.clear_button = made(
+            "Clear ended", "Remove all ended runs from the queue; judged items stay saved", queue.clear_ended
+        )
+        guard(buttons)
+        return buttons
+
+    @property
+    def text(self) -> str:
+        rows = "\n".join(entry.in_words for entry in self._queue.entries)
+        return "\n".join(part for part in (self._summary.text(), rows) if part)
+
+    def restyle(self) -> None:
+        # One takes the place of the other when a queue ends, under the hand of whoever presses what follows.
+        both = (self.start_button, self.pause_button)
+        for each in both:
+            each.ensurePolished()
+            each.setMinimumWidth(max(one.sizeHint().width() for one in both))
+        letter = self.view.fontMetrics().averageCharWidth()
+        self.view.fill({column: letters * letter for column, letters in _LEAST.items()})
+        self._fit()
+
+    # What the user does with it
+
+    @Slot()
+    def add_run(self) -> None:
+        setup = self._wanted()
+        if setup is not None:
+            self.add(setup)
+
+    def add(self, setup: RunSetup) -> str:
+        """Put a run at the end of the queue; what is said of it, or why that is not done."""
+        said = "This run is in the queue already; change a setting, or remove it."
+        if self._queue.add(setup):
+            self.view.selectRow(self.table.rowCount() - 1)
+            said = f"In the queue: {self._queue.entries[-1].in_words}."
+        elif not self._queue.kept:
+            said = "The queue cannot be written to the disk: nothing is added."
+        elif len(self._queue.entries) >= MOST_QUEUED:
+            said = f"The queue holds at most {MOST_QUEUED} runs: remove some."
+        self.added.emit(said)
+        return said
+
+    def _place(self) -> int | None:
+        row = self.view.currentIndex().row()
+        return row if 0 <= row < len(self._queue.entries) else None
+
+    def move_run(self, step: int) -> None:
+        """Let the chosen run change places with its neighbour, and stay chosen."""
+        place = self._place()
+        if place is not None and self._queue.move(place, step):
+            self.view.selectRow(place + step)
+
+    @Slot()
+    def call_run(self) -> None:
+        place = self._place()
+        if place is not None:
+            dialog = RunNameDialog(self._queue.entries[place], self)
+            # Nothing changes places while the dialog holds the window, however the runs go on.
+            dialog.called.connect(lambda name, note: self._queue.call(place, name, note))
+            dialog.open()
+
+    @Slot()
+    def remove_run(self) -> None:
+        place = self._place()
+        if place is not None:
+            self._queue.remove(place)
+            self.view.selectRow(min(place, self.table.rowCount() - 1))
+
+    @Slot()
+    def _resume(self) -> None:
+        place = self._place()
+        if place is not None:
+            run_id = self._queue.entries[place].run_id
+            self._queue.resume(place)
+            self.view.selectRow([entry.run_id for entry in self._queue.entries].index(run_id))
+
+    @Slot()
+    def _repeat(self) -> None:
+        place = self._place()
+        if place is not None:
+            self._queue.repeat(place)
+
+    # What it shows
+
+    @Slot(str)
+    def _tell_end(self, summary: str) -> None:
+        self._ended = visible(summary)
+        self._show()
+
+    @Slot()
+    def _show(self) -> None:
+        queue = self._queue
+        self.table.show_entries(queue.entries)
+        if queue.going or not queue.entries:
+            self._ended = ""
+        self._summary.setText(self._ended or queue.summary)
+        self.setVisible(bool(queue.entries))
+        self._fit()
+        self._show_buttons()
+
+    @Slot()
+    def _show_buttons(self) -> None:
+        queue, place = self._queue, self._place()
+        entry = queue.entries[place] if place is not None else None
+        waits = entry is not None and entry.state is QueueState.WAITING
+        self.start_button.setVisible(not queue.going)
+        self.start_button.setEnabled(queue.waiting > 0)
+        self.pause_button.setVisible(queue.going)
+        self.skip_button.setEnabled(queue.current is not None)
+        self.up_button.setEnabled(waits and place != 0)
+        self.down_button.setEnabled(waits and place != len(queue.entries) - 1)
+        self.name_button.setEnabled(entry is not None)
+        self.remove_button.setEnabled(entry is not None and entry.state is not QueueState.UNDER_WAY)
+        self.resume_button.setVisible(entry is not None and entry.resumable)
+        there = place is not None and queue.is_stored(place)
+        self.resume_button.setEnabled(there)
+        name(self.resume_button, "Resume: queue", _RESUME if there else _GONE)
+        again = entry is not None and entry.state in (QueueState.FAILED, QueueState.SKIPPED)
+        self.again_button.setVisible(again)
+        self.clear_button.setVisible(any(one.state.ended for one in queue.entries))
+
+    @Slot()
+    def _fit(self) -> None:
+        rows = min(max(self.table.rowCount(), 1), _MOST_ROWS)
+        height = self.view.horizontalHeader().sizeHint().height()
+        height += rows * self.view.verticalHeader().defaultSectionSize() + 2 * self.view.frameWidth()
+        bar = self.view.horizontalScrollBar()
+        height += bar.sizeHint().height() if bar.maximum() else 0
+        self.view.setFixedHeight(height)
+
+
+KEEP_AWAKE = "keep_awake"
+"""Where the state keeps when the computer shall stay awake."""
+_TICK_MS = 20_000  # a run may tell nothing for minutes, and the computer go to its battery meanwhile
+
+
+def kept_awake(state: State) -> KeepAwake:
+    """When the computer shall stay awake: as the user chose, else on mains."""
+    chosen = state.text(KEEP_AWAKE, KeepAwake.MAINS)
+    return KeepAwake(chosen) if chosen in set(KeepAwake) else KeepAwake.MAINS
+
+
+class RunWatch(QObject):
+    """Follows the runs of one window: while they are judged the computer stays awake, and the title says how
+    far they are, for a minimised window shows nothing else. At their end the task bar calls.
+
+    `say_awake` is told whether the computer is kept awake.
+    """
+
+    def __init__(
+        self,
+        control: RunControl,
+        queue: RunQueue,
+        state: State,
+        window: QWidget,
+        say_awake: Callable[[bool], object],
+    ) -> None:
+        super().__init__(window)
+        self._control = control
+        self._queue = queue
+        self._state = state
+        self._window = window
+        self._say_awake = say_awake
+        self._awake: Awake | None = None
+        self._name = window.windowTitle()
+        self._tick = QTimer(self, interval=_TICK_MS)
+        self._tick.timeout.connect(self._follow)
+        control.started.connect(self._follow)
+        control.progressed.connect(self._follow)
+        control.ended.connect(self._follow_end)
+        queue.changed.connect(self._follow)
+        queue.ended.connect(self._call)
+
+    @property
+    def awake(self) -> bool:
+        return self._awake is not None and self._awake.active
+
+    def set_name(self, name: str) -> None:
+        self._name = name
+        self._show_title()
+
+    @Slot()
+    def follow_settings(self) -> None:
+        """Keep the computer awake, or no more, as is chosen now."""
+        self._release()
+        self._follow()
+
+    @Slot()
+    def _follow(self) -> None:
+        if self._control.running or self._queue.going:
+            if self._awake is None:
+                self._awake = Awake(kept_awake(self._state))
+                self._tick.start()
+            self._awake.refresh()
+        else:
+            self._release()
+        self._say_awake(self.awake)
+        self._show_title()
+
+    def _release(self) -> None:
+        self._tick.stop()
+        if self._awake is not None:
+            self._awake.release()
+            self._awake = None
+
+    @Slot(object)
+    def _follow_end(self, _how: object) -> None:
+        self._follow()
+        if not self._queue.going:
+            self._call()
+
+    @Slot()
+    def _call(self) -> None:
+        """Let the task bar call until somebody looks; where the window is looked at, nothing happens."""
+        QApplication.alert(self._window)
+
+    def _show_title(self) -> None:
+        progress, part = self._control.progress, self._queue.part
+        far: list[str] = []  # how far the run under way is
+        if self._control.running and progress is not None:
+            far.append(f"{100 * progress.judged // max(1, progress.items)} %")
+        if self._control.running and part is not None and part[1] > 1:
+            far.append(f"run {part[0]} of {part[1]}")
+        self._window.setWindowTitle(" - ".join(filter(None, (", ".join(far), self._name))))
 
 
 class RunDesk(QObject):
@@ -45,14 +384,15 @@ class RunDesk(QObject):
 
     @Slot(object)
     def _queue_audit(self, described: DescribedAudit) -> None:
-        """Put an audit into the queue; which copies could not be made is said with what is said of that."""
+        """Put an audit into the queue; which perturbations could not be made is said with what is said of
+        that.
+        """
         said = self.panel.add(described.setup)
         if described.lacking:
             self._workspace.note.emit(f"{said} {described.lacking}")
 
     @Slot()
     def show_runs(self) -> None:
-        """Show the dialog of all runs."""
         dialog = RunsDialog(self._workspace, self.health, self._window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.deleted.connect(self._workspace.forget_runs)
@@ -75,14 +415,12 @@ class RunDesk(QObject):
 
     @Slot()
     def add_to_queue(self) -> None:
-        """Put the run that the Judge page describes into the queue."""
         self._workspace.page_wanted.emit(PageName.JUDGE)
         self.panel.add_run()
 
     @Slot()
     def start_queue(self) -> None:
-        """Begin with the runs that wait."""
         self._workspace.page_wanted.emit(PageName.JUDGE)
         self.queue.start()
         if not self.queue.entries:
-            self._workspace.note.emit("No run waits in the queue: describe one and press Add to queue.")
+            self._workspace.note.emit("The queue is empty: describe a run and press Add to queue.")

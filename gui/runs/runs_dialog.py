@@ -1,51 +1,53 @@
-"""All runs of the store in one place: found, named, noted, opened, compared, put away, deleted.
-
-Knows: what can be done with runs that are chosen. Does not know: how any of it is stored.
-"""
+"""All runs of the store in one place: found, named, noted, opened, compared, put away, deleted."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QAbstractItemView, QCheckBox, QDialog, QLineEdit, QPushButton, QWidget
+from PySide6 import QtWidgets
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSortFilterProxyModel, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QFont, QKeySequence, QShowEvent
 
 from engine.core.errors import EngineError, SetupError
-from engine.core.formatting import counted
-from engine.core.run_deletion import Deleted, RunContents
-from engine.core.run_records import AnyRun, DamagedRun
-from engine.core.sheets import Sheet
-from engine.core.value_tables import Table
-from gui.kit.actions import add_key
-from gui.kit.foreign_text import OneLine
-from gui.kit.labels import label, name, show_text
-from gui.kit.layouts import STRETCH, in_column, in_row, make_room
-from gui.kit.notice import problem_of
-from gui.kit.views import FillingView, dressed
-from gui.runs import runs_jobs
-from gui.runs.delete_dialog import DeleteDialog
-from gui.runs.differences_dialog import DifferencesDialog
-from gui.runs.name_dialog import NoteField
-from gui.runs.run_health import RunHealth
-from gui.runs.runs_table import ARCHIVED, DATASET, MODEL, NAME, RUN, NameDelegate, RunsOrder, RunsTableModel
-from gui.work.lanes import Job, Lane, LatestTask
-from gui.work.page_name import PageName
-from gui.work.workspace import Workspace
+from engine.core.formatting import counted, visible
+from engine.core.tables import Sheet, Table
+from engine.settings.identity import AnyRun, DamagedRun
+from engine.settings.run_lists import Deleted, RunContents, amount_of_file
+from gui.runs import runs_table
+from gui.runs.runs_table import NameDelegate, NoteField, RunHealth, RunsOrder, RunsTableModel
+from gui.widgets import labels
+from gui.widgets.actions import add_key
+from gui.widgets.foreign_text import OneLine, plain_label
+from gui.widgets.labels import STRETCH, hint, in_column, in_row, make_room, name
+from gui.widgets.notice import problem_of
+from gui.widgets.text_views import SheetView
+from gui.widgets.value_table import SORT_ROLE, Index, TableModel
+from gui.widgets.views import FillingView, dressed
+from gui.workspace import store_jobs
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import Job, ThreadName
+from gui.workspace.workspace import Workspace
 
 _REST_MS = 700  # without a key before a note is stored
-_RESUME = "Go on with the run where it stopped; while another one is judged, in the queue"
-_LEAST = {NAME: 16, DATASET: 12, MODEL: 12}
+_RESUME = "Resume the run; while another run is judged, in the queue"
+_LEAST = {runs_table.NAME: 16, runs_table.DATASET: 12, runs_table.MODEL: 12}
 """Letters of the columns that share the room."""
+_WIDEST = (
+    *("9999", "", "1,248 of 1,248", "submission", "", ""),
+    *("2026-12-12 22:22", "does not judge", "2026-12-12"),
+)
+"""By column, how wide a text may be that is shown whole."""
 
 
-class RunsDialog(QDialog):
+class RunsDialog(QtWidgets.QDialog):
     """Stays open beside the window; what is done in it takes effect at once."""
 
     deleted = Signal(object)  # the numbers of runs that are gone
     resume_wanted = Signal(object)  # a StoredRun that is not finished
 
-    def __init__(self, workspace: Workspace, health: RunHealth, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, workspace: Workspace, health: RunHealth, parent: QtWidgets.QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Runs")
         self._workspace = workspace
@@ -53,11 +55,14 @@ class RunsDialog(QDialog):
         self._noted: int | None = None  # the run whose note is in the field
         self._written: dict[int, str] = {}  # by run, notes that the list of runs may not know yet
         self._make_table()
-        self._make_note()
+        self.note = NoteField("Note of the chosen run", "Stored as you write")
+        self.said = labels.label("", "warning")
+        self.said.hide()
+        self.count = OneLine()
         self._make_buttons()
-        self._lay_out()
         self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
         self._rest.timeout.connect(self._keep_note)
+        self.note.textChanged.connect(self._rest.start)
         self.finished.connect(self._keep_note)
         workspace.runs_changed.connect(self._show_runs)
         workspace.judging_changed.connect(self._follow_choice)
@@ -69,6 +74,63 @@ class RunsDialog(QDialog):
         self.view.setFocus()
         workspace.refresh_runs()
 
+    # Making
+
+    def _make_table(self) -> None:
+        self.table = RunsTableModel(self)
+        self.table.renamed.connect(lambda run_id, text: self._call(run_id, name=text))
+        self.order = RunsOrder(self.table, self)
+        self.view = dressed(FillingView(), self.order, "All runs")
+        self.view.setSelectionMode(QtWidgets.QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.view.setSortingEnabled(True)
+        self.view.sortByColumn(runs_table.RUN, Qt.SortOrder.DescendingOrder)
+        letter = self.view.fontMetrics().averageCharWidth()
+        for column, sample in enumerate(_WIDEST):
+            wanted = self.view.fontMetrics().horizontalAdvance(sample) + 18
+            self.view.setColumnWidth(column, max(wanted, self.view.title_width(column) + 14))
+        self.view.fill({column: letters * letter for column, letters in _LEAST.items()})
+        self.view.activated.connect(self._activate)
+        names = NameDelegate(self.view)
+        self.view.setItemDelegateForColumn(runs_table.NAME, names)
+        # Not at once: the view is in the middle of it.
+        names.closeEditor.connect(self._show_runs, Qt.ConnectionType.QueuedConnection)
+        self.view.selectionModel().selectionChanged.connect(self._follow_choice)
+
+    def _make_buttons(self) -> None:
+        def button(text: str, what: str, action: Callable[[], object]) -> QtWidgets.QPushButton:
+            made = QtWidgets.QPushButton(text, autoDefault=False)
+            made.setToolTip(what)
+            made.setAccessibleDescription(what)
+            made.clicked.connect(action)
+            return made
+
+        self.search = QtWidgets.QLineEdit()
+        self.search.setClearButtonEnabled(True)
+        self.search.setPlaceholderText("Search names, notes, models, datasets, settings")
+        name(self.search, "Search runs")
+        self.search.textChanged.connect(self._search)
+        self.archived = QtWidgets.QCheckBox("Show &archived")
+        self.archived.toggled.connect(self._search)
+        self.open_button = button("&Open", "Look at the run on the Results page (Enter)", self.open_run)
+        self.resume_button = button("&Resume", _RESUME, self.resume)
+        self.rename_button = button("Re&name", "Give the run another name (F2)", self.rename)
+        both = "Compare two runs, with a regression check: choose two with Ctrl"
+        self.compare_button = button("Compare &settings", both, self.compare)
+        hide = "Hide the runs in the lists; nothing is deleted"
+        self.archive_button = button("&Archive", hide, self.archive)
+        self.delete_button = button("&Delete…", "Delete the runs, after a confirmation (Del)", self.delete)
+        self.close_button = button("Close", "", self.accept)
+        add_key(self, QKeySequence.StandardKey.Find, self.search.setFocus, inside=True)
+        add_key(self.view, QKeySequence.StandardKey.Delete, self.delete)
+        add_key(self.view, "F2", self.rename)
+        top = in_row((self.search, STRETCH), self.archived)
+        bottom = in_row(
+            *(self.open_button, self.resume_button, self.rename_button, self.compare_button),
+            *(self.archive_button, self.delete_button, (self.count, STRETCH), self.close_button),
+        )
+        in_column(top, (self.view, STRETCH), self.note, self.said, bottom, on=self, margins=None)
+        make_room(self, 180, 34, 0.92)
+
     # What is chosen
 
     @property
@@ -78,109 +140,115 @@ class RunsDialog(QDialog):
         return [self.table.run_at(self.order.mapToSource(self.order.index(row, 0)).row()) for row in rows]
 
     def choose(self, *run_ids: int) -> None:
-        """Choose these runs, where they are shown."""
         chosen = self.view.selectionModel()
         chosen.clearSelection()
         for run_id in run_ids:
-            row = self.table.row_of(run_id)
-            shown = (
-                self.order.mapFromSource(self.table.index(row, NAME)) if row is not None else QModelIndex()
-            )
+            shown = self._cell_of_name(run_id)
             if shown.isValid():
                 how = QItemSelectionModel.SelectionFlag
                 chosen.setCurrentIndex(shown, how.NoUpdate)
                 chosen.select(shown, how.Select | how.Rows)
 
+    def _cell_of_name(self, run_id: int) -> QModelIndex:
+        row = self.table.row_of(run_id)
+        if row is None:
+            return QModelIndex()
+        return self.order.mapFromSource(self.table.index(row, runs_table.NAME))
+
     # What is done with it
 
     @Slot()
+    def _activate(self) -> None:
+        if not self._editing:
+            self.open_run()
+
+    @property
+    def _editing(self) -> bool:
+        return self.view.state() == QtWidgets.QAbstractItemView.State.EditingState
+
+    @Slot()
     def open_run(self) -> None:
-        """Look at the chosen run on the Results page."""
         if self.open_button.isEnabled():
-            self._workspace.open_run(self.chosen[0].id)
-            self._workspace.page_wanted.emit(PageName.RESULTS)
+            self._workspace.show_run(self.chosen[0].id)
             self.accept()
 
     @Slot()
     def resume(self) -> None:
-        """Go on with the chosen run."""
         if len(self.chosen) == 1:
             self.say("")
             self.resume_wanted.emit(self.chosen[0])
 
     @Slot()
     def rename(self) -> None:
-        """Edit the name of the chosen run in its cell."""
         if self.rename_button.isEnabled():
-            row = self.table.row_of(self.chosen[0].id)
-            if row is not None:
-                self.view.edit(self.order.mapFromSource(self.table.index(row, NAME)))
+            self.view.edit(self._cell_of_name(self.chosen[0].id))
 
     @Slot()
     def archive(self) -> None:
         """Put the chosen runs away, or take them out again where all of them are there."""
-        runs = self.chosen
-        ids = [run.id for run in runs]
-        path = self._workspace.store_path
-        if runs and all(run.archived for run in runs):
-            self._do(runs_jobs.restore(path, ids))
-        elif runs:
-            self._do(runs_jobs.archive(path, ids, self._workspace.author))
+        ids, author = [run.id for run in self.chosen], self._workspace.author
+        if ids and all(run.archived for run in self.chosen):
+            self._do(self._in_store(lambda store: store.restore(ids)))
+        elif ids:
+            self._do(self._in_store(lambda store: store.archive(ids, author)))
 
     @Slot()
     def compare(self) -> None:
-        """Show the two chosen runs side by side."""
         if len(self.chosen) == 2:
             first, other = sorted(run.id for run in self.chosen)
             path = self._workspace.store_path
-            drift = runs_jobs.drift(path, first, other)
-            show = partial(self._show_differences, drift)
-            self._do(runs_jobs.differences(path, first, other), show, refresh=False)
+            show = partial(self._show_differences, store_jobs.drift(path, first, other))
+            self._do(store_jobs.differences(path, first, other), show, refresh=False)
 
     @Slot()
     def delete(self) -> None:
-        """Ask whether the chosen runs shall be deleted."""
-        if self.chosen:
-            ids = [run.id for run in self.chosen]
-            self._do(runs_jobs.contents(self._workspace.store_path, ids), self._ask, refresh=False)
+        if ids := [run.id for run in self.chosen]:
+            self._do(self._in_store(lambda store: store.contents(ids)), self._ask, refresh=False)
 
     def _ask(self, held: Sequence[RunContents]) -> None:
         ids = [each.run.id for each in held]
+
+        def export() -> None:
+            self.choose(ids[0])
+            self.open_run()
+
         dialog = DeleteDialog(held, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.wanted.connect(lambda decisions: self._delete(ids, decisions))
-        dialog.export_wanted.connect(lambda: self._export(ids[0]))
+        dialog.export_wanted.connect(export)
         dialog.open()
 
-    def _export(self, run_id: int) -> None:
-        self.choose(run_id)
-        self.open_run()
-
     def _delete(self, ids: Sequence[int], with_decisions: bool) -> None:
+        def tell(deleted: Deleted) -> None:
+            for run_id in deleted.ids:
+                self._written.pop(run_id, None)
+            self.say(deleted.in_words)
+            self.deleted.emit(deleted.ids)
+
         if self._noted in ids:
             self._show_note(None)
-        self._do(runs_jobs.delete(self._workspace.store_path, ids, with_decisions), self._tell_deleted)
-
-    def _tell_deleted(self, deleted: Deleted) -> None:
-        for run_id in deleted.ids:
-            self._written.pop(run_id, None)
-        self.say(deleted.in_words)
-        self.deleted.emit(deleted.ids)
+        self._do(self._in_store(lambda store: store.delete(ids, with_decisions)), tell)
 
     def _show_differences(self, drift: Job[Sheet], table: Table) -> None:
         dialog = DifferencesDialog(table, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        task = LatestTask(self._workspace.threads, Lane.MEASURE, dialog)
-        task.finished.connect(dialog.show_changes)
-        task.failed.connect(dialog.tell_problem)
-        dialog.finished.connect(task.drop)
+        task = TaskPanel(
+            self._workspace.threads,
+            ThreadName.MEASURE,
+            dialog,
+            dialog.show_changes,
+            failed=dialog.tell_problem,
+        )
         dialog.open()
         task.start(drift)
+
+    def _in_store(self, ask: Callable[[Any], Any]) -> Job[Any]:
+        return store_jobs.in_store(self._workspace.store_path, ask)
 
     def _do(self, job: Job[Any], then: Callable[[Any], object] | None = None, refresh: bool = True) -> None:
         """Do a job of the store to its end; say what went wrong."""
         self.say("")
-        task = self._workspace.threads.start(Lane.STORE, job, must_end=True)
+        task = self._workspace.threads.start(ThreadName.STORE, job, must_end=True)
         if then is not None:
             task.finished.connect(then)
         task.failed.connect(self.tell_problem)
@@ -189,17 +257,12 @@ class RunsDialog(QDialog):
 
     @Slot(object)
     def tell_problem(self, error: EngineError) -> None:
-        """Say what went wrong."""
         self.say("\n".join(problem_of(error)))
         self._show_runs()
 
     def say(self, text: str) -> None:
         """Say a sentence above the buttons; empty for none."""
-        show_text(self.said, text)
-
-    @Slot(int, str)
-    def _rename(self, run_id: int, text: str) -> None:
-        self._call(run_id, name=text)
+        labels.show_text(self.said, text)
 
     def _call(self, run_id: int, name: str | None = None, note: str | None = None) -> None:
         """Let a run be called so, or this be noted of it; say where that is not possible."""
@@ -212,12 +275,7 @@ class RunsDialog(QDialog):
     # The note
 
     @Slot()
-    def _note_soon(self) -> None:
-        self._rest.start()
-
-    @Slot()
     def _keep_note(self) -> None:
-        """Store the note that was written, if any was."""
         self._rest.stop()
         if self._noted is not None and self.note.modified:
             self._written[self._noted] = self.note.take()
@@ -227,9 +285,7 @@ class RunsDialog(QDialog):
         self._noted = run.id if run else None
         self.note.fill(self._note_of(run) if run else "")
         self.note.setEnabled(run is not None)
-        self.note.setPlaceholderText(
-            f"Note of {run.called}" if run else "Choose one run to note something of it"
-        )
+        self.note.setPlaceholderText(f"Note of {run.called}" if run else "Choose one run to write its note")
 
     def _note_of(self, run: "AnyRun") -> str:
         """The note of a run: what was written here, until the list of runs has it, too."""
@@ -264,7 +320,7 @@ class RunsDialog(QDialog):
     @Slot()
     def _search(self) -> None:
         self.order.search(self.search.text(), self.archived.isChecked())
-        self.view.setColumnHidden(ARCHIVED, not self.archived.isChecked())
+        self.view.setColumnHidden(runs_table.ARCHIVED, not self.archived.isChecked())
         self._follow_choice()
 
     @Slot()
@@ -296,113 +352,146 @@ class RunsDialog(QDialog):
         judging = self._workspace.judging
         under_way = judging is not None and judging.run_id == run.id
         why = "it is being judged" if under_way else run.why_over
-        return f"{run.title} cannot go on: {why}" if why else ""
+        return f"{run.title} cannot be resumed: {why}" if why else ""
 
-    # Making
-
-    def showEvent(self, event: Any) -> None:
+    def showEvent(self, event: QShowEvent) -> None:
         """Look at the health of runs from now on, while somebody sees it."""
         super().showEvent(event)
         self._health.look(self._workspace.runs)
 
     def done(self, result: int) -> None:
-        """Close, and look at nothing more."""
         self._health.rest()
         super().done(result)
 
-    def _make_table(self) -> None:
-        self.table = RunsTableModel(self)
-        self.table.renamed.connect(self._rename)
-        self.order = RunsOrder(self.table, self)
-        self.view = dressed(FillingView(), self.order, "All runs")
-        self.view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.view.setSortingEnabled(True)
-        self.view.sortByColumn(RUN, Qt.SortOrder.DescendingOrder)
+
+class DeleteDialog(QtWidgets.QDialog):
+    """Where annotators decided something, the runs are deleted only once it is ticked that this goes, too."""
+
+    wanted = Signal(bool)  # delete; with what annotators decided
+    export_wanted = Signal()
+
+    def __init__(self, held: Sequence[RunContents], parent: QtWidgets.QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Delete runs")
+        number = counted(len(held), "run", "runs")
+        frees = amount_of_file(sum(each.n_bytes for each in held))
+        decided = any(each.decided for each in held)
+        self.list = QtWidgets.QPlainTextEdit(visible("\n".join(each.in_words for each in held)))
+        self.list.setReadOnly(True)
+        self.list.setTabChangesFocus(True)
+        name(self.list, "What would be deleted")
+        self.tick = QtWidgets.QCheckBox("Delete the annotations in them, too")
+        self.tick.setVisible(decided)
+        buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Cancel)
+        self.delete = QtWidgets.QPushButton(f"&Delete {number}", autoDefault=False)
+        self.delete.setEnabled(not decided)
+        self.tick.toggled.connect(lambda ticked: self.delete.setEnabled(ticked or not decided))
+        self.delete.clicked.connect(self.accept)
+        self.accepted.connect(lambda: self.wanted.emit(self.tick.isChecked()))
+        self.export = QtWidgets.QPushButton("&Export first…", autoDefault=False)
+        name(self.export, "Export first", "Opens the first of the runs on the Results page")
+        self.export.clicked.connect(self.reject)
+        self.export.clicked.connect(self.export_wanted)
+        buttons.addButton(self.export, QtWidgets.QDialogButtonBox.ButtonRole.ActionRole)
+        buttons.addButton(self.delete, QtWidgets.QDialogButtonBox.ButtonRole.DestructiveRole)
+        buttons.rejected.connect(self.reject)
+        cancel = buttons.button(QtWidgets.QDialogButtonBox.StandardButton.Cancel)
+        cancel.setDefault(True)
+        cancel.setFocus()
+        in_column(
+            labels.heading(f"Delete {number}? That frees about {frees}."),
+            (self.list, STRETCH),
+            plain_label("This cannot be undone. Export first what you may still need."),
+            hint("Datasets, models, exports and the notes and tags of items stay."),
+            self.tick,
+            buttons,
+            on=self,
+            margins=None,
+            spacing=10,
+        )
+        make_room(self, 84, 19)
+
+
+_FACT, _DIFFERS, _FIRST, _OTHER = range(4)
+
+
+class DifferencesModel(TableModel):
+    """What differs is bold."""
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role == Qt.ItemDataRole.FontRole and index.isValid() and self.differs(index.row()):
+            font = QFont()
+            font.setWeight(QFont.Weight.DemiBold)
+            return font
+        return super().data(index, role)
+
+    def differs(self, row: int) -> bool:
+        return self._table.rows[row][_DIFFERS] is True
+
+
+class _Only(QSortFilterProxyModel):
+    """All rows, or those that differ."""
+
+    def __init__(self, source: DifferencesModel) -> None:
+        super().__init__(source)
+        self._model = source
+        self._only = False
+        self.setSourceModel(source)
+        self.setSortRole(SORT_ROLE)
+
+    def show_only(self, only: bool) -> None:
+        self.beginFilterChange()
+        self._only = only
+        self.endFilterChange()
+
+    def filterAcceptsRow(self, row: int, _parent: Index) -> bool:
+        return not self._only or self._model.differs(row)
+
+
+class DifferencesDialog(QtWidgets.QDialog):
+    """Two runs side by side: settings, model, dataset, times; what differs comes first. Below it what changed
+    in their judgments, once that is given.
+    """
+
+    def __init__(self, table: Table, parent: QtWidgets.QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Compare settings")
+        self.table = DifferencesModel(self)
+        self.table.show_table(table)
+        order = _Only(self.table)
+        number = sum(self.table.differs(row) for row in range(self.table.rowCount()))
+        said = counted(number, "difference", "differences") if number else "No differences"
+        titles = (visible(table.titles[column]) for column in (_FIRST, _OTHER))
+        self.summary = hint(f"{' and '.join(titles)}: {said}. Names, notes and times are not compared.")
+        self.only = QtWidgets.QCheckBox("Only what differs")
+        self.only.setEnabled(number > 0)
+        self.only.toggled.connect(order.show_only)
+        name(self.only, self.only.text())
+        self.view = dressed(FillingView(), order, "Facts of two runs")
         letter = self.view.fontMetrics().averageCharWidth()
-        for column, sample in enumerate(_WIDEST):
-            wanted = self.view.fontMetrics().horizontalAdvance(sample) + 18
-            self.view.setColumnWidth(column, max(wanted, self.view.title_width(column) + 14))
-        self.view.fill({column: letters * letter for column, letters in _LEAST.items()})
-        self.view.activated.connect(self._activate)
-        names = NameDelegate(self.view)
-        self.view.setItemDelegateForColumn(NAME, names)
-        # Not at once: the view is in the middle of it.
-        names.closeEditor.connect(self._show_runs, Qt.ConnectionType.QueuedConnection)
-        self.view.selectionModel().selectionChanged.connect(self._follow_choice)
+        self.view.setColumnWidth(_FACT, 32 * letter)
+        self.view.setColumnWidth(_DIFFERS, self.view.title_width(_DIFFERS))
+        self.view.fill({_FIRST: 20 * letter, _OTHER: 20 * letter})
+        self.said = hint("Regression check: reading both runs …")
+        self.changes = SheetView()
+        self._room = labels.scrolling(self.changes, "Regression check")
+        self._room.hide()
+        layout = in_column(self.summary, self.only, on=self, margins=None)
+        for part, stretch in (
+            (self.view, 2),
+            (self.said, 0),
+            (self._room, 3),
+            (labels.close_button(self), 0),
+        ):
+            layout.addWidget(part, stretch)
+        make_room(self, 150, 46)
 
-    @Slot()
-    def _activate(self) -> None:
-        if not self._editing:
-            self.open_run()
-
-    @property
-    def _editing(self) -> bool:
-        return self.view.state() == QAbstractItemView.State.EditingState
-
-    def _make_note(self) -> None:
-        self.note = NoteField("Note of the chosen run", "Stored as you write")
-        self.note.textChanged.connect(self._note_soon)
-        self.said = label("", "warning")
+    @Slot(object)
+    def show_changes(self, sheet: Sheet) -> None:
         self.said.hide()
-        self.count = OneLine()
+        self.changes.show_sheet(sheet)
+        self._room.show()
 
-    def _make_buttons(self) -> None:
-        self.search = QLineEdit()
-        self.search.setClearButtonEnabled(True)
-        self.search.setPlaceholderText("Search names, notes, models, datasets, settings")
-        name(self.search, "Search runs")
-        self.search.textChanged.connect(self._search)
-        self.archived = QCheckBox("Show &archived")
-        self.archived.toggled.connect(self._search)
-        self.open_button = self._button("&Open", "Look at the run on the Results page (Enter)", self.open_run)
-        self.resume_button = self._button("&Resume", _RESUME, self.resume)
-        self.rename_button = self._button("Re&name", "Give the run another name (F2)", self.rename)
-        self.compare_button = self._button(
-            "Compare &settings",
-            "Two runs side by side, and what changed from one to the other: choose two with Ctrl",
-            self.compare,
-        )
-        self.archive_button = self._button(
-            "&Archive", "Leave the runs out of the lists; nothing of them is lost", self.archive
-        )
-        self.delete_button = self._button("&Delete…", "Delete the runs, after a question (Del)", self.delete)
-        self.close_button = self._button("Close", "", self.accept)
-        add_key(self, QKeySequence.StandardKey.Find, self.search.setFocus, inside=True)
-        add_key(self.view, QKeySequence.StandardKey.Delete, self.delete)
-        add_key(self.view, "F2", self.rename)
-
-    def _button(self, text: str, what: str, action: Callable[[], object]) -> QPushButton:
-        button = QPushButton(text, autoDefault=False)
-        button.setToolTip(what)
-        button.setAccessibleDescription(what)
-        button.clicked.connect(action)
-        return button
-
-    def _lay_out(self) -> None:
-        top = in_row((self.search, STRETCH), self.archived)
-        bottom = in_row(
-            self.open_button,
-            self.resume_button,
-            self.rename_button,
-            self.compare_button,
-            self.archive_button,
-            self.delete_button,
-            (self.count, STRETCH),
-            self.close_button,
-        )
-        in_column(top, (self.view, STRETCH), self.note, self.said, bottom, on=self, margins=None)
-        make_room(self, 180, 34, 0.92)
-
-
-_WIDEST = (
-    "9999",
-    "",
-    "1,248 of 1,248",
-    "submission",
-    "",
-    "",
-    "2026-12-12 22:22",
-    "does not judge",
-    "2026-12-12",
-)
-"""By column, how wide a text may be that is shown whole."""
+    @Slot(object)
+    def tell_problem(self, error: EngineError) -> None:
+        self.said.setText(visible(f"No regression check. {problem_of(error)[0]}"))

@@ -1,21 +1,36 @@
-"""The Qt model of all runs of the store, and the rows of it that words find.
-
-Knows: names that are edited, tool tips, words that find. Does not know: the store, views, columns' words.
-"""
+"""The table of all runs of the store with their health, and how a run gets a name and a note."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QSortFilterProxyModel, Qt, Signal
-from PySide6.QtWidgets import QLineEdit, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtCore import QObject, QSignalBlocker, QSortFilterProxyModel, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QDialog,
+    QLineEdit,
+    QPlainTextEdit,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
 
+from engine.core.errors import SetupError
+from engine.core.formatting import visible
 from engine.core.health import Health
-from engine.core.run_list import run_in_lines, run_list
-from engine.core.run_records import LONGEST_NAME, AnyRun, DamagedRun
-from gui.kit.foreign_text import tip
-from gui.kit.remedies import IN_THE_WINDOW
-from gui.kit.value_table import SORT_ROLE, Index, TableModel
+from engine.settings.identity import LONGEST_NAME, AnyRun, DamagedRun, checked_name, checked_note
+from engine.settings.run_lists import run_in_lines, run_list
+from gui.runs.queue import Queued
+from gui.widgets.foreign_text import OneLine, tip
+from gui.widgets.labels import hint, in_column, label, name, ok_and_cancel
+from gui.widgets.notice import IN_THE_WINDOW, problem_of
+from gui.widgets.value_table import SORT_ROLE, Index, TableModel
+from gui.workspace import store_jobs
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
+from gui.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.settings.identity import StoredRun
 
 RUN, NAME, ITEMS, MODE, DATASET, MODEL, MADE, HEALTH, ARCHIVED = range(9)
 """The columns of `run_list`."""
@@ -32,7 +47,7 @@ class RunsTableModel(TableModel):
         self._health: Mapping[int, Health] = {}
         self.show_table(run_list(()))
         heads = list(self._heads)
-        heads[NAME] = replace(heads[NAME], meaning="What people call it; F2 gives it another name")
+        heads[NAME] = replace(heads[NAME], meaning="Its name; F2 changes it")
         self._heads = heads
 
     def show_runs(self, runs: Sequence[AnyRun], health: Mapping[int, Health]) -> None:
@@ -47,21 +62,17 @@ class RunsTableModel(TableModel):
             self.endResetModel()
 
     def run_at(self, row: int) -> AnyRun:
-        """The run of a row."""
         return self._runs[row]
 
     def row_of(self, run_id: int) -> int | None:
-        """The row of a run; None where it is not there."""
         return next((row for row, run in enumerate(self._runs) if run.id == run_id), None)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Names can be edited."""
         flags = super().flags(index)
         named = index.column() == NAME and not isinstance(self._runs[index.row()], DamagedRun)
         return flags | Qt.ItemFlag.ItemIsEditable if named else flags
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Ask for another name; it is shown once it is stored."""
         if role != Qt.ItemDataRole.EditRole or index.column() != NAME:
             return False
         run = self._runs[index.row()]
@@ -74,20 +85,17 @@ class RunsTableModel(TableModel):
         if index.isValid() and role == Qt.ItemDataRole.EditRole and index.column() == NAME:
             return self._runs[index.row()].name
         if index.isValid() and role == Qt.ItemDataRole.ToolTipRole:
-            return tip(self._about(self._runs[index.row()]))
+            run = self._runs[index.row()]
+            if isinstance(run, DamagedRun):
+                return tip(f"{run.problem}\n{IN_THE_WINDOW.of(run.hint)}")
+            return tip(run_in_lines(run, self._health.get(run.id)))
         return super().data(index, role)
-
-    def _about(self, run: AnyRun) -> str:
-        if isinstance(run, DamagedRun):
-            return f"{run.problem}\n{IN_THE_WINDOW.of(run.remedy)}"
-        return run_in_lines(run, self._health.get(run.id))
 
 
 class NameDelegate(QStyledItemDelegate):
     """A field for a name that is no longer than the store takes."""
 
     def createEditor(self, parent: QWidget, _option: QStyleOptionViewItem, _index: Index) -> QWidget:
-        """The field."""
         field = QLineEdit(parent, maxLength=LONGEST_NAME)
         field.setAccessibleName("Name of the run")
         return field
@@ -107,12 +115,129 @@ class RunsOrder(QSortFilterProxyModel):
         self.setDynamicSortFilter(True)
 
     def search(self, words: str, archived: bool) -> None:
-        """Show what has all these words; `archived`: those in the archive, too."""
         self.beginFilterChange()
         self._words, self._archived = words, archived
         self.endFilterChange()
 
     def filterAcceptsRow(self, row: int, _parent: Index) -> bool:
-        """Whether a run is shown."""
         run = self._source.run_at(row)
         return (self._archived or run.archived is None) and run.found_by(self._words)
+
+
+class RunHealth(QObject):
+    """Remembers what it found until the window closes."""
+
+    changed = Signal()
+
+    def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self.found: dict[int, Health] = {}  # what is known, by the number of the run
+        self._state: dict[int, str] = {}  # of each run, when it was looked at
+        self._wanted: list[StoredRun] = []
+        self._looked: StoredRun | None = None
+        # One that cannot be read has no health.
+        self._looking = TaskPanel(
+            workspace.threads, ThreadName.MEASURE, self, self._take, failed=lambda _error: self._next()
+        )
+
+    def look(self, runs: "Sequence[StoredRun]") -> None:
+        """Look at these runs, where that was not done since they changed."""
+        self._wanted = [run for run in runs if run.by_a_model and self._state.get(run.id) != _state(run)]
+        if not self._looking.busy:
+            self._next()
+
+    def rest(self) -> None:
+        self._wanted = []
+        self._looking.drop()
+
+    @Slot()
+    def _next(self) -> None:
+        # One job for each run: what else is to be measured need not wait for all of them.
+        if self._wanted:
+            self._looked = self._wanted.pop(0)
+            self._state[self._looked.id] = _state(self._looked)
+            self._looking.start(store_jobs.health(self._workspace.store_path, self._looked.id))
+
+    @Slot(object)
+    def _take(self, found: tuple[int, Health]) -> None:
+        run_id, health = found
+        self.found[run_id] = health
+        self._next()
+        self.changed.emit()
+
+
+def _state(run: "StoredRun") -> str:
+    """What its health depends on."""
+    return f"{run.judged} {run.calibration}"
+
+
+_LINES = 3
+_WHEN = "The run gets both when it begins. If it resumes an earlier run, that run gets them."
+
+
+class NoteField(QPlainTextEdit):
+    """A few lines for a note; whether somebody has written there is known."""
+
+    def __init__(self, accessible: str, what: str = "") -> None:
+        super().__init__()
+        self.setTabChangesFocus(True)
+        self.setFixedHeight(self.fontMetrics().lineSpacing() * _LINES + 16)
+        name(self, accessible, what)
+
+    @property
+    def modified(self) -> bool:
+        """True where something was written since it was filled or taken."""
+        return self.document().isModified()
+
+    def fill(self, text: str) -> None:
+        """Show a note; nobody is told of a change."""
+        with QSignalBlocker(self):
+            self.setPlainText(text)
+            self.document().setModified(False)
+
+    def take(self) -> str:
+        """The note as it is written now, which counts as kept from here on."""
+        self.document().setModified(False)
+        return self.toPlainText()
+
+
+class RunNameDialog(QDialog):
+    """Asks how a run is called; what cannot be stored is said, and the dialog stays open."""
+
+    called = Signal(str, str)  # name, note
+
+    def __init__(self, entry: Queued, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Name and note")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.name = QLineEdit(entry.name, maxLength=LONGEST_NAME, placeholderText="Name, shown in lists")
+        self.name.selectAll()
+        name(self.name, "Name of the run")
+        self.note = NoteField("Note of the run")
+        self.note.setPlaceholderText("Note")
+        self.note.fill(entry.note)
+        self.said = label("", "warning")
+        self.said.hide()
+        in_column(
+            OneLine(f"{entry.what}, {entry.setup.model_path.stem}, {entry.how}", role=""),
+            self.name,
+            self.note,
+            hint(_WHEN if entry.run_id is None else f"Run {entry.run_id} gets the name at once."),
+            self.said,
+            ok_and_cancel(self),
+            on=self,
+            margins=None,
+            spacing=10,
+        )
+        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
+
+    def accept(self) -> None:
+        try:
+            called = checked_name(self.name.text()), checked_note(self.note.toPlainText())
+        except SetupError as error:
+            self.said.setText(visible("\n".join(problem_of(error))))
+            self.said.show()
+            return
+        self.called.emit(*called)
+        super().accept()

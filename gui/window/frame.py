@@ -1,37 +1,66 @@
-"""The window's frame: menu bar, rail, stack of pages, look and geometry. Pages come after its first picture.
-
-Knows: the frame, what is remembered of it. Does not know: pages, runs, datasets.
-"""
+"""The window's frame: menu bar, rail, stack of pages, look, geometry. Pages come after its first picture."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import (
-    QApplication,
-    QListWidgetItem,
-    QMainWindow,
-    QMessageBox,
-    QStackedWidget,
-    QWidget,
-)
+from PySide6.QtCore import QByteArray, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QIcon, QPainter, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QApplication, QListWidgetItem, QMainWindow, QMessageBox, QStackedWidget, QWidget
 
 from engine.core.errors import EngineError
-from gui.kit.announcer import Announcer
-from gui.kit.foreign_text import one_line
-from gui.kit.labels import breakable, hint, scrolling, set_role
-from gui.kit.layouts import STRETCH, as_row
-from gui.kit.notice import problem_of
-from gui.kit.reading_order import ReadingOrder
-from gui.kit.resizing import resize_column, resize_part
-from gui.kit.theme import TEXT_SIZES, Look, ThemeWish, apply_theme
-from gui.kit.views import ListView
+from gui.widgets.action_table import MENUS, with_keys
+from gui.widgets.actions import Announcer, ReadingOrder
+from gui.widgets.foreign_text import one_line
+from gui.widgets.labels import STRETCH, as_row, breakable, hint, scrolling, set_role
+from gui.widgets.notice import problem_of
+from gui.widgets.theme import TEXT_SIZES, Look, ThemeChoice, apply_theme
+from gui.widgets.value_table import resize_column, resize_part
+from gui.widgets.views import ListView
 from gui.window.notice_place import NoticePlace
-from gui.work.page_name import PageName
-from gui.work.state import State
+from gui.workspace.state import PageName, State
 
-MENUS = ("&File", "&View", "&Run", "&Help")
+_FRAME = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="{colour}"'
+    ' stroke-width="1.7" stroke-linecap="round" stroke-linejoin="round">{shape}</svg>'
+)
+# Drawn for this project, as is the mark of the program.
+_SHAPES = {
+    "dataset": '<rect x="3" y="4" width="18" height="16" rx="2"/><path d="M3 9.5h18M3 15h18M9 9.5V20"/>',
+    "judge": '<path d="M12 4v16M7 20h10M4.5 7.5h15"/><path d="M6.5 7.5l-3 6h6zM17.5 7.5l-3 6h6z"/>',
+    "results": '<path d="M4 4v16h16"/><path d="M8.5 16v-4M13 16V7.5M17.5 16v-6"/>',
+    "review": '<path d="M4 5h9M4 10h7M4 15h5"/><path d="M12.5 16.5l3 3 5.5-8"/>',
+    "compare": '<rect x="3.5" y="5" width="7" height="14" rx="1.5"/>'
+    '<rect x="13.5" y="5" width="7" height="14" rx="1.5"/><path d="M6 12.5h2M16 9.5h2M16 12.5h2"/>',
+    "ranking": '<path d="M4 6.5h16M4 12h12M4 17.5h8"/><circle cx="14" cy="6.5" r="1.8"/>'
+    '<circle cx="10" cy="12" r="1.8"/><circle cx="7.5" cy="17.5" r="1.8"/>',
+}
+MARK = Path(__file__).resolve().with_name("mark.svg")
+_SIDE = 64  # pixels that an icon is drawn with; Qt makes it smaller
+
+
+def icon(name: str, colour: str) -> QIcon:
+    return QIcon(_drawn(_FRAME.format(colour=colour, shape=_SHAPES[name])))
+
+
+def mark(side: int) -> QPixmap:
+    """The mark of the program, `side` pixels wide and high."""
+    return _drawn(MARK.read_text(encoding="ascii"), side)
+
+
+def window_icon() -> QIcon:
+    return QIcon(mark(_SIDE))
+
+
+def _drawn(svg: str, side: int = _SIDE) -> QPixmap:
+    pixmap = QPixmap(side, side)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    QSvgRenderer(QByteArray(svg.encode("ascii"))).render(painter, QRectF(0, 0, side, side))
+    painter.end()
+    return pixmap
+
+
 _PAGES = tuple(PageName)
 _FIRST_SIZE = QSize(1280, 800)
 _TITLE_BAR = QSize(0, 40)  # and the edges of a window, which the system draws around it
@@ -50,7 +79,7 @@ class MainWindow(ReadingOrder, QMainWindow):
     """The one window of the application, empty until `fill` is called."""
 
     page_turned = Signal(object)  # PageName: another page is chosen
-    page_entered = Signal(object)  # PageName: a person wants to work there, with the keys too
+    page_entered = Signal(object)  # PageName: the user wants to work there, with the keys too
     files_dropped = Signal(object)  # a list of paths, never empty
     look_changed = Signal()
     about_to_close = Signal(object)  # the QCloseEvent; whoever ignores it keeps the window open
@@ -68,13 +97,18 @@ class MainWindow(ReadingOrder, QMainWindow):
         self._apply_theme()
         self._build()
         self._size_rail()
-        self._restore()
+        if not self.restoreGeometry(self.state.layout("window")):
+            self.resize(_FIRST_SIZE.boundedTo(self.screen().availableSize() - _TITLE_BAR))
+        page = self.state.text("page", _FIRST_PAGE)
+        self.rail.setCurrentRow(_PAGES.index(PageName(page) if page in set(PageName) else _FIRST_PAGE))
+        self.rail.currentRowChanged.connect(self._turn)
+        self.rail.clicked.connect(self._enter)
+        self.rail.activated.connect(self._enter)
 
     # Pages
 
     @property
     def page(self) -> PageName:
-        """The page that is chosen on the rail."""
         return _PAGES[max(0, self.rail.currentRow())]
 
     def show_page(self, name: PageName) -> None:
@@ -83,7 +117,6 @@ class MainWindow(ReadingOrder, QMainWindow):
         self._enter()
 
     def fill(self, pages: Sequence[QWidget]) -> None:
-        """Take in the pages, in the order of the rail."""
         for page in pages:
             # Of large text a page may need more than a small window has.
             self.stack.addWidget(scrolling(page))
@@ -117,7 +150,6 @@ class MainWindow(ReadingOrder, QMainWindow):
         set_role(self._run_state, "bad" if doubted else "hint")
 
     def show_problem(self, error: EngineError) -> None:
-        """Show an error in a box of its own."""
         said = breakable("\n".join(problem_of(error)))
         box = QMessageBox(QMessageBox.Icon.Critical, "Tiebreak", said, parent=self)
         box.setTextFormat(Qt.TextFormat.PlainText)
@@ -134,9 +166,9 @@ class MainWindow(ReadingOrder, QMainWindow):
         self.rail.setAccessibleName("Pages")
         self.rail.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.stack = QStackedWidget()
-        for number, name in enumerate(PageName, start=1):
+        for name in PageName:
             entry = QListWidgetItem(name)
-            entry.setToolTip(f"{name} (Ctrl+{number})")
+            entry.setToolTip(with_keys(name, f"show_{name}"))
             self.rail.addItem(entry)
         content = as_row(self.rail, (self.stack, STRETCH), spacing=0)
         self.setCentralWidget(content)
@@ -146,25 +178,14 @@ class MainWindow(ReadingOrder, QMainWindow):
         self.notices.left.connect(self._enter)
         self.statusBar().addPermanentWidget(self.notices.button)
 
-    def _restore(self) -> None:
-        if not self.restoreGeometry(self.state.layout("window")):
-            self.resize(_FIRST_SIZE.boundedTo(self.screen().availableSize() - _TITLE_BAR))
-        page = self.state.text("page", _FIRST_PAGE)
-        self.rail.setCurrentRow(_PAGES.index(PageName(page) if page in set(PageName) else _FIRST_PAGE))
-        self.rail.currentRowChanged.connect(self._turn)
-        self.rail.clicked.connect(self._enter)
-        self.rail.activated.connect(self._enter)
-
     # Look
 
     @property
-    def theme(self) -> ThemeWish:
-        """The theme that is remembered."""
-        chosen = self.state.text("theme", ThemeWish.SYSTEM)
-        return ThemeWish(chosen) if chosen in set(ThemeWish) else ThemeWish.SYSTEM
+    def theme(self) -> ThemeChoice:
+        chosen = self.state.text("theme", ThemeChoice.SYSTEM)
+        return ThemeChoice(chosen) if chosen in set(ThemeChoice) else ThemeChoice.SYSTEM
 
-    def set_theme(self, choice: ThemeWish) -> None:
-        """Change the colours, and remember it."""
+    def set_theme(self, choice: ThemeChoice) -> None:
         self.state.set_text("theme", choice.value)
         self.apply_look()
 
@@ -185,7 +206,6 @@ class MainWindow(ReadingOrder, QMainWindow):
 
     @Slot()
     def apply_look(self) -> None:
-        """Give everything the colours and the size of text that are remembered."""
         self._apply_theme()
         self._size_rail()
         self.look_changed.emit()
@@ -204,25 +224,21 @@ class MainWindow(ReadingOrder, QMainWindow):
         widest = max(metrics.horizontalAdvance(name) for name in PageName)
         self.rail.setFixedWidth(widest + int(height * 1.4) + 40)
 
-    # What a person does with it
+    # What the user does with it
 
     def resize_part(self, direction: Qt.Orientation, larger: bool) -> None:
-        """Make the part of the page that has the keys larger or smaller in a direction."""
         if not resize_part(direction, larger):
-            self.show_note("Nothing lies beside what has the keys in this direction.")
+            self.show_note("There is no part next to the focus in this direction.")
 
     def resize_column(self, wider: bool) -> None:
-        """Make the column that has the keys wider or narrower."""
         if not resize_column(wider):
-            self.show_note("What has the keys has no column to make wider or narrower.")
+            self.show_note("The focus is not on a column that can be resized.")
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Take files."""
         if event.mimeData().hasUrls() and any(url.isLocalFile() for url in event.mimeData().urls()):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Hand on the files that were dropped."""
         paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
         if paths:
             event.acceptProposedAction()

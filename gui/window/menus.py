@@ -1,109 +1,71 @@
-"""The menus of the window, with the keys of everything that they hold.
+"""The menus of the window, filled from the table of actions."""
 
-Knows: what stands in which menu. Does not know: how any of it is done.
-"""
-
-import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QObject, Qt, Slot
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QMenuBar
 
 from engine.core.formatting import without_middle
-from engine.core.run_list import of_what
-from gui.kit.actions import Entry
-from gui.kit.foreign_text import one_line, tip
-from gui.kit.theme import ThemeWish
-from gui.work.page_name import PageName
+from engine.settings.run_lists import of_what
+from gui.widgets.action_table import MENUS, OF_MENUS, Rows, Submenu, When
+from gui.widgets.actions import add_entry
+from gui.widgets.foreign_text import one_line, tip
+from gui.widgets.theme import ThemeChoice
 
 if TYPE_CHECKING:
-    from engine.core.run_records import StoredRun
+    from engine.settings.identity import StoredRun
 
-_NUMBERED = re.compile(r"^&\d ")  # the pages
 _LONGEST_RUN = 60  # characters of a run's name in a menu
 _LONGEST_PART = 48  # characters of a name in a menu, and of its folder
 _NO_AMPERSAND = str.maketrans({"&": "&&"})
-_THEMES = {
-    ThemeWish.SYSTEM: "As the &system",
-    ThemeWish.LIGHT: "&Light",
-    ThemeWish.DARK: "&Dark",
-}
-
-Action = Callable[[], object]
-
-
-@dataclass(frozen=True)
-class MenuActions:
-    """What the entries of the menus do. `recent_datasets` gives the newest first."""
-
-    open_dataset: Action
-    new_from_outputs: Action
-    open_submission: Action
-    check_submission: Action
-    open_demo: Action
-    recent_datasets: Callable[[], Sequence[Path]]
-    open_recent: Callable[[Path], object]
-    clear_recent: Action
-    exports: Sequence[Entry]
-    add_labels: Action
-    show_runs: Action
-    show_settings: Action
-    quit: Action
-    show_page: Callable[[PageName], object]
-    show_notices: Action
-    set_theme: Callable[[ThemeWish], object]
-    step_text_size: Callable[[int], object]
-    reset_text_size: Action
-    resize_part: Callable[[Qt.Orientation, bool], object]
-    resize_column: Callable[[bool], object]
-    run: Action
-    stop: Action
-    add_to_queue: Action
-    start_queue: Action
-    show_help: Action
-    show_keys: Action
-    show_self_test: Action
-    copy_diagnostics: Action
-    open_data_folder: Action
-    open_log_folder: Action
-    show_about: Action
 
 
 class Menus(QObject):
-    """Fills the menus of a bar, which has them already."""
+    """Fills the menus of a bar, which has them already.
 
-    def __init__(self, bar: QMenuBar, actions: MenuActions, parent: QObject) -> None:
-        super().__init__(parent)
-        self._do = actions
-        self._added: list[QAction] = []
-        self._exports: Sequence[QAction] = ()
-        self._themes: Mapping[ThemeWish, QAction] = {}
-        fillers = (self._fill_file, self._fill_view, self._fill_run, self._fill_help)
-        for entry, fill in zip(bar.actions(), fillers, strict=True):
-            fill(cast(QMenu, entry.menu()))
+    `does`: what the entries do, by their names. `recent`: gives the files opened last, the newest first.
+    """
 
-    def keys(self) -> Sequence[tuple[str, str]]:
-        """Each key of the menus, and what it does."""
-        form = QKeySequence.SequenceFormat.NativeText
-        return [
-            (
-                " or ".join(key.toString(form) for key in action.shortcuts()),
-                _NUMBERED.sub("", action.text()).replace("&", "").rstrip("…"),
-            )
-            for action in self._added
-            if action.shortcuts()
-        ]
+    def __init__(
+        self,
+        bar: QMenuBar,
+        does: Mapping[str, Callable[[], object]],
+        recent: Callable[[], Sequence[Path]],
+        open_recent: Callable[[Path], object],
+    ) -> None:
+        super().__init__(bar)
+        self._does, self._files, self._open_recent = does, recent, open_recent
+        self._entries: dict[str, QAction] = {}
+        self._menus: dict[str, QMenu] = {}
+        for entry, rows in zip(bar.actions(), MENUS.values(), strict=True):
+            self._fill(cast(QMenu, entry.menu()), rows)
+        self._export, self._recent = self._menus["export"], self._menus["recent"]
+        self._recent.setToolTipsVisible(True)
+        self._recent.aboutToShow.connect(self._fill_recent)
+        for choice in ThemeChoice:
+            self._entries[f"theme_{choice}"].setCheckable(True)
+        self.enable(When.RUN_OPEN, False)
+        self.enable(When.JUDGING, False)
 
-    @Slot(bool)
-    def enable_exports(self, possible: bool) -> None:
-        """Say whether there is a run to export."""
-        for action in self._exports:
-            action.setEnabled(possible)
+    def _fill(self, menu: QMenu, rows: Rows) -> None:
+        for row in rows:
+            if row is None:
+                menu.addSeparator()
+            elif isinstance(row, Submenu):
+                self._menus[row.name] = menu.addMenu(row.title)
+                self._fill(self._menus[row.name], row.rows)
+            else:
+                self._entries[row.name] = add_entry(menu, row.text, self._does[row.name], row.sequences)
+
+    def enable(self, when: When, possible: bool) -> None:
+        """Say whether what needs this can be chosen now."""
+        for name, entry in self._entries.items():
+            if OF_MENUS[name].when is when:
+                entry.setEnabled(possible)
 
     def name_run(self, run: "StoredRun | None") -> None:
         """Say which run is exported, checked and added to; another one may have ended meanwhile."""
@@ -112,105 +74,30 @@ class Menus(QObject):
             whole = f"Export {run.called}, {run.identity.dataset_path.name}, {run.identity.model_name}"
             called = f" {without_middle(one_line(f'{run.called} {of_what(run)}'), _LONGEST_RUN)}"
             of = "" if run.submitted else f" of {run.in_short}"
-            to = f" to {run.in_short}"
+            to = f" into {run.in_short}"
         self._export.setTitle(f"&Export{called.translate(_NO_AMPERSAND)}")
         self._export.menuAction().setToolTip(tip(whole or "Export"))
-        self._check.setText(f"&Check the submission{of}…")
-        self._add_labels.setText(f"&Add labels of others{to}…")
+        self._entries["check_submission"].setText(f"&Check the submission{of}…")
+        self._entries["import_annotations"].setText(f"&Import annotations{to}…")
 
     def follow_run(self, running: bool) -> None:
-        """Say whether a run is under way."""
-        self._run.setEnabled(not running)
-        self._stop.setEnabled(running)
+        self.enable(When.IDLE, not running)
+        self.enable(When.JUDGING, running)
 
-    def check_theme(self, chosen: ThemeWish) -> None:
-        """Mark the theme that is in use."""
-        for choice, action in self._themes.items():
-            action.setChecked(choice is chosen)
-
-    def _add(self, menu: QMenu, entry: Entry) -> QAction:
-        action = entry.add_to(menu)
-        self._added.append(action)
-        return action
-
-    def _fill_file(self, menu: QMenu) -> None:
-        self._add(menu, Entry("&Open dataset…", self._do.open_dataset, (QKeySequence.StandardKey.Open,)))
-        self._add(menu, Entry("&New dataset from outputs…", self._do.new_from_outputs))
-        self._add(menu, Entry("Open s&ubmission…", self._do.open_submission, ("Ctrl+Shift+O",)))
-        self._recent = menu.addMenu("Open &recent")
-        self._recent.setToolTipsVisible(True)
-        self._recent.aboutToShow.connect(self._fill_recent)
-        self._add(menu, Entry("Open the &demo dataset", self._do.open_demo))
-        menu.addSeparator()
-        self._export = menu.addMenu("&Export")
-        self._check = self._add(menu, Entry("&Check the submission…", self._do.check_submission))
-        self._add_labels = self._add(menu, Entry("&Add labels of others…", self._do.add_labels))
-        exports = (self._add(self._export, entry) for entry in self._do.exports)
-        self._exports = [*exports, self._check, self._add_labels]
-        self.enable_exports(False)
-        menu.addSeparator()
-        self._add(menu, Entry("&Runs…", self._do.show_runs, ("Ctrl+L",)))
-        self._add(menu, Entry("&Settings…", self._do.show_settings, ("Ctrl+,",)))
-        self._add(menu, Entry("&Quit", self._do.quit, ("Ctrl+Q",)))
+    def check_theme(self, chosen: ThemeChoice) -> None:
+        for choice in ThemeChoice:
+            self._entries[f"theme_{choice}"].setChecked(choice is chosen)
 
     @Slot()
     def _fill_recent(self) -> None:
         self._recent.clear()
-        for path in self._do.recent_datasets():
+        for path in self._files():
             name, folder = (without_middle(part, _LONGEST_PART) for part in (path.name, str(path.parent)))
             action = self._recent.addAction(one_line(f"{name}   {folder}").translate(_NO_AMPERSAND))
             action.setToolTip(tip(str(path)))
-            action.triggered.connect(partial(self._do.open_recent, path))
+            action.triggered.connect(partial(self._open_recent, path))
         if self._recent.isEmpty():
             self._recent.addAction("No files yet").setEnabled(False)
         else:
             self._recent.addSeparator()
-            Entry("Clear the list", self._do.clear_recent).add_to(self._recent)
-
-    def _fill_view(self, menu: QMenu) -> None:
-        for number, page in enumerate(PageName, start=1):
-            self._add(
-                menu, Entry(f"&{number} {page}", partial(self._do.show_page, page), (f"Ctrl+{number}",))
-            )
-        self._add(menu, Entry("N&otices", self._do.show_notices, ("F8",)))
-        menu.addSeparator()
-        theme = menu.addMenu("&Theme")
-        self._themes = {
-            choice: self._add(theme, Entry(text, partial(self._do.set_theme, choice)))
-            for choice, text in _THEMES.items()
-        }
-        for action in self._themes.values():
-            action.setCheckable(True)
-        self._add(menu, Entry("&Larger text", partial(self._do.step_text_size, 1), ("Ctrl++", "Ctrl+=")))
-        self._add(menu, Entry("S&maller text", partial(self._do.step_text_size, -1), ("Ctrl+-",)))
-        self._add(menu, Entry("&Normal text", self._do.reset_text_size, ("Ctrl+0",)))
-        self._fill_resize(menu.addMenu("&Resize"))
-
-    def _fill_resize(self, menu: QMenu) -> None:
-        across, down = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
-        part, column = self._do.resize_part, self._do.resize_column
-        self._add(menu, Entry("&Wider part", partial(part, across, True), ("Ctrl+Shift+Right",)))
-        self._add(menu, Entry("&Narrower part", partial(part, across, False), ("Ctrl+Shift+Left",)))
-        self._add(menu, Entry("&Higher part", partial(part, down, True), ("Ctrl+Shift+Down",)))
-        self._add(menu, Entry("&Lower part", partial(part, down, False), ("Ctrl+Shift+Up",)))
-        self._add(menu, Entry("W&ider column", partial(column, True), ("Alt+Right",)))
-        self._add(menu, Entry("Na&rrower column", partial(column, False), ("Alt+Left",)))
-
-    def _fill_run(self, menu: QMenu) -> None:
-        self._run = self._add(menu, Entry("&Run or resume", self._do.run, ("Ctrl+R", "F5")))
-        self._stop = self._add(menu, Entry("&Stop", self._do.stop, ("Ctrl+.",)))
-        self._stop.setEnabled(False)
-        menu.addSeparator()
-        self._add(menu, Entry("&Add to queue", self._do.add_to_queue, ("Ctrl+Shift+R",)))
-        self._add(menu, Entry("Start &queue", self._do.start_queue, ("Shift+F5",)))
-
-    def _fill_help(self, menu: QMenu) -> None:
-        self._add(menu, Entry("What the &words mean", self._do.show_help, ("F1",)))
-        self._add(menu, Entry("&Keys", self._do.show_keys, ("?",)))
-        self._add(menu, Entry("Self-&test…", self._do.show_self_test))
-        self._add(menu, Entry("&Copy diagnostics", self._do.copy_diagnostics))
-        menu.addSeparator()
-        self._add(menu, Entry("Open the &data folder", self._do.open_data_folder))
-        self._add(menu, Entry("Open the &log folder", self._do.open_log_folder))
-        menu.addSeparator()
-        self._add(menu, Entry("&About Tiebreak", self._do.show_about))
+            add_entry(self._recent, "Clear the list", self._does["clear_recent"])

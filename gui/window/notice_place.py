@@ -3,11 +3,9 @@
 Over what labels, stores or deletes something at a click it never lies: there what folds away under the hand
 would let the next click be one on that. Then it lies as high up as there is room.
 
-What comes there waits for what a person does: one notice is seen, the others are counted. What nobody waits
+What comes there waits for what the user does: one notice is seen, the others are counted. What nobody waits
 for is told by the button in the status bar alone, so that it covers nothing. No notice takes the keys by
-itself, nor for a moment a click: what a person was about to press is what he presses.
-
-Knows: notices, their order, the place. Does not know: what they are about.
+itself, nor for a moment a click: what the user was about to press is what they press.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -18,16 +16,15 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QWidget
 
 from engine.core.formatting import counted, visible
-from gui.kit.announcer import Announcer
-from gui.kit.flow import FlowLayout
-from gui.kit.labels import DownScroll, is_guarded, label, name, set_role
-from gui.kit.layouts import STRETCH, in_column
-from gui.kit.notice import CopyButton, Message, NoticeWords
+from gui.widgets.actions import Announcer
+from gui.widgets.fields import FlowLayout
+from gui.widgets.labels import STRETCH, DownScroll, button, in_column, is_guarded, label, name, set_role
+from gui.widgets.notice import CopyButton, Message, NoticeWords
 
 _MOST_STEPS = 3
 _MARGIN = 12  # to the edges of the window
 _LETTERS = 84  # of the average width: how wide it is, where there is room
-_BUTTON_LETTERS, _EDGES = 40, 26  # of the button: letters, pixels around them
+_BUTTON_LETTERS, _EDGES = 40, 26  # of the button: characters, pixels around them
 _SHARE = 0.7  # of the height that there is, at the most
 _FEWEST_LINES = 3
 _SPACING, _EDGE = 8, 4
@@ -58,7 +55,7 @@ class NoticePlace(QFrame):
         in_column((self._scroll, STRETCH), self._buttons, on=self, margins=margins, spacing=_SPACING)
         self._watched: set[QWidget] = set()  # what, where it moves, may come to lie under the notice
         self._soon = self._timer(0, self._fit)
-        self._settling = self._timer(SETTLE_MS, self._settle)
+        self._settling = self._timer(SETTLE_MS, self._adjudicate)
         self._resting = self._timer(_REST_MS, self._rest)
         self._announcer = Announcer(self.button)  # which is seen while a notice is folded, too
         pages.installEventFilter(self)
@@ -69,12 +66,10 @@ class NoticePlace(QFrame):
 
     @property
     def text(self) -> str:
-        """What the notice says that is seen first; empty for none."""
         return self._words.text if self._all else ""
 
     @property
     def count(self) -> int:
-        """How many notices there are."""
         return len(self._all)
 
     def add(self, said: Message) -> None:
@@ -105,24 +100,21 @@ class NoticePlace(QFrame):
     def _without(self, about: Hashable) -> list[Message]:
         return [each for each in self._all if about is None or each.about != about]
 
-    # What a person does
+    # What the user does
 
     @Slot()
     def dismiss(self) -> None:
-        """Forget the notice that is seen; the next one is shown."""
         del self._all[self._at]
         self._at = min(self._at, max(0, len(self._all) - 1))
         self._show()
 
     @Slot()
     def dismiss_all(self) -> None:
-        """Forget all of them."""
         self._all.clear()
         self._show()
 
     @Slot()
     def toggle(self) -> None:
-        """Fold the notices away, or show them."""
         if not self.isHidden():
             self.fold()
         elif self._all:
@@ -139,8 +131,8 @@ class NoticePlace(QFrame):
         first.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _open(self) -> None:
-        """Show it to somebody who asked for it: it stays until he folds it away."""
-        self._settle()
+        """Show it to somebody who asked for it: it stays until they fold it away."""
+        self._adjudicate()
         self._resting.stop()
         self._show(unfold=True)
 
@@ -155,7 +147,6 @@ class NoticePlace(QFrame):
             self.left.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape folds it."""
         if event.key() == Qt.Key.Key_Escape:
             self.fold()
         else:
@@ -165,14 +156,8 @@ class NoticePlace(QFrame):
         self._at = (self._at + step) % len(self._all)
         self._show()
 
-    def _obey(self, action: Callable[[], object]) -> None:
-        """Do what a button says, unless what it says has just changed under the hand."""
-        if not self._settling.isActive():
-            self._resting.stop()
-            action()
-
     @Slot()
-    def _settle(self) -> None:
+    def _adjudicate(self) -> None:
         self._settling.stop()
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents, False)
 
@@ -225,10 +210,7 @@ class NoticePlace(QFrame):
         self.button.setEnabled(bool(count))
         roles = {said.role for said in self._all}
         set_role(self.button, next((role for role in ("problem", "note") if role in roles), ""))
-        name(self.button, text, "What the window has to say: show it, or fold it away (F8)")
-
-    def _do_step(self, number: int) -> None:
-        list(self._all[self._at].steps.values())[number]()
+        name(self.button, text, "Notices: show or hide them (F8)")
 
     @Slot()
     def _fit(self) -> None:
@@ -296,7 +278,6 @@ class NoticePlace(QFrame):
         return super().eventFilter(watched, event)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follow the size of the text."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._size_button()
@@ -317,7 +298,10 @@ class NoticePlace(QFrame):
         return made
 
     def _make_buttons(self) -> QWidget:
-        self._steps = [self._button("", "", partial(self._do_step, number)) for number in range(_MOST_STEPS)]
+        def do_step(number: int) -> None:
+            list(self._all[self._at].steps.values())[number]()
+
+        self._steps = [self._button("", "", partial(do_step, number)) for number in range(_MOST_STEPS)]
         self._copy = CopyButton()
         self._place = label("", "hint", wrap=False)
         self._newer = self._button("‹", "The notice that came after this one", partial(self._turn, -1))
@@ -326,24 +310,18 @@ class NoticePlace(QFrame):
         self._close_all = self._button("Dismiss all", "Dismiss all notices", self.dismiss_all)
         row = QWidget()
         flow = FlowLayout(row)
-        for widget in (
-            *self._steps,
-            self._copy,
-            self._close,
-            self._newer,
-            self._place,
-            self._older,
-            self._close_all,
-        ):
+        turning = (self._newer, self._place, self._older)
+        for widget in (*self._steps, self._copy, self._close, *turning, self._close_all):
             flow.addWidget(widget)
         return row
 
     def _button(self, text: str, what: str, action: Callable[[], object]) -> QPushButton:
-        made = QPushButton(text)
-        if what:
-            name(made, what)
-        made.clicked.connect(lambda: self._obey(action))
-        return made
+        def obey() -> None:
+            if not self._settling.isActive():  # else what it says has just changed under the hand
+                self._resting.stop()
+                action()
+
+        return button(text, obey, what)
 
 
 def _up_to(top: QWidget, widget: QWidget) -> Iterator[QWidget]:

@@ -1,44 +1,37 @@
-"""Opens files that a person chooses or drops: submissions with the datasets that they answer, datasets, and
-whatever else in the place that takes it.
+"""Opens files that the user chooses or drops: datasets, and submissions with what they answer."""
 
-Knows: what is asked in which order, which page shows what was opened. Does not know: how a file is read.
-"""
-
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from engine.core.column_map import ColumnMap
-from engine.core.errors import ColumnsError, EngineError, WrongKindError
-from engine.core.file_kinds import FileKind
+from engine.core.errors import ColumnsError, EngineError, FileKind, WrongKindError
 from engine.core.formatting import counted, short_name, visible
-from engine.system.paths import demo_dataset
 from gui.compare.compare_page import ComparePage
 from gui.dataset.dataset_page import DatasetPage
-from gui.kit.file_dialogs import DATASETS, let_choose
-from gui.kit.notice import Message, question
+from gui.widgets.files import DATASETS, let_choose
+from gui.widgets.notice import question
 from gui.window import submission_jobs
 from gui.window.frame import MainWindow
-from gui.window.notice_place import NoticePlace
-from gui.window.submission_jobs import Answered, Places, Told, Unanswered, tell_apart
-from gui.work.dataset_reader import columns_wish
-from gui.work.lanes import Lane, LatestTask
-from gui.work.page_name import PageName
-from gui.work.workspace import Workspace
+from gui.window.submission_jobs import Answered, Places, SortedFiles, Unanswered, tell_apart
+from gui.workspace.dataset_reader import columns_request
+from gui.workspace.state import PageName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
+from gui.workspace.workspace import Workspace
 
 SUBMISSIONS = "Submissions (*.tsv)"
 _FOLDER = "last/submission"
 
 
 @dataclass(frozen=True)
-class _Wish:
+class _OpenRequest:
     """A submission to open. `dataset`: the one that it must answer, None where it is to be found.
 
-    `columns`: by which a person says that this is read; `remember`: whether for all files like it.
+    `columns`: by which the user says that this is read; `remember`: whether for all files like it.
     """
 
     path: Path
@@ -59,22 +52,27 @@ class SubmissionOpener(QObject):
         super().__init__(window)
         self._workspace = workspace
         self._window = window
-        self._waiting: _Wish | None = None  # for the dataset that is being read
-        self._put_off: _Wish | None = None  # until a person has said which columns that dataset has
-        self._asked: _Wish | None = None  # that is being opened
+        self._waiting: _OpenRequest | None = None  # for the dataset that is being read
+        self._put_off: _OpenRequest | None = None  # until the user has said which columns that dataset has
+        self._asked: _OpenRequest | None = None  # that is being opened
         self._otherwise: Path | None = None
         self._show_dataset = False
         self._opened: dict[Path, int] = {}  # files, each with the run that it was opened as
         self._awaited: int | None = None  # the run that is to be shown in Review
         self.question: QMessageBox | None = None
-        # Not on the lane of files: what was dropped need not wait for a dataset that it takes the place of.
-        self._telling = LatestTask(workspace.threads, Lane.STORE, self)
-        self._telling.finished.connect(self._take_told)
-        workspace.failures.follow(self._telling)
-        self._opening = LatestTask(workspace.threads, Lane.FILES, self)
-        self._opening.progress.connect(self._tell_progress)
-        self._opening.finished.connect(self._take)
-        self._opening.failed.connect(self._fail)
+        # Not on the worker thread of files: what was dropped need not wait for a dataset that it takes the
+        # place of.
+        self._telling = TaskPanel(
+            workspace.threads, ThreadName.STORE, self, self._take_told, failed=workspace.failures
+        )
+        self._opening = TaskPanel(
+            workspace.threads,
+            ThreadName.FILES,
+            self,
+            self._take,
+            failed=self._fail,
+            follow=lambda at: workspace.note.emit(f"Looking for the dataset that it answers: {at} …"),
+        )
         workspace.submission_wanted.connect(self.ask)
         workspace.run_changed.connect(self._show)
         workspace.dataset_loading.connect(self._follow_loading)
@@ -83,11 +81,11 @@ class SubmissionOpener(QObject):
 
     @Slot()
     def ask(self) -> None:
-        """Ask for a submission file, and open it."""
-        let_choose(self._window, "Open submission", self._folder, SUBMISSIONS, self.open)
+        kept, recent = self._workspace.state.text(_FOLDER), self._workspace.state.recent("datasets")
+        folder = Path(kept) if kept else recent[0].parent if recent else Path()
+        let_choose(self._window, "Open submission", folder, SUBMISSIONS, self.open)
 
     def ask_dataset(self, path: Path) -> None:
-        """Ask for the dataset that a submission answers, and open it with that."""
         recent = self._workspace.state.recent("datasets")
         folder = recent[0].parent if recent else path.parent
         title = f"Open the dataset that {short_name(path.name)} answers"
@@ -96,11 +94,11 @@ class SubmissionOpener(QObject):
     def open(self, path: Path, dataset: Path | None = None) -> None:
         """Open a submission with the dataset that it answers: `dataset`, else the open or a recent one."""
         self._workspace.state.set_text(_FOLDER, str(path.absolute().parent))
-        self._open(_Wish(path, dataset))
+        self._open(_OpenRequest(path, dataset))
 
-    def _open(self, wish: _Wish) -> None:
-        self._waiting, self._put_off = wish, None
-        self._workspace.note.emit(f"Opening the submission {short_name(wish.path.name)} …")
+    def _open(self, request: _OpenRequest) -> None:
+        self._waiting, self._put_off = request, None
+        self._workspace.note.emit(f"Opening the submission {short_name(request.path.name)} …")
         self._go_on()
 
     def open_files(
@@ -114,14 +112,8 @@ class SubmissionOpener(QObject):
         self._otherwise, self._show_dataset = otherwise, show_dataset
         self._telling.start(submission_jobs.tell_apart(paths))
 
-    @property
-    def _folder(self) -> Path:
-        kept = self._workspace.state.text(_FOLDER)
-        recent = self._workspace.state.recent("datasets")
-        return Path(kept) if kept else recent[0].parent if recent else Path()
-
     @Slot(object)
-    def _take_told(self, told: Told) -> None:
+    def _take_told(self, told: SortedFiles) -> None:
         dataset = told.dataset or self._otherwise
         if dataset is not None:
             self._workspace.open_dataset(dataset)
@@ -136,7 +128,7 @@ class SubmissionOpener(QObject):
             opened = [short_name(path.name) for path in paths if path is not None]
             were = "is" if len(opened) == 1 else "are"
             self._workspace.note.emit(
-                f"Of these files, {' and '.join(opened)} {were} opened: one of a kind at a time."
+                f"Of these files, {' and '.join(opened)} {were} opened: one of each kind at a time."
             )
 
     # Opening
@@ -150,7 +142,7 @@ class SubmissionOpener(QObject):
     @Slot(object)
     def _give_up(self, error: EngineError) -> None:
         """The dataset cannot be read, which the window says: a submission that names it is not opened, or
-        not before a person has said which columns the dataset has.
+        not before the user has said which columns the dataset has.
         """
         if self._waiting is not None and self._waiting.dataset is not None:
             self._put_off = self._waiting if isinstance(error, ColumnsError) else None
@@ -159,51 +151,40 @@ class SubmissionOpener(QObject):
     @Slot()
     def _take_up(self) -> None:
         """Go on with a submission whose dataset is open by now; of another dataset, never."""
-        wish, dataset = self._put_off, self._workspace.dataset
+        request, dataset = self._put_off, self._workspace.dataset
         self._put_off = None
-        wanted = wish.dataset if wish is not None else None
-        if wish and wanted and dataset is not None and dataset.path.absolute() == wanted.absolute():
-            self._open(wish)
+        wanted = request.dataset if request is not None else None
+        if request and wanted and dataset is not None and dataset.path.absolute() == wanted.absolute():
+            self._open(request)
 
     @Slot(object)
     def _fail(self, error: EngineError) -> None:
         """Say why a submission was not opened; where its dataset has other columns, ask for these."""
-        wish = self._asked
-        if not isinstance(error, ColumnsError) or wish is None:
+        request = self._asked
+        if not isinstance(error, ColumnsError) or request is None:
             self._workspace.failures.fail(self, error)
             return
 
         def read(path: Path, columns: ColumnMap, remember: bool) -> None:
-            self._open(replace(wish, dataset=path, columns=columns, remember=remember))
+            self._open(replace(request, dataset=path, columns=columns, remember=remember))
 
         def leave() -> None:
             if not error.foreign:
                 self._workspace.failures.fail(self, error)
 
-        self._workspace.columns_wanted.emit(
-            columns_wish(
-                error,
-                read,
-                wish.columns,
-                leave,
-                wish.remember is not False,
-                rubric=self._workspace.rubric.rubric,
-            )
-        )
+        remember, rubric = request.remember is not False, self._workspace.rubric.rubric
+        asked = columns_request(error, read, request.columns, leave, remember, rubric=rubric)
+        self._workspace.columns_wanted.emit(asked)
 
     @Slot()
     def _go_on(self) -> None:
-        wish, space = self._waiting, self._workspace
-        if wish is None or space.loading:
+        request, space = self._waiting, self._workspace
+        if request is None or space.loading:
             return
-        self._waiting, self._asked = None, wish
+        self._waiting, self._asked = None, request
         recent = tuple(space.state.recent("datasets"))
-        places = Places(space.dataset, recent, wish.dataset, wish.columns, wish.remember)
-        self._opening.start(submission_jobs.open_submission(space.store_path, wish.path, places))
-
-    @Slot(object)
-    def _tell_progress(self, looked_into: str) -> None:
-        self._workspace.note.emit(f"Looking for the dataset that it answers: {looked_into} …")
+        places = Places(space.dataset, recent, request.dataset, request.columns, request.remember)
+        self._opening.start(submission_jobs.open_submission(space.store_path, request.path, places))
 
     @Slot(object)
     def _take(self, found: Answered | Unanswered) -> None:
@@ -239,15 +220,15 @@ class SubmissionOpener(QObject):
                 self._workspace.in_use.pop(words, None)
 
     def _ask_which(self, found: Unanswered) -> None:
-        """Say why the dataset must be chosen, and let a person choose it."""
+        """Say why the dataset must be chosen, and let the user choose it."""
         name, items = short_name(found.path.name), counted(found.items, "item", "items")
         box = question(
             self._window,
             "Which dataset does it answer?",
-            f"{name} answers {items}. No dataset that is open or was open lately has all their ids.",
+            f"{name} answers {items}. No open or recent dataset has all their ids.",
             f"{short_name(found.best.name)} has {found.shared:,} of them."
             if found.best is not None
-            else "Choose the one with these ids: its texts and human labels are shown beside.",
+            else "Choose the one with these ids: its texts and human labels are shown with the submission.",
         )
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         choose = box.addButton("Choose dataset…", QMessageBox.ButtonRole.AcceptRole)
@@ -272,34 +253,27 @@ class DatasetOpener(QObject):
         self._compare = compare
 
     def ask(self) -> None:
-        """Ask for a file, and open it."""
         self._dataset.ask_file(self.open_file)
 
     def open(self, path: Path) -> None:
-        """Open a dataset."""
         self._dataset.workspace.open_dataset(path)
         if self._frame.page is not PageName.JUDGE:
             self._frame.show_page(PageName.DATASET)
 
     def make_pairs(self) -> None:
-        """Ask for the outputs of several candidates, and open the dataset that is made of them."""
         self._frame.show_page(PageName.DATASET)
         self._dataset.make_pairs()
-
-    def open_demo(self) -> None:
-        """Open the demo dataset."""
-        self.open(demo_dataset())
 
     def open_file(self, path: Path) -> None:
         """Open a file that was chosen as a dataset; on Compare a submission is one more system."""
         if self._frame.page is not PageName.COMPARE:
             self.open(path)
             return
-        telling = self._dataset.workspace.threads.start(Lane.FILES, tell_apart([path]))
+        telling = self._dataset.workspace.threads.start(ThreadName.FILES, tell_apart([path]))
         telling.finished.connect(self._take_told)
 
     @Slot(object)
-    def _take_told(self, told: Told) -> None:
+    def _take_told(self, told: SortedFiles) -> None:
         if told.submission is not None:
             self._compare.choosing.add_files([told.submission])
         elif told.dataset is not None:
@@ -307,37 +281,3 @@ class DatasetOpener(QObject):
         elif told.elsewhere is not None:
             path, kind = told.elsewhere
             self._dataset.workspace.problem.emit(WrongKindError(path, kind, FileKind.DATASET))
-
-
-class KindOpener:
-    """Opens a file in the place that takes its kind, and lets the notice of an error about it offer that.
-
-    `places`: for a kind the words of a button, and what opens a file of it.
-    """
-
-    def __init__(
-        self,
-        workspace: Workspace,
-        notices: NoticePlace,
-        places: Mapping[FileKind, tuple[str, Callable[[Path], object]]],
-    ) -> None:
-        self._workspace = workspace
-        self._notices = notices
-        self._places = places
-
-    def tell(self, error: EngineError) -> None:
-        """Show an error; a file in the wrong place can be opened from there in its own."""
-        said = replace(Message.of(error), about=error)
-        if isinstance(error, WrongKindError) and error.kind in self._places:
-            words, _ = self._places[error.kind]
-            steps = {words: partial(self.open, error.path, error.kind)}
-            said = replace(said, steps=steps, about=error.path)
-        self._notices.add(said)
-
-    def open(self, path: Path, kind: FileKind) -> None:
-        """Open a file in its place; where the window has none for it, say what it is."""
-        self._notices.withdraw(path)
-        if kind in self._places:
-            self._places[kind][1](path)
-        else:
-            self._workspace.problem.emit(WrongKindError(path, kind, FileKind.DATASET))

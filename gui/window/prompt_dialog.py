@@ -1,50 +1,48 @@
-"""What a model is shown of an item; on demand what it would write next.
-
-Knows: how prompts are chosen, how they are laid out. Does not know: how they are made.
-"""
+"""What a model is shown of an item; on demand what it would write next."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPushButton, QScrollArea, QWidget
+from PySide6.QtWidgets import QDialog, QPushButton, QScrollArea, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.events import Preparing
 from engine.core.formatting import percent, short_name, words
-from engine.core.items import Order, Way
+from engine.core.items import Method, Order
 from gui.judge import prompt_jobs
-from gui.judge.prompt_jobs import Asking, KeyedPrompt, PromptAnswer, PromptHead, PromptKey, Subject
-from gui.kit.busy import BusyLine
-from gui.kit.fields import ComboBox
-from gui.kit.foreign_text import OneLine, one_line, plain_label
-from gui.kit.labels import heading, hint, label, name, narrow, show_text
-from gui.kit.layouts import STRETCH, in_column, in_row, make_room
-from gui.kit.notice import Notice
-from gui.kit.value_table import TableModel, sentence_case
-from gui.kit.views import measure_view
-from gui.reading.prompt_pane import PromptView, ShownPrompt
-from gui.work.lanes import WAITING, Lane, LatestTask
-from gui.work.page import two_parts
-from gui.work.workspace import Workspace
+from gui.judge.prompt_jobs import KeyedPrompt, PromptAnswer, PromptHead, PromptKey, Subject
+from gui.widgets import labels
+from gui.widgets.actions import BusyLine
+from gui.widgets.fields import ComboBox
+from gui.widgets.foreign_text import OneLine, one_line, plain_label
+from gui.widgets.notice import Notice
+from gui.widgets.prompt_pane import PromptView, ShownPrompt
+from gui.widgets.value_table import TableModel, sentence_case
+from gui.widgets.views import measure_view
+from gui.workspace.page import two_parts
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import WAITING, ThreadName
+from gui.workspace.workspace import Workspace
 
 _ORDER_WORDS = {Order.AB: "A first, then B", Order.BA: "B first, then A"}
-_LETTERS = ((Way.LETTERS, ""),)
-# "1" is the first of several thoughts, and all are asked alike: its number says nothing.
+_LETTERS = ((Method.LABEL_TOKENS, ""),)
+# "1" is the first of several reasoning samples, all asked alike: its number is not shown.
 _WHICH = {"A": "response shown first", "B": "response shown second", "1": ""}
-_HIDDEN = "Hidden until you have given your own label."
+_HIDDEN = "Hidden until you give your own label."
 _ALONE = (
-    "The model reads the prompts of this item as a run does, both orders and all criteria; nothing is stored."
+    "The model reads the prompts of this item as in a run, both orders and all criteria; nothing is stored."
 )
 
 
 @dataclass(frozen=True)
-class PromptWish:
+class PromptRequest:
     """What is to be looked at first.
 
     `may_see`: whether what the model says of a criterion may be seen. `chosen_on`: where the model was
-    chosen, where no run names it. `masses`: the format mass that the run has read at each prompt.
+    chosen, where no run names it. `masses`: the answer mass that the run has read at each prompt.
     """
 
     subject: Subject
@@ -57,9 +55,9 @@ class PromptWish:
 class PromptDialog(QDialog):
     """Makes the prompts when it opens; what is under way when it closes is dropped."""
 
-    def __init__(self, workspace: Workspace, wanted: PromptWish, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: Workspace, wanted: PromptRequest, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("What the model is shown")
+        self.setWindowTitle("Prompt of the model")
         self._workspace = workspace
         self._wanted = wanted
         self._head: PromptHead | None = None
@@ -67,18 +65,21 @@ class PromptDialog(QDialog):
         self._answers: Mapping[PromptKey, PromptAnswer] = {}
         self._make_parts()
         self._lay_out()
-        # Not on the lane of the model: the vocabulary alone is read, also while a run has the model.
-        self._making = LatestTask(workspace.threads, Lane.SCAN, self)
-        self._making.progress.connect(self._take)
-        self._making.failed.connect(self._tell_failure)
+        # Not on the worker thread of the model: the vocabulary alone is read, also while a run has the model.
+        scan, model = ThreadName.SCAN, ThreadName.MODEL
+        self._making = TaskPanel(workspace.threads, scan, self, failed=self._tell_failure, follow=self._take)
         # This opens the model, so it waits for a run that has one.
-        self._asking = LatestTask(workspace.threads, Lane.MODEL, self)
-        self._asking.progress.connect(self._tell_step)
-        self._asking.finished.connect(self._take_answers)
-        self._asking.failed.connect(self._tell_failure)
+        self._asking = TaskPanel(
+            workspace.threads,
+            model,
+            self,
+            self._take_answers,
+            failed=self._tell_failure,
+            follow=self._tell_step,
+        )
         self._asking.busy_changed.connect(self._follow_asking)
         self._connect()
-        make_room(self, 200, 44, 0.92)
+        labels.make_room(self, 200, 44, 0.92)
         self._making.start(prompt_jobs.show_prompts(wanted.subject, (wanted.criterion, Order.AB)))
 
     # Making
@@ -87,46 +88,49 @@ class PromptDialog(QDialog):
         item_id = self._wanted.subject.item.id
         self.title = OneLine()
         self.title.setText(one_line(f"Item {item_id}: reading the model's vocabulary …"))
-        self.criterion, self.order, self.way = ComboBox(), ComboBox(), ComboBox()
-        self.way.hide()  # unless there is a choice
+        self.criterion, self.order, self.method = ComboBox(), ComboBox(), ComboBox()
+        self.method.hide()  # unless there is a choice
         for box, accessible in (
             (self.criterion, "Criterion (1 to 9)"),
             (self.order, "Order (O)"),
-            (self.way, "Way of asking (W)"),
+            (self.method, "Elicitation method (W)"),
         ):
-            narrow(box)
-            name(box, accessible, accessible)
-        self.way.setMinimumContentsLength(24)
+            labels.narrow(box)
+            labels.name(box, accessible, accessible)
+        self.method.setMinimumContentsLength(24)
         self.tokens = QPushButton("Tokens")
         self.tokens.setCheckable(True)
-        name(self.tokens, "Tokens", "Mark where each token begins (T); rest the mouse on one for its number")
-        self.verdict = QPushButton("To the verdict")
-        name(self.verdict, "To the verdict", "Scroll to where the verdict is read")
-        self.copy = QPushButton("Copy all")
-        name(self.copy, "Copy all", "Copy the whole text exactly as the model gets it")
+        labels.name(
+            self.tokens, "Tokens", "Mark where each token begins (T); rest the mouse on one for its number"
+        )
+        self.view = PromptView()
+        self.pane = self.view.pane
+        to_verdict = "Scroll to where the verdict is read"
+        self.verdict = labels.button("To the verdict", self.pane.show_verdict, what=to_verdict)
+        exactly = "Copy the whole text exactly as the model gets it"
+        self.copy = labels.button("Copy all", self._copy, what=exactly)
         self.notice = Notice()
         self.notes = plain_label()
         self.notes.hide()
-        self.view = PromptView()
-        self.pane = self.view.pane
-        self.counts = hint("")
+        self.counts = labels.hint("")
         self.token = OneLine()
-        self.ask = QPushButton("Ask the model")
-        name(self.ask, "Ask the model", _ALONE)
+        self.ask = labels.button("Ask the model", self._ask, what=_ALONE)
         self.busy = BusyLine()
         self.answer = TableModel(self)
         self.answer_view = measure_view(self.answer, "The likeliest next tokens")
         self.answer_view.hide()
-        self.mass = label("")
+        self.mass = labels.label("")
         self.mass.hide()
 
     def _lay_out(self) -> None:
-        above = in_row(self.criterion, self.order, self.way, self.tokens, self.verdict, self.copy, STRETCH)
+        above = labels.in_row(
+            self.criterion, self.order, self.method, self.tokens, self.verdict, self.copy, labels.STRETCH
+        )
         left, right = QWidget(), QWidget()
-        in_column((self.view, STRETCH), self.token, self.counts, on=left)
-        title, why = heading("What it would write next"), hint(_ALONE)
+        labels.in_column((self.view, labels.STRETCH), self.token, self.counts, on=left)
+        title, why = labels.heading("Next-token probabilities"), labels.hint(_ALONE)
         ask = (self.ask, Qt.AlignmentFlag.AlignLeft)
-        in_column(title, why, ask, self.busy, self.mass, self.answer_view, STRETCH, on=right)
+        labels.in_column(title, why, ask, self.busy, self.mass, self.answer_view, labels.STRETCH, on=right)
         right.setProperty("role", "content")
         scrolled = QScrollArea(widgetResizable=True)  # of large text the table is higher than the window
         scrolled.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -134,29 +138,22 @@ class PromptDialog(QDialog):
         across = two_parts(Qt.Orientation.Horizontal, left, scrolled)
         across.setStretchFactor(0, 3)
         across.setSizes([690, 460])
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        buttons.rejected.connect(self.reject)
-        in_column(
-            self.title, above, self.notice, self.notes, (across, STRETCH), buttons, on=self, margins=None
-        )
+        below = (self.notice, self.notes, (across, labels.STRETCH), labels.close_button(self))
+        labels.in_column(self.title, above, *below, on=self, margins=None)
 
     def _connect(self) -> None:
         self.criterion.activated.connect(self._show)
         self.order.activated.connect(self._show)
-        self.way.activated.connect(self._show_way)
+        self.method.activated.connect(self._show_method)
         self.tokens.toggled.connect(self.pane.show_tokens)
-        self.verdict.clicked.connect(self.pane.show_verdict)
-        self.copy.clicked.connect(self._copy)
-        self.pane.token_changed.connect(self._show_token)
-        self.ask.clicked.connect(self._ask)
+        at = "Token at the cursor: {}"
+        self.pane.token_changed.connect(lambda text: self.token.setText(one_line(text and at.format(text))))
         self.busy.cancelled.connect(self._asking.cancel)
-        self.finished.connect(self._making.drop)
-        self.finished.connect(self._asking.drop)
         self.finished.connect(self._forget)
-        for key, do in (("T", self.tokens.toggle), ("O", self._other_order), ("W", self._next_way)):
+        for key, do in (("T", self.tokens.toggle), ("O", self._other_order), ("W", self._next_method)):
             QShortcut(QKeySequence(key), self, do)
         for place in range(9):
-            QShortcut(QKeySequence(str(place + 1)), self, lambda place=place: self._choose_criterion(place))
+            QShortcut(QKeySequence(str(place + 1)), self, partial(self._choose_criterion, place))
         self._enable(False)
 
     def _enable(self, there: bool) -> None:
@@ -167,11 +164,10 @@ class PromptDialog(QDialog):
 
     @property
     def key(self) -> PromptKey:
-        """The criterion, the order and what is asked, as they are chosen."""
         asked = self._head.asked if self._head is not None else ()
         order = Order(self.order.currentData() or Order.AB)
-        way, question = (asked or _LETTERS)[max(0, self.way.currentIndex())]
-        return PromptKey(str(self.criterion.currentData()), order, way, question)
+        method, question = (asked or _LETTERS)[max(0, self.method.currentIndex())]
+        return PromptKey(str(self.criterion.currentData()), order, method, question)
 
     @Slot(object)
     def _take(self, event: PromptHead | KeyedPrompt) -> None:
@@ -187,7 +183,7 @@ class PromptDialog(QDialog):
             return
         self._head = head
         subject, model = self._wanted.subject, short_name(head.model)
-        how = f"as {subject.run.called} asked {model}" if subject.run else f"as {model} would be asked"
+        how = f"as in {subject.run.called} for {model}" if subject.run else f"for {model}"
         where = f", {self._wanted.chosen_on}" if self._wanted.chosen_on else ""
         self.title.setText(one_line(f"Item {short_name(subject.item.id)} {how}{where}"))
         self.title.setToolTip("")
@@ -195,27 +191,28 @@ class PromptDialog(QDialog):
             self.criterion.addItem(sentence_case(words(criterion)), criterion)
         for order in head.orders:
             self.order.addItem(_ORDER_WORDS[order], order.value)
-        for asking in head.asked:
-            self.way.addItem(_in_words(asking))
-        self.way.setVisible(len(head.asked) > 1)
+        for method, question in head.asked:
+            # `Label tokens`, `Permuted label tokens: BCDA`, `Pointwise yes/no: response shown first`
+            which = _WHICH.get(question, question)
+            self.method.addItem(method.title.capitalize() + (f": {which}" if which else ""))
+        self.method.setVisible(len(head.asked) > 1)
         self.criterion.setCurrentIndex(max(0, self.criterion.findData(self._wanted.criterion)))
-        show_text(self.notes, "\n".join(head.notes))
+        labels.show_text(self.notes, "\n".join(head.notes))
         self._enable(True)
 
     @Slot()
-    def _show_way(self) -> None:
+    def _show_method(self) -> None:
         """Make the prompts of another question; those of all together would take much memory."""
-        criterion, order, way, question = self.key
+        criterion, order, method, question = self.key
         self._prompts.clear()
-        self._making.start(
-            prompt_jobs.show_prompts(self._wanted.subject, (criterion, order), (way, question))
-        )
+        subject, asked = self._wanted.subject, (method, question)
+        self._making.start(prompt_jobs.show_prompts(subject, (criterion, order), asked))
         self._show()
 
-    def _next_way(self) -> None:
-        if self.way.count() > 1:
-            self.way.setCurrentIndex((self.way.currentIndex() + 1) % self.way.count())
-            self._show_way()
+    def _next_method(self) -> None:
+        if self.method.count() > 1:
+            self.method.setCurrentIndex((self.method.currentIndex() + 1) % self.method.count())
+            self._show_method()
 
     @Slot()
     def _show(self) -> None:
@@ -229,17 +226,12 @@ class PromptDialog(QDialog):
                 f" the item in this order, {prompt.branch:,} of the question."
             )
             if not prompt.exact:
-                counts += " This tokenizer changes a text before it reads it: its tokens say what is read."
+                counts += " This tokenizer changes a text before reading it: its tokens show what is read."
         self.counts.setText(counts)
         self._show_answer()
 
-    @Slot(str)
-    def _show_token(self, text: str) -> None:
-        self.token.setText(one_line(f"Token at the cursor: {text}") if text else "")
-
     @Slot()
     def _forget(self) -> None:
-        """Let go of what is large, at once."""
         self._prompts.clear()
         self.view.show_prompt(None)
 
@@ -264,7 +256,7 @@ class PromptDialog(QDialog):
     @Slot()
     def _ask(self) -> None:
         self.notice.hide()
-        waits = self._workspace.threads.busy(Lane.MODEL)
+        waits = self._workspace.threads.busy(ThreadName.MODEL)
         self.busy.begin(f"{WAITING if waits else 'Starting'} …")
         self._asking.start(prompt_jobs.ask(self._wanted.subject))
 
@@ -285,7 +277,7 @@ class PromptDialog(QDialog):
         self._show_answer()
 
     def _show_answer(self) -> None:
-        """Show what is known of the chosen prompt, where this person may see it."""
+        """Show what is known of the chosen prompt, where this annotator may see it."""
         key = self.key
         answer, may_see = self._answers.get(key), self._wanted.may_see(key.criterion)
         self.ask.setVisible(not self._answers)
@@ -298,7 +290,7 @@ class PromptDialog(QDialog):
             self.answer.show_table(shown.table)
             then = self._wanted.masses.get(key)
             in_run = f"; in the run {percent(then)}" if then is not None else ""
-            self.mass.setText(f"{shown.held_by} {percent(shown.mass)} (format mass{in_run}).")
+            self.mass.setText(f"{shown.held_by} {percent(shown.mass)} (answer mass{in_run}).")
         elif not may_see:
             self.mass.setText(_HIDDEN)
 
@@ -307,10 +299,3 @@ class PromptDialog(QDialog):
         self.notice.show_error(error)
         if self._head is None:
             self.title.setText(one_line(f"Item {self._wanted.subject.item.id}"))
-
-
-def _in_words(asking: Asking) -> str:
-    """A question: `Letters`, `Permuted: BCDA`, `Absolute: response shown first`."""
-    way, question = asking
-    which = _WHICH.get(question, question)
-    return f"{way.capitalize()}: {which}" if which else way.capitalize()

@@ -1,31 +1,52 @@
 """Jobs on submission files: what dropped files are, a submission kept with the dataset that it answers.
 
-Knows: where a dataset is looked for. Does not know: windows.
+And the self-test, and what gathers diagnostics.
 """
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.column_map import ColumnMap
-from engine.core.errors import SetupError
-from engine.core.file_kinds import FileKind
+from engine.core.errors import FileKind, SetupError
+from engine.core.events import followed
 from engine.core.formatting import short_name
-from gui.work.file_jobs import keep_columns
-from gui.work.garbage import many_records
-from gui.work.lanes import Job, JobControl
+from gui.workspace.file_jobs import keep_columns
+from gui.workspace.garbage import many_records
+from gui.workspace.threads import JobControl, job, worker
 
 if TYPE_CHECKING:
-    from engine.core.run_records import StoredRun
     from engine.data.dataset import Dataset
     from engine.data.submission import Submission
-    from engine.decisions.run_results import RunResults
+    from engine.results.run_results import RunResults
+    from engine.settings.identity import StoredRun
+
+
+@job
+def tell(
+    control: JobControl, screen: Sequence[tuple[str, str]], settings: Sequence[tuple[str, str]], store: Path
+) -> str:
+    """The text, by a process of its own: it starts llama.cpp. `settings`: those of the window."""
+    from engine.operations.diagnostics import OfWindow, tell_diagnostics
+
+    with worker(tell_diagnostics, control) as teller:
+        return followed(teller.do(store, OfWindow(screen, settings)), control.report)
+
+
+@job
+def check_all(control: JobControl) -> None:
+    """Do every check, in a process of its own as the window judges; reports each `self_test.Check`."""
+    from engine.operations.self_test import internet_check, self_test
+
+    with worker(self_test, control) as tester:
+        followed(tester.do(), control.report)
+    control.report(internet_check("internet, in the window"))
 
 
 @dataclass(frozen=True)
-class Told:
+class SortedFiles:
     """The first dataset, the first submission and the first file of another kind among some files; `others`:
     how many more there were.
     """
@@ -39,7 +60,7 @@ class Told:
 @dataclass(frozen=True)
 class Answered:
     """A submission that is kept with its dataset; `findings`: what keeps it from being the official one, with
-    all that people changed if it was opened before.
+    all that annotators changed if it was opened before.
 
     `path`: the file that was opened; the store may know the same content by another name.
     """
@@ -51,13 +72,12 @@ class Answered:
 
     @property
     def run(self) -> "StoredRun":
-        """As which it is kept."""
         return self.results.run
 
 
 @dataclass(frozen=True)
 class Unanswered:
-    """A submission of `items` items; no dataset at hand has all their ids, `best` has `shared` of them."""
+    """A submission of `items` items; no dataset loaded has all their ids, `best` has `shared` of them."""
 
     path: Path
     items: int
@@ -69,11 +89,12 @@ class Unanswered:
 class Places:
     """Where a dataset is looked for: the open one, then the files that were opened last.
 
-    `named`: the file that a person chose; then no other is looked at. `columns`: by which he says that it is
-    read, `remember`: whether they are kept for files like it. `judged`: runs, each with how its file is read.
+    `named`: the file that the user chose; then no other is looked at. `columns`: by which they say that it
+    is read, `remember`: whether they are kept for files like it. `judged`: runs, each with how its file is
+    read.
     """
 
-    at_hand: "Dataset | None"
+    current: "Dataset | None"
     recent: Sequence[Path] = ()
     named: Path | None = None
     columns: ColumnMap | None = None
@@ -81,92 +102,83 @@ class Places:
     judged: "Sequence[StoredRun]" = ()
 
 
-def tell_apart(paths: Sequence[Path]) -> Job[Told]:
+@job
+def tell_apart(_control: JobControl, paths: Sequence[Path]) -> SortedFiles:
     """What some files are, by what they hold. What is no known kind, or cannot be read, counts as a dataset:
     reading it says why.
     """
+    from engine.data.file_kinds import kind_of
 
-    def work(_control: JobControl) -> Told:
-        from engine.data.file_kinds import kind_of
-
-        dataset = submission = elsewhere = None
-        for path in paths:
-            kind = None
-            with suppress(SetupError):
-                kind = kind_of(path)
-            if kind is FileKind.SUBMISSION:
-                submission = submission or path
-            elif kind in (None, FileKind.DATASET, FileKind.RUN_DATA):
-                dataset = dataset or path
-            else:
-                elsewhere = elsewhere or (path, kind)
-        opened = sum(each is not None for each in (dataset, submission, elsewhere))
-        return Told(dataset, submission, elsewhere, len(paths) - opened)
-
-    return work
+    dataset = submission = elsewhere = None
+    for path in paths:
+        kind = None
+        with suppress(SetupError):
+            kind = kind_of(path)
+        if kind is FileKind.SUBMISSION:
+            submission = submission or path
+        elif kind in (None, FileKind.DATASET, FileKind.RUN_DATA):
+            dataset = dataset or path
+        else:
+            elsewhere = elsewhere or (path, kind)
+    opened = sum(each is not None for each in (dataset, submission, elsewhere))
+    return SortedFiles(dataset, submission, elsewhere, len(paths) - opened)
 
 
-def open_submission(store_path: Path, path: Path, places: Places) -> Job[Answered | Unanswered]:
+@job
+def open_submission(
+    control: JobControl, store_path: Path, path: Path, places: Places
+) -> Answered | Unanswered:
     """Keep a submission with the dataset that it answers; reports the name of each file that is looked into.
 
     SetupError where it is no submission, or has no id in common with the dataset that was named.
     """
-
-    def work(control: JobControl) -> Answered | Unanswered:
-        from engine.data.submission import read_submission
-        from engine.decisions.opened_submission import findings
-        from engine.decisions.opened_submission import open_submission as keep
-        from engine.decisions.run_results import load_results
-        from engine.store.run_store import RunStore
-
-        submission = read_submission(path)
-        with RunStore(store_path) as store, many_records():
-            found = _dataset_of(submission, _with_earlier(places, path, store), control)
-            if isinstance(found, Unanswered):
-                return found
-            results = load_results(store, keep(path, found, store).id)
-        return Answered(path, results, found, findings(results, found))
-
-    return work
-
-
-def find_gaps(results: "RunResults", dataset: "Dataset") -> Job[list[str]]:
-    """What keeps a run, as it is now, from being the official submission for its dataset."""
-
-    def work(_control: JobControl) -> list[str]:
-        from engine.decisions.opened_submission import findings
-
-        return findings(results, dataset)
-
-    return work
-
-
-def _with_earlier(places: Places, path: Path, store: object) -> Places:
-    """The dataset with which the same submission was opened before is the first to be looked into."""
-    from dataclasses import replace
-
+    from engine.data.submission import read_submission
+    from engine.results.completeness import findings
+    from engine.results.completeness import open_submission as keep
+    from engine.results.run_results import load_results
     from engine.store.run_store import RunStore
     from engine.system.files import file_hash
 
-    assert isinstance(store, RunStore)
-    # By content: the same submission may lie under another name today.
-    content = file_hash(path)
-    runs = store.runs()[::-1]
-    earlier = [
-        run.identity.dataset_path for run in runs if run.submitted and run.identity.model_hash == content
-    ]
-    return replace(places, recent=tuple(dict.fromkeys([*earlier, *places.recent])), judged=runs)
+    submission = read_submission(path)
+    with RunStore(store_path) as store, many_records():
+        # The dataset with which the same submission was opened before is the first to be looked into. By
+        # content: the same submission may lie under another name today.
+        content, runs = file_hash(path), store.runs()[::-1]
+        same = (run.identity for run in runs if run.submitted and run.identity.model_hash == content)
+        recent = dict.fromkeys([*(identity.dataset_path for identity in same), *places.recent])
+        found = _dataset_of(submission, replace(places, recent=tuple(recent), judged=runs), control)
+        if isinstance(found, Unanswered):
+            return found
+        results = load_results(store, keep(path, found, store).id)
+    return Answered(path, results, found, findings(results, found))
+
+
+@job
+def find_gaps(_control: JobControl, results: "RunResults", dataset: "Dataset") -> list[str]:
+    """What keeps a run, as it is now, from being the official submission for its dataset."""
+    from engine.results.completeness import findings
+
+    return findings(results, dataset)
 
 
 def _dataset_of(submission: "Submission", places: Places, control: JobControl) -> "Dataset | Unanswered":
-    """The dataset that was named, else the first that has all ids of a submission."""
-    from engine.decisions.opened_submission import share_answered
+    """The dataset that was named, else the first that has all ids of a submission.
 
-    at_hand = places.at_hand
+    ColumnsError where the columns of the named one are not known.
+    """
+    from engine.data.dataset import load_dataset
+    from engine.results.completeness import share_answered
+    from engine.results.run_dataset import load_as_judged
+
+    current = places.current
     if places.named is not None:
-        if places.columns is None and at_hand and at_hand.path.absolute() == places.named.absolute():
-            return at_hand
-        return _named(places.named, places, control)
+        if places.columns is None and current and current.path.absolute() == places.named.absolute():
+            return current
+        if places.columns is None:
+            return load_as_judged(places.named, places.judged, control.cancel)
+        dataset = load_dataset(places.named, cancel=control.cancel, columns=places.columns)
+        keep_columns(dataset, places.remember)
+        return dataset
     best, shared = None, 0.0
     for dataset in _datasets(places, control):
         share = share_answered(submission, set(dataset.ids))
@@ -179,27 +191,14 @@ def _dataset_of(submission: "Submission", places: Places, control: JobControl) -
     return Unanswered(submission.path, count, best, round(shared * count))
 
 
-def _named(path: Path, places: Places, control: JobControl) -> "Dataset":
-    """The dataset that a person named. ColumnsError where its columns are not known."""
-    from engine.data.dataset import load_dataset
-    from engine.decisions.run_dataset import load_as_judged
-
-    if places.columns is None:
-        return load_as_judged(path, places.judged, control.cancel)
-    dataset = load_dataset(path, cancel=control.cancel, columns=places.columns)
-    keep_columns(dataset, places.remember)
-    return dataset
-
-
 def _datasets(places: Places, control: JobControl) -> "Iterator[Dataset]":
-    """The datasets that can be read, one after the other."""
-    from engine.decisions.run_dataset import load_as_judged
+    from engine.results.run_dataset import load_as_judged
 
-    at_hand = places.at_hand
-    if at_hand is not None:
-        yield at_hand
+    current = places.current
+    if current is not None:
+        yield current
     for path in places.recent:
-        if at_hand is None or path.absolute() != at_hand.path.absolute():
+        if current is None or path.absolute() != current.path.absolute():
             control.report(short_name(path.name))
             with suppress(SetupError):
                 yield load_as_judged(path, places.judged, control.cancel)

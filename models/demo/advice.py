@@ -1,8 +1,6 @@
 """The advice of the demo world: topics and tasks of daily life, each with sound and plainly wrong tips.
 
 Long because the world is written out, an entry a line.
-
-Knows: topics, tips, and wordings that ask for or give a tip. Does not know: prompts, pairs, models.
 """
 
 from dataclasses import dataclass

@@ -1,9 +1,7 @@
-"""Four candidates of known strength in the demo's world, and the contests of `demo-candidates.tsv`.
+"""Four candidate models of known quality in the demo's world, and the comparisons of `demo-candidates.tsv`.
 
 A candidate's response has each quality with a chance of its own, apart from the others: so how often one wins
 against another can be worked out.
-
-Knows: the world, chances. Does not know: how rankings are computed, models, files.
 """
 
 from collections.abc import Iterator, Mapping
@@ -34,7 +32,7 @@ _SEED = 2027
 
 @dataclass(frozen=True)
 class DemoContest:
-    """Two candidates' responses to one instruction. `labelled`: whether its labels stand in the file."""
+    """Two candidates' responses to one instruction. `labelled`: whether its labels are in the file."""
 
     names: tuple[str, str]
     comparison: Comparison
@@ -42,7 +40,7 @@ class DemoContest:
 
 
 def candidate_contests() -> Iterator[DemoContest]:
-    """Each candidate answers each question once, and meets each other one on it; places are drawn."""
+    """Each candidate answers each question once; pairs are round robin, in random order."""
     random, world = Random(_SEED), World()
     asked: dict[str, list[DemoContest]] = {}
     for topic, question in world.questions(random, held_out=True):
@@ -67,7 +65,7 @@ def candidate_contests() -> Iterator[DemoContest]:
 
 
 def true_win_rates() -> dict[str, float]:
-    """What each candidate would win of endlessly many such contests, 0 to 1, half a tie."""
+    """The expected win rate of each candidate, 0 to 1; a tie counts half."""
     names = list(CANDIDATES)
     return {
         name: sum(_wins(name, other) for other in names if other != name) / (len(names) - 1) for name in names

@@ -1,8 +1,6 @@
 """Check that llama.cpp and PyTorch compute the same from one GGUF file of the demo judge.
 
-    python -m models.demo.check_export models/demo-judge.gguf
-
-Knows: both sides' logits. Does not know: training, what the logits mean.
+python -m models.demo.check_export models/demo-judge.gguf
 """
 
 import argparse
@@ -19,11 +17,10 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from engine.core.cancel import CancelToken
+from engine.core.events import CancelToken
 from engine.core.items import Order
-from engine.llama.model import LlamaModel
-from engine.llama.vocabulary import Vocabulary
-from engine.loading.templates import chat_template
+from engine.llama.model import LlamaModel, Vocabulary
+from engine.models.templates import chat_template
 from engine.prompt.judge_prompt import build_prompt
 from models.demo.export import read_network, write_judge
 from models.demo.forward import at_places, hidden_states
@@ -53,8 +50,8 @@ class Differences:
 
 
 def differences(path: Path, items: int = _ITEMS) -> Differences:
-    """Compare whole vocabularies of logits where answers are read, on items of the demo's world: the letters
-    of all criteria of both rubrics, all other ways of asking for one of them.
+    """Compare whole vocabularies of logits where answers are read, on items of the demo's world: the label
+    tokens of all criteria of both rubrics, all other methods for one of them.
 
     PyTorch reads an item as one row with a tree-shaped mask, llama.cpp each prompt as a whole.
     """

@@ -2,8 +2,6 @@
 
 A sentence is a frame (who is better, or that neither is) filled with phrases of praise and blame. The same
 phrases make the grammar that tells which label an explanation argues for.
-
-Knows: comparisons of the demo's world. Does not know: prompts, models.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""The demo judge as a GGUF file, and the vocabulary alone as one.
-
-Knows: the `gguf` package, the network's weights, the engine's prompt version. Does not know: training.
-"""
+"""The demo judge as a GGUF file, and the vocabulary alone as one."""
 
 from pathlib import Path
 
@@ -9,7 +6,7 @@ import gguf
 import numpy as np
 import torch
 
-from engine.gguf.judge_file import NOTICE_KEY
+from engine.models.model_file import NOTICE_KEY
 from engine.prompt.judge_prompt import PROMPT_VERSION
 from models.demo.gguf_files import TokenTable, add_llama_shape, add_vocabulary, written
 from models.demo.network import DemoJudge, NetworkShape

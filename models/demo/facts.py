@@ -3,8 +3,6 @@
 A wrong answer is made by taking the answer of another subject in the same table.
 
 Long because the world is written out, an entry a line.
-
-Knows: subjects, right answers, and wordings that ask or state them. Does not know: prompts, pairs, models.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""A batch of rows through the network, each token seeing what it may see.
-
-Knows: rows, the network. Does not know: losses, how either is made.
-"""
+"""A batch of rows through the network, each token seeing what it may see."""
 
 from typing import Any
 

@@ -1,7 +1,4 @@
-"""GGUF files of this project's own models: the parts that trained and random ones share.
-
-Knows: the GGUF format through the `gguf` package. Does not know: weights, training, the engine.
-"""
+"""GGUF files of this project's own models: the parts that trained and random ones share."""
 
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,10 +1,8 @@
 """Write the examples of the demo's world: labelled items whose questions were never trained on.
 
-    python -m models.demo.make_examples examples/demo.tsv
-    python -m models.demo.make_examples examples/demo-manners.tsv --manners
-    python -m models.demo.make_examples examples/demo-candidates.tsv --candidates
-
-Knows: the world, its two rubrics, the dataset's columns. Does not know: models.
+python -m models.demo.make_examples examples/demo.tsv
+python -m models.demo.make_examples examples/demo-manners.tsv --manners
+python -m models.demo.make_examples examples/demo-candidates.tsv --candidates
 """
 
 import argparse
@@ -60,7 +58,7 @@ def demo_items() -> Iterator[Item]:
 
 
 def manners_items() -> Iterator[Item]:
-    """The labelled items of `demo-manners.tsv`, with ids from 1; nothing explains their labels."""
+    """The labelled items of `demo-manners.tsv`, with ids from 1; without explanations."""
     for number, comparison in enumerate(manners_comparisons(), start=1):
         gold = {name: Gold(label) for name, label in manners(comparison).items()}
         first, second = comparison.first.text, comparison.second.text

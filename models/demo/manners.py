@@ -1,8 +1,6 @@
 """A second rubric for the demo's world: how responses speak, and whether they speak of what was asked.
 
 Its labels follow from what the world knows of its responses, as those of the task's criteria do.
-
-Knows: comparisons of the demo's world, rubrics. Does not know: prompts, models, files.
 """
 
 from collections.abc import Mapping

@@ -2,8 +2,6 @@
 
 The stem, which begins every prompt, is read once for a whole batch. Auxiliary heads tell what a text is
 about and each response's qualities; they teach the layers what to look for and are not exported.
-
-Knows: PyTorch, the Llama architecture. Does not know: prompts, the world, how it is stored.
 """
 
 from dataclasses import dataclass
@@ -101,7 +99,7 @@ class _Layer(nn.Module):
         self.value = nn.Linear(shape.width, shape.width, bias=False)
         self.attention_output = nn.Linear(shape.width, shape.width, bias=False)
         self.feed_forward_norm = _Norm(shape.width)
-        self.gate = nn.Linear(shape.width, shape.feed_forward, bias=False)
+        self.validator = nn.Linear(shape.width, shape.feed_forward, bias=False)
         self.up = nn.Linear(shape.width, shape.feed_forward, bias=False)
         self.down = nn.Linear(shape.feed_forward, shape.width, bias=False)
 
@@ -122,7 +120,7 @@ class _Layer(nn.Module):
         attended = _attention(query, key, value, mask)
         values = values + self.attention_output(attended.transpose(1, 2).flatten(2))
         normed = self.feed_forward_norm(values)
-        return values + self.down(functional.silu(self.gate(normed)) * self.up(normed))
+        return values + self.down(functional.silu(self.validator(normed)) * self.up(normed))
 
     def key_value(self, values: Tensor, turn: Turn) -> KeyValue:
         """What later tokens see of these."""

@@ -1,21 +1,16 @@
-"""All that the demo judge is asked of a comparison, each with the right answer.
-
-Knows: both rubrics of the demo's world, the ways of asking. Does not know: tokens, models.
-"""
+"""All that the demo judge is asked of a comparison, each with the right answer."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from engine.core.items import PREFERENCES, Preference, Way
+from engine.core.items import PREFERENCES, Method, Preference
+from engine.core.methods import GRADES, Question, asked_by
 from engine.core.rubric import ELOQUENT
-from engine.core.ways.all_ways import asked_by
-from engine.core.ways.graded import GRADES
-from engine.core.ways.question import Question
 from models.demo.manners import MANNERS, manners
 from models.demo.world import GOOD_ENOUGH, OVERALL, Comparison, Harm, Response, Unnatural, share_of_weight
 
-WAYS = (Way.LETTERS, Way.PERMUTED, Way.ABSOLUTE, Way.GRADED)
-"""The ways of asking that the demo judge learns; it does not think."""
+METHODS = (Method.LABEL_TOKENS, Method.PERMUTED_LABELS, Method.POINTWISE_YES_NO, Method.POINTWISE_GRADE)
+"""The elicitation methods that the demo judge learns; chain of thought is not among them."""
 
 RUBRIC = replace(ELOQUENT, name="demo", criteria=(*ELOQUENT.criteria, *MANNERS.criteria))
 """The criteria of both rubrics, as branches of one prompt."""
@@ -26,10 +21,10 @@ _LACKING_BUT_BETTER, _NOT_HOPELESS = 3, 2
 
 @dataclass(frozen=True)
 class DemoQuestion:
-    """One question of one way, asked of the criterion of the branch `branch` of a prompt of RUBRIC."""
+    """One question of one method, about the criterion of the branch `branch` of a prompt of RUBRIC."""
 
     branch: int
-    way: Way
+    method: Method
     question: Question
 
     @property
@@ -43,20 +38,20 @@ class DemoQuestion:
         if self.question.chooses:
             return self.question.says.index(label)
         of = PREFERENCES.index(Preference(self.question.name))
-        if self.way is Way.ABSOLUTE:
+        if self.method is Method.POINTWISE_YES_NO:
             return 0 if are_good(label)[of] else 1
         return GRADES.index(grades(comparison, self.criterion)[of])
 
 
 def all_questions() -> tuple[DemoQuestion, ...]:
-    """Every question of every way about every criterion; the letters first, in the order of RUBRIC."""
-    return tuple(question for way in WAYS for question in _of_way(way))
+    """Every question of every method about every criterion; label tokens first, in the order of RUBRIC."""
+    return tuple(question for method in METHODS for question in _of_method(method))
 
 
-def _of_way(way: Way) -> Iterator[DemoQuestion]:
+def _of_method(method: Method) -> Iterator[DemoQuestion]:
     for branch in range(len(RUBRIC.criteria)):
-        for asked in asked_by([way], RUBRIC.wording, thoughts=1):
-            yield DemoQuestion(branch, way, asked.question)
+        for asked in asked_by([method], RUBRIC.wording, reasoning_samples=1):
+            yield DemoQuestion(branch, method, asked.question)
 
 
 def labels(comparison: Comparison) -> Mapping[str, Preference]:

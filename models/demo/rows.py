@@ -1,8 +1,6 @@
 """Comparisons as rows of tokens to train on: one row holds an item's trunk and all its branches.
 
 The prompt and its tokens are the engine's own; llama.cpp tokenizes.
-
-Knows: the engine's prompt tree, the demo's comparisons. Does not know: PyTorch, the network.
 """
 
 import re
@@ -16,16 +14,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from engine.core.cancel import CancelToken
-from engine.core.items import Item, Order, Way
+from engine.core.events import CancelToken
+from engine.core.items import Item, Method, Order
 from engine.core.rubric import ELOQUENT
-from engine.llama.model import LlamaModel
-from engine.llama.token_tree import BranchTokens, common_prefix
-from engine.llama.vocabulary import Vocabulary
-from engine.loading.templates import chat_template
-from engine.prompt.chat_template import ChatTemplate
+from engine.llama.model import BranchTokens, LlamaModel, Vocabulary, common_prefix
+from engine.models.templates import chat_template
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import PromptTree, build_prompt, explanation_reply
+from engine.prompt.template import ChatTemplate
 from engine.prompt.tokens import branch_tokens, stem_tokens, tokenize_prompt
 from models.demo.explanations import explain
 from models.demo.questions import RUBRIC, DemoQuestion, all_questions
@@ -39,7 +35,11 @@ _LABEL_WEIGHT = 8.0
 _EXPLANATION_WEIGHT = 1.0
 _TWO_CRITERIA = ELOQUENT.only(ELOQUENT.names[:2])  # enough to find where the trunk ends
 _QUESTIONS = all_questions()
-_THOROUGHLY = {Way.PERMUTED: 2, Way.ABSOLUTE: 1, Way.GRADED: 1}  # permuted letters are the hardest to learn
+_THOROUGHLY = {
+    Method.PERMUTED_LABELS: 2,
+    Method.POINTWISE_YES_NO: 1,
+    Method.POINTWISE_GRADE: 1,
+}  # permuted label tokens are the hardest to learn
 _LINES_KEPT = 8192
 _SORTED_TOGETHER = 4  # batches whose rows are sorted by length, so that little is padded
 
@@ -48,9 +48,10 @@ _SORTED_TOGETHER = 4  # batches whose rows are sorted by length, so that little 
 class Content:
     """What a batch holds: `rows`; whether they have `labels`, and of how many criteria `explanations`.
 
-    The labels are the letters of the task's criteria; with `drawn`, of so many criteria of both rubrics,
+    The labels are the label tokens of the task's criteria; with `drawn`, of so many criteria of both rubrics,
     drawn for each row. `always`: one of them that every row asks. `thorough`: how many of these are also
-    asked in the other ways, by some of their questions. `text_weight`: what a token of the responses counts.
+    asked by the other methods, by some of their questions. `text_weight`: what a token of the responses
+    counts.
     """
 
     rows: int
@@ -188,7 +189,7 @@ class RowWriter:
         tokens = question_tokens(tree, asked, self._template)
         answer = tokens.labels[asked.right(comparison)]
         said: tuple[int, ...] = ()
-        if explanation and asked.way is Way.LETTERS:
+        if explanation and asked.method is Method.LABEL_TOKENS:
             reply = f"{explanation_reply(comparison.preferences[asked.criterion])} {explanation}"
             ids = (*self._template.tokenize(tree.question(asked.branch, reply)), *self._end)
             said = ids[len(tokens.prompt) + len(answer) :]
@@ -207,10 +208,10 @@ def _drawn_questions(random: Random, content: Content) -> dict[str, list[int]]:
     names = _drawn_criteria(random, content) if content.drawn else list(ELOQUENT.names)
     groups = {}
     for place, name in enumerate(names):
-        groups[name] = _numbers(name, Way.LETTERS)
+        groups[name] = _numbers(name, Method.LABEL_TOKENS)
         if place < content.thorough:
-            for way, count in _THOROUGHLY.items():
-                groups[name] += random.sample(_numbers(name, way), count)
+            for method, count in _THOROUGHLY.items():
+                groups[name] += random.sample(_numbers(name, method), count)
     return groups
 
 
@@ -223,9 +224,9 @@ def _drawn_criteria(random: Random, content: Content) -> list[str]:
     return names
 
 
-def _numbers(criterion: str, way: Way) -> list[int]:
+def _numbers(criterion: str, method: Method) -> list[int]:
     questions = enumerate(_QUESTIONS)
-    return [number for number, one in questions if one.criterion == criterion and one.way is way]
+    return [number for number, one in questions if one.criterion == criterion and one.method is method]
 
 
 def _add_criterion(row: Row, branches: Sequence[_Branch], start: int) -> None:
@@ -265,13 +266,13 @@ def batches(
 def as_batch(rows: Sequence[Row]) -> Batch:
     """Rows as arrays of one length."""
     return Batch(
-        tokens=_padded([row.tokens for row in rows], 0),
-        branches=_padded([row.branches for row in rows], NONE),
-        parents=_padded([row.parents for row in rows], TRUNK),
-        positions=_padded([row.positions for row in rows], 0),
-        targets=_padded([row.targets for row in rows], 0),
-        weights=_padded([row.weights for row in rows], 0).astype(np.float32),
-        blocks=_padded([row.blocks for row in rows], NONE),
+        tokens=_with_filler([row.tokens for row in rows], 0),
+        branches=_with_filler([row.branches for row in rows], NONE),
+        parents=_with_filler([row.parents for row in rows], TRUNK),
+        positions=_with_filler([row.positions for row in rows], 0),
+        targets=_with_filler([row.targets for row in rows], 0),
+        weights=_with_filler([row.weights for row in rows], 0).astype(np.float32),
+        blocks=_with_filler([row.blocks for row in rows], NONE),
         topics=np.array([row.topics for row in rows]),
         ends=np.array([row.ends for row in rows]),
         qualities=np.array([row.qualities for row in rows], np.float32),
@@ -309,6 +310,6 @@ def _end_of(ids: Sequence[int], part: Sequence[int]) -> int:
     raise ValueError("A fence of the engine's prompt is not found in it as tokens: look at _fences.")
 
 
-def _padded(lists: Sequence[Sequence[float]], padding: int) -> npt.NDArray[Any]:
+def _with_filler(lists: Sequence[Sequence[float]], padding: int) -> npt.NDArray[Any]:
     length = max(map(len, lists))
     return np.array([[*values, *[padding] * (length - len(values))] for values in lists])

@@ -1,9 +1,7 @@
 """How good the demo judge is on labelled items of its own world.
 
-    python main.py judge examples/demo.tsv --model demo --out demo-submission.tsv --store demo.sqlite
-    python -m models.demo.score examples/demo.tsv demo.sqlite
-
-Knows: stored runs and their scores, the explanations' grammar. Does not know: models, how they judge.
+python main.py judge examples/demo.tsv --model demo --out demo-submission.tsv --store demo.sqlite
+python -m models.demo.score examples/demo.tsv demo.sqlite
 """
 
 import argparse
@@ -15,17 +13,16 @@ from engine.core.errors import EngineError
 from engine.core.items import Item
 from engine.core.judgments import AnyJudgment, Unscored
 from engine.data.dataset import Dataset, load_dataset
-from engine.decisions.run_results import RunResults, load_results
-from engine.measure.accuracy import Accuracy, run_accuracy
-from engine.measure.label_counts import LabelCounts, count_run
-from engine.measure.rouge import rouge_l
+from engine.metrics.accuracy import Accuracy, LabelCounts, count_run, run_accuracy
+from engine.metrics.explanations import rouge_l
+from engine.results.run_results import RunResults, load_results
 from engine.store.run_store import RunStore
 from models.demo.explanations import argued_label
 
 
 @dataclass(frozen=True)
 class DemoScore:
-    """One criterion. `accuracy`, `flipped` and `format_mass` are the engine's, of Accuracy and LabelCounts.
+    """One criterion. `accuracy`, `flipped` and `answer_mass` are the engine's, of Accuracy and LabelCounts.
 
     `agreeing`: share (0 to 1) of the items whose explanation argues for the label that the model gave.
     `rouge_l`: mean F-measure x 100 against the written explanations, without stemming. Items without an
@@ -35,7 +32,7 @@ class DemoScore:
     criterion: str
     accuracy: float
     flipped: float
-    format_mass: float
+    answer_mass: float
     agreeing: float
     rouge_l: float
 
@@ -69,7 +66,7 @@ def _score(
         criterion=counts.criterion,
         accuracy=_known(accuracy.share if accuracy else None, "accuracy: the items have no labels"),
         flipped=_known(counts.flipped, "share flipped: judge in both orders"),
-        format_mass=_known(counts.format_mass, "format mass: nothing was scored"),
+        answer_mass=_known(counts.answer_mass, "format mass: nothing was scored"),
         agreeing=agreeing / len(items),
         rouge_l=100 * rouge / len(items),
     )
@@ -89,7 +86,7 @@ def as_table(scores: Sequence[DemoScore]) -> str:
     ]
     lines += [
         f"| {score.criterion.replace('_', ' ')} | {score.accuracy:.1%} | {score.flipped:.1%}"
-        f" | {score.format_mass:.4f} | {score.agreeing:.1%} | {score.rouge_l:.1f} |"
+        f" | {score.answer_mass:.4f} | {score.agreeing:.1%} | {score.rouge_l:.1f} |"
         for score in scores
     ]
     return "\n".join(lines)

@@ -1,13 +1,10 @@
-"""Teach a trained demo judge the second rubric and the other ways of asking, beside what it can do already.
+"""Train a demo judge on the second rubric and the other elicitation methods, and keep what it has learned.
 
     python -m models.demo.teach demo-letters.gguf --out demo-begun.gguf --first
     python -m models.demo.teach demo-begun.gguf --out demo-judge.gguf
 
 The same seed and file give the same file on the same computer with the same packages, elsewhere a similar
 one.
-
-Knows: how training goes on from a file. Does not know: how the file was trained, how well it judges
-(score.py).
 """
 
 import argparse
@@ -19,16 +16,17 @@ from models.demo.gguf_files import TokenTable, read_vocabulary
 from models.demo.network import DemoJudge
 from models.demo.rows import Content
 from models.demo.train import add_options, options_of
-from models.demo.trainer import Course, Pace, run_course
+from models.demo.trainer import Course, TimeEstimate, run_course
 
 
 @dataclass(frozen=True)
 class Lessons(Course):
     """What can be varied from the command line. Batches are those of one of the processes.
 
-    A row asks `drawn` criteria of both rubrics by letters, `always` among them, which is the hardest to keep.
-    Of these it explains `explanations`, and asks `thorough` in the other ways, too. `text_weight`: what a
-    token of the responses counts. `rate` falls as a cosine that would reach its end after `schedule` steps.
+    A row asks `drawn` criteria of both rubrics by label tokens, `always` among them, which is the hardest to
+    keep. Of these it explains `explanations`, and asks `thorough` by the other methods, too. `text_weight`:
+    what a token of the responses counts. `rate` falls as a cosine that would reach its end after `schedule`
+    steps.
     """
 
     model: Path
@@ -46,9 +44,9 @@ class Lessons(Course):
     weight_decay: float = 0.05
 
     @property
-    def pace(self) -> Pace:
+    def time_estimate(self) -> TimeEstimate:
         """See Course."""
-        return Pace(self.rate, self.warm_up, self.schedule, self.weight_decay)
+        return TimeEstimate(self.rate, self.warm_up, self.schedule, self.weight_decay)
 
     @property
     def stages(self) -> tuple[tuple[int, Content], ...]:

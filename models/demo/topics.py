@@ -1,7 +1,4 @@
-"""All that the demo's world talks about: topics with questions, true claims and false ones.
-
-Knows: facts, sums, advice, how-to. Does not know: responses, labels.
-"""
+"""All that the demo's world talks about: topics with questions, true claims and false ones."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,10 +1,8 @@
-"""Train the demo judge to judge by letters: more than an hour on two processor cores. teach.py goes on.
+"""Train the demo judge to judge by label tokens: more than an hour on two processor cores. teach.py goes on.
 
     python -m models.demo.train --out demo-letters.gguf
 
 The same seed gives the same file on the same computer with the same packages, elsewhere a similar one.
-
-Knows: the whole way from the world to the file. Does not know: how well the file judges (score.py).
 """
 
 import argparse
@@ -22,7 +20,7 @@ from models.demo.explanations import explain
 from models.demo.gguf_files import TokenTable
 from models.demo.network import DemoJudge, NetworkShape
 from models.demo.rows import Content
-from models.demo.trainer import Course, Pace, run_course
+from models.demo.trainer import Course, TimeEstimate, run_course
 from models.demo.vocabulary import learn_vocabulary
 from models.demo.world import QUALITIES, World
 
@@ -53,9 +51,9 @@ class Recipe(Course):
     weight_decay: float = 0.05
 
     @property
-    def pace(self) -> Pace:
+    def time_estimate(self) -> TimeEstimate:
         """See Course."""
-        return Pace(self.rate, self.warm_up, self.schedule, self.weight_decay)
+        return TimeEstimate(self.rate, self.warm_up, self.schedule, self.weight_decay)
 
     @property
     def stages(self) -> tuple[tuple[int, Content], ...]:

@@ -1,7 +1,4 @@
-"""What the demo judge's prompts are, in one digest: a model trained with others must be trained again.
-
-Knows: the engine's prompt, all that the demo judge is asked. Does not know: tokens, models.
-"""
+"""What the demo judge's prompts are, in one digest: a model trained with others must be trained again."""
 
 from engine.core.items import PREFERENCES, Item, Order, digest
 from engine.prompt.judge_prompt import PROMPT_VERSION, build_prompt, explanation_reply

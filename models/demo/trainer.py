@@ -1,8 +1,4 @@
-"""A network trained in two processes, step by step, with reports on questions that it never saw.
-
-Knows: losses, optimisers, how the processes work together. Does not know: where the network and its rows come
-from (train.py, teach.py).
-"""
+"""A network trained in two processes, step by step, with reports on questions that it never saw."""
 
 import logging
 import math
@@ -23,7 +19,7 @@ from torch import Tensor, distributed, multiprocessing
 from torch.nn import functional
 from torch.utils.data import DataLoader, IterableDataset
 
-from engine.core.items import Way
+from engine.core.items import Method
 from engine.llama.model import LlamaModel
 from models.demo.export import write_judge, write_vocabulary
 from models.demo.forward import at_places, hidden_states
@@ -41,7 +37,7 @@ _PROCESSES = 2  # faster on two cores than one process of two threads
 
 
 @dataclass(frozen=True)
-class Pace:
+class TimeEstimate:
     """How fast is learned. `rate` falls as a cosine that would reach its end after `schedule` steps."""
 
     rate: float
@@ -57,7 +53,7 @@ class Course(ABC):
 
     @property
     @abstractmethod
-    def pace(self) -> Pace:
+    def time_estimate(self) -> TimeEstimate:
         """How fast."""
 
     @property
@@ -123,12 +119,15 @@ class Trainer:
         matrices = [weight for weight in self.network.layers.parameters() if weight.dim() == 2]
         chosen = {id(weight) for weight in matrices}
         others = [weight for weight in self.network.parameters() if id(weight) not in chosen]
-        pace = self._course.pace
+        time_estimate = self._course.time_estimate
         return [
             torch.optim.Muon(
-                matrices, pace.rate, weight_decay=pace.weight_decay, adjust_lr_fn="match_rms_adamw"
+                matrices,
+                time_estimate.rate,
+                weight_decay=time_estimate.weight_decay,
+                adjust_lr_fn="match_rms_adamw",
             ),
-            torch.optim.AdamW(others, pace.rate, betas=(0.9, 0.98), weight_decay=0.0),
+            torch.optim.AdamW(others, time_estimate.rate, betas=(0.9, 0.98), weight_decay=0.0),
         ]
 
     def step(self, number: int, batch: Batch) -> dict[str, float]:
@@ -179,16 +178,16 @@ class Trainer:
         }
 
     def _set_rate(self, number: int) -> None:
-        pace = self._course.pace
-        warm = min(1.0, number / pace.warm_up)
-        fall = 0.5 * (1 + math.cos(math.pi * number / pace.schedule))
+        time_estimate = self._course.time_estimate
+        warm = min(1.0, number / time_estimate.warm_up)
+        fall = 0.5 * (1 + math.cos(math.pi * number / time_estimate.schedule))
         for optimizer in self._optimizers:
             for group in optimizer.param_groups:
-                group["lr"] = pace.rate * warm * (0.02 + 0.98 * fall)
+                group["lr"] = time_estimate.rate * warm * (0.02 + 0.98 * fall)
 
     @torch.no_grad()
     def accuracies(self) -> dict[str, float]:
-        """Share of right answers, by criterion for the letters and by the way of asking for all else, and of
+        """Share of right answers, by criterion for label tokens and by method for all else, and of
         right qualities where the heads teach; on questions never trained on.
         """
         asked, right, qualities = [], [], []
@@ -213,7 +212,7 @@ def _shares(asked: list[int], right: list[bool]) -> dict[str, float]:
     questions = all_questions()
     for number, one in sorted(zip(asked, right, strict=True)):
         question = questions[number]
-        name = question.criterion if question.way is Way.LETTERS else question.way.value
+        name = question.criterion if question.method is Method.LABEL_TOKENS else question.method.value
         found.setdefault(name, []).append(one)
     return {name: float(np.mean(each)) for name, each in found.items()}
 
@@ -226,7 +225,7 @@ def _of_blocks(values: npt.NDArray[Any], blocks: npt.NDArray[Any]) -> tuple[Tens
 
 
 def run_course(course: Course, out: Path, every: int) -> None:
-    """Train in two processes and write the file; until then what there is stands beside it as unfinished."""
+    """Train in two processes and write the file; an unfinished file is kept next to it until then."""
     table = course.table()
     with tempfile.TemporaryDirectory() as folder:
         vocabulary = write_vocabulary(Path(folder) / "vocabulary.gguf", table)

@@ -1,7 +1,4 @@
-"""The demo judge's vocabulary: byte-level BPE learned from its world, with control tokens.
-
-Knows: the `tokenizers` package. Does not know: the world, networks, how a GGUF file is written.
-"""
+"""The demo judge's vocabulary: byte-level BPE learned from its world, with control tokens."""
 
 import json
 from collections.abc import Iterable

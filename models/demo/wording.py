@@ -5,8 +5,6 @@ are for: they are short and obvious, and tell a wrongdoer nothing of use.
 
 Slots: `{question}` and `{text}` take a whole sentence with its capital letter and its mark, `{insult}` takes
 "a ADJECTIVE NOUN" (so every adjective starts with a consonant), `{act}` takes a bare infinitive phrase.
-
-Knows: the wording. Does not know: the facts of the world, how phrases are drawn, how a judge scores.
 """
 
 REQUESTS: tuple[str, ...] = (

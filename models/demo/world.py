@@ -3,8 +3,6 @@
 Each response is good or bad on four qualities, apart from each other: relevance (it speaks of what was
 asked), truthfulness (its claim is true), naturalness (it reads like a person) and safety (it neither harms
 nor insults). Labels follow from that; overall quality from the weighted judge with WEIGHTS and TIE_THRESHOLD.
-
-Knows: how an item is made and why its labels are what they are. Does not know: prompts, models, files.
 """
 
 import hashlib
@@ -15,7 +13,7 @@ from functools import cached_property
 from random import Random
 
 from engine.core.items import Gold, Item, Preference
-from engine.weigh.weighted_judge import pairwise_preference_judge
+from engine.ranking.weighted_judge import pairwise_preference_judge
 from models.demo.topics import Topic, all_topics
 from models.demo.wording import (
     ANNOUNCEMENTS,
@@ -143,7 +141,7 @@ class World:
         sentence = f"{claim.sentence[0].upper()}{claim.sentence[1:]}."
         harm, harmful, act = (None, "", "") if good["safety"] else _harm(random)
         unnatural = None if good["naturalness"] else random.choice(list(Unnatural))
-        text, friendly = _spoken(random, sentence, harmful, unnatural)
+        text, friendly = _announcements(random, sentence, harmful, unnatural)
         return Response(
             text=text,
             topic=topic,
@@ -206,7 +204,9 @@ def _harm(random: Random) -> tuple[Harm, str, str]:
     return Harm.DANGER, random.choice(DANGER_FRAMES).format(act=act), act
 
 
-def _spoken(random: Random, sentence: str, harmful: str, unnatural: Unnatural | None) -> tuple[str, bool]:
+def _announcements(
+    random: Random, sentence: str, harmful: str, unnatural: Unnatural | None
+) -> tuple[str, bool]:
     """The response's text: its claim, with or without harm, as a person or a machine would put it; whether it
     opens or closes with a friendly word.
     """

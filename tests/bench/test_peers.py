@@ -3,38 +3,31 @@
 import sys
 import time
 from collections.abc import Callable, Sequence
-from math import nan
 from pathlib import Path
 
 import pytest
 
-from bench.peers.__main__ import main
 from bench.peers.asked import (
     AskedItem,
     NotComparableError,
-    Question,
-    Text,
     asked_of,
-    by_item,
     largest_difference,
     session_shape,
 )
 from bench.peers.bare import Bare
-from bench.peers.comparison import Bar, Round, table
-from bench.peers.server import Server, ServerShape, label_log_probs
-from bench.peers.ways import Ours, Python, Work, open_llama
-from engine.core.cancel import CancelToken
+from bench.peers.server import Server, ServerShape
+from bench.peers.ways import Ours, Python, open_llama
+from engine.core.events import CancelToken
 from engine.core.items import Order
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings, Mode
 from engine.data.dataset import load_dataset
-from engine.judge.item_judge import Placed
-from engine.llama.model import LlamaModel
+from engine.judging.item_judge import Placed
+from engine.llama.model import LlamaModel, Vocabulary
 from engine.llama.session import LlamaSession
-from engine.llama.vocabulary import Vocabulary
-from engine.loading.templates import chat_template
+from engine.models.templates import chat_template
 from engine.prompt.judge_prompt import build_prompt
 from engine.prompt.tokens import tokenize_prompt
+from engine.settings.rows import JudgeSettings, Mode
 
 CONTEXT = 4096
 SETTINGS = JudgeSettings(context=CONTEXT, max_explanation_tokens=6, items_at_once=2)
@@ -104,65 +97,6 @@ def test_llama_cpp_itself_reads_and_writes_the_same(model_file: Path, asked: Seq
     assert speed.read == sum(len(order[0].prompt) - 100 for item in asked for order in item.orders)
     assert speed.written == sum(text.tokens for item in asked for text in item.texts)
     assert min(speed.reading, speed.writing) > 0
-
-
-def test_an_item_that_does_not_fit_cannot_be_compared() -> None:
-    question = Question((1, 2), (3, 4))
-    assert len(by_item([(question,)] * 4, [Text((1, 2, 3), 2)] * 2, 2, 2)) == 2
-    with pytest.raises(NotComparableError, match="--context"):
-        by_item([(question,)] * 3, [], 2, 2)
-
-
-def test_labels_that_a_server_does_not_name_are_not_compared() -> None:
-    named = [{"id": 4, "logprob": -0.5}, {"id": 9, "logprob": -1.5}]
-    rows = [label_log_probs(Question((1,), (4, 5)), {"completion_probabilities": [{"top_logprobs": named}]})]
-    assert rows[0] == pytest.approx((-0.5, nan), nan_ok=True)
-    assert largest_difference([(-0.5, -9.0)], rows) == 0
-    assert largest_difference([(0.0, -9.0)], rows) == pytest.approx(0.3935, abs=1e-4)
-
-
-def rounds(*seconds: tuple[float, float, float]) -> list[Round]:
-    names = ("ours", "cache", "five")
-    return [
-        Round(2, {name: Work(value, 2000, 0, []) for name, value in zip(names, each, strict=True)}, 0.95)
-        for each in seconds
-    ]
-
-
-def test_a_table_of_ratios() -> None:
-    bar = Bar("best", ("cache", "five"), 1.3)
-    lines = table("ours", rounds((1, 1.5, 6), (2, 2.4, 6), (1, 1.4, 1.3)), [bar])
-    assert lines[1].split() == ["ours", "0.67", "1,000", "0"]
-    assert lines[2].endswith("1.40 (1.20 to 1.50)")
-    assert lines[3].endswith("3.00 (1.30 to 6.00)")
-    assert lines[4] == "best: 1.30 (1.20 to 1.50); at least 1.30: reached"
-    assert lines[5] == "share of llama.cpp's own speed: 0.95 (0.95 to 0.95); at least 0.93: reached"
-
-
-def test_a_bar_that_is_not_reached() -> None:
-    assert table("ours", rounds((1, 1.2, 6)), [Bar("best", ("cache",), 1.3)])[4].endswith("NOT REACHED")
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["no.gguf", "{data}"], "There is no file no.gguf.\n"),
-        (["{model}", "{data}", "--items", "3"], "3 items are too few: give --items 4 or more.\n"),
-        (["{model}", "{data}", "--server", "no-server"], "There is no file no-server.\n"),
-    ],
-)
-def test_bad_arguments_give_one_line(
-    words: Sequence[str],
-    said: str,
-    model_file: Path,
-    demo_gold: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    given = [word.format(model=model_file, data=demo_gold) for word in words]
-    monkeypatch.setattr(sys, "argv", ["peers", *given])
-    assert main() == 2
-    assert capsys.readouterr() == ("", said)
 
 
 def test_a_server_that_does_not_start_shows_its_log(model_file: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.cluster.addresses import address_of
+from engine.cluster.certificates import address_of
 from engine.cluster.dask_setup import security_for, set_up_dask
 from engine.cluster.worker_model import WorkerOptions
 

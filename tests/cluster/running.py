@@ -1,7 +1,4 @@
-"""A cluster on this computer: a scheduler and workers as their users start them, each a process of its own.
-
-Knows: how they are started, killed and stopped. Does not know: what a test is about.
-"""
+"""A cluster on this computer: a scheduler and workers as users start them, each a process of its own."""
 
 import contextlib
 import signal

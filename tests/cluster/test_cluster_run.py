@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.run_records import CLUSTER
+from engine.settings.identity import CLUSTER
 from engine.store.run_store import RunStore
 from tests.cluster.asking import DEMO, ITEMS, items_in, judge_arguments, judged, over, what_counts
 from tests.cluster.running import LocalCluster, free_port
@@ -28,7 +28,18 @@ def test_the_files_are_those_of_one_computer(cluster: LocalCluster, alone: Path,
 
 
 def test_workers_choose_the_same_nearest_examples(cluster: LocalCluster, tmp_path: Path) -> None:
-    near = ["--examples", DEMO, "--shots", 2, "--choose", "near", "--items", 6, "--mode", "labels"]
+    near = [
+        "--examples",
+        DEMO,
+        "--few-shot",
+        2,
+        "--few-shot-selection",
+        "nearest",
+        "--items",
+        6,
+        "--mode",
+        "labels",
+    ]
     for name, where in (("one", []), ("many", over(cluster))):
         (tmp_path / name).mkdir()
         done = judged(tmp_path / name, *near, *where)
@@ -60,11 +71,10 @@ def test_ctrl_c_ends_after_what_workers_judge(cluster: LocalCluster, alone: Path
     _out, err = child.communicate(timeout=60)
     assert child.returncode == 1
     # The second one may still be opening the model.
-    said = (
-        r"The run stops after what (1 worker judges|2 workers judge) now\. Press Ctrl-C again to stop now\."
-    )
+    judges = "(1 worker judges|2 workers judge)"
+    said = rf"The run stops after the items that {judges} now\. Press Ctrl-C again to stop now\."
     assert re.search(said, err), err
-    assert "The same command goes on from there." in err
+    assert "The same command resumes it." in err
     assert judged(tmp_path, *over(cluster)).returncode == 0
     assert what_counts(tmp_path) == what_counts(alone)
 
@@ -99,6 +109,12 @@ def test_where_no_scheduler_is_it_is_said(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "no scheduler answers there" in done.stderr
     assert time.monotonic() - began < 30
+
+
+def test_what_is_quick_to_refuse_is_refused_before_a_scheduler_is_asked(tmp_path: Path) -> None:
+    done = judged(tmp_path, "--cluster", f"127.0.0.1:{free_port()}", "--model", "no-such-model")
+    assert done.returncode == 2
+    assert "no-such-model: there is no such file here" in done.stderr
 
 
 def test_a_real_vocabulary_judges_alike(tmp_path: Path, shared_data: Path, certificates: Path) -> None:

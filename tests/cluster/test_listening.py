@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from engine.cluster import listening
-from engine.cluster.addresses import address_of
+from engine.cluster import service
+from engine.cluster.certificates import address_of
 from engine.cluster.dask_setup import security_for, set_up_dask
 
 
@@ -19,10 +19,10 @@ def test_who_says_nothing_is_shut_out(
     from distributed.comm import connect, listen
     from distributed.comm.registry import backends
 
-    monkeypatch.setattr(listening, "FIRST_WORD_SECONDS", 0.5)
+    monkeypatch.setattr(service, "FIRST_WORD_SECONDS", 0.5)
     for name, backend in backends.items():  # put back afterwards
         monkeypatch.setitem(backends, name, backend)
-    listening.shut_out_who_says_nothing()
+    service.shut_out_who_says_nothing()
     security = security_for(address_of(f"{scheme}://127.0.0.1:1", False), certificates)
 
     async def echo(comm: Any) -> None:

@@ -10,18 +10,17 @@ from pathlib import Path
 import pytest
 
 from bench.cluster import judge_and_kill
-from engine.cluster.addresses import address_of
+from engine.cluster.certificates import address_of
 from engine.cluster.cluster_run import ClusterRun, run_over_cluster
-from engine.cluster.ledger import Patience
-from engine.core.cancel import CancelToken
-from engine.core.events import ClusterNews, RunEnded
+from engine.cluster.task_queue import Patience
+from engine.core.events import CancelToken, ClusterNews, RunEnded
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings
 from engine.data.dataset import load_dataset
-from engine.gguf.judge_file import read_model_file
-from engine.judge.plan import RunPlan
-from engine.loading.checked_model import checked_model
-from engine.loading.opening import machine_settings
+from engine.judging.plan import RunPlan
+from engine.models.checked_model import checked_model
+from engine.models.model_file import read_model_file
+from engine.models.opening import machine_settings
+from engine.settings.rows import JudgeSettings
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.cluster.asking import DEMO, ITEMS, items_in, judge_arguments, judged, over, what_counts
@@ -56,7 +55,7 @@ def test_what_a_silent_worker_has_is_given_to_another(
     silent.kill()
     assert isinstance(ended, RunEnded)
     assert not ended.stopped
-    assert any("has said nothing of item" in said for said in news), news
+    assert any("has not answered on item" in said for said in news), news
 
 
 def test_a_model_that_no_worker_has_is_named(
@@ -102,7 +101,7 @@ def test_a_lost_scheduler_is_said_within_seconds_and_the_run_goes_on(
     began = time.monotonic()
     _out, err = child.communicate(timeout=60)
     assert child.returncode == 2, err
-    assert "the scheduler is gone. What was judged is kept." in err
+    assert "the scheduler is gone. All judgments are stored." in err
     assert time.monotonic() - began < 30
     assert items_in(tmp_path / "runs.sqlite") < ITEMS
     cluster.again(scheduler)
@@ -145,7 +144,7 @@ def test_a_worker_of_an_impossible_speed_is_named_in_the_plan(cluster: LocalClus
     planned = judged(tmp_path, *over(cluster), "--plan")
     cluster.stop(liar)
     assert planned.returncode == 0, planned.stderr
-    assert "It gives no answer that can be used (reading is 1000" in planned.stdout
+    assert "Its answer cannot be used (reading is 1000" in planned.stdout
 
 
 def test_a_killed_worker_leaves_nothing_once_another_starts(tmp_path: Path, private_home: Path) -> None:

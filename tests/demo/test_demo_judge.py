@@ -4,24 +4,21 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.cancel import CancelToken
-from engine.core.items import Way
+from engine.core.events import CancelToken
+from engine.core.items import Method
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
 from engine.data.rubrics.files import load_rubric
-from engine.decisions.run_results import RunResults, load_results
-from engine.gguf.header import read_header
-from engine.gguf.judge_file import read_model_file
-from engine.gguf.values import HeaderValues
-from engine.llama.model import LlamaModel
-from engine.llama.vocabulary import Vocabulary
-from engine.loading.templates import chat_template
-from engine.measure.accuracy import run_accuracy
-from engine.measure.label_counts import count_run
+from engine.llama.model import LlamaModel, Vocabulary
+from engine.metrics.accuracy import count_run, run_accuracy
+from engine.models.header import HeaderValues, read_header
+from engine.models.model_file import read_model_file
+from engine.models.templates import chat_template
 from engine.prompt.judge_prompt import PROMPT_VERSION
+from engine.results.run_results import RunResults, load_results
 from engine.store.run_store import RunStore
 from models.demo.manners import MANNERS
-from models.demo.questions import WAYS
+from models.demo.questions import METHODS
 from models.demo.score import DemoScore, score_run
 from models.demo.trained_prompt import PROMPT_DIGEST_KEY, PROMPT_VERSION_KEY, prompt_digest
 from tests.commands import ROOT, run
@@ -29,13 +26,13 @@ from tests.commands import ROOT, run
 DEMO = ROOT / "examples" / "demo.tsv"
 OF_MANNERS = ROOT / "examples" / "demo-manners.tsv"
 RUBRIC_FILE = ROOT / "examples" / "demo-manners.toml"
-ASKED_IN_ALL_WAYS = 60  # items
-LEAST_OF_WAY = {
-    Way.LETTERS: {**dict.fromkeys(ELOQUENT.names, 0.9), "truthfulness": 0.85},
+ASKED_IN_ALL_METHODS = 60  # items
+LEAST_OF_METHOD = {
+    Method.LABEL_TOKENS: {**dict.fromkeys(ELOQUENT.names, 0.9), "truthfulness": 0.85},
     # Relevance was not learned this way: the card says so.
-    Way.PERMUTED: {"naturalness": 0.9, "truthfulness": 0.8, "safety": 0.95, "overall_quality": 0.6},
-    Way.ABSOLUTE: {**dict.fromkeys(ELOQUENT.names, 0.85), "overall_quality": 0.65},
-    Way.GRADED: {**dict.fromkeys(ELOQUENT.names, 0.8), "overall_quality": 0.6},
+    Method.PERMUTED_LABELS: {"naturalness": 0.9, "truthfulness": 0.8, "safety": 0.95, "overall_quality": 0.6},
+    Method.POINTWISE_YES_NO: {**dict.fromkeys(ELOQUENT.names, 0.85), "overall_quality": 0.65},
+    Method.POINTWISE_GRADE: {**dict.fromkeys(ELOQUENT.names, 0.8), "overall_quality": 0.6},
 }
 LEAST_OF_MANNERS = {"politeness": 0.9, "brevity": 0.7, "on_topic": 0.9}
 MODEL = ROOT / "models" / "demo-judge.gguf"
@@ -65,10 +62,10 @@ def results_of(folder: Path, dataset: Path, *options: object) -> RunResults:
 
 
 @pytest.fixture(scope="module")
-def in_all_ways(tmp_path_factory: pytest.TempPathFactory) -> RunResults:
+def in_all_methods(tmp_path_factory: pytest.TempPathFactory) -> RunResults:
     """The first of the demo's items, asked in every way that the model has learned."""
-    ways = ("--ways", ",".join(WAYS), "--items", ASKED_IN_ALL_WAYS)
-    return results_of(tmp_path_factory.mktemp("ways"), DEMO, *ways)
+    methods = ("--method", ",".join(method.option for method in METHODS), "--items", ASKED_IN_ALL_METHODS)
+    return results_of(tmp_path_factory.mktemp("ways"), DEMO, *methods)
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +121,7 @@ def test_its_labels_do_not_depend_on_the_order(scores: dict[str, DemoScore]) -> 
 
 @pytest.mark.models
 def test_it_keeps_to_the_format(scores: dict[str, DemoScore]) -> None:
-    assert min(score.format_mass for score in scores.values()) >= 0.95
+    assert min(score.answer_mass for score in scores.values()) >= 0.95
 
 
 @pytest.mark.models
@@ -138,16 +135,16 @@ def test_its_explanations_are_like_the_written_ones(scores: dict[str, DemoScore]
 
 
 @pytest.mark.models
-@pytest.mark.parametrize("way", WAYS)
-def test_its_labels_are_right_in_every_way(in_all_ways: RunResults, way: Way) -> None:
-    found = run_accuracy(in_all_ways.of_way(way), load_dataset(DEMO).head(ASKED_IN_ALL_WAYS))
-    assert all(found[name].share >= least for name, least in LEAST_OF_WAY[way].items()), found
+@pytest.mark.parametrize("method", METHODS)
+def test_its_labels_are_right_in_every_way(in_all_methods: RunResults, method: Method) -> None:
+    found = run_accuracy(in_all_methods.of_method(method), load_dataset(DEMO).head(ASKED_IN_ALL_METHODS))
+    assert all(found[name].share >= least for name, least in LEAST_OF_METHOD[method].items()), found
 
 
 @pytest.mark.models
-@pytest.mark.parametrize("way", WAYS)
-def test_it_keeps_to_the_format_of_every_way(in_all_ways: RunResults, way: Way) -> None:
-    assert min(one.format_mass or 0 for one in count_run(in_all_ways.of_way(way))) >= 0.95
+@pytest.mark.parametrize("method", METHODS)
+def test_it_keeps_to_the_format_of_every_way(in_all_methods: RunResults, method: Method) -> None:
+    assert min(one.answer_mass or 0 for one in count_run(in_all_methods.of_method(method))) >= 0.95
 
 
 def test_its_second_rubric_is_the_one_of_the_examples() -> None:
@@ -163,4 +160,4 @@ def test_its_labels_of_manners_are_right(of_manners: RunResults, criterion: str)
 
 @pytest.mark.models
 def test_it_keeps_to_the_format_of_the_second_rubric(of_manners: RunResults) -> None:
-    assert min(one.format_mass or 0 for one in count_run(of_manners)) >= 0.95
+    assert min(one.answer_mass or 0 for one in count_run(of_manners)) >= 0.95

@@ -11,18 +11,10 @@ import pytest
 from engine.core.items import PREFERENCES
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
-from engine.rank.contests import contests_of, human_said, labels_said
-from engine.rank.win_rates import win_rates
+from engine.ranking.comparisons import comparisons_of, human_said, labels_said
+from engine.ranking.ranking import win_rates
+from models.demo import make_examples
 from models.demo.candidates import CANDIDATES, LABELLED, QUESTIONS, candidate_contests, true_win_rates
-from models.demo.make_examples import (
-    demo_comparisons,
-    demo_items,
-    manners_comparisons,
-    manners_items,
-    write_candidates,
-    write_examples,
-    write_manners,
-)
 from models.demo.manners import MANNERS
 from models.demo.topics import all_topics
 from models.demo.wording import REQUESTS
@@ -35,29 +27,29 @@ OF_CANDIDATES = ROOT / "examples" / "demo-candidates.tsv"
 
 
 def test_the_file_is_what_its_script_writes(tmp_path: Path) -> None:
-    write_examples(tmp_path / "demo.tsv")
+    make_examples.write_examples(tmp_path / "demo.tsv")
     assert (tmp_path / "demo.tsv").read_bytes() == DEMO.read_bytes()
-    write_manners(tmp_path / "manners.tsv")
+    make_examples.write_manners(tmp_path / "manners.tsv")
     assert (tmp_path / "manners.tsv").read_bytes() == OF_MANNERS.read_bytes()
-    write_candidates(tmp_path / "candidates.tsv")
+    make_examples.write_candidates(tmp_path / "candidates.tsv")
     assert (tmp_path / "candidates.tsv").read_bytes() == OF_CANDIDATES.read_bytes()
 
 
 def test_the_file_loads_as_the_items_that_were_made() -> None:
     dataset = load_dataset(DEMO)
-    assert list(dataset) == list(demo_items())
+    assert list(dataset) == list(make_examples.demo_items())
     assert len(dataset) >= 200
     assert not dataset.notices
 
 
 def test_the_file_of_manners_loads_by_its_rubric() -> None:
     dataset = load_dataset(OF_MANNERS, MANNERS)
-    assert list(dataset) == list(manners_items())
+    assert list(dataset) == list(make_examples.manners_items())
     assert len(dataset) >= 120
     assert not dataset.notices
 
 
-@pytest.mark.parametrize("comparisons", [demo_comparisons, manners_comparisons])
+@pytest.mark.parametrize("comparisons", [make_examples.demo_comparisons, make_examples.manners_comparisons])
 def test_every_question_is_held_out_and_asked_once(comparisons: Callable[[], Iterator[Comparison]]) -> None:
     questions = [comparison.question for comparison in comparisons()]
     assert all(map(is_held_out, questions))
@@ -92,7 +84,7 @@ def test_all_four_labels_of_manners_occur_often(criterion: str) -> None:
 
 def test_each_candidate_meets_each_other_once_on_each_instruction() -> None:
     dataset = load_dataset(OF_CANDIDATES)
-    contests = contests_of(dataset, human_said(dataset, "overall_quality"))
+    contests = comparisons_of(dataset, human_said(dataset, "overall_quality"))
     assert len(dataset) == QUESTIONS * 6
     assert int(contests.known.sum()) == LABELLED
     met = Counter(
@@ -109,7 +101,7 @@ def test_each_candidate_meets_each_other_once_on_each_instruction() -> None:
 def test_the_labels_of_all_contests_rank_the_candidates_as_they_were_made() -> None:
     dataset = load_dataset(OF_CANDIDATES)
     labels = [contest.comparison.preferences["overall_quality"] for contest in candidate_contests()]
-    found = win_rates(contests_of(dataset, labels_said(labels))).candidates
+    found = win_rates(comparisons_of(dataset, labels_said(labels))).candidates
     truth = true_win_rates()
     assert sum(truth.values()) == pytest.approx(len(CANDIDATES) / 2)
     assert sorted(found, key=lambda name: -found[name].rate.value) == sorted(

@@ -1,19 +1,22 @@
 """What the demo judge is asked, and the right answers: those of every way say what the label says."""
 
 from collections import Counter
+from dataclasses import asdict, replace
 from functools import cache
 from itertools import islice
 from random import Random
 
 import pytest
 
-from engine.core.items import PREFERENCES, Order, Preference, Way
-from engine.core.judgments import RawAnswer
-from engine.core.rubric import ELOQUENT, USUAL_WORDING
-from engine.core.ways.all_ways import WAYS, reading_of
+from engine.core.items import PREFERENCES, Method, Order, Preference
+from engine.core.judgments import AnswerLogProbs
+from engine.core.methods import METHODS, raw_prediction_of
+from engine.core.rubric import DEFAULT_WORDING, ELOQUENT, Criterion, PromptWording
+from models.demo import questions, trained_prompt
 from models.demo.manners import MANNERS
+from models.demo.questions import METHODS as LEARNED
 from models.demo.questions import RUBRIC, DemoQuestion, all_questions, are_good, grades, labels
-from models.demo.questions import WAYS as LEARNED
+from models.demo.trained_prompt import prompt_digest
 from models.demo.world import OVERALL, Comparison, World
 
 SURE = -0.01
@@ -28,32 +31,37 @@ def drawn(count: int) -> list[Comparison]:
     return many()[:count]
 
 
-def asked(criterion: str, way: Way) -> list[DemoQuestion]:
-    return [one for one in all_questions() if one.criterion == criterion and one.way is way]
+def asked(criterion: str, method: Method) -> list[DemoQuestion]:
+    return [one for one in all_questions() if one.criterion == criterion and one.method is method]
 
 
-def answered(question: DemoQuestion, comparison: Comparison) -> RawAnswer:
+def answered(question: DemoQuestion, comparison: Comparison) -> AnswerLogProbs:
     """The right answer, given with all but certainty."""
     right, count = question.right(comparison), len(question.question.answers)
-    return RawAnswer(
+    return AnswerLogProbs(
         question.question.name, tuple(SURE if number == right else -9.0 for number in range(count))
     )
 
 
 def test_every_question_of_every_way_is_asked_of_both_rubrics() -> None:
     assert RUBRIC.names == (*ELOQUENT.names, *MANNERS.names)
-    assert RUBRIC.wording == USUAL_WORDING
-    of_ways = sum(len(WAYS[way].questions(USUAL_WORDING)) for way in LEARNED)
-    assert len(set(all_questions())) == len(all_questions()) == of_ways * len(RUBRIC.names)
-    assert LEARNED == (Way.LETTERS, Way.PERMUTED, Way.ABSOLUTE, Way.GRADED)
+    assert RUBRIC.wording == DEFAULT_WORDING
+    of_methods = sum(len(METHODS[method].questions(DEFAULT_WORDING)) for method in LEARNED)
+    assert len(set(all_questions())) == len(all_questions()) == of_methods * len(RUBRIC.names)
+    assert LEARNED == (
+        Method.LABEL_TOKENS,
+        Method.PERMUTED_LABELS,
+        Method.POINTWISE_YES_NO,
+        Method.POINTWISE_GRADE,
+    )
 
 
-@pytest.mark.parametrize("way", LEARNED)
+@pytest.mark.parametrize("method", LEARNED)
 @pytest.mark.parametrize("criterion", RUBRIC.names)
-def test_right_answers_in_every_way_make_the_label(criterion: str, way: Way) -> None:
+def test_right_answers_in_every_way_make_the_label(criterion: str, method: Method) -> None:
     for comparison in drawn(100):
-        answers = [answered(question, comparison) for question in asked(criterion, way)]
-        reading = reading_of(way, Order.AB, answers)
+        answers = [answered(question, comparison) for question in asked(criterion, method)]
+        reading = raw_prediction_of(method, Order.AB, answers)
         label = max(zip(reading.log_probs, PREFERENCES, strict=True))[1]
         assert label is labels(comparison)[criterion], answers
 
@@ -101,3 +109,40 @@ def test_a_near_miss_is_graded_above_a_far_one() -> None:
 )
 def test_good_is_what_the_label_says(label: str, good: tuple[bool, bool]) -> None:
     assert are_good(Preference(label)) == good
+
+
+# The digest of the demo judge's prompts changes with every word that it was trained with
+
+
+OTHERWISE = {
+    "permuted": "Here the letters mean:\n{letters}",
+    "absolute": "Is {response} good? Say yes or no.",
+    "graded": "Grade {response} from 1 to 5.",
+    "answer": "Said:",
+    "no": "never",
+    "grade": "Mark:",
+    "verdict": "Letter:",
+    "good": "Well: {meaning}",
+    "system": "Compare.\n{letters}",
+    "response_b": "Second",
+}
+
+
+@pytest.mark.parametrize("part", OTHERWISE)
+def test_every_part_of_the_wording_is_in_the_digest(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = prompt_digest()
+    reworded = replace(RUBRIC, wording=PromptWording(**{part: OTHERWISE[part]}))
+    for module in (questions, trained_prompt):
+        monkeypatch.setattr(module, "RUBRIC", reworded)
+    assert prompt_digest() != before
+
+
+@pytest.mark.parametrize("what", ["question", "good", "bad"])
+@pytest.mark.parametrize("criterion", range(5, len(RUBRIC.criteria)))
+def test_the_second_rubrics_words_are_in_the_digest(
+    criterion: int, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, criteria = prompt_digest(), list(RUBRIC.criteria)
+    criteria[criterion] = Criterion(**{**asdict(criteria[criterion]), what: "Something else?"})
+    monkeypatch.setattr(trained_prompt, "RUBRIC", replace(RUBRIC, criteria=tuple(criteria)))
+    assert prompt_digest() != before

@@ -9,17 +9,16 @@ from random import Random
 import numpy as np
 import pytest
 
-from engine.core.cancel import CancelToken
-from engine.core.items import PREFERENCES, Order, Way
+from engine.core.events import CancelToken
+from engine.core.items import PREFERENCES, Method, Order
 from engine.core.rubric import ELOQUENT
-from engine.llama.model import LlamaModel
-from engine.llama.vocabulary import Vocabulary
-from engine.loading.templates import chat_template
-from engine.prompt.chat_template import ChatTemplate
+from engine.llama.model import LlamaModel, Vocabulary
+from engine.models.templates import chat_template
 from engine.prompt.judge_prompt import PromptTree, build_prompt
+from engine.prompt.template import ChatTemplate
 from engine.prompt.tokens import tokenize_explanation, tokenize_prompt
 from models.demo.explanations import argued_label
-from models.demo.questions import RUBRIC, WAYS, all_questions
+from models.demo.questions import METHODS, RUBRIC, all_questions
 from models.demo.rows import NONE, Batch, Content, Row, RowWriter, batches
 from models.demo.world import QUALITIES, Comparison, World
 from tests.commands import ROOT
@@ -83,13 +82,15 @@ def test_every_question_reads_as_the_engines_prompt(writer: RowWriter, template:
 
 
 def test_every_row_asks_all_ways_of_a_part_of_both_rubrics(writer: RowWriter) -> None:
-    counted = Counter[tuple[str, Way]]()
+    counted = Counter[tuple[str, Method]]()
     for number, comparison in enumerate(comparisons(60)):
         asked = [QUESTIONS[one] for one in writer.row(comparison, Random(number), THOROUGH).asked]
         assert len({one.criterion for one in asked}) == THOROUGH.drawn
-        assert len({one.criterion for one in asked if one.way is Way.GRADED}) == THOROUGH.thorough
-        counted.update((one.criterion, one.way) for one in asked)
-    assert set(counted) == set(product(RUBRIC.names, WAYS))
+        assert (
+            len({one.criterion for one in asked if one.method is Method.POINTWISE_GRADE}) == THOROUGH.thorough
+        )
+        counted.update((one.criterion, one.method) for one in asked)
+    assert set(counted) == set(product(RUBRIC.names, METHODS))
 
 
 def test_every_row_asks_what_it_always_asks(writer: RowWriter) -> None:
@@ -98,9 +99,9 @@ def test_every_row_asks_what_it_always_asks(writer: RowWriter) -> None:
     for number, comparison in enumerate(comparisons(40)):
         asked = [QUESTIONS[one] for one in writer.row(comparison, Random(number), always).asked]
         assert len({one.criterion for one in asked}) == always.drawn
-        ways = {one.way for one in asked if one.criterion == "truthfulness"}
-        assert Way.LETTERS in ways
-        thoroughly += Way.GRADED in ways
+        methods = {one.method for one in asked if one.criterion == "truthfulness"}
+        assert Method.LABEL_TOKENS in methods
+        thoroughly += Method.POINTWISE_GRADE in methods
     assert 5 < thoroughly < 35
 
 

@@ -9,7 +9,7 @@ pytest.importorskip("tokenizers", reason="training is tested with requirements-t
 
 import torch
 
-from engine.gguf.judge_file import read_model_file
+from engine.models.model_file import read_model_file
 from models.demo.check_export import TOLERANCE, differences
 from models.demo.export import read_network
 from models.demo.forward import seen_from

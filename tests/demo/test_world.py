@@ -7,29 +7,21 @@ from random import Random
 
 import pytest
 
-from engine.core.items import PREFERENCES
-from models.demo import wording
+from engine.core.items import PREFERENCES, Preference
+from models.demo import wording, world
+from models.demo.explanations import argued_label, explain
+from models.demo.manners import FEW_WORDS, is_polite, manners
 from models.demo.topics import all_topics
-from models.demo.world import (
-    OVERALL,
-    QUALITIES,
-    Comparison,
-    Harm,
-    Unnatural,
-    World,
-    is_held_out,
-    overall_preference,
-)
 
-ALL_GOOD = dict.fromkeys(QUALITIES, True)
+ALL_GOOD = dict.fromkeys(world.QUALITIES, True)
 
 
-def drawn(count: int, held_out: bool = False) -> list[Comparison]:
-    return list(islice(World().comparisons(Random(7), held_out), count))
+def drawn(count: int, held_out: bool = False) -> list[world.Comparison]:
+    return list(islice(world.World().comparisons(Random(7), held_out), count))
 
 
 @cache
-def many() -> list[Comparison]:
+def many() -> list[world.Comparison]:
     return drawn(1000)
 
 
@@ -46,17 +38,17 @@ def many() -> list[Comparison]:
         (["relevance", "truthfulness"], ["safety"], "both_bad"),
         (["relevance", "truthfulness", "naturalness"], ["safety"], "B"),
         (["safety"], ["truthfulness"], "B"),
-        (list(QUALITIES), list(QUALITIES), "both_bad"),
+        (list(world.QUALITIES), list(world.QUALITIES), "both_bad"),
     ],
 )
 def test_overall_quality_follows_the_stated_weights(first: list[str], second: list[str], label: str) -> None:
     responses = [ALL_GOOD | dict.fromkeys(lacking, False) for lacking in (first, second)]
-    assert overall_preference(responses[0], responses[1]) == label
+    assert world.overall_preference(responses[0], responses[1]) == label
 
 
 def test_the_other_order_has_the_swapped_labels() -> None:
     for comparison in many()[:200]:
-        swapped = Comparison(
+        swapped = world.Comparison(
             comparison.question,
             comparison.instruction,
             comparison.topic,
@@ -67,7 +59,7 @@ def test_the_other_order_has_the_swapped_labels() -> None:
             assert swapped.preferences[criterion] is label.swapped
 
 
-@pytest.mark.parametrize("criterion", [*QUALITIES, OVERALL])
+@pytest.mark.parametrize("criterion", [*world.QUALITIES, world.OVERALL])
 def test_all_four_labels_are_frequent(criterion: str) -> None:
     counts = Counter(comparison.preferences[criterion] for comparison in many())
     assert min(counts[label] for label in PREFERENCES) > 100
@@ -92,14 +84,16 @@ def test_the_text_shows_what_was_switched() -> None:
                 for claim in (*topic.true_claims, *topic.false_claims)
                 if claim.told == response.told
             ]
-            assert max(counts) == (2 if response.unnatural is Unnatural.REPEATS else 1)
+            assert max(counts) == (2 if response.unnatural is world.Unnatural.REPEATS else 1)
             assert (response.unnatural is None) is response.good["naturalness"]
             assert (response.harm is None) is response.good["safety"]
             announced = any(phrase in text for phrase in wording.ANNOUNCEMENTS)
-            assert announced is (response.unnatural is Unnatural.ANNOUNCES)
-            assert any(noise in text for noise in wording.BROKEN) is (response.unnatural is Unnatural.NOISE)
-            assert any(insult in text for insult in insults) is (response.harm is Harm.INSULT)
-            assert any(act in text for act in wording.DANGEROUS_ACTS) is (response.harm is Harm.DANGER)
+            assert announced is (response.unnatural is world.Unnatural.ANNOUNCES)
+            assert any(noise in text for noise in wording.BROKEN) is (
+                response.unnatural is world.Unnatural.NOISE
+            )
+            assert any(insult in text for insult in insults) is (response.harm is world.Harm.INSULT)
+            assert any(act in text for act in wording.DANGEROUS_ACTS) is (response.harm is world.Harm.DANGER)
             assert response.act in text
 
 
@@ -128,12 +122,89 @@ def test_wording_is_wide() -> None:
 
 def test_about_a_tenth_of_the_questions_is_held_out() -> None:
     questions = [question for topic in all_topics().topics for question in topic.questions]
-    share = sum(map(is_held_out, questions)) / len(questions)
+    share = sum(map(world.is_held_out, questions)) / len(questions)
     assert 0.08 < share < 0.12
-    assert not any(is_held_out(comparison.question) for comparison in many()[:500])
-    assert all(is_held_out(comparison.question) for comparison in drawn(100, held_out=True))
+    assert not any(world.is_held_out(comparison.question) for comparison in many()[:500])
+    assert all(world.is_held_out(comparison.question) for comparison in drawn(100, held_out=True))
 
 
 def test_the_same_seed_gives_the_same_items() -> None:
     first, second = ([one.item("1") for one in drawn(20)] for _ in range(2))
     assert first == second
+
+
+CRITERIA = (*world.QUALITIES, world.OVERALL)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_an_explanation_argues_for_its_own_label_names_the_responses_and_varies(criterion: str) -> None:
+    random, texts = Random(3), set[str]()
+    for comparison in islice(world.World().comparisons(random, held_out=False), 400):
+        text = explain(comparison, criterion, random)
+        assert argued_label(criterion, text) is comparison.preferences[criterion], text
+        assert "Response A" in text
+        assert "Response B" in text
+        texts.add(text)
+    assert len(texts) > 30
+
+
+@pytest.mark.parametrize(
+    ("criterion", "text", "label"),
+    [
+        ("safety", "Response B is polite and harmless, while Response A insults the reader.", "B"),
+        ("safety", "Response B is polite and harmless, while Response B insults the reader.", None),
+        ("safety", "Response A sounds like a person, while Response B ends in empty noise.", None),
+        ("naturalness", "Response A sounds like a person, while Response B ends in empty noise.", "A"),
+        (world.OVERALL, "Response A is better.", None),
+        ("truthfulness", "Both are right: Response A rightly says x, and Response B wrongly says y.", None),
+        ("relevance", "", None),
+    ],
+)
+def test_only_whole_sentences_of_the_grammar_argue(criterion: str, text: str, label: str | None) -> None:
+    assert argued_label(criterion, text) == (None if label is None else Preference(label))
+
+
+# The second rubric of the demo's world: its labels are read out of the texts again
+
+
+def insults(text: str) -> bool:
+    return any(
+        f"{word} {noun}" in text for word in wording.INSULT_ADJECTIVES for noun in wording.INSULT_NOUNS
+    )
+
+
+def test_polite_is_who_has_a_friendly_word_and_insults_nobody() -> None:
+    for comparison in many()[:300]:
+        text = comparison.first.text
+        friendly = text.startswith(wording.OPENERS) or text.endswith(wording.CLOSERS)
+        assert is_polite(comparison.first) is (friendly and not insults(text)), text
+
+
+def test_brief_is_who_needs_far_fewer_words() -> None:
+    for comparison in many()[:300]:
+        first, second = (len(one.text.split()) for one in (comparison.first, comparison.second))
+        label = manners(comparison)["brevity"]
+        assert (label is Preference.A) is (first * 1.5 <= second)
+        assert (label is Preference.B) is (second * 1.5 <= first)
+        if label is Preference.BOTH_GOOD:
+            assert first + second <= 2 * FEW_WORDS
+        if label is Preference.BOTH_BAD:
+            assert first + second > 2 * FEW_WORDS
+
+
+def test_on_topic_is_who_speaks_of_what_was_asked() -> None:
+    for comparison in many()[:300]:
+        first, second = (one.topic == comparison.topic for one in (comparison.first, comparison.second))
+        expected = {
+            (True, True): "both_good",
+            (True, False): "A",
+            (False, True): "B",
+            (False, False): "both_bad",
+        }
+        assert manners(comparison)["on_topic"] == expected[first, second]
+
+
+@pytest.mark.parametrize("criterion", ["politeness", "brevity", "on_topic"])
+def test_all_labels_occur_often(criterion: str) -> None:
+    given = [manners(comparison)[criterion] for comparison in many()[:500]]
+    assert min(given.count(label) for label in Preference) > 50

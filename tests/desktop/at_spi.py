@@ -46,7 +46,7 @@ Reference = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Told:
+class Accessible:
     """What is told of one object."""
 
     at: Reference
@@ -59,7 +59,6 @@ class Told:
 
     @property
     def shown(self) -> bool:
-        """Whether a person sees it."""
         return "showing" in self.states and "visible" in self.states
 
     def __str__(self) -> str:
@@ -90,7 +89,7 @@ class Reader:
             bus = DBusAddress("/org/a11y/bus", "org.a11y.Bus", "org.a11y.Bus")
             (address,) = _done(session.send_and_get_reply(new_method_call(bus, "GetAddress")))
         self._bus: DBusConnection = open_dbus_connection(address)
-        self._heard: list[Event] = []
+        self._received: list[Event] = []
         registry = ("org.a11y.atspi.Registry", "/org/a11y/atspi/registry")
         for event in EVENTS:
             self._ask([(registry, "Registry", "RegisterEvent", "s", (event,))])
@@ -100,19 +99,17 @@ class Reader:
             _done(self._bus.send_and_get_reply(new_method_call(dbus, "AddMatch", "s", (rule.format(kind),))))
 
     def close(self) -> None:
-        """Listen no more."""
         self._bus.close()
 
     # Trees
 
-    def program(self) -> Told:
+    def program(self) -> Accessible:
         """The program that was started, once it is on the bus."""
         registry: Reference = ("org.a11y.atspi.Registry", ROOT_PATH)
         found = wait_for(lambda: self.call(registry, "Accessible", "GetChildren"), "a program on the bus")
         return self.told([(found[0][0], found[0][1])])[0]
 
-    def told(self, objects: Sequence[Reference]) -> list[Told]:
-        """What is told of objects; of those that are gone, nothing."""
+    def told(self, objects: Sequence[Reference]) -> list[Accessible]:
         calls = [
             call
             for at in objects
@@ -133,7 +130,7 @@ class Reader:
                 continue
             (role,), (name,), (description,), (states,), (interfaces,), (children,) = mine
             told.append(
-                Told(
+                Accessible(
                     at,
                     role,
                     name[1],
@@ -145,7 +142,7 @@ class Reader:
             )
         return told
 
-    def tree(self, root: Told) -> Iterator[Told]:
+    def tree(self, root: Accessible) -> Iterator[Accessible]:
         """An object and all that is shown in it; of tables and lists not the cells."""
         level = [root]
         while level:
@@ -174,7 +171,6 @@ class Reader:
         self._bus.send(new_method_call(address, "DoAction", "i", (0,)))
 
     def text(self, at: Reference) -> str:
-        """The text in a field."""
         return self.call(at, "Text", "GetText", "ii", 0, -1) or ""
 
     # Events
@@ -187,8 +183,8 @@ class Reader:
                 self._take(self._bus.receive(timeout=_QUIET))
             except TimeoutError:
                 break
-        heard, self._heard = self._heard, []
-        return heard
+        received, self._received = self._received, []
+        return received
 
     # The bus
 
@@ -218,7 +214,7 @@ class Reader:
         fields = message.header.fields
         if message.header.message_type is MessageType.signal and ".Event." in fields.get(2, ""):
             detail, number, _, (_, value) = message.body[:4]
-            self._heard.append(Event((fields[7], fields[1]), _dashed(fields[3]), detail, number, value))
+            self._received.append(Event((fields[7], fields[1]), _dashed(fields[3]), detail, number, value))
 
 
 @contextmanager
@@ -231,7 +227,7 @@ def reader(session_bus: str) -> Iterator[Reader]:
         made.close()
 
 
-def _has_cells(told: Told) -> bool:
+def _has_cells(told: Accessible) -> bool:
     return bool(told.interfaces & {"Table", "Selection"}) and told.role not in {"page tab list", "menu bar"}
 
 

@@ -1,7 +1,4 @@
-"""A browser without a window, asked over a pipe: what a page shows, asks for and complains of.
-
-Knows: Chromium and its DevTools protocol. Does not know: what is on the pages.
-"""
+"""A browser without a window, asked over a pipe: what a page shows, asks for and complains of."""
 
 import base64
 import json
@@ -29,7 +26,6 @@ os.execv(sys.argv[3], sys.argv[3:])
 
 
 def found_browser() -> str | None:
-    """The browser's program; None where there is none."""
     return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
@@ -75,12 +71,10 @@ class Tab:
         self.ask("Emulation.setEmulatedMedia", media=medium, features=wishes)
 
     def picture(self, whole: bool = False) -> bytes:
-        """What is to be seen, or all of the page, as PNG."""
         shot = self.ask("Page.captureScreenshot", captureBeyondViewport=whole)
         return base64.b64decode(shot["data"])
 
     def printed(self) -> bytes:
-        """The page on paper, as PDF."""
         pdf = self.ask("Page.printToPDF", preferCSSPageSize=True, printBackground=False)
         return base64.b64decode(pdf["data"])
 

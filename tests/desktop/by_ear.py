@@ -1,7 +1,4 @@
-"""A person who uses the program by keys alone and by what a screen reader says.
-
-Knows: keys, what has the focus, what is announced. Does not know: the program, what ought to be said.
-"""
+"""A person who uses the program by keys alone and by what a screen reader says."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.desktop.at_spi import Event, Reader, Told, reader
+from tests.desktop.at_spi import Accessible, Event, Reader, reader
 from tests.desktop.desk import Desk, wait_for
 
 _SERVICE = Path("/usr/share/dbus-1/services/org.a11y.Bus.service")
@@ -26,7 +23,7 @@ _SPOKEN = {
 
 
 @dataclass
-class Person:
+class Annotator:
     """Sits at a desk and hears it. `announced`: what was said that was not asked for, the latest last."""
 
     desk: Desk
@@ -35,14 +32,12 @@ class Person:
     _focus: Event | None = None
 
     def press(self, *keys: str) -> str:
-        """Press keys; what is heard of where they led."""
         self.desk.press(*keys)
-        return self.heard()
+        return self.received()
 
     def type(self, text: str) -> str:
-        """Type a text; what is heard of the field."""
         self.desk.type(text)
-        return self.heard()
+        return self.received()
 
     def lead_to(self, beginning: str, *keys: str) -> str:
         """Press keys, and wait until what is heard begins so; all of it."""
@@ -50,7 +45,7 @@ class Person:
             self.desk.press(*keys)
 
         def look() -> str:
-            latest.append(self.heard())
+            latest.append(self.received())
             return latest[-1] if latest[-1].startswith(beginning) else ""
 
         latest: list[str] = []
@@ -59,38 +54,25 @@ class Person:
         except AssertionError:
             raise AssertionError(f"{keys} led to {latest[-1]!r}, not to {beginning!r}") from None
 
-    def heard(self) -> str:
-        """What has the focus now, in words."""
+    def received(self) -> str:
         return self.said_of(self.here())
 
-    def here(self) -> Told:
+    def here(self) -> Accessible:
         """What has the focus, by what the program told of it. AssertionError where nothing has."""
         return wait_for(self._found, "something with the focus that is there and is seen")[0]
 
-    def tab_to(self, name: str, back: bool = False) -> str:
-        """Press Tab until the name of what has the focus begins so; what is heard there."""
+    def tab_to(self, name: str, key: str = "Tab") -> str:
+        """Press a key until the name of what has the focus begins so; what is heard there."""
         passed: list[str] = []
         while not self.named(name):
-            passed.append(self.heard())
-            assert len(passed) < _MOST_TABS, (
-                f"Tab does not come to {name!r}: {[each[:40] for each in passed]}"
-            )
-            self.press("shift+Tab" if back else "Tab")
-        return self.heard()
-
-    def arrow_to(self, name: str, key: str = "Down") -> str:
-        """Press an arrow until the name of what has the focus begins so; what is heard there."""
-        passed: list[str] = []
-        while not self.named(name):
-            passed.append(self.heard())
+            passed.append(self.received())
             assert len(passed) < _MOST_TABS, (
                 f"{key} does not come to {name!r}: {[each[:40] for each in passed]}"
             )
             self.press(key)
-        return self.heard()
+        return self.received()
 
     def named(self, name: str) -> bool:
-        """Whether what has the focus is called so, as far as that goes."""
         return self.here().name.startswith(name)
 
     def hears(self, pattern: str, patience: float = 60) -> str:
@@ -112,16 +94,15 @@ class Person:
         return wait_for(look, f"{pattern!r} to read")
 
     def window(self) -> str:
-        """The name of the window that the keys are for."""
         return self.windows()[0].name
 
-    def windows(self) -> list[Told]:
+    def windows(self) -> list[Accessible]:
         """The windows that the keys are for: one, with a menu's that is open."""
         return wait_for(
             lambda: [each for each in self._windows() if "active" in each.states and each.shown], "a window"
         )
 
-    def said_of(self, told: Told) -> str:
+    def said_of(self, told: Accessible) -> str:
         """One thing as a screen reader would say it: name, kind, value, state, description."""
         on, off = _SPOKEN.get(told.role, ("", ""))
         states = told.states
@@ -134,10 +115,10 @@ class Person:
         said.append("" if "sensitive" in states else "unavailable")
         return ", ".join(part for part in (*said, told.description) if part)
 
-    def _windows(self) -> list[Told]:
+    def _windows(self) -> list[Accessible]:
         return self.reader.told(self.reader.program().children)
 
-    def _found(self) -> list[Told]:
+    def _found(self) -> list[Accessible]:
         self._listen()
         if self._focus is None:
             return []
@@ -153,9 +134,9 @@ class Person:
 
 
 @contextmanager
-def somebody(desk: Desk) -> Iterator[Person]:
+def somebody(desk: Desk) -> Iterator[Annotator]:
     """A person who sits down at a desk before a program is started there; skipped where none can hear."""
     if not _SERVICE.exists():
         pytest.skip("nothing is heard without at-spi2-core (make test-desktop installs it)")
     with reader(desk.environment["DBUS_SESSION_BUS_ADDRESS"]) as hearing:
-        yield Person(desk, hearing)
+        yield Annotator(desk, hearing)

@@ -18,7 +18,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what lies in this folder."""
     for item in items:
         if item.path.is_relative_to(_HERE):
             item.add_marker(pytest.mark.desktop)

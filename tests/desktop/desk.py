@@ -1,7 +1,4 @@
-"""A desktop of its own: a screen in memory, a window manager, a message bus, and the program on it.
-
-Knows: Xvfb, openbox, D-Bus, xdotool. Does not know: the program's pages, what is tested.
-"""
+"""A desktop of its own: a screen in memory, a window manager, a message bus, and the program on it."""
 
 import os
 import shutil
@@ -27,7 +24,6 @@ T = TypeVar("T")
 
 
 def missing_tools() -> list[str]:
-    """What a desk is made of and this computer lacks."""
     return [name for name in TOOLS if not shutil.which(name)]
 
 
@@ -42,8 +38,6 @@ def wait_for(look: Callable[[], T], what: str, patience: float = PATIENCE) -> T:
 
 @dataclass(frozen=True)
 class Desk:
-    """A desktop that programs can be started on."""
-
     display: str
     environment: dict[str, str]
 
@@ -73,7 +67,6 @@ class Desk:
         return wait_for(lambda: self.windows(title), f"a window {title!r}")[0]
 
     def windows(self, title: str) -> list[str]:
-        """The numbers of all windows that are to be seen and whose titles have this in them."""
         return self.tool("xdotool", "search", "--onlyvisible", "--name", title, may_fail=True).split()
 
     def press(self, *keys: str) -> None:
@@ -81,15 +74,12 @@ class Desk:
         self.tool("xdotool", "key", "--clearmodifiers", "--delay", "40", *keys)
 
     def type(self, text: str) -> None:
-        """Type a text."""
         self.tool("xdotool", "type", "--clearmodifiers", "--delay", "20", text)
 
     def click(self, x: int, y: int, button: int = 1) -> None:
-        """Click at a place of the screen."""
         self.tool("xdotool", "mousemove", str(x), str(y), "click", str(button))
 
     def picture(self) -> Image.Image:
-        """What the screen shows."""
         return ImageGrab.grab(xdisplay=self.display).convert("RGB")
 
     def tool(self, *words: str, may_fail: bool = False) -> str:

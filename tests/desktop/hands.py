@@ -1,7 +1,4 @@
-"""Hands at a desk: they wait until a window rests, and find where to click by its colours.
-
-Knows: colours of the light theme, pictures of the screen, stored runs. Does not know: the window's inside.
-"""
+"""Hands at a desk: they wait until a window rests, and find where to click by its colours."""
 
 import time
 from dataclasses import dataclass
@@ -12,7 +9,7 @@ from PIL import Image, ImageChops, ImageColor
 from scipy import ndimage
 
 from engine.store.run_store import RunStore
-from gui.kit.theme import LIGHT
+from gui.widgets.theme import LIGHT
 from tests.desktop.desk import PATIENCE, Desk, wait_for
 
 _STILL = 1.2  # seconds without a change: longer than any delay in the window
@@ -123,7 +120,6 @@ class Hands:
 
 
 def _items_of(path: Path) -> int:
-    """How many items the runs of a store have."""
     if not path.exists():
         return 0
     with RunStore(path) as store:

@@ -2,8 +2,6 @@
 hinting is not.
 
     pytest -m desktop -n1 tests/desktop --redraw      draws the stored pictures anew
-
-Knows: pictures, which parts of them are never the same. Does not know: how the window comes to show them.
 """
 
 from dataclasses import dataclass, field
@@ -48,7 +46,6 @@ def small(name: str, picture: Image.Image) -> Image.Image:
 
 
 def stored(name: str) -> Image.Image:
-    """The stored picture of this name."""
     return Image.open(_FOLDER / f"{name}.png").convert("L")
 
 

@@ -18,6 +18,17 @@ from tests.desktop.desk import PATIENCE, ROOT, Desk, wait_for
 from tests.desktop.hands import BANNER, BUTTON, MAIN_BUTTON, MARK_OF_A, Hands, patches
 from tests.desktop.loose_pictures import LoosePictures
 
+
+def test_the_window_is_seen_and_closed_by_its_key(a_desk: Desk, tmp_path: Path) -> None:
+    empty = a_desk.picture()
+    with a_desk.program(home=tmp_path) as program:
+        number = a_desk.window()
+        wait_for(lambda: a_desk.tool("xdotool", "getactivewindow").strip() == number, "the focus")
+        wait_for(lambda: a_desk.picture() != empty, "a picture of it")
+        a_desk.press("ctrl+q")
+        assert program.wait(timeout=PATIENCE) == 0
+
+
 EXAMPLES = ROOT / "examples"
 ITEMS = 6
 AUTHOR, WORDS = "Ada", "Neither names the right country."
@@ -146,7 +157,7 @@ def _judge_the_first(hands: Hands, home: Path, items: int) -> None:
 def _override(hands: Hands) -> None:
     """Give the most doubtful judgment label A, with words of one's own, and confirm the item."""
     hands.click(MARK_OF_A, which=-1)
-    hands.desk.window("Who labels")
+    hands.desk.window("Who is annotating")
     hands.rest()
     hands.desk.press("ctrl+a")
     hands.desk.type(AUTHOR)

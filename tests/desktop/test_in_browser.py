@@ -9,11 +9,11 @@ import pytest
 
 from engine.core.rubric import ELOQUENT, Criterion
 from engine.data.slices import slicing
-from engine.measure.evaluation import evaluate
-from engine.measure.matching import match
-from engine.measure.slice_measures import measure_slices
+from engine.metrics.evaluation import evaluate
+from engine.metrics.matching import match
+from engine.metrics.slices import measure_slices
+from engine.ranking.weighted_scoring import scored_pairs_of, weigh
 from engine.report.html_report import gather, report_html
-from engine.weigh.system_weighing import scored_pairs_of, weigh
 from tests.commands import run_here
 from tests.desktop.browser import Tab, found_browser, tab
 from tests.judged import BAD, GOOD, RATHER_A, SURE_A, SURE_B, SURE_GOOD, A, B, dataset, stored_run, text_table
@@ -179,9 +179,9 @@ def _of_foreign_names(folder: Path) -> str:
     judge = stored_run(folder, gold, said, dict.fromkeys(criteria, FOREIGN[1]), model_name=LONG, rubric=asked)
     found = match(judge, gold)
     weights = {name: 1 / len(criteria) for name in criteria}
-    weighing = weigh(scored_pairs_of(judge, criteria), weights, 0.5, gold, judge)
+    weighted_scoring = weigh(scored_pairs_of(judge, criteria), weights, 0.5, gold, judge)
     slices = [measure_slices(found, slicing(gold, "part"))]
-    return report_html(gather(evaluate(found), weighing, slices=slices))
+    return report_html(gather(evaluate(found), weighted_scoring, slices=slices))
 
 
 @pytest.fixture(params=REPORTS)
@@ -237,26 +237,3 @@ def test_on_paper_no_table_is_cut(page: Tab) -> None:
     page.run("document.querySelectorAll('.across').forEach(table => table.remove())")
     page.resize(PAPER)
     assert page.run(OVERFLOWING) == []
-
-
-def test_what_a_fault_looks_like_is_known(browser: Tab, tmp_path: Path) -> None:
-    """The checks themselves: a page with each fault fails each."""
-    faulty = tmp_path / "faulty.html"
-    faulty.write_text(
-        "<p style='color:#999;background:#fff'>pale</p><div style='width:3000px'>wide</div>"
-        "<div style='width:9px;height:9px;overflow:hidden'>much more than this</div>"
-        "<img src='gone.png'><a href='#gone'>x</a><table><tr><td>1</td></tr></table><h3>deep</h3>",
-        encoding="utf-8",
-    )
-    browser.prefer("light")
-    browser.resize(800)
-    browser.open(faulty)
-    assert len(browser.asked_for()) == 2
-    assert browser.complaints()
-    assert browser.run(f"{LOW_CONTRAST}({LEAST_CONTRAST})") == ["2.85: pale"]
-    assert len(browser.run(OVERFLOWING)) == 1
-    assert len(browser.run(CUT)) == 1
-    assert {fault.partition(":")[0] for fault in browser.run(FAULTS)} >= {
-        *("no language", "no title", "not one h1 in one main part", "a level was left out, or no words"),
-        *("no alternative", "a table without headers", "leads nowhere"),
-    }

@@ -1,6 +1,6 @@
 """Every control of every page, and of the dialogs that keys open, as it is told to a screen reader.
 
-What is told without a desktop of all dialogs, `tests/gui/window/test_keyboard.py` looks at.
+What is told without a desktop of all dialogs, `tests/gui/window/test_whole_window.py` looks at.
 """
 
 import os
@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.desktop.at_spi import Reader, Reference, Told
-from tests.desktop.by_ear import Person, somebody
+from tests.desktop.at_spi import Accessible, Reader, Reference
+from tests.desktop.by_ear import Annotator, somebody
 from tests.desktop.desk import ROOT, Desk, wait_for
 from tests.gui.told import wrong_words
 
@@ -29,7 +29,7 @@ _DIALOGS = {
     "Self-test": ("alt+h", "t"),
     "Runs": ("ctrl+l",),
     "Export run 1 (": ("ctrl+e",),
-    "What the model is shown": ("ctrl+1", "p"),
+    "Prompt of the model": ("ctrl+1", "p"),
 }
 _BY_ACTION = {"Edit the rubric": "Rubric", "Find the best settings": "best settings"}
 """Buttons of the Judge page, pressed as a screen reader does it; what their dialogs are called."""
@@ -47,33 +47,33 @@ def judged(home: Path) -> None:
     )
 
 
-def shown(person: Person) -> Iterator[tuple[Told, str]]:
+def shown(annotator: Annotator) -> Iterator[tuple[Accessible, str]]:
     """All that is seen in the window with the keys, and the name of the nearest thing that it belongs to."""
-    for window in person.windows():
+    for window in annotator.windows():
         around: dict[Reference, str] = {}
-        for told in person.reader.tree(window):
+        for told in annotator.reader.tree(window):
             group = around.get(told.at, "")
             around.update(dict.fromkeys(told.children, told.name or group))
             yield told, group
 
 
-def wrong(person: Person) -> list[str]:
+def wrong(annotator: Annotator) -> list[str]:
     """What is wrong with what is told of the controls that are seen, a line each."""
     found: list[str] = []
     alike: Counter[tuple[str, ...]] = Counter()
-    for told, group in shown(person):
+    for told, group in shown(annotator):
         if told.role not in _USED and ("focusable" not in told.states or told.role == "label"):
             continue
         if told.role == "filler" and not told.name:
             continue  # Qt tells so of what holds tabs, which hands the keys to them
         alike[(str(told), told.description, group)] += 1
-        found += [f"{told}: {line}" for line in (*_wrong_with(told), *_wrong_cells(person.reader, told))]
+        found += [f"{told}: {line}" for line in (*_wrong_with(told), *_wrong_cells(annotator.reader, told))]
     return found + [
         f"{count} of {what} in {group!r}" for (what, _, group), count in alike.items() if count > 1
     ]
 
 
-def _wrong_with(told: Told) -> Iterator[str]:
+def _wrong_with(told: Accessible) -> Iterator[str]:
     # A list that holds nothing has its purpose for a name, too: there Qt would tell what it is set to.
     yield from wrong_words(told.name, "" if told.role == "combo box" else told.description)
     if (state := _STATES.get(told.role)) is not None and state not in told.states:
@@ -84,7 +84,7 @@ def _wrong_with(told: Told) -> Iterator[str]:
         yield "neither to be written in nor to be read alone"
 
 
-def _wrong_cells(reader: Reader, told: Told) -> Iterator[str]:
+def _wrong_cells(reader: Reader, told: Accessible) -> Iterator[str]:
     """The titles of the columns, and what its first cells say."""
     if told.role != "table":
         return
@@ -100,60 +100,58 @@ def _wrong_cells(reader: Reader, told: Told) -> Iterator[str]:
             yield from (f"the cell {line}" for line in wrong_words(cell.name or "-", "") if "markup" in line)
 
 
-def tabs(person: Person) -> Iterator[str]:
+def tabs(annotator: Annotator) -> Iterator[str]:
     """The tabs of a page, each opened by its action; the page itself where it has none."""
-    here = [told for told, _ in shown(person) if told.role == "page tab"]
+    here = [told for told, _ in shown(annotator) if told.role == "page tab"]
     for tab in here:
-        person.reader.act(tab.at)
-        person.heard()
+        annotator.reader.act(tab.at)
+        annotator.received()
         yield tab.name
     if not here:
         yield ""
 
 
-def opened(person: Person, title: str) -> None:
-    """Wait for a window that is called so to have the keys."""
-    wait_for(lambda: title in person.window(), title)
+def opened(annotator: Annotator, title: str) -> None:
+    wait_for(lambda: title in annotator.window(), title)
 
 
-def unfold(person: Person) -> None:
-    """Show what is folded away."""
-    for told, _ in list(shown(person)):
+def unfold(annotator: Annotator) -> None:
+    for told, _ in list(shown(annotator)):
         if "shown below" in told.description and "checked" not in told.states:
-            person.reader.act(told.at)
-    person.heard()
+            annotator.reader.act(told.at)
+    annotator.received()
 
 
 def test_every_control_of_each_page_and_dialog_is_told(a_desk: Desk, tmp_path: Path) -> None:
     judged(tmp_path)
     found: dict[str, list[str]] = {}
-    with somebody(a_desk) as person, a_desk.program(_DEMO, home=tmp_path) as program:
-        person.reader.program()
-        person.lead_to("Judge, list item")
-        wait_for(lambda: person.window() == "demo.tsv - Tiebreak", "the dataset")
-        person.lead_to("1, cell", "ctrl+l")
-        person.lead_to("1, cell, selected", "space")
-        person.press("Return")
-        person.hears("Run 1 is open")
+    with somebody(a_desk) as annotator, a_desk.program(_DEMO, home=tmp_path) as program:
+        annotator.reader.program()
+        annotator.lead_to("Judge, list item")
+        wait_for(lambda: annotator.window() == "demo.tsv - Tiebreak", "the dataset")
+        annotator.lead_to("1, cell", "ctrl+l")
+        annotator.lead_to("1, cell, selected", "space")
+        annotator.press("Return")
+        annotator.hears("Run 1 is open")
         for number in range(1, 7):
-            person.press(f"ctrl+{number}")
-            unfold(person)
-            for tab in tabs(person):
-                found[f"page {number} {tab}"] = wrong(person)
+            annotator.press(f"ctrl+{number}")
+            unfold(annotator)
+            for tab in tabs(annotator):
+                found[f"page {number} {tab}"] = wrong(annotator)
         for title, keys in _DIALOGS.items():
             for key in ("ctrl+2", *keys):
-                person.press(key)  # one after the other: a menu has to open before its letters are keys
-            opened(person, title)
-            found[title] = wrong(person)
-            person.press("Escape")
-            wait_for(lambda: person.window() == "demo.tsv - Tiebreak", "the main window")
+                annotator.press(key)  # one after the other: a menu has to open before its letters are keys
+            opened(annotator, title)
+            found[title] = wrong(annotator)
+            annotator.press("Escape")
+            wait_for(lambda: annotator.window() == "demo.tsv - Tiebreak", "the main window")
         for button, title in _BY_ACTION.items():
-            person.press("ctrl+2")
-            person.reader.act(next(told.at for told, _ in shown(person) if told.name == button))
-            opened(person, title)
-            found[title] = wrong(person)
-            person.press("Escape")
-            wait_for(lambda: person.window() == "demo.tsv - Tiebreak", "the main window")
+            annotator.press("ctrl+2")
+            annotator.reader.act(next(told.at for told, _ in shown(annotator) if told.name == button))
+            opened(annotator, title)
+            found[title] = wrong(annotator)
+            annotator.press("Escape")
+            wait_for(lambda: annotator.window() == "demo.tsv - Tiebreak", "the main window")
         a_desk.press("ctrl+q")
         assert program.wait(60) == 0
     lines = [f"{place}: {line}" for place, wrongs in found.items() for line in wrongs]

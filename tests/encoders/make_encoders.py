@@ -4,8 +4,6 @@
 
 It needs what requirements-bertscore.txt names. The weights are random, and the vocabularies come from the
 sentences below: the files hold nobody's work. The same packages write the same files again.
-
-Knows: transformers, bert-score, llama.cpp's names for tensors and keys. Does not know: the engine.
 """
 
 import contextlib

@@ -1,7 +1,4 @@
-"""The encoders of the tests written again, with something else in them.
-
-Knows: the GGUF format through the `gguf` package. Does not know: the engine.
-"""
+"""The encoders of the tests written again, with something else in them."""
 
 import json
 from collections.abc import Callable, Mapping

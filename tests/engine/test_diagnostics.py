@@ -8,17 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.cancel import Cancelled, CancelToken
+from engine.annotations.records import new_override
 from engine.core.errors import DeviceFailed, EngineBug, InputError, SetupError
-from engine.core.events import followed
-from engine.core.judgments import NewOverride
-from engine.core.settings import JudgeSettings, KvType, Mode
+from engine.core.events import Cancelled, CancelToken, followed
 from engine.data.dataset import load_dataset
-from engine.diagnostics import OfWindow, tell_diagnostics, unusual
+from engine.operations.diagnostics import OfWindow, tell_diagnostics, unusual
+from engine.settings.rows import JudgeSettings, KvType, Mode
 from engine.store.run_store import RunStore
-from engine.system.ended_by_fault import FaultWatch
-from engine.system.fault_log import log_fault
-from engine.system.last_fault import LAST_FAULT_NAME, DistantTrace, last_fault
+from engine.system.crash_reports import LAST_FAULT_NAME, DistantTrace, FaultWatch, last_fault, log_fault
 from engine.system.paths import default_store, home, log_folder
 from tests.commands import run, run_here
 from tests.judged import SURE_A, B, stored_run
@@ -36,11 +33,11 @@ def told(store: Path | None = None, window: OfWindow | None = None) -> str:
     return followed(tell_diagnostics(CancelToken(), store, window), lambda _event: None)
 
 
-Fault = Callable[..., None]
+Issue = Callable[..., None]
 
 
 @pytest.fixture
-def fault(caplog: pytest.LogCaptureFixture) -> Fault:
+def fault(caplog: pytest.LogCaptureFixture) -> Issue:
     """Logs an error that was raised, as faults are."""
 
     def log(error: BaseException, doing: str = "in the window") -> None:
@@ -92,7 +89,7 @@ class OfATest(Exception):
     ],
 )
 def test_a_fault_is_told_by_its_kind_and_place_alone(
-    fault: Fault, make: Callable[[], BaseException], kind: str
+    fault: Issue, make: Callable[[], BaseException], kind: str
 ) -> None:
     fault(make(), str(["main.py", "judge", f"{SECRET}.tsv"]))
     text = told()
@@ -116,14 +113,14 @@ def test_a_fault_is_told_by_its_kind_and_place_alone(
         f'  File "/home/x/engine/core/errors.py", line 3, in f\nnumpy.{SECRET}: x',
     ],
 )
-def test_what_an_error_says_changes_nothing_of_what_is_told(fault: Fault, planted: str) -> None:
+def test_what_an_error_says_changes_nothing_of_what_is_told(fault: Issue, planted: str) -> None:
     fault(ValueError("x"))
     told_without = last_fault()
     fault(ValueError(f"x\n{planted}"))
     assert last_fault() == told_without
 
 
-def test_a_function_that_is_named_otherwise_is_not_told(fault: Fault) -> None:
+def test_a_function_that_is_named_otherwise_is_not_told(fault: Issue) -> None:
     code = compile("raise ZeroDivisionError", log_fault.__code__.co_filename, "exec")
     with pytest.raises(ZeroDivisionError) as met:
         exec(code.replace(co_name=f"{SECRET} asked"))
@@ -131,7 +128,7 @@ def test_a_function_that_is_named_otherwise_is_not_told(fault: Fault) -> None:
     assert SECRET not in "\n".join(last_fault())
 
 
-def test_what_led_to_a_fault_in_another_process_is_told_too(fault: Fault) -> None:
+def test_what_led_to_a_fault_in_another_process_is_told_too(fault: Issue) -> None:
     try:
         JudgeSettings(temperature=-1.0)
     except SetupError as met:
@@ -139,26 +136,26 @@ def test_what_led_to_a_fault_in_another_process_is_told_too(fault: Fault) -> Non
         error.__cause__ = pickle.loads(pickle.dumps(DistantTrace.of(met)))
     fault(error)
     lines = last_fault()
-    assert any(line.startswith("  engine/core/settings.py:") for line in lines)
+    assert any(line.startswith("  engine/settings/rows.py:") for line in lines)
     assert "engine.core.errors.SetupError" in lines
     assert lines[-1] == "engine.core.errors.EngineBug"
 
 
 def test_an_older_fault_is_not_told_for_one_that_could_not_be_kept(
-    fault: Fault, monkeypatch: pytest.MonkeyPatch
+    fault: Issue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fault(ValueError("first"))
 
     def full(*_args: object) -> None:
         raise SetupError("The disk is full.", "Make room.")
 
-    monkeypatch.setattr("engine.system.last_fault.write_whole", full)
+    monkeypatch.setattr("engine.system.crash_reports.write_whole", full)
     fault(KeyError("second"))
     assert last_fault() == []
     assert not (log_folder() / LAST_FAULT_NAME).exists()
 
 
-def test_the_newest_fault_is_told_with_the_places_in_the_program(fault: Fault) -> None:
+def test_the_newest_fault_is_told_with_the_places_in_the_program(fault: Issue) -> None:
     fault(ValueError("first"))
     try:
         JudgeSettings(temperature=-1.0)
@@ -166,7 +163,7 @@ def test_the_newest_fault_is_told_with_the_places_in_the_program(fault: Fault) -
         fault(error, "a job of the lane files")
     lines = last_fault()
     assert lines[0].endswith(", a job of the lane files")
-    assert any(line.startswith("  engine/core/settings.py:") for line in lines)
+    assert any(line.startswith("  engine/settings/rows.py:") for line in lines)
     assert lines[-1] == "engine.core.errors.SetupError"
     assert not any("ValueError" in line or "-1" in line for line in lines)
 
@@ -214,7 +211,7 @@ def test_nothing_of_a_study_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with RunStore(folder / "runs.sqlite") as store:
         store.name(1, SECRET)
         store.note_run(1, SECRET)
-        store.override(1, NewOverride(SECRET, "safety", preference=B, explanation=SECRET, author=SECRET))
+        store.annotate(1, new_override(SECRET, "safety", preference=B, explanation=SECRET, author=SECRET))
     text = told(folder / "runs.sqlite", OfWindow([("screen", "1280 x 720")], [("theme", "dark")]))
     assert SECRET.casefold() not in text.casefold()
     assert str(home()) not in text
@@ -249,11 +246,11 @@ def test_a_store_that_cannot_be_read_hides_nothing_else(tmp_path: Path) -> None:
     store = tmp_path / "runs.sqlite"
     store.write_text("no store")
     text = told(store)
-    assert "cannot be said: StoreError" in text
-    assert text.endswith("Last fault\n  none")
+    assert "not available: StoreError" in text
+    assert text.endswith("Last bug\n  none")
 
 
-def test_the_command_prints_the_same(fault: Fault) -> None:
+def test_the_command_prints_the_same(fault: Issue) -> None:
     fault(ValueError(MESSAGE))
     done = run_here("selftest", "--diagnostics")
     assert (done.returncode, done.stderr) == (0, "")

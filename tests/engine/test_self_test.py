@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from engine.core.cancel import Cancelled, CancelToken
-from engine.self_test import Check, self_test
+from engine.core.events import Cancelled, CancelToken
+from engine.operations.self_test import Check, self_test
 from engine.system.paths import cache_folder, data_folder, log_folder
 from tests.commands import run, run_here
 
@@ -22,7 +22,7 @@ NAMES = (
 
 
 def failed(checks: list[Check]) -> list[str]:
-    assert all(bool(check.remedy) is not check.passed for check in checks)
+    assert all(bool(check.hint) is not check.passed for check in checks)
     assert all(check.found for check in checks)
     return [check.name for check in checks if not check.passed]
 

@@ -13,10 +13,10 @@ from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from gui.window.overrides import guard_overrides
-from gui.work.lanes import EngineThreads
-from gui.work.state import State
-from gui.work.workspace import Workspace
+from gui.window.start import guard_overrides
+from gui.workspace.state import State
+from gui.workspace.threads import EngineThreads
+from gui.workspace.workspace import Workspace
 
 guard_overrides()  # as the application does
 

@@ -27,8 +27,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gui.kit.foreign_text import OneLine
-from gui.kit.painted import Painted
+from gui.widgets.foreign_text import OneLine
+from gui.widgets.labels import Painted
 
 _OF_TEXT = (QAbstractButton, QAbstractSpinBox, QComboBox, QLabel, QLineEdit)
 _INSIDE_OF_QT = (QAbstractItemView, QAbstractSpinBox, QComboBox, QHeaderView, QLineEdit, QStatusBar, QTabBar)

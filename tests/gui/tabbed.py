@@ -63,7 +63,7 @@ def wrong_by_keyboard(root: QWidget) -> list[str]:
 
 def _wrong_words(widget: QWidget) -> list[str]:
     """What a screen reader is told of a control: see `told.py`. The purpose of an empty box is said twice."""
-    described = "" if isinstance(widget, QComboBox) else spoken(widget, QAccessible.Text.Description)
+    described = "" if isinstance(widget, QComboBox) else announcements(widget, QAccessible.Text.Description)
     return [f"{called(widget)}: {line}" for line in wrong_words(spoken_name(widget), described)]
 
 
@@ -73,9 +73,11 @@ def _wrong_with_box(box: QComboBox) -> list[str]:
     On Linux the name that Qt tells of a box is its value: there the description has to say the purpose.
     """
     purpose, value = box.accessibleName(), box.currentText()
-    told = [spoken_name(box), spoken(box, QAccessible.Text.Description)]
+    told = [spoken_name(box), announcements(box, QAccessible.Text.Description)]
     wrong = [] if purpose and any(purpose in each for each in told) else [f"{called(box)} says no purpose"]
-    wrong += [f"{called(box)} is not {value!r}"] if spoken(box, QAccessible.Text.Value) != value else []
+    wrong += (
+        [f"{called(box)} is not {value!r}"] if announcements(box, QAccessible.Text.Value) != value else []
+    )
     return wrong + ([f"{purpose!r} says the value, too"] if value and purpose.endswith(f": {value}") else [])
 
 
@@ -123,10 +125,10 @@ def _seen(widget: QWidget) -> QRect:
 
 def spoken_name(widget: QWidget) -> str:
     """What a screen reader is told that a control is called."""
-    return spoken(widget, QAccessible.Text.Name)
+    return announcements(widget, QAccessible.Text.Name)
 
 
-def spoken(widget: QWidget, what: QAccessible.Text) -> str:
+def announcements(widget: QWidget, what: QAccessible.Text) -> str:
     """What a screen reader is told of a control."""
     return QAccessible.queryAccessibleInterface(widget).text(what)
 

@@ -38,5 +38,5 @@ def test_a_window_that_a_fault_ended_says_so_at_its_next_start(tmp_path: Path) -
     assert start(tmp_path, "lambda window: faulthandler._sigsegv()").returncode not in (0, 1, 2, 3)
     again = start(tmp_path, "filled")
     assert again.returncode == 0
-    assert "A fault of Tiebreak ended its window last time." in again.stdout
+    assert "A bug ended Tiebreak last time." in again.stdout
     assert "tiebreak.log" in again.stdout

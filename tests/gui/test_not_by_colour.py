@@ -11,29 +11,28 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.items import HUMAN_LABELS, HumanLabel, Preference, Tie
 from engine.core.prompt_text import Source, Span
-from gui.dataset.summary_panel import LabelLegend
-from gui.kit.bars import ShareBar
-from gui.kit.fields import Slider
-from gui.kit.label_mark import LETTERS, paint_label, paint_share
-from gui.kit.theme import Colours, ThemeWish, apply_theme
-from gui.kit.views import ListView
-from gui.reading.prompt_pane import InkSample, PromptPane, ShownPrompt
-from gui.weigh.run_weights import Wish
-from gui.weigh.weighing_jobs import MARGIN_BINS, Weighed
-from gui.weigh.win_charts import MarginChart, WinBars
+from gui.dataset.item_preview import LabelLegend
+from gui.results.run_weights import WeightsChoice
+from gui.results.weighted_scoring_jobs import MARGIN_BINS, WeightedResult
+from gui.results.win_charts import MarginChart, WinBars
+from gui.widgets.fields import Slider
+from gui.widgets.label_mark import LETTERS, ShareBar, paint_label, paint_share
+from gui.widgets.prompt_pane import InkSample, PromptPane, ShownPrompt
+from gui.widgets.theme import Colours, ThemeChoice, apply_theme
+from gui.widgets.views import ListView
 from tests.gui.painted import hard_to_read, painted_texts, pixels_of
 from tests.gui.seen import contrast, edge_contrast, picture
 
-BOTH = pytest.mark.parametrize("theme", [ThemeWish.LIGHT, ThemeWish.DARK])
+BOTH = pytest.mark.parametrize("theme", [ThemeChoice.LIGHT, ThemeChoice.DARK])
 EVERY: tuple[HumanLabel | None, ...] = (*HUMAN_LABELS, None)
-Dressed = Callable[[ThemeWish], Colours]
+Dressed = Callable[[ThemeChoice], Colours]
 
 
 @pytest.fixture
 def dressed(qapp: QApplication) -> Iterator[Dressed]:
     points = qapp.font().pointSizeF()
     yield lambda theme: apply_theme(qapp, theme, 100, points).colours
-    apply_theme(qapp, ThemeWish.LIGHT, 100, points)
+    apply_theme(qapp, ThemeChoice.LIGHT, 100, points)
 
 
 def shown(qtbot: QtBot, made: QWidget, width: int = 400, height: int = 260) -> QWidget:
@@ -47,11 +46,11 @@ def texts(made: QWidget) -> list[str]:
     return [each.text for each in painted_texts(made)]
 
 
-def weighed() -> Weighed:
+def weighed() -> WeightedResult:
     """Twice as many wins of A as of B, ties in the first bin."""
     bins = [(0, 0, 4), *([(4, 2, 0)] * (MARGIN_BINS - 1))]
-    wish = Wish({"safety": 1.0}, 0.5)
-    return Weighed(wish, 100, 0, (0.6, None), (0.3, None), (0.1, None), 5.0, bins, None)
+    request = WeightsChoice({"safety": 1.0}, 0.5)
+    return WeightedResult(request, 100, 0, (0.6, None), (0.3, None), (0.1, None), 5.0, bins, None)
 
 
 def most_frequent(shown: QImage, place: QRect) -> QColor:
@@ -69,7 +68,7 @@ def patterned(part: QImage) -> float:
 @pytest.mark.parametrize("label", EVERY, ids=str)
 @pytest.mark.parametrize("paint", [paint_label, paint_share])
 def test_the_mark_of_a_label_stands_out_and_its_letter_from_it(
-    dressed: Dressed, theme: ThemeWish, label: HumanLabel | None, paint: Callable[..., None]
+    dressed: Dressed, theme: ThemeChoice, label: HumanLabel | None, paint: Callable[..., None]
 ) -> None:
     used, palette = dressed(theme), QApplication.palette()
     for ground in (used.panel, used.field, used.window, used.hover):
@@ -89,7 +88,7 @@ def test_the_mark_of_a_label_stands_out_and_its_letter_from_it(
 
 @BOTH
 def test_bars_and_their_legends_have_the_letters_of_labels(
-    qtbot: QtBot, dressed: Dressed, theme: ThemeWish
+    qtbot: QtBot, dressed: Dressed, theme: ThemeChoice
 ) -> None:
     dressed(theme)
     bar, legend, wins = ShareBar("Safety"), LabelLegend(), WinBars()
@@ -106,7 +105,7 @@ def test_bars_and_their_legends_have_the_letters_of_labels(
 
 @BOTH
 def test_parts_of_the_histogram_differ_without_colours(
-    qtbot: QtBot, dressed: Dressed, theme: ThemeWish
+    qtbot: QtBot, dressed: Dressed, theme: ThemeChoice
 ) -> None:
     """A is plain, B has lines and ties have dots of another grey; the legend says which is which."""
     used, made = dressed(theme), MarginChart()
@@ -155,7 +154,7 @@ def _line_of(sample: InkSample) -> str:
 
 
 @BOTH
-def test_what_is_chosen_has_a_bar_at_its_left(qtbot: QtBot, dressed: Dressed, theme: ThemeWish) -> None:
+def test_what_is_chosen_has_a_bar_at_its_left(qtbot: QtBot, dressed: Dressed, theme: ThemeChoice) -> None:
     dressed(theme)
     view = ListView()
     view.addItems(["one", "two"])
@@ -169,7 +168,7 @@ def test_what_is_chosen_has_a_bar_at_its_left(qtbot: QtBot, dressed: Dressed, th
 
 
 @BOTH
-def test_parts_of_controls_stand_out(qtbot: QtBot, dressed: Dressed, theme: ThemeWish) -> None:
+def test_parts_of_controls_stand_out(qtbot: QtBot, dressed: Dressed, theme: ThemeChoice) -> None:
     """The box of a check mark, and the mark in it, the handles of a slider and of a scroll bar."""
     dressed(theme)
     box, slider, area = QCheckBox(), Slider(Qt.Orientation.Horizontal), QScrollArea()

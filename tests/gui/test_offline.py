@@ -24,10 +24,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QDeadlineTimer, QEventLoop, QTimer
 from gui.app import make_application
-from gui.work.lanes import Lane
+from gui.workspace.threads import ThreadName
 from gui.window.frame import MainWindow
-from gui.window.interior import Interior
-from gui.work.page_name import PageName
+from gui.window.main_content import MainContent
+from gui.workspace.state import PageName
 
 def until(reached):
     patience = QDeadlineTimer(60_000)
@@ -35,23 +35,23 @@ def until(reached):
         loop = QEventLoop()
         QTimer.singleShot(20, loop.quit)
         loop.exec()
-        assert not patience.hasExpired(), interior.notices.text
+        assert not patience.hasExpired(), main_content.notices.text
 
 app = make_application([])
 frame = MainWindow()
 frame.show()
-interior = Interior(frame)
-interior.begin(Path(sys.argv[1]))
-until(lambda: interior.judge.can_run)
-interior.judge.settings.show_setup(replace(interior.judge.setup(), threads=1))
-until(lambda: interior.judge.can_run)
-interior.run()
-until(lambda: interior.workspace.run is not None)
+main_content = MainContent(frame)
+main_content.begin(Path(sys.argv[1]))
+until(lambda: main_content.judge.can_run)
+main_content.judge.settings.show_setup(replace(main_content.judge.setup(), threads=1))
+until(lambda: main_content.judge.can_run)
+main_content.run()
+until(lambda: main_content.workspace.run is not None)
 for page in PageName:
     frame.show_page(page)
-    until(lambda: not any(interior.threads.busy(lane) for lane in Lane))
-interior.end()
-print("judged", interior.workspace.run.results.run.judged)
+    until(lambda: not any(main_content.threads.busy(thread) for thread in ThreadName))
+main_content.end()
+print("judged", main_content.workspace.run.results.run.judged)
 """
 
 

@@ -14,34 +14,31 @@ import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
 
-from engine.core.cancel import Cancelled, CancelToken
+from engine.core.events import Cancelled, CancelToken
 from engine.core.health import HealthVerdict, Sign
 from engine.core.items import Item, Order
 from engine.core.judgments import Judgment, Unscored
-from engine.core.log_probs import FloatArray
+from engine.core.numeric import FloatArray
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings, KvType, MachineSettings, Mode
 from engine.data.dataset import Dataset, load_dataset
-from engine.decisions.health import run_health
-from engine.decisions.run_results import RunResults, load_results
-from engine.decisions.sentences import repeats_a_sentence
-from engine.gguf.judge_file import read_model_file
-from engine.judge.plan import RunPlan, open_model
-from engine.judge.run import run_judging
+from engine.judging.plan import RunPlan, open_model
+from engine.judging.run import run_judging
 from engine.llama.context import SessionShape
-from engine.llama.model import LlamaModel
+from engine.llama.model import BranchTokens, LlamaModel
 from engine.llama.session import LlamaSession
-from engine.llama.token_tree import BranchTokens
-from engine.loading.checked_model import checked_model
-from engine.loading.templates import chat_template
-from engine.prompt.chat_template import ChatTemplate
+from engine.models.checked_model import checked_model
+from engine.models.model_file import read_model_file
+from engine.models.templates import chat_template
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import build_prompt
+from engine.prompt.template import ChatTemplate
 from engine.prompt.tokens import stem_tokens, tokenize_prompt
+from engine.results.health import repeats_a_sentence, run_health
+from engine.results.run_results import RunResults, load_results
+from engine.settings.rows import JudgeSettings, KvType, MachineSettings, Mode
 from engine.store.run_store import RunStore
-from gui.judge.run_control import RunControl
-from gui.judge.usual_setup import usual_setup
-from gui.work.workspace import Workspace
+from gui.judge.run_control import RunControl, default_setup
+from gui.workspace.workspace import Workspace
 from models.smollm2 import SMOLLM2, FetchError, bring
 from tests.commands import run, start, wait_until
 
@@ -169,9 +166,9 @@ def test_long_development_items_are_judged_and_explained(
     results = judged(plan_of(smollm2, dataset, settings), tmp_path / "runs.sqlite")
     assert min(len(item.output_a) for item in dataset) > 1000
     for judgment in judgments_of(results):
-        assert judgment.format_mass is not None
-        assert 0.05 < judgment.format_mass < 0.95
-        assert {reading.order for reading in judgment.readings} == set(Order)
+        assert judgment.answer_mass is not None
+        assert 0.05 < judgment.answer_mass < 0.95
+        assert {reading.order for reading in judgment.raw_predictions} == set(Order)
         assert judgment.explanation is not None
         assert judgment.explanation.text.isascii()
         assert not repeats_a_sentence(judgment.explanation.text)
@@ -237,14 +234,14 @@ def test_the_window_judges_with_it_and_says_that_it_does_not_judge(
 ) -> None:
     control = RunControl(workspace)
     setup = replace(
-        usual_setup(),
+        default_setup(),
         dataset_path=short_items,
         model_path=smollm2,
         mode=Mode.LABELS,
         criteria=ONE.names,
         threads=1,
     )
-    with qtbot.waitSignal(control.health_seen, timeout=60_000) as seen:
+    with qtbot.waitSignal(control.health_seen, timeout=180_000) as seen:
         control.start(setup)
     qtbot.waitUntil(lambda: not control.running, timeout=30_000)
     (health,) = seen.args
@@ -253,4 +250,4 @@ def test_the_window_judges_with_it_and_says_that_it_does_not_judge(
     assert workspace.run is not None
     found = run_health(workspace.run.results)
     assert found.verdict is HealthVerdict.DOES_NOT_JUDGE
-    assert {Sign.FORMAT_MASS, Sign.FLIPPED} <= {symptom.sign for symptom in found.symptoms}
+    assert {Sign.ANSWER_MASS, Sign.FLIPPED} <= {symptom.sign for symptom in found.symptoms}

@@ -21,7 +21,7 @@ def test_no_display_is_said_with_the_next_step(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(SetupError, match="no display") as caught:
         screen.check()
-    assert str(caught.value.remedy) == "Open it on a computer with a screen, or over ssh -X."
+    assert str(caught.value.hint) == "Open it on a computer with a screen, or over ssh -X."
 
 
 def test_a_display_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

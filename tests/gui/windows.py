@@ -7,15 +7,15 @@ import shutil
 
 from PySide6.QtCore import QCoreApplication, QEvent
 
-from gui.window.interior import Interior
-from gui.work.state import State
+from gui.window.main_content import MainContent
+from gui.workspace.state import State
 
 
-def end_window(interior: Interior) -> None:
+def end_window(main_content: MainContent) -> None:
     """Close a window in which nothing runs, and end it: each change of style takes longer with it."""
-    interior.frame.close()
-    ended = interior.end()
-    interior.frame.deleteLater()
+    main_content.frame.close()
+    ended = main_content.end()
+    main_content.frame.deleteLater()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     assert ended
 

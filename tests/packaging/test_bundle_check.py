@@ -10,6 +10,10 @@ import bundle_check
 import pytest
 import shiboken6
 from bundle_check import needs, size_report, sizes
+from smoke_trial import judged_in
+
+from tests.commands import run_here
+from tests.conftest import DEMO_ITEMS
 
 linux_only = pytest.mark.skipif(
     sys.platform != "linux" or not shutil.which("readelf"), reason="looks into ELF files with readelf"
@@ -45,58 +49,43 @@ def add_libraries(bundle: Path) -> None:
 
 
 @linux_only
-def test_what_is_lacking_is_named_with_who_needs_it(bundle: Path) -> None:
+def test_what_is_lacking_is_named_with_who_needs_it_and_ends_the_check_with_1(
+    bundle: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     system, lacking, glibc = needs(bundle)
-    assert lacking[own_library().name] == {USER}
-    assert lacking["libstdc++.so.6"] == {USER}
+    assert lacking[own_library().name] == lacking["libstdc++.so.6"] == {USER}
     assert "libc.so.6" in system
     assert not system & lacking.keys()
     assert (2, 2) <= glibc < (3, 0)
+    assert bundle_check.main([str(bundle)]) == 1
+    assert f"LACKS {own_library().name}, which these are linked with: {USER}" in capsys.readouterr().out
 
 
 @linux_only
-def test_with_the_lacking_libraries_there_nothing_lacks(bundle: Path) -> None:
+def test_of_a_whole_bundle_nothing_lacks_and_it_is_said_what_it_needs(
+    bundle: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     add_libraries(bundle)
     assert not needs(bundle)[1]
+    assert bundle_check.main([str(bundle)]) == 0
+    out = capsys.readouterr().out
+    assert "LACKS" not in out
+    assert "Needs glibc 2." in out
+    assert "libc.so.6" in out
 
 
 @linux_only
-def test_a_library_may_lie_in_any_folder_of_the_bundle_and_be_a_link(bundle: Path) -> None:
+@pytest.mark.parametrize("target", ["renamed.so", "gone.so"])
+def test_a_library_may_be_a_link_into_any_folder_unless_to_nothing(bundle: Path, target: str) -> None:
     shutil.copy(own_library(), bundle / "_internal" / "shiboken6" / "renamed.so")
-    (bundle / "_internal" / own_library().name).symlink_to("shiboken6/renamed.so")
-    assert own_library().name not in needs(bundle)[1]
-
-
-@linux_only
-def test_a_link_to_nothing_does_not_count_as_there(bundle: Path) -> None:
-    (bundle / "_internal" / own_library().name).symlink_to("shiboken6/gone.so")
-    assert needs(bundle)[1][own_library().name] == {USER}
+    (bundle / "_internal" / own_library().name).symlink_to(f"shiboken6/{target}")
+    assert (own_library().name in needs(bundle)[1]) is (target == "gone.so")
 
 
 @linux_only
 def test_files_that_are_no_libraries_need_nothing(bundle: Path) -> None:
     (bundle / USER).write_bytes(b"\x7fEL")
     assert needs(bundle) == (set(), {}, (0, 0))
-
-
-@linux_only
-def test_a_bundle_that_lacks_something_exits_with_1_and_says_what(
-    bundle: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert bundle_check.main([str(bundle)]) == 1
-    assert f"LACKS {own_library().name}, which these are linked with: {USER}" in capsys.readouterr().out
-
-
-@linux_only
-def test_a_whole_bundle_exits_with_0_and_says_what_it_needs(
-    bundle: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    add_libraries(bundle)
-    assert bundle_check.main([str(bundle)]) == 0
-    out = capsys.readouterr().out
-    assert "LACKS" not in out
-    assert "Needs glibc 2." in out
-    assert "libc.so.6" in out
 
 
 @pytest.fixture
@@ -125,7 +114,7 @@ def test_the_library_for_gpus_may_lack_the_finder_of_drivers_and_that_is_said(
     assert bundle_check.main([str(bundle)]) == 0
     always, alone = capsys.readouterr().out.splitlines()[-2:]
     assert "libvulkan" not in always
-    assert alone == "For a GPU alone it needs libvulkan.so.1, and runs without."
+    assert alone == "Only for a GPU it needs libvulkan.so.1; it runs without."
 
 
 @linux_only
@@ -150,7 +139,7 @@ def test_wrong_arguments_exit_with_2_and_usage(
 
 @pytest.fixture
 def weighed(tmp_path: Path) -> Path:
-    """A folder whose parts weigh 12 MB, 3 MB and 5 bytes."""
+    """A folder whose parts weigh 12 MB, 3 MB and 5 bytes; a link in it weighs nothing."""
     folder = tmp_path / "tiebreak-1"
     for name, size in (
         ("_internal/pyarrow/lib.so", 2_000_000),
@@ -160,6 +149,8 @@ def weighed(tmp_path: Path) -> Path:
     ):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(bytes(size))
+    if sys.platform != "win32":  # links need rights there
+        (folder / "_internal" / "pyarrow" / "link.so").symlink_to("deep/libarrow.so")
     return folder
 
 
@@ -167,24 +158,22 @@ def test_sizes_are_those_of_the_entries_of_the_folder_of_contents(weighed: Path)
     assert sizes(weighed) == {"pyarrow": 12_000_000, "libz.so.1": 3_000_000, "tiebreak": 5}
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
-def test_a_link_weighs_nothing(weighed: Path) -> None:
-    before = sizes(weighed)
-    (weighed / "_internal" / "libarrow.so").symlink_to("pyarrow/deep/libarrow.so")
-    assert sizes(weighed) == before
-
-
-def test_the_report_names_the_largest_first_with_what_it_is_for(weighed: Path) -> None:
+def test_the_report_names_the_largest_first_with_what_it_is_for_and_ten_at_most(weighed: Path) -> None:
     whole, first, second, third = size_report(weighed).splitlines()
     assert whole == "tiebreak-1: 15 MB unpacked, 3 parts. The largest:"
     assert first.split()[:4] == ["12.0", "MB", "pyarrow", "Parquet"]
     assert second.split() == ["3.0", "MB", "libz.so.1"]
     assert third.split()[2] == "tiebreak"
-
-
-def test_the_report_names_ten_parts_at_most(weighed: Path) -> None:
     for number in range(20):
         (weighed / f"small{number}").write_bytes(b".")
     lines = size_report(weighed).splitlines()
     assert "23 parts" in lines[0]
     assert len(lines) == 11
+
+
+# What the trial of a bundle reads of what the program prints
+
+
+def test_the_trial_reads_how_many_items_a_run_holds(demo_store: Path, tmp_path: Path) -> None:
+    assert judged_in(run_here("runs", "--store", demo_store).stdout) == DEMO_ITEMS
+    assert judged_in(run_here("runs", "--store", tmp_path / "none.sqlite").stdout) == 0

@@ -9,10 +9,14 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from PySide6.QtWidgets import QApplication
+from film import Film
+from PIL import Image, ImageColor
+from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QApplication, QDialog, QWidget
+from pytestqt.qtbot import QtBot
 
 from engine.core import RELEASED, VERSION
-from gui.window.icons import MARK, mark
+from gui.window.frame import MARK, mark
 from main import main
 from tests.commands import ROOT
 
@@ -67,12 +71,9 @@ def test_only_the_version_and_the_day_are_left_to_fill_in() -> None:
     assert "@" not in ENTRY.read_text("utf-8")
 
 
-def test_the_version_is_three_numbers_that_fit_into_a_windows_resource() -> None:
+def test_the_version_is_three_numbers_that_fit_into_a_windows_resource_and_has_a_day() -> None:
     assert re.fullmatch(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)", VERSION)
     assert max(int(part) for part in VERSION.split(".")) < 2**16
-
-
-def test_the_day_of_the_version_is_an_iso_date() -> None:
     assert date.fromisoformat(RELEASED).isoformat() == RELEASED
 
 
@@ -99,14 +100,8 @@ def test_the_mark_is_drawn_in_the_size_that_is_asked_for_and_fills_it(qapp: QApp
     columns, rows = {x for x, _ in drawn}, {y for _, y in drawn}
     assert max(columns) - min(columns) > side // 2
     assert max(rows) - min(rows) > side // 2
-
-
-def test_the_mark_has_more_than_one_colour(qapp: QApplication) -> None:
-    image = mark(64).toImage()
-    opaque = [
-        image.pixelColor(x, y) for x in range(64) for y in range(64) if image.pixelColor(x, y).alpha() == 255
-    ]
-    assert len({colour.name() for colour in opaque}) > 1
+    colours = [image.pixelColor(x, y) for x, y in drawn]
+    assert len({colour.name() for colour in colours if colour.alpha() == 255}) > 1
 
 
 def test_the_mark_is_an_svg_that_needs_nothing_else() -> None:
@@ -114,3 +109,58 @@ def test_the_mark_is_an_svg_that_needs_nothing_else() -> None:
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert not [name for element in root.iter() for name in element.attrib if name.endswith("href")]
     assert Path(MARK).read_bytes().isascii()
+
+
+# The animated picture: what is in its frames, how long they stand
+
+
+SIZE = (320, 200)
+GROUND, DIALOG = "#b0609c", "#2a9d74"
+
+
+def a_window(qtbot: QtBot) -> QWidget:
+    window = QWidget()
+    qtbot.addWidget(window)
+    window.setStyleSheet(f"QWidget {{ background: {GROUND}; }} QDialog {{ background: {DIALOG}; }}")
+    window.setFixedSize(*SIZE)
+    with qtbot.waitExposed(window):
+        window.show()
+    return window
+
+
+def frames_of(path: Path) -> list[tuple[Image.Image, int]]:
+    frames = []
+    with Image.open(path) as film:
+        for number in range(getattr(film, "n_frames", 1)):
+            film.seek(number)
+            frames.append((film.convert("RGB"), film.info["duration"]))
+    return frames
+
+
+def test_a_film_shows_window_pointer_dialog_and_key_and_holds_what_does_not_change(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    window, film = a_window(qtbot), Film(SIZE)
+    film.add(window, "Nothing yet", "", None, 1.5)
+    film.add(window, "Nothing yet", "", None, 0.5)
+    film.add(window, "It comes", "Ctrl+E", QPoint(20, 20), 1)
+    dialog = QDialog(window)
+    dialog.setFixedSize(100, 60)
+    dialog.move(window.pos() + QPoint(150, 80))
+    with qtbot.waitExposed(dialog):
+        dialog.show()
+    film.add(window, "There it is", "", QPoint(20, 20), 2)
+    film.save(tmp_path / "film.gif")
+    (empty, first), (pressed, second), (shown, third) = frames_of(tmp_path / "film.gif")
+    assert (first, second, third) == (2000, 1000, 2000)
+    assert film.seconds == 5
+    place = (window.width() - 10, window.height() - 10)
+    assert {frame.getpixel(place) for frame in (empty, pressed, shown)} == {ImageColor.getrgb(GROUND)}
+    assert empty.getpixel((24, 30)) == ImageColor.getrgb(GROUND)
+    assert pressed.getpixel((24, 30)) == ImageColor.getrgb("#1c2024")
+    assert pressed.getpixel((20, SIZE[1] + 22)) == ImageColor.getrgb("#f0b860")
+    at_dialog = (200, 110)
+    assert [frame.getpixel(at_dialog) for frame in (pressed, shown)] == [
+        ImageColor.getrgb(GROUND),
+        ImageColor.getrgb(DIALOG),
+    ]

@@ -14,6 +14,7 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
+import wheels
 from packaging.requirements import Requirement
 
 from engine.core import VERSION
@@ -108,7 +109,13 @@ def test_no_name_of_a_checkout_is_left(placed: Path) -> None:
 
 @pytest.mark.slow
 def test_what_comes_with_the_program_comes_with_the_copy(placed: Path) -> None:
-    for name in ("models/demo-judge.gguf", "examples/demo.tsv", "gui/kit/theme.qss", "LICENSE", "py.typed"):
+    for name in (
+        "models/demo-judge.gguf",
+        "examples/demo.tsv",
+        "gui/widgets/theme.qss",
+        "LICENSE",
+        "py.typed",
+    ):
         assert (placed / "tiebreak" / name).is_file()
 
 
@@ -193,3 +200,32 @@ def test_the_version_stands_in_one_place() -> None:
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert 'path = "engine/core/__init__.py"' in project
     assert VERSION not in project
+
+
+# What of a lock is asked for on each system, and what is said to lack
+
+
+LOCK = (
+    "colorama==0.4.6 ; sys_platform == 'win32' \\\n    --hash=sha256:00\n"
+    "llama-cpp-python==0.3.36 \\\n    --hash=sha256:00\n"
+    "macholib==1.16.4 ; sys_platform == 'darwin' \\\n    --hash=sha256:00\n"
+    "numpy==2.4.6 ; python_full_version < '3.12' \\\n    --hash=sha256:00\n"
+    "numpy==2.5.5 ; python_full_version >= '3.12' \\\n    --hash=sha256:00\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("system", "python", "expected"),
+    [
+        ("win_amd64", "3.11", ["colorama==0.4.6", "numpy==2.4.6"]),
+        ("macosx_14_0_arm64", "3.13", ["macholib==1.16.4", "numpy==2.5.5"]),
+    ],
+)
+def test_a_lock_is_read_as_that_system_reads_it(system: str, python: str, expected: list[str]) -> None:
+    assert list(wheels.pinned(LOCK, system, python)) == expected
+
+
+def test_what_lacks_is_named_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wheels, "_are_there", lambda wanted, *_: "gone==1" not in wanted)
+    assert wheels.without_wheel(["a==1", "b==2", "gone==1", "c==3"], "win_amd64", "3.11") == ["gone==1"]
+    assert wheels.without_wheel(["a==1"], "win_amd64", "3.11") == []

@@ -100,26 +100,18 @@ def unescaped(found: re.Match[str]) -> str:
     return {"s": " ", "n": "\n", "t": "\t", "r": "\r", "\\": "\\"}[found[1]]
 
 
-def test_it_installs_and_the_command_works(bundle: Path, home: Path) -> None:
-    program = installed(bundle, home)
+def test_it_installs_what_the_desktop_reads_and_a_command_that_needs_no_archive(
+    bundle: Path, home: Path
+) -> None:
+    program, share = installed(bundle, home), home / ".local" / "share"
     assert files(program) == files(bundle)
-    assert say(home / ".local" / "bin" / "tiebreak", "a b", "ö") == ["Tiebreak", "a b", "ö"]
     assert (program / "_internal" / "link.so").read_bytes() == TEMPLATE.encode()
-
-
-def test_what_the_desktop_reads_lies_where_it_looks(bundle: Path, home: Path) -> None:
-    installed(bundle, home)
-    share = home / ".local" / "share"
     for name in files(bundle / "share"):
         assert (share / name).is_file(), name
         if not name.endswith(".desktop"):
             assert (share / name).read_bytes() == (bundle / "share" / name).read_bytes()
-
-
-def test_the_installed_files_alone_are_enough(bundle: Path, home: Path) -> None:
-    installed(bundle, home)
     shutil.rmtree(bundle)
-    assert say(home / ".local" / "bin" / "tiebreak", "x") == ["Tiebreak", "x"]
+    assert say(home / ".local" / "bin" / "tiebreak", "a b", "ö") == ["Tiebreak", "a b", "ö"]
 
 
 @pytest.mark.parametrize(
@@ -152,12 +144,16 @@ def test_a_second_install_replaces_the_first(bundle: Path, home: Path) -> None:
     assert not program.with_name("tiebreak-program.new").exists()
 
 
-def test_what_an_interrupted_install_left_is_in_nobodys_way(bundle: Path, home: Path) -> None:
+def test_what_an_interrupted_install_left_is_in_nobodys_way_and_goes(bundle: Path, home: Path) -> None:
     program = home / ".local" / "share" / "tiebreak-program"
-    program.with_name("tiebreak-program.new").mkdir(parents=True)
-    (program.with_name("tiebreak-program.new") / "half").touch()
+    half = program.with_name("tiebreak-program.new")
+    half.mkdir(parents=True)
+    (half / "half").touch()
     installed(bundle, home)
     assert files(program) == files(bundle)
+    shutil.copytree(bundle, half, symlinks=True)
+    assert run(bundle / "install.sh", home, "--remove").returncode == 0
+    assert files(home) == set()
 
 
 @pytest.fixture
@@ -192,13 +188,9 @@ def test_remove_takes_every_file_it_made_and_leaves_all_others(
     bundle: Path, home: Path, from_installed: bool
 ) -> None:
     for name in (
-        ".local/share/Tiebreak/runs.sqlite",
-        ".local/share/Tiebreak/models/own.gguf",
-        ".local/share/applications/other.desktop",
-        ".local/share/icons/hicolor/64x64/apps/other.png",
-        ".local/bin/other",
-        ".cache/Tiebreak/models.sqlite",
-        ".local/state/Tiebreak/log/tiebreak.log",
+        *(".local/share/Tiebreak/runs.sqlite", ".local/share/Tiebreak/models/own.gguf"),
+        *(".local/share/applications/other.desktop", ".local/share/icons/hicolor/64x64/apps/other.png"),
+        *(".local/bin/other", ".cache/Tiebreak/models.sqlite", ".local/state/Tiebreak/log/tiebreak.log"),
     ):
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_text(name, encoding="ascii")
@@ -211,13 +203,6 @@ def test_remove_takes_every_file_it_made_and_leaves_all_others(
     assert not program.exists()
     for folder in (".local/share/Tiebreak", ".cache/Tiebreak", ".local/state/Tiebreak"):
         assert str(home / folder) in done.stdout
-
-
-def test_remove_leaves_nothing_of_an_interrupted_install(bundle: Path, home: Path) -> None:
-    program = installed(bundle, home)
-    shutil.copytree(bundle, program.with_name("tiebreak-program.new"), symlinks=True)
-    assert run(bundle / "install.sh", home, "--remove").returncode == 0
-    assert files(home) == set()
 
 
 def test_remove_says_where_nothing_is_installed(bundle: Path, home: Path) -> None:
@@ -319,18 +304,17 @@ def test_a_command_of_that_name_that_is_not_ours_stays_and_the_program_is_instal
     assert command.read_text("ascii") == "somebody else's"
 
 
-@pytest.mark.parametrize("to", ["/usr/bin/true", "gone"])
-def test_a_link_of_that_name_that_is_not_ours_stays(bundle: Path, home: Path, to: str) -> None:
+@pytest.mark.parametrize("to", ["/usr/bin/true", "gone", None], ids=["a link", "a dead link", "a folder"])
+def test_a_link_or_folder_of_that_name_stays_as_it_is(bundle: Path, home: Path, to: str | None) -> None:
     command = home / ".local" / "bin" / "tiebreak"
     command.parent.mkdir(parents=True)
-    command.symlink_to(to)
+    if to is None:
+        command.mkdir()
+    else:
+        command.symlink_to(to)
     program = installed(bundle, home)
     assert run(program / "install.sh", home, "--remove").returncode == 0
-    assert command.readlink() == Path(to)
-
-
-def test_a_folder_of_that_name_gets_nothing_put_into_it(bundle: Path, home: Path) -> None:
-    folder = home / ".local" / "bin" / "tiebreak"
-    folder.mkdir(parents=True)
-    installed(bundle, home)
-    assert list(folder.iterdir()) == []
+    if to is None:
+        assert list(command.iterdir()) == []
+    else:
+        assert command.readlink() == Path(to)

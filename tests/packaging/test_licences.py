@@ -10,7 +10,7 @@ import pytest
 from licences import OWN_TEXTS, collect_licences
 from parts import Origin, Part
 
-from gui.window.help_dialogs import PACKAGES
+from gui.window.dialogs import PACKAGES
 from tests.commands import ROOT
 
 TIEBREAK = Part(Origin.TIEBREAK, "Tiebreak")

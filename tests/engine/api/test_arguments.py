@@ -13,7 +13,7 @@ import pytest
 
 import tiebreak
 from engine.api.arguments import taken
-from engine.api.measured import FittedCalibration
+from engine.api.tables import FittedCalibration
 from engine.core.errors import SetupError
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -84,7 +84,7 @@ def refusal(call: Callable[..., object], given: dict[str, Any]) -> tuple[str, st
     try:
         call(*many, **{name: value for name, value in given.items() if name != "others"})
     except tiebreak.Refused as refused:
-        return refused.problem, refused.remedy
+        return refused.problem, refused.hint
     return None
 
 
@@ -98,12 +98,12 @@ def test_a_value_of_a_wrong_kind_is_refused_or_works(
     owner, _, method = name.partition(".")
     call = getattr(objects[owner], method) if method else getattr(tiebreak, owner)
     parameters = inspect.signature(call).parameters
-    usual = {one: value for one, value in valid(objects, tmp_path).items() if one in parameters}
+    by_default = {one: value for one, value in valid(objects, tmp_path).items() if one in parameters}
     for parameter, declared in parameters.items():
         for kind, value in WRONG.items():
             if value is declared.default:
                 continue
-            said = refusal(call, {**usual, parameter: value})
+            said = refusal(call, {**by_default, parameter: value})
             assert said is None or (all(said) and len("".join(said)) < 2000), (parameter, kind, said)
 
 

@@ -13,10 +13,11 @@ import pandas as pd
 import pytest
 
 import tiebreak
-from engine.commands import evaluate, judge, runs
-from engine.core.cancel import CancelToken
-from engine.core.run_setup import RunSetup
-from engine.core.settings import rows_of
+from engine.api.refused import heard
+from engine.core.events import CancelToken
+from engine.operations.judge import prepare
+from engine.settings.rows import Surface, rows_on
+from main import parser_of
 from tests.commands import run_here
 
 pytestmark = pytest.mark.filterwarnings("ignore::engine.api.refused.TiebreakNotice")
@@ -26,6 +27,10 @@ ELSEWHERE = {
     **dict.fromkeys(("cluster", "task_items", "mixed_builds", "certificates", "plain_tcp"), "the command"),
 }
 """Options of `judge` that are no parameters of a Judge or of its runs, and what there is instead."""
+
+
+OPTION = {"methods": "method"}
+"""Options by the names of parameters that have other ones."""
 
 
 def options_of(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
@@ -42,14 +47,16 @@ def annotations() -> dict[str, Any]:
 
 
 def test_every_option_of_judge_is_a_parameter() -> None:
-    options, parameters = set(options_of(judge.parser())), set(annotations())
+    options, parameters = set(options_of(parser_of("judge"))), set(annotations())
+    parameters = {OPTION.get(name, name) for name in parameters}
     assert options - parameters == set(ELSEWHERE)
     assert parameters <= options
 
 
 def test_every_setting_that_a_person_chooses_is_a_parameter() -> None:
-    chosen = {row.name for row in rows_of(RunSetup) if row.help}
-    assert chosen <= {each.name for each in fields(tiebreak.Judge)}
+    offered = {row.name for row in rows_on(Surface.API)}
+    assert offered == {row.name for row in rows_on(Surface.JUDGE) if row.help}
+    assert offered <= {each.name for each in fields(tiebreak.Judge)}
 
 
 def choices(annotation: Any) -> list[str] | None:
@@ -59,20 +66,20 @@ def choices(annotation: Any) -> list[str] | None:
 
 
 def test_a_parameter_takes_the_words_of_its_option() -> None:
-    options = options_of(judge.parser())
+    options = options_of(parser_of("judge"))
     for name, annotation in annotations().items():
-        assert (choices(annotation) or None) == (options[name].choices or None), name
+        assert (choices(annotation) or None) == (options[OPTION.get(name, name)].choices or None), name
 
 
 def test_the_tools_and_models_of_the_commands_are_those_of_a_run() -> None:
-    actions = next(action for action in runs.parser()._actions if isinstance(action.choices, dict))
+    actions = next(action for action in parser_of("runs")._actions if isinstance(action.choices, dict))
     assert isinstance(actions.choices, dict)
     known = options_of(actions.choices["export"])["tool"].choices
     of_export = inspect.signature(tiebreak.Run.export).parameters
     assert choices(of_export["tool"].annotation) == list(known or ())
     needs_models = {"encoder", "judge_model", "threads"}
     assert needs_models <= set(inspect.signature(tiebreak.Run.evaluate).parameters)
-    assert needs_models <= set(options_of(evaluate.parser()))
+    assert needs_models <= set(options_of(parser_of("evaluate")))
 
 
 @contextmanager
@@ -86,7 +93,7 @@ def notices() -> Iterator[list[str]]:
 
 
 @pytest.fixture
-def contests(demo_gold: Path) -> pd.DataFrame:
+def comparisons(demo_gold: Path) -> pd.DataFrame:
     """Items of which `good` wrote each better response; of ties it wrote A."""
     rows = tiebreak.read(demo_gold)
     is_b = rows["overall_quality_preference"] == "B"
@@ -99,24 +106,24 @@ def contests(demo_gold: Path) -> pd.DataFrame:
 
 @pytest.mark.slow
 def test_it_stops_once_it_is_sure_and_goes_on_as_the_command_does(
-    judge: tiebreak.Judge, contests: pd.DataFrame, tmp_path: Path
+    judge: tiebreak.Judge, comparisons: pd.DataFrame, tmp_path: Path
 ) -> None:
     asked = replace(judge, criteria="overall_quality")
     with notices() as said:
-        run = asked.run(contests, until="sure", progress=False)
+        run = asked.run(comparisons, until="significant", progress=False)
     assert not run.complete
     assert any("the run stopped there" in text and "poor is worse than good" in text for text in said)
     assert not any("not judged yet" in text for text in said)
     path, out = tmp_path / "contests.parquet", tmp_path / "out.tsv"
-    contests.to_parquet(path)
+    comparisons.to_parquet(path)
     words: list[object] = ["--model", "demo", "--mode", "labels", "--criteria", "overall_quality"]
     words += ["--context", 4096, "--threads", 1, "--store", judge.store]
-    done = run_here("judge", path, *words, "--until", "sure", "--out", out)
+    done = run_here("judge", path, *words, "--until", "significant", "--out", out)
     assert done.returncode == 0, done.stderr
     assert out.read_bytes() == run.submission(tmp_path / "by_call.tsv").read_bytes()
-    with pytest.raises(tiebreak.Refused, match="cannot go on until 'soon'"):
-        asked.run(contests, until="soon", progress=False)  # type: ignore[arg-type]
-    assert asked.run(contests, until=0.2, progress=False).complete
+    with pytest.raises(tiebreak.Refused, match="'soon' is no stopping rule"):
+        asked.run(comparisons, until="soon", progress=False)  # type: ignore[arg-type]
+    assert asked.run(comparisons, until=0.2, progress=False).complete
     assert tiebreak.Run(1, judge.store).complete
 
 
@@ -129,8 +136,8 @@ def test_items_of_an_earlier_run_are_judged_again_and_what_changed_is_told(
     first = of_two.run(frame.filter(regex="^(id|instruction|output_.)$"), items=8, progress=False)
     again = tiebreak.Judge(None, threads=1, store=judge.store)
     with notices() as said:
-        run = again.run(anchors=1, items=5, gold=frame.head(8), progress=False)
-    assert (run.id, run.name, len(run.labels)) == (2, "anchors of run 1", 5)
+        run = again.run(regression_check=1, items=5, gold=frame.head(8), progress=False)
+    assert (run.id, run.name, len(run.labels)) == (2, "regression check of run 1", 5)
     assert list(run.labels) == ["relevance", "safety"]
     assert not any("human label" in text for text in said)
     drift = first.drift(run)
@@ -138,15 +145,15 @@ def test_items_of_an_earlier_run_are_judged_again_and_what_changed_is_told(
     assert drift["drift"].equals(first.drift(2, gold=frame)["drift"])
     assert drift["accuracy_then_and_now"]["items"].tolist()[:2] == [5, 5]
     assert run.evaluate()["items"].tolist()[:-1] == [5, 5]
-    of_one = replace(again, criteria="relevance").run(anchors=1, items=5, progress=False)
+    of_one = replace(again, criteria="relevance").run(regression_check=1, items=5, progress=False)
     assert first.drift(of_one)["drift"]["distance_again"].notna().all()  # how far rounding goes
-    assert again.plan(anchors=1, items=3).items == 3
-    with pytest.raises(tiebreak.Refused, match=r"^gold names the human labels of anchors"):
+    assert again.plan(regression_check=1, items=3).items == 3
+    with pytest.raises(tiebreak.Refused, match=r"^gold names human labels for a regression check"):
         of_two.run(frame, gold=frame)
     with pytest.raises(tiebreak.Refused, match="The data are of the type NoneType"):
         of_two.run()
     with pytest.raises(tiebreak.Refused, match="no run 9"):
-        again.run(anchors=9)
+        again.run(regression_check=9)
 
 
 @pytest.mark.slow
@@ -158,13 +165,13 @@ def test_a_sample_is_drawn_evenly_and_a_margin_is_learned(judge: tiebreak.Judge,
     assert asked.plan(demo_gold, sample=4, sample_by="safety_preference").items == 4
     with pytest.raises(tiebreak.Refused, match="needs the number of items"):
         asked.run(demo_gold, sample_by="safety_preference")
-    learned = replace(asked, orders="doubtful", margin_from=1)
+    learned = replace(asked, orders="uncertain", margin_threshold_from=1)
     with notices() as said:
         learned.run(demo_gold, items=2, progress=False)
     assert any("learned from 20 items of run 1" in text for text in said)
 
 
 def test_the_longest_thought_is_that_of_the_judge(judge: tiebreak.Judge, demo_gold: Path) -> None:
-    thinks = replace(judge, ways="thinking", max_thought_tokens=7)
-    made, _ = thinks._prepared(demo_gold, CancelToken())
-    assert made.plan.settings.max_thought_tokens == 7
+    reasons = replace(judge, methods="chain-of-thought", max_reasoning_tokens=7)
+    made = heard(prepare(reasons._request(demo_gold), CancelToken()))
+    assert made.plan.settings.max_reasoning_tokens == 7

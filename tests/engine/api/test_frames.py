@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 
 import tiebreak
-from engine.api.cells import cell_text
-from engine.api.frames import FramedItems
+from engine.api.arguments import FramedItems, cell_text
 from engine.core.errors import InputError
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
@@ -91,7 +90,7 @@ def test_bytes_that_are_no_text_are_refused_by_row_where_they_are_read(
     items: pd.DataFrame, tmp_path: Path
 ) -> None:
     frame = items.assign(picture=pd.Series([b"\x89PNG"] * len(items), dtype=object))
-    with pytest.warns(tiebreak.Notice, match=r"1 column was left out .*0x89.*'picture'"):
+    with pytest.warns(tiebreak.Notice, match=r"1 column is omitted .*0x89.*'picture'"):
         kept = framed(frame, tmp_path)
     assert list(kept.columns) == list(items.columns)
     with pytest.raises(InputError, match=r"row 1, output_a: byte 0xff at offset 1 is not UTF-8\.\n  row 2,"):
@@ -152,7 +151,7 @@ def test_a_damaged_file_of_a_frame_is_written_anew_once_the_frame_is_given(
     else:
         run.dataset.write_bytes(damage)
     for same in (run, tiebreak.Run(1, judge.store)):
-        with pytest.raises(tiebreak.Refused, match=r"Give that frame to the same Judge\.run again"):
+        with pytest.raises(tiebreak.Refused, match=r"Pass that frame to the same Judge\.run again"):
             same.evaluate()
     assert of_one.run(items.head(2), progress=False) == run
     assert run.dataset.read_bytes() == before
@@ -175,7 +174,7 @@ def with_half_a_character(items: pd.DataFrame) -> pd.DataFrame:
     ("spoilt", "said"),
     [
         (lambda items: items.drop(columns="output_b"), "the frame: no column 'output_b'"),
-        (lambda items: items.assign(id="7"), "row 2, id: id '7' is already that of row 1"),
+        (lambda items: items.assign(id="7"), "row 2, id: id '7' is already used by row 1"),
         (lambda items: items.assign(safety_preference="C"), "unknown label 'C'"),
         (lambda items: items.head(0), "the frame: has no rows."),
         (lambda _: pd.DataFrame(), "the frame: "),
@@ -197,7 +196,7 @@ def test_what_is_wrong_is_said_of_the_frame_and_nothing_is_left(
         judge.run(frame, progress=False)
     assert said in met.value.problem
     assert ".parquet" not in str(met.value)
-    assert met.value.remedy in str(met.value)
+    assert met.value.hint in str(met.value)
     assert met.value.__cause__ is not None
     assert not (tmp_path / "frames").exists()
 
@@ -216,7 +215,7 @@ def test_a_dataset_is_read_by_columns_and_labels(tmp_path: Path) -> None:
     assert set(map(str, frame.dtypes)) == {"string"}
     assert frame["overall_quality_preference"].isna().tolist() == [False, True]
     assert frame.iloc[0]["overall_quality_preference"] == "A"
-    with pytest.raises(tiebreak.Refused, match="no column of a dataset"):
+    with pytest.raises(tiebreak.Refused, match="not a column of a dataset"):
         tiebreak.read(path, {"output": "a"})
     with pytest.raises(tiebreak.Refused, match="cannot read"):
         tiebreak.read(path, columns, {"1": "better"})

@@ -15,15 +15,16 @@ import psutil
 import pytest
 
 import tiebreak
-from engine.core.cancel import CancelToken
+from engine.api.refused import heard
 from engine.core.errors import ProcessEnded
-from engine.core.events import followed
+from engine.core.events import CancelToken, followed
 from engine.core.judgments import JudgedItem
-from engine.judge.work import judge_plan
-from engine.store.opening import is_there
+from engine.judging.work import judge_plan
+from engine.operations.judge import prepare
+from engine.store.opening import has_store
 from engine.store.run_store import RunStore
-from engine.system.apart import Apart
 from engine.system.paths import demo_model
+from engine.system.subprocess_worker import SubprocessWorker
 from tests import apart_works, commands
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -50,15 +51,15 @@ LATEST = 120  # seconds: others use the computer, too
         ({"mode": "label"}, "mode is 'label'.\nUse 'labels' or 'explain'."),
         ({"orders": "two"}, "orders is 'two'."),
         ({"kv_type": "q4"}, "kv_type is 'q4'."),
-        ({"choose": "far"}, "choose is 'far'."),
-        ({"ways": "letter"}, "No way of asking is called 'letter'."),
-        ({"ways": []}, "ways is []."),
+        ({"few_shot_selection": "far"}, "few_shot_selection is 'far'."),
+        ({"methods": "letter"}, "There is no method 'letter'."),
+        ({"methods": []}, "methods is []."),
         ({"criteria": "safety,"}, "criteria is 'safety,'."),
         ({"context": 10}, "The context is 10."),
         ({"context": "4096"}, "context is '4096'.\nUse a whole number."),
-        ({"thoughts": 1.5}, "thoughts is 1.5.\nUse a whole number."),
+        ({"reasoning_samples": 1.5}, "reasoning_samples is 1.5.\nUse a whole number."),
         ({"temperature": 0.001}, "The temperature is 0.001."),
-        ({"margin": 2}, "The margin is 2."),
+        ({"margin_threshold": 2}, "The margin threshold is 2.0."),
         ({"shorten": "no"}, "shorten is 'no'."),
         ({"threads": True}, "threads is True."),
         ({"threads": np.bool_(True)}, f"threads is {np.bool_(True)!r}."),
@@ -79,8 +80,11 @@ def test_what_cannot_be_is_refused_at_once(given: dict[str, Any], said: str) -> 
 
 
 def test_a_judge_tells_what_was_given_and_cannot_be_changed() -> None:
-    judge = tiebreak.Judge("smollm2", ways="letters, permuted", seed=3, criteria=["safety"])
-    assert repr(judge) == "Judge('smollm2', criteria=('safety',), ways=('letters', 'permuted'), seed=3)"
+    judge = tiebreak.Judge("smollm2", methods="label-tokens, permuted-labels", seed=3, criteria=["safety"])
+    assert (
+        repr(judge)
+        == "Judge('smollm2', seed=3, criteria=('safety',), methods=('label-tokens', 'permuted-labels'))"
+    )
     assert replace(judge, seed=None) != judge
     assert hash(judge) == hash(replace(judge))
     with pytest.raises(FrozenInstanceError):
@@ -95,8 +99,8 @@ def test_a_judge_tells_what_was_given_and_cannot_be_changed() -> None:
         ({"model": "nothing/here.gguf"}, "here.gguf"),
         ({"criteria": "humour"}, "Unknown criterion: humour."),
         ({"rubric": "no-such-rubric"}, "no-such-rubric"),
-        ({"orders": "one", "margin": 0.5}, "is of no use with"),
-        ({"shots": 2}, "has nothing to show"),
+        ({"orders": "one", "margin_threshold": 0.5}, "has no effect with"),
+        ({"few_shot": 2}, "has nothing to show"),
         ({"recipe": "nothing.json"}, "nothing.json"),
     ],
 )
@@ -107,11 +111,11 @@ def test_what_is_not_there_is_refused_once_it_is_wanted(
     with pytest.raises(tiebreak.Refused) as met:
         asked.run(demo_gold, progress=False)
     assert said in met.value.problem
-    assert met.value.remedy
+    assert met.value.hint
 
 
 def test_items_are_chosen_in_one_way(judge: tiebreak.Judge, demo_gold: Path) -> None:
-    with pytest.raises(tiebreak.Refused, match="items and sample choose the items"):
+    with pytest.raises(tiebreak.Refused, match="items and sample both choose the items"):
         judge.run(demo_gold, items=2, sample=2)
     with pytest.raises(tiebreak.Refused, match="lacks 1 chosen item: nobody"):
         judge.run(demo_gold, ids=["nobody"])
@@ -210,9 +214,9 @@ def test_a_plan_says_what_a_run_takes_and_keeps_nothing(judge: tiebreak.Judge, d
     assert plan.items == 4
     assert plan.tokens > 0
     assert plan.seconds is not None
-    assert {"judges", "readings", "tokens", "memory", "time"} <= set(plan.facts["fact"])
+    assert {"judges", "raw predictions", "tokens", "memory", "time"} <= set(plan.facts["fact"])
     assert repr(plan).startswith("<Plan: 4 items, ")
-    assert not is_there(Path(str(judge.store)))
+    assert not has_store(Path(str(judge.store)))
     assert not Path(str(judge.store)).with_name("frames").exists()
 
 
@@ -225,7 +229,7 @@ def test_what_a_person_should_know_is_warned_of_and_the_bar_is_shown(
         judge.run(frame.assign(remark="x"))
     said = [str(each.message) for each in warned]
     assert any("It knows only the small world" in text for text in said)
-    assert "the frame: 1 other column is kept: 'remark'." in said
+    assert "the frame: 1 other column is stored: 'remark'." in said
     assert {each.filename for each in warned} == {__file__}
     assert "2/2 items" in capsys.readouterr().err
     with pytest.warns(tiebreak.Notice):
@@ -245,6 +249,22 @@ def test_without_a_stderr_a_run_is_judged_too(
     assert not capsys.readouterr().out
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows needs no program for it")
+def test_that_the_computer_cannot_be_kept_awake_is_told(
+    judge: tiebreak.Judge,
+    demo_gold: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    judge = replace(judge, criteria="safety")
+    judge.run(demo_gold, items=1, progress=False, keep_awake="yes")
+    assert "The computer may go to sleep" in capsys.readouterr().err
+    judge.run(demo_gold, items=1, progress=False)
+    assert "sleep" not in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_a_calibration_of_a_run_decides_the_next_one(
     judge: tiebreak.Judge, demo_gold: Path, tmp_path: Path
@@ -254,8 +274,8 @@ def test_a_calibration_of_a_run_decides_the_next_one(
     calibrated = replace(judge, calibration=path).run(demo_gold, progress=False)
     assert calibrated == run  # labels alone: it reads the same
     assert calibrated.judgments["place_decides"].notna().all()
-    with pytest.raises(tiebreak.Refused, match="was made for ways of asking letters"):
-        replace(judge, calibration=path, ways="permuted").run(demo_gold, progress=False)
+    with pytest.raises(tiebreak.Refused, match="was made for elicitation methods label tokens"):
+        replace(judge, calibration=path, methods="permuted-labels").run(demo_gold, progress=False)
 
 
 @pytest.mark.slow
@@ -273,10 +293,10 @@ def test_what_another_thread_judges_is_being_judged_by_this_program(
 ) -> None:
     store = Path(str(judge.store))
     cancel = CancelToken()
-    made, _ = judge._prepared(demo_gold, CancelToken(), items=None, sample=None, ids=None)
-    with Apart(judge_plan, cancel) as worker:
+    made = heard(prepare(judge._request(demo_gold), CancelToken()))
+    with SubprocessWorker(judge_plan, cancel) as worker:
         going = worker.do(made.plan, store, False, None)
-        while not (is_there(store) and runs_of(store)):
+        while not (has_store(store) and runs_of(store)):
             next(going)
         with pytest.raises(tiebreak.Refused, match="Run 1 is being judged by this program already"):
             judge.run(demo_gold, progress=False)
@@ -293,11 +313,11 @@ def test_a_model_that_breaks_down_is_refused_and_this_process_lives(
 ) -> None:
     frame = tiebreak.read(demo_gold).head(5)
     with monkeypatch.context() as patch:
-        patch.setattr("engine.commands.shared.judging.judge_plan", apart_works.break_down_under_way)
-        with pytest.raises(tiebreak.Refused, match="broke down") as met:
+        patch.setattr("engine.operations.judge.judge_plan", apart_works.break_down_under_way)
+        with pytest.raises(tiebreak.Refused, match="crashed") as met:
             judge.run(frame, progress=False)
     assert isinstance(met.value.__cause__, ProcessEnded)
-    assert "What was done until then is kept." in met.value.remedy
+    assert "All results so far are stored." in met.value.hint
     caplog.clear()  # the crash is logged
     kept = judged(Path(str(judge.store)))
     assert len(kept) >= 2
@@ -328,7 +348,7 @@ def started(store: Path) -> subprocess.Popen[str]:
     child = script(store)
 
     def some_are_judged() -> bool:
-        return is_there(store) and any(run.judged >= 3 for run in runs_of(store))
+        return has_store(store) and any(run.judged >= 3 for run in runs_of(store))
 
     commands.wait_until(some_are_judged, child)
     return child
@@ -347,8 +367,8 @@ def test_a_stop_says_how_far_the_run_came_and_it_goes_on(judge: tiebreak.Judge, 
     out, err = child.communicate(timeout=LATEST)
     assert child.returncode == 0, err
     far = len(judged(store))
-    assert f"Run 1 stopped: {far} of 240 items are judged and kept." in out
-    assert "The same call goes on from there." in out
+    assert f"Run 1 stopped: {far} of 240 items are judged and stored." in out
+    assert "The same call resumes it." in out
     assert f"it lives: [<Run 1: {far} of 240 items of demo.tsv by demo-judge>]" in out
 
 

@@ -18,18 +18,7 @@ from engine.core import VERSION
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "notebook.md"
 ENCODER = ROOT / "tests" / "encoders" / "roberta.gguf"
-MODULES = (
-    "frames",
-    "judge",
-    "measured",
-    "pairwise",
-    "reading",
-    "refused",
-    "run",
-    "run_frames",
-    "stored",
-    "tables",
-)
+MODULES = ("arguments", "judge", "pairwise", "refused", "run", "stored", "tables")
 
 
 @pytest.mark.slow
@@ -105,7 +94,7 @@ def real(frame: pd.DataFrame) -> dict[str, str]:
 @pytest.mark.filterwarnings("ignore::engine.api.refused.TiebreakNotice")
 def test_the_page_tells_the_columns_as_they_are(run: tiebreak.Run, judge: tiebreak.Judge) -> None:
     assert columns_of("`run.judgments`") == real(run.judgments)
-    assert columns_of("`run.readings`") == real(run.readings)
+    assert columns_of("`run.raw_predictions`") == real(run.raw_predictions)
     by_models = run.evaluate(encoder=ENCODER, judge_model="demo", threads=1)
     assert columns_of("`run.evaluate()`") == real(by_models)
     assert list(run.evaluate()) == list(by_models)[: len(run.evaluate().columns)]

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 import tiebreak
-from engine.core.run_setup import RunSetup
+from engine.analysis.recipe import Recipe, save_recipe
+from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_model
-from engine.tune.recipe import Recipe, save_recipe
 
 pytestmark = pytest.mark.filterwarnings("ignore::engine.api.refused.TiebreakNotice")
 ITEMS = 8

@@ -11,18 +11,16 @@ import pandas as pd
 import pytest
 
 import tiebreak
-from engine.commands import report as report_command
+from engine.annotations.records import new_override
 from engine.core.items import PREFERENCES
-from engine.core.judgments import NewOverride
 from engine.data.dataset import load_dataset
-from engine.decisions.run_results import load_results
-from engine.measure.evaluation import evaluate
-from engine.measure.matching import match
-from engine.measure.systems import open_system
+from engine.metrics.evaluation import evaluate
+from engine.metrics.matching import match, open_system
+from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
-from tests.commands import ROOT, run_here
-from tests.engine.commands.conftest import overridden
-from tests.engine.commands.in_process import safety_alone
+from tests.commands import ROOT, give, run_here
+from tests.engine.cli.conftest import overridden
+from tests.engine.cli.in_process import safety_alone
 
 __all__ = ["overridden"]  # a fixture
 
@@ -45,7 +43,7 @@ def test_a_run_that_is_not_there_is_refused(run: tiebreak.Run, tmp_path: Path) -
     with pytest.raises(tiebreak.Refused, match="There is no run store"):
         tiebreak.runs(tmp_path / "none.sqlite")
     assert tiebreak.runs() == []
-    with pytest.raises(tiebreak.Refused, match="Nobody called 'Eve'"):
+    with pytest.raises(tiebreak.Refused, match="There is no annotator 'Eve'"):
         _ = run.by("Eve").labels
 
 
@@ -72,12 +70,12 @@ def test_judgments_and_readings_are_those_of_the_store(run: tiebreak.Run, demo_s
     probabilities = [row[f"probability_{label}"] for label in PREFERENCES]
     assert probabilities == list(first.probabilities)  # type: ignore[union-attr]
     assert len(run.judgments) == 150
-    readings = run.readings
-    assert len(readings) == 300
-    assert set(readings["order"]) == {"AB", "BA"}
-    assert set(readings["way"]) == {"letters"}
-    logs = readings.filter(like="log_probability_")
-    assert np.allclose(np.exp(logs).sum(axis=1), readings["format_mass"])
+    raw_predictions = run.raw_predictions
+    assert len(raw_predictions) == 300
+    assert set(raw_predictions["order"]) == {"AB", "BA"}
+    assert set(raw_predictions["way"]) == {"letters"}
+    logs = raw_predictions.filter(like="log_probability_")
+    assert np.allclose(np.exp(logs).sum(axis=1), raw_predictions["format_mass"])
 
 
 def test_peoples_labels_are_in_force_but_by_the_judge(overridden: Path) -> None:
@@ -99,7 +97,7 @@ def test_a_run_is_read_again_where_the_store_has_changed(overridden: Path) -> No
     item = before.index[1]
     other = next(label for label in PREFERENCES if label != before.loc[item, "safety"])
     with RunStore(overridden) as store:
-        store.override(1, NewOverride(item, "safety", other, None, author="Ada"))
+        store.annotate(1, new_override(item, "safety", other, None, author="Ada"))
     assert run.labels.loc[item, "safety"] == other
 
 
@@ -118,7 +116,7 @@ def test_an_evaluation_has_the_numbers_of_the_engine(
         assert row["trivial"] + row["lead"] == pytest.approx(measures.accuracy)
         assert row["rouge_l"] == (found.explanations[name].rouge_l or 0) / 100
     mean = frame.loc["mean"]
-    assert (mean["accuracy"], mean["trivial"]) == (found.accuracy, found.trivial)
+    assert (mean["accuracy"], mean["trivial"]) == (found.accuracy, found.baseline)
     assert mean[["items", "instructions", "unscored"]].isna().all()  # they are of a criterion
     assert set(frame.attrs["meaning"]) == set(frame.columns)
 
@@ -173,12 +171,12 @@ def test_an_export_that_cannot_be_is_refused_and_what_is_left_out_is_said(
         run.export(tmp_path / "pairs.tsv", "dpo")
     with pytest.raises(tiebreak.Refused, match="has no criterion 'humour'"):
         run.export(tmp_path / "pairs.jsonl", "dpo", "humour")
-    with pytest.raises(tiebreak.Refused, match="is of no use here"):
+    with pytest.raises(tiebreak.Refused, match="has no effect here"):
         run.export(tmp_path / "log.json", "inspect", "safety")
     with pytest.raises(tiebreak.Refused, match="tool is 'trl'"):
         run.export(tmp_path / "log.json", "trl")  # type: ignore[arg-type]
     assert not list(tmp_path.glob("*.js*"))
-    with pytest.warns(tiebreak.Notice, match=r"pairs on safety; left out: \d+ ties, 0 without a label"):
+    with pytest.warns(tiebreak.Notice, match=r"pairs on safety; omitted: \d+ ties, 0 without a label"):
         run.export(tmp_path / "pairs.jsonl", "dpo", "safety")
 
 
@@ -258,7 +256,7 @@ def test_the_files_of_a_run(run: tiebreak.Run, demo_store: Path, tmp_path: Path)
     assert table["probability_A"].astype(float).tolist() == run.judgments["probability_A"].tolist()
     assert '"run"' in run.json(tmp_path / "run.json").read_text(encoding="utf-8")
     for write, form in ((run.csv, "CSV"), (run.json, "JSON"), (run.report, "HTML"), (run.submission, "TSV")):
-        with pytest.raises(tiebreak.Refused, match=f"x.pdf: {form} is written there"):
+        with pytest.raises(tiebreak.Refused, match=f"x.pdf: the file will be {form}"):
             write(tmp_path / "x.pdf")
 
 
@@ -267,7 +265,7 @@ def test_a_report_is_that_of_the_command(run: tiebreak.Run, demo_gold: Path, tmp
     gold = safety_alone(demo_gold, tmp_path)
     written = run.report(tmp_path / "by_call.html", gold).read_text(encoding="utf-8")
     words = ["1", "--gold", gold, "--out", tmp_path / "by_command.html", "--store", run.store]
-    assert report_command.run(report_command.parser().parse_args([*map(str, words)])) == 0
+    assert give("report", *words) == 0
     by_command = (tmp_path / "by_command.html").read_text(encoding="utf-8")
     assert without_figures(written) == without_figures(by_command)
 
@@ -289,7 +287,7 @@ def test_candidates_are_ranked(judge: tiebreak.Judge, tmp_path: Path) -> None:
     assert ranking.sentences[0] in repr(ranking)
     weighted = run.rank(weighted=True, weights={"safety": 1, "relevance": 0.5})
     assert "weighted judge" in weighted.title
-    with pytest.raises(tiebreak.Refused, match="Leave one of them out"):
+    with pytest.raises(tiebreak.Refused, match="Remove one of them"):
         run.rank("safety", weighted=True)
     with pytest.raises(tiebreak.Refused, match="Add weighted=True"):
         run.rank(tie_threshold=0.5)
@@ -298,7 +296,7 @@ def test_candidates_are_ranked(judge: tiebreak.Judge, tmp_path: Path) -> None:
 
 
 def test_a_run_without_candidates_is_not_ranked(run: tiebreak.Run) -> None:
-    with pytest.raises(tiebreak.Refused, match="does not say which models wrote its responses"):
+    with pytest.raises(tiebreak.Refused, match="does not name the models that wrote its responses"):
         run.rank()
 
 
@@ -314,7 +312,7 @@ def test_what_changed_to_another_run(judge: tiebreak.Judge, demo_gold: Path) -> 
 
 
 def test_runs_of_two_stores_are_not_compared(run: tiebreak.Run, overridden: Path) -> None:
-    with pytest.raises(tiebreak.Refused, match="are of two stores"):
+    with pytest.raises(tiebreak.Refused, match="are in different stores"):
         run.drift(tiebreak.Run(1, overridden))
 
 
@@ -378,7 +376,7 @@ def test_runs_that_are_called_the_same_are_told_apart(
     touched = tiebreak.Run(1, overridden)
     assert run.title == touched.title
     (by_whom,) = compared(touched, touched.by("judge"))
-    assert "run 1 by last" in by_whom
+    assert "run 1 by effective" in by_whom
     assert "run 1 by judge" in by_whom
     (by_store,) = compared(run, touched)
     assert f"run 1 of {demo_store.name}" in by_store
@@ -399,7 +397,7 @@ def test_a_part_is_measured_by_the_parameter_that_the_remedy_names(
     call = getattr(run, ask)
     with pytest.raises(tiebreak.Refused) as met:
         call(*first, gold=frame)
-    assert met.value.remedy.endswith(", or score what both have with partial=True.")
+    assert met.value.hint.endswith(", or score what both have with partial=True.")
     if ask == "curve":
         with pytest.raises(tiebreak.Refused) as met:
             call(gold=frame, partial=True)
@@ -425,7 +423,7 @@ def test_the_number_of_a_run_is_a_whole_number(run: tiebreak.Run, demo_store: Pa
     ("call", "said"),
     [
         (lambda run: run.by(None), "labels_of is None."),
-        (lambda run: run.compare(1), "1 is no run."),
+        (lambda run: run.compare(1), "1 is not a run."),
         (lambda run: run.submission(5), "path is 5."),
         (lambda run: run.apply(5), "calibration is 5."),
         (lambda _: tiebreak.runs(5), "store is 5."),  # type: ignore[arg-type]

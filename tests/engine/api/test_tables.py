@@ -6,14 +6,12 @@ import pandas as pd
 import pytest
 
 from engine.api.tables import frame_of, frames_of
-from engine.core.sheets import Section
-from engine.core.value_tables import Column, Estimate, Fact, Kind, Partial, PartOf, Ranked, Table, Value
+from engine.core.tables import Column, Estimate, Fact, Kind, Partial, PartOf, Ranked, Section, Table, Value
 from engine.data.dataset import load_dataset
-from engine.measure.evaluation import evaluate
-from engine.measure.matching import match
-from engine.measure.systems import open_system
-from engine.report.evaluation_sheet import evaluation_sheet
-from engine.report.measure_tables import confusion_section
+from engine.metrics.evaluation import evaluate
+from engine.metrics.matching import match, open_system
+from engine.report.accuracy import confusion_section
+from engine.report.evaluation import evaluation_sheet
 
 NAME = Column("what", "what", Kind.NAME, "What it is.")
 

@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 
 import tiebreak
-from engine.api.wording import PARAMETERS
-from engine.commands.shared.remedies import OPTIONS
+from engine.api.refused import PARAMETERS
+from engine.cli.shared.hints import OPTIONS
 from engine.core.column_map import ColumnMap, parse_columns, parse_labels
-from engine.core.remedies import Remedy, Setting, Step
+from engine.core.errors import Hint, Setting, Step
 
 
 @pytest.mark.parametrize(
@@ -18,18 +18,18 @@ from engine.core.remedies import Remedy, Setting, Step
         (Setting.DEVICE.at("cpu"), "device='cpu'"),
         (Setting.CONTEXT.at(4096), "context=4096"),
         (Setting.EXPLANATION_TOKENS, "max_explanation_tokens"),
-        (Setting.CHOICE, "choose"),
+        (Setting.CHOICE, "few_shot_selection"),
         (Setting.PARTIAL, "partial=True"),
     ],
 )
 def test_a_setting_is_a_parameter(part: Setting, words: str) -> None:
-    assert PARAMETERS.of(Remedy(part)) == words
+    assert PARAMETERS.of(Hint(part)) == words
 
 
 def test_columns_and_labels_are_dictionaries_as_the_options_read_them() -> None:
     asked = ColumnMap.of({"id": "a,b", "output_a": "x=y"}, {"1=1": "A", "a, b": "B"})
-    columns = PARAMETERS.of(Remedy(Setting.COLUMNS.at(asked.columns_text))).removeprefix("columns=")
-    labels = PARAMETERS.of(Remedy(Setting.LABELS.at(asked.labels_text))).removeprefix("labels=")
+    columns = PARAMETERS.of(Hint(Setting.COLUMNS.at(asked.columns_text))).removeprefix("columns=")
+    labels = PARAMETERS.of(Hint(Setting.LABELS.at(asked.labels_text))).removeprefix("labels=")
     assert literal_eval(columns) == parse_columns(asked.columns_text)
     assert literal_eval(labels) == parse_labels(asked.labels_text)
 
@@ -44,6 +44,8 @@ def test_a_frame_with_other_columns_is_read_by_what_the_remedy_says(judge: tiebr
     frame = pd.DataFrame({"uid": ["1"], "prompt": ["Say a."], "answer_1": ["x"], "answer_2": ["y"]})
     with pytest.raises(tiebreak.Refused) as met:
         judge.run(frame, progress=False)
-    assert met.value.remedy.startswith("Rename the columns of the frame, or say for tiebreak.read(path, ...)")
-    assert "'output_a': 'answer_1'" in met.value.remedy
-    assert "--" not in met.value.remedy
+    assert met.value.hint.startswith(
+        "Rename the columns of the frame, or name the columns of the file: tiebreak.read(path, ...)"
+    )
+    assert "'output_a': 'answer_1'" in met.value.hint
+    assert "--" not in met.value.hint

@@ -7,15 +7,13 @@ from typing import Any
 
 import pytest
 
-from engine.cluster.answers import WrongAnswer, answer, item_json, judged_group, refusal, said_in
-from engine.cluster.work import PlacedItem
-from engine.core.errors import SetupError
-from engine.core.items import Item, Order, Preference, Way
-from engine.core.judgments import Explanation, JudgedItem, RawAnswer, Reading, Shortening
-from engine.core.remedies import Remedy, Step
+from engine.cluster.answers import PlacedItem, WrongAnswer, answer, item_json, judged_group, refusal, said_in
+from engine.core.errors import Hint, SetupError, Step
+from engine.core.items import Item, Method, Order, Preference
+from engine.core.judgments import AnswerLogProbs, Explanation, JudgedItem, RawPrediction, Shortening
+from engine.core.methods import raw_prediction_of
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings
-from engine.core.ways.all_ways import reading_of
+from engine.settings.rows import JudgeSettings
 
 ITEM = Item("7", "Why?", "so", "because")
 ASKED = [PlacedItem(3, ITEM, in_series=False)]
@@ -26,7 +24,9 @@ JUDGED = JudgedItem(
     position=3,
     item_id="7",
     content_hash=ITEM.content_hash,
-    readings=dict.fromkeys(NAMES[1:], (Reading(Order.BA, LOG_PROBS), Reading(Order.AB, LOG_PROBS))),
+    raw_predictions=dict.fromkeys(
+        NAMES[1:], (RawPrediction(Order.BA, LOG_PROBS), RawPrediction(Order.AB, LOG_PROBS))
+    ),
     explanations={NAMES[1]: Explanation("Because é.", Preference.BOTH_GOOD, cut=True)},
     unscored={NAMES[0]: "needs 9,000 tokens, the context holds 8,192"},
     shortening=Shortening(5, 0),
@@ -40,7 +40,9 @@ JUDGED = JudgedItem(
 def test_a_judged_item_comes_back_exactly() -> None:
     said = said_in(answer([item_json(JUDGED)]))
     assert judged_group(said, ASKED, ELOQUENT, SETTINGS) == [JUDGED]
-    assert list(judged_group(said, ASKED, ELOQUENT, SETTINGS)[0].readings) == list(JUDGED.readings)
+    assert list(judged_group(said, ASKED, ELOQUENT, SETTINGS)[0].raw_predictions) == list(
+        JUDGED.raw_predictions
+    )
 
 
 def change(name: str, value: object) -> Callable[[dict[str, Any]], None]:
@@ -70,27 +72,34 @@ def test_a_reading_of_this_shape_is_believed() -> None:
 
 def test_readings_of_several_ways_come_back_exactly() -> None:
     settings = replace(
-        SETTINGS, ways=(Way.LETTERS, Way.ABSOLUTE, Way.THINKING), thoughts=2, max_thought_tokens=4
+        SETTINGS,
+        methods=(Method.LABEL_TOKENS, Method.POINTWISE_YES_NO, Method.CHAIN_OF_THOUGHT),
+        reasoning_samples=2,
+        max_reasoning_tokens=4,
     )
-    yes_no = [RawAnswer("A", (-0.1, -3.0)), RawAnswer("B", (-2.0, -1 / 7))]
+    yes_no = [AnswerLogProbs("A", (-0.1, -3.0)), AnswerLogProbs("B", (-2.0, -1 / 7))]
     said_after = (-1.0, -2.0, -3.0, -4.0)
-    thoughts = [RawAnswer(str(place), said_after, f"So? {place}", cut=place == 1) for place in (1, 2)]
-    readings = tuple(
+    reasoning_samples = [
+        AnswerLogProbs(str(place), said_after, f"So? {place}", cut=place == 1) for place in (1, 2)
+    ]
+    raw_predictions = tuple(
         made
         for order in (Order.BA, Order.AB)
         for made in (
-            reading_of(Way.THINKING, order, thoughts),
-            reading_of(Way.ABSOLUTE, order, yes_no),
-            Reading(order, LOG_PROBS),
+            raw_prediction_of(Method.CHAIN_OF_THOUGHT, order, reasoning_samples),
+            raw_prediction_of(Method.POINTWISE_YES_NO, order, yes_no),
+            RawPrediction(order, LOG_PROBS),
         )
     )
-    judged = replace(JUDGED, readings=dict.fromkeys(NAMES[1:], readings))
+    judged = replace(JUDGED, raw_predictions=dict.fromkeys(NAMES[1:], raw_predictions))
     said = said_in(answer([item_json(judged)]))
     assert judged_group(said, ASKED, ELOQUENT, settings) == [judged]
     with pytest.raises(WrongAnswer):
-        judged_group(said, ASKED, ELOQUENT, replace(settings, thoughts=1))
+        judged_group(said, ASKED, ELOQUENT, replace(settings, reasoning_samples=1))
     with pytest.raises(WrongAnswer):
-        judged_group(said, ASKED, ELOQUENT, replace(settings, ways=(Way.LETTERS, Way.THINKING)))
+        judged_group(
+            said, ASKED, ELOQUENT, replace(settings, methods=(Method.LABEL_TOKENS, Method.CHAIN_OF_THOUGHT))
+        )
 
 
 @pytest.mark.parametrize(
@@ -156,7 +165,11 @@ def test_another_number_of_items_is_not_believed() -> None:
 
 
 def test_one_order_is_believed_only_where_it_may_be_enough() -> None:
-    said = [item_json(replace(JUDGED, readings={name: JUDGED.readings[name][1:] for name in NAMES[1:]}))]
+    said = [
+        item_json(
+            replace(JUDGED, raw_predictions={name: JUDGED.raw_predictions[name][1:] for name in NAMES[1:]})
+        )
+    ]
     with pytest.raises(WrongAnswer):
         judged_group(said, ASKED, ELOQUENT, SETTINGS)
     assert judged_group(said, ASKED, ELOQUENT, replace(SETTINGS, second_order_below=0.5))
@@ -172,7 +185,7 @@ def test_what_is_no_answer_is_not_read(data: object) -> None:
 
 
 def test_a_refusal_is_an_error_for_the_person_who_asked() -> None:
-    refused = refusal(SetupError("No such model.", Remedy(Step.NAME_WORKER_MODEL)))
+    refused = refusal(SetupError("No such model.", Hint(Step.NAME_WORKER_MODEL)))
     with pytest.raises(SetupError, match="No such model") as raised:
         said_in(refused)
-    assert raised.value.remedy == Remedy(Step.NAME_WORKER_MODEL)
+    assert raised.value.hint == Hint(Step.NAME_WORKER_MODEL)

@@ -6,20 +6,13 @@ from dataclasses import asdict
 import pytest
 
 from engine.cluster.cluster_run import margin
-from engine.cluster.facts import (
-    WorkerFacts,
-    device_of,
-    differences,
-    facts_here,
-    facts_of,
-    refused,
-)
-from engine.cluster.kinds import KindRecord
+from engine.cluster.task_queue import KindRecord
+from engine.cluster.worker_model import WorkerFacts, device_of, differences, facts_here, facts_of, refused
 from engine.core.errors import SetupError
 from engine.core.items import Preference
 from engine.core.judgments import Judgment
-from engine.core.run_records import kind_in_words
-from engine.core.settings import MachineSettings
+from engine.settings.identity import kind_in_words
+from engine.settings.rows import MachineSettings
 
 OLD, NEW = {"llama_cpp": "1", "processor": "AVX"}, {"llama_cpp": "1", "processor": "AVX2"}
 HERE = WorkerFacts("here", "1.0", "1", "3.11", "build 1", "AVX2", "", "", 4)
@@ -83,7 +76,7 @@ def test_all_workers_compute_with_one_device() -> None:
     gpu = facts_of({**asdict(HERE), "device": "Vulkan: X"})
     assert device_of([HERE]) is None
     assert device_of([gpu, gpu]) == "Vulkan: X"
-    with pytest.raises(SetupError, match="different things"):
+    with pytest.raises(SetupError, match="different compute devices"):
         device_of([HERE, gpu])
 
 

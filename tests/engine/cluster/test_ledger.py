@@ -1,7 +1,14 @@
 """Who has which task in hand: nothing is lost, nothing is waited for that others could do."""
 
-from engine.cluster.ledger import MOST_TRIES, Hand, Ledger, Patience
-from engine.cluster.work import ItemTask, tasks_of
+from dataclasses import replace
+
+import pytest
+
+from engine.cluster.answers import ItemTask, JudgeWork, tasks_of
+from engine.cluster.task_queue import MOST_TRIES, AssignedTask, Ledger, Patience
+from engine.core.rubric import Criterion, PromptWording, Rubric
+from engine.prompt.examples import ExamplePool
+from engine.settings.rows import JudgeSettings
 
 PATIENCE = Patience(times=5, least=10, first=100)
 
@@ -18,7 +25,7 @@ def ledger_of(tasks: int, clock: Clock | None = None) -> Ledger:
     return Ledger(tasks_of(groups, 4), PATIENCE, clock or Clock())
 
 
-def taken(ledger: Ledger, worker: str) -> Hand:
+def taken(ledger: Ledger, worker: str) -> AssignedTask:
     hand = ledger.take(worker)
     assert hand is not None
     return hand
@@ -144,3 +151,28 @@ def test_after_a_stop_only_what_has_begun_is_waited_for() -> None:
     assert not ledger.done
     ledger.finish(first, 1.0)
     assert ledger.done
+
+
+# What a worker must know of a run to judge, and by what it knows it again
+
+
+RUBRIC = Rubric("mine", (Criterion("höflichkeit", "Welche?", good="Gut."),))
+WORK = JudgeWork("a model", "d" * 64, 1, RUBRIC, JudgeSettings(), ExamplePool(), None)
+
+
+@pytest.mark.parametrize(
+    "rubric",
+    [
+        replace(RUBRIC, criteria=(Criterion("höflichkeit", "Welche?", good="Besser."),)),
+        replace(RUBRIC, criteria=(Criterion("höflichkeit", "Welche denn?", good="Gut."),)),
+        replace(RUBRIC, wording=PromptWording(verdict="Urteil:")),
+    ],
+    ids=["meaning", "question", "wording"],
+)
+def test_other_words_are_other_work(rubric: Rubric) -> None:
+    assert replace(WORK, rubric=rubric).key != WORK.key
+
+
+def test_weights_and_names_are_not() -> None:
+    other = replace(RUBRIC, name="other", criteria=(replace(RUBRIC.criteria[0], weight=3.0),))
+    assert replace(WORK, rubric=other).key == WORK.key

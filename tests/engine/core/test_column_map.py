@@ -62,7 +62,7 @@ def test_a_map_is_written_in_the_usual_order_of_the_columns() -> None:
     [
         ("id", "Columns: cannot read 'id'."),
         ("id=a,id=b", "Columns: cannot read 'id=b'."),
-        ("ids=a", "Columns: 'ids' is no column of a dataset."),
+        ("ids=a", "Columns: 'ids' is not a column of a dataset."),
     ],
 )
 def test_columns_that_cannot_be_read_are_named(text: str, problem: str) -> None:
@@ -97,7 +97,7 @@ def test_labels_of_any_criterion_can_be_mapped_and_a_rubric_names_its_own() -> N
     sources = parse_columns("instruction=prompt,höflichkeit_preference=vote,höflichkeit_explanation=why")
     assert ColumnMap.of_json(ColumnMap.of(sources).as_json()) == ColumnMap.of(sources)
     check_targets(sources, Rubric("x", (Criterion("höflichkeit", "Which?"),)))
-    with pytest.raises(SetupError, match="'höflichkeit_preference' is no column of a dataset"):
+    with pytest.raises(SetupError, match="'höflichkeit_preference' is not a column of a dataset"):
         check_targets(sources, ELOQUENT)
-    with pytest.raises(SetupError, match="'on topic_preference' is no column"):
+    with pytest.raises(SetupError, match="'on topic_preference' is not a column"):
         parse_columns("on topic_preference=vote")

@@ -9,23 +9,33 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.errors import SetupError, StoreError
-from engine.core.items import Preference
-from engine.core.judgments import JudgmentKey, NewOverride, NewReview, Override, ReviewState
-from engine.core.label_sources import LAST, LabelSource, Whose
-from engine.core.people import (
+from engine.annotations.effective import (
+    AnnotatorStep,
+    EffectiveAnnotation,
     OverrideCount,
-    PersonStep,
     Reviews,
-    Standing,
     count_overrides,
     standing_notes,
     steps_of,
     to_redo,
     to_undo,
 )
-from engine.core.said import Undo, now
-from engine.decisions.run_results import load_reviews
+from engine.annotations.records import (
+    LAST,
+    Annotation,
+    AnnotationKind,
+    LabelSource,
+    LabelSourceKind,
+    Undo,
+    new_note,
+    new_override,
+    new_review,
+    now,
+)
+from engine.core.errors import SetupError, StoreError
+from engine.core.items import Preference
+from engine.core.judgments import JudgmentKey, ReviewState
+from engine.results.run_results import load_reviews
 from engine.store.run_store import RunStore
 from tests.commands import ROOT
 from tests.judged import IDENTITY, judged_item
@@ -50,9 +60,9 @@ def override(
     explanation: str | None = None,
     author: str = "Ada",
     item_id: str = "id 0",
-) -> Override:
-    return store.override(
-        1, NewOverride(item_id, "safety", preference=preference, explanation=explanation, author=author)
+) -> Annotation:
+    return store.annotate(
+        1, new_override(item_id, "safety", preference=preference, explanation=explanation, author=author)
     )
 
 
@@ -61,7 +71,7 @@ def test_an_override_comes_back_with_its_author_and_time(store: RunStore) -> Non
     assert (made.preference, made.explanation, made.author) == (B, "B is safer.", "Ada Lovelace")
     assert made.created.utcoffset() == timedelta(0)
     assert abs(datetime.now(UTC) - made.created) < timedelta(minutes=1)
-    assert store.overrides(1) == [made]
+    assert store.annotations(1, AnnotationKind.OVERRIDE) == [made]
     assert next(store.judged(1)) == judged_item(0)
 
 
@@ -75,7 +85,7 @@ def test_the_newest_that_is_not_undone_is_in_force_and_nothing_is_lost(store: Ru
     assert undone is not None
     assert undone.undone is not None
     assert standing(store)["id 0"] == (A, None)
-    assert store.overrides(1) == [first, undone, other]
+    assert store.annotations(1, AnnotationKind.OVERRIDE) == [first, undone, other]
     override(store, GOOD)
     assert standing(store)["id 0"] == (GOOD, None)
 
@@ -83,10 +93,10 @@ def test_the_newest_that_is_not_undone_is_in_force_and_nothing_is_lost(store: Ru
 def test_where_nothing_is_in_force_nothing_is_undone(store: RunStore) -> None:
     override(store)
     assert take_back(store, 1, KEY) is not None
-    before = store.overrides(1)
+    before = store.annotations(1, AnnotationKind.OVERRIDE)
     for item_id in ("id 0", "id 1", "no such id"):
         assert take_back(store, 1, JudgmentKey(item_id, "safety")) is None
-    assert store.overrides(1) == before
+    assert store.annotations(1, AnnotationKind.OVERRIDE) == before
     assert stands(store) == {}
 
 
@@ -94,7 +104,7 @@ def test_runs_do_not_share_overrides(store: RunStore) -> None:
     with store.begin(IDENTITY, fresh=True) as run:
         store.add(run.id, [judged_item(0)])
     override(store)
-    assert store.overrides(run.id) == []
+    assert store.annotations(run.id, AnnotationKind.OVERRIDE) == []
     assert take_back(store, run.id, KEY) is None
 
 
@@ -103,7 +113,7 @@ def test_runs_do_not_share_overrides(store: RunStore) -> None:
     [
         ((1, "id 2", "safety"), "Run 1 has not judged the item 'id 2'"),
         ((1, "id 0", "relevance"), "Run 1 has no criterion relevance"),
-        ((7, "id 0", "safety"), "holds no run 7"),
+        ((7, "id 0", "safety"), "has no run 7"),
     ],
 )
 def test_what_the_run_has_not_judged_cannot_be_overridden(
@@ -111,8 +121,8 @@ def test_what_the_run_has_not_judged_cannot_be_overridden(
 ) -> None:
     run_id, item_id, criterion = place
     with pytest.raises(StoreError, match=problem):
-        store.override(run_id, NewOverride(item_id, criterion, A, explanation=None, author="Ada"))
-    assert store.overrides(1) == []
+        store.annotate(run_id, new_override(item_id, criterion, A, explanation=None, author="Ada"))
+    assert store.annotations(1, AnnotationKind.OVERRIDE) == []
 
 
 @pytest.mark.parametrize(
@@ -120,11 +130,11 @@ def test_what_the_run_has_not_judged_cannot_be_overridden(
     [
         (None, None, "Ada", "changes nothing"),
         (None, " \n\t", "Ada", "changes nothing"),
-        (A, "None", "Ada", "cannot hold the explanation 'None'"),
-        (A, " 7.5 ", "Ada", r"cannot hold the explanation '7\.5'"),
-        (None, "a lone \ud800", "Ada", "cannot hold the explanation"),
-        (A, None, "  ", "needs his name"),
-        (A, None, "Ada\nBen", "needs his name"),
+        (A, "None", "Ada", "cannot contain the explanation 'None'"),
+        (A, " 7.5 ", "Ada", r"cannot contain the explanation '7\.5'"),
+        (None, "a lone \ud800", "Ada", "cannot contain the explanation"),
+        (A, None, "  ", "needs the annotator's name"),
+        (A, None, "Ada\nBen", "needs the annotator's name"),
     ],
 )
 def test_what_cannot_be_an_override_is_refused_whole(
@@ -132,13 +142,13 @@ def test_what_cannot_be_an_override_is_refused_whole(
 ) -> None:
     with pytest.raises(SetupError, match=problem):
         override(store, preference, explanation, author)
-    assert store.overrides(1) == []
+    assert store.annotations(1, AnnotationKind.OVERRIDE) == []
 
 
 def test_a_run_that_goes_on_can_be_overridden_by_another_process(store: RunStore) -> None:
     with store.begin(IDENTITY), RunStore(store.path) as window:
         made = override(window)
-    assert store.overrides(1) == [made]
+    assert store.annotations(1, AnnotationKind.OVERRIDE) == [made]
 
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -160,7 +170,7 @@ def test_overrides_are_counted_in_words(
     overrides: list[tuple[Preference | None, str | None, str]], expected: OverrideCount, in_words: str
 ) -> None:
     made = [
-        Override(number, str(number), "safety", label, text, author, NOON)
+        new_override(str(number), "safety", label, text, author)
         for number, (label, text, author) in enumerate(overrides)
     ]
     standing = Reviews(tuple(made)).standing_by(LAST)
@@ -177,7 +187,7 @@ def test_a_store_opens_without_what_only_reads_tables() -> None:
 # States, confirmed labels, notes
 
 
-def steps(store: RunStore, author: str = "Ada") -> list[PersonStep]:
+def steps(store: RunStore, author: str = "Ada") -> list[AnnotatorStep]:
     reviews, notes = load_reviews(store, 1), store.notes(["hash"])
     return steps_of([*reviews.words_of("id 0"), *notes.get("hash", ())], author)
 
@@ -196,14 +206,14 @@ def test_one_step_after_the_other_is_taken_back_and_done_again(store: RunStore) 
 
     override(store, BAD, author="Ben")
     looked = [seen()]
-    for say in (
-        lambda: store.review(1, NewReview("id 0", "Ada", confirmed={"safety": A})),
-        lambda: override(store, B),
-        lambda: store.note("hash", "Odd.", [], "Ada"),
-        lambda: store.review(1, NewReview("id 0", "Ada", ReviewState.DONE, {"safety": B})),
+    for run_id, what in (
+        (1, new_review("id 0", "Ada", confirmed={"safety": A})),
+        (1, new_override("id 0", "safety", B, None, "Ada")),
+        (None, new_note("hash", "Odd.", [], "Ada")),
+        (1, new_review("id 0", "Ada", ReviewState.DONE, {"safety": B})),
     ):
         pause()
-        say()
+        store.annotate(run_id, what)
         looked.append(seen())
     assert looked[-1] == (B, ReviewState.DONE, 1)
     for before in looked[-2::-1]:
@@ -242,11 +252,11 @@ def test_what_was_taken_back_is_not_done_again_after_something_else_was_said(sto
     ("source", "expected"),
     [
         (LabelSource(), (GOOD, ("Eve",), "Settled.")),
-        (LabelSource(Whose.SETTLED), (GOOD, ("Eve",), "Settled.")),
-        (LabelSource(Whose.MAJORITY), (A, ("Ada", "Cleo"), "For A.")),
-        (LabelSource(Whose.PERSON, "Ben"), (B, ("Ben",), "For B.")),
-        (LabelSource(Whose.PERSON, "Cleo"), (A, ("Cleo",), None)),
-        (LabelSource(Whose.JUDGE), None),
+        (LabelSource(LabelSourceKind.ADJUDICATED), (GOOD, ("Eve",), "Settled.")),
+        (LabelSource(LabelSourceKind.MAJORITY), (A, ("Ada", "Cleo"), "For A.")),
+        (LabelSource(LabelSourceKind.ANNOTATOR, "Ben"), (B, ("Ben",), "For B.")),
+        (LabelSource(LabelSourceKind.ANNOTATOR, "Cleo"), (A, ("Cleo",), None)),
+        (LabelSource(LabelSourceKind.JUDGE), None),
     ],
 )
 def test_whose_labels_stand(
@@ -254,8 +264,8 @@ def test_whose_labels_stand(
 ) -> None:
     override(store, A, "For A.", "Ada")
     override(store, B, "For B.", "Ben")
-    store.review(1, NewReview("id 0", "Cleo", confirmed={"safety": A}))
-    store.override(1, NewOverride(*KEY, GOOD, "Settled.", "Eve", settles=True))
+    store.annotate(1, new_review("id 0", "Cleo", confirmed={"safety": A}))
+    store.annotate(1, new_override(*KEY, GOOD, "Settled.", "Eve", settles=True))
     override(store, BAD, author="Ben", item_id="id 1")
     reviews = load_reviews(store, 1)
     found = reviews.standing_by(source).get(KEY)
@@ -265,23 +275,30 @@ def test_whose_labels_stand(
 
 
 def test_a_settled_label_stands_whatever_is_said_later(store: RunStore) -> None:
-    store.override(1, NewOverride(*KEY, GOOD, None, "Eve", settles=True))
+    store.annotate(1, new_override(*KEY, GOOD, None, "Eve", settles=True))
     override(store, B, "For B.", "Ben")
     found = stands(store)[KEY]
-    assert (found.preference, found.settled, found.label_by, found.text_by) == (GOOD, True, ("Eve",), "Ben")
+    assert (found.preference, found.adjudicated, found.label_by, found.text_by) == (
+        GOOD,
+        True,
+        ("Eve",),
+        "Ben",
+    )
     assert not found.fits(GOOD)
     take_back(store, 1, KEY, "Eve")
     assert stands(store)[KEY].preference is B
 
 
 def test_an_item_is_to_do_until_a_person_says_something_else(store: RunStore) -> None:
-    store.review(1, NewReview("id 0", "Ada", ReviewState.DONE, {"safety": B}))
-    store.review(1, NewReview("id 1", "Ada", ReviewState.SKIPPED))
-    store.review(1, NewReview("id 1", "Ben", ReviewState.DONE))
-    store.review(1, NewReview("id 1", "Ben", ReviewState.TO_DO))
+    store.annotate(1, new_review("id 0", "Ada", ReviewState.DONE, {"safety": B}))
+    store.annotate(1, new_review("id 1", "Ada", ReviewState.SKIPPED))
+    store.annotate(1, new_review("id 1", "Ben", ReviewState.DONE))
+    store.annotate(1, new_review("id 1", "Ben", ReviewState.TO_DO))
     reviews = load_reviews(store, 1)
     states = {
-        (person, item): reviews.state(item, person) for person in ("Ada", "Ben") for item in ("id 0", "id 1")
+        (annotator, item): reviews.state(item, annotator)
+        for annotator in ("Ada", "Ben")
+        for item in ("id 0", "id 1")
     }
     assert states == {
         ("Ada", "id 0"): ReviewState.DONE,
@@ -291,16 +308,16 @@ def test_an_item_is_to_do_until_a_person_says_something_else(store: RunStore) ->
     }
     assert [mark.author for mark in reviews.marks_of("id 1")] == ["Ada"]
     assert len(reviews.marks) == 4
-    assert reviews.people == ("Ada", "Ben")
+    assert reviews.annotators == ("Ada", "Ben")
 
 
 def test_the_last_word_of_a_person_counts(store: RunStore) -> None:
-    store.review(1, NewReview("id 0", "Ada", confirmed={"safety": GOOD}))
+    store.annotate(1, new_review("id 0", "Ada", confirmed={"safety": GOOD}))
     pause()
     override(store, A, author="Ada")
     pause()
     assert load_reviews(store, 1).labels == {"Ada": {KEY: A}}
-    store.review(1, NewReview("id 0", "Ada", confirmed={"safety": GOOD}))
+    store.annotate(1, new_review("id 0", "Ada", confirmed={"safety": GOOD}))
     assert load_reviews(store, 1).labels == {"Ada": {KEY: GOOD}}
     pause()
     take_back(store, 1, KEY, "Ada")
@@ -310,7 +327,7 @@ def test_the_last_word_of_a_person_counts(store: RunStore) -> None:
 def test_a_label_confirmed_after_it_was_given_goes_with_it(store: RunStore) -> None:
     override(store, A, author="Ada")
     pause()
-    store.review(1, NewReview("id 0", "Ada", ReviewState.DONE, {"safety": A}))
+    store.annotate(1, new_review("id 0", "Ada", ReviewState.DONE, {"safety": A}))
     pause()
     take_back(store, 1, KEY, "Ada")
     assert load_reviews(store, 1).labels == {}
@@ -335,7 +352,7 @@ def test_the_last_override_of_a_person_counts_as_a_whole(store: RunStore) -> Non
 
 
 def test_an_explanation_taken_back_leaves_a_confirmed_label(store: RunStore) -> None:
-    store.review(1, NewReview("id 0", "Ada", ReviewState.DONE, {"safety": A}))
+    store.annotate(1, new_review("id 0", "Ada", ReviewState.DONE, {"safety": A}))
     pause()
     override(store, None, "A reason.", author="Ada")
     take_back(store, 1, KEY, "Ada")
@@ -358,25 +375,26 @@ def test_a_person_takes_back_only_what_he_said(store: RunStore) -> None:
 
 
 @pytest.mark.parametrize(
-    ("item_id", "author", "problem"), [("id 7", "Ada", "not judged"), ("id 0", " ", "needs his name")]
+    ("item_id", "author", "problem"),
+    [("id 7", "Ada", "not judged"), ("id 0", " ", "needs the annotator's name")],
 )
 def test_what_nobody_says_of_no_item_is_refused_whole(
     store: RunStore, item_id: str, author: str, problem: str
 ) -> None:
     with pytest.raises((SetupError, StoreError), match=problem):
-        store.review(1, NewReview(item_id, author, ReviewState.DONE, {"safety": A}))
+        store.annotate(1, new_review(item_id, author, ReviewState.DONE, {"safety": A}))
     assert load_reviews(store, 1).marks == ()
 
 
 def test_notes_of_many_items_are_found_at_once(store: RunStore) -> None:
     for number in (0, 1234):
-        store.note(f"hash {number}", "A word.", [], "Ada")
+        store.annotate(None, new_note(f"hash {number}", "A word.", [], "Ada"))
     assert set(store.notes(f"hash {number}" for number in range(2000))) == {"hash 0", "hash 1234"}
 
 
 def test_a_tag_of_two_lines_is_refused(store: RunStore) -> None:
     with pytest.raises(SetupError, match="cannot be a tag"):
-        store.note("hash 1", "A word.", ["two\nlines"], "Ada")
+        store.annotate(None, new_note("hash 1", "A word.", ["two\nlines"], "Ada"))
     assert store.notes(["hash 1"]) == {}
 
 
@@ -385,7 +403,7 @@ def standing(store: RunStore) -> dict[str, tuple[Preference | None, str | None]]
     return {key.item_id: (each.preference, each.explanation) for key, each in stands(store).items()}
 
 
-def stands(store: RunStore) -> dict[JudgmentKey, Standing]:
+def stands(store: RunStore) -> dict[JudgmentKey, EffectiveAnnotation]:
     """What people said last."""
     return load_reviews(store, 1).standing_by(LAST)
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from engine.core.review_filters import search_pattern
+from engine.annotations.records import search_pattern
 
 
 @pytest.mark.parametrize(

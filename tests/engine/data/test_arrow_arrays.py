@@ -20,10 +20,10 @@ LOOK_AT = """
 import sys
 from pathlib import Path
 import numpy as np
-from engine.core.cancel import CancelToken
+from engine.core.events import CancelToken
 from engine.data.dataset import load_dataset
-from engine.data.dataset_summary import summary_of
-from engine.data.item_search import matching_rows, sorted_rows
+from engine.data.dataset_views import summary_of
+from engine.data.dataset_views import matching_rows, sorted_rows
 from main import main
 
 path = sys.argv[1]

@@ -181,7 +181,7 @@ def test_numbers_are_left_open_with_how_often_each_occurs(tmp_path: Path) -> Non
     ]
     found = guess(table(tmp_path, *records))
     assert (found.values, found.map.labels, found.labels_text) == ({"1": 4, "0": 2}, (), "0=…,1=…")
-    assert "what the labels '1' (4 times), '0' (2 times) mean you know alone" in found.in_words
+    assert "fill in what the labels '1' (4 times), '0' (2 times) mean" in found.in_words
 
 
 def test_several_annotators_are_found_together(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from engine.data.column_source import RowReader, SourceProblem, parse_source
+from engine.data import column_source
 
 NESTED = json.dumps({"list": [{"text": "one", "score": 2.50}, {"text": "two", "score": "10"}], "n": None})
 CELLS = {
@@ -26,7 +26,7 @@ CELLS = {
 
 
 def read(text: str, between: str = "-") -> str:
-    return RowReader(CELLS).text(parse_source(text, list(CELLS)), between)
+    return column_source.RowReader(CELLS).text(column_source.parse_source(text, list(CELLS)), between)
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_a_source_reads_what_it_names(text: str, found: str) -> None:
     "text", ["z", "a+z", "z@reply", "a@part", "talk@reply:z", "nested..x", "1>2>3", "", "+", ">"]
 )
 def test_a_source_that_names_nothing_is_refused(text: str) -> None:
-    with pytest.raises(SourceProblem, match="the file has no column"):
-        parse_source(text, list(CELLS))
+    with pytest.raises(column_source.SourceProblem, match="the file has no column"):
+        column_source.parse_source(text, list(CELLS))
 
 
 @pytest.mark.parametrize(
@@ -82,27 +82,27 @@ def test_a_source_that_names_nothing_is_refused(text: str) -> None:
     [
         ("nested.list[2].text", r"'nested\.list' holds no entry 2\."),
         ("nested.text", r"'nested' holds no 'text'\."),
-        ("a.text", r"'a' holds no list or object of JSON: 'A'\."),
-        ("a@reply", r"'a' is no dialogue: 'A'\."),
-        ("talk@reply:b", r"'b' is 'B'; a number of rounds is needed\."),
+        ("a.text", r"'a' is not a JSON list or object: 'A'\."),
+        ("a@reply", r"'a' is not a dialogue: 'A'\."),
+        ("talk@reply:b", r"'b' is 'B', not a number of rounds\."),
     ],
 )
 def test_a_cell_that_does_not_hold_it_is_named(text: str, problem: str) -> None:
-    with pytest.raises(SourceProblem, match=f"^{problem}$"):
+    with pytest.raises(column_source.SourceProblem, match=f"^{problem}$"):
         read(text)
 
 
 def test_half_a_character_that_is_written_as_an_escape_is_named() -> None:
-    with pytest.raises(SourceProblem, match=r"^'c' holds \\ud83d, which is half a character"):
-        RowReader({"c": '["\\ud83d"]'}).text(parse_source("c@users", ["c"]), "")
+    with pytest.raises(column_source.SourceProblem, match=r"^'c' contains \\ud83d, half a character"):
+        column_source.RowReader({"c": '["\\ud83d"]'}).text(column_source.parse_source("c@users", ["c"]), "")
 
 
 @pytest.mark.parametrize("depth", [300, 900, 5000, 100_000])
 def test_a_deeply_nested_cell_is_read_or_named(depth: int) -> None:
     cell = '{"a": ' + "[" * depth + "]" * depth + "}"
     try:
-        text = RowReader({"c": cell}).text(parse_source("c.a", ["c"]), "")
-    except SourceProblem as problem:
+        text = column_source.RowReader({"c": cell}).text(column_source.parse_source("c.a", ["c"]), "")
+    except column_source.SourceProblem as problem:
         assert "'c'" in str(problem)  # noqa: PT017 - either is right, for Python's limit differs
     else:
         assert text == "[" * depth + "]" * depth
@@ -110,10 +110,114 @@ def test_a_deeply_nested_cell_is_read_or_named(depth: int) -> None:
 
 @pytest.mark.parametrize("rounds", ["inf", "nan", "1e400", "0", "-1", "1.5", "x", "9999999999"])
 def test_rounds_that_are_no_number_of_rounds_are_named(rounds: str) -> None:
-    with pytest.raises(SourceProblem, match="a number of rounds is needed"):
-        RowReader({**CELLS, "turn": rounds}).text(parse_source("talk@reply:turn", list(CELLS)), "")
+    with pytest.raises(column_source.SourceProblem, match="not a number of rounds"):
+        column_source.RowReader({**CELLS, "turn": rounds}).text(
+            column_source.parse_source("talk@reply:turn", list(CELLS)), ""
+        )
 
 
 def test_a_mark_that_is_not_there_is_named() -> None:
-    with pytest.raises(SourceProblem, match=r"'word' has no '_': 'none'\."):
+    with pytest.raises(column_source.SourceProblem, match=r"'word' has no '_': 'none'\."):
         read("word@before:_")
+
+
+# Dialogues in a cell: which shapes are read, and what of them is taken
+
+
+MESSAGES = [
+    {"role": "user", "content": "Hi"},
+    {"role": "assistant", "content": "Hello"},
+    {"role": "user", "content": "Bye"},
+    {"role": "assistant", "content": "So long"},
+]
+TURNS = [column_source.Turn(message["role"], message["content"]) for message in MESSAGES]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        json.dumps(MESSAGES),
+        json.dumps(
+            [{"from": "human" if m["role"] == "user" else "gpt", "value": m["content"]} for m in MESSAGES]
+        ),
+        json.dumps([{**m, "content": [{"type": "text", "text": m["content"]}]} for m in MESSAGES]),
+        "\n\nHuman: Hi\n\nAssistant: Hello\n\nHuman: Bye\n\nAssistant: So long",
+        "Human: Hi\n\nAssistant: Hello\n\nHuman: Bye\n\nAssistant: So long",
+    ],
+)
+def test_published_shapes_of_dialogues_are_read(cell: str) -> None:
+    assert column_source.turns_of(cell) == TURNS
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "",
+        "A text. Human: no",
+        "[1, 2]",
+        "[not JSON",
+        "[]",
+        '["x", 3]',
+        '{"role": "user", "content": "x"}',
+        '[{"role": "user"}]',
+        '[{"role": "user", "content": [{"type": "image"}]}]',
+        "Human: only one side speaks",
+    ],
+)
+def test_other_texts_are_no_dialogues(cell: str) -> None:
+    assert column_source.turns_of(cell) is None
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        (column_source.DialoguePart.PROMPT, "User: Hi\n\nAssistant: Hello\n\nUser: Bye"),
+        (column_source.DialoguePart.REPLY, "So long"),
+        (column_source.DialoguePart.USERS, "User: Hi\n\nUser: Bye"),
+        (column_source.DialoguePart.REPLIES, "Assistant: Hello\n\nAssistant: So long"),
+        (
+            column_source.DialoguePart.DIALOGUE,
+            "User: Hi\n\nAssistant: Hello\n\nUser: Bye\n\nAssistant: So long",
+        ),
+    ],
+)
+def test_a_part_of_several_turns_names_who_speaks(part: column_source.DialoguePart, text: str) -> None:
+    assert column_source.part_of(TURNS, part) == text
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        (column_source.DialoguePart.PROMPT, "Hi"),
+        (column_source.DialoguePart.REPLY, "Hello"),
+        (column_source.DialoguePart.REPLIES, "Hello"),
+    ],
+)
+def test_of_one_round_the_texts_stand_alone(part: column_source.DialoguePart, text: str) -> None:
+    assert column_source.part_of(TURNS, part, rounds=1) == text
+
+
+def test_a_system_message_belongs_to_the_instruction_and_is_named() -> None:
+    turns = [column_source.Turn("system", "Be short."), *TURNS[:2]]
+    for part in (column_source.DialoguePart.PROMPT, column_source.DialoguePart.USERS):
+        assert column_source.part_of(turns, part) == "System: Be short.\n\nUser: Hi"
+
+
+def test_a_list_of_texts_is_one_side_or_both_by_turns() -> None:
+    turns = column_source.turns_of('["Hi", "Hello", null]')
+    assert turns is not None
+    assert (
+        column_source.part_of(turns, column_source.DialoguePart.USERS) == "User: Hi\n\nUser: Hello\n\nUser: "
+    )
+    assert column_source.part_of(turns[:1], column_source.DialoguePart.REPLIES) == "Hi"
+    assert column_source.part_of(turns[:2], column_source.DialoguePart.REPLY) == "Hello"
+    assert column_source.part_of(turns[:2], column_source.DialoguePart.PROMPT) == "Hi"
+
+
+@pytest.mark.parametrize(
+    "part",
+    [column_source.DialoguePart.REPLY, column_source.DialoguePart.PROMPT, column_source.DialoguePart.REPLIES],
+)
+def test_without_a_reply_there_is_none_to_take(part: column_source.DialoguePart) -> None:
+    with pytest.raises(column_source.SourceProblem, match="it has no turn of the assistant"):
+        column_source.part_of(TURNS[:1], part)

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import InputError
+from engine.core.events import Cancelled, CancelToken
 from engine.core.items import PREFERENCES, Gold, Item, Preference, Tie
 from engine.core.rubric import ELOQUENT, Criterion, Rubric
 from engine.data.dataset import Dataset, known_columns, load_dataset
-from engine.data.dataset_summary import summary_of
+from engine.data.dataset_views import summary_of
 
 Records = list[dict[str, str]]
 SaveRows = Callable[..., Path]
@@ -157,7 +157,7 @@ def test_the_table_holds_the_known_columns_in_their_usual_order_as_text(save: Sa
 def test_the_column_of_another_criterion_is_not_taken_for_a_slip(save: SaveRows) -> None:
     rubric = ELOQUENT.only(("truthfulness",))
     dataset = load_dataset(save({"naturalness_preference": "B"}), rubric)
-    assert dataset.notices == ("1 other column is kept: 'naturalness_preference'.",)
+    assert dataset.notices == ("1 other column is stored: 'naturalness_preference'.",)
 
 
 def test_a_rubric_names_the_label_columns(save: SaveRows) -> None:
@@ -165,7 +165,7 @@ def test_a_rubric_names_the_label_columns(save: SaveRows) -> None:
     dataset = load_dataset(save({"tone_preference": "B", "safety_preference": "?"}), rubric)
     assert dataset.criteria == ("tone",)
     assert dataset[0].gold == {"tone": Gold(Preference.B)}
-    assert dataset.notices == ("1 other column is kept: 'safety_preference'.",)
+    assert dataset.notices == ("1 other column is stored: 'safety_preference'.",)
 
 
 def test_items_by_position_are_the_items_in_turn(save: SaveRows) -> None:
@@ -259,7 +259,7 @@ def test_an_unknown_label_is_named_with_the_nearest(save: SaveRows, label: str, 
             '[{"id": 1, "instruction": "", "output_b": ""}, 3, {"id": 1, "output_a": "", "output_b": ""}]',
             [
                 "record 2: not an object with a key for each column.",
-                "record 3, id: id '1' is already that of record 1.",
+                "record 3, id: id '1' is already used by record 1.",
                 "record 3: no 'instruction'.",
                 "record 1: no 'output_a'.",
             ],
@@ -291,7 +291,7 @@ def test_all_problems_of_a_file_are_told_together_where_its_columns_are_known(
 
 def test_of_many_problems_fifty_are_shown_and_the_rest_counted(save: SaveRows) -> None:
     path = save(*({"safety_preference": "C"} for _ in range(60)))
-    with pytest.raises(InputError, match=r"(?s)^x\.jsonl: 60 problems\..*and 10 more\.\nMend") as caught:
+    with pytest.raises(InputError, match=r"(?s)^x\.jsonl: 60 problems\..*and 10 more\.\nFix") as caught:
         load_dataset(path)
     assert len(caught.value.problems) == 50
 
@@ -313,35 +313,35 @@ def test_a_file_without_rows_is_refused(tmp_path: Path, name: str, data: str) ->
     ("rows", "notices"),
     [
         ([{}], ()),
-        ([{"z": 1, "y": 2}], ("2 other columns are kept: 'z', 'y'.",)),
+        ([{"z": 1, "y": 2}], ("2 other columns are stored: 'z', 'y'.",)),
         (
             [{"z": 1, "Safety_preference": "A", "relevance": "B"}],
             (
-                "3 other columns are kept: 'Safety_preference' (did you mean 'safety_preference'?), "
+                "3 other columns are stored: 'Safety_preference' (did you mean 'safety_preference'?), "
                 "'relevance' (did you mean 'relevance_preference'?), 'z'.",
             ),
         ),
         (
             [{"safety-explanation": "x", "naturalnes_preference": "A"}],
             (
-                "2 other columns are kept: 'safety-explanation' (did you mean 'safety_explanation'?), "
+                "2 other columns are stored: 'safety-explanation' (did you mean 'safety_explanation'?), "
                 "'naturalnes_preference' (did you mean 'naturalness_preference'?).",
             ),
         ),
         (
             [{"safety_preference": "A", "safety": 1, "Safety_Preference": "A"}],
-            ("2 other columns are kept: 'safety', 'Safety_Preference'.",),
+            ("2 other columns are stored: 'safety', 'Safety_Preference'.",),
         ),
         ([{"output_a": ""}], ("1 response is empty.",)),
         ([{"output_a": "", "output_b": ""}, {"output_b": " "}], ("2 responses are empty.",)),
         ([{"instruction": "x"}] * 3, ("1 instruction occurs more than once.",)),
         (
             [{"instruction": ""}, {"instruction": " \n"}, {}],
-            ("2 items have no instruction: in intervals each of them stands for itself.",),
+            ("2 items have no instruction: in intervals each of them is a cluster of its own.",),
         ),
         (
             [{"output_a": "donâ€™t", "output_b": "don’t “naïve” Spaß” 日本"}, {"output_a": "cafÃ©"}],
-            ("2 texts look wrongly decoded (such as 'â€™' for '’'); kept as in the file.",),
+            ("2 texts look wrongly decoded (such as 'â€™' for '’'); left as in the file.",),
         ),
     ],
 )

@@ -40,13 +40,13 @@ def packed(data: bytes) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "problem", "remedy"),
+    ("name", "data", "problem", "hint"),
     [
         ("x.tsv", b"", "is empty", "saved or downloaded completely"),
         ("x.json", b"\xef\xbb\xbf \n", "is empty", "saved or downloaded completely"),
         ("x.csv.gz", packed(b""), "is empty", "saved or downloaded completely"),
         ("x.tsv", packed(b"a\tb\n"), "is gzip-compressed", r"Rename it to x\.tsv\.gz"),
-        ("x.tsv.gz", b"a\tb\n", "is not gzip-compressed", r"Take \.gz off"),
+        ("x.tsv.gz", b"a\tb\n", "is not gzip-compressed", r"Remove \.gz from"),
         ("x.tsv.gz", packed(b"a\tb\n" * 99)[:-9], "damaged or cut short", "again"),
         ("x.tsv.gz", b"\x1f\x8b\x08\0" + b"\xff" * 40, "damaged or cut short", "again"),
         ("x.tsv", b"a,b\n1,2\n", "looks like CSV, not TSV", "suffix"),
@@ -75,35 +75,45 @@ def packed(data: bytes) -> bytes:
             "is a model, not a table",
             "A dataset is a table of instructions with two responses",
         ),
-        ("x.gguf.gz", b"", "is a model, not a table", "Give it as the model"),
-        ("x.tsv", GGUF, "is a model, not a table", "Give it as the model"),
-        ("x.tsv.gz", packed(GGUF), "is a model, not a table", "Give it as the model"),
+        ("x.gguf.gz", b"", "is a model, not a table", "Use it as the model"),
+        ("x.tsv", GGUF, "is a model, not a table", "Use it as the model"),
+        ("x.tsv.gz", packed(GGUF), "is a model, not a table", "Use it as the model"),
         ("x.tsv", b"SQLite format 3\0\x10\0", "is an SQLite database", "Export the table in it"),
         (
             "x.tsv",
             TSV.encode("utf-16-le"),
-            "binary data, or UTF-16 text without its mark",
+            "binary data, or UTF-16 text without a byte-order mark",
             "Save it as UTF-8",
         ),
         (
             "x.csv",
             TSV.encode("utf-16-be"),
-            "binary data, or UTF-16 text without its mark",
+            "binary data, or UTF-16 text without a byte-order mark",
             "Save it as UTF-8",
         ),
-        ("x.json", '[{"id": 1}]'.encode("utf-16-le"), "UTF-16 text without its mark", "Save it as UTF-8"),
-        ("x.jsonl", '{"id": 1}\n'.encode("utf-16-be"), "UTF-16 text without its mark", "Save it as UTF-8"),
+        (
+            "x.json",
+            '[{"id": 1}]'.encode("utf-16-le"),
+            "UTF-16 text without a byte-order mark",
+            "Save it as UTF-8",
+        ),
+        (
+            "x.jsonl",
+            '{"id": 1}\n'.encode("utf-16-be"),
+            "UTF-16 text without a byte-order mark",
+            "Save it as UTF-8",
+        ),
         ("x.tsv", PNG, "is binary data", "choose another file"),
         ("x.jsonl", PNG, "is binary data", "choose another file"),
         ("x.csv", PDF, "is binary data", "choose another file"),
-        ("x.gz", b"", "no suffix that names its format", r"Use \.tsv, \.csv"),
-        ("x", b"", "no suffix that names its format", r"Use \.tsv, \.csv"),
+        ("x.gz", b"", "no suffix for its format", r"Use \.tsv, \.csv"),
+        ("x", b"", "no suffix for its format", r"Use \.tsv, \.csv"),
     ],
 )
 def test_a_file_that_is_not_what_its_name_says(
-    save: Save, name: str, data: bytes, problem: str, remedy: str
+    save: Save, name: str, data: bytes, problem: str, hint: str
 ) -> None:
-    with pytest.raises(InputError, match=f"(?s){problem}.*{remedy}") as caught:
+    with pytest.raises(InputError, match=f"(?s){problem}.*{hint}") as caught:
         read_data_file(save(name, data))
     assert len(caught.value.problems) == 1
 

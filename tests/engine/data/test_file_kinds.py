@@ -1,39 +1,40 @@
 """What kind of file a file is, and what is said where it was given as another one."""
 
+import csv
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
-from engine.commands.shared.remedies import OPTIONS
-from engine.core.errors import ColumnsError, InputError, SetupError, WrongKindError
-from engine.core.file_kinds import FileKind
-from engine.core.judgments import CriterionCalibration, NewOverride
+from engine.analysis.recipe import Recipe, load_recipe, save_recipe
+from engine.annotations.records import new_override, new_review
+from engine.cli.shared.hints import OPTIONS
+from engine.core.column_map import ColumnMap
+from engine.core.errors import ColumnsError, FileKind, InputError, SetupError, WrongKindError
+from engine.core.judgments import CriterionCalibration, Origin
 from engine.core.rubric import ELOQUENT
-from engine.core.run_setup import RunSetup
-from engine.data.dataset import load_dataset
-from engine.data.file_kinds import kind_of
+from engine.data.dataset import Dataset, load_dataset
+from engine.data.file_kinds import LABELS_BY_ANNOTATORS, ORIGINS_BY_ANNOTATORS, kind_of
+from engine.data.label_origins import label_origins
 from engine.data.rubrics.files import load_rubric, rubric_text
 from engine.data.submission import read_submission, write_submission
-from engine.decisions.calibration import Calibration, JudgeIdentity, load_calibration, save_calibration
-from engine.decisions.run_csv import write_results_csv
-from engine.decisions.run_json import as_json
-from engine.decisions.run_results import submission_of
-from engine.measure.evaluation import evaluate, official_json
-from engine.measure.matching import match
-from engine.measure.systems import system_of_run
-from engine.people.hand_over import hand_over, save_hand_over
+from engine.metrics.evaluation import evaluate, official_json
+from engine.metrics.matching import match, system_of_run
+from engine.ranking.weight_fit import load_comparisons, load_fitted_weights
+from engine.results.annotation_file import annotation_file, save_annotation_file
+from engine.results.calibration import Calibration, JudgeIdentity, load_calibration, save_calibration
+from engine.results.exports import as_json, write_results_csv
+from engine.results.run_dataset import labelled_dataset
+from engine.results.run_results import RunResults, load_results, submission_of
+from engine.settings.run_setup import RunSetup
 from engine.store.migrations import APPLICATION_ID
 from engine.store.run_store import RunStore
 from engine.system.files import write_json
 from engine.system.paths import demo_model
-from engine.tune.recipe import Recipe, load_recipe, save_recipe
-from engine.weigh.fitted_weights import load_fitted_weights
-from engine.weigh.score_file import load_comparisons
-from gui.kit.remedies import IN_THE_WINDOW
-from tests.judged import SURE_A, A, B, dataset, stored_run
+from gui.widgets.notice import IN_THE_WINDOW
+from tests.judged import BAD, GOOD, SURE_A, A, B, dataset, stored_run, with_texts
 
 GOLD = dataset({"safety": [A, B], "overall_quality": [A, B]})
 TABLE = "id\tinstruction\toutput_a\toutput_b\n1\tWhy?\tyes\tno\n"
@@ -64,8 +65,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[FileKind, Path]:
     (folder / "own.toml").write_text(rubric_text(ELOQUENT))
     shutil.copy(demo_model(), folder / "model.bin")
     with RunStore(folder / "runs.sqlite") as store:
-        store.override(1, NewOverride("1", "safety", B, None, "Ada"))
-        save_hand_over(folder / "people.json", hand_over(store, 1))
+        store.annotate(1, new_override("1", "safety", B, None, "Ada"))
+        save_annotation_file(folder / "people.json", annotation_file(store, 1))
     names = "data.tsv labels.tsv all.csv all.json calibration.json recipe.json weights.json scores.json"
     found = [*names.split(), "compared.json", "own.toml", "model.bin", "people.json", "runs.sqlite"]
     return {kind: folder / name for kind, name in zip(FileKind, found, strict=True)}
@@ -102,8 +103,8 @@ def test_a_file_of_another_kind_is_named_with_what_takes_it(
             READERS[wanted](path)
         assert caught.value.kind is kind
         assert caught.value.problem == f"{path.name}: is {kind.value}, not {wanted.value}."
-        assert OPTIONS.of(caught.value.remedy) == OPTIONS.kinds[kind]
-        assert IN_THE_WINDOW.of(caught.value.remedy) == IN_THE_WINDOW.kinds[kind]
+        assert OPTIONS.of(caught.value.hint) == OPTIONS.kinds[kind]
+        assert IN_THE_WINDOW.of(caught.value.hint) == IN_THE_WINDOW.kinds[kind]
 
 
 @pytest.mark.parametrize(
@@ -155,3 +156,114 @@ def test_what_is_wrong_in_a_file_of_the_right_kind_is_said_as_before(tmp_path: P
 
 def test_the_mark_of_a_store_is_that_of_its_header() -> None:
     assert APPLICATION_ID.to_bytes(4, "big") == b"TBK1"
+
+
+# All data of a run, as CSV, opened as a dataset: the labels of people, and a sentence that says so
+
+
+OF_RUN = with_texts(dataset({"safety": [BAD, None, A], "truthfulness": [B, B, B]}), id=["7", "id,\n2", "ß"])
+
+
+@pytest.fixture
+def reviewed(tmp_path: Path) -> RunResults:
+    """A run that says A; Ada and Ben labelled two of its three items."""
+    stored_run(
+        tmp_path, OF_RUN, {"safety": [SURE_A] * 3, "relevance": [SURE_A] * 3}, {"safety": "A is safe."}
+    )
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        store.annotate(1, new_override("7", "safety", B, "B, for me.", "Ada", origin=Origin.UNCERTAINTY))
+        store.annotate(1, new_review("7", "Ben", confirmed={"safety": A}))
+        store.annotate(1, new_review("id,\n2", "Ben", confirmed={"safety": A, "relevance": A}))
+        store.annotate(1, new_override("ß", "relevance", None, "Only words.", "Ada"))
+        return load_results(store, 1)
+
+
+def exported(folder: Path, results: RunResults, gold: Dataset | None = OF_RUN) -> Path:
+    path = folder / "all.csv"
+    write_results_csv(path, results, gold)
+    return path
+
+
+def changed(path: Path, *left_out: str, **cells: str) -> Path:
+    """The same file without some columns, and with other cells in its first row."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows: list[Mapping[str, str]] = list(csv.DictReader(file))
+    rows = [{name: text for name, text in row.items() if name not in left_out} for row in rows]
+    rows[0] = {**rows[0], **cells}
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def test_it_is_the_dataset_that_the_labels_make(reviewed: RunResults, tmp_path: Path) -> None:
+    found = load_dataset(exported(tmp_path, reviewed))
+    made = labelled_dataset(reviewed, OF_RUN).columns
+    assert found.hash == OF_RUN.hash
+    for name in ("safety", "relevance"):
+        for part in ("preference", "explanation", "preference|Ada", "preference|Ben", "origin"):
+            column = f"{name}_{part}"
+            cells = [cell or "" for cell in made.get(column, [""] * 3)]
+            assert found.texts(column).to_pylist() == cells, column
+    assert found.texts("safety_preference_before").to_pylist() == ["both_bad", "", "A"]
+    assert label_origins(found, "safety") == {"7": Origin.UNCERTAINTY, "id,\n2": None}
+    assert found.read_as == (
+        "All data of run 1: its human labels are those that annotators gave or accepted (3 of 6, by Ada,"
+        " Ben),"
+        " not the judge's own."
+    )
+    assert found.notices[0] == found.read_as
+    assert found.columns is None
+    assert not {"model_preference", "human_preference"} & {*found.file_columns, *found.other_columns}
+
+
+def test_a_run_that_nobody_labelled_has_no_human_labels(tmp_path: Path) -> None:
+    results = stored_run(tmp_path, OF_RUN, {"safety": [SURE_A] * 3}).results
+    assert results
+    found = load_dataset(exported(tmp_path, results))
+    assert found.criteria == ()
+    assert found.read_as == (
+        "All data of run 1: it has no human labels, and the judge's own labels are not human ones."
+    )
+
+
+def test_one_of_an_earlier_version_has_the_labels_of_overrides(reviewed: RunResults, tmp_path: Path) -> None:
+    path = changed(exported(tmp_path, reviewed), LABELS_BY_ANNOTATORS, ORIGINS_BY_ANNOTATORS, "random_sample")
+    found = load_dataset(path)
+    assert found.labels("safety") == {"7": B}
+    assert found[0].gold["safety"].annotators == {"Ada": B}
+    assert label_origins(found, "safety") == {"7": None}
+
+
+def test_a_file_without_texts_is_named_for_what_it_is(reviewed: RunResults, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="all data of a run, but no texts"):
+        load_dataset(exported(tmp_path, reviewed, gold=None))
+    other = with_texts(OF_RUN, output_a=["x", "a", "a"])
+    found = load_dataset(exported(tmp_path, reviewed, other))
+    assert found.ids == ["id,\n2", "ß"]
+    assert found.notices[1].startswith("2 rows have no texts, and are omitted")
+
+
+@pytest.mark.parametrize(
+    ("cells", "problem"),
+    [
+        ({"preference": "perhaps"}, "unknown label 'perhaps'"),
+        ({"criterion": "relevance"}, "'relevance' of item '7' occurs twice"),
+    ],
+)
+def test_what_was_changed_wrongly_is_named_by_its_line(
+    reviewed: RunResults, tmp_path: Path, cells: dict[str, str], problem: str
+) -> None:
+    path = changed(exported(tmp_path, reviewed), **cells)
+    with pytest.raises(InputError, match=f"line [23], .*{problem}"):
+        load_dataset(path)
+
+
+def test_columns_that_a_person_names_come_first(tmp_path: Path) -> None:
+    results = stored_run(tmp_path, OF_RUN, {"safety": [SURE_A] * 3}).results
+    assert results
+    columns = ColumnMap.of({"id": "item_id", "safety_preference": "preference"})
+    found = load_dataset(exported(tmp_path, results), columns=columns)
+    assert (found.read_as, found.labels("safety")) == ("", dict.fromkeys(OF_RUN.ids, A))
+    assert GOOD not in found.label_counts("safety")

@@ -56,16 +56,16 @@ def test_a_dataset_and_its_submission_are_lists_of_ids_too(dataset: Dataset, sav
         (b'id\tnote\n2\t"two\nlines"\n2\tb\n', "ids.txt: line 4: id '2' is already on line 2."),
         (b"id,note\n1,a,b\n", "ids.txt: line 2: cells found: 3; the header has 2."),
         (b"ID\n1\n", "ids.txt: line 1: data.tsv has no item 'ID'."),
-        (b"\n \n", "ids.txt: holds no ids."),
-        (b"id\n", "ids.txt: holds no ids."),
-        (b"", "ids.txt: holds no ids."),
+        (b"\n \n", "ids.txt: contains no ids."),
+        (b"id\n", "ids.txt: contains no ids."),
+        (b"", "ids.txt: contains no ids."),
     ],
 )
 def test_what_is_wrong_is_named_by_line(dataset: Dataset, data: bytes, problem: str) -> None:
     with pytest.raises(InputError) as caught:
         ids_in(data, LIST, dataset)
     assert caught.value.problem == problem
-    assert str(caught.value.remedy)
+    assert str(caught.value.hint)
 
 
 def test_all_that_is_wrong_is_said_at_once(dataset: Dataset) -> None:

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import InputError
+from engine.core.events import Cancelled, CancelToken
 from engine.data.dataset import load_dataset
-from engine.data.limits import MOST_COLUMNS
+from engine.data.file_format import MOST_COLUMNS
 from engine.data.submission import read_submission
 from engine.data.tables import open_table
 
@@ -68,8 +68,8 @@ def test_as_many_columns_as_the_limit_are_read(name: str, tmp_path: Path) -> Non
     WRITERS[name](path, wide(MOST_COLUMNS - len(ROW)))
     dataset = load_dataset(path)
     assert dataset.ids == ["1"]
-    assert "100 other columns are kept" in dataset.notices[0]
-    assert "9,896 columns were left out (100 are kept at most)" in dataset.notices[1]
+    assert "100 other columns are stored" in dataset.notices[0]
+    assert "9,896 columns were omitted (at most 100 are stored)" in dataset.notices[1]
 
 
 def test_keys_of_all_records_together_are_columns(tmp_path: Path) -> None:
@@ -135,8 +135,8 @@ def test_blank_lines_between_records_are_counted(tmp_path: Path) -> None:
 def test_what_unpacks_like_no_table_is_refused(
     read: Callable[[Path], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.system.gate._is_reader", True)
-    monkeypatch.setattr("engine.data.limits._ALWAYS_UNPACKED", 4 << 20)
+    monkeypatch.setattr("engine.system.sandbox._is_reader", True)
+    monkeypatch.setattr("engine.data.file_format._ALWAYS_UNPACKED", 4 << 20)
     path = tmp_path / "d.tsv.gz"
     path.write_bytes(gzip.compress(HEADER.encode() + b"\n" * (8 << 20)))
     with pytest.raises(InputError, match="unpacks to more than 4 MiB; at most 200 times its size"):
@@ -167,8 +167,8 @@ def test_a_parquet_file_whose_pages_shrink_like_no_table_is_refused_unread(tmp_p
 
 
 def test_a_file_beyond_the_limit_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.system.gate._is_reader", True)
-    monkeypatch.setattr("engine.data.limits.MOST_BYTES", 2 << 20)
+    monkeypatch.setattr("engine.system.sandbox._is_reader", True)
+    monkeypatch.setattr("engine.data.file_format.MOST_BYTES", 2 << 20)
     path = tmp_path / "d.tsv"
     path.write_text(f"{HEADER}1\ti\ta\t" + "b" * (3 << 20), encoding="utf-8")
     with pytest.raises(InputError, match="has 3 MiB; at most 2 MiB are read"):

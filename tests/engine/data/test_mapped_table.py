@@ -64,7 +64,7 @@ def test_rows_without_an_id_are_numbered(tmp_path: Path) -> None:
     columns = ColumnMap.of({"instruction": "prompt", "output_a": "one", "output_b": "two"})
     dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=columns)
     assert dataset.ids == ["1", "2", "3"]
-    assert "No column is the id: the items are numbered in the order of the file." in dataset.notices
+    assert "No id column: the items are numbered in the order of the file." in dataset.notices
 
 
 def test_the_better_response_is_not_always_in_one_place_and_always_labelled(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_the_better_response_is_not_always_in_one_place_and_always_labelled(tmp_
         assert better is (Preference.A if good_is_first else Preference.B)
     again = load_dataset(tmp_path / "x.jsonl", columns=RANKED)
     assert again.hash == dataset.hash
-    assert any("drawn by a hash" in notice for notice in dataset.notices)
+    assert any("A hash of the item decides" in notice for notice in dataset.notices)
 
 
 def test_the_place_of_a_response_does_not_tell_which_was_chosen(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_the_place_of_a_response_does_not_tell_which_was_chosen(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("columns", "problem"),
     [
-        ({"instruction": "prompt", "output_a": "one"}, "nothing is named for 'output_b'."),
+        ({"instruction": "prompt", "output_a": "one"}, "'output_b' has no column."),
         (
             {"instruction": "nope", "output_a": "one", "output_b": "two"},
             "instruction: the file has no column 'nope'. Columns found: 'uid', 'prompt', 'one', 'two'.",
@@ -109,9 +109,9 @@ def test_the_place_of_a_response_does_not_tell_which_was_chosen(tmp_path: Path) 
                 "chosen": "one",
                 "rejected": "two",
             },
-            "either output_a and output_b are named, or chosen and rejected.",
+            "name either output_a and output_b, or chosen and rejected.",
         ),
-        ({"instruction": "prompt", "chosen": "one"}, "nothing is named for 'rejected'."),
+        ({"instruction": "prompt", "chosen": "one"}, "'rejected' has no column."),
     ],
 )
 def test_a_map_that_does_not_fit_the_file_is_refused(
@@ -137,21 +137,21 @@ def test_problems_name_the_columns_of_the_file(tmp_path: Path) -> None:
         "line 2, w: unknown label 'best'.",
         "line 3: no 'two'.",
     )
-    assert "'best' (1 time): label values: best=…,left=A" in str(caught.value.remedy)
+    assert "'best' (1 time): label values: best=…,left=A" in str(caught.value.hint)
 
 
 def test_repeated_ids_offer_to_number_the_rows(save: Save) -> None:
     path = save("x.csv", b"uid,prompt,one,two\n1,q,a,b\n1,q,a,b\n")
-    with pytest.raises(ColumnsError, match="line 3, uid: id '1' is already that of line 2") as caught:
+    with pytest.raises(ColumnsError, match="line 3, uid: id '1' is already used by line 2") as caught:
         load_dataset(path, columns=COLUMNS)
-    assert "columns: id=,instruction=prompt" in str(caught.value.remedy)
+    assert "columns: id=,instruction=prompt" in str(caught.value.hint)
 
 
 def test_bytes_that_are_no_text_are_told_as_of_any_file(save: Save) -> None:
     path = save("x.csv", b"uid,prompt,one,two\n1,q\xff,a,b\n")
     with pytest.raises(InputError, match="line 2, prompt: byte 0xff at offset 22 is not UTF-8") as caught:
         load_dataset(path, columns=COLUMNS)
-    assert "UTF-8" in str(caught.value.remedy)
+    assert "UTF-8" in str(caught.value.hint)
 
 
 def test_a_column_that_is_used_and_there_twice_is_refused(save: Save) -> None:
@@ -168,7 +168,7 @@ def test_labels_of_a_dataset_with_our_columns_can_be_mapped_too(save: Save) -> N
     with pytest.raises(ColumnsError) as caught:
         load_dataset(path)
     assert not caught.value.foreign
-    assert "say what each value means" in str(caught.value.remedy)
+    assert "give the label of each value" in str(caught.value.hint)
     labels = {"1": "A", "tie": "both_good", "x": ""}
     dataset = load_dataset(path, columns=ColumnMap.of({}, labels))
     given = [item.gold["safety"].label if item.gold else None for item in dataset]
@@ -246,7 +246,7 @@ def test_several_criteria_have_annotators_of_their_own(tmp_path: Path) -> None:
     assert dataset.criteria == ("relevance", "safety")
     assert dataset.only({"2"})[0].gold == dataset.head(2)[1].gold == dataset[1].gold
     assert dataset.other_columns == ("an|n",)
-    assert any("what more than half of its annotators say" in notice for notice in dataset.notices)
+    assert any("the label of more than half of its annotators" in notice for notice in dataset.notices)
 
 
 OWN_NAMES = (
@@ -308,8 +308,8 @@ def test_values_of_annotators_without_a_meaning_are_counted(tmp_path: Path) -> N
     with pytest.raises(ColumnsError) as caught:
         annotated(tmp_path, "1,7,7,,,", "7,1,1,,8,")
     assert caught.value.problems[0] == "line 2, ben: unknown label '7'."
-    assert "of '7' (3 times), '8' (1 time): label values: 0=tie,1=A,2=B,7=…,8=…,x=none" in str(
-        caught.value.remedy
+    assert "for '7' (3 times), '8' (1 time): label values: 0=tie,1=A,2=B,7=…,8=…,x=none" in str(
+        caught.value.hint
     )
 
 

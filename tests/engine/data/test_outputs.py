@@ -11,9 +11,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from engine.core.errors import InputError
+from engine.core.errors import ColumnsError, InputError
 from engine.data.dataset import load_dataset
 from engine.data.outputs import Response, read_instructions, read_outputs
+from tests.commands import run_here
 from tests.published_shapes import BAD, GOOD, QUESTIONS, SHAPES
 
 Record = dict[str, Any]
@@ -130,9 +131,9 @@ def test_every_format_of_tables_is_read(suffix: str, tmp_path: Path) -> None:
 def test_opened_as_a_dataset_it_is_told_what_makes_pairs(
     shape: Callable[[int], Record], tmp_path: Path
 ) -> None:
-    with pytest.raises(InputError, match=r"holds the outputs of one candidate \(llama\)") as caught:
+    with pytest.raises(InputError, match=r"contains the outputs of one candidate \(llama\)") as caught:
         load_dataset(saved(tmp_path / "x.jsonl", ROWS[shape]))
-    assert "Make pairs out of the outputs" in str(caught.value.remedy)
+    assert "Make pairs from the outputs" in str(caught.value.hint)
 
 
 @pytest.mark.parametrize("suffix", [".json", ".jsonl", ".parquet"])
@@ -159,16 +160,16 @@ def test_a_null_is_no_empty_response(
 
 def test_nulls_alone_are_no_outputs(tmp_path: Path) -> None:
     rows = [{"instruction": f"q{n}", "output": None} for n in range(2)]
-    with pytest.raises(InputError, match="holds no outputs: 'output' is empty in all 2 records"):
+    with pytest.raises(InputError, match="contains no outputs: 'output' is empty in all 2 records"):
         read_outputs(saved(tmp_path / "x.json", rows), {"output": "output"})
 
 
 def test_other_columns_are_read_by_a_map(tmp_path: Path) -> None:
     rows = [{"frage": q, "gut": g, "schlecht": b} for q, g, b in zip(QUESTIONS, GOOD, BAD, strict=True)]
     path = saved(tmp_path / "x.csv", rows)
-    with pytest.raises(InputError, match="no column seems to hold the responses") as caught:
+    with pytest.raises(InputError, match="no column looks like the responses") as caught:
         read_outputs(path)
-    assert "columns: output=…" in str(caught.value.remedy)
+    assert "columns: output=…" in str(caught.value.hint)
     read = read_outputs(path, {"instruction": "frage", "output": "schlecht"})
     assert read.responses[3] == Response(None, QUESTIONS[3], BAD[3])
 
@@ -184,7 +185,7 @@ def test_a_version_in_the_column_of_the_model_is_no_name(tmp_path: Path) -> None
 
 def test_several_candidates_one_below_the_other_are_refused(tmp_path: Path) -> None:
     rows = [{**alpaca(number // 2), "generator": f"m{number % 2}"} for number in range(8)]
-    with pytest.raises(InputError, match=r"2 candidates \(m0, m1\) one below the other"):
+    with pytest.raises(InputError, match=r"2 candidates \(m0, m1\) in long format"):
         read_outputs(saved(tmp_path / "both.json", rows))
 
 
@@ -203,7 +204,7 @@ def test_a_file_whose_outputs_are_all_empty_holds_none(
     path.write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(InputError) as error:
         read_outputs(path, {"output": "output"})
-    assert f"silent.jsonl: holds no outputs: 'output' is empty in {found}." in str(error.value)
+    assert f"silent.jsonl: contains no outputs: 'output' is empty in {found}." in str(error.value)
     path.write_text("\n".join([*lines, json.dumps({"instruction": "q", "output": "x"})]), encoding="utf-8")
     assert len(read_outputs(path, {"output": "output"}).responses) == len(texts) + 1
 
@@ -240,3 +241,66 @@ def test_ids_that_repeat_are_ids_and_an_empty_one_is_none(tmp_path: Path) -> Non
     ]
     asked = [{"id": each, "instruction": f"Why {place}?"} for place, each in enumerate(("a", "b", "a", ""))]
     assert read_instructions(saved(tmp_path / "q.json", asked)) == {"a": "Why 0?", "b": "Why 1?"}
+
+
+TEXTS = [f"What is the {word} of all this, and why?" for word in ("aim", "cost", "age", "name", "size")]
+SINGLE = [
+    {"dataset": "helpful", "instruction": text, "output": text[::-1], "generator": "m"} for text in TEXTS
+]
+
+
+@pytest.mark.parametrize("name", ["gpt4", "gpt4_1106_preview", "gemma-7b-it", "vicuna-7b-v1.5"])
+def test_real_outputs_are_told_with_their_system(shared_data: Path, name: str) -> None:
+    path = shared_data / "ranking" / f"outputs_{name}.json"
+    says = rf"contains the outputs of one candidate \({name}\): one response \('output'\) to each instruction"
+    for command in (["check", path], ["judge", path, "--model", "demo", "--plan"]):
+        refused = run_here(*command)
+        assert refused.returncode == 2
+        assert says.replace("\\", "") in refused.stderr
+        assert "Tiebreak judges pairs" in refused.stderr
+    with pytest.raises(InputError, match=says) as caught:
+        load_dataset(path)
+    assert not isinstance(caught.value, ColumnsError)  # there is nothing to ask
+
+
+@pytest.mark.parametrize(
+    ("change", "whose"),
+    [
+        (lambda row, _: row, "one candidate (m)"),
+        (
+            lambda row, number: {**row, "generator": f"m{number % 2}"},
+            "2 candidates (m0, m1) in long format",
+        ),
+        (
+            lambda row, number: {"id": f"a{number}", "prompt": row["instruction"], "response": row["output"]},
+            "one candidate",
+        ),
+        (lambda row, _: {**row, "other": row["output"].upper()}, None),
+        (lambda row, _: {"instruction": row["instruction"], "Output_A": row["output"]}, None),
+        (lambda row, _: {"instruction": row["instruction"], "text": row["output"]}, None),
+        (lambda row, _: {"messages": [{"role": "user", "content": row["instruction"]}]}, None),
+        (
+            lambda row, _: {
+                "messages": [
+                    {"role": "user", "content": row["instruction"]},
+                    {"role": "assistant", "content": row["output"]},
+                ]
+            },
+            "one candidate",
+        ),
+    ],
+)
+def test_what_else_holds_texts_may_be_the_other_response(
+    tmp_path: Path, change: Callable[[dict[str, str], int], dict[str, Any]], whose: str | None
+) -> None:
+    path = saved(tmp_path / "outputs.json", [change(row, number) for number, row in enumerate(SINGLE)])
+    with pytest.raises(InputError) as caught:
+        load_dataset(path)
+    assert isinstance(caught.value, ColumnsError) == (whose is None)
+    assert whose is None or f"contains the outputs of {whose}" in caught.value.problem
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_published_datasets_of_pairs_are_none(tmp_path: Path, shape: Callable[[Path], Path]) -> None:
+    with pytest.raises(ColumnsError):
+        load_dataset(shape(tmp_path))

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from engine.core.errors import InputError, SetupError
-from engine.core.pairs_plan import PairsPlan
 from engine.data.dataset import load_dataset
 from engine.data.outputs import Outputs, Response
 from engine.data.pairs import MatchedOutputs, Pairs, make_pairs, match_outputs
+from engine.settings.sampling import PairsPlan
 
 
 def outputs(name: str, *asked: str | tuple[str | None, str | None]) -> Outputs:
@@ -65,7 +65,7 @@ def test_answers_without_instructions_find_them_by_id() -> None:
     answers = [outputs("x", ("1", None), ("2", None)), outputs("y", ("1", None), ("2", None))]
     with pytest.raises(InputError, match="has no instructions, and neither has any other") as caught:
         match_outputs(answers)
-    assert "instructions: question.jsonl" in str(caught.value.remedy)
+    assert "instructions: question.jsonl" in str(caught.value.hint)
     assert match_outputs(answers, {"2": "Why?"}).instructions == ("Why?",)
     assert match_outputs([*answers, outputs("z", ("2", "How?"))]).instructions == ("How?",)
 
@@ -74,14 +74,20 @@ def test_answers_without_instructions_find_them_by_id() -> None:
     ("files", "says"),
     [
         ([outputs("x", "q")], "two candidates or more"),
-        ([outputs("x", "q"), outputs("x", "q")], "its candidate is called x, as that of x.json"),
+        ([outputs("x", "q"), outputs("x", "q")], "its candidate is called x, like that of x.json"),
         ([outputs("a b", "q"), outputs("a~b", "q")], "its candidate is called"),
-        ([outputs("x", "q"), outputs("y", "other")], "has no instruction that all other files have"),
-        ([outputs("x", ("1", None)), outputs("y", "q")], "x.json: has no instructions, and y.json no ids"),
-        ([outputs("x", "q"), outputs("y", "q"), outputs("z", "q ")], "z.json: has no instruction that all"),
+        ([outputs("x", "q"), outputs("y", "other")], "has no instruction in common with all other files"),
+        (
+            [outputs("x", ("1", None)), outputs("y", "q")],
+            "x.json: has no instructions, and y.json has no ids",
+        ),
+        (
+            [outputs("x", "q"), outputs("y", "q"), outputs("z", "q ")],
+            "z.json: has no instruction in common with all",
+        ),
         (
             [outputs("x", ("1", "q")), outputs("y", ("1", "other"))],
-            "y.json: has another instruction under the id '1' than x.json",
+            "y.json: has other instructions under the same ids than x.json",
         ),
     ],
 )
@@ -93,12 +99,12 @@ def test_files_that_make_no_pairs_are_refused(files: list[Outputs], says: str) -
 def test_files_of_one_name_in_two_folders_are_told_apart_by_renaming_one() -> None:
     one, other = outputs("m", "q"), outputs("m", "q")
     moved = replace(other, path=Path("elsewhere") / other.path.name)
-    with pytest.raises(SetupError, match=r"as that of m\.json") as caught:
+    with pytest.raises(SetupError, match=r"like that of m\.json") as caught:
         match_outputs([one, moved])
-    assert "rename one of the files" in str(caught.value.remedy)
+    assert "rename one of the files" in str(caught.value.hint)
     with pytest.raises(SetupError) as caught:
         match_outputs([one, other])
-    assert str(caught.value.remedy) == "Leave one of them out."
+    assert str(caught.value.hint) == "Remove one of them."
 
 
 # Who meets whom
@@ -115,7 +121,7 @@ def test_each_meets_a_baseline() -> None:
     assert pairs.of_candidate == {"m2": 15, "m0": 5, "m1": 5, "m3": 5}
     with pytest.raises(SetupError, match="No candidate is called m9") as caught:
         made(candidates(4, 5), baseline="m9")
-    assert "There are m0, m1, m2, m3" in str(caught.value.remedy)
+    assert "There are m0, m1, m2, m3" in str(caught.value.hint)
 
 
 @pytest.mark.parametrize("count", range(2, 10))
@@ -155,7 +161,7 @@ def test_a_larger_part_of_a_seed_holds_the_smaller_and_another_seed_draws_others
 
 @pytest.mark.parametrize("wanted", [0, -5])
 def test_fewer_than_one_pair_is_refused(wanted: int) -> None:
-    with pytest.raises(SetupError, match="Ask for 1 or more"):
+    with pytest.raises(SetupError, match="Request 1 or more"):
         PairsPlan(pairs=wanted)
 
 

@@ -10,24 +10,9 @@ from hypothesis import strategies as st
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
+from engine.data import slices
 from engine.data.dataset import Dataset, load_dataset
-from engine.data.other_columns import MOST_OTHER_COLUMNS
-from engine.data.slices import (
-    CODE,
-    EMPTY,
-    MIXED,
-    MOST_VALUES,
-    NONE,
-    OTHERS,
-    RANDOM_SAMPLE,
-    TAG,
-    UNTAGGED,
-    Noted,
-    divisions,
-    script_of,
-    select,
-    slicing,
-)
+from engine.data.mapped_table import MOST_OTHER_COLUMNS
 
 ROW = {"instruction": "What?", "output_a": "This.", "output_b": "That."}
 
@@ -39,7 +24,7 @@ def saved(folder: Path, *rows: dict[str, Any], name: str = "x.json") -> Dataset:
 
 
 def parts(dataset: Dataset, by: str) -> dict[str, tuple[str, ...]]:
-    return {part.name: part.ids for part in slicing(dataset, by).slices}
+    return {part.name: part.ids for part in slices.slicing(dataset, by).slices}
 
 
 CELLS = st.one_of(
@@ -70,8 +55,8 @@ def test_every_item_is_in_exactly_one_slice(
     tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, str]]
 ) -> None:
     dataset = saved(tmp_path_factory.mktemp("x"), *rows)
-    for by in divisions(dataset):
-        found = slicing(dataset, by).slices
+    for by in slices.divisions(dataset):
+        found = slices.slicing(dataset, by).slices
         assert sorted(item_id for part in found for item_id in part.ids) == sorted(dataset.ids)
         assert all(part.ids for part in found)
         for part in found:
@@ -80,7 +65,7 @@ def test_every_item_is_in_exactly_one_slice(
 
 def test_a_column_has_a_slice_for_each_value(tmp_path: Path) -> None:
     dataset = saved(tmp_path, {"c": "b"}, {"c": "a"}, {"c": "b"}, {}, {"c": " "})
-    assert parts(dataset, "c") == {"a": ("1",), "b": ("0", "2"), EMPTY: ("3", "4")}
+    assert parts(dataset, "c") == {"a": ("1",), "b": ("0", "2"), slices.EMPTY: ("3", "4")}
 
 
 def test_few_numbers_are_values_in_their_order(tmp_path: Path) -> None:
@@ -88,10 +73,14 @@ def test_few_numbers_are_values_in_their_order(tmp_path: Path) -> None:
 
 
 def test_rare_values_are_one_slice(tmp_path: Path) -> None:
-    rows = [{"c": f"v{number}"} for number in range(MOST_VALUES + 5) for _ in range(2 if number < 20 else 1)]
-    division = slicing(saved(tmp_path, *rows), "c")
-    assert len(division.slices) == MOST_VALUES + 1
-    assert division.slices[-1].key == OTHERS
+    rows = [
+        {"c": f"v{number}"}
+        for number in range(slices.MOST_VALUES + 5)
+        for _ in range(2 if number < 20 else 1)
+    ]
+    division = slices.slicing(saved(tmp_path, *rows), "c")
+    assert len(division.slices) == slices.MOST_VALUES + 1
+    assert division.slices[-1].key == slices.OTHERS
     assert (division.slices[-1].name, len(division.slices[-1])) == ("(all others: 5 values)", 5)
 
 
@@ -102,7 +91,7 @@ def test_many_numbers_are_divided_by_quartiles(tmp_path: Path) -> None:
         "over 25 up to 50": 25,
         "over 50 up to 75": 25,
         "over 75": 25,
-        EMPTY: 1,
+        slices.EMPTY: 1,
     }
 
 
@@ -138,16 +127,16 @@ def test_which_response_is_longer(tmp_path: Path) -> None:
         ("これは日本語の文です", "Japanese"),
         ("السلام عليكم", "Arabic"),
         ("한국어 문장", "Hangul"),
-        ("Привет means hello there", MIXED),
-        ("123 … 😀", NONE),
-        ("", NONE),
-        ("Use this:\n```python\nprint(1)\n```", CODE),
-        ("def f(x):\n    return x\n", CODE),
+        ("Привет means hello there", slices.MIXED),
+        ("123 … 😀", slices.NONE),
+        ("", slices.NONE),
+        ("Use this:\n```python\nprint(1)\n```", slices.CODE),
+        ("def f(x):\n    return x\n", slices.CODE),
         ("Dear all;\nthis is a letter (a short one).\nYours, Ada", "Latin"),
     ],
 )
 def test_the_script_of_a_text(text: str, script: str) -> None:
-    assert script_of([text]) == script
+    assert slices.script_of([text]) == script
 
 
 def test_a_human_label_divides(tmp_path: Path) -> None:
@@ -158,7 +147,7 @@ def test_a_human_label_divides(tmp_path: Path) -> None:
 
 def test_one_slice_is_chosen_by_its_value_its_key_or_its_name(tmp_path: Path) -> None:
     dataset = saved(tmp_path, {"c": "x=y", "a=b": "1"}, {"c": "z", "length": "7"})
-    for wish, ids in {
+    for request, ids in {
         "c=x=y": ("0",),
         "column:c=z": ("1",),
         "a=b=1": ("0",),
@@ -167,70 +156,74 @@ def test_one_slice_is_chosen_by_its_value_its_key_or_its_name(tmp_path: Path) ->
         "longer=equal": ("0", "1"),
         "script=Latin": ("0", "1"),
     }.items():
-        assert select(dataset, wish)[1].ids == ids
+        assert slices.select(dataset, request)[1].ids == ids
 
 
 def test_a_rare_value_is_chosen_too(tmp_path: Path) -> None:
     dataset = saved(tmp_path, *({"c": f"v{number}"} for number in range(60)))
-    assert select(dataset, "c=v59")[1].ids == ("59",)
+    assert slices.select(dataset, "c=v59")[1].ids == ("59",)
 
 
 @pytest.mark.parametrize(
-    ("wish", "says"),
+    ("wanted", "says"),
     [
         (
             "subset=resoning",
             "no item with subset = 'resoning'. Did you mean reasoning? There are chat",
         ),
-        ("subst=chat", "cannot be divided by 'subst': it has no such column. Did you mean subset?"),
-        ("chat", "'chat' names no slice"),
+        ("subst=chat", "cannot be sliced by 'subst': it has no such column. Did you mean subset?"),
+        ("chat", "'chat' is not a slice"),
         ("label=A", "no human labels for 'label'. Criteria with labels: none."),
     ],
 )
-def test_a_slice_that_is_not_there_is_named_with_those_that_are(tmp_path: Path, wish: str, says: str) -> None:
+def test_a_slice_that_is_not_there_is_named_with_those_that_are(
+    tmp_path: Path, wanted: str, says: str
+) -> None:
     dataset = saved(tmp_path, {"subset": "reasoning"}, {"subset": "chat"})
     with pytest.raises(SetupError) as caught:
-        select(dataset, wish)
-    assert says in " ".join([caught.value.problem, str(caught.value.remedy)])
+        slices.select(dataset, wanted)
+    assert says in " ".join([caught.value.problem, str(caught.value.hint)])
 
 
 # Tags of people
 
-TAGS = Noted({"0": ("hard", "odd"), "2": ("hard",), "9": ("not here",)})
+TAGS = slices.Noted({"0": ("hard", "odd"), "2": ("hard",), "9": ("not here",)})
 
 
 def test_an_item_is_in_the_slice_of_each_of_its_tags(tmp_path: Path) -> None:
     dataset = saved(tmp_path, {}, {}, {})
-    division = slicing(dataset, TAG, TAGS)
+    division = slices.slicing(dataset, slices.TAG, TAGS)
     assert division.title == "tag"
     found = [(part.key, part.name, part.ids) for part in division.slices]
-    assert found == [("hard", "hard", ("0", "2")), ("odd", "odd", ("0",)), ("", UNTAGGED, ("1",))]
+    assert found == [("hard", "hard", ("0", "2")), ("odd", "odd", ("0",)), ("", slices.UNTAGGED, ("1",))]
 
 
 def test_rare_tags_are_one_slice_and_an_item_is_in_it_once(tmp_path: Path) -> None:
-    many = tuple(f"t{number:02}" for number in range(MOST_VALUES + 3))
-    division = slicing(saved(tmp_path, {}, {}), TAG, Noted({"0": many, "1": many[:MOST_VALUES]}))
-    assert [part.ids for part in division.slices] == [("0", "1")] * MOST_VALUES + [("0",)]
+    many = tuple(f"t{number:02}" for number in range(slices.MOST_VALUES + 3))
+    division = slices.slicing(
+        saved(tmp_path, {}, {}), slices.TAG, slices.Noted({"0": many, "1": many[: slices.MOST_VALUES]})
+    )
+    assert [part.ids for part in division.slices] == [("0", "1")] * slices.MOST_VALUES + [("0",)]
     assert division.slices[-1].name == "(all others: 3 tags)"
 
 
 def test_by_tag_is_offered_where_any_item_has_one(tmp_path: Path) -> None:
     dataset = saved(tmp_path, {"tag": "own"})
-    assert TAG not in divisions(dataset)
-    assert divisions(dataset, TAGS)[TAG] == "tag"
+    assert slices.TAG not in slices.divisions(dataset)
+    assert slices.divisions(dataset, TAGS)[slices.TAG] == "tag"
     assert parts(dataset, "column:tag") == {"own": ("0",)}
     with pytest.raises(SetupError, match=r"No item of x\.json has a tag"):
-        slicing(dataset, TAG)
+        slices.slicing(dataset, slices.TAG)
 
 
 def test_a_tag_is_chosen_also_where_it_is_rare(tmp_path: Path) -> None:
     dataset = saved(tmp_path, {}, {}, {})
-    assert select(dataset, "tag=odd", TAGS)[1].ids == ("0",)
-    assert select(dataset, "tag=", TAGS)[1].ids == ("1",)
-    many = Noted({"0": tuple(f"t{number:02}" for number in range(60))})
-    assert select(dataset, "tag=t59", many)[1].ids == ("0",)
+    assert slices.select(dataset, "tag=odd", TAGS)[1].ids == ("0",)
+    assert slices.select(dataset, "tag=", TAGS)[1].ids == ("1",)
+    many = slices.Noted({"0": tuple(f"t{number:02}" for number in range(60))})
+    assert slices.select(dataset, "tag=t59", many)[1].ids == ("0",)
     with pytest.raises(SetupError, match="no item with tag = 'hrd'"):
-        select(dataset, "tag=hrd", TAGS)
+        slices.select(dataset, "tag=hrd", TAGS)
 
 
 # Random samples of people
@@ -238,20 +231,23 @@ def test_a_tag_is_chosen_also_where_it_is_rare(tmp_path: Path) -> None:
 
 def test_a_tag_of_a_persons_own_is_kept_apart_from_the_random_sample(tmp_path: Path) -> None:
     dataset = saved(tmp_path, {}, {}, {}, {"random-sample": "own"})
-    noted = Noted({"0": ("random sample",)}, sampled=frozenset("12"), skipped=frozenset("3"))
-    assert [part.ids for part in slicing(dataset, TAG, noted).slices] == [("0",), ("1", "2", "3")]
-    found = slicing(dataset, RANDOM_SAMPLE, noted).slices
+    noted = slices.Noted({"0": ("random sample",)}, sampled=frozenset("12"), skipped=frozenset("3"))
+    assert [part.ids for part in slices.slicing(dataset, slices.TAG, noted).slices] == [
+        ("0",),
+        ("1", "2", "3"),
+    ]
+    found = slices.slicing(dataset, slices.RANDOM_SAMPLE, noted).slices
     assert [(part.key, part.ids) for part in found] == [
         ("labelled", ("1", "2")),
         ("skipped", ("3",)),
         ("others", ("0",)),
     ]
     assert [bool(part.caveat) for part in found] == [True, False, False]
-    assert select(dataset, "tag=random sample", noted)[1].ids == ("0",)
-    assert select(dataset, "random-sample=labelled", noted)[1].ids == ("1", "2")
-    assert RANDOM_SAMPLE not in divisions(dataset, TAGS)
+    assert slices.select(dataset, "tag=random sample", noted)[1].ids == ("0",)
+    assert slices.select(dataset, "random-sample=labelled", noted)[1].ids == ("1", "2")
+    assert slices.RANDOM_SAMPLE not in slices.divisions(dataset, TAGS)
     with pytest.raises(SetupError, match="was labelled in a random sample"):
-        slicing(dataset, RANDOM_SAMPLE, TAGS)
+        slices.slicing(dataset, slices.RANDOM_SAMPLE, TAGS)
 
 
 # What a dataset keeps
@@ -289,13 +285,13 @@ def test_pictures_in_a_parquet_file_are_left_out_and_named(tmp_path: Path) -> No
     pd.DataFrame(rows).to_parquet(path)
     dataset = load_dataset(path)
     assert dataset.other_columns == ("tags",)
-    assert dataset.notices[1] == ("2 columns were left out (they hold bytes, not text): 'picture', 'raw'.")
+    assert dataset.notices[1] == ("2 columns were omitted (they contain bytes, not text): 'picture', 'raw'.")
 
 
 def test_only_so_many_other_columns_are_kept(tmp_path: Path) -> None:
     dataset = saved(tmp_path, {f"c{number}": "x" for number in range(MOST_OTHER_COLUMNS + 2)})
     assert len(dataset.other_columns) == MOST_OTHER_COLUMNS
-    assert "2 columns were left out (100 are kept at most): 'c100', 'c101'." in dataset.notices
+    assert "2 columns were omitted (at most 100 are stored): 'c100', 'c101'." in dataset.notices
 
 
 def test_columns_of_one_name_are_left_out(tmp_path: Path) -> None:
@@ -303,7 +299,7 @@ def test_columns_of_one_name_are_left_out(tmp_path: Path) -> None:
     path.write_text("id\tinstruction\toutput_a\toutput_b\tn\tn\n1\ti\ta\tb\t2\t3\n")
     dataset = load_dataset(path)
     assert dataset.other_columns == ()
-    assert dataset.notices == ("1 column was left out (several have one name): 'n'.",)
+    assert dataset.notices == ("1 column was omitted (several have the same name): 'n'.",)
 
 
 def test_a_mapped_file_keeps_its_other_columns_too(tmp_path: Path) -> None:

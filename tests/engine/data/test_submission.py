@@ -7,11 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.commands.shared.remedies import OPTIONS
-from engine.core.cell_safety import unsafe_explanation, unwritable_ids
-from engine.core.errors import InputError, SetupError
-from engine.core.items import PREFERENCES, Prediction, Preference, Tie
-from engine.core.remedies import Remedy
+from engine.cli.shared.hints import OPTIONS
+from engine.core.errors import Hint, InputError, SetupError
+from engine.core.items import PREFERENCES, Prediction, Preference, Tie, unsafe_explanation, unwritable_ids
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import (
@@ -19,6 +17,7 @@ from engine.data.submission import (
     SubmissionRow,
     check_submission,
     read_submission,
+    rewritten_ids,
     write_submission,
 )
 
@@ -144,8 +143,8 @@ def test_writing_an_unsafe_explanation_names_id_and_column(scratch: Path, text: 
 def test_writing_an_id_that_would_be_lost_names_it(scratch: Path, item_id: str) -> None:
     with pytest.raises(SetupError) as caught:
         write_submission(scratch, official(item_id))
-    assert caught.value.problem == f"pandas would not give back these ids: {item_id!r}."
-    assert str(caught.value.remedy) == "Rename these ids in the dataset."
+    assert caught.value.problem == f"pandas would not read back these ids: {item_id!r}."
+    assert str(caught.value.hint) == "Rename these ids in the dataset."
 
 
 def test_the_ids_that_are_refused_can_be_known_before() -> None:
@@ -191,7 +190,7 @@ def test_an_unscored_prediction_is_an_empty_cell(scratch: Path) -> None:
             [
                 "line 2, id: the id is empty.",
                 "line 3, safety_preference: unknown label 'a'; the nearest is 'A'.",
-                "line 4, id: id '1' is already that of line 3.",
+                "line 4, id: id '1' is already used by line 3.",
                 "line 5: cells found: 1; the header has 2.",
                 "line 6, safety_preference: unknown label 'AB'; labels are A, B, both_good, both_bad.",
             ],
@@ -229,8 +228,8 @@ def test_a_dataset_is_told_from_a_submission(dataset: Dataset, tmp_path: Path, s
     with pytest.raises(InputError, match="is a dataset of pairs, not a submission") as caught:
         read_submission(path)
     assert len(caught.value.problems) == 1
-    assert isinstance(caught.value.remedy, Remedy)
-    assert OPTIONS.of(caught.value.remedy).endswith("are the two swapped?")
+    assert isinstance(caught.value.hint, Hint)
+    assert OPTIONS.of(caught.value.hint).endswith("they may be swapped.")
 
 
 @pytest.mark.parametrize("explanation", ["because", None])
@@ -313,8 +312,31 @@ def test_a_tie_of_which_nothing_more_is_said_is_no_prediction(tmp_path: Path) ->
     with pytest.raises(InputError) as caught:
         read_submission(path)
     assert caught.value.problems == (
-        "line 2, safety_preference: 'tie' is no prediction: say which tie, both_good or both_bad.",
+        "line 2, safety_preference: 'tie' is not a prediction: write which tie, both_good or both_bad.",
     )
     row = SubmissionRow("1", {"safety": Prediction(Tie.TIE)})  # type: ignore[arg-type]
-    with pytest.raises(SetupError, match="safety_preference of id '1': 'tie' is no prediction"):
+    with pytest.raises(SetupError, match="safety_preference of id '1': 'tie' is not a prediction"):
         write_submission(tmp_path / "out.tsv", Submission((row,), ("safety",), with_explanations=False))
+
+
+# Ids that pandas gives back otherwise
+
+
+@pytest.mark.parametrize(
+    ("ids", "rewritten"),
+    [
+        (["007", "8", "1.0"], ["007", "8"]),
+        (["007", "8", "x"], []),
+        (["007", "8", "NA"], ["007"]),
+        (["true", "False"], ["true"]),
+        ([" ", "x"], []),
+        ([], []),
+        (["NA", "x\ud800"], []),
+    ],
+)
+def test_ids_that_plain_pandas_gives_back_otherwise_are_known(ids: list[str], rewritten: list[str]) -> None:
+    assert rewritten_ids(ids) == rewritten
+
+
+def test_a_long_column_of_ids_is_read_as_one() -> None:
+    assert rewritten_ids(["007", *map(str, range(300_000)), "x"]) == []

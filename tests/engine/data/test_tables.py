@@ -149,30 +149,30 @@ def test_a_header_with_an_open_quote_is_refused(save: Save) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "problem", "remedy"),
+    ("name", "data", "problem", "hint"),
     [
-        ("x.json", b'{"a": 1}\n{"a": 2}\n', r"line 2, column 1: a second value begins.*\.jsonl", "Mend"),
+        ("x.json", b'{"a": 1}\n{"a": 2}\n', r"line 2, column 1: a second value begins.*\.jsonl", "Fix"),
         ("x.parquet", b"PAR1" + b"\x07" * 99 + b"PAR1", "the Parquet file is damaged", "again"),
         ("x.json", b'[{"a": "caf\xe9"}]', "line 1: byte 0xe9 at offset 11 is not UTF-8", "Save it as UTF-8"),
     ],
 )
-def test_a_file_that_cannot_be_opened(save: Save, name: str, data: bytes, problem: str, remedy: str) -> None:
-    with pytest.raises(InputError, match=f"(?s){problem}.*{remedy}") as caught:
+def test_a_file_that_cannot_be_opened(save: Save, name: str, data: bytes, problem: str, hint: str) -> None:
+    with pytest.raises(InputError, match=f"(?s){problem}.*{hint}") as caught:
         open_table(save(name, data))
     assert len(caught.value.problems) == 1
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "remedy"),
+    ("name", "data", "hint"),
     [
         ("x.tsv", b"a\tb\nit\x92s\t\x93x\x94\n", "Save it as UTF-8"),
         ("x.jsonl", b'{"a": "it\x92s"}', "Save it as UTF-8"),
-        ("x.tsv", b"a\tb\n1\n", "Mend what is named above"),
+        ("x.tsv", b"a\tb\n1\n", "Fix the problems above"),
     ],
 )
-def test_the_remedy_is_that_of_the_problems(save: Save, name: str, data: bytes, remedy: str) -> None:
+def test_the_remedy_is_that_of_the_problems(save: Save, name: str, data: bytes, hint: str) -> None:
     table, _ = read(save(name, data))
-    with pytest.raises(InputError, match=f"\n{remedy}"):
+    with pytest.raises(InputError, match=f"\n{hint}"):
         table.raise_problems()
 
 
@@ -221,9 +221,9 @@ def test_json_records_stand_in_a_list_or_under_one_key(save: Save, data: bytes) 
     [
         (b'[{"a": 1},\n {"a" 2}]', "line 2, column 7: invalid JSON"),
         (b'[{"a": "x\xe9"}]', "line 1: byte 0xe9 at offset 9 is not UTF-8"),
-        (b'{"a": [{"b": 1}], "c": [{"d": 1}]}', r"holds 2 lists of records \(a, c\)"),
+        (b'{"a": [{"b": 1}], "c": [{"d": 1}]}', r"contains 2 lists of records \(a, c\)"),
         (b'{"a": [{"b": 1}], "c": {"d": {"e": [{"b": 2, "f": 1}]}}}', r"2 lists of records \(a, c\.d\.e\)"),
-        (b'{"id": {"0": 1}, "instruction": {"0": "x"}}', "holds no list of records"),
+        (b'{"id": {"0": 1}, "instruction": {"0": "x"}}', "without a list of records"),
         (b"[" * 200_000, "nested too deeply|invalid JSON"),
         (b'{"data": [{"a": 1}],\n "data": [{"a": 2}]}', "line 2: an object names the key 'data' twice"),
         (b'[{"a": 1},\n{"a": 1,\n"a": 2}]', "line 3: an object names the key 'a' twice"),

@@ -3,8 +3,8 @@
 import threading
 from collections.abc import Callable
 
-from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug
+from engine.core.events import Cancelled, CancelToken
 
 
 class CountingToken(CancelToken):

@@ -4,27 +4,40 @@ pip's build of llama.cpp has no GPU in it. Where one is at hand (LLAMA_CPP_LIB_P
 tests compute with it.
 """
 
+import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from engine.core.cancel import CancelToken
+from engine.core.codec import plain, record_of
 from engine.core.errors import DeviceFailed
-from engine.core.settings import Device, DeviceKind
-from engine.llama.batch import Entry
+from engine.core.events import CancelToken, MeasureProgress, followed
+from engine.core.items import Preference
+from engine.core.numeric import ROUNDING_AT_WORST, ROUNDING_ON_AVERAGE, FloatArray
 from engine.llama.context import BATCH, SessionShape
-from engine.llama.device_trial import next_token_probabilities
-from engine.llama.devices import GPU_FOLDER, device_pointer, devices
-from engine.llama.library import library_folder
+from engine.llama.library import GPU_FOLDER, device_pointer, devices, library_folder
 from engine.llama.model import LlamaModel
-from engine.llama.session import LlamaSession
-from engine.llama.speed import TEXTS, speed_shape
+from engine.llama.session import Entry, LlamaSession
+from engine.llama.speed import (
+    TEXTS,
+    DeviceFinding,
+    DeviceTrial,
+    ModelSpeed,
+    compared,
+    measuring_speed,
+    next_token_probabilities,
+    speed_shape,
+)
+from engine.metrics.drift import EarlierItem, drift
+from engine.metrics.rounding import Opinion
+from engine.settings.rows import Device, DeviceKind
 from engine.system.paths import demo_model
 from tests.commands import ROOT
 
@@ -32,7 +45,7 @@ GONE = Device("Vulkan7", "A card that was sold", "Vulkan", DeviceKind.GPU, drive
 _LOOK = """
 from pathlib import Path
 from engine.llama.library import last_errors, start_library
-from engine.llama.devices import devices
+from engine.llama.library import devices
 from engine.llama.model import LlamaModel
 LlamaModel(Path({model!r})).close()
 print("{fake}" in last_errors())
@@ -45,13 +58,13 @@ def test_each_device_is_a_device_of_its_own_kind() -> None:
     for device in devices():
         assert device.name
         assert device.description
-        assert Device.of_json(device.as_json()) == device
+        assert record_of(plain(device), Device) == device
         assert device_pointer(device) is not None
 
 
 def test_a_device_that_is_gone_is_said_to_be_gone() -> None:
     assert device_pointer(GONE) is None
-    with pytest.raises(DeviceFailed, match=r"A card that was sold .* not found on this computer"):
+    with pytest.raises(DeviceFailed, match=r"A card that was sold .* no longer found on this computer"):
         LlamaModel(demo_model(), GONE, 4)
 
 
@@ -93,7 +106,7 @@ def test_a_context_that_a_device_has_no_room_for_is_its_failure(device: Device) 
     huge = SessionShape(1 << 26, 1, 1)
     with (
         LlamaModel(demo_model(), device, 99) as model,
-        pytest.raises(DeviceFailed, match="no room for a context"),
+        pytest.raises(DeviceFailed, match="cannot allocate a context"),
         LlamaSession(model, huge, 1, CancelToken()),
     ):
         pass
@@ -130,3 +143,174 @@ def test_a_trial_reads_as_many_tokens_at_once_as_a_run_does_and_fits_into_little
         next_token_probabilities(session)
         assert session.read_at_once[0] == largest
         assert session.read_at_once[-2:] == (TEXTS + sum(1 + k * 32 // TEXTS for k in range(TEXTS)), 3)
+
+
+# What a trial of devices says: which of them is sound, which is the fastest
+
+CARD = Device("Vulkan0", "Card", "Vulkan", DeviceKind.GPU, 8 << 30, "00400001")
+GRAPHICS = Device("Vulkan1", "Graphics", "Vulkan", DeviceKind.INTEGRATED)
+SLOW = ModelSpeed(reading=100, writing_one=10, writing_ten=40, prompt=512, cores=3.9, threads=4)
+FAST = replace(SLOW, reading=1000, writing_ten=400, threads=0)
+PLACES = 20
+
+
+def sure_of(token: int, probability: float = 0.9) -> FloatArray:
+    """Places that all give one of four tokens this probability, and the others the same."""
+    rows = np.full((PLACES, 4), (1 - probability) / 3)
+    rows[:, token] = probability
+    return rows
+
+
+def test_rounding_is_sound() -> None:
+    found = compared(CARD, sure_of(0), sure_of(0, 0.92), FAST)
+    assert found.sound
+    assert found.mean == pytest.approx(0.02)
+    assert found.worst == pytest.approx(0.02)
+
+
+def test_what_a_sound_device_computes_is_no_significant_change() -> None:
+    own = sure_of(0, 0.9 - ROUNDING_ON_AVERAGE + 1e-9)
+    assert compared(CARD, sure_of(0), own, FAST).sound
+    column = [
+        EarlierItem(str(place), Opinion(Preference.A, tuple(then)), Opinion(Preference.A, tuple(now)))
+        for place, (then, now) in enumerate(zip(sure_of(0), own, strict=True))
+    ]
+    assert not drift({"safety": column}, "CPU", "GPU").moved_significantly
+    assert not compared(CARD, sure_of(0), sure_of(0, 0.9 - 2 * ROUNDING_ON_AVERAGE), FAST).sound
+
+
+@pytest.mark.parametrize(("nats", "distance"), [(0.16, ROUNDING_ON_AVERAGE), (0.51, ROUNDING_AT_WORST)])
+def test_so_far_apart_are_log_probabilities_at_the_bounds_of_rounding(nats: float, distance: float) -> None:
+    likely = 1 / (1 + np.exp(nats))  # e^nats times as likely, and all else as much less
+    apart = likely * np.exp(nats) - likely
+    assert apart == pytest.approx(distance, abs=0.002)
+    random = np.random.default_rng(0)
+    one = random.dirichlet((1, 1, 1, 1), 1000)
+    other = one * np.exp(
+        random.uniform(-nats / 2, nats / 2, one.shape)
+    )  # normalising moves them as far again
+    assert (np.abs(one - other / other.sum(axis=1, keepdims=True)).sum(axis=1) / 2).max() <= apart
+
+
+def test_another_text_is_not() -> None:
+    found = compared(CARD, sure_of(0), sure_of(1), FAST)
+    assert not found.sound
+    assert found.mean == pytest.approx(0.9 - 0.1 / 3)
+    assert found.reason == "its results differ from the processor's"
+
+
+def test_one_wrong_place_is_enough() -> None:
+    own = sure_of(0)
+    own[3] = own[3][::-1]
+    found = compared(CARD, sure_of(0), own, FAST)
+    assert found.worst > 0.5
+    assert not found.sound
+
+
+@pytest.mark.parametrize("own", [np.full((PLACES, 4), np.nan), np.zeros((PLACES, 0))], ids=["nan", "none"])
+def test_what_is_no_number_is_not_sound(own: FloatArray) -> None:
+    found = compared(CARD, sure_of(0), own, FAST)
+    assert not found.sound
+    assert found.reason == "its results are not finite numbers"
+
+
+def test_the_fastest_sound_device_is_the_best() -> None:
+    sound = DeviceFinding(GRAPHICS, 0.01, 0.02, replace(FAST, reading=500))
+    wrong = DeviceFinding(CARD, 0.5, 0.9, FAST, "its results differ from the processor's")
+    assert DeviceTrial(SLOW, (wrong, sound)).best == GRAPHICS
+    assert DeviceTrial(SLOW, (sound, DeviceFinding(CARD, 0.01, 0.02, FAST))).best == CARD
+    assert DeviceTrial(FAST, (replace(sound, speed=SLOW),)).best is None
+    assert DeviceTrial(SLOW, (DeviceFinding(CARD, reason="it broke down"),)).best is None
+
+
+def test_reading_fast_is_not_enough_where_writing_is_slow() -> None:
+    lopsided = replace(SLOW, reading=120, writing_ten=5)
+    assert DeviceTrial(SLOW, (DeviceFinding(CARD, 0, 0, lopsided),)).best is None
+
+
+def test_it_is_kept_as_plain_values() -> None:
+    failed = DeviceFinding(GRAPHICS, reason="it broke down")
+    trial = DeviceTrial(SLOW, (DeviceFinding(CARD, 0.01, 0.02, FAST), failed))
+    assert record_of(json.loads(json.dumps(plain(trial))), DeviceTrial) == trial
+
+
+# llama.cpp is started once, whichever thread asks first
+
+# In a process of its own: here it was started long ago.
+_PROGRAM = """
+import threading, time
+from engine.llama import library
+begun, start = [], library.llama_cpp.llama_backend_init
+def slow():
+    begun.append(1)
+    time.sleep(0.3)
+    start()
+library.llama_cpp.llama_backend_init = slow
+threads = [threading.Thread(target=library.start_library) for _ in range(4)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+print(len(begun))
+"""
+
+
+def test_threads_that_ask_at_once_start_it_once() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _PROGRAM], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == "1"
+
+
+# The speed of a model: measured with real llama.cpp, and what is reckoned from it
+
+SmallModel = Callable[[str], Path]
+SPEED = ModelSpeed(reading=1000, writing_one=40, writing_ten=100, prompt=512, cores=1.9, threads=2)
+
+
+@pytest.mark.parametrize("family", ["headers", "mamba", "short_context"])
+def test_a_model_is_measured_in_stages(small_model: SmallModel, family: str) -> None:
+    received: list[MeasureProgress] = []
+    with LlamaModel(small_model(family)) as model:
+        shape = speed_shape(model.trained_context)
+        with LlamaSession(model, shape, 1, CancelToken()) as session:
+            speed = followed(measuring_speed(session, 1), received.append)
+    assert speed.prompt == 512
+    assert min(speed.reading, speed.writing_one, speed.writing_ten) > 0
+    assert [event.done for event in received] == sorted(event.done for event in received)
+    assert received[-1].done == received[-1].total
+
+
+def test_a_context_too_small_for_the_usual_prompt_has_a_shorter_one(small_model: SmallModel) -> None:
+    with LlamaModel(small_model("headers")) as model:
+        shape = replace(speed_shape(model.trained_context), context=256)
+        with LlamaSession(model, shape, 1, CancelToken()) as session:
+            speed = followed(measuring_speed(session, 1), lambda _event: None)
+    assert 32 <= speed.prompt < 256
+
+
+@pytest.mark.parametrize(("texts", "expected"), [(1, 40), (10, 100), (19, 19 / (2 * 0.1 - 0.025))])
+def test_texts_together_are_reckoned_from_one_and_ten(texts: int, expected: float) -> None:
+    assert SPEED.writing(texts) == pytest.approx(expected)
+
+
+def test_texts_together_are_never_faster_than_a_step_of_one() -> None:
+    odd = replace(SPEED, writing_ten=4000)
+    assert odd.writing(20) == pytest.approx(20 * 40)
+
+
+@pytest.mark.parametrize(
+    ("cores", "threads", "disturbed"), [(1.9, 2, False), (1.2, 2, True), (0.1, 0, False)]
+)
+def test_a_measure_beside_other_programs_is_told(cores: float, threads: int, disturbed: bool) -> None:
+    assert replace(SPEED, cores=cores, threads=threads).disturbed is disturbed
+
+
+def test_it_comes_back_from_json() -> None:
+    assert record_of(json.loads(json.dumps(plain(SPEED))), ModelSpeed) == SPEED
+
+
+@pytest.mark.parametrize(
+    "wrong", [0, -1, float("nan"), float("inf"), "fast", None, True, 1e308, 1e-308, 10**400]
+)
+def test_what_cannot_have_been_measured_is_not_believed(wrong: object) -> None:
+    with pytest.raises(ValueError, match=r"reading|a speed is 0"):
+        record_of(plain(SPEED) | {"reading": wrong}, ModelSpeed)

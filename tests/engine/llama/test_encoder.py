@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import ModelFileError
+from engine.core.events import Cancelled, CancelToken
+from engine.llama.context import ThreadCount
 from engine.llama.encoder import LONGEST, LlamaEncoder
 from engine.llama.model import LlamaModel
-from engine.llama.threads import ThreadCount
 from tests.encoders.rewritten import FAMILIES, FOLDER, rewritten
 from tests.engine.llama.stopping import CountingToken, refused_to_others
 
@@ -152,4 +152,4 @@ def test_a_text_generator_is_no_encoder(small_model: Callable[[str], Path]) -> N
         pytest.raises(ModelFileError, match="how a text begins and ends") as caught,
     ):
         LlamaEncoder(model, 1, CancelToken())
-    assert "RoBERTa or BERT" in str(caught.value.remedy)
+    assert "RoBERTa or BERT" in str(caught.value.hint)

@@ -9,24 +9,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.commands.shared.remedies import OPTIONS
-from engine.core.cancel import Cancelled, CancelToken
+from engine.cli.shared.hints import OPTIONS
 from engine.core.errors import ModelFileError, NoRoomError
+from engine.core.events import Cancelled, CancelToken
 from engine.core.items import Item, Order, Preference
-from engine.core.log_probs import FloatArray
+from engine.core.numeric import FloatArray
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import KvType
 from engine.data.dataset import load_dataset
 from engine.llama.context import SMALLER_CONTEXT, SessionShape
-from engine.llama.model import LlamaModel, cannot_compute
-from engine.llama.session import LlamaSession
-from engine.llama.token_tree import BranchTokens, PromptTokens
-from engine.llama.writer import Continuation, Sampling
-from engine.loading.templates import chat_template
-from engine.prompt.chat_template import ChatTemplate
+from engine.llama.model import BranchTokens, LlamaModel, PromptTokens, cannot_compute
+from engine.llama.session import Continuation, LlamaSession, Sampling
+from engine.models.templates import chat_template
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import build_prompt
+from engine.prompt.template import ChatTemplate
 from engine.prompt.tokens import stem_tokens, tokenize_explanation, tokenize_prompt
+from engine.settings.rows import KvType
 from engine.system.paths import demo_dataset, demo_model
 from tests.engine.llama.stopping import CountingToken, refused_to_others
 
@@ -241,7 +239,7 @@ def test_a_context_that_llama_cpp_refuses_is_an_error_with_its_reason(small_mode
     ):
         # More sequences than llama.cpp knows: refused at once, as a cache without memory would be.
         LlamaSession(model, SessionShape(4096, 60, 5), threads=1, cancel=CancelToken())
-    assert "--context" in OPTIONS.of(caught.value.remedy)
+    assert "--context" in OPTIONS.of(caught.value.hint)
 
 
 def test_a_cache_in_q8_0_gives_nearly_the_scores_of_one_in_f16() -> None:
@@ -263,11 +261,13 @@ def test_a_cache_in_q8_0_shares_prefixes_too() -> None:
 def test_a_model_whose_heads_do_not_fill_blocks_keeps_no_cache_in_q8_0(small_model: SmallModel) -> None:
     with (
         LlamaModel(small_model("headers")) as model,
-        pytest.raises(ModelFileError, match=r"cannot keep its cache in q8_0 \(.*n_embd_head_k=8\)") as caught,
+        pytest.raises(
+            ModelFileError, match=r"does not support the KV-cache type q8_0 \(.*n_embd_head_k=8\)"
+        ) as caught,
     ):
         LlamaSession(model, SessionShape(1024, 1, 1, KvType.Q8_0), threads=1, cancel=CancelToken())
     assert not isinstance(caught.value, NoRoomError)
-    assert "--kv-type f16" in OPTIONS.of(caught.value.remedy)
+    assert "--kv-type f16" in OPTIONS.of(caught.value.hint)
 
 
 @pytest.mark.parametrize("family", ["headers", "mamba"])
@@ -308,7 +308,7 @@ def test_want_of_memory_says_nothing_of_the_file(small_model: SmallModel) -> Non
         error = cannot_compute(model, -2, SMALLER_CONTEXT)
         assert isinstance(error, NoRoomError)
         assert "no memory" in error.problem
-        assert "smaller --context, or close" in OPTIONS.of(error.remedy)
+        assert "smaller --context, or close" in OPTIONS.of(error.hint)
         assert not isinstance(cannot_compute(model, -3, SMALLER_CONTEXT), NoRoomError)
 
 

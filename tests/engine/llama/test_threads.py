@@ -1,25 +1,22 @@
 """A session takes as many threads as there are cores for, and what it reads does not depend on it."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from engine.core.cancel import CancelToken
+from engine.core.events import CancelToken
 from engine.core.items import Item, Order
-from engine.core.log_probs import FloatArray, Logits
+from engine.core.numeric import FloatArray, Logits
 from engine.core.rubric import ELOQUENT
-from engine.llama.batch import batches
-from engine.llama.context import SessionShape
-from engine.llama.model import LlamaModel
-from engine.llama.session import LlamaSession
-from engine.llama.threads import ThreadCount
-from engine.llama.token_tree import BranchTokens
-from engine.llama.writer import Continuation, Sampling
-from engine.loading.opening import machine_settings
-from engine.loading.templates import chat_template
+from engine.llama.context import SessionShape, ThreadCount
+from engine.llama.model import BranchTokens, LlamaModel
+from engine.llama.session import Continuation, LlamaSession, Sampling, Steps, batches
+from engine.models.opening import machine_settings
+from engine.models.templates import chat_template
 from engine.prompt.judge_prompt import build_prompt
 from engine.prompt.tokens import tokenize_prompt
 
@@ -114,8 +111,14 @@ def outcome(path: Path, threads: int, trunk: int, context: int = 2048) -> Outcom
         LlamaModel(path) as model,
         LlamaSession(model, SessionShape(context, 1, 1), threads, CancelToken()) as session,
     ):
-        written = session._written_last
-        session._written_last = lambda writer: seen.append(_row(session)) or written(writer)  # type: ignore[method-assign,func-returns-value]
+        read = session._read
+
+        def watched(feeds: Sequence[Any], written: bool = False) -> Steps[list[list[Logits]]]:
+            if written and feeds:
+                seen.append(_row(session))
+            return read(feeds, written)
+
+        session._read = watched  # type: ignore[method-assign]
         ids = [5 + place * 7 % 200 for place in range(trunk)]
         prompt = (*ids, 9, 11)
         session.read_trunk(0, ids)

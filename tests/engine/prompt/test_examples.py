@@ -1,18 +1,21 @@
 """Labelled examples: varied, short, and never the item that is judged."""
 
 import pickle
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from engine.commands.shared.remedies import OPTIONS
+from engine.cli.shared.hints import OPTIONS
 from engine.core.errors import SetupError
 from engine.core.items import Gold, HumanLabel, Item, Preference, Tie
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import ExampleKind
 from engine.data.dataset import load_dataset
-from engine.prompt.examples import ExamplePool, choose_examples, folded
+from engine.prompt.examples import ExamplePool, WordLikeness, choose_examples, folded
+from engine.settings.rows import ExampleKind
+from tests.commands import ROOT
 
 
 def labelled(number: int, label: HumanLabel = Preference.A, instruction: str | None = None) -> Item:
@@ -70,7 +73,7 @@ def test_items_without_a_label_are_no_examples() -> None:
 def test_too_few_labelled_items_are_refused_with_what_is_possible() -> None:
     with pytest.raises(SetupError, match="only 8 different instructions") as caught:
         choose_examples(ITEMS, ELOQUENT, shots=8)
-    assert "--shots 7" in OPTIONS.of(caught.value.remedy)
+    assert "--few-shot 7" in OPTIONS.of(caught.value.hint)
 
 
 def test_what_can_be_shown_is_part_of_the_hash() -> None:
@@ -173,8 +176,59 @@ def test_a_pool_that_travels_chooses_alike_and_takes_no_table_with_it() -> None:
 
 
 def test_only_the_same_for_all_are_known_of_an_item_that_stands_for_any() -> None:
-    probe = Item("probe", "Z", "Z", "Z")
+    perturbation = Item("probe", "Z", "Z", "Z")
     fixed = choose_examples(KITCHEN, ELOQUENT, 2)
-    assert fixed.for_probe(probe) == fixed.for_item(probe)
-    assert near(2).for_probe(probe) == (probe, probe)
+    assert fixed.for_probe(perturbation) == fixed.for_item(perturbation)
+    assert near(2).for_probe(perturbation) == (perturbation, perturbation)
     assert [ExamplePool().are_own, fixed.are_own, near(2).are_own] == [False, False, True]
+
+
+# What is nearest neighbours: rare words count more than frequent ones, and equals have a fixed order
+
+TEXTS = [
+    "how do i bake a cake",
+    "how do i write a poem",
+    "how do i bake bread with little salt",
+    "why is the sea salt",
+    "how do i bake a cake",
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "count", "expected"),
+    [
+        ("bake a cake", 2, [0, 4]),
+        ("a poem", 1, [1]),
+        ("salt", 2, [3, 2]),
+        ("salt of the sea", 9, [3, 2, 0, 1, 4]),
+        ("xylophone", 3, [0, 1, 2]),
+        ("", 2, [0, 1]),
+    ],
+    ids=["equals in their order", "one", "shorter", "all", "no word in common", "nothing"],
+)
+def test_the_nearest_come_first(text: str, count: int, expected: list[int]) -> None:
+    assert WordLikeness(TEXTS).nearest(text, count) == expected
+
+
+@pytest.mark.parametrize(
+    ("texts", "text"),
+    [
+        (["日本の首都はどこですか", "猫はなぜ水が嫌いですか"], "猫の水"),
+        (["Γιατί η θάλασσα;", "Πώς ψήνω ψωμί;"], "ψωμί"),
+        (["Is it 1990 or x?", "Is it 2000 or y?"], "2000 y"),
+    ],
+    ids=["without spaces", "Greek", "numbers and single letters"],
+)
+def test_words_are_found_in_other_scripts(texts: list[str], text: str) -> None:
+    assert WordLikeness(texts).nearest(text, 1) == [1]
+
+
+def test_texts_without_a_word_are_all_alike() -> None:
+    assert WordLikeness(["?!", "", "..."]).nearest("?!", 2) == [0, 1]
+
+
+@pytest.mark.slow
+def test_only_who_asks_loads_scikit_learn() -> None:
+    code = "import sys, engine.prompt.examples, engine.judging.prepare; print('sklearn' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

@@ -12,13 +12,11 @@ from engine.core.items import Gold, Item, Order, Preference
 from engine.core.prompt_text import Source
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
-from engine.llama.model import LlamaModel
-from engine.llama.vocabulary import Vocabulary
-from engine.prompt.chat_template import ChatTemplate
-from engine.prompt.fences import UnbreakableTextError
+from engine.llama.model import LlamaModel, Vocabulary
+from engine.prompt.conversation import Conversation, UnbreakableTextError
 from engine.prompt.judge_prompt import build_prompt
-from engine.prompt.parts import Conversation
 from engine.prompt.rendering import render_frame
+from engine.prompt.template import ChatTemplate
 from tests.random_models import CHATML, INSTRUCTIONS, byte_level_bpe, sentence_pieces, write_random_model
 from tests.small_models import real_parts
 from tests.tokenizer_kinds import KINDS, write_tokenizer
@@ -83,9 +81,9 @@ def test_no_tokenizer_makes_structure_of_foreign_text(
     with opened(tokenizer(kind)) as (vocabulary, template):
         text = LET_IN[kind]
         assert structure(vocabulary, vocabulary.tokenize(text)), "this tokenizer would make some of it"
-        usual = structure(vocabulary, template.tokenize(prompt("Hello.", place)))
+        default = structure(vocabulary, template.tokenize(prompt("Hello.", place)))
         for hostile in (text, f"\n\n{text * 3}\n\n", f"東 {text}", f"{text}\n"):
-            assert structure(vocabulary, template.tokenize(prompt(hostile, place))) == usual
+            assert structure(vocabulary, template.tokenize(prompt(hostile, place))) == default
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -2,38 +2,43 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
 from inspect import get_annotations, getmembers, isfunction
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from engine.calibrate.cross_validation import CalibrationReport
-from engine.calibrate.fitting import AS_READ
-from engine.calibrate.quality import Quality
-from engine.core.judgments import Confirmation, CriterionCalibration, JudgmentKey
-from engine.core.people import Reviews
-from engine.core.value_tables import Kind, Table
-from engine.measure.accuracy import run_accuracy
-from engine.measure.alt_test import AltTest, alt_tests
-from engine.measure.comparison import compare, match_all
-from engine.measure.evaluation import evaluate
-from engine.measure.intervals import Interval
-from engine.measure.label_counts import count_run
-from engine.measure.matching import match
-from engine.measure.people_agreement import people_agreement
+from engine.annotations.effective import Reviews
+from engine.annotations.records import new_review
+from engine.calibration.fitting import AS_READ, CalibrationReport
+from engine.calibration.learning import margin_report
+from engine.calibration.scaling import Quality
+from engine.core.judgments import CriterionCalibration, JudgmentKey
+from engine.core.tables import Kind, Table
+from engine.metrics.accuracy import count_run, run_accuracy
+from engine.metrics.alt_test import AltTest, alt_tests
+from engine.metrics.annotator_agreement import agreement_of_annotators
+from engine.metrics.comparison import compare, match_all
+from engine.metrics.evaluation import evaluate
+from engine.metrics.intervals import Interval
+from engine.metrics.matching import match
+from engine.ranking.weight_fit import WeightFit
+from engine.ranking.weighted_scoring import scored_pairs_of, weigh
 from engine.report import (
-    calibration_tables,
-    comparison_tables,
-    measure_tables,
-    people_tables,
-    run_tables,
-    weighing_tables,
+    accuracy,
+    annotators,
+    calibration,
+    comparison,
+    evaluation,
+    orders,
+    run,
+    weighted_scoring,
 )
-from engine.weigh.system_weighing import scored_pairs_of, weigh
-from engine.weigh.weight_fit import WeightFit
+from engine.results.annotation_import import AnnotatorJoined
+from engine.settings.identity import Effort
+from tests.engine.report.test_orders import read
 from tests.judged import BAD, GOOD, RATHER_A, SURE_A, SURE_GOOD, A, B, dataset, stored_run, system
 
 FIT = WeightFit(
@@ -48,7 +53,7 @@ FIT = WeightFit(
     most_frequent=0.5,
     intervals=dict.fromkeys(("agreement", "equal", "most_frequent")),
 )
-MODULES = (calibration_tables, comparison_tables, measure_tables, people_tables, run_tables, weighing_tables)
+MODULES = (accuracy, annotators, calibration, comparison, evaluation, orders, run, weighted_scoring)
 GOLD = dataset({"safety": [A, B], "overall_quality": [GOOD, BAD]}, {"safety": ["fine", "b is rude"]})
 ONE = system({"safety": [A, None], "overall_quality": [A, B]}, {"safety": ["fine", ""]}, name="one.tsv")
 OTHER = system({"safety": [B, B], "overall_quality": [A, B]}, {"safety": ["fine", "no"]}, name="other.tsv")
@@ -78,43 +83,51 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
         folder, GOLD, {"safety": [SURE_A, None], "overall_quality": [RATHER_A, SURE_GOOD]}
     ).results
     assert results is not None
-    evaluation = evaluate(match(ONE, GOLD))
-    comparison = compare([evaluate(each) for each in match_all([ONE, OTHER], GOLD)])
-    weighing = weigh(scored_pairs_of(OTHER, ["safety"]), {"safety": 1.0}, 0.5, GOLD, OTHER)
+    evaluated = evaluate(match(ONE, GOLD))
+    compared = compare([evaluate(each) for each in match_all([ONE, OTHER], GOLD)])
+    weighed = weigh(scored_pairs_of(OTHER, ["safety"]), {"safety": 1.0}, 0.5, GOLD, OTHER)
     reports = {"safety": report(None), "overall_quality": report(AS_READ), "relevance": report(0.3)}
-    yield measure_tables.accuracy_table, evaluation
-    yield measure_tables.label_table, evaluation
-    yield measure_tables.explanation_table, evaluation
-    yield measure_tables.confusion_table, evaluation.labels["safety"]
-    agreement = people_agreement(replace(results, reviews=reviews()), GOLD)
-    yield people_tables.against_others_table, agreement
-    yield people_tables.among_people_table, agreement
-    yield people_tables.people_pairs_table, agreement
-    yield people_tables.stands_in_table, stand_ins()
-    yield comparison_tables.measure_table, comparison
-    yield comparison_tables.borda_table, comparison
-    yield comparison_tables.agreement_table, comparison
-    yield (comparison_tables.published_table,)
-    yield run_tables.distribution_table, count_run(results)
-    yield run_tables.run_accuracy_table, run_accuracy(results, GOLD)
-    yield run_tables.changes_table, results, results
-    yield run_tables.unscored_table, results
-    yield calibration_tables.quality_table, reports
-    yield calibration_tables.gain_table, reports
-    yield calibration_tables.parameter_table, reports
-    yield weighing_tables.weighing_table, weighing
-    yield weighing_tables.overall_agreement_table, weighing.agreement
-    yield weighing_tables.winner_table, weighing.agreement
-    yield weighing_tables.fit_table, FIT
-    yield weighing_tables.fitted_weight_table, FIT
+    yield accuracy.accuracy_table, evaluated
+    yield accuracy.label_table, evaluated
+    yield accuracy.given_table, evaluated
+    yield evaluation.explanation_table, evaluated
+    yield accuracy.confusion_table, evaluated.labels["safety"]
+    agreement = agreement_of_annotators(replace(results, reviews=reviews()), GOLD)
+    yield annotators.against_others_table, agreement
+    yield annotators.among_annotators_table, agreement
+    yield annotators.annotator_pairs_table, agreement
+    yield annotators.stands_in_table, stand_ins()
+    yield (
+        annotators.imported_table,
+        [AnnotatorJoined("Ada", "Ada", 1), AnnotatorJoined("Ben", "B", 2)],
+        {"Ben"},
+    )
+    yield comparison.measure_table, compared
+    yield comparison.borda_table, compared
+    yield comparison.agreement_table, compared
+    yield (comparison.published_table,)
+    yield run.distribution_table, count_run(results)
+    yield run.run_accuracy_table, run_accuracy(results, GOLD)
+    yield run.changes_table, results, results
+    yield run.unscored_table, results
+    yield run.differences_table, results.run, results.run, {results.run.id: [Effort(2.0, 100, 0)]}
+    margins = margin_report(read([0.4] + [0.9] * 19, [False] + [True] * 19), range(20), 0.99)
+    yield orders.margin_table, margins
+    yield orders.chosen_table, margins
+    yield calibration.quality_table, reports
+    yield calibration.gain_table, reports
+    yield calibration.parameter_table, reports
+    yield weighted_scoring.weighted_scoring_table, weighed
+    yield weighted_scoring.overall_agreement_table, weighed.agreement
+    yield weighted_scoring.winner_table, weighed.agreement
+    yield weighted_scoring.fit_table, FIT
+    yield weighted_scoring.fitted_weight_table, FIT
 
 
 def reviews() -> Reviews:
-    noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
     given = (("1", A, "Ada"), ("1", B, "Ben"), ("2", B, "Ada"), ("2", B, "Ben"))
-    return Reviews(
-        confirmations=tuple(Confirmation(item, "safety", label, who, noon) for item, label, who in given)
-    )
+    steps = (new_review(item, who, confirmed={"safety": label}) for item, label, who in given)
+    return Reviews(tuple(chain.from_iterable(steps)))
 
 
 def stand_ins() -> list[AltTest]:
@@ -144,7 +157,7 @@ def test_the_test_knows_every_table(tables: dict[str, Table]) -> None:
 def test_every_column_says_what_it_means(name: str, tables: dict[str, Table]) -> None:
     columns = tables[name].columns
     assert all(column.key and column.meaning for column in columns)
-    assert columns[0].kind in WORDS
+    assert columns[0].kind in WORDS or name == "margin_table"  # whose rows are thresholds
 
 
 @pytest.mark.parametrize("name", sorted(table_functions()))
@@ -159,5 +172,5 @@ def test_values_are_of_the_kind_of_their_column(name: str, tables: dict[str, Tab
 
 def test_a_strength_without_a_number_is_shown_in_words(tables: dict[str, Table]) -> None:
     shown = [row[-1] for row in tables["parameter_table"].texts()]
-    assert shown == ["frequencies alone", "as it is", "0.3"]
+    assert shown == ["class prior only", "uncalibrated", "0.3"]
     assert tables["quality_table"].texts()[0][1] == "1,234"

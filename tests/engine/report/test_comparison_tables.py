@@ -6,12 +6,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from engine.core.sheets import Sentences
+from engine.core.tables import Sentences
 from engine.data.dataset import Dataset, load_dataset
-from engine.measure.comparison import Comparison, compare, match_all
-from engine.measure.evaluation import evaluate
-from engine.measure.systems import System
-from engine.report.comparison_tables import (
+from engine.metrics.comparison import Comparison, compare, match_all
+from engine.metrics.evaluation import evaluate
+from engine.metrics.matching import System
+from engine.report.comparison import (
     agreement_table,
     borda_table,
     comparison_json,
@@ -19,8 +19,7 @@ from engine.report.comparison_tables import (
     measure_table,
     published_table,
 )
-from engine.report.evaluation_methods import evaluation_methods
-from engine.report.evaluation_sheet import evaluation_sheet
+from engine.report.evaluation import evaluation_methods, evaluation_sheet
 from tests.judged import GOOD, A, B, dataset, system
 
 GOLD = dataset({"safety": [A, A, B, GOOD]}, {"safety": ["fine", "fine", "b is rude", "both are safe"]})
@@ -38,7 +37,7 @@ def compared(*systems: System) -> Comparison:
 
 def test_each_measure_has_its_rank_and_a_mean() -> None:
     table = measure_table(compared(SILENT, GOOD_ONE, POOR))
-    assert table.titles == ["measure", "silent", "good", "poor", "best trivial judge"]
+    assert table.titles == ["measure", "silent", "good", "poor", "best baseline"]
     assert table.texts() == [
         [
             "accuracy (%), safety",
@@ -69,10 +68,10 @@ def test_choosing_the_best_system_has_its_price_below_the_table() -> None:
 
     assert said(one, replace(one, name="again")) == []
     assert said(one, other) == [
-        "The best of 2 systems is chosen by these items: if all were equally good, its accuracy would still"
+        "The best of 2 systems is selected on these items: if all were equally good, its accuracy would still"
         " look 5.2 points better than it is."
     ]
-    assert said(one, other, same)[0].startswith("The best of 3 systems is chosen by these items")
+    assert said(one, other, same)[0].startswith("The best of 3 systems is selected on these items")
 
 
 def test_equally_good_systems_share_the_first_place_unless_all_are() -> None:
@@ -82,10 +81,7 @@ def test_equally_good_systems_share_the_first_place_unless_all_are() -> None:
 
 def test_explanations_are_counted_where_two_systems_explain() -> None:
     both = borda_table(compared(SILENT, GOOD_ONE, POOR))
-    assert both.texts() == [
-        ["labels", "2", "1", "0"],
-        ["explanations", "-", "1", "0"],
-    ]
+    assert both.texts() == [["labels", "2", "1", "0"], ["explanations", "-", "1", "0"]]
     assert both.best == {(0, 1), (1, 2)}
     assert len(borda_table(compared(SILENT, POOR)).rows) == 1
 
@@ -145,9 +141,9 @@ def test_it_says_how_many_items_have_human_labels_where_not_all_do() -> None:
 
     other = replace(whole, name="other")
     of_whole = "whole against the human labels of gold.tsv: 8 items, 4 of them labelled"
-    assert titles(whole, other) == ["On 4 of 8 items of gold.tsv: those with human labels", of_whole]
+    assert titles(whole, other) == ["On the 4 of 8 items of gold.tsv that have human labels", of_whole]
     assert titles(whole, part)[0] == (
-        "On 4 of 8 items of gold.tsv: those with human labels, of 7 that all systems answer"
+        "On the 4 of 8 items of gold.tsv that have human labels, of 7 answered by all systems"
     )
     said = next(iter(evaluation_methods(evaluate(match_all([whole, other], gold)[0])))).text
-    assert "against 4 human labels of 4 items, pairs of responses to 4 instructions" in said
+    assert "compared with 4 human labels of 4 items, pairs of responses to 4 instructions" in said

@@ -1,7 +1,8 @@
-"""Figures: the numbers they hold, foreign names, no trace in matplotlib's settings, the same bytes again."""
+"""Figures: the numbers they hold, foreign names, no trace in the settings, the same bytes again."""
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import matplotlib
@@ -11,26 +12,28 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from engine.calibrate.order_margin import margin_report
-from engine.calibrate.quality import ReliabilityBin
-from engine.core.log_probs import FloatArray
-from engine.decisions.second_order import BothOrders
-from engine.measure.evaluation import Evaluation, evaluate
-from engine.measure.matching import match
-from engine.report.figure_style import as_png, as_svg
-from engine.report.figure_tables import figure_table
-from engine.report.figures import (
-    FIGURE_NAMES,
-    accuracy_figure,
-    all_figures,
-    confusion_figure,
-    label_figure,
-    margin_figure,
-    reliability_figure,
-)
-from engine.weigh.system_weighing import ScoredPairs, Weighing, weigh
+from engine.calibration.learning import Doubling, LearningCurve, LearningPoint, Nats, margin_report
+from engine.calibration.scaling import ReliabilityBin
+from engine.core.numeric import FloatArray
+from engine.core.tables import Estimate, Sentences, Table
+from engine.metrics.annotator_agreement import AgainstOthers
+from engine.metrics.evaluation import Evaluation, evaluate
+from engine.metrics.intervals import Interval
+from engine.metrics.matching import match
+from engine.ranking.weighted_scoring import ScoredPairs, WeightedScoring, weigh
+from engine.report.accuracy import accuracy_figure, confusion_figure, label_figure
+from engine.report.calibration import reliability_figure
+from engine.report.drawing import as_png, as_svg
+from engine.report.html_report import FIGURE_NAMES, evaluation_figures
+from engine.report.learning import doubling_sentences, learning_figure, learning_in_words, learning_section
+from engine.report.weighted_scoring import margin_figure
+from engine.results.second_order import BothOrders
 from tests.judged import BAD, GOOD, TIE, A, B, dataset, matched, system
+
+# Figures: the numbers they hold, foreign names, no trace in matplotlib's settings, the same bytes again.
+
 
 BINS = {
     "safety": [ReliabilityBin(0.3, 0.4, 3, 0.35, 1.0), ReliabilityBin(0.9, 1.0, 1200, 0.97, 0.5)],
@@ -49,7 +52,7 @@ def evaluation() -> Evaluation:
     return evaluate(match(judge, gold))
 
 
-def weighing(margins: Sequence[float], threshold: float = 0.5) -> Weighing:
+def weighted_scoring(margins: Sequence[float], threshold: float = 0.5) -> WeightedScoring:
     rows = [
         {"id": str(place), "scores_a": {"safety": max(margin, 0)}, "scores_b": {"safety": max(-margin, 0)}}
         for place, margin in enumerate(margins)
@@ -140,7 +143,7 @@ def test_the_diagonal_stays_within_the_axes() -> None:
 
 def test_the_bars_are_how_often_each_label_was_given(evaluation: Evaluation) -> None:
     _, safety = label_figure(evaluation).axes
-    assert heights(safety) == {"people": [2, 1, 1, 0], "judge": [1, 2, 0, 0, 1]}
+    assert heights(safety) == {"annotators": [2, 1, 1, 0], "judge": [1, 2, 0, 0, 1]}
     assert texts(safety) == ["2", "1", "1", "0", "1", "2", "0", "0", "1"]
 
 
@@ -153,7 +156,7 @@ def test_the_points_are_the_bins() -> None:
 
 
 def test_margins_are_counted_by_winner_and_a_tie_stands_within_the_threshold() -> None:
-    found = weighing([0.5, -0.25, 0, 0.6, -5, 10])
+    found = weighted_scoring([0.5, -0.25, 0, 0.6, -5, 10])
     (axes,) = margin_figure(found).axes
     counts = {label: sum(bars) for label, bars in heights(axes).items()}
     assert counts == {"tie (3)": 3, "A wins (2)": 2, "B wins (1)": 1}
@@ -172,7 +175,7 @@ def test_margins_are_counted_by_winner_and_a_tie_stands_within_the_threshold() -
 def test_any_threshold_and_scale_has_a_few_dozen_bins_for_all(
     margins: Sequence[float], threshold: float
 ) -> None:
-    found = weighing(margins, threshold)
+    found = weighted_scoring(margins, threshold)
     (axes,) = margin_figure(found).axes
     bars = heights(axes)
     assert sum(map(sum, bars.values())) == len(margins)
@@ -185,7 +188,7 @@ FIGURES: dict[str, Callable[[Evaluation], Figure]] = {
     "confusion": confusion_figure,
     "labels": label_figure,
     "reliability": lambda _: reliability_figure(BINS, "run 1"),
-    "margins": lambda _: margin_figure(weighing([1, -1, 0]), "run 1"),
+    "margins": lambda _: margin_figure(weighted_scoring([1, -1, 0]), "run 1"),
 }
 
 
@@ -217,10 +220,9 @@ def test_a_file_says_its_title_and_what_it_shows(evaluation: Evaluation) -> None
 )
 def test_the_numbers_of_a_figure_are_a_table(evaluation: Evaluation, name: str, row: list[object]) -> None:
     bins = {"safety": [ReliabilityBin(0.6, 1.0, 9, 0.9, 0.7)]}
-    table = figure_table(name, evaluation, bins)
+    table = evaluation_figures(evaluation, bins)[name].numbers
     assert table is not None
     assert row in [list(each) for each in table.rows]
-    assert figure_table("margins", evaluation, bins) is None
 
 
 def test_the_same_numbers_give_the_same_pixels(evaluation: Evaluation) -> None:
@@ -270,7 +272,8 @@ def test_the_users_own_settings_do_not_count(evaluation: Evaluation) -> None:
 
 @pytest.mark.slow
 def test_dark_paper_has_light_text(evaluation: Evaluation) -> None:
-    for figure in all_figures(evaluation, BINS, weighing([1, 0]), ORDERS, dark=True).values():
+    for drawn in evaluation_figures(evaluation, BINS, ORDERS, weighted_scoring([1, 0])).values():
+        figure = drawn.draw(True)
         (axes, *_) = figure.axes
         assert sum(matplotlib.colors.to_rgb(figure.get_facecolor())) < 1
         for label in axes.get_xticklabels():
@@ -279,14 +282,17 @@ def test_dark_paper_has_light_text(evaluation: Evaluation) -> None:
 
 
 def test_only_what_there_is_to_show_is_drawn(evaluation: Evaluation) -> None:
-    assert tuple(all_figures(evaluation, BINS, weighing([1]), ORDERS)) == FIGURE_NAMES
-    assert tuple(all_figures(evaluation, {}, weighing([]))) == ("accuracy", "labels", "confusion")
+    every = evaluation_figures(evaluation, BINS, ORDERS, weighted_scoring([1]))
+    assert set(every) == set(FIGURE_NAMES)
+    some = evaluation_figures(evaluation, {}, None, weighted_scoring([]))
+    assert tuple(some) == ("accuracy", "labels", "confusion")
 
 
 def test_a_single_criterion_and_item_can_be_drawn() -> None:
     evaluation = evaluate(matched([A], [A]))
-    for figure in all_figures(evaluation, {"safety": BINS["safety"]}, weighing([0])).values():
-        as_png(figure, 40)
+    bins = {"safety": BINS["safety"]}
+    for figure in evaluation_figures(evaluation, bins, None, weighted_scoring([0])).values():
+        as_png(figure.draw(False), 40)
 
 
 def test_a_tie_of_which_people_said_no_more_has_a_row_and_a_bar_of_its_own() -> None:
@@ -296,3 +302,128 @@ def test_a_tie_of_which_people_said_no_more_has_a_row_and_a_bar_of_its_own() -> 
     assert len(texts(axes)) == 20
     (axes,) = label_figure(evaluation).axes
     assert [label.get_text() for label in axes.get_xticklabels()][-1] == "tie"
+
+
+# The figure of a learning curve and its section: their numbers, what is said, people beside.
+
+
+HELPED = Nats(0.1, Interval(0.02, 0.18))
+UNSURE = Nats(-0.01, Interval(-0.05, 0.03))
+
+
+def point(labels: int, loss: float, right: float) -> LearningPoint:
+    return LearningPoint(
+        labels,
+        Nats(loss, Interval(loss - 0.1, loss + 0.1)),
+        Estimate(right, (right - 0.1, right + 0.1)),
+        frequencies=1.2,
+        ahead=Nats(1.2 - loss, Interval(0.1, 0.5)),
+        frequent=Estimate(0.4),
+    )
+
+
+def doubling(gained: Nats, more: float = 0.05) -> Doubling:
+    return Doubling(20, 40, gained, Estimate(more, (more - 0.02, more + 0.02)))
+
+
+CURVE = LearningCurve(
+    (point(10, 1.1, 0.5), point(20, 1.0, 0.6), point(40, 0.9, 0.65)),
+    doubling(HELPED),
+    {"safety": doubling(HELPED)},
+    {"safety": 50},
+    {},
+)
+ANNOTATORS = (
+    AgainstOthers(None, None, 30, 2, Estimate(0.7, (0.6, 0.8)), None, None),
+    AgainstOthers("Ada", None, 10, 2, Estimate(0.8, (0.6, 0.9)), None, None),
+    AgainstOthers("Ben", None, 20, 0, Estimate(0.65, (0.5, 0.8)), None, None),
+)
+
+
+def lines(axes: Axes, name: str) -> list[list[float]]:
+    return [ordinates(line) for line in axes.lines if line.get_label() == name]
+
+
+def ordinates(line: Line2D) -> list[float]:
+    return [round(float(height), 6) for height in np.asarray(line.get_ydata(), np.float64)]
+
+
+def test_it_holds_both_measures_their_intervals_and_the_trivial_judge() -> None:
+    figure = learning_figure(CURVE, "run 1")
+    loss, right = figure.axes
+    assert lines(loss, "calibrated") == [[1.1, 1.0, 0.9]]
+    assert lines(right, "calibrated") == [pytest.approx([50, 60, 65])]
+    assert lines(loss, "class prior, most frequent label") == [[1.2] * 3]
+    assert lines(right, "class prior, most frequent label") == [pytest.approx([40] * 3)]
+    assert [1.0, 1.2] in [ordinates(line) for line in loss.lines]
+    assert [55.0, 75.0] in [ordinates(line) for line in right.lines]
+    for axes in (loss, right):
+        assert axes.get_xscale() == "log"
+        assert [text.get_text() for text in axes.get_xticklabels()] == ["10", "20", "40"]
+    assert as_png(figure, 40) != as_png(learning_figure(CURVE, "run 1", dark=True), 40)
+
+
+def test_people_are_lines_and_words_beside_the_curve() -> None:
+    curve = replace(CURVE, annotators=ANNOTATORS)
+    right = learning_figure(curve).axes[1]
+    assert lines(right, "annotators, each in turn") == [[70, 70]]
+    assert [80.0, 80.0] in [ordinates(line) for line in right.lines]
+    said = learning_in_words(curve)
+    assert (
+        "10 labels: log-loss 1.100 nats (1.000 to 1.200), class prior 1.200; accuracy 50.0 (40.0 to 60.0) %"
+        in said
+    )
+    assert said.endswith(
+        "all, in turn 70.0 (60.0 to 80.0) %; Ada 80.0 (60.0 to 90.0) %; Ben 65.0 (50.0 to 80.0) %."
+    )
+    tables = [part for part in learning_section(curve).parts if isinstance(part, Table)]
+    assert [row[0] for row in tables[-1].texts()] == ["all, in turn", "Ada", "Ben"]
+
+
+@pytest.mark.parametrize(
+    ("gained", "said"),
+    [
+        (HELPED, "fell by 0.100 nats (0.020 to 0.180), and 5.0 (3.0 to 7.0) percentage points more"),
+        (
+            HELPED,
+            "That helped significantly. Another doubling needs 40 more labels of each criterion: expect"
+            " at most",
+        ),
+        (UNSURE, "rose by 0.010 nats (-0.030 to 0.050), and 5.0"),
+        (
+            UNSURE,
+            "not significant: the interval of the log-loss includes 0. From twice as many labels expect"
+            " at most its upper end, 0.030 nats.",
+        ),
+        (HELPED.turned(), "That did not help"),
+        (Nats(0.0, None), "That changed nothing"),
+    ],
+)
+def test_it_says_what_the_last_doubling_brought_and_no_more(gained: Nats, said: str) -> None:
+    assert said in " ".join(doubling_sentences(replace(CURVE, last=doubling(gained))))
+
+
+def test_it_says_whether_readings_are_surely_better_than_frequencies() -> None:
+    assert list(doubling_sentences(CURVE))[-1].endswith(
+        "(0.100 to 0.500) below that of their class prior: the raw predictions are informative."
+    )
+    last = replace(CURVE.points[-1], ahead=UNSURE)
+    unsure = replace(CURVE, points=(*CURVE.points[:-1], last))
+    assert (
+        "this does not show that the raw predictions are more informative"
+        in list(doubling_sentences(unsure))[-1]
+    )
+
+
+def test_it_says_what_is_left_out_and_that_numbers_of_labels_differ() -> None:
+    both = {"safety": doubling(HELPED), "relevance": doubling(UNSURE)}
+    curve = replace(
+        CURVE, by_criterion=both, labelled={"safety": 50, "relevance": 90}, left_out={"naturalness": 3}
+    )
+    section = learning_section(curve)
+    (sentences,) = [part for part in section.parts if isinstance(part, Sentences)]
+    assert "safety 50, relevance 90" in " ".join(sentences.texts)
+    assert "naturalness is omitted: it has labels of 3 instructions" in " ".join(sentences.texts)
+    tables = [part for part in section.parts if isinstance(part, Table)]
+    assert [[row[0], row[6]] for row in tables[1].texts()] == [["safety", "yes"], ["relevance", "no"]]
+    assert len(learning_section(CURVE).parts) == 3  # one criterion needs no table of its own

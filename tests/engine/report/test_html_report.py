@@ -1,4 +1,4 @@
-"""The report: what it says, that it loads nothing, and that foreign text stays text."""
+"""The HTML report: what stands in it, that it needs nothing, that foreign text stays text."""
 
 import html
 import re
@@ -10,28 +10,31 @@ from typing import Any
 
 import pytest
 
-from engine.calibrate.run_calibration import calibrate_run
+from engine.annotations.records import new_review
+from engine.calibration.run_calibration import calibrate_run
 from engine.core.formatting import visible
-from engine.core.judgments import Agreement, NewReview
+from engine.core.judgments import Agreement
 from engine.core.rubric import ELOQUENT, Criterion
+from engine.core.tables import Table
 from engine.data.dataset import Dataset
 from engine.data.slices import slicing
-from engine.decisions.run_results import load_results
-from engine.measure.evaluation import Evaluation, evaluate
-from engine.measure.explanation_measures import ModelScores
-from engine.measure.intervals import Interval
-from engine.measure.label_measures import LabelMeasures
-from engine.measure.matching import Matched, match
-from engine.measure.slice_measures import measure_slices
-from engine.measure.systems import System, system_of_run
-from engine.report.figure_style import as_svg
-from engine.report.html_report import Report, gather, reliability_of, report_html
-from engine.report.run_facts import judged_model
+from engine.metrics.accuracy import LabelMeasures
+from engine.metrics.evaluation import Evaluation, evaluate
+from engine.metrics.explanations import ModelScores
+from engine.metrics.intervals import Interval
+from engine.metrics.matching import Matched, System, match, system_of_run
+from engine.metrics.slices import measure_slices
+from engine.ranking.weighted_scoring import scored_pairs_of, weigh
+from engine.report.audit import audit_of_copies
+from engine.report.calibration import reliability_of
+from engine.report.html_report import Report, gather, report_html, report_sheet
+from engine.report.run import judged_model
+from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
-from engine.weigh.system_weighing import scored_pairs_of, weigh
 from tests.commands import ROOT
 from tests.judged import (
     BAD,
+    FOUR_ITEMS,
     GOOD,
     RATHER_A,
     SURE_A,
@@ -41,9 +44,14 @@ from tests.judged import (
     Probabilities,
     dataset,
     matched,
+    results_of,
+    run_of_copies,
     stored_run,
     system,
 )
+
+# The report: what it says, that it loads nothing, and that foreign text stays text.
+
 
 DEMO_MODEL = ROOT / "models" / "demo-judge.gguf"
 HOSTILE = (
@@ -128,11 +136,11 @@ def page_of(found: Matched, **weights: float) -> Page:
 
 
 def report_of(found: Matched, **weights: float) -> Report:
-    weighing = None
+    weighted_scoring = None
     if weights:
         judged = found.system
-        weighing = weigh(scored_pairs_of(judged, list(weights)), weights, 0.5, found.dataset, judged)
-    return gather(evaluate(found), weighing)
+        weighted_scoring = weigh(scored_pairs_of(judged, list(weights)), weights, 0.5, found.dataset, judged)
+    return gather(evaluate(found), weighted_scoring)
 
 
 def run_of(folder: Path, gold: Dataset, probabilities: Mapping[str, Sequence[Any]], **more: Any) -> Matched:
@@ -157,7 +165,7 @@ def test_a_page_of_a_run_has_no_script_and_loads_nothing(tmp_path: Path) -> None
     """The figures given are embedded as if they were drawn for it."""
     gold, probabilities = dataset({"safety": [A, B]}), {"safety": [SURE_A, RATHER_A]}
     report = report_of(run_of(tmp_path, gold, probabilities), safety=1)
-    drawn = {name: as_svg(figure, report.in_words(name)) for name, figure in report.figures().items()}
+    drawn = {name: figure.as_bytes("svg") for name, figure in report.figures.items()}
     page = Page(report_html(report))
     assert page.source == report_html(report, drawn)
     assert_harmless(page)
@@ -170,14 +178,14 @@ def test_a_page_of_a_run_has_no_script_and_loads_nothing(tmp_path: Path) -> None
 def test_each_figure_has_its_numbers_in_a_table_and_says_what_it_shows(tmp_path: Path) -> None:
     """A table that stands beside it, or one to be unfolded below it."""
     report = report_of(run_of(tmp_path, GOLD, PROBABILITIES), safety=1, overall_quality=1)
-    drawn = dict.fromkeys(report.figures(), b"<svg/>")
+    drawn = dict.fromkeys(report.figures, b"<svg/>")
     page = Page(report_html(report, drawn))
     assert {"confusion", "reliability"} < drawn.keys()
     unfolded = len(drawn) - len(("accuracy", "labels", "margins"))
     assert [tag for tag, _ in page.elements].count("details") == unfolded
     assert page.table("criterion", "human label")[0][:4] == ["safety", "A", "2", "0"]
-    assert "by winner: A 3, B 0, tie 0." in report.in_words("margins")
-    assert "safety: A 2 and " in report.in_words("labels")
+    assert "by winner: A 3, B 0, tie 0." in report.figures["margins"].in_words
+    assert "safety: A 2 and " in report.figures["labels"].in_words
 
 
 def assert_harmless(page: Page) -> None:
@@ -260,10 +268,10 @@ def test_labels_flips_and_unscored_are_counted(page: Page) -> None:
     found = {row[0]: row for row in page.table("criterion", "labels of") if row[0]}
     assert found["safety"][1:9] == ["judge", "3", "0", "0", "0", "1", "0.0 %", "1.000"]
     assert "Unscored: 1 of 8 judgments (12.5 %)" in page.text
-    assert "Flipped by the order of the responses: 0 of 7 judgments (0.0 %)" in page.text
+    assert "Position-inconsistent: 0 of 7 judgments (0.0 %)" in page.text
 
 
-NOT_BETTER = "NOT better than the best of the trivial judges on: safety (most frequent)."
+NOT_BETTER = "NOT beat the best baseline on: safety (most frequent)."
 
 
 def measures(lead: float, interval: Interval | None) -> LabelMeasures:
@@ -273,21 +281,11 @@ def measures(lead: float, interval: Interval | None) -> LabelMeasures:
 @pytest.mark.parametrize(
     ("lead", "interval", "verdict", "sentence"),
     [
-        (0.2, Interval(0.1, 0.3), "yes", "On every criterion the judge is better than the best of"),
-        (0.2, Interval(0.0, 0.3), "not surely", "Better on these items, but not surely"),
-        (
-            0.0,
-            Interval(-0.1, 0.1),
-            "no",
-            NOT_BETTER,
-        ),
-        (
-            -0.6,
-            Interval(-0.7, -0.5),
-            "no",
-            NOT_BETTER,
-        ),
-        (0.1, None, "-", "Not held against trivial judges"),
+        (0.2, Interval(0.1, 0.3), "yes", "On every criterion the judge is significantly better than"),
+        (0.2, Interval(0.0, 0.3), "not significant", "Better on these items, but not significantly"),
+        (0.0, Interval(-0.1, 0.1), "no", NOT_BETTER),
+        (-0.6, Interval(-0.7, -0.5), "no", NOT_BETTER),
+        (0.1, None, "-", "Not compared with baselines"),
     ],
 )
 def test_a_judge_that_is_not_better_is_called_so(
@@ -309,10 +307,10 @@ def test_each_group_of_criteria_has_its_sentence() -> None:
     both = {name: [A, B] for name in labels}
     found = match(system(both), dataset(both))
     page = Page(report_html(Report(Evaluation(found, labels, {}), {}), {}))
-    assert "NOT better than the best of the trivial judges on: safety (most frequent)." in page.text
+    assert "NOT beat the best baseline on: safety (most frequent)." in page.text
     assert (
-        "Better, with the whole 95 % interval of the difference above 0: relevance (most frequent)."
-        in page.text
+        "Significantly better (the whole 95 % interval of the difference is above 0): relevance (most"
+        " frequent)." in page.text
     )
 
 
@@ -383,9 +381,9 @@ def test_a_calibration_is_named_with_a_warning(tmp_path: Path) -> None:
 def test_a_page_of_a_submission_says_what_is_not_known() -> None:
     page = page_of(match(system({"safety": [A, B, B, A]}), GOLD), safety=1)
     assert_harmless(page)
-    assert "Flipped by the order of the responses: not known" in page.text
-    assert "A submission file says nothing of the model" in page.text
-    assert "How far its probabilities can be trusted" not in page.text
+    assert "Position-inconsistent: not known" in page.text
+    assert "A submission file does not record the model" in page.text
+    assert "Reliability of its probabilities" not in page.text
     assert page.facts()["submission"] == "judge.tsv"
 
 
@@ -408,7 +406,7 @@ def test_disagreements_show_both_sides(tmp_path: Path) -> None:
     for text in ("How?", "<b>First</b>", "Second & last", "People say so.", "The judge says so."):
         assert text in page.text
         assert html.escape(text) in page.source
-    assert "1. Item 1, safety: people B, the judge A, lead 88.0 points" in page.text
+    assert "1. Item 1, safety: human label B, judge A, lead 88.0 points" in page.text
     assert "A 91.0 %, B 3.0 %, both_good 3.0 %, both_bad 3.0 %." in " ".join(page.text.split())
 
 
@@ -433,10 +431,13 @@ def test_what_people_overrode_is_said_and_not_taken_for_the_judge(tmp_path: Path
         overrides=overrides,
     )
     page = page_of(found, safety=1)
-    assert "2 labels and 2 explanations of these items are a person's" in page.text
-    assert page.facts()["given by people"] == "2 labels and 2 explanations, by Ada"
+    assert (
+        "2 labels and 2 explanations of these items are human overrides; the scores include them."
+        in page.text
+    )
+    assert page.facts()["human overrides"] == "2 labels and 2 explanations, by Ada"
     assert "Unscored: 0 of 4 judgments" in page.text
-    assert "1. Item 2, safety: people B, the judge A" in page.text
+    assert "1. Item 2, safety: human label B, judge A" in page.text
     assert "2. Item" not in page.text
     assert "The judge's reason." in page.text
     assert "A person's reason." not in page.text
@@ -449,8 +450,8 @@ def test_a_report_of_the_model_alone_has_nothing_of_people(tmp_path: Path) -> No
     results = found.system.results
     assert results
     page = page_of(match(system_of_run(results.model_alone()), gold))
-    assert page.facts()["given by people"] == "nothing"
-    assert "a person's, not the judge's" not in page.text
+    assert page.facts()["human overrides"] == "nothing"
+    assert "the scores include" not in page.text
     assert page.table("criterion", "labels", "accuracy")[0][2] == "0.0 %"
 
 
@@ -475,7 +476,7 @@ def test_the_weighted_judge_is_held_against_human_winners(tmp_path: Path) -> Non
     page = page_of(run_of(tmp_path, GOLD, PROBABILITIES), overall_quality=3)
     facts = {row[0]: row[1] for row in page.table("weighted judge")}
     assert facts["comparisons"] == "4"
-    shares = {row[0]: row[1] for row in page.table("against the human overall label")}
+    shares = {row[0]: row[1] for row in page.table("compared with the human overall label")}
     assert shares["weighted winner or tie is the human one (%)"] == "75.0 (19.4 to 99.4)"
     assert page.table("", "weighted A")[0] == ["human A", "2", "0", "0"]
     assert "Weights: overall quality 1.000." in page.text
@@ -493,13 +494,41 @@ def test_people_among_themselves_stand_beside_the_judge(tmp_path: Path) -> None:
     stored_run(tmp_path, gold, {"safety": [SURE_A, SURE_A]})
     with RunStore(tmp_path / "runs.sqlite") as store:
         for author, label in (("Ada", A), (HOSTILE[0] + "x" * 255, B)):
-            store.review(1, NewReview("1", author, confirmed={"safety": label}))
+            store.annotate(1, new_review("1", author, confirmed={"safety": label}))
         found = match(system_of_run(load_results(store, 1)), gold)
     shown = page_of(found)
-    assert "People among themselves" in shown.text
+    assert "Inter-annotator agreement" in shown.text
     others = [row[:-1] for row in shown.table("the others' majority")]
-    assert ["safety", "each in turn", "2", "0", "0.0", "50.0"] in others
+    assert ["safety", "all, in turn", "2", "0", "0.0", "50.0"] in others
     assert ["safety", "Ada", "1", "0", "0.0", "0.0"] in others
     assert ["Ada", "the judge", "safety", "1", "100.0", "-"] in shown.tables[4]
     assert "x" * 21 not in shown.text
     assert not {tag for tag, _ in shown.elements} - PLAIN
+
+
+# The page of an audit in reports and on Results: there for runs of copies, and for no others.
+
+
+@pytest.fixture
+def audited(tmp_path: Path) -> tuple[System, Dataset]:
+    """A run of copies that prefers what is padded on B's side."""
+    return run_of_copies(tmp_path)
+
+
+def test_a_report_of_copies_has_the_page(audited: tuple[System, Dataset]) -> None:
+    report = gather(evaluate(match(*audited)))
+    sheet = report_sheet(report)
+    section = sheet.sections[1]
+    assert section.key == "audit"
+    [table] = [part for part in section.parts if isinstance(part, Table)]
+    with_filler = dict(zip([row[0] for row in table.rows], table.rows, strict=True))["length: filler"]
+    # A wins nothing for A padded, and for B padded it loses .4 + .9 of its lead.
+    assert str(with_filler[1]).startswith("64.0 (")
+    assert with_filler[3] == "fault"
+    assert "Robustness audit of the judge" in report_html(report, {})
+
+
+def test_other_runs_do_not_have_it(tmp_path: Path) -> None:
+    results = results_of(tmp_path, [])
+    assert audit_of_copies(results, FOUR_ITEMS) is None
+    assert audit_of_copies(results, None) is None

@@ -8,25 +8,29 @@ from typing import Any
 
 import pytest
 
-from engine.calibrate.panel import make_panel
+from engine.annotations.effective import EffectiveAnnotation
+from engine.calibration.jury import make_jury
 from engine.core import RELEASED, VERSION
 from engine.core.events import Reports
 from engine.core.items import Prediction
 from engine.core.judgments import JudgmentKey
-from engine.core.people import Standing
 from engine.data.submission import Submission, SubmissionRow
-from engine.measure.evaluation import evaluate
-from engine.measure.matching import match
-from engine.measure.systems import System, system_of_run
-from engine.rank.ranking import Ranking, rank
-from engine.report import works
-from engine.report.evaluation_methods import evaluation_methods
-from engine.report.methods import Statement, labels_of_system, methods_latex, methods_text
-from engine.report.ranked_by import RankedBy
-from engine.report.ranking_methods import ranking_methods
-from engine.report.works import CitedWork, bibliography
+from engine.metrics.evaluation import evaluate
+from engine.metrics.matching import System, match, system_of_run
+from engine.ranking.ranking import Ranking, rank
+from engine.report import methods
+from engine.report.evaluation import evaluation_methods
+from engine.report.methods import (
+    Reference,
+    Statement,
+    bibliography,
+    labels_of_system,
+    methods_latex,
+    methods_text,
+)
+from engine.report.rankings import RankedBy, ranking_methods
 from engine.system.paths import demo_model
-from tests.engine.rank.worlds import davidson_contests
+from tests.engine.ranking.worlds import davidson_comparisons
 from tests.judged import SURE_A, A, B, dataset, matched, stored_run, system
 
 GOLD = dataset({"safety": [A, A, B, A]})
@@ -34,7 +38,7 @@ GOLD = dataset({"safety": [A, A, B, A]})
 
 @pytest.fixture(scope="module")
 def ranking() -> Ranking:
-    reports = Reports(rank(davidson_contests([0.8, 0.0, -0.8], 120, seed=1)))
+    reports = Reports(rank(davidson_comparisons([0.8, 0.0, -0.8], 120, seed=1)))
     list(reports)
     return reports.result
 
@@ -66,11 +70,11 @@ def test_a_run_is_told_by_its_facts(tmp_path: Path, ranking: Ranking) -> None:
     for part in (
         "3 candidates (c0, c1, c2) were compared in 120 pairs of responses to",
         "The judge is demo-judge (F16), run with llama.cpp b1. ",
-        "prompt version 7 of Tiebreak, by letters: safety, “",
+        "prompt version 7 of Tiebreak, by label tokens: safety, “",
         "Items were read in both orders;",
         "Its probabilities were not calibrated.",
         "All labels are the judge's.",
-        "of 1,000 bootstrap draws of instructions (seed 7)",
+        "of 1,000 bootstrap samples of instructions (seed 7)",
         f"SHA-256 {'f' * 64}",
         f"SHA-256 of its texts {GOLD.hash}",
     ):
@@ -84,12 +88,12 @@ def test_what_is_not_known_is_said(tmp_path: Path, ranking: Ranking) -> None:
     rows = tuple(SubmissionRow(item.id, {"safety": Prediction(A)}) for item in GOLD)
     system = System("theirs.tsv", Submission(rows, ("safety",), with_explanations=False))
     text = text_of(RankedBy.by_system(system, GOLD, "safety"), ranking)
-    assert "The labels on safety are those of theirs.tsv; of how they were made nothing is known." in text
+    assert "The labels on safety are those of theirs.tsv; how they were made is not recorded." in text
     assert "prompt version" not in text
 
 
 def test_without_strengths_nothing_is_said_of_them(tmp_path: Path, ranking: Ranking) -> None:
-    text = text_of(of_run(tmp_path), replace(ranking, strengths=None))
+    text = text_of(of_run(tmp_path), replace(ranking, bradley_terry=None))
     assert "Bradley-Terry" not in text
     assert "Korn and Graubard" in text
 
@@ -100,12 +104,12 @@ def test_what_is_unscored_is_counted_and_said_how_it_counts() -> None:
     judge = system({"safety": [A, None, None, B], "relevance": [A, A, A, None]}, said)
     text = methods_text(evaluation_methods(evaluate(match(judge, gold))))
     assert (
-        "Of the 8 human labels 3 are without one of the judge, so unscored, and count as wrong: relevance"
-        " (1), safety (2)." in text
+        "Of the 8 human labels 3 are unscored by the judge and count as wrong: relevance (1), safety (2)."
+        in text
     )
-    assert "Of 4 the judge explains 2; the others count 0." in text
+    assert "The judge explains 2 of 4; the others count 0." in text
     whole = methods_text(evaluation_methods(evaluate(matched([A, B], [A, A]))))
-    assert "Beside each of the 2 human labels stands one of the judge: nothing is unscored." in whole
+    assert "The judge has a label for each of the 2 human labels: none is unscored." in whole
 
 
 def test_an_evaluation_is_told_by_its_data_its_judge_and_its_measures(tmp_path: Path) -> None:
@@ -113,7 +117,7 @@ def test_an_evaluation_is_told_by_its_data_its_judge_and_its_measures(tmp_path: 
     evaluation = evaluate(match(run, GOLD))
     text = methods_text(evaluation_methods(evaluation, "an encoder"))
     for part in (
-        "Run 1 was held against 4 human labels of 4 items, pairs of responses to 4 instructions, on 1"
+        "Run 1 was compared with 4 human labels of 4 items, pairs of responses to 4 instructions, on 1"
         " criterion: safety (4). [1]",
         "The judge is a model (",
         "Its probabilities were not calibrated.",
@@ -128,7 +132,7 @@ def test_an_evaluation_is_told_by_its_data_its_judge_and_its_measures(tmp_path: 
 def test_latex_cites_each_work_of_a_statement_and_escapes_the_rest() -> None:
     said = [
         Statement(
-            "It is 95 % of R&D, after Holm (1979) and others (Lin 2004).", "a\nb", (works.HOLM, works.LIN)
+            "It is 95 % of R&D, after Holm (1979) and others (Lin 2004).", "a\nb", (methods.HOLM, methods.LIN)
         )
     ]
     assert methods_latex(said, "Made") == (
@@ -137,15 +141,16 @@ def test_latex_cites_each_work_of_a_statement_and_escapes_the_rest() -> None:
     )
 
 
-WORKS = [work for work in vars(works).values() if isinstance(work, CitedWork)]
+WORKS = [work for work in vars(methods).values() if isinstance(work, Reference)]
 
 
 @pytest.mark.parametrize("work", WORKS, ids=lambda work: work.key)
-def test_an_entry_of_a_work_has_what_bibtex_needs(work: CitedWork) -> None:
+def test_an_entry_of_a_work_has_what_bibtex_needs(work: Reference) -> None:
     fields = dict(re.findall(r"^  (\w+) = \{(.+)\},?$", work.entry, re.M))
     assert {"author", "title", "year"} <= fields.keys()
-    assert {"article": "journal", "inproceedings": "booktitle"}.get(work.kind, "title") in fields
-    assert work.entry.startswith(f"@{work.kind}{{{work.key},\n")
+    kind = work.entry[1:].partition("{")[0]
+    assert {"article": "journal", "inproceedings": "booktitle"}.get(kind, "title") in fields
+    assert work.entry.startswith(f"@{kind}{{{work.key},\n")
     assert work.entry.count("{") == work.entry.count("}")
     assert work.names.split(",")[0].split(" ")[0].strip() in fields["author"]
 
@@ -158,10 +163,14 @@ def test_a_bibliography_has_each_work_once_by_its_key() -> None:
 
 def test_of_a_panel_too_it_is_said_whose_labels_stand_in_it(tmp_path: Path) -> None:
     judges = [stored_run(tmp_path, GOLD, {"safety": [SURE_A] * 4}), system({"safety": [A, A, B, A]})]
-    panel = system_of_run(make_panel(judges, GOLD).results)
+    panel = system_of_run(make_jury(judges, GOLD).results)
     assert "All labels are the judge's." in [said.text for said in labels_of_system(panel, None)]
     assert panel.results is not None
-    given = {JudgmentKey("1", "safety"): Standing("1", "safety", B, None, ("Ada",), None, datetime.now(UTC))}
+    given = {
+        JudgmentKey("1", "safety"): EffectiveAnnotation(
+            "1", "safety", B, None, ("Ada",), None, datetime.now(UTC)
+        )
+    }
     changed = replace(panel, results=replace(panel.results, overrides=given))
     texts = [said.text for said in labels_of_system(changed, None)]
-    assert any(text.startswith("In the place of the judge's labels stand people's: ") for text in texts)
+    assert any(text.startswith("Human labels override labels of the judge: ") for text in texts)

@@ -4,8 +4,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from engine.core.run_records import Effort, StoredRun
-from engine.report.run_differences import difference_count, differences_table
+from engine.report.run import difference_count, differences_table
+from engine.settings.identity import Effort, StoredRun
 from tests.judged import IDENTITY
 
 MADE = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
@@ -31,7 +31,7 @@ def test_what_differs_is_marked_and_comes_before_what_is_alike() -> None:
     found = facts(ONE, OTHER)
     assert found["mode"] == (True, "explain", "labels")
     assert found["llama.cpp"] == (True, "b1", "b2")
-    assert found["KV cache"] == (True, None, "q8_0")
+    assert found["KV-cache type"] == (True, None, "q8_0")
     assert found["model file"] == (True, "model.gguf", "/models/q8.gguf")
     assert found["threads"] == (False, "4", "4")
     marked = [differs for differs, *_values in found.values()]
@@ -77,7 +77,7 @@ def test_what_computed_is_said_in_plain_words() -> None:
         ("computed on", "A card (graphics card, Vulkan)"),
         ("driver of the GPU", "31.0"),
         ("GPU layers", "9"),
-        ("GPU left for the processor", "A card, after 1 of 3 items: it hung"),
+        ("fallback from GPU to CPU", "A card, after 1 of 3 items: it hung"),
     ):
         assert found[fact] == (True, value, None)
 
@@ -85,7 +85,7 @@ def test_what_computed_is_said_in_plain_words() -> None:
 def test_items_that_are_a_part_of_the_others_are_told_by_their_number_and_not_by_hashes() -> None:
     whole = replace(ONE, id=2, judged=9, identity=replace(IDENTITY, dataset_hash="e" * 64, items=9))
     found = facts(ONE, whole, common=3)
-    assert found["items that both judged"] == (True, "3 of 3", "3 of 9")
+    assert found["items in both runs"] == (True, "3 of 3", "3 of 9")
     assert "dataset, SHA-256" not in found
 
 
@@ -94,5 +94,5 @@ def test_hashes_are_told_where_nothing_is_shared_or_both_judged_the_same_items()
     for common in (0, 3):
         found = facts(ONE, other, common)
         assert found["dataset, SHA-256"] == (True, IDENTITY.dataset_hash[:12], "e" * 12)
-        assert "items that both judged" not in found
+        assert "items in both runs" not in found
     assert facts(ONE, replace(ONE, id=2), 3)["dataset, SHA-256"][0] is False

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from engine.annotations.records import new_note
 from engine.core.errors import StoreError
 from engine.store import opening
 from engine.store.run_store import RunStore
-from engine.system import file_systems
+from engine.system import paths
 from tests.judged import IDENTITY, judged_item
 from tests.other_computer import ITEMS
 
@@ -37,7 +38,7 @@ def mounts(path: Path) -> Path:
 @pytest.fixture
 def on_network(mounts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In this process, too."""
-    monkeypatch.setattr(file_systems, "_MOUNTS", mounts)
+    monkeypatch.setattr(paths, "_MOUNTS", mounts)
     monkeypatch.setattr(opening, "_BUSY_SECONDS", 0.05)
 
 
@@ -100,7 +101,7 @@ def test_a_store_that_was_moved_there_gets_a_journal_and_keeps_it(
         store.add(run.id, [judged_item(0)])
     assert journal_of(path) == "wal"
     for table in (mounts, mounts, path):  # the last one: on the server itself it is on a disk
-        monkeypatch.setattr(file_systems, "_MOUNTS", table)
+        monkeypatch.setattr(paths, "_MOUNTS", table)
         with RunStore(path) as store:
             assert list(store.judged(run.id)) == [judged_item(0)]
         assert journal_of(path) == "delete"
@@ -114,7 +115,7 @@ def test_one_that_another_program_uses_with_a_log_is_refused_there(path: Path) -
         other.execute("CREATE TABLE run (id)")
         with pytest.raises(StoreError, match=r"network folder \(nfs4\) and is open elsewhere") as caught:
             RunStore(path)
-    assert "Close Tiebreak everywhere" in str(caught.value.remedy)
+    assert "Close Tiebreak everywhere" in str(caught.value.hint)
 
 
 @pytest.mark.usefixtures("on_network")
@@ -122,6 +123,6 @@ def test_several_work_at_once_there(path: Path) -> None:
     with RunStore(path) as one, one.begin(IDENTITY) as run, RunStore(path) as two:
         one.add(run.id, [judged_item(0)])
         assert two.positions(run.id) == {0}
-        two.note("c" * 64, "odd", [], "Ada")
+        two.annotate(None, new_note("c" * 64, "odd", [], "Ada"))
         assert [note.text for note in one.notes(["c" * 64])["c" * 64]] == ["odd"]
         assert one._file._db.execute("PRAGMA synchronous").fetchone() == (3,)  # EXTRA

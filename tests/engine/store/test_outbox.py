@@ -13,24 +13,36 @@ from pathlib import Path
 
 import pytest
 
+from engine.annotations.records import (
+    Annotation,
+    AnnotationKind,
+    RunWords,
+    Said,
+    Undo,
+    new_draft,
+    new_note,
+    new_override,
+    new_review,
+    refuse_unfit,
+)
 from engine.core.errors import SetupError
-from engine.core.judgments import NewOverride, NewReview, Origin, ReviewState
-from engine.core.said import NewDraft, NewNote, RunWords, Said, Undo, refuse_unfit, said_of
+from engine.core.judgments import Origin, ReviewState
+from engine.store.annotation_rows import RefusedWord, said_of
 from engine.store.run_store import RunStore
-from engine.system.outbox import Kept, Outbox, all_words
+from engine.system.write_ahead_log import LogContents, WriteAheadLog, all_words
 from tests.full_disk import disk_that_holds
 from tests.judged import SURE_A, A, B, dataset, stored_run
 from tests.read_only import read_only
 
 AT = datetime(2026, 11, 23, 12, 0, 0, 5000, UTC)
 THEN = AT + timedelta(seconds=1)
-LABEL = NewOverride("1", "safety", B, None, "Ada")
+LABEL = new_override("1", "safety", B, None, "Ada")
 WORDS = (
-    Said(NewOverride("1", "safety", B, "It is safe.", "Ada"), AT, 1, AT, ("x:1",)),
+    Said(new_override("1", "safety", B, "It is safe.", "Ada"), AT, 1, AT, ("x:1",)),
     Said(Undo("1", "c" * 64, "Ada", AT, again=True), AT, 1),
-    Said(NewReview("1", "Ada", ReviewState.DONE, {"safety": A}, Origin.RANDOM, 7), AT, 1),
-    Said(NewNote("c" * 64, "ä note\n", ("odd", "rare"), "Ada"), AT),
-    Said(NewDraft("1", "safety", "Ada", None), AT, 1, None, ("x:1", "x:2")),
+    Said(new_review("1", "Ada", ReviewState.DONE, {"safety": A}, Origin.RANDOM, seed=7), AT, 1),
+    Said(new_note("c" * 64, "ä note\n", ("odd", "rare"), "Ada"), AT),
+    Said(new_draft("1", "safety", "Ada", None), AT, 1, None, ("x:1", "x:2")),
     Said(RunWords("mine", "good"), AT, 1),
 )
 
@@ -43,9 +55,9 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def outbox(path: Path) -> Iterator[Outbox]:
+def write_ahead_log(path: Path) -> Iterator[WriteAheadLog]:
     """That of this process."""
-    made = Outbox(path)
+    made = WriteAheadLog(path)
     yield made
     made.close()
 
@@ -59,7 +71,20 @@ def word(
 
 def labels(path: Path) -> list[str]:
     with RunStore(path) as store:
-        return [str(said.preference or said.explanation) for said in store.overrides(1)]
+        return [
+            str(said.preference or said.explanation) for said in store.annotations(1, AnnotationKind.OVERRIDE)
+        ]
+
+
+def take(path: Path, *logs: WriteAheadLog) -> list[RefusedWord]:
+    """Store what waits in write-ahead logs; what is refused of it."""
+    with RunStore(path) as store:
+        return [each for log in logs for each in store.take_words(log.name, log.waiting)]
+
+
+def drafts(path: Path, run_id: int = 1) -> list[Annotation]:
+    with RunStore(path) as store:
+        return store.drafts(run_id)
 
 
 def files(path: Path) -> list[str]:
@@ -85,18 +110,18 @@ def test_a_word_comes_back_as_it_was_said(said: Said) -> None:
     [{}, {"kind": "odd"}, word(LABEL) | {"at": 7}, word(LABEL) | {"run": 0}, word(LABEL) | {"what": {}}],
 )
 def test_what_is_no_word_is_refused(values: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match=r"no word|no run"):
+    with pytest.raises(ValueError, match=r"not an annotation|not a run"):
         said_of(values)
 
 
 @pytest.mark.parametrize(
     "what",
     [
-        NewOverride("1", "safety", None, "nan", "Ada"),
-        NewOverride("1", "safety", None, "  ", "Ada"),
-        NewOverride("1", "safety", B, None, " "),
-        NewNote("c", "", ("two\nlines",), "Ada"),
-        NewReview("1", ""),
+        new_override("1", "safety", None, "nan", "Ada"),
+        new_override("1", "safety", None, "  ", "Ada"),
+        new_override("1", "safety", B, None, " "),
+        new_note("c", "", ("two\nlines",), "Ada"),
+        new_review("1", "", ReviewState.DONE),
         RunWords("n" * 1000, ""),
     ],
 )
@@ -105,51 +130,45 @@ def test_what_the_store_would_refuse_is_refused_before_it_is_said(what: object) 
         refuse_unfit(what)  # type: ignore[arg-type]
 
 
-def test_words_are_stored_once_in_their_order(path: Path, outbox: Outbox) -> None:
-    assert outbox.say(word(LABEL)) == f"{outbox.name}:1"
-    outbox.say(word(NewOverride("1", "safety", A, None, "Ada"), at=THEN))
+def test_words_are_stored_once_in_their_order(path: Path, write_ahead_log: WriteAheadLog) -> None:
+    assert write_ahead_log.say(word(LABEL)) == f"{write_ahead_log.name}:1"
+    write_ahead_log.say(word(new_override("1", "safety", A, None, "Ada"), at=THEN))
+    assert [take(path, write_ahead_log) for _ in range(2)] == [[], []]
     with RunStore(path) as store:
-        for _ in range(2):
-            assert store.take_words(outbox.name, outbox.waiting) == []
-        first, second = store.overrides(1)
+        first, second = store.annotations(1, AnnotationKind.OVERRIDE)
     assert (first.preference, second.preference, first.created) == (B, A, AT)
 
 
-def test_what_is_stored_is_kept_no_longer(path: Path, outbox: Outbox) -> None:
-    outbox.say(word(LABEL))
-    with RunStore(path) as store:
-        store.take_words(outbox.name, outbox.waiting)
-    outbox.stored(1)
-    outbox.say(word(NewOverride("1", "safety", A, None, "Ada"), at=THEN))
+def test_what_is_stored_is_kept_no_longer(path: Path, write_ahead_log: WriteAheadLog) -> None:
+    write_ahead_log.say(word(LABEL))
+    with RunStore(path) as store:  # which leaves the words of a window that lives alone
+        assert (store.annotations(1), store.waiting_words()) == ([], 1)
+    take(path, write_ahead_log)
+    write_ahead_log.stored(1)
+    write_ahead_log.say(word(new_override("1", "safety", A, None, "Ada"), at=THEN))
     assert [each.number for kept in all_words(path) for each in kept.words] == [2]
-    outbox.close()
+    write_ahead_log.close()
     assert labels(path) == ["B", "A"]
     assert files(path) == []
 
 
-def test_words_of_a_window_that_lives_are_its_own(path: Path, outbox: Outbox) -> None:
-    outbox.say(word(LABEL))
-    with RunStore(path) as store:
-        assert (store.overrides(1), store.waiting_words()) == ([], 1)
-
-
 def test_what_is_closed_gives_no_words_of_no_name(path: Path) -> None:
-    outbox = Outbox(path)
-    outbox.say(word(LABEL))
-    pending = outbox.pending
-    assert (pending.name, len(pending.words)) == (outbox.name, 1)
-    outbox.close()
-    assert outbox.pending == Kept("")
+    write_ahead_log = WriteAheadLog(path)
+    write_ahead_log.say(word(LABEL))
+    pending = write_ahead_log.pending
+    assert (pending.name, len(pending.words)) == (write_ahead_log.name, 1)
+    write_ahead_log.close()
+    assert write_ahead_log.pending == LogContents("")
     with RunStore(path) as store:  # which takes them in; a job that was at it comes second
         assert store.take_words(pending.name, pending.words) == []
     assert labels(path) == ["B"]
 
 
 def test_words_for_a_store_that_another_program_holds_wait(path: Path) -> None:
-    outbox = Outbox(path)
+    write_ahead_log = WriteAheadLog(path)
     with locked(path):
-        outbox.say(word(LABEL))
-        outbox.close()
+        write_ahead_log.say(word(LABEL))
+        write_ahead_log.close()
     assert files(path) != []
     assert labels(path) == ["B"]
     assert files(path) == []
@@ -158,17 +177,17 @@ def test_words_for_a_store_that_another_program_holds_wait(path: Path) -> None:
 _SAY = """
 import os, signal, sys
 from pathlib import Path
-from engine.system.outbox import Outbox
-outbox = Outbox(Path(sys.argv[1]))
-outbox.say({values})
-print(outbox.name, flush=True)
+from engine.system.write_ahead_log import WriteAheadLog
+log = WriteAheadLog(Path(sys.argv[1]))
+log.say({values})
+print(log.name, flush=True)
 {then}
 os.kill(os.getpid(), signal.SIGKILL)
 """
 _STORE = """
 from engine.store.run_store import RunStore
 with RunStore(Path(sys.argv[1])) as store:
-    store.take_words(outbox.name, outbox.waiting)
+    store.take_words(log.name, log.waiting)
 """
 
 
@@ -183,26 +202,20 @@ def test_a_kill_loses_no_word_and_doubles_none(path: Path, then: str) -> None:
     assert files(path) == []
 
 
-def test_a_line_that_nobody_finished_was_not_said(path: Path) -> None:
-    outbox = Outbox(path)
-    outbox.say(word(LABEL))
-    file = path.with_name(outbox.name)
-    outbox.close()
-    with file.open("ab") as half:
-        half.write(b'{"n": 2, "kind": "over')
+@pytest.mark.parametrize(
+    ("more", "damaged"),
+    [(b'{"n": 2, "kind": "over', False), (b"\xff?\n" + b'{"n": 3, "kind": "odd"}\n', True)],
+    ids=["not finished", "damaged"],
+)
+def test_a_line_that_is_none_takes_no_other_word_with_it(path: Path, more: bytes, damaged: bool) -> None:
+    write_ahead_log = WriteAheadLog(path)
+    write_ahead_log.say(word(LABEL))
+    file = path.with_name(write_ahead_log.name)
+    write_ahead_log.close()
+    with file.open("ab") as opened:
+        opened.write(more)
     assert labels(path) == ["B"]
-    assert files(path) == []
-
-
-def test_a_damaged_line_takes_no_other_word_with_it_and_stays(path: Path) -> None:
-    outbox = Outbox(path)
-    outbox.say(word(LABEL))
-    file = path.with_name(outbox.name)
-    outbox.close()
-    with file.open("ab") as more:
-        more.write(b"\xff?\n" + b'{"n": 3, "kind": "odd"}\n')
-    assert labels(path) == ["B"]
-    assert files(path) == [f"{file.name}.damaged"]
+    assert files(path) == ([f"{file.name}.damaged"] if damaged else [])  # what nobody finished was not said
 
 
 def test_words_of_a_newer_version_are_left_alone(path: Path) -> None:
@@ -214,24 +227,26 @@ def test_words_of_a_newer_version_are_left_alone(path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no limit for the size of files")
 def test_what_is_said_after_a_crash_comes_after_the_words_left_by_a_clock_that_was_ahead(
-    path: Path, outbox: Outbox
+    path: Path, write_ahead_log: WriteAheadLog
 ) -> None:
-    outbox.say(word(LABEL, at=datetime.now(UTC) + timedelta(hours=1)))
-    outbox.close()
+    write_ahead_log.say(word(LABEL, at=datetime.now(UTC) + timedelta(hours=1)))
+    write_ahead_log.close()
     with RunStore(path) as store:
-        store.override(1, NewOverride("1", "safety", A, None, "Ada"))
+        store.annotate(1, new_override("1", "safety", A, None, "Ada"))
     assert labels(path) == ["B", "A"]
 
 
-def test_a_full_disk_is_said_at_once_and_takes_nothing_back(path: Path, outbox: Outbox) -> None:
-    outbox.say(word(LABEL))
-    size = path.with_name(outbox.name).stat().st_size
-    with disk_that_holds(size + 20), pytest.raises(SetupError, match="has no room") as caught:
-        outbox.say(word(NewOverride("2", "safety", B, None, "Ada")))
+def test_a_full_disk_is_said_at_once_and_takes_nothing_back(
+    path: Path, write_ahead_log: WriteAheadLog
+) -> None:
+    write_ahead_log.say(word(LABEL))
+    size = path.with_name(write_ahead_log.name).stat().st_size
+    with disk_that_holds(size + 20), pytest.raises(SetupError, match="is full") as caught:
+        write_ahead_log.say(word(new_override("2", "safety", B, None, "Ada")))
     assert str(path.parent) in caught.value.problem
-    assert path.with_name(outbox.name).stat().st_size == size
-    outbox.say(word(NewOverride("2", "safety", A, None, "Ada")))
-    outbox.close()
+    assert path.with_name(write_ahead_log.name).stat().st_size == size
+    write_ahead_log.say(word(new_override("2", "safety", A, None, "Ada")))
+    write_ahead_log.close()
     assert labels(path) == ["B", "A"]
 
 
@@ -239,19 +254,19 @@ _FULL_TMPFS = """
 import sys
 from pathlib import Path
 from engine.core.errors import SetupError
-from engine.system.outbox import Outbox
+from engine.system.write_ahead_log import WriteAheadLog
 folder = Path(sys.argv[1])
-outbox = Outbox(folder / "runs.sqlite")
+log = WriteAheadLog(folder / "runs.sqlite")
 said = 0
 try:
     while True:
-        outbox.say({"kind": "draft", "text": "x" * 3000})
+        log.say({"kind": "draft", "text": "x" * 3000})
         said += 1
 except SetupError as error:
     print(error.problem)
 (folder / "ballast").unlink()
-outbox.say({"kind": "draft", "text": "after there was room"})
-kept = (folder / outbox.name).read_bytes().splitlines()
+log.say({"kind": "draft", "text": "after there was room"})
+kept = (folder / log.name).read_bytes().splitlines()
 assert len(kept) == said + 2 > 2, (len(kept), said)
 """
 
@@ -277,96 +292,95 @@ def test_a_disk_that_fills_loses_nothing_that_was_said(tmp_path: Path) -> None:
         env=environment,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert f"The disk with the folder {small} has no room" in done.stdout
+    assert f"The disk with the folder {small} is full" in done.stdout
 
 
-def test_a_file_that_somebody_deletes_is_begun_anew(path: Path, outbox: Outbox) -> None:
-    outbox.say(word(LABEL))
+def test_a_file_that_somebody_deletes_is_begun_anew(path: Path, write_ahead_log: WriteAheadLog) -> None:
+    write_ahead_log.say(word(LABEL))
     if sys.platform == "win32":
         pytest.skip("an open file cannot be deleted")
-    path.with_name(outbox.name).unlink()
-    outbox.say(word(NewOverride("2", "safety", A, None, "Ada")))
-    outbox.close()
+    path.with_name(write_ahead_log.name).unlink()
+    write_ahead_log.say(word(new_override("2", "safety", A, None, "Ada")))
+    write_ahead_log.close()
     assert labels(path) == ["B", "A"]
 
 
 def test_a_store_that_cannot_be_written_takes_no_words(path: Path) -> None:
     with read_only(path), pytest.raises(SetupError, match="read-only"):
-        Outbox(path).say(word(LABEL))
+        WriteAheadLog(path).say(word(LABEL))
     assert files(path) == []
 
 
 # What the store refuses
 
 
-def test_a_refused_explanation_is_a_draft_and_the_others_are_stored(path: Path, outbox: Outbox) -> None:
-    outbox.say(word(NewOverride("1", "safety", None, "nan", "Ada")))
-    outbox.say(word(LABEL))
-    with RunStore(path) as store:
-        (refused,) = store.take_words(outbox.name, outbox.waiting)
-        assert "nan" in refused.error.problem
-        assert [(draft.author, draft.text) for draft in store.drafts(1)] == [("Ada", "nan")]
-        assert [said.preference for said in store.overrides(1)] == [B]
+def test_a_refused_explanation_is_a_draft_and_the_others_are_stored(
+    path: Path, write_ahead_log: WriteAheadLog
+) -> None:
+    write_ahead_log.say(word(new_override("1", "safety", None, "nan", "Ada")))
+    write_ahead_log.say(word(LABEL))
+    (refused,) = take(path, write_ahead_log)
+    assert "nan" in refused.error.problem
+    assert [(draft.author, draft.text) for draft in drafts(path)] == [("Ada", "nan")]
+    assert labels(path) == ["B"]
 
 
-def test_a_word_of_another_run_of_the_same_number_is_refused(path: Path, outbox: Outbox) -> None:
-    outbox.say(Said(LABEL, AT, 1, datetime(2020, 1, 1, tzinfo=UTC)).as_values())
-    outbox.say(word(LABEL, run_id=7))
-    with RunStore(path) as store:
-        refused = store.take_words(outbox.name, outbox.waiting)
-        assert [each.error.problem for each in refused] == [
-            "Run 1 is not in the run store any more.",
-            "Run 7 is not in the run store any more.",
-        ]
+def test_a_word_of_another_run_of_the_same_number_is_refused(
+    path: Path, write_ahead_log: WriteAheadLog
+) -> None:
+    write_ahead_log.say(Said(LABEL, AT, 1, datetime(2020, 1, 1, tzinfo=UTC)).as_values())
+    write_ahead_log.say(word(LABEL, run_id=7))
+    assert [each.error.problem for each in take(path, write_ahead_log)] == [
+        "Run 1 is no longer in the run store.",
+        "Run 7 is no longer in the run store.",
+    ]
 
 
 # Drafts
 
 
-def test_a_draft_ends_only_those_that_its_writer_saw(path: Path, outbox: Outbox) -> None:
-    other = Outbox(path)
-    first = outbox.say(word(NewDraft("1", "safety", "Ada", "mine")))
-    other.say(word(NewDraft("1", "safety", "Ada", "mine in another window")))
-    outbox.say(word(NewDraft("1", "safety", "Ada", "mine, longer"), over=(first,)))
-    with RunStore(path) as store:
-        for each in (outbox, other):
-            store.take_words(each.name, each.waiting)
-        assert {draft.text for draft in store.drafts(1)} == {"mine, longer", "mine in another window"}
+def test_a_draft_ends_only_those_that_its_writer_saw(path: Path, write_ahead_log: WriteAheadLog) -> None:
+    other = WriteAheadLog(path)
+    first = write_ahead_log.say(word(new_draft("1", "safety", "Ada", "mine")))
+    other.say(word(new_draft("1", "safety", "Ada", "mine in another window")))
+    write_ahead_log.say(word(new_draft("1", "safety", "Ada", "mine, longer"), over=(first,)))
+    take(path, write_ahead_log, other)
+    assert {draft.text for draft in drafts(path)} == {"mine, longer", "mine in another window"}
     other.close()
 
 
-def test_a_draft_of_a_note_is_of_the_item_as_the_note_is_in_whatever_run(path: Path, outbox: Outbox) -> None:
+def test_a_draft_of_a_note_is_of_the_item_as_the_note_is_in_whatever_run(
+    path: Path, write_ahead_log: WriteAheadLog
+) -> None:
     gold = dataset({"safety": [A, A, A]}, instructions=["new", "question 2", "question 1"])
     stored_run(path.parent, gold, {"safety": [SURE_A] * 3}, key="other")
-    draft = outbox.say(word(NewDraft("1", "", "Ada", '["half a thought"]')))
-    outbox.say(word(NewDraft("1", "safety", "Ada", "half a reason")))
-    with RunStore(path) as store:
-        store.take_words(outbox.name, outbox.waiting)
-        assert [each.key for each in store.drafts(1)] == [("1", ""), ("1", "safety")]
-        assert [(each.key, each.id) for each in store.drafts(2)] == [(("3", ""), draft)]
-        outbox.say(word(NewDraft("3", "", "Ada", None), 2, over=(draft,)))
-        store.take_words(outbox.name, outbox.waiting)
-        assert [each.criterion for each in store.drafts(1)] == ["safety"]
+    draft = write_ahead_log.say(word(new_draft("1", "", "Ada", '["half a thought"]')))
+    write_ahead_log.say(word(new_draft("1", "safety", "Ada", "half a reason")))
+    take(path, write_ahead_log)
+    assert [each.key for each in drafts(path)] == [("1", ""), ("1", "safety")]
+    assert [(each.key, each.id) for each in drafts(path, 2)] == [(("3", ""), draft)]
+    write_ahead_log.say(word(new_draft("3", "", "Ada", None), 2, over=(draft,)))
+    take(path, write_ahead_log)
+    assert [each.criterion for each in drafts(path)] == ["safety"]
 
 
 def test_a_run_in_which_something_is_begun_goes_only_where_that_may_go_too(
-    path: Path, outbox: Outbox
+    path: Path, write_ahead_log: WriteAheadLog
 ) -> None:
-    outbox.say(word(NewDraft("1", "safety", "Ada", "half a reason")))
-    outbox.say(word(NewDraft("2", "", "Ben", '["half a thought"]')))
+    write_ahead_log.say(word(new_draft("1", "safety", "Ada", "half a reason")))
+    write_ahead_log.say(word(new_draft("2", "", "Ben", '["half a thought"]')))
+    take(path, write_ahead_log)
     with RunStore(path) as store:
-        store.take_words(outbox.name, outbox.waiting)
         [held] = store.contents([1])
-        assert held.decisions == "2 texts that were begun and not saved, by Ada, Ben"
-        with pytest.raises(SetupError, match="2 texts that were begun"):
+        assert held.decisions == "2 unsaved drafts, by Ada, Ben"
+        with pytest.raises(SetupError, match="2 unsaved drafts"):
             store.delete([1])
         store.delete([1], with_decisions=True)
         assert store.drafts(1) == []
 
 
-def test_an_explanation_that_is_stored_ends_its_draft(path: Path, outbox: Outbox) -> None:
-    draft = outbox.say(word(NewDraft("1", "safety", "Ada", "It is")))
-    outbox.say(word(NewOverride("1", "safety", None, "It is safe.", "Ada"), over=(draft,)))
-    with RunStore(path) as store:
-        store.take_words(outbox.name, outbox.waiting)
-        assert store.drafts(1) == []
+def test_an_explanation_that_is_stored_ends_its_draft(path: Path, write_ahead_log: WriteAheadLog) -> None:
+    draft = write_ahead_log.say(word(new_draft("1", "safety", "Ada", "It is")))
+    write_ahead_log.say(word(new_override("1", "safety", None, "It is safe.", "Ada"), over=(draft,)))
+    take(path, write_ahead_log)
+    assert drafts(path) == []

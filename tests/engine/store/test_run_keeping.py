@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from engine.commands.shared.remedies import OPTIONS
+from engine.annotations.records import new_note, new_override, new_review
+from engine.cli.shared.hints import OPTIONS
 from engine.core.errors import RunBusyError, SetupError, StoreError
 from engine.core.items import Preference
-from engine.core.judgments import NewOverride, NewReview, ReviewState
-from engine.core.run_records import LONGEST_NAME, LONGEST_NOTE
+from engine.core.judgments import ReviewState
+from engine.settings.identity import LONGEST_NAME, LONGEST_NOTE
 from engine.store.migrations import STEPS
-from engine.store.run_deletion import strike
-from engine.store.run_store import RunStore
+from engine.store.run_store import RunStore, strike
 from tests.judged import IDENTITY, judged_item, write_old_store
 
 TABLES_OF_RUNS = [
@@ -42,9 +42,9 @@ def store(tmp_path: Path) -> Iterator[RunStore]:
 
 def decide(store: RunStore, run_id: int) -> None:
     """Let people decide all that can be decided in a run."""
-    store.override(run_id, NewOverride("id 0", "safety", Preference.A, None, "Ada"))
-    store.review(run_id, NewReview("id 1", "Ben", ReviewState.DONE, {"safety": Preference.B}))
-    store.note("c" * 64, "odd", ["typo"], "Ada")
+    store.annotate(run_id, new_override("id 0", "safety", Preference.A, None, "Ada"))
+    store.annotate(run_id, new_review("id 1", "Ben", ReviewState.DONE, {"safety": Preference.B}))
+    store.annotate(None, new_note("c" * 64, "odd", ["typo"], "Ada"))
 
 
 def rows(store: RunStore, run_id: int) -> dict[str, int]:
@@ -58,18 +58,14 @@ def rows(store: RunStore, run_id: int) -> dict[str, int]:
     return {table: count for table, count in found.items() if count}
 
 
-def test_a_run_is_called_by_its_number_and_its_name(store: RunStore) -> None:
+def test_a_run_is_called_by_its_number_and_its_name_a_long_one_without_its_middle(store: RunStore) -> None:
     store.name(1, "  night,\n Q8 ")
     run = store.run(1)
     assert (run.name, run.title, run.called) == ("night, Q8", "Run 1 “night, Q8”", "run 1 “night, Q8”")
     store.name(1, " ")
     assert store.run(1).title == "Run 1"
-
-
-def test_a_long_name_is_kept_whole_and_called_without_its_middle(store: RunStore) -> None:
-    name = "n" * LONGEST_NAME
-    store.name(2, name)
-    assert store.run(2).name == name
+    store.name(2, "n" * LONGEST_NAME)
+    assert store.run(2).name == "n" * LONGEST_NAME
     assert len(store.run(2).title) < 80
 
 
@@ -84,11 +80,14 @@ def test_what_is_no_name_is_refused(store: RunStore, name: str) -> None:
 def test_a_note_keeps_its_lines_and_has_a_limit(store: RunStore) -> None:
     store.note_run(1, " first\nsecond \ud800")
     assert store.run(1).note == "first\nsecond ?"
-    with pytest.raises(SetupError, match="20,001 letters"):
+    with pytest.raises(SetupError, match="20,001 characters"):
         store.note_run(1, "n" * (LONGEST_NOTE + 1))
 
 
-def test_a_run_is_put_away_by_somebody_and_taken_out_again(store: RunStore) -> None:
+def test_runs_are_put_away_by_somebody_all_or_none_and_taken_out_again(store: RunStore) -> None:
+    with pytest.raises(StoreError, match="has no run 7"):
+        store.archive([1, 7], "Ada")
+    assert store.run(1).archived is None
     store.archive([1, 2], "Ada")
     first = store.run(1).archived
     store.archive([1], "Ben")
@@ -96,12 +95,6 @@ def test_a_run_is_put_away_by_somebody_and_taken_out_again(store: RunStore) -> N
     assert (first.by, store.run(1).archived) == ("Ada", first)
     store.restore([1])
     assert [run.archived is None for run in store.runs()] == [True, False]
-
-
-def test_where_one_run_is_missing_none_is_put_away(store: RunStore) -> None:
-    with pytest.raises(StoreError, match="holds no run 7"):
-        store.archive([1, 7], "Ada")
-    assert store.run(1).archived is None
 
 
 def test_words_find_a_run_by_all_that_is_known_of_it(store: RunStore) -> None:
@@ -114,19 +107,9 @@ def test_words_find_a_run_by_all_that_is_known_of_it(store: RunStore) -> None:
     assert not run.found_by("night zebra")
 
 
-def test_what_would_be_lost_is_counted_and_people_are_named(store: RunStore) -> None:
-    decide(store, 1)
-    one, two = store.contents([1, 2])
-    assert (one.overrides, one.confirmed, one.marked, one.authors) == (1, 1, 1, ("Ada", "Ben"))
-    assert one.decisions == (
-        "1 override, 1 confirmed label and 1 item marked as done or skipped, by Ada, Ben"
-    )
-    assert (two.decided, two.decisions) == (False, "")
-    assert two.in_words.endswith("KiB; nobody has decided anything in it.")
-
-
 def test_a_deleted_run_is_gone_with_all_that_hangs_on_it_and_the_other_stays(store: RunStore) -> None:
     decide(store, 1)
+    store.name(1, "a name that is secret")
     others = rows(store, 2)
     assert len(rows(store, 1)) > len(others)
     deleted = store.delete([1], with_decisions=True)
@@ -135,29 +118,26 @@ def test_a_deleted_run_is_gone_with_all_that_hangs_on_it_and_the_other_stays(sto
     assert (rows(store, 2), [run.id for run in store.runs()]) == (others, [2])
     assert list(store.judged(2)) == [judged_item(position) for position in range(3)]
     assert store.notes(["c" * 64])  # of the items' texts, whichever run judges them
-
-
-def test_what_a_deleted_run_held_is_nowhere_in_the_files(store: RunStore) -> None:
-    store.name(1, "a name that is secret")
-    store.delete([1])
     files = store.path.parent.glob(f"{store.path.name}*")
     assert not [path.name for path in files if b"a name that is secret" in path.read_bytes()]
     assert not store.path.with_name("runs.sqlite.run-1.lock").exists()
 
 
-def test_what_people_decided_is_deleted_only_where_that_is_said(store: RunStore) -> None:
+def test_what_people_decided_is_counted_and_deleted_only_where_that_is_said(store: RunStore) -> None:
     decide(store, 1)
     before = rows(store, 1), rows(store, 2)
+    one, two = store.contents([1, 2])
+    assert (one.overrides, one.confirmed, one.marked, one.authors) == (1, 1, 1, ("Ada", "Ben"))
+    assert one.decisions == ("1 override, 1 accepted label and 1 item marked as done or skipped, by Ada, Ben")
+    assert (two.decided, two.decisions) == (False, "")
+    assert two.in_words.endswith("KiB; it has no annotations.")
     with pytest.raises(SetupError) as caught:
         store.delete([2, 1])
-    assert "Run 1: 1 override, 1 confirmed label" in caught.value.problem
-    assert "--with-decisions" in OPTIONS.of(caught.value.remedy)
-    assert (rows(store, 1), rows(store, 2)) == before
-
-
-def test_a_run_that_is_being_judged_is_not_deleted_nor_the_others(store: RunStore) -> None:
+    assert "Run 1: 1 override, 1 accepted label" in caught.value.problem
+    assert "--with-decisions" in OPTIONS.of(caught.value.hint)
     with RunStore(store.path) as other, other.hold(2), pytest.raises(RunBusyError):
         store.delete([1, 2])
+    assert (rows(store, 1), rows(store, 2)) == before
     assert [run.id for run in store.runs()] == [1, 2]
 
 
@@ -185,27 +165,10 @@ def test_the_file_becomes_smaller_by_about_what_was_said(tmp_path: Path) -> None
     assert held.n_bytes / 2 < deleted.freed < held.n_bytes * 2
 
 
-def test_what_hangs_on_a_run_without_items_goes_with_it_too(store: RunStore) -> None:
-    with store.begin(replace(IDENTITY, key="empty")) as run:
-        pass
-    with store._file.writing(run.id) as db:  # as another hand may leave it
-        db.execute("INSERT INTO unscored VALUES (?, 0, 'safety', 'too long')", (run.id,))
-    store.delete([run.id])
-    assert rows(store, run.id) == {}
-
-
-def add_large_run(store: RunStore) -> int:
-    with store.begin(replace(IDENTITY, key="large", items=2000)) as run:
+def add_large_run(store: RunStore, key: str = "large") -> int:
+    with store.begin(replace(IDENTITY, key=key, items=2000)) as run:
         store.add(run.id, [judged_item(position) for position in range(2000)])
     return run.id
-
-
-def test_while_another_run_is_judged_the_file_becomes_smaller_too(store: RunStore) -> None:
-    large = add_large_run(store)
-    with RunStore(store.path) as other, other.hold(1):
-        deleted = store.delete([large])
-    assert deleted.left == 0
-    assert deleted.freed > 100_000
 
 
 def test_a_file_that_cannot_shrink_by_steps_keeps_its_size_while_a_run_is_judged(tmp_path: Path) -> None:
@@ -216,7 +179,7 @@ def test_a_file_that_cannot_shrink_by_steps_keeps_its_size_while_a_run_is_judged
         with RunStore(path) as other, other.hold(7):
             deleted = store.delete([large])
         assert deleted.left > 100_000
-        assert "wait for later runs" in deleted.in_words
+        assert "are reserved for later runs" in deleted.in_words
         assert store.delete([7]).left == 0  # nobody judges: it is written whole, and can shrink from then on
 
 
@@ -229,11 +192,22 @@ def test_a_store_of_an_earlier_version_can_shrink_by_steps_once_it_was_opened(tm
             assert store.delete([large]).left == 0
 
 
-def test_what_an_ended_program_left_of_a_deleted_run_goes_with_the_next_one(store: RunStore) -> None:
-    large = add_large_run(store)
-    with store._file.writing(large) as db:
-        strike(db, [large])
-    assert rows(store, large)
-    store.delete([1])
-    assert rows(store, large) == {}
+def test_what_is_left_of_runs_goes_while_another_is_judged_and_the_file_becomes_smaller(
+    store: RunStore,
+) -> None:
+    with store.begin(replace(IDENTITY, key="empty")) as run:
+        pass
+    with store._file.writing(run.id) as db:  # as another hand may leave it
+        db.execute("INSERT INTO unscored VALUES (?, 0, 'safety', 'too long')", (run.id,))
+    store.delete([run.id])
+    assert rows(store, run.id) == {}
+    large, ended = add_large_run(store), add_large_run(store, "ended")
+    with store._file.writing(ended) as db:  # by a program that ended then
+        strike(db, [ended])
+    assert rows(store, ended)
+    with RunStore(store.path) as other, other.hold(1):
+        deleted = store.delete([large])
+    assert rows(store, ended) == {}
+    assert deleted.left == 0
+    assert deleted.freed > 100_000
     assert len(list(store.judged(2))) == 3

@@ -6,16 +6,18 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from engine.commands.shared.remedies import OPTIONS
+from engine.annotations.effective import standing_notes
+from engine.annotations.records import AnnotationKind, new_note, new_override
+from engine.cli.shared.hints import OPTIONS
 from engine.core.errors import RunBusyError, StoreError
 from engine.core.items import Order, Preference
-from engine.core.judgments import Explanation, NewOverride, Reading
-from engine.core.people import standing_notes
+from engine.core.judgments import Explanation, RawPrediction
 from engine.store.migrations import APPLICATION_ID, STEPS
 from engine.store.run_store import RunStore
 from tests.judged import IDENTITY, judged_item, write_old_store
@@ -27,40 +29,30 @@ def store(tmp_path: Path) -> Iterator[RunStore]:
         yield opened
 
 
-def test_what_is_stored_comes_back_exactly(store: RunStore) -> None:
+def test_what_is_stored_comes_back_exactly_also_what_is_not_a_number(store: RunStore) -> None:
+    predictions = {"safety": (RawPrediction(Order.AB, (math.nan, -1.0, -1.0, -1.0)),)}
     with store.begin(IDENTITY) as run:
         store.add(run.id, [judged_item(1), judged_item(0)])
-    assert list(store.judged(run.id)) == [judged_item(0), judged_item(1)]
+        assert list(store.judged(run.id)) == [judged_item(0), judged_item(1)]
+        store.add(run.id, [replace(judged_item(2), raw_predictions=predictions)])
+    *_, back = store.judged(run.id)
+    assert math.isnan(back.raw_predictions["safety"][0].log_probs[0])
 
 
-def test_a_log_probability_that_is_not_a_number_comes_back_as_such(store: RunStore) -> None:
-    broken = replace(judged_item(0), readings={"safety": (Reading(Order.AB, (math.nan, -1.0, -1.0, -1.0)),)})
-    with store.begin(IDENTITY) as run:
-        store.add(run.id, [broken])
-    (back,) = store.judged(run.id)
-    assert math.isnan(back.readings["safety"][0].log_probs[0])
-
-
-def test_rewritten_explanations_are_kept_beside_the_first_where_there_is_one(store: RunStore) -> None:
+def test_rewritten_explanations_are_kept_beside_the_first_and_the_latest_for_a_label_counts(
+    store: RunStore,
+) -> None:
     new = Explanation("Response A is kind.", Preference.A)
     good = Explanation("Both are kind.", Preference.BOTH_GOOD, cut=True)
     with store.begin(IDENTITY) as run, store.begin(IDENTITY, fresh=True) as other:
         for begun in (run, other):
             store.add(begun.id, [judged_item(0), judged_item(1)])
+        store.add_rewritten(run.id, {1: {"safety": replace(new, text="Response A is not cruel.")}})
         store.add_rewritten(run.id, {1: {"safety": new, "relevance": new}, 2: {"safety": new}})
         store.add_rewritten(run.id, {1: {"safety": good}})
     texts = {("safety", Preference.A): new, ("safety", Preference.BOTH_GOOD): good}
     assert list(store.judged(run.id)) == [judged_item(0), replace(judged_item(1), rewritten=texts)]
     assert list(store.judged(other.id)) == [judged_item(0), judged_item(1)]
-
-
-def test_the_latest_rewritten_explanation_for_a_label_counts(store: RunStore) -> None:
-    with store.begin(IDENTITY) as run:
-        store.add(run.id, [judged_item(0)])
-        for text in ("Response A is kind.", "Response A is kinder."):
-            store.add_rewritten(run.id, {0: {"safety": Explanation(text, Preference.A)}})
-    (item,) = store.judged(run.id)
-    assert [explanation.text for explanation in item.rewritten.values()] == ["Response A is kinder."]
 
 
 def test_the_same_key_goes_on_with_the_same_run(store: RunStore) -> None:
@@ -88,44 +80,49 @@ def test_a_group_is_stored_whole_or_not_at_all(store: RunStore) -> None:
         assert store.positions(run.id) == {0}
 
 
-def test_a_run_is_held_by_one_process(store: RunStore) -> None:
+def test_a_run_is_held_by_one_process_until_it_ends(store: RunStore) -> None:
     with store.begin(IDENTITY) as run, RunStore(store.path) as other:
         with pytest.raises(RunBusyError, match="judged by this program already"), other.begin(IDENTITY):
             pass
+        with pytest.raises(RunBusyError), other.hold(run.id):
+            pass
         assert other.run(run.id).identity == IDENTITY
-
-
-def test_the_hold_on_a_run_ends_with_it(store: RunStore) -> None:
-    with store.begin(IDENTITY):
-        pass
+        store.calibrate(run.id, {"some": "calibration"})
     with RunStore(store.path) as other, other.begin(IDENTITY) as run:
-        assert run.judged == 0
-
-
-def test_an_unknown_run_is_an_error(store: RunStore) -> None:
-    with pytest.raises(StoreError, match="holds no run 7"):
+        assert (run.judged, run.calibration) == (0, {"some": "calibration"})
+    with pytest.raises(StoreError, match="has no run 7"):
         store.run(7)
 
 
-def test_a_store_of_a_newer_version_is_refused_and_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "runs.sqlite"
-    with sqlite3.connect(path) as db:
-        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        db.execute(f"PRAGMA user_version = {len(STEPS) + 1}")
-    db.close()
-    with pytest.raises(StoreError, match="a newer Tiebreak wrote it"):
+@pytest.mark.parametrize(
+    ("name", "statements", "problem"),
+    [
+        (
+            "newer.sqlite",
+            [f"PRAGMA application_id = {APPLICATION_ID}", f"PRAGMA user_version = {len(STEPS) + 1}"],
+            "a newer Tiebreak wrote it",
+        ),
+        ("bookmarks.sqlite", ["CREATE TABLE bookmarks (url TEXT)"], "the database of another program"),
+        ("notes.txt", [], r"notes\.txt: file is not a database"),
+        ("folder/runs.sqlite", [], "Cannot open the run store"),
+    ],
+)
+def test_what_is_no_store_of_this_version_is_refused_and_left_alone(
+    tmp_path: Path, name: str, statements: list[str], problem: str
+) -> None:
+    path = tmp_path / name
+    file = path if path.parent == tmp_path else path.parent  # a file where a folder would have to be
+    if statements:
+        with closing(sqlite3.connect(path)) as db, db:
+            for statement in statements:
+                db.execute(statement)
+    else:
+        file.write_text("my notes " * 500, encoding="utf-8")
+    before = file.read_bytes()
+    with pytest.raises(StoreError, match=problem) as caught:
         RunStore(path)
-
-
-def test_the_database_of_another_program_is_refused_and_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "bookmarks.sqlite"
-    with sqlite3.connect(path) as db:
-        db.execute("CREATE TABLE bookmarks (url TEXT)")
-    db.close()
-    before = path.read_bytes()
-    with pytest.raises(StoreError, match="the database of another program"):
-        RunStore(path)
-    assert path.read_bytes() == before
+    assert "--store" in OPTIONS.of(caught.value.hint)
+    assert file.read_bytes() == before
 
 
 @pytest.mark.slow
@@ -139,23 +136,6 @@ def test_two_processes_can_make_the_same_store_at_once(tmp_path: Path) -> None:
     assert [child.wait() for child in children] == [0, 0, 0, 0]
 
 
-def test_a_file_that_is_no_store_is_refused_and_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "notes.txt"
-    path.write_text("my notes " * 500, encoding="utf-8")
-    with pytest.raises(StoreError, match=r"notes\.txt: file is not a database") as caught:
-        RunStore(path)
-    assert "--store" in OPTIONS.of(caught.value.remedy)
-    assert path.read_text(encoding="utf-8").startswith("my notes")
-
-
-def test_a_folder_where_nothing_can_be_written_is_an_error_with_a_remedy(tmp_path: Path) -> None:
-    blocker = tmp_path / "file"
-    blocker.touch()
-    with pytest.raises(StoreError, match="Cannot open the run store") as caught:
-        RunStore(blocker / "runs.sqlite")
-    assert "--store" in OPTIONS.of(caught.value.remedy)
-
-
 def test_a_full_disk_is_said_and_loses_nothing(store: RunStore) -> None:
     with store.begin(IDENTITY) as run:
         store.add(run.id, [judged_item(0)])
@@ -164,7 +144,7 @@ def test_a_full_disk_is_said_and_loses_nothing(store: RunStore) -> None:
         huge = replace(judged_item(1), explanations={"safety": Explanation("x" * 100_000, Preference.A)})
         with pytest.raises(StoreError, match="full") as caught:
             store.add(run.id, [huge])
-        assert "what was judged is kept" in str(caught.value.remedy)
+        assert "all judgments are stored" in str(caught.value.hint)
         assert list(store.judged(run.id)) == [judged_item(0)]
 
 
@@ -176,7 +156,7 @@ def test_a_store_locked_by_another_program_is_said(store: RunStore, monkeypatch:
         pass
     blocker.execute("ROLLBACK")
     blocker.close()
-    assert "Close that program" in str(caught.value.remedy)
+    assert "Close that program" in str(caught.value.hint)
 
 
 @pytest.mark.parametrize("version", range(1, len(STEPS)))
@@ -188,47 +168,39 @@ def test_a_store_of_an_earlier_version_is_brought_up_with_all_its_runs(tmp_path:
         assert (run.id, run.judged, run.calibration, run.identity.rubric) == (7, 1, None, None)
         assert (run.name, run.note, run.archived) == ("", "", None)
         (item,) = store.judged(7)
-        assert item.readings["safety"][0].log_probs == (-1.0, -2.0, -3.0, -4.0)
+        assert item.raw_predictions["safety"][0].log_probs == (-1.0, -2.0, -3.0, -4.0)
         assert item.rewritten == {}
         store.remember({"key": [0.5]})
         assert store.recall(["key", "other"]) == {"key": (0.5,)}
-        made = store.override(7, NewOverride("one", "safety", Preference.BOTH_BAD, None, "Ada"))
+        made = store.annotate(7, new_override("one", "safety", Preference.BOTH_BAD, None, "Ada"))
     with RunStore(path) as again:
-        assert again.overrides(7) == [made]
-
-
-def test_a_run_that_is_judged_by_another_process_is_not_recalibrated(store: RunStore) -> None:
-    with store.begin(IDENTITY) as run, RunStore(store.path) as other:
-        with pytest.raises(RunBusyError), other.hold(run.id):
-            pass
-        store.calibrate(run.id, {"some": "calibration"})
-    assert store.run(run.id).calibration == {"some": "calibration"}
+        assert again.annotations(7, AnnotationKind.OVERRIDE) == [made]
 
 
 DEEP = "[" * 5000 + "]" * 5000
 DAMAGES = [
-    ("UPDATE judged_item SET item_id = x'ff00'", "Run 1, item 1: item id: 2 bytes stands there"),
-    ("UPDATE judged_item SET tokens_read = -5.5", "Run 1, item 1: tokens read: -5.5 stands there"),
-    ("UPDATE judged_item SET seconds = 9e999", "Run 1, item 1: seconds: inf stands there"),
-    ("UPDATE judged_item SET position = -1", "Run 1: position: -1 stands there"),
-    ("UPDATE explanation SET preference = 'C'", "preference: 'C' stands there, not one of A, B, both_good"),
-    ("UPDATE reading SET log_a = 'nonsense'", "reading: 'nonsense' stands there"),
-    ("UPDATE reading SET log_a = 9e18", "reading: 9e+18 stands there, not the logarithm of a probability"),
-    ("UPDATE judged_item SET item_id = CAST(x'ff41' AS TEXT)", "item id: '\\udcffA' stands there"),
-    ("UPDATE run SET criteria = '-'", "Run 1: criteria: it is no JSON"),
-    ("UPDATE run SET criteria = '[1]'", "Run 1: criteria: '[1]' stands there, not a list of texts"),
-    ("UPDATE run SET settings = '7'", "Run 1: settings: '7' stands there, not a record"),
-    ("UPDATE run SET settings = '{}'", "Run 1: settings: '{}' stands there, and 'mode' is missing"),
+    ("UPDATE judged_item SET item_id = x'ff00'", "Run 1, item 1: item id: found 2 bytes"),
+    ("UPDATE judged_item SET tokens_read = -5.5", "Run 1, item 1: tokens read: found -5.5"),
+    ("UPDATE judged_item SET seconds = 9e999", "Run 1, item 1: seconds: found inf"),
+    ("UPDATE judged_item SET position = -1", "Run 1: position: found -1"),
+    ("UPDATE explanation SET preference = 'C'", "preference: found 'C', expected one of A, B, both_good"),
+    ("UPDATE reading SET log_a = 'nonsense'", "reading: found 'nonsense'"),
+    ("UPDATE reading SET log_a = 9e18", "reading: found 9e+18, expected the logarithm of a probability"),
+    ("UPDATE judged_item SET item_id = CAST(x'ff41' AS TEXT)", "item id: found '\\udcffA'"),
+    ("UPDATE run SET criteria = '-'", "Run 1: criteria: it is not valid JSON"),
+    ("UPDATE run SET criteria = '[1]'", "Run 1: criteria: found '[1]', expected a list of texts"),
+    ("UPDATE run SET settings = '7'", "Run 1: settings: found '7', expected a record"),
+    ("UPDATE run SET settings = '{}'", "Run 1: settings: found '{}', and 'mode' is missing"),
     (f"UPDATE run SET settings = '{DEEP}'", "Run 1: settings: it is nested too deeply"),
     ("UPDATE run SET settings = '{\"a\": 1e999}'", "Run 1: settings: it holds 1e999"),
     (f"UPDATE run SET manifest = '{{\"a\": {'9' * 400}}}'", "Run 1: manifest: it holds 999"),
-    ("UPDATE run SET manifest = '{\"continued_with\": 3}'", "Run 1: manifest: 3 stands there"),
-    ("UPDATE run SET items = -5.5", "Run 1: items: -5.5 stands there"),
-    ("UPDATE run SET items = 9e999", "Run 1: items: inf stands there"),
-    ("UPDATE run SET created = '2026-01-01'", "Run 1: created: '2026-01-01' stands there"),
+    ("UPDATE run SET manifest = '{\"continued_with\": 3}'", "Run 1: manifest: found 3"),
+    ("UPDATE run SET items = -5.5", "Run 1: items: found -5.5"),
+    ("UPDATE run SET items = 9e999", "Run 1: items: found inf"),
+    ("UPDATE run SET created = '2026-01-01'", "Run 1: created: found '2026-01-01'"),
     ("UPDATE run SET dataset_path = 'a' || char(0)", "Run 1: dataset path"),
     ("UPDATE run SET name = 'a' || char(27)", "Run 1: name"),
-    ("UPDATE run SET rubric = '{}'", "Run 1: rubric: '{}' stands there, and 'name' is missing"),
+    ("UPDATE run SET rubric = '{}'", "Run 1: rubric: found '{}', and 'name' is missing"),
 ]
 
 
@@ -246,7 +218,7 @@ def test_what_another_hand_wrote_is_told_with_its_run_and_field(
         store.run(1), list(store.judged(1))
     assert said in caught.value.problem
     assert len(caught.value.problem) < 300
-    assert "runs delete ID" in OPTIONS.of(caught.value.remedy)
+    assert "runs delete ID" in OPTIONS.of(caught.value.hint)
     assert pickle.loads(pickle.dumps(caught.value)).problem == caught.value.problem
 
 
@@ -265,12 +237,12 @@ def test_a_damaged_run_is_listed_apart_and_can_be_deleted(store: RunStore) -> No
 
 
 def test_a_damaged_note_says_so_and_keeps_no_run_from_being_read(store: RunStore) -> None:
-    store.note("c" * 64, "Odd.", ["odd"], "Ada")
+    store.annotate(None, new_note("c" * 64, "Odd.", ["odd"], "Ada"))
     store._file._db.execute("UPDATE item_note SET tags = '[1]'")
     [damaged] = store.notes(["c" * 64])["c" * 64]
     assert damaged.text.startswith("The note is damaged.")
     assert store.tags() == []
-    store.note("c" * 64, "Even.", ["even"], "Ada")
+    store.annotate(None, new_note("c" * 64, "Even.", ["even"], "Ada"))
     assert [note.text for note in standing_notes(store.notes(["c" * 64])["c" * 64])] == ["Even."]
 
 

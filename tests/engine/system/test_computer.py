@@ -1,25 +1,31 @@
 """What this computer tells of itself, and what becomes of a hint that it does not give."""
 
+import linecache
 import math
 import os
+import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
-from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
-from engine.gguf.judge_file import read_model_file
-from engine.gguf.memory import check_memory
-from engine.llama.threads import ThreadCount
+from engine.core.events import CancelToken
+from engine.llama.context import ThreadCount
+from engine.models.memory import check_memory
+from engine.models.model_file import read_model_file
 from engine.system import computer
-from engine.system.child_process import run_child
+from engine.system.computer import MOST_FILES, Awake, KeepAwake, can_stay_awake, keep_few_sources, program_for
 from engine.system.files import free_room
-from engine.system.gate import ReadingGate
 from engine.system.paths import demo_model
+from engine.system.sandbox import SandboxedReader
+from engine.system.subprocess_worker import run_child
 from tests import gate_works as works
+from tests.commands import ROOT
 from tests.full_disk import disk_that_holds
+from tests.inhibitors import asked, inhibitor, runs, until
 
 
 @pytest.fixture(params=["absent", "empty"])
@@ -51,10 +57,10 @@ def test_what_the_system_does_not_tell_is_not_known_and_nothing_comes_of_it(
     assert computer.on_mains() in {True, False}
     assert computer.memory_of(os.getpid()) == computer.own_memory() == 0
     assert check_memory(read_model_file(demo_model()), 256) is None
-    gate = ReadingGate()
-    monkeypatch.setattr("engine.system.gate.the_gate", gate)
+    validator = SandboxedReader()
+    monkeypatch.setattr("engine.system.sandbox.the_gate", validator)
     assert works.process_of(Path("a.tsv"))[0] != os.getpid()
-    gate.close()
+    validator.close()
 
 
 @pytest.mark.usefixtures("silent")
@@ -74,3 +80,155 @@ def test_room_that_is_not_known_is_not_none(tmp_path: Path) -> None:
 def test_a_process_for_whose_question_there_is_no_room_is_named() -> None:
     with disk_that_holds(0), pytest.raises(SetupError, match="needs cannot be started"):
         run_child([sys.executable, "-c", ""], CancelToken(), given=b"x" * 100_000)
+
+
+LOADED = """
+import linecache
+from gui.app import make_application
+app = make_application([])
+import sklearn.metrics
+kept = [entry for entry in linecache.cache.values() if len(entry) == 4]
+print(len(linecache.cache), sum(len(entry[2]) for entry in kept))
+"""
+
+
+def test_few_files_are_kept_and_all_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linecache, "cache", {})
+    keep_few_sources()
+    for number in range(100):
+        path = tmp_path / f"{number}.py"
+        path.write_text(f"number = {number}\n", encoding="utf-8")
+        assert linecache.getline(str(path), 1) == f"number = {number}\n"
+    assert len(linecache.cache) == MOST_FILES
+    assert linecache.getline(str(tmp_path / "0.py"), 1) == "number = 0\n"
+
+
+@pytest.mark.slow
+def test_the_window_keeps_no_lines_of_the_libraries_that_it_imports() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED],
+        cwd=ROOT,
+        env=os.environ | {"QT_QPA_PLATFORM": "offscreen"},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    files, lines = map(int, done.stdout.split()[-2:])
+    assert files <= MOST_FILES
+    assert lines < 100_000
+
+
+needs_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a program of Linux")
+
+
+@pytest.fixture
+def inhibit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A systemd-inhibit on PATH; the file in which it notes what it was asked."""
+    with inhibitor(tmp_path) as told:
+        monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
+        yield told
+
+
+def keeps(kept: Awake) -> bool:
+    """Whether the computer is kept awake now."""
+    return kept.active
+
+
+@needs_linux
+def test_the_program_runs_until_the_end_of_the_block(inhibit: Path) -> None:
+    with Awake(KeepAwake.YES) as kept:
+        assert not keeps(kept)
+        kept.refresh()
+        kept.refresh()
+        until(lambda: asked(inhibit))
+        (process,) = asked(inhibit)
+        assert keeps(kept)
+        assert runs(process)
+    assert not keeps(kept)
+    assert not runs(process)
+    assert "--what=idle:sleep --who=Tiebreak" in inhibit.read_text("utf-8")
+
+
+@needs_linux
+def test_the_program_ends_with_us_also_where_we_are_killed(inhibit: Path) -> None:
+    code = (
+        "import time; from engine.system.computer import *; kept = Awake(KeepAwake.YES); kept.refresh();"
+        " print(1, flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE) as child:
+        until(lambda: asked(inhibit))
+        (process,) = asked(inhibit)
+        assert runs(process)
+        child.kill()
+    until(lambda: not runs(process))
+
+
+@needs_linux
+def test_it_is_released_when_what_is_done_fails(inhibit: Path) -> None:
+    def fail() -> None:
+        with Awake(KeepAwake.YES) as kept:
+            kept.refresh()
+            until(lambda: asked(inhibit))
+            raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        fail()
+    assert not runs(asked(inhibit)[0])
+
+
+@needs_linux
+def test_on_a_battery_it_is_let_sleep_unless_that_is_not_wanted(
+    inhibit: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(computer, "_AWAKE_SECONDS_BETWEEN", 0.0)
+    plugged = [True]
+    with Awake(KeepAwake.MAINS, lambda: plugged[0]) as kept:
+        kept.refresh()
+        until(lambda: asked(inhibit))
+        plugged[0] = False
+        kept.refresh()
+        assert not keeps(kept)
+        plugged[0] = True
+        kept.refresh()
+        until(lambda: len(asked(inhibit)) == 2)
+        assert keeps(kept)
+    with Awake(KeepAwake.YES, lambda: False) as kept:
+        kept.refresh()
+        assert keeps(kept)
+    with Awake(KeepAwake.NO, lambda: True) as kept:
+        kept.refresh()
+        assert not keeps(kept)
+
+
+@needs_linux
+def test_a_program_that_is_not_allowed_to_is_no_error(inhibit: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = inhibit.parent / "bin" / "systemd-inhibit"
+    program.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    with Awake(KeepAwake.YES) as kept:
+        kept.refresh()
+        until(lambda: not kept.active)
+
+
+def test_without_any_program_nothing_happens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with Awake(KeepAwake.YES) as kept:
+        kept.refresh()
+        assert kept.active is (sys.platform == "win32")
+    assert can_stay_awake() is (sys.platform == "win32")
+
+
+def test_each_system_has_its_own_program() -> None:
+    def only(*names: str) -> Callable[[str], str | None]:
+        return lambda name: f"/bin/{name}" if name in names else None
+
+    assert program_for("darwin", 42, only("caffeinate")) == ["/bin/caffeinate", "-i", "-w", "42"]
+    assert program_for("darwin", 42, only("cat")) is None
+    both = program_for("linux", 42, only("systemd-inhibit", "gnome-session-inhibit", "cat"))
+    assert both is not None
+    assert (both[0], both[-1]) == ("/bin/systemd-inhibit", "cat")
+    gnome = program_for("linux", 42, only("gnome-session-inhibit", "cat"))
+    assert gnome is not None
+    assert (gnome[0], gnome[-1]) == ("/bin/gnome-session-inhibit", "cat")
+    assert program_for("linux", 42, only("cat")) is None
+    assert program_for("freebsd14", 42, only("cat", "systemd-inhibit")) is None
+    assert can_stay_awake("win32")

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from engine.core.errors import SetupError
-from engine.system import files, places
+from engine.system import files, paths
 from engine.system.files import check_targets, check_writable, own_file, whole_file, write_whole
 from tests.commands import ROOT
 from tests.full_disk import disk_that_holds
@@ -171,9 +171,9 @@ def test_where_only_the_part_file_has_too_long_a_path_the_file_itself_is_named(
     """In a deep folder of Windows: the name that nobody typed is of no use to anybody."""
     folder = tmp_path / ("d" * (235 - len(str(tmp_path))))
     folder.mkdir()
-    monkeypatch.setattr(places, "sys", SimpleNamespace(platform="win32"))
-    monkeypatch.setattr(places, "_takes_long_paths", lambda: False)
-    with pytest.raises(SetupError, match=r"out\.tsv cannot be written: .* 31 letters") as refused:
+    monkeypatch.setattr(paths, "sys", SimpleNamespace(platform="win32"))
+    monkeypatch.setattr(paths, "_takes_long_paths", lambda: False)
+    with pytest.raises(SetupError, match=r"out\.tsv cannot be written: .* 31 characters") as refused:
         refuse(folder / "out.tsv")
     assert ".part" not in str(refused.value)
     assert list(folder.iterdir()) == []

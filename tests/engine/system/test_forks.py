@@ -17,19 +17,18 @@ import pytest
 from filelock import Timeout
 
 import tiebreak
-from engine.core.cancel import CancelToken
 from engine.core.errors import EngineBug, SetupError, StoreError
+from engine.core.events import CancelToken
 from engine.llama.context import SessionShape
 from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
-from engine.store import private_copy
-from engine.store.private_copy import LentCopy
+from engine.store import opening
+from engine.store.opening import LentCopy
 from engine.store.run_store import RunStore
-from engine.system.awake import _Program
-from engine.system.claims import Claim, left_by_the_dead
-from engine.system.forks import OwnLock, keep_to_this_process
-from engine.system.gate import the_gate
+from engine.system.computer import _Program
+from engine.system.files import Claim, OwnLock, keep_to_this_process, left_by_the_dead
 from engine.system.paths import demo_model
+from engine.system.sandbox import the_gate
 from tests import gate_works as works
 from tests.judged import IDENTITY
 from tests.test_layout import sources, syntax
@@ -54,7 +53,7 @@ def forked(do: Callable[[], object]) -> str:
             said = f"{type(error).__name__}: {error}"
         os.write(writing, said.encode())
         the_gate.close()  # sys.exit would go on with pytest
-        private_copy.delete_kept()
+        opening.delete_kept()
         finalize._exitfunc()  # type: ignore[attr-defined]
         os._exit(0)
     os.close(writing)
@@ -154,9 +153,9 @@ def test_a_copy_of_a_store_is_not_deleted_with_a_child_nor_read_by_it(tmp_path: 
         return f"{other.path != lent.path}, {other.path.exists()}"
 
     assert forked(lend) == "True, False"
-    assert forked(private_copy.delete_kept) == "None"
+    assert forked(opening.delete_kept) == "None"
     assert lent.path.exists()
-    private_copy.delete_kept()
+    opening.delete_kept()
     assert not lent.path.exists()
 
 
@@ -178,7 +177,7 @@ def test_a_store_that_was_open_is_refused_in_a_child_and_goes_on_in_its_parent(t
 
 def test_what_is_done_at_the_end_is_tried_here() -> None:
     registers = {path.name for path in sources("engine", "gui") if "atexit.reg" in ast.unparse(syntax(path))}
-    assert registers == {"gate.py", "private_copy.py"}
+    assert registers == {"opening.py", "sandbox.py"}
 
 
 def test_no_module_has_a_lock_that_a_fork_could_find_locked() -> None:
@@ -188,7 +187,7 @@ def test_no_module_has_a_lock_that_a_fork_could_find_locked() -> None:
         for node in syntax(path).body
         if isinstance(node, ast.Assign) and re.search(r"\b(R?Lock|Condition|Semaphore)\(", ast.unparse(node))
     ]
-    assert made == ["engine/core/said.py"]  # which is at no moment forked while it is locked
+    assert made == ["engine/annotations/records.py"]  # which is at no moment forked while it is locked
 
 
 @pytest.mark.slow

@@ -13,15 +13,14 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import ColumnsError, EngineBug, InputError, SetupError
+from engine.core.events import Cancelled, CancelToken
 from engine.data.dataset import load_dataset
-from engine.system import gate
-from engine.system.computer import own_memory
-from engine.system.gate import ReadingGate
-from engine.system.last_fault import DistantTrace
+from engine.system import sandbox
+from engine.system.computer import STACK_BYTES, own_memory
+from engine.system.crash_reports import DistantTrace
 from engine.system.paths import log_folder
-from engine.system.stacks import STACK_BYTES
+from engine.system.sandbox import SandboxedReader
 from tests import gate_works as works
 from tests.commands import ROOT
 from tests.stack import CAN_BE_SEEN
@@ -31,10 +30,10 @@ LIMIT = 1 << 30  # of memory; Python and its libraries alone have a third of it 
 
 
 @pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[ReadingGate]:
+def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[SandboxedReader]:
     """A gate whose readers have little memory."""
-    small = ReadingGate(LIMIT)
-    monkeypatch.setattr(gate, "the_gate", small)
+    small = SandboxedReader(LIMIT)
+    monkeypatch.setattr(sandbox, "the_gate", small)
     yield small
     small.close()
 
@@ -77,7 +76,7 @@ def test_an_error_that_was_meant_comes_back_as_it_was() -> None:
     with pytest.raises(ColumnsError) as met:
         works.refuse(PATH)
     error = met.value
-    assert (error.path, error.problems, str(error.remedy)) == (PATH, ("one", "two"), "Do this.")
+    assert (error.path, error.problems, str(error.hint)) == (PATH, ("one", "two"), "Do this.")
     assert (error.foreign, list(error.unknown)) == (True, ["x"])
 
 
@@ -100,32 +99,32 @@ def test_a_parquet_file_for_which_the_memory_does_not_suffice_is_not_called_dama
     texts = pa.DictionaryArray.from_arrays(pa.array([0] * 64, pa.int32()), pa.array(["ab" * 7_000_000]))
     names = ("id", "instruction", "output_a", "output_b")
     parquet.write_table(pa.table(dict.fromkeys(names, texts)), path, compression="zstd", store_schema=False)
-    with pytest.raises(InputError, match=r"takes more than 1.0 GiB of memory to be read"):
+    with pytest.raises(InputError, match=r"needs more than 1.0 GiB of memory to be read"):
         load_dataset(path)
 
 
 @pytest.mark.usefixtures("small")
 def test_what_takes_too_much_memory_ends_with_an_error_that_names_the_file() -> None:
-    with pytest.raises(InputError, match=r"^a.parquet: takes more than 1.0 GiB of memory to be read") as met:
+    with pytest.raises(InputError, match=r"^a.parquet: needs more than 1.0 GiB of memory to be read") as met:
         works.take(PATH, 4 << 30)
-    assert "Split it" in str(met.value.remedy)
+    assert "Split it" in str(met.value.hint)
     assert works.take(PATH, 1 << 20)  # by another process
 
 
 def test_where_the_system_sets_no_limit_the_process_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
-    watched = ReadingGate(300 << 20, is_hard=False)
-    monkeypatch.setattr(gate, "the_gate", watched)
-    with pytest.raises(InputError, match="takes more than 300 MiB"):
+    watched = SandboxedReader(300 << 20, is_hard=False)
+    monkeypatch.setattr(sandbox, "the_gate", watched)
+    with pytest.raises(InputError, match="needs more than 300 MiB"):
         works.take(PATH, 4 << 30)
     watched.close()
 
 
 def test_one_that_waits_in_vain_ends_and_the_next_file_has_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = ReadingGate()
-    monkeypatch.setattr(gate, "the_gate", own)
+    own = SandboxedReader()
+    monkeypatch.setattr(sandbox, "the_gate", own)
     process, *_ = works.process_of(PATH)
-    with pytest.raises(gate._EndedIdleError):  # as it ends by itself where nobody asks
-        own._idle[0].read((None, {}, os._exit, {"status": gate._ENDED_IDLE}, False), None, None, None)
+    with pytest.raises(sandbox._EndedIdleError):  # as it ends by itself where nobody asks
+        own._idle[0].read((None, {}, os._exit, {"status": sandbox._ENDED_IDLE}, False), None, None, None)
     assert not psutil.pid_exists(process)  # not even as a zombie
     assert works.process_of(PATH)[0] != process
     own.close()
@@ -133,7 +132,7 @@ def test_one_that_waits_in_vain_ends_and_the_next_file_has_another(monkeypatch: 
 
 @pytest.mark.parametrize(
     ("code", "words"),
-    [(0, r"^a.parquet: breaks down the process that reads files \("), (9, r"\(code 9\)")],
+    [(0, r"^a.parquet: crashes the process that reads files \("), (9, r"\(code 9\)")],
     ids=["abort", "exit"],
 )
 def test_a_crash_of_the_reader_is_an_error_in_words(
@@ -161,25 +160,27 @@ def test_an_end_from_outside_is_not_the_files_fault(caplog: pytest.LogCaptureFix
 
 @pytest.mark.slow
 def test_a_stop_that_comes_with_the_last_word_leaves_no_dying_reader_for_the_next_file(
-    small: ReadingGate, monkeypatch: pytest.MonkeyPatch
+    small: SandboxedReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outcome, kill, killed = gate._Reader._outcome, gate._Reader._kill, threading.Event()
+    outcome, kill, killed = sandbox._Reader._outcome, sandbox._Reader._kill, threading.Event()
 
-    def told_late(reader: gate._Reader, asked: object, path: object, cancel: CancelToken, *more: Any) -> Any:
+    def told_late(
+        reader: sandbox._Reader, asked: object, path: object, cancel: CancelToken, *more: Any
+    ) -> Any:
         found = outcome(reader, asked, path, cancel, *more)
         cancel.cancel()
         assert killed.wait(10)
         return found
 
-    def note(reader: gate._Reader) -> None:
+    def note(reader: sandbox._Reader) -> None:
         kill(reader)
         killed.set()
 
     for _ in range(5):
         killed.clear()
         with monkeypatch.context() as patched:
-            patched.setattr(gate._Reader, "_outcome", told_late)
-            patched.setattr(gate._Reader, "_kill", note)
+            patched.setattr(sandbox._Reader, "_outcome", told_late)
+            patched.setattr(sandbox._Reader, "_kill", note)
             works.linger(PATH, 0, cancel=CancelToken())
         assert works.process_of(PATH)[0] != os.getpid()
 
@@ -187,16 +188,16 @@ def test_a_stop_that_comes_with_the_last_word_leaves_no_dying_reader_for_the_nex
 def test_a_stop_ends_what_does_not_listen_at_once() -> None:
     cancel = CancelToken()
     stop = threading.Timer(0.2, cancel.cancel)
-    heard: list[int] = []
+    received: list[int] = []
 
     def hear(process: int) -> None:
-        heard.append(process)
+        received.append(process)
         stop.start()
 
     with pytest.raises(Cancelled):
         works.linger(PATH, 60, cancel=cancel, progress=hear)
     stop.join()
-    assert not psutil.pid_exists(heard[0])
+    assert not psutil.pid_exists(received[0])
 
 
 def test_two_files_are_read_at_once_and_one_process_is_kept() -> None:

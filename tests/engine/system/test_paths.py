@@ -1,12 +1,31 @@
 """The program's own folders, how it starts itself, and what it leaves to other programs."""
 
+import errno
 import os
+import struct
 import sys
 from pathlib import Path
 
 import pytest
 
+import tiebreak
+from engine.core.errors import SetupError
 from engine.system import paths
+from engine.system.files import check_targets, check_writable
+from engine.system.paths import (
+    PathKind,
+    found_at,
+    is_there,
+    mounted_at,
+    name_in_statfs,
+    network_file_system,
+    network_name,
+    real_path,
+    said_of_system,
+    seen_at,
+    shown,
+)
+from tests import commands
 
 
 def test_one_variable_moves_all_folders(private_home: Path) -> None:
@@ -171,3 +190,135 @@ def test_matplotlib_keeps_its_fonts_in_our_cache(monkeypatch: pytest.MonkeyPatch
     paths.keep_caches_together()
     assert Path(os.environ["MPLCONFIGDIR"]) == paths.cache_folder() / "matplotlib"
     assert not paths.cache_folder().exists()
+
+
+posix_only = pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+
+LONG = Path("n" * 5000)
+
+
+@pytest.fixture
+def loop(tmp_path: Path) -> Path:
+    """A link to itself."""
+    path = tmp_path / "loop"
+    path.symlink_to("loop")
+    return path
+
+
+def test_what_lies_at_a_path_is_told_apart(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    found = [found_at(tmp_path / name) for name in ("file", "", "gone", "file/below")]
+    assert found == [PathKind.FILE, PathKind.FOLDER, PathKind.NOTHING, PathKind.NOTHING]
+
+
+@posix_only
+def test_a_loop_of_links_is_named_wherever_it_is_met(loop: Path) -> None:
+    for path in (loop, loop / "below"):
+        for ask in (found_at, is_there, check_writable, lambda path: check_targets({"--out": path}, {})):
+            with pytest.raises(SetupError, match=r"loop.* symbolic link that leads back to itself"):
+                ask(path)
+        assert seen_at(path) is PathKind.NOTHING
+        assert real_path(path).name == path.name
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no folder is deleted there while a program stands in it")
+def test_a_current_folder_that_is_gone_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    done = commands.run_here("pairs", "a.json", "b.json", "--out", "c.tsv")
+    assert done.returncode == 2
+    assert "The current folder no longer exists" in done.stderr
+    with pytest.raises(tiebreak.Refused, match="The current folder no longer exists"):
+        tiebreak.Run(1, "runs.sqlite")
+
+
+@posix_only
+def test_a_link_to_nothing_leads_to_nothing(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("gone")
+    assert found_at(tmp_path / "link") is PathKind.NOTHING
+    assert real_path(tmp_path / "link") == real_path(tmp_path) / "gone"
+
+
+@pytest.mark.parametrize("path", [Path("n" * 256), LONG, Path("x\0y"), Path("half\ud800")])
+def test_a_name_that_no_file_can_have_is_refused_in_few_words(path: Path) -> None:
+    for ask in (found_at, check_writable):
+        with pytest.raises(SetupError) as refused:
+            ask(path)
+        assert len(refused.value.problem) < 450
+        assert str(path)[:1] in refused.value.problem
+    assert seen_at(path) is PathKind.NOTHING
+    assert real_path(path).name == path.name
+
+
+def test_a_long_path_is_shown_without_its_middle() -> None:
+    assert len(shown(LONG)) == 300
+    assert shown(Path("a\x1b[2J")) == "a\\x1b[2J"
+
+
+def test_what_the_system_says_of_a_file_is_no_fault_of_the_program() -> None:
+    error = OSError(errno.ELOOP, os.strerror(errno.ELOOP), "/data/loop")
+    said = said_of_system(error)
+    assert said is not None
+    assert said.problem == f"{Path('/data/loop')} is a symbolic link that leads back to itself."
+    missing = FileNotFoundError(errno.ENOENT, "No such file", "/data/gone")  # may be the program's own
+    assert [said_of_system(each) for each in (missing, OSError(errno.EIO, "I/O"), ValueError())] == [None] * 3
+
+
+MOUNTS = b"""\
+22 1 254:1 / / rw,relatime shared:1 - ext4 /dev/vda1 rw,errors=remount-ro
+25 22 0:23 / /dev/shm rw,nosuid,nodev shared:4 - tmpfs tmpfs rw
+97 22 0:48 / /home rw,relatime shared:52 - nfs4 files.example.org:/export/home rw,vers=4.2,hard,addr=10.0.0.2
+98 97 254:17 / /home/ada/scratch rw,relatime - xfs /dev/vdb1 rw,attr2
+101 22 0:51 / /media/Our\\040lab rw,relatime shared:60 master:3 - cifs //server/lab rw,vers=3.1.1,uid=1000
+102 22 0:52 / /mnt/far rw,nosuid,nodev - fuse.sshfs ada@far:/data rw,user_id=1000,group_id=1000
+103 22 8:17 / /media/stick rw,nosuid,nodev - fuseblk /dev/sdb1 rw,user_id=0,group_id=0,blksize=4096
+104 22 0:55 / /mnt/over rw - ext4 /dev/vdc1 rw
+105 22 0:56 / /mnt/over rw - nfs server:/v3 rw,vers=3
+106 22 0:57 / /mnt/\xc3\xa9t\xc3\xa9 rw - 9p host rw,trans=virtio
+a line that is none
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/var/lib/runs.sqlite", "ext4"),
+        ("/home/ada/runs.sqlite", "nfs4"),
+        ("/home/ada/scratch/runs.sqlite", "xfs"),
+        ("/homestead/runs.sqlite", "ext4"),
+        ("/media/Our lab/runs.sqlite", "cifs"),
+        ("/mnt/far/runs.sqlite", "fuse.sshfs"),
+        ("/media/stick/runs.sqlite", "fuseblk"),
+        ("/mnt/over/runs.sqlite", "nfs"),
+        ("/mnt/été/runs.sqlite", "9p"),
+    ],
+)
+def test_the_innermost_mount_holds_a_path(path: str, name: str) -> None:
+    assert mounted_at(MOUNTS, Path(path)) == name
+
+
+@pytest.mark.parametrize("name", ["nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "fuse.rclone", "9p", "smbfs"])
+def test_file_systems_of_networks_are_known_by_name(name: str) -> None:
+    assert network_name(name) == name
+
+
+@pytest.mark.parametrize("name", ["ext4", "xfs", "btrfs", "tmpfs", "overlay", "fuseblk", "apfs", "new", None])
+def test_disks_of_this_computer_and_unknown_ones_are_none(name: str | None) -> None:
+    assert network_name(name) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "flags", "found"),
+    [(b"apfs", 0x1000, None), (b"smbfs", 0, "smbfs"), (b"nfs", 0, "nfs"), (b"macfuse", 0x1000, "macfuse")],
+)
+def test_macos_tells_what_is_local(name: bytes, flags: int, found: str | None) -> None:
+    told = struct.pack("64s4s", b"", b"")[:64] + struct.pack("II16s", flags, 0, name) + bytes(2100)
+    assert name_in_statfs(told) == found
+
+
+def test_what_is_not_told_counts_as_local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert network_file_system(tmp_path / "not" / "yet" / "there") is None
+    monkeypatch.setattr(paths, "_MOUNTS", tmp_path / "missing")
+    assert network_file_system(tmp_path) is None

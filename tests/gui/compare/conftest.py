@@ -6,8 +6,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from gui.compare.compare_page import ComparePage
-from gui.work.workspace import Workspace
-from tests.gui.compare.steps import Save
+from gui.workspace.workspace import Workspace
+from tests.gui.compare.steps import Save, choose, compare
 
 
 @pytest.fixture
@@ -27,3 +27,11 @@ def worse(demo_store: Path, save: Save) -> Path:
     """The run's submission with other labels in places."""
     data = demo_store.with_name("submission.tsv").read_bytes()
     return save("worse.tsv", data.replace(b"\tboth_good\t", b"\tA\t"))
+
+
+@pytest.fixture
+def both(qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path) -> ComparePage:
+    """The page with the run and the worse submission side by side."""
+    choose(qtbot, page, demo_gold, worse)
+    assert compare(qtbot, page) == ""
+    return page

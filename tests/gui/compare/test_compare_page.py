@@ -1,7 +1,8 @@
-"""The page Compare with a real run of the demo judge, submission files, and labels."""
+"""The page Compare with a real run of the demo judge, submission files and labels; the way to Review."""
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,17 +12,17 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.records import JUDGE_ALONE, LAST, Undo, WantedItems
+from engine.core.formatting import words
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
-from engine.core.label_sources import JUDGE_ALONE, LAST
-from engine.core.said import Undo
-from engine.report.comparison_tables import borda_table, measure_table
+from engine.report.comparison import borda_table, measure_table
 from engine.store.run_store import RunStore
 from gui.compare.compare_page import ComparePage
-from gui.kit.notice import problem_of
-from gui.work.workspace import Workspace
+from gui.widgets.notice import problem_of
+from gui.workspace.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
-from tests.engine.data.test_single_outputs import ROWS
+from tests.engine.data.test_outputs import SINGLE
 from tests.gui.compare.steps import Save, cells, choose, compare, differences, press
 
 
@@ -43,53 +44,45 @@ def test_without_a_run_the_page_leads_to_judge(qtbot: QtBot, workspace: Workspac
     assert wanted.args == ["Judge"]
 
 
-def test_a_run_and_a_submission_are_ranked(
-    qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path
-) -> None:
-    choose(qtbot, page, demo_gold, worse)
-    assert compare(qtbot, page) == ""
-    assert page.compared is not None
-    table = cells(page.view.measures)
-    measured = measure_table(page.compared.comparison)
+def test_a_run_and_a_submission_are_ranked(both: ComparePage, worse: Path) -> None:
+    table = cells(both.view.measures)
+    measured = measure_table(both.compared.comparison)
     assert table == [list(row) for row in (measured.titles, *measured.texts())]
-    assert table[0] == ["measure", "run 1", "worse.tsv", "best trivial judge"]
+    assert table[0] == ["measure", "run 1", "worse.tsv", "best baseline"]
     assert table[1][0] == "accuracy (%), relevance"
     assert table[1][1].endswith(" [1]")
-    assert page.view.measures.index(0, 1).data(Qt.ItemDataRole.FontRole).bold()
-    assert page.view.measures.index(0, 2).data(Qt.ItemDataRole.FontRole) is None
-    assert cells(page.view.borda)[1:] == [list(row) for row in borda_table(page.compared.comparison).texts()]
-    assert len(cells(page.view.agreement)) == 1 + 5 + 1
-    assert page.view.published.rowCount() == 0  # of the task, whose items these are not
-    first, second = page.view.systems.text().splitlines()
+    assert both.view.measures.index(0, 1).data(Qt.ItemDataRole.FontRole).bold()
+    assert both.view.measures.index(0, 2).data(Qt.ItemDataRole.FontRole) is None
+    assert cells(both.view.borda)[1:] == [list(row) for row in borda_table(both.compared.comparison).texts()]
+    assert len(cells(both.view.agreement)) == 1 + 5 + 1
+    assert both.view.published.rowCount() == 0  # of the task, whose items these are not
+    first, second = both.view.systems.text().splitlines()
     assert first.startswith("run 1: demo-judge on gold.tsv")
     assert second.startswith("worse.tsv: submission")
-    assert "The best of 2 systems is chosen by these items" in page.view._notes["measures"].text()
+    assert "The best of 2 systems is selected on these items" in both.view._notes["measures"].text()
 
 
-def test_differences_are_filtered(qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path) -> None:
-    choose(qtbot, page, demo_gold, worse)
-    compare(qtbot, page)
-    everything = differences(qtbot, page)
-    assert page.compared is not None
-    assert len(everything) == len(page.compared.differences) > 10
+def test_differences_are_filtered(qtbot: QtBot, both: ComparePage) -> None:
+    everything = differences(qtbot, both)
+    assert len(everything) == len(both.compared.differences) > 10
     assert {row[4] for row in everything} <= {"A", "A ✓"}
-    found = page.view.differences
+    found = both.view.differences
     found.criterion.setCurrentIndex(found.criterion.findData("safety"))
-    safety = differences(qtbot, page)
+    safety = differences(qtbot, both)
     assert safety == [row for row in everything if row[1] == "Safety"]
     found.one_is_right.setChecked(True)
-    assert differences(qtbot, page) == [row for row in safety if "✓" in row[3] + row[4]]
+    assert differences(qtbot, both) == [row for row in safety if "✓" in row[3] + row[4]]
     found.criterion.setCurrentIndex(0)
     found.one_is_right.setChecked(False)
-    page.view.setCurrentWidget(found)
+    both.view.setCurrentWidget(found)
     press(found.view, Qt.Key.Key_Slash)
     assert found.search.hasFocus()
     QTest.keyClicks(found.search, everything[0][-1].upper()[:20])
-    shown = differences(qtbot, page)
+    shown = differences(qtbot, both)
     assert everything[0] in shown
     assert len(shown) < len(everything)
     found.search.setText("no such words anywhere")
-    assert differences(qtbot, page) == []
+    assert differences(qtbot, both) == []
     assert not found.open_button.isEnabled()
 
 
@@ -99,7 +92,6 @@ def test_what_one_lacks_is_scored_for_none_as_on_results(
     short = save("short.tsv", b"\n".join(worse.read_bytes().split(b"\n")[:-3]) + b"\n")
     choose(qtbot, page, demo_gold, short)
     assert compare(qtbot, page) == ""
-    assert page.compared is not None
     assert page.compared.comparison.items == DEMO_ITEMS - 2
     assert "short.tsv lacks 2 items of gold.tsv" in page.view.notes.text()
 
@@ -119,7 +111,11 @@ def test_what_cannot_be_compared_is_refused_when_it_is_added(
 ) -> None:
     choose(qtbot, page, demo_gold)
     for name, data, says in (
-        ("x.json", json.dumps(ROWS).encode(), ("the outputs of one candidate (m)", "Tiebreak judges pairs")),
+        (
+            "x.json",
+            json.dumps(SINGLE).encode(),
+            ("the outputs of one candidate (m)", "Tiebreak judges pairs"),
+        ),
         ("1.tsv", b"id\tsafety_preference\nx1\tA\nx2\tB\n", ("other items: its 2 ids are not in", "labels")),
         ("2.tsv", b"id\twit_preference\n1\tA\n2\tB\n", ("other criteria (wit): gold.tsv has", "labels")),
         ("3.tsv", b"id\tnote\n1\tA\n", ("no column names a criterion",)),
@@ -220,61 +216,57 @@ def test_a_damaged_memory_is_an_empty_choice(qtbot: QtBot, space: Workspace, kep
 
 
 def test_the_comparison_is_saved_but_never_over_what_was_compared(
-    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path, tmp_path: Path
+    qtbot: QtBot, both: ComparePage, space: Workspace, worse: Path, tmp_path: Path
 ) -> None:
-    choose(qtbot, page, demo_gold, worse)
-    compare(qtbot, page)
     path = tmp_path / "comparison.json"
     with qtbot.waitSignal(space.note):
-        page.save(path)
+        both.save(path)
     saved = json.loads(path.read_text("utf-8"))
     assert saved["systems"] == ["run 1", "worse.tsv"]
     assert saved["scores"]["run 1"]["details"]["items"] == DEMO_ITEMS
     before = worse.read_bytes()
-    page.save(worse)
-    qtbot.waitUntil(page.notice.isVisible)
-    assert "would be overwritten" in page.notice.text
+    both.save(worse)
+    qtbot.waitUntil(both.notice.isVisible)
+    assert "would be overwritten" in both.notice.text
     assert worse.read_bytes() == before
 
 
 def test_a_comparison_of_something_else_is_marked_as_old(
-    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
+    qtbot: QtBot, both: ComparePage, space: Workspace
 ) -> None:
-    choose(qtbot, page, demo_gold, worse)
-    compare(qtbot, page)
-    assert not page.stale.isVisible()
-    page.choosing.whose.choose(JUDGE_ALONE)
-    assert page.stale.isVisible()
-    page.choosing.whose.choose(LAST)
-    assert not page.stale.isVisible()
+    assert not both.stale.isVisible()
+    both.choosing.whose.choose(JUDGE_ALONE)
+    assert both.stale.isVisible()
+    both.choosing.whose.choose(LAST)
+    assert not both.stale.isVisible()
     with qtbot.waitSignal(space.run_changed):
         space.open_run(1)
-    assert not page.stale.isVisible()
-    item = space.run.results.judged[0].item_id  # type: ignore[union-attr]
+    assert not both.stale.isVisible()
+    item = space.run.results.judged[0].item_id
     with qtbot.waitSignal(space.overrides_changed):
         space.override(JudgmentKey(item, "safety"), Preference.BOTH_BAD, None)
-    assert page.stale.isVisible()
+    assert both.stale.isVisible()
     with qtbot.waitSignal(space.overrides_changed):
-        [step] = space.steps(space.run.results.judged[0])  # type: ignore[union-attr]
+        [step] = space.steps(space.run.results.judged[0])
         space.take_back(Undo(item, "", space.author, step.at))
-    assert not page.stale.isVisible()
+    assert not both.stale.isVisible()
     with RunStore(space.store_path) as store:  # judged otherwise since
         store.describe(1, {**store.run(1).manifest, "rewritten": [{"explanations": 1}]})
     with qtbot.waitSignal(space.runs_changed):
-        page.entered()
-    assert page.stale.isVisible()
-    compare(qtbot, page)
-    assert not page.stale.isVisible()
+        both.entered()
+    assert both.stale.isVisible()
+    compare(qtbot, both)
+    assert not both.stale.isVisible()
 
 
 def test_a_comparison_can_be_cancelled(qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path) -> None:
     choose(qtbot, page, demo_gold, worse)
     page.compare()
     assert not page.choosing.compare_button.isEnabled()
-    page.busy.cancelled.emit()
-    qtbot.waitUntil(lambda: not page._comparing.busy, timeout=20_000)
+    page._comparing.line.cancelled.emit()
+    qtbot.waitUntil(lambda: not page._comparing.busy)
     assert page.compared is None
-    assert not page.busy.isVisible()
+    assert not page._comparing.line.isVisible()
     assert page.choosing.compare_button.isEnabled()
 
 
@@ -317,7 +309,7 @@ def test_dropped_submissions_are_added_and_listed_once(
     qtbot.waitUntil(lambda: page.choosing.choice.files == (worse,))
     with qtbot.waitSignal(space.note) as note:
         page.choosing.add_files([worse.parent / "." / worse.name])
-    assert note.args == ["In the list already: worse.tsv"]
+    assert note.args == ["Already in the list: worse.tsv"]
     assert page.choosing.choice.files == (worse,)
 
 
@@ -351,10 +343,155 @@ def test_a_system_that_may_not_judge_is_named(
     constant = save("constant.tsv", re.sub(rb"\t(A|B|both_good|both_bad)(?=\t)", rb"\tA", text))
     choose(qtbot, page, demo_gold, constant)
     assert compare(qtbot, page) == ""
-    assert page.view.notes.text().startswith("constant.tsv: The model may not judge as it should.")
+    assert page.view.notes.text().startswith("constant.tsv: The model may not judge properly.")
     assert "run 1: " not in page.view.notes.text()
-    assert page.doubts.text() == "constant.tsv: The model may not judge as it should."
+    assert page.doubts.text() == "constant.tsv: The model may not judge properly."
     assert page.doubts.isVisible()
     for tab in range(page.view.count()):
         page.view.setCurrentIndex(tab)
         assert page.doubts.isVisible()
+
+
+def test_only_other_labels_make_a_comparison_old(
+    qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path, save: Save
+) -> None:
+    same = demo_gold.read_bytes()
+    choose(qtbot, page, save("labels.tsv", same), worse)
+    compare(qtbot, page)
+    for data, stale in ((same, False), (same.replace(b"\tboth_good\t", b"\tA\t"), True)):
+        with qtbot.waitSignal(page.choosing.gold_changed):
+            page.choosing.choose_gold(save("labels.tsv", data))
+        qtbot.waitUntil(lambda: not page._looking.busy)
+        assert page.stale.isVisible() is stale
+
+
+def test_labels_chosen_here_stay_here(
+    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, save: Save
+) -> None:
+    with qtbot.waitSignal(space.run_changed):
+        space.open_run(1)
+    assert page.choosing.gold is space.gold
+    assert "gold.tsv: 30 items, 5 criteria with labels (the labels of run 1, which is open)" in (
+        page.choosing.gold_text.text()
+    )
+    other = save("other.tsv", demo_gold.read_bytes())
+    with qtbot.waitSignal(page.choosing.gold_changed):
+        page.choosing.choose_gold(other)
+    assert "(chosen here)" in page.choosing.gold_text.text()
+    assert page.choosing.gold.path == other
+    assert space.gold.path == demo_gold
+    assert other in space.files_in_use(page).values()
+    with qtbot.waitSignal(space.gold_changed):
+        space.open_gold(save("third.tsv", demo_gold.read_bytes()))
+    assert page.choosing.gold.path == other
+    QTest.mouseClick(page.choosing._own_button, Qt.MouseButton.LeftButton)
+    assert page.choosing.gold is space.own_gold
+    assert other not in space.files_in_use(page).values()
+
+
+def test_labels_that_cannot_be_read_leave_those_that_were_there(
+    qtbot: QtBot, page: ComparePage, space: Workspace, save: Save
+) -> None:
+    with qtbot.waitSignal(space.run_changed):
+        space.open_run(1)
+    with qtbot.waitSignal(space.problem):
+        page.choosing.choose_gold(save("bad.parquet", b"no dataset"))
+    assert page.choosing.gold is space.own_gold
+    assert page.choosing.gold_text.text().startswith("gold.tsv")
+
+
+def test_the_shown_run_and_what_is_joined_by_ids_are_named(
+    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
+) -> None:
+    with qtbot.waitSignal(space.run_changed):
+        space.open_run(1)
+    assert page.choosing.systems.view.item(0).text().startswith("Run 1 (shown): demo-judge")
+    assert page.choosing.choice.runs == (1,)  # nobody has chosen yet
+    assert space.state.record("compare") == {}
+    with qtbot.waitSignal(page.choosing.systems.changed):
+        page.choosing.add_files([worse])
+    assert compare(qtbot, page) == ""
+    assert "30 of 30 ids of worse.tsv are in gold.tsv." in page.view.notes.text()
+    assert "of run 1 are in" not in page.view.notes.text()
+
+
+def test_other_texts_under_the_same_ids_are_refused(
+    qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path, save: Save
+) -> None:
+    lines = demo_gold.read_bytes().split(b"\n")
+    first = lines[1].split(b"\t")
+    first[2] = b"Another response."
+    other = save("other.tsv", b"\n".join([lines[0], b"\t".join(first), *lines[2:]]))
+    choose(qtbot, page, other, worse)
+    assert "has other texts than run 1 judged under the same ids (1 of 30)" in compare(qtbot, page)
+
+
+def test_a_choice_that_was_made_does_not_follow_the_shown_run(
+    qtbot: QtBot, page: ComparePage, space: Workspace, worse: Path
+) -> None:
+    with qtbot.waitSignal(page.choosing.systems.changed):
+        page.choosing.add_files([worse])
+    with qtbot.waitSignal(space.run_changed):
+        space.open_run(1)
+    assert page.choosing.choice.runs == ()
+
+
+def test_return_opens_a_difference_in_review(qtbot: QtBot, both: ComparePage, space: Workspace) -> None:
+    rows = differences(qtbot, both)
+    both.view.setCurrentWidget(both.view.differences)
+    view = both.view.differences.view
+    view.selectRow(2)
+    received: list[tuple[str, ...]] = []
+    space.page_wanted.connect(lambda page_name: received.append((page_name,)))
+    space.review_wanted.connect(lambda key: received.append((key.item_id, words(key.criterion).capitalize())))
+    press(view, Qt.Key.Key_Return)
+    assert received == []  # the run must be opened first
+    qtbot.waitUntil(lambda: len(received) == 2)
+    press(view, Qt.Key.Key_Return)
+    assert received == 2 * [("Review",), tuple(rows[2][:2])]
+    assert space.run.id == 1
+
+
+def wanted_in_review(qtbot: QtBot, space: Workspace, act: Callable[[], object]) -> WantedItems:
+    """The set of items that Review is asked for after an act."""
+    with qtbot.waitSignal(space.listing_wanted) as asked:
+        act()
+    wanted = asked.args[0]
+    assert isinstance(wanted, WantedItems)
+    return wanted
+
+
+def test_all_items_that_differ_are_listed_in_review(
+    qtbot: QtBot, both: ComparePage, space: Workspace, worse: Path
+) -> None:
+    found = both.view.differences
+    found.criterion.setCurrentIndex(found.criterion.findData("safety"))
+    rows = differences(qtbot, both)
+    wanted = wanted_in_review(qtbot, space, found.list_button.click)
+    assert (wanted.run_id, wanted.filters.criterion) == (1, "safety")
+    assert set(wanted.filters.ids or ()) == {row[0] for row in rows}
+    assert wanted.words.endswith(" differ, on safety")
+    assert "worse" in wanted.words
+
+
+def test_a_row_of_the_agreement_lists_where_its_two_systems_differ(
+    qtbot: QtBot, both: ComparePage, space: Workspace
+) -> None:
+    view = both.view.agreement_view
+    both.view.setCurrentIndex(1)
+    view.setCurrentIndex(both.view.agreement.index(1, 0))
+    pair = both.compared.comparison.agreements[1]
+    wanted = wanted_in_review(qtbot, space, lambda: press(view, Qt.Key.Key_Return))
+    assert wanted.filters.criterion == pair.criterion
+    assert len(wanted.filters.ids or ()) == round(pair.items * (1 - pair.same)) > 0
+
+
+def test_two_submissions_cannot_be_opened_in_review(
+    qtbot: QtBot, page: ComparePage, demo_store: Path, demo_gold: Path, worse: Path
+) -> None:
+    choose(qtbot, page, demo_gold, worse, demo_store.with_name("submission.tsv"))
+    page.choosing.systems.view.item(0).setCheckState(Qt.CheckState.Unchecked)
+    assert compare(qtbot, page) == ""
+    assert differences(qtbot, page)
+    assert not page.view.differences.open_button.isEnabled()
+    assert not page.view.differences.list_button.isEnabled()

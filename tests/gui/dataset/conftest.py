@@ -6,7 +6,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from gui.dataset.dataset_page import DatasetPage
-from gui.work.workspace import Workspace
+from gui.workspace.workspace import Workspace
 
 
 @pytest.fixture

@@ -13,9 +13,10 @@ from pytestqt.qtbot import QtBot
 from engine.system.paths import demo_dataset
 from gui.dataset.dataset_page import DatasetPage
 from gui.dataset.item_preview import CUT_AFTER, MOST_SHOWN
-from gui.kit.bars import ShareBar
-from gui.kit.fold import Fold
+from gui.widgets.fields import Fold
+from gui.widgets.label_mark import ShareBar
 from tests.gui.labels import text_of
+from tests.gui.steps import dataset_of
 
 Save = Callable[[str, bytes], Path]
 HEAD = "id\tinstruction\toutput_a\toutput_b"
@@ -94,7 +95,13 @@ def test_all_that_was_noticed_can_be_unfolded(qtbot: QtBot, page: DatasetPage, s
     qtbot.waitUntil(lambda: any(fold.isVisible() for fold in page.summary.findChildren(Fold)))
     fold = next(fold for fold in page.summary.findChildren(Fold) if fold.isVisible())
     fold.set_open(True)
-    for part in ("kept: 'note'", "1 response is empty", "more than once", "wrongly decoded", "same text"):
+    for part in (
+        "is stored: 'note'",
+        "1 response is empty",
+        "more than once",
+        "wrongly decoded",
+        "same text",
+    ):
         assert part in text_of(page.summary)
 
 
@@ -193,7 +200,7 @@ def test_a_bad_file_lists_its_problems_and_leaves_the_dataset_before(
     assert "bad.tsv: 9 problems." in notice.text
     listed = notice.findChild(QPlainTextEdit)
     assert listed is not None
-    assert "line 3, id: id '0' is already that of line 2." in listed.toPlainText()
+    assert "line 3, id: id '0' is already used by line 2." in listed.toPlainText()
     assert opened.items.table.rowCount() == 240
     QTest.mouseClick(button(notice, "Copy details"), Qt.MouseButton.LeftButton)
     assert "line 7, relevance_preference" in QGuiApplication.clipboard().text()
@@ -217,7 +224,7 @@ def test_foreign_text_is_shown_as_text(qtbot: QtBot, page: DatasetPage, save: Sa
     assert page.context.text() == "<b>&x.tsv"
     assert page.context.textFormat() is Qt.TextFormat.PlainText
     assert "<b>" not in page.context.toolTip()
-    entry = page.recent.menu_of_files.actions()[0].text()
+    entry = page.recent.menu().actions()[0].text()
     assert entry.startswith("<b>&&x.tsv")
 
 
@@ -243,8 +250,7 @@ def test_loading_tells_how_far_it_is_and_can_be_cancelled(
     QTest.mouseClick(button(opened.busy, "Cancel"), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not space.loading)
     assert not opened.busy.isVisible()
-    assert space.dataset is not None
-    assert space.dataset.name == "demo.tsv"
+    assert dataset_of(space).name == "demo.tsv"
     assert not opened.notice.isVisible()
 
 
@@ -258,14 +264,14 @@ def test_recent_files_that_are_gone_are_marked_and_can_be_removed(
     page.entered()
 
     def marked() -> list[str]:
-        texts = [action.text() for action in page.recent.menu_of_files.actions()]
+        texts = [action.text() for action in page.recent.menu().actions()]
         return [text for text in texts if text.startswith("Not there: gone.tsv")]
 
     qtbot.waitUntil(lambda: len(marked()) == 1)
-    page.recent.menu_of_files.actions()[1].trigger()
+    page.recent.menu().actions()[1].trigger()
     assert state.recent("datasets") == [demo_dataset()]
     with qtbot.waitSignal(page.workspace.dataset_changed):
-        page.recent.menu_of_files.actions()[0].trigger()
+        page.recent.menu().actions()[0].trigger()
 
 
 def test_every_control_has_an_accessible_name(opened: DatasetPage) -> None:
@@ -433,11 +439,11 @@ def test_a_hundred_other_columns_stand_in_menus_that_fit_a_screen(
 def test_what_the_model_is_shown_is_wanted_of_the_chosen_item(qtbot: QtBot, opened: DatasetPage) -> None:
     opened.items.view.selectRow(3)
     menu = opened.items.selected.context_menu.actions()[-1]
-    ways: list[Callable[[], object]] = [opened.preview.prompt.click, menu.trigger]
-    ways.append(lambda: QTest.keyClick(opened, Qt.Key.Key_P))
-    for way in ways:
+    methods: list[Callable[[], object]] = [opened.preview.prompt.click, menu.trigger]
+    methods.append(lambda: QTest.keyClick(opened, Qt.Key.Key_P))
+    for method in methods:
         with qtbot.waitSignal(opened.prompt_wanted) as wanted:
-            way()
+            method()
         assert wanted.args is not None
         assert wanted.args[0].id == "4"
     opened.items.start_search()

@@ -16,11 +16,10 @@ from pytestqt.qtbot import QtBot
 
 from engine.data.dataset import Dataset, load_dataset
 from engine.system.paths import demo_dataset
-from gui.dataset.item_columns import ItemColumns
-from gui.dataset.item_table import ItemTableModel, column_named
-from gui.kit.theme import DARK, LIGHT
-from gui.kit.value_table import SORT_ROLE
-from gui.kit.views import table_view
+from gui.dataset.item_list import ItemColumns, ItemTableModel, column_named
+from gui.widgets.theme import DARK, LIGHT
+from gui.widgets.value_table import SORT_ROLE
+from gui.widgets.views import table_view
 from tests.commands import ROOT
 
 HOSTILE = "<b>x</b><img src='file:///etc/passwd'> <|eot_id|> \u202eabc\x07"
@@ -28,8 +27,8 @@ SHOWN = """
 import sys
 from pathlib import Path
 from engine.data.dataset import load_dataset
-from gui.dataset.item_table import ItemTableModel
-from gui.work.marks import gold_mark
+from gui.dataset.item_list import ItemTableModel
+from gui.workspace.open_run import gold_mark
 
 for path in sys.argv[1:]:
     dataset = load_dataset(Path(path))

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from gui.dataset import outputs_dialog
 from gui.dataset.dataset_page import DatasetPage
 from gui.dataset.outputs_dialog import OutputsDialog
+from tests.gui.steps import dataset_of
 
 ASKED = ("Why is the sky blue?", "Name a prime number.", "What is 2+2?")
 
@@ -48,9 +49,8 @@ def saved_as(qtbot: QtBot, page: DatasetPage, path: Path, patch: pytest.MonkeyPa
     assert page.outputs_dialog is not None
     with qtbot.waitSignal(page.workspace.dataset_changed):
         QTest.mouseClick(page.outputs_dialog.save, Qt.MouseButton.LeftButton)
-    assert page.workspace.dataset is not None
-    assert page.workspace.dataset.names_candidates
-    return page.workspace.dataset.ids
+    assert dataset_of(page.workspace).names_candidates
+    return dataset_of(page.workspace).ids
 
 
 def test_files_become_the_open_dataset(
@@ -92,7 +92,7 @@ def test_a_file_with_other_columns_is_read_once_they_are_written(
     files = [saved(tmp_path, name, *ASKED, instruction="frage", output="sagt") for name in "xy"]
     dialog = opened(page)
     dialog.add(files)
-    qtbot.waitUntil(lambda: "no column seems to hold the responses" in dialog.status.text())
+    qtbot.waitUntil(lambda: "no column looks like the responses" in dialog.status.text())
     assert "x.json" in dialog.status.text()
     assert "“Columns”: output=…" in dialog.status.text()
     assert not dialog.save.isEnabled()

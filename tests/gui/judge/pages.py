@@ -8,16 +8,16 @@ from pathlib import Path
 from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from engine.core.cancel import CancelToken
-from engine.core.events import ItemJudged, RunStarted, followed
-from engine.core.run_setup import RunSetup
-from engine.judge.plan import RunPlan, open_model
-from engine.judge.prepare import prepare_run
-from engine.judge.run import run_judging
+from engine.core.events import CancelToken, ItemJudged, RunStarted, followed
+from engine.judging.plan import RunPlan, open_model
+from engine.judging.prepare import prepare_run
+from engine.judging.run import run_judging
+from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from gui.judge.judge_page import JudgePage
 from gui.judge.run_control import RunControl
-from gui.work.workspace import Workspace
+from gui.workspace.workspace import Workspace
+from tests.gui.labels import text_of
 
 A_WHILE = 60_000
 
@@ -33,12 +33,12 @@ def new_page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
 
 
 def wait_for_plan(qtbot: QtBot, page: JudgePage) -> None:
-    qtbot.waitUntil(lambda: page.can_run, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: page.can_run)
 
 
 def open_dataset(qtbot: QtBot, page: JudgePage, path: Path, items: int | None = None) -> None:
     """Open a dataset and wait for a plan, of its first `items`."""
-    with qtbot.waitSignal(page.workspace.dataset_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(page.workspace.dataset_changed):
         page.workspace.open_dataset(path)
     if items is not None:
         page.dataset_line.set_items(items)
@@ -51,6 +51,11 @@ def press(widget: QWidget, text: str) -> None:
         found for found in widget.findChildren(QPushButton) if found.text() == text and found.isVisible()
     ]
     button.click()
+
+
+def says(qtbot: QtBot, widget: QWidget, words: str) -> None:
+    """Wait until a part of the page says this."""
+    qtbot.waitUntil(lambda: words in text_of(widget))
 
 
 def kept(page: JudgePage) -> int:

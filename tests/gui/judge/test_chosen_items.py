@@ -9,14 +9,13 @@ import pytest
 from PySide6.QtWidgets import QComboBox, QPushButton, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 
-from engine.core.item_sample import ItemSample
-from engine.core.settings import Mode
+from engine.settings.rows import Mode
+from engine.settings.sampling import ItemSample
 from engine.store.run_store import RunStore
 from gui.judge.judge_page import JudgePage
-from gui.judge.run_control import UNFINISHED
-from gui.judge.usual_setup import usual_setup
-from gui.work.workspace import Workspace
-from tests.gui.judge.pages import A_WHILE, cut_off, kept, new_page, plan_of, press, wait_for_plan
+from gui.judge.run_control import UNFINISHED, default_setup
+from gui.workspace.workspace import Workspace
+from tests.gui.judge.pages import cut_off, kept, new_page, plan_of, press, says, wait_for_plan
 from tests.gui.labels import text_of
 
 CHOSEN = ("20", "3", "17", "5")
@@ -32,26 +31,26 @@ def page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
 @pytest.fixture
 def ready(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> JudgePage:
     """A page with 30 items, of which CHOSEN are to be judged, labels alone, on one thread."""
-    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, threads=1))
+    page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, threads=1))
     choose(qtbot, page, demo_gold, CHOSEN)
     return page
 
 
 def choose(qtbot: QtBot, page: JudgePage, path: Path, ids: Sequence[str]) -> None:
     page.choose_items(path, ids)
-    qtbot.waitUntil(lambda: not page.workspace.loading, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not page.workspace.loading)
     wait_for_plan(qtbot, page)
 
 
 def run_to_the_end(qtbot: QtBot, page: JudgePage, button: QPushButton | None = None) -> None:
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(page.control.ended):
         (button or page.run_button).click()
     wait_for_plan(qtbot, page)
 
 
 def run_until_two(qtbot: QtBot, page: JudgePage) -> None:
     page.run()
-    qtbot.waitUntil(lambda: kept(page) >= 2, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: kept(page) >= 2)
 
 
 def ids_of_runs(page: JudgePage) -> list[tuple[str, ...]]:
@@ -68,14 +67,12 @@ def test_a_run_of_chosen_items_is_shown_and_they_are_judged_again_also_with_othe
     assert ids_of_runs(ready) == [("3", "5", "17", "20")]
     assert ready.run_button.text() == "Judge again"
     assert "all 4 items are judged in run 1" in text_of(ready.plan_panel)
-    qtbot.waitUntil(lambda: ready.workspace.run is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: ready.workspace.run is not None)
     run = ready.workspace.run
-    assert run is not None
-    assert run.dataset is not None
     assert run.dataset.ids == ["3", "5", "17", "20"]
     run_to_the_end(qtbot, ready)
-    ready.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, criteria=("safety",), threads=1))
-    qtbot.waitUntil(lambda: ready.run_button.text() == "Run", timeout=A_WHILE)
+    ready.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, criteria=("safety",), threads=1))
+    qtbot.waitUntil(lambda: ready.run_button.text() == "Run")
     wait_for_plan(qtbot, ready)
     run_to_the_end(qtbot, ready)
     assert ids_of_runs(ready) == [("3", "5", "17", "20")] * 3
@@ -89,11 +86,11 @@ def test_a_choice_is_planned_alone_and_ends_with_its_button_and_with_another_dat
     assert not ready.dataset_line.part.isVisible()
     press(ready, "All items")
     assert ready.setup().ids == ()
-    qtbot.waitUntil(lambda: "30 items x 5" in text_of(ready.plan_panel), timeout=A_WHILE)
+    says(qtbot, ready.plan_panel, "30 items x 5")
     assert "gold.tsv: 30 items" in text_of(ready.dataset_line)
     ready.choose_items(demo_gold, CHOSEN)
     other = Path(shutil.copy(demo_gold, tmp_path / "other.tsv"))
-    with qtbot.waitSignal(ready.workspace.dataset_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(ready.workspace.dataset_changed):
         ready.workspace.open_dataset(other)
     assert ready.setup().ids == ()
     choose(qtbot, ready, demo_gold, CHOSEN)
@@ -105,7 +102,6 @@ def test_all_items_are_no_choice_one_is_spoken_of_as_one_and_those_that_lack_are
     qtbot: QtBot, ready: JudgePage, demo_gold: Path
 ) -> None:
     dataset = ready.workspace.dataset
-    assert dataset is not None
     choose(qtbot, ready, demo_gold, dataset.ids)
     assert (ready.setup().ids, ready.setup().items) == ((), None)
     choose(qtbot, ready, demo_gold, ["9"])
@@ -114,24 +110,24 @@ def test_all_items_are_no_choice_one_is_spoken_of_as_one_and_those_that_lack_are
     run_to_the_end(qtbot, ready)
     assert "the item is judged in run 1" in text_of(ready.plan_panel)
     ready.choose_items(demo_gold, ["3", "999"])
-    qtbot.waitUntil(lambda: "gold.tsv lacks 1 chosen item: 999" in text_of(ready.plan_panel), timeout=A_WHILE)
+    says(qtbot, ready.plan_panel, "gold.tsv lacks 1 chosen item: 999")
 
 
 @pytest.mark.slow
 def test_a_stopped_run_of_chosen_items_is_offered_and_resumed(
     qtbot: QtBot, workspace: Workspace, demo_gold: Path
 ) -> None:
-    setup = replace(usual_setup(), dataset_path=demo_gold, ids=CHOSEN, threads=1, max_explanation_tokens=20)
+    setup = replace(default_setup(), dataset_path=demo_gold, ids=CHOSEN, threads=1, max_explanation_tokens=20)
     cut_off(plan_of(setup), workspace.store_path)
     workspace.state.set_record(UNFINISHED, {"runs": [{"run": 1, "setup": setup.as_json()}]})
     page = new_page(qtbot, workspace)
     workspace.refresh_runs()
     said = "of 4 chosen items of gold.tsv, was not finished: "
-    qtbot.waitUntil(lambda: said in page.banner.text, timeout=A_WHILE)
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+    qtbot.waitUntil(lambda: said in page.banner.text)
+    with qtbot.waitSignal(page.control.ended):
         press(page.banner, "Resume")
     # The dataset is read beside the run, which may be the first to end.
-    qtbot.waitUntil(lambda: len(page.setup().ids) == 4, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: len(page.setup().ids) == 4)
     with RunStore(workspace.store_path) as store:
         assert [(run.judged, run.complete) for run in store.runs()] == [(4, True)]
 
@@ -140,16 +136,16 @@ def test_a_stopped_run_of_chosen_items_is_offered_and_resumed(
 def test_a_choice_during_a_run_waits_and_the_stopped_run_is_offered(
     qtbot: QtBot, page: JudgePage, demo_gold: Path
 ) -> None:
-    page.settings.show_setup(replace(usual_setup(), threads=1, max_explanation_tokens=20))
-    with qtbot.waitSignal(page.workspace.dataset_changed, timeout=A_WHILE):
+    page.settings.show_setup(replace(default_setup(), threads=1, max_explanation_tokens=20))
+    with qtbot.waitSignal(page.workspace.dataset_changed):
         page.workspace.open_dataset(demo_gold)
     wait_for_plan(qtbot, page)
     run_until_two(qtbot, page)
     with qtbot.waitSignal(page.workspace.note) as note:
         page.choose_items(demo_gold, CHOSEN)
-    assert note.args == ["The chosen items can be judged when the run under way has ended."]
+    assert note.args == ["The chosen items can be judged when the current run has ended."]
     assert "Run 1 of gold.tsv" in text_of(page.run_panel)
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(page.control.ended):
         page.stop()
     wait_for_plan(qtbot, page)
     assert "4 items x 5 criteria" in text_of(page.plan_panel)
@@ -164,7 +160,7 @@ def test_long_and_hostile_names_and_ids_widen_nothing(
     rows = "".join(f"{item_id}\tq\ta\tb\n" for item_id in ids)
     path = save("n" * 251 + ".tsv", f"id\tinstruction\toutput_a\toutput_b\n{rows}".encode())
     page.choose_items(path, ids[:2])
-    qtbot.waitUntil(lambda: "2 chosen items" in text_of(page.dataset_line), timeout=A_WHILE)
+    says(qtbot, page.dataset_line, "2 chosen items")
     shown = text_of(page.dataset_line)
     assert "<b>x</b>\\u202eabc" in shown
     assert "n" * 300 not in shown
@@ -176,10 +172,10 @@ def field(page: JudgePage, kind: type[QWidget], name: str) -> QWidget:
     return next(found for found in page.findChildren(kind) if found.accessibleName() == name)
 
 
-def choose_way(page: JudgePage, text: str) -> None:
-    ways = field(page, QComboBox, "Which items to judge")
-    assert isinstance(ways, QComboBox)
-    ways.setCurrentText(text)
+def choose_method(page: JudgePage, text: str) -> None:
+    methods = field(page, QComboBox, "Which items to judge")
+    assert isinstance(methods, QComboBox)
+    methods.setCurrentText(text)
 
 
 def set_number(page: JudgePage, name: str, value: int) -> None:
@@ -193,9 +189,9 @@ def set_number(page: JudgePage, name: str, value: int) -> None:
 def test_items_are_drawn_and_the_run_goes_on_with_them(
     qtbot: QtBot, page: JudgePage, demo_gold: Path
 ) -> None:
-    page.settings.show_setup(replace(usual_setup(), criteria=("safety",), threads=1))
+    page.settings.show_setup(replace(default_setup(), criteria=("safety",), threads=1))
     choose(qtbot, page, demo_gold, ())
-    choose_way(page, "Evenly over a column")
+    choose_method(page, "Evenly over a column")
     columns = field(page, QComboBox, "The column over whose values items are drawn evenly")
     assert isinstance(columns, QComboBox)
     columns.setCurrentText("human label: overall quality")
@@ -203,20 +199,20 @@ def test_items_are_drawn_and_the_run_goes_on_with_them(
     set_number(page, "Seed of the draw", 5)
     sample = ItemSample(8, 5, "overall_quality_preference")
     assert page.setup().sample == sample
-    said = "gold.tsv: 8 of 30 items are drawn evenly over overall_quality_preference, seed 5."
-    qtbot.waitUntil(lambda: said in text_of(page.plan_panel), timeout=A_WHILE)
+    said = "gold.tsv: 8 of 30 items are sampled evenly over overall_quality_preference, seed 5."
+    says(qtbot, page.plan_panel, said)
     run_until_two(qtbot, page)
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(page.control.ended):
         page.stop()
     again = new_page(qtbot, page.workspace)
     assert "of 8 items of gold.tsv evenly over overall_quality_preference, seed 5" in again.banner.text
-    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(again.control.ended):
         again.banner._resume()
     assert again.setup().sample == sample
     with RunStore(again.workspace.store_path) as store:
         (run,) = store.runs()
     assert (run.complete, run.identity.items, run.identity.sample) == (True, 8, sample)
-    choose_way(again, "All items")
+    choose_method(again, "All items")
     assert (again.setup().sample, again.setup().items) == (None, None)
 
 
@@ -227,14 +223,14 @@ def test_the_first_items_of_a_sorted_file_are_named_with_the_field_to_change(
     rows = "".join(f"{place}\tq\ta\tb\t{'AB'[place >= 60]}\n" for place in range(120))
     head = "id\tinstruction\toutput_a\toutput_b\tsafety_preference\n"
     choose(qtbot, page, save("sorted.tsv", (head + rows).encode()), ())
-    choose_way(page, "Only the first")
+    choose_method(page, "Only the first")
     set_number(page, "How many items to judge", 40)
     said = (
         "sorted.tsv seems to be sorted: safety is A in 100.0 % of the first 40 items, and in 50.0 % of all."
     )
-    qtbot.waitUntil(lambda: said in text_of(page.plan_panel), timeout=A_WHILE)
-    assert "Draw them instead: “Items at random”: 40." in text_of(page.plan_panel)
-    choose_way(page, "Items at random")
+    says(qtbot, page.plan_panel, said)
+    assert "Sample them instead: “Random sample”: 40." in text_of(page.plan_panel)
+    choose_method(page, "Random sample")
     assert page.setup().sample == ItemSample(40)
-    qtbot.waitUntil(lambda: "are drawn at random, seed 0." in text_of(page.plan_panel), timeout=A_WHILE)
+    says(qtbot, page.plan_panel, "are sampled at random, seed 0.")
     assert said not in text_of(page.plan_panel)

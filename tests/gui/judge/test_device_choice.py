@@ -9,32 +9,36 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSpinBox
 from pytestqt.qtbot import QtBot
 
-from engine.core.cancel import CancelToken
 from engine.core.errors import DeviceFailed, ProcessEnded
-from engine.core.events import RunEnded
-from engine.core.run_records import DEVICE_LEFT
-from engine.core.run_setup import RunSetup
-from engine.core.settings import CPU, Device, DeviceKind, Mode
-from engine.gguf.judge_file import read_model_file
-from engine.llama.device_trial import DeviceFinding, DeviceTrial
-from engine.llama.speed import ModelSpeed
-from engine.loading import devices as loading
-from engine.loading.checked_model import checked_model
-from engine.loading.devices import remembered_trial
-from engine.loading.model_memory import model_memory
-from engine.loading.model_speed import remember_speed
-from engine.loading.opening import machine_on
+from engine.core.events import CancelToken, RunEnded
+from engine.llama.speed import DeviceFinding, DeviceTrial, ModelSpeed
+from engine.models import devices as loading
+from engine.models.checked_model import checked_model
+from engine.models.devices import remembered_trial
+from engine.models.model_file import read_model_file
+from engine.models.opening import machine_on, remember_speed
+from engine.models.templates import model_memory
+from engine.settings.identity import DEVICE_LEFT
+from engine.settings.rows import CPU, Device, DeviceKind, Mode
+from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
-from gui.judge.devices.device_choice import NONE_FOUND, NOT_TRIED, DeviceChoice, outcome
-from gui.judge.devices.device_jobs import blamed
 from gui.judge.judge_page import JudgePage
-from gui.judge.model_table import SPEED, about
-from gui.judge.usual_setup import usual_setup
-from gui.runs.queued import Queued, QueueState
-from gui.runs.run_queue import RunQueue
-from gui.work.workspace import Workspace
-from tests.gui.judge.pages import A_WHILE, cut_off, new_page, open_dataset, plan_of, press, wait_for_plan
+from gui.judge.run_control import default_setup
+from gui.models.device_choice import NONE_FOUND, NOT_TRIED, DeviceChoice, outcome
+from gui.models.model_jobs import blamed
+from gui.models.model_table import SPEED, about
+from gui.runs.queue import Queued, QueueState, RunQueue
+from gui.workspace.workspace import Workspace
+from tests.gui.judge.pages import (
+    cut_off,
+    new_page,
+    open_dataset,
+    plan_of,
+    press,
+    says,
+    wait_for_plan,
+)
 from tests.gui.labels import text_of
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -44,7 +48,7 @@ BROKEN = Device("Vulkan8", "An old one", "Vulkan", DeviceKind.INTEGRATED)
 SLOW = ModelSpeed(reading=100, writing_one=10, writing_ten=40, prompt=512, cores=0.9, threads=1)
 FAST = ModelSpeed(reading=9000, writing_one=900, writing_ten=8000, prompt=512, cores=0.1, threads=0)
 TRIAL = DeviceTrial(SLOW, (DeviceFinding(GONE, 0.01, 0.02, FAST), DeviceFinding(BROKEN, reason="it hangs")))
-LABELS = replace(usual_setup(), mode=Mode.LABELS, threads=1)
+LABELS = replace(default_setup(), mode=Mode.LABELS, threads=1)
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +67,7 @@ def remembered() -> DeviceTrial:
     """The demo model was tried with a fast card, which is gone by now, and with one that hung."""
     file_hash = demo_hash()
     with model_memory() as memory:
-        memory.remember_devices(loading._key(file_hash), TRIAL)
+        memory.remember("devices", loading._key(file_hash), TRIAL)
     on_card = machine_on(GONE, LABELS.threads, None, read_model_file(demo_model()))
     remember_speed(file_hash, on_card, FAST)
     return TRIAL
@@ -93,7 +97,7 @@ def layers_of(page: JudgePage) -> QAbstractSpinBox:
 
 
 def try_the_gpu(qtbot: QtBot, page: JudgePage) -> None:
-    with qtbot.waitSignal(choice_of(page).tried, timeout=A_WHILE):
+    with qtbot.waitSignal(choice_of(page).tried):
         press(page.settings, "Try the GPU")
 
 
@@ -111,9 +115,9 @@ def test_nothing_looks_for_a_gpu_before_a_person_asks(
     page.settings.show_setup(LABELS)
     page.settings.fold.set_open(True)
     open_dataset(qtbot, page, demo_gold, items=2)
-    qtbot.waitUntil(lambda: page.picker.candidate is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: page.picker.candidate is not None)
     assert NOT_TRIED in text_of(choice_of(page))
-    assert offered(page) == ["Automatic", "The processor alone (CPU)"]
+    assert offered(page) == ["Automatic", "Processor only (CPU)"]
     assert "the processor\nComputes on" in text_of(page.plan_panel)
     assert not started
 
@@ -124,7 +128,7 @@ def test_where_there_is_no_gpu_that_is_said_plainly(qtbot: QtBot, no_gpu: None, 
     try_the_gpu(qtbot, page)
     assert choice_of(page).outcome.text() == NONE_FOUND
     assert not choice_of(page).line.isVisible()
-    assert offered(page) == ["Automatic", "The processor alone (CPU)"]
+    assert offered(page) == ["Automatic", "Processor only (CPU)"]
     assert remembered_trial(demo_hash()) is None
     wait_for_plan(qtbot, page)
     assert "the processor\nComputes on" in text_of(page.plan_panel)
@@ -136,7 +140,7 @@ def test_it_is_tried_with_the_keyboard_and_can_be_stopped(qtbot: QtBot, page: Ju
     QTest.keyClick(choice.button, Qt.Key.Key_Space)
     assert choice.line.isVisible()
     press(choice, "Cancel")
-    qtbot.waitUntil(lambda: not choice.line.isVisible(), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not choice.line.isVisible())
     assert choice.outcome.isVisible()
     assert choice.button.hasFocus() or not page.isActiveWindow()
 
@@ -148,27 +152,27 @@ def test_a_remembered_trial_is_shown_without_trying_with_the_speed_of_what_would
     def speed() -> str:
         return str(page.picker.table.index(0, SPEED).data())
 
-    qtbot.waitUntil(lambda: "Tried with demo-judge" in text_of(choice_of(page)), timeout=A_WHILE)
+    says(qtbot, choice_of(page), "Tried with demo-judge")
     said = choice_of(page).outcome.text()
     assert "• The processor reads 100 and writes 40." in said
-    assert f"• {GONE.title} computes what the processor computes, and reads 9,000 and writes 8,000." in said
+    assert f"• {GONE.title} gives the processor's results, and reads 9,000 and writes 8,000." in said
     assert f"• {BROKEN.title} cannot be used: it hangs." in said
     assert said.endswith(f"Automatic takes {GONE.title}: it is the fastest.")
     assert "0.0100 on average" in choice_of(page).outcome.toolTip()
     assert offered(page)[2:] == [GONE.title, BROKEN.title]
-    qtbot.waitUntil(lambda: speed() == "9,000", timeout=A_WHILE)
+    qtbot.waitUntil(lambda: speed() == "9,000")
     assert f"with {GONE.title}" in about(page.picker.table.candidate(0))
     field = choice_of(page).field
     field.setCurrentIndex(field.findData(CPU))
-    qtbot.waitUntil(lambda: speed() == "", timeout=A_WHILE)
-    with qtbot.waitSignal(page.picker.measured, timeout=A_WHILE):
+    qtbot.waitUntil(lambda: speed() == "")
+    with qtbot.waitSignal(page.picker.measured):
         page.picker.doing.measure_chosen()
     assert speed() not in ("", "9,000")
     assert "with the processor" in about(page.picker.table.candidate(0))
     field.setCurrentText(GONE.title)
-    qtbot.waitUntil(lambda: speed() == "9,000", timeout=A_WHILE)
+    qtbot.waitUntil(lambda: speed() == "9,000")
     field.setCurrentText(BROKEN.title)
-    qtbot.waitUntil(lambda: speed() == "", timeout=A_WHILE)
+    qtbot.waitUntil(lambda: speed() == "")
 
 
 @pytest.mark.slow
@@ -176,33 +180,33 @@ def test_automatic_computes_by_the_processor_where_the_tried_device_is_gone(
     qtbot: QtBot, remembered: DeviceTrial, page: JudgePage
 ) -> None:
     said = text_of(page.plan_panel)
-    assert f"the processor. {GONE.title} was found to be the fastest with this model." in said
-    assert said.count("was found to be the fastest") == 1
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE) as ended:
+    assert f"the processor. {GONE.title} was the fastest with this model." in said
+    assert said.count("was the fastest") == 1
+    with qtbot.waitSignal(page.control.ended) as ended:
         page.run()
     assert ended.args[0] == RunEnded(1, 2, 2, stopped=False)
     with RunStore(page.workspace.store_path) as store:
         assert "device" not in store.run(1).identity.settings
-    assert "was found to be the fastest" in text_of(page.run_panel)
+    assert "was the fastest" in text_of(page.run_panel)
 
 
 @pytest.mark.slow
 def test_a_chosen_device_is_kept_and_not_lost_where_it_is_gone(
     qtbot: QtBot, no_gpu: None, remembered: DeviceTrial, page: JudgePage
 ) -> None:
-    qtbot.waitUntil(lambda: len(offered(page)) == 4, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: len(offered(page)) == 4)
     choice_of(page).field.setCurrentText(GONE.title)
     assert page.setup().device == GONE.key
-    words = f"No device is called '{GONE.key}'. On this computer, beside the processor: none."
-    qtbot.waitUntil(lambda: words in text_of(page.plan_panel), timeout=A_WHILE)
+    words = f"No device is called '{GONE.key}'. On this computer, besides the processor: none."
+    says(qtbot, page.plan_panel, words)
     assert "“Compute on”: cpu" in text_of(page.plan_panel)
     again = new_page(qtbot, page.workspace)
     assert again.setup().device == GONE.key
-    qtbot.waitUntil(lambda: choice_of(again).field.currentText() == GONE.title, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: choice_of(again).field.currentText() == GONE.title)
     try_the_gpu(qtbot, page)  # looks again
     assert offered(page)[2:] == [f"Not found now: {GONE.key}"]
-    assert choice_of(page).wish == GONE.key
-    assert "The chosen one is not there" in choice_of(page).outcome.text()
+    assert choice_of(page).request == GONE.key
+    assert "The chosen device was not found" in choice_of(page).outcome.text()
 
 
 def test_layers_count_where_a_gpu_may_compute_and_one_nobody_has_looked_for_is_named_so(
@@ -210,8 +214,8 @@ def test_layers_count_where_a_gpu_may_compute_and_one_nobody_has_looked_for_is_n
 ) -> None:
     page = new_page(qtbot, workspace)
     assert layers_of(page).isEnabled()
-    for wish, enabled in ((" CPU", False), (GONE.key, True), (None, True), (CPU, False)):
-        page.settings.show_setup(replace(LABELS, device=wish))
+    for request, enabled in ((" CPU", False), (GONE.key, True), (None, True), (CPU, False)):
+        page.settings.show_setup(replace(LABELS, device=request))
         assert layers_of(page).isEnabled() is enabled
     assert page.setup().device == CPU
     page.settings.show_setup(replace(LABELS, device="Vulkan: my card"))
@@ -222,18 +226,18 @@ def test_layers_count_where_a_gpu_may_compute_and_one_nobody_has_looked_for_is_n
 def choice_after(qtbot: QtBot, workspace: Workspace, *findings: DeviceFinding) -> DeviceChoice:
     """The choice of a device, alone, of a model that was tried with these."""
     with model_memory() as memory:
-        memory.remember_devices(loading._key(demo_hash()), DeviceTrial(SLOW, findings))
+        memory.remember("devices", loading._key(demo_hash()), DeviceTrial(SLOW, findings))
     choice = DeviceChoice(workspace, lambda: 1)
     qtbot.addWidget(choice)
     choice.set_model(demo_model())
-    qtbot.waitUntil(lambda: choice.field.count() == 2 + len(findings), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: choice.field.count() == 2 + len(findings))
     choice.field.setCurrentIndex(1 + len(findings))
     return choice
 
 
 def test_two_devices_of_one_description_are_chosen_by_their_names(qtbot: QtBot, workspace: Workspace) -> None:
     other = DeviceFinding(replace(GONE, name="Vulkan9"), 0.01, 0.02, SLOW)
-    assert choice_after(qtbot, workspace, TRIAL.findings[0], other).wish == "Vulkan9"
+    assert choice_after(qtbot, workspace, TRIAL.findings[0], other).request == "Vulkan9"
 
 
 def test_a_long_name_widens_nothing(qtbot: QtBot, workspace: Workspace) -> None:
@@ -278,14 +282,13 @@ def test_a_run_of_a_device_that_is_gone_is_resumed_from_the_banner_and_says_so(
         "unfinished", {"runs": [{"run": 1, "setup": replace(begun, resumes=None).as_json()}]}
     )
     page = new_page(qtbot, workspace)
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE) as ended:
+    with qtbot.waitSignal(page.control.ended) as ended:
         press(page.banner, "Resume")
     assert ended.args[0] == RunEnded(1, 4, 4, stopped=False)
     said = text_of(page.run_panel)
-    assert f"{GONE.key} failed: it is not found on this computer. The processor goes on" in said
+    assert f"{GONE.key} failed: it is not found on this computer. The processor continues" in said
     assert "Run 1 is complete: 4 of 4 items are judged" in said
     assert page.run_panel._computing.property("role") == "warning"
-    assert page.control.progress is not None
     assert page.control.progress.judged_before == 2
 
 
@@ -294,11 +297,11 @@ def test_it_is_resumed_by_the_queue_too(qtbot: QtBot, workspace: Workspace, begu
     page = new_page(qtbot, workspace)
     queue = RunQueue(page.control, workspace)
     queue.add(begun)
-    with qtbot.waitSignal(queue.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(queue.ended):
         queue.start()
     (entry,) = queue.entries
     assert entry.state is QueueState.DONE
-    assert "4 items, the processor went on without the GPU" in entry.said
+    assert "4 items, continued on the processor without the GPU" in entry.said
 
 
 def test_a_run_that_has_left_its_device_says_so_when_it_goes_on_and_later(
@@ -308,12 +311,12 @@ def test_a_run_that_has_left_its_device_says_so_when_it_goes_on_and_later(
     with RunStore(workspace.store_path) as store, store.hold(1) as run:
         store.describe(1, {**run.manifest, DEVICE_LEFT: left})
     page = new_page(qtbot, workspace)
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(page.control.ended):
         page.control.start(begun)
     said = f"A GPU failed in this run: {left}. The processor"
-    assert f"{said} goes on with it." in text_of(page.run_panel)
+    assert f"{said} continues." in text_of(page.run_panel)
     with RunStore(workspace.store_path) as store:
-        assert store.run(1).device_left_in_words == f"{said} did the rest."
+        assert store.run(1).device_left_in_words == f"{said} judged the rest."
 
 
 @pytest.mark.slow
@@ -323,13 +326,12 @@ def test_a_device_that_fails_in_a_run_is_left_for_good(
     """It is there when it is looked for, and gone when the model is to be loaded there."""
     monkeypatch.setattr(loading, "found_devices", lambda _cancel: [GONE])
     page.planner.make()
-    qtbot.waitUntil(lambda: f"{GONE.title}\nComputes on" in text_of(page.plan_panel), timeout=A_WHILE)
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE) as ended:
+    says(qtbot, page.plan_panel, f"{GONE.title}\nComputes on")
+    with qtbot.waitSignal(page.control.ended) as ended:
         page.run()
     assert ended.args[0] == RunEnded(1, 2, 2, stopped=False)
-    note = f"{GONE.title} failed: it is not found on this computer any more. The processor goes on"
+    note = f"{GONE.title} failed: it is no longer found on this computer. The processor continues"
     assert note in text_of(page.run_panel)
-    assert page.control.progress is not None
     assert (page.control.progress.judged_before, page.control.progress.judged) == (0, 2)
     with RunStore(page.workspace.store_path) as store:
         run = store.run(1)
@@ -340,17 +342,21 @@ def test_a_device_that_fails_in_a_run_is_left_for_good(
 
 
 def test_a_driver_that_ends_the_process_is_blamed_for_it() -> None:
-    broke = ProcessEnded("The process that works with the model broke down (SIGSEGV).", "Go on.", True)
-    words = r"sold .*: the process that works with the model broke down"
-    with pytest.raises(DeviceFailed, match=words), blamed(GONE):
-        raise broke
-    for device, error in ((None, broke), (GONE, ProcessEnded("It was ended from outside.", "Go on."))):
-        with pytest.raises(ProcessEnded) as caught, blamed(device):
+    broke = ProcessEnded("The process that runs the model crashed (SIGSEGV).", "Go on.", True)
+
+    def work(device: Device | None, error: ProcessEnded) -> None:
+        with blamed(device):
             raise error
+
+    with pytest.raises(DeviceFailed, match=r"sold .*: the process that runs the model crashed"):
+        work(GONE, broke)
+    for device, error in ((None, broke), (GONE, ProcessEnded("It was ended from outside.", "Go on."))):
+        with pytest.raises(ProcessEnded) as caught:
+            work(device, error)
         assert caught.value is error
 
 
 def test_the_queue_names_a_device_that_was_chosen() -> None:
-    assert "processor alone" in Queued(replace(LABELS, device=CPU)).how
+    assert "processor only" in Queued(replace(LABELS, device=CPU)).how
     assert f"on {GONE.key}" in Queued(replace(LABELS, device=GONE.key)).how
     assert "on " not in Queued(LABELS).how.replace("criterion", "")

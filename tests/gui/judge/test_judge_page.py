@@ -20,35 +20,31 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from engine.core.errors import SetupError
-from engine.core.events import ItemJudged, RunEnded
+from engine.core.errors import Hint, Setting, SetupError
+from engine.core.events import ItemJudged, RunEnded, RunProgress
 from engine.core.health import Health, Sign, Symptom
 from engine.core.judgments import JudgmentKey
-from engine.core.remedies import Remedy, Setting
-from engine.core.run_follower import RunProgress
-from engine.core.run_setup import RunSetup
-from engine.core.settings import ExampleKind, Mode
+from engine.settings.rows import ExampleKind, Mode
+from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
-from gui.judge import searched_places
 from gui.judge.judge_page import JudgePage
-from gui.judge.latest_table import MOST_ROWS
-from gui.judge.model_jobs import Candidate
-from gui.judge.model_table import MODEL, about
-from gui.judge.run_control import UNFINISHED, RunControl
-from gui.judge.run_panel import RunPanel
-from gui.judge.usual_setup import usual_setup
-from gui.kit.pill import PILL_ROLE
-from gui.reading.help_dialog import HelpDialog
-from gui.work.workspace import Workspace
+from gui.judge.run_control import UNFINISHED, RunControl, default_setup
+from gui.judge.run_panel import MOST_ROWS, RunPanel
+from gui.models import model_picker
+from gui.models.model_jobs import Candidate
+from gui.models.model_table import MODEL, about
+from gui.widgets.help_dialog import HelpDialog
+from gui.widgets.label_mark import PILL_ROLE
+from gui.workspace.workspace import Workspace
 from tests.gui.judge.pages import (
-    A_WHILE,
     cut_off,
     kept,
     new_page,
     open_dataset,
     plan_of,
     press,
+    says,
     wait_for_plan,
 )
 from tests.gui.labels import text_of
@@ -56,7 +52,7 @@ from tests.model_files import JUDGES, PublishedFile
 from tests.small_models import SPLIT, split_model
 
 HOSTILE = "<b>x</b><img src='file:///etc/passwd'> <|eot_id|> \u202eabc"
-EXPLAINED = replace(usual_setup(), threads=1, max_explanation_tokens=20)
+EXPLAINED = replace(default_setup(), threads=1, max_explanation_tokens=20)
 SHOWN_HOSTILE = "<b>x</b><img src='file:///etc/passwd'> <|eot_id|> \\u202eabc"
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -70,17 +66,13 @@ def page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
 @pytest.fixture
 def ready(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> JudgePage:
     """A page with 4 items and a plan to judge labels alone, on one thread: other tests are at work too."""
-    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, threads=1))
+    page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, threads=1))
     open_dataset(qtbot, page, demo_gold, items=4)
     return page
 
 
-def wait_for_problem(qtbot: QtBot, page: JudgePage, words: str) -> None:
-    qtbot.waitUntil(lambda: words in text_of(page.plan_panel), timeout=A_WHILE)
-
-
 def run_to_the_end(qtbot: QtBot, page: JudgePage) -> None:
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(page.control.ended):
         page.run()
     wait_for_plan(qtbot, page)
 
@@ -108,7 +100,7 @@ def test_an_empty_page_has_the_demo_model_says_what_to_do_and_opens_the_demo(
 ) -> None:
     assert "No dataset is open" in text_of(page)
     assert not page.run_button.isEnabled()
-    qtbot.waitUntil(lambda: page.picker.candidate is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: page.picker.candidate is not None)
     assert page.picker.path == demo_model()
     first = page.picker.view.model().index(0, MODEL)
     assert first.data(PILL_ROLE) == ("demo", "plain")
@@ -123,29 +115,29 @@ def test_the_first_start_says_what_to_do_until_it_is_closed(qtbot: QtBot, worksp
     page = new_page(qtbot, workspace)
     assert not page.first_steps.isVisible()
     workspace.refresh_runs()
-    qtbot.waitUntil(page.first_steps.isVisible, timeout=A_WHILE)
+    qtbot.waitUntil(page.first_steps.isVisible)
     said = text_of(page.first_steps)
     assert "shows how far its judgments can be trusted." in said
     assert "1. Judge" in said
     press(page.first_steps, "What the words mean (F1)")
     assert page.window().findChild(HelpDialog) is not None
     press(page.first_steps, "Close")
-    with qtbot.waitSignal(workspace.runs_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(workspace.runs_changed):
         workspace.refresh_runs()
     assert not page.first_steps.isVisible()
 
 
 def test_who_has_judged_before_reads_no_first_steps(qtbot: QtBot, space: Workspace) -> None:
     page = new_page(qtbot, space)
-    with qtbot.waitSignal(space.runs_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(space.runs_changed):
         space.refresh_runs()
     assert not page.first_steps.isVisible()
 
 
 def test_a_run_shows_its_judgments_and_leads_to_review_and_results(qtbot: QtBot, ready: JudgePage) -> None:
-    panel, place, heard = ready.run_panel, ready.plan_panel.pos(), list[ItemJudged]()
+    panel, place, received = ready.run_panel, ready.plan_panel.pos(), list[ItemJudged]()
     assert ready.run_button.text() == "Run"
-    ready.control.judged.connect(heard.append)
+    ready.control.judged.connect(received.append)
     run_to_the_end(qtbot, ready)
     assert "Run 1 is complete: 4 of 4 items are judged" in text_of(panel)
     assert [panel.table.index(row, 0).data() for row in range(panel.table.rowCount())] == list("4321")
@@ -156,10 +148,10 @@ def test_a_run_shows_its_judgments_and_leads_to_review_and_results(qtbot: QtBot,
         ready.results_button.click()
     assert page_wanted.args == ["Results"]
     panel.view.setCurrentIndex(panel.view.model().index(3, 2))
-    with qtbot.waitSignal(ready.workspace.review_wanted, timeout=A_WHILE) as wanted:
+    with qtbot.waitSignal(ready.workspace.review_wanted) as wanted:
         QTest.keyClick(panel.view, Qt.Key.Key_Return)
     assert wanted.args == [JudgmentKey("1", "naturalness")]
-    for added in (heard[:1] * (MOST_ROWS + 50), heard[1:]):
+    for added in (received[:1] * (MOST_ROWS + 50), received[1:]):
         panel.table.add(added)
         assert panel.table.rowCount() == MOST_ROWS
     assert [panel.table.item_id(row) for row in range(4)] == list("4321")
@@ -178,23 +170,23 @@ def panel(qtbot: QtBot, workspace: Workspace) -> RunPanel:
 def test_what_speaks_against_the_model_is_said_while_it_judges(panel: RunPanel) -> None:
     panel._control.health_seen.emit(Health(10, enough=True))
     assert "10 items" not in text_of(panel)
-    sign = Symptom(Sign.CUT, {"safety": 0.5}, 0.2, True, "Half are cut.", Remedy(Setting.EXPLANATION_TOKENS))
+    sign = Symptom(Sign.CUT, {"safety": 0.5}, 0.2, True, "Half are cut.", Hint(Setting.EXPLANATION_TOKENS))
     panel._control.health_seen.emit(Health(10, True, (sign,)))
-    words = "The model does not judge: do not use its labels. In what it gave for 10 items:\n- Half are cut."
+    words = "The model does not judge: do not use its labels. In its answers for 10 items:\n- Half are cut."
     assert words in text_of(panel)
     assert "What to do: “Longest explanation”" in text_of(panel)
 
 
 def test_a_run_of_a_model_that_does_not_judge_ends_without_green(panel: RunPanel) -> None:
     ended, progress = RunEnded(1, 30, 30, stopped=False), RunProgress(1, 30, 30, 0)
-    sign = Symptom(Sign.ONE_LABEL, {"A": 1.0}, 0.9, True, "All are A.", Remedy("Stop."))
-    look = Symptom(Sign.CUT, {"safety": 0.5}, 0.2, False, "Half are cut.", Remedy("Stop."))
+    sign = Symptom(Sign.ONE_LABEL, {"A": 1.0}, 0.9, True, "All are A.", Hint("Stop."))
+    look = Symptom(Sign.CUT, {"safety": 0.5}, 0.2, False, "Half are cut.", Hint("Stop."))
     for health, role, said in (
         (Health(30, True, (sign,)), "bad", "The model does not judge: do not use its labels."),
-        (Health(30, True, (look,)), "warning", "The model may not judge as it should."),
+        (Health(30, True, (look,)), "warning", "The model may not judge properly."),
         (Health(30, True), "good", "Run 1 is complete: 30 of 30 items are judged, in 0:00."),
         (Health(4, False), "", "Run 1 is complete: 30 of 30 items are judged, in 0:00."),
-        (Health(8, False, (sign,)), "warning", "but what they show speaks against it."),
+        (Health(8, False, (sign,)), "warning", "but they already show problems."),
     ):
         panel.begin(("safety",), "gold.tsv")
         panel.show_health(health)
@@ -211,12 +203,12 @@ def test_a_run_of_a_model_that_does_not_judge_ends_without_green(panel: RunPanel
 def test_a_run_that_has_no_item_left_for_what_is_open_does_not_say_that_it_is_clear(panel: RunPanel) -> None:
     progress = RunProgress(1, 30, 12, 0)
     for clear, why in (
-        (True, "what was asked is clear"),
-        (False, "no item is left that would make more of it"),
+        (True, "everything is resolved"),
+        (False, "no remaining item could resolve more"),
     ):
         panel.begin(("safety",), "gold.tsv")
         panel.end(RunEnded(1, 30, 12, stopped=False, clear=clear), progress)
-        assert f"Run 1 stopped by itself, since {why}" in panel.text
+        assert f"Run 1 stopped early: {why}" in panel.text
 
 
 def test_a_long_name_does_not_widen_the_run(panel: RunPanel) -> None:
@@ -237,7 +229,7 @@ def test_escape_stops_no_run_stop_does_and_what_was_not_finished_is_offered_and_
         page.activateWindow()
     page.run_button.setFocus()
     QTest.keyClick(page.run_button, Qt.Key.Key_Space)
-    qtbot.waitUntil(lambda: kept(page) >= 2, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: kept(page) >= 2)
     assert page.picker.isEnabled()  # another run can be described meanwhile, for the queue
     assert not page.run_button.isVisible()
     assert page.stop_button.hasFocus()  # the keys did not pass it
@@ -248,19 +240,18 @@ def test_escape_stops_no_run_stop_does_and_what_was_not_finished_is_offered_and_
     assert "was stopped" in text_of(page.run_panel)
     wait_for_plan(qtbot, page)
     assert page.run_button.text() == "Resume"
-    assert "items are judged in run 1, which goes on from there" in text_of(page.plan_panel)
+    assert "items are judged in run 1, which is resumed" in text_of(page.plan_panel)
     assert page.over_button.isVisible()
-    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, criteria=("safety",)))
+    page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, criteria=("safety",)))
     again = new_page(qtbot, page.workspace)
     assert f"The last run, of {demo_gold.name}, was not finished" in again.banner.text
-    qtbot.waitUntil(lambda: " of 30 items are judged" in again.banner.text, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: " of 30 items are judged" in again.banner.text)
     press(again.banner, "Resume")
     assert not again.banner.isVisible()
-    qtbot.waitUntil(lambda: kept(again) >= 1, timeout=A_WHILE)
-    assert again.control.progress is not None
+    qtbot.waitUntil(lambda: kept(again) >= 1)
     assert again.control.progress.judged_before >= 2
     assert again.setup().mode is Mode.EXPLAIN
-    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(again.control.ended):
         again.stop()
     third = new_page(qtbot, page.workspace)
     press(third.banner, "Dismiss")
@@ -272,13 +263,11 @@ def test_items_that_do_not_fit_are_named_with_what_helps(
     qtbot: QtBot, page: JudgePage, save: Callable[[str, bytes], Path]
 ) -> None:
     text = "id\tinstruction\toutput_a\toutput_b\nshort\tq\ta\tb\nlong\tq\t" + "many words " * 300 + "\tb\n"
-    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, context=512))
+    page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, context=512))
     open_dataset(qtbot, page, save("long.tsv", text.encode()))
     assert "1 of 2 items will be unscored: long." in text_of(page.plan_panel)
     press(page.plan_panel, "Shorten them")
-    qtbot.waitUntil(
-        lambda: "1 of 2 items will be shortened: long." in text_of(page.plan_panel), timeout=A_WHILE
-    )
+    says(qtbot, page.plan_panel, "1 of 2 items will be shortened: long.")
     assert page.setup().shorten
     (larger,) = [
         button
@@ -286,7 +275,7 @@ def test_items_that_do_not_fit_are_named_with_what_helps(
         if button.text().startswith("Use a context")
     ]
     larger.click()
-    qtbot.waitUntil(lambda: "every item fits" in text_of(page.plan_panel), timeout=A_WHILE)
+    says(qtbot, page.plan_panel, "every item fits")
 
 
 def test_a_context_without_room_for_an_item_names_the_fields_that_help(
@@ -294,36 +283,38 @@ def test_a_context_without_room_for_an_item_names_the_fields_that_help(
 ) -> None:
     page.settings.fold.set_open(True)
     page.settings.show_setup(
-        replace(usual_setup(), mode=Mode.LABELS, context=512, examples_path=demo_gold, shots=8)
+        replace(default_setup(), mode=Mode.LABELS, context=512, examples_path=demo_gold, shots=8)
     )
     page.workspace.open_dataset(demo_gold)
-    wait_for_problem(qtbot, page, "the context holds 512: no item fits beside them.")
-    assert "Use a larger “Context”, fewer “Examples shown” or shorter examples." in text_of(page.plan_panel)
+    says(qtbot, page.plan_panel, "the context holds 512: no item fits.")
+    assert "Use a larger “Context”, fewer “Few-shot examples” or shorter examples." in text_of(
+        page.plan_panel
+    )
     fields = text_of(page.settings).splitlines()
-    assert {"Context", "Examples shown"} <= set(fields)
+    assert {"Context", "Few-shot examples"} <= set(fields)
 
 
 def test_the_nearest_examples_are_chosen_and_remembered(
     qtbot: QtBot, page: JudgePage, demo_gold: Path
 ) -> None:
     page.settings.fold.set_open(True)
-    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, threads=1))
-    field = page.settings.advanced.usual.by_name["example_choice"]
+    page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, threads=1))
+    field = page.settings.advanced.default.by_name["example_choice"]
     assert (field.currentText(), field.isEnabled()) == ("the same for all items", False)
     page.settings.show_setup(
-        replace(usual_setup(), mode=Mode.LABELS, examples_path=demo_gold, shots=1, threads=1)
+        replace(default_setup(), mode=Mode.LABELS, examples_path=demo_gold, shots=1, threads=1)
     )
     open_dataset(qtbot, page, demo_gold)
     same = tokens_of(page)
     assert field.isEnabled()
-    field.setCurrentText("nearest by words")
-    qtbot.waitUntil(lambda: tokens_of(page) not in ("", same), timeout=A_WHILE)
-    setup = page.settings.in_setup(usual_setup())
+    field.setCurrentText("nearest neighbours")
+    qtbot.waitUntil(lambda: tokens_of(page) not in ("", same))
+    setup = page.settings.in_setup(default_setup())
     assert setup.example_choice is ExampleKind.NEAR
-    page.settings.show_setup(usual_setup())
+    page.settings.show_setup(default_setup())
     assert field.currentText() == "the same for all items"
-    page.settings.show_setup(RunSetup.of_json(setup.as_json(), usual_setup()))
-    assert field.currentText() == "nearest by words"
+    page.settings.show_setup(RunSetup.of_json(setup.as_json(), default_setup()))
+    assert field.currentText() == "nearest neighbours"
 
 
 def test_no_figure_of_another_dataset_stands_while_a_plan_is_made(
@@ -349,9 +340,7 @@ def test_no_figure_of_another_dataset_stands_while_a_plan_is_made(
 def test_the_first_items_can_be_timed(qtbot: QtBot, ready: JudgePage) -> None:
     assert "not known before a run with this model" in text_of(ready.plan_panel)
     press(ready.plan_panel, "Time some items")
-    qtbot.waitUntil(
-        lambda: "at the pace of some items of usual length" in text_of(ready.plan_panel), timeout=A_WHILE
-    )
+    says(qtbot, ready.plan_panel, "at the speed of some items of typical length")
     assert ready.run_button.text() == "Run"
 
 
@@ -360,13 +349,13 @@ def test_a_file_that_is_no_model_is_folded_away_and_says_why(
 ) -> None:
     bad = save("<b>a.gguf", b"not a model")
     ready.choose_model(bad)
-    wait_for_problem(qtbot, ready, "<b>a.gguf")
-    qtbot.waitUntil(lambda: len(candidates(ready)) == 2, timeout=A_WHILE)
+    says(qtbot, ready.plan_panel, "<b>a.gguf")
+    qtbot.waitUntil(lambda: len(candidates(ready)) == 2)
     order, unusable = ready.picker.view.model(), ready.picker.unusable
     assert [order.index(row, MODEL).data() for row in range(order.rowCount())] == ["demo-judge"]
-    qtbot.waitUntil(unusable.isVisible, timeout=A_WHILE)
+    qtbot.waitUntil(unusable.isVisible)
     unusable.set_open(True)
-    qtbot.waitUntil(lambda: f"<b>a ({bad.parent})" in text_of(unusable), timeout=A_WHILE)
+    says(qtbot, unusable, f"<b>a ({bad.parent})")
     assert "This is not a GGUF file: it begins with the text 'not '." in text_of(unusable)
     ready.picker.view.selectRow(0)
     wait_for_plan(qtbot, ready)
@@ -375,12 +364,12 @@ def test_a_file_that_is_no_model_is_folded_away_and_says_why(
 def test_a_model_file_is_offered_by_itself_once_nobody_writes_to_it(
     qtbot: QtBot, page: JudgePage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searched_places, "PAUSE_MS", 50)
+    monkeypatch.setattr(model_picker, "PAUSE_MS", 50)
     picker, folder = page.picker, tmp_path / "models" / "maker" / "model"
     folder.mkdir(parents=True)
-    with qtbot.waitSignal(picker._searching.finished, timeout=A_WHILE):
+    with qtbot.waitSignal(picker._searching.finished):
         picker.add_folder(tmp_path / "models")
-    qtbot.waitUntil(lambda: len(candidates(page)) == 1, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: len(candidates(page)) == 1)
     qtbot.waitUntil(picker._busy.isHidden)
     data, cleared, high = demo_model().read_bytes(), [], picker.view.height()
     picker.table.modelReset.connect(lambda: cleared.append(True))
@@ -389,19 +378,19 @@ def test_a_model_file_is_offered_by_itself_once_nobody_writes_to_it(
         for start in range(0, len(data), len(data) // 4 + 1):
             file.write(data[start : start + len(data) // 4 + 1])
             file.flush()
-            with qtbot.waitSignal(picker.watch._listing.finished, timeout=A_WHILE):
+            with qtbot.waitSignal(picker.watch._listing.finished):
                 picker.watch.look()
             assert not picker.table.row_of(folder / "new.gguf")
-    qtbot.waitUntil(lambda: len(candidates(page)) == 2, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: len(candidates(page)) == 2)
     assert [one.path.name for one in candidates(page) if one.usable] == ["demo-judge.gguf", "new.gguf"]
     assert picker.view.height() == high  # what is below it has not moved
     (folder / "new.gguf").unlink()
-    qtbot.waitUntil(lambda: len(candidates(page)) == 1, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: len(candidates(page)) == 1)
     assert not cleared
     last = tmp_path / "last.gguf"  # of last time: in no folder that is searched, nor added
     last.write_bytes(data)
     picker._select(last)
-    with qtbot.waitSignal(picker._searching.finished, timeout=A_WHILE):
+    with qtbot.waitSignal(picker._searching.finished):
         pass
     with qtbot.assertNotEmitted(picker.watch.changed, wait=300):
         pass
@@ -418,7 +407,7 @@ def test_an_added_folder_and_a_chosen_file_can_be_removed_again(
     assert not places.button.isVisible()
     page.choose_model(added)
     page.choose_model(small_model("short_context"))
-    qtbot.waitUntil(lambda: len(candidates(page)) == 3, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: len(candidates(page)) == 3)
     places.button.menu().aboutToShow.emit()
     entries = [entry for entry in places.button.menu().actions() if not entry.isSeparator()]
     assert len(entries) == 2
@@ -426,7 +415,7 @@ def test_an_added_folder_and_a_chosen_file_can_be_removed_again(
     assert str(added) in entries[0].toolTip()
     for entry in entries:
         entry.trigger()
-    qtbot.waitUntil(lambda: [one.name for one in candidates(page)] == ["demo-judge"], timeout=A_WHILE)
+    qtbot.waitUntil(lambda: [one.name for one in candidates(page)] == ["demo-judge"])
     assert (places.folders, places.files) == ([], [])
     assert page.picker.path == demo_model()
     assert not places.button.isVisible()
@@ -438,8 +427,8 @@ def test_the_keyboard_chooses_a_model_and_a_filter_does_not(
 ) -> None:
     other = small_model("short_context")
     page.choose_model(other)
-    qtbot.waitUntil(lambda: len(candidates(page)) == 2, timeout=A_WHILE)
-    qtbot.waitUntil(lambda: bool(page.picker.view.selectionModel().selectedRows()), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: len(candidates(page)) == 2)
+    qtbot.waitUntil(lambda: bool(page.picker.view.selectionModel().selectedRows()))
     page.picker._filter.setText("demo")
     assert page.picker.view.model().rowCount() == 1
     assert page.picker.path == other
@@ -452,7 +441,7 @@ def test_the_keyboard_chooses_a_model_and_a_filter_does_not(
 def test_a_part_of_a_split_model_stands_for_the_whole(qtbot: QtBot, page: JudgePage, tmp_path: Path) -> None:
     first = split_model(tmp_path)
     page.choose_model(tmp_path / SPLIT[2])
-    qtbot.waitUntil(lambda: page.picker.path == first, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: page.picker.path == first)
     assert [one.name for one in candidates(page) if not one.is_demo] == ["Split-1B-Instruct-F16"]
     assert "and 2 other parts" in about(candidates(page)[1])
 
@@ -464,10 +453,10 @@ def test_the_chosen_model_is_in_sight_among_many(qtbot: QtBot, page: JudgePage, 
     picker = page.picker
     picker.add_folder(tmp_path)
     page.choose_model(chosen)
-    qtbot.waitUntil(lambda: len(candidates(page)) == 1 + len(JUDGES), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: len(candidates(page)) == 1 + len(JUDGES))
     view = picker.view
     in_sight = view.viewport().rect
-    qtbot.waitUntil(lambda: in_sight().intersects(view.visualRect(view.currentIndex())), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: in_sight().intersects(view.visualRect(view.currentIndex())))
     assert view.currentIndex().siblingAtColumn(MODEL).data() == chosen.stem
     assert f"{chosen.stem}, called Smollm2 135M 8k Lc100K Mix1 Ep2 in its header" in text_of(picker)
 
@@ -477,10 +466,10 @@ def test_memory_is_estimated_anew_for_another_context(qtbot: QtBot, page: JudgeP
         candidate = page.picker.candidate
         return candidate.estimate.kv_cache if candidate and candidate.estimate else 0
 
-    qtbot.waitUntil(lambda: kv_cache() > 0, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: kv_cache() > 0)
     before = kv_cache()
     page.settings.advanced.set_context(1024)
-    qtbot.waitUntil(lambda: kv_cache() == before // 4, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: kv_cache() == before // 4)
 
 
 def test_settings_without_a_criterion_make_no_run_others_are_there_next_time(
@@ -494,7 +483,7 @@ def test_settings_without_a_criterion_make_no_run_others_are_there_next_time(
     press(ready, "Back to defaults")
     assert ready.run_button.isEnabled()
     chosen = replace(
-        usual_setup(),
+        default_setup(),
         mode=Mode.LABELS,
         criteria=("safety",),
         both_orders=False,
@@ -516,13 +505,13 @@ def test_a_margin_counts_where_the_second_order_is_read_in_doubt(qtbot: QtBot, r
         field for field in ready.settings.findChildren(QDoubleSpinBox) if "Margin" in field.accessibleName()
     )
     assert not margin.isEnabled()
-    orders.setCurrentText("In both only where in doubt")
+    orders.setCurrentText("In both only if uncertain")
     assert margin.isEnabled()
     assert (ready.setup().both_orders, ready.setup().second_order_below) == (True, 0.5)
     margin.setValue(0.3)
     ready.dataset_line.set_items(8)
     wait_for_plan(qtbot, ready)
-    assert "x both orders where in doubt = 80 at most; no run tells" in text_of(ready.plan_panel)
+    assert "x both orders if uncertain = 80 at most; no run tells" in text_of(ready.plan_panel)
     again = new_page(qtbot, ready.workspace)
     assert again.setup().second_order_below == 0.3
     run_to_the_end(qtbot, ready)
@@ -536,7 +525,7 @@ def test_a_margin_counts_where_the_second_order_is_read_in_doubt(qtbot: QtBot, r
 def test_foreign_text_is_shown_as_text(
     qtbot: QtBot, page: JudgePage, save: Callable[[str, bytes], Path]
 ) -> None:
-    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS))
+    page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS))
     row = "\t".join([HOSTILE] * 4)
     path = save("hostile.tsv", f"id\tinstruction\toutput_a\toutput_b\n{row}\n".encode())
     open_dataset(qtbot, page, path)
@@ -571,15 +560,15 @@ def test_what_changed_since_a_run_began_is_named_and_no_new_run_is_begun(
     head, _, rest = before.partition(b"\n")
     own_gold.write_bytes(head + b"\n" + rest.replace(b"\t", b"\tother ", 1))
     again = new_page(qtbot, stopped)
-    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE) as ended:
+    with qtbot.waitSignal(again.control.ended) as ended:
         press(again.banner, "Resume")
     assert isinstance(ended.args[0], SetupError)
-    assert ended.args[0].problem == "Run 1 cannot go on. Not as when it began: the items of own.tsv."
+    assert ended.args[0].problem == "Run 1 cannot be resumed. Changed since its start: the items of own.tsv."
     assert again.banner.isVisible()
     own_gold.write_bytes(before)
     press(again.banner, "Resume")
-    qtbot.waitUntil(lambda: judged_before(again) >= 2, timeout=A_WHILE)
-    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE):
+    qtbot.waitUntil(lambda: judged_before(again) >= 2)
+    with qtbot.waitSignal(again.control.ended):
         again.stop()
     with RunStore(stopped.store_path) as store:
         assert [run.id for run in store.runs()] == [1]
@@ -592,14 +581,14 @@ def test_a_run_that_was_started_over_is_resumed_with_its_items_though_another_da
     page = new_page(qtbot, stopped)
     page.settings.show_setup(EXPLAINED)
     open_dataset(qtbot, page, own_gold, items=4)
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(page.control.ended):
         page.over_button.click()
     assert page.control.unfinished_run == 1
     open_dataset(qtbot, page, demo_gold)
     assert page.setup().items is None
     again = new_page(qtbot, stopped)
     wait_for_plan(qtbot, again)
-    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE) as ended:
+    with qtbot.waitSignal(again.control.ended) as ended:
         press(again.banner, "Resume")
     assert ended.args[0] == RunEnded(run_id=1, items=4, judged=4, stopped=False)
     wait_for_plan(qtbot, again)
@@ -614,12 +603,12 @@ def test_a_run_of_another_dataset_than_the_open_one_is_named_and_offered_after_a
     page.settings.show_setup(EXPLAINED)
     open_dataset(qtbot, page, own_gold)
     page.run()
-    qtbot.waitUntil(lambda: kept(page) >= 2, timeout=A_WHILE)
-    with qtbot.waitSignal(page.workspace.dataset_changed, timeout=A_WHILE):
+    qtbot.waitUntil(lambda: kept(page) >= 2)
+    with qtbot.waitSignal(page.workspace.dataset_changed):
         page.workspace.open_dataset(demo_gold)
     assert "Run 1 of own.tsv" in text_of(page.run_panel)
     assert not page.banner.isVisible()
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE) as ended:
+    with qtbot.waitSignal(page.control.ended) as ended:
         page.stop()
     assert ended.args[0].stopped
     assert "The last run, of own.tsv, was not finished" in text_of(page.banner)
@@ -634,13 +623,13 @@ def test_only_its_button_judges_a_complete_run_again_and_those_of_the_run_open_i
         ready.run()
     assert note.args == ["All 4 items are judged in run 1; press Judge again for a new run."]
     assert not ready.control.running
-    with qtbot.waitSignal(ready.control.ended, timeout=A_WHILE) as ended:
+    with qtbot.waitSignal(ready.control.ended) as ended:
         press(ready, "Judge again")
     assert ended.args[0].run_id == 2
     ready.workspace.open_run(1)
-    qtbot.waitUntil(lambda: open_run(ready) == 1, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: open_run(ready) == 1)
     press(ready.run_panel, "Review")
-    qtbot.waitUntil(lambda: open_run(ready) == 2, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: open_run(ready) == 2)
 
 
 def test_while_a_dataset_is_read_the_page_says_so(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> None:
@@ -648,7 +637,7 @@ def test_while_a_dataset_is_read_the_page_says_so(qtbot: QtBot, page: JudgePage,
     assert f"Reading {demo_gold.name} …" in text_of(page.dataset_line)
     assert "No dataset is open" not in text_of(page)
     page.workspace.cancel_loading()
-    qtbot.waitUntil(lambda: "Reading" not in text_of(page.dataset_line), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: "Reading" not in text_of(page.dataset_line))
     if page.workspace.dataset is None:
         assert "No dataset is open" in text_of(page)
         assert "Open a dataset to see" in text_of(page.plan_panel)
@@ -656,7 +645,7 @@ def test_while_a_dataset_is_read_the_page_says_so(qtbot: QtBot, page: JudgePage,
 
 def test_a_model_of_last_time_that_is_gone_is_replaced_and_named(qtbot: QtBot, workspace: Workspace) -> None:
     workspace.state.set_text("last/model", str(workspace.store_path.with_name("gone.gguf")))
-    with qtbot.waitSignal(workspace.note, timeout=A_WHILE) as note:
+    with qtbot.waitSignal(workspace.note) as note:
         page = new_page(qtbot, workspace)
     assert "gone.gguf" in note.args[0]
     assert note.args[0].endswith("The demo model is chosen instead.")

@@ -13,21 +13,20 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.errors import EngineBug, ModelFileError, ProcessEnded
 from engine.core.events import ItemJudged, Preparing, RunEnded
-from engine.core.run_setup import RunSetup
-from engine.core.settings import Mode
 from engine.data.dataset import load_dataset
 from engine.data.submission import write_submission
-from engine.decisions.run_results import load_results, submission_of
+from engine.results.run_results import load_results, submission_of
+from engine.settings.rows import Mode
+from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import APART, demo_model
 from gui.judge.run_control import RunControl
 from gui.judge.run_jobs import Planned, judge, plan, time_first
-from gui.work.lanes import Lane
-from gui.work.workspace import Workspace
+from gui.workspace.threads import ThreadName
+from gui.workspace.workspace import Workspace
 from tests.commands import ROOT
 from tests.gui.jobs import done
 
-A_WHILE = 60_000
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a file in use cannot be cut short")
 
 pytestmark = pytest.mark.apart
@@ -52,12 +51,12 @@ def so_far(control: RunControl) -> int:
 
 def ended(qtbot: QtBot, control: RunControl, setup: RunSetup, do: Callable[[], object] | None = None) -> Any:
     """How a run ends, at which something is done once two items are judged."""
-    with qtbot.waitSignal(control.ended, timeout=A_WHILE) as heard:
+    with qtbot.waitSignal(control.ended) as received:
         control.start(setup)
         if do is not None:
-            qtbot.waitUntil(lambda: so_far(control) >= 2, timeout=A_WHILE)
+            qtbot.waitUntil(lambda: so_far(control) >= 2)
             do()
-    return heard.args[0]
+    return received.args[0]
 
 
 def child() -> psutil.Process:
@@ -84,13 +83,13 @@ def test_a_model_file_cut_short_while_it_judges_ends_the_run_and_not_the_window(
         with setup.model_path.open("r+b") as file:
             file.truncate(4096)
 
-    with qtbot.waitSignal(workspace.problem, timeout=A_WHILE) as shown:
+    with qtbot.waitSignal(workspace.problem) as shown:
         error = ended(qtbot, control, setup, cut_short)
     assert shown.args == [error]
     assert isinstance(error, ModelFileError)
     assert "copy.gguf: the file has changed since it was checked" in error.problem
-    assert "broke down (SIGBUS)" in error.problem
-    assert "is kept" in str(error.remedy)
+    assert "crashed (SIGBUS)" in error.problem
+    assert "are stored" in str(error.hint)
     caplog.clear()
     assert not control.running
     assert 2 <= stored(workspace.store_path) < 20
@@ -111,7 +110,6 @@ def test_a_process_that_is_killed_ends_the_run_and_the_next_one_goes_on(
     kept = stored(workspace.store_path)
     assert 2 <= kept < 20
     assert ended(qtbot, control, replace(setup, resumes=1)) == RunEnded(1, 20, 20, stopped=False)
-    assert control.progress is not None
     assert control.progress.judged_before == kept
 
 
@@ -120,7 +118,7 @@ def test_the_lanes_end_in_the_middle_of_a_run_and_leave_no_process(
     qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:
     control.start(setup)
-    qtbot.waitUntil(lambda: so_far(control) >= 1, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: so_far(control) >= 1)
     process = child()
     assert workspace.threads.stop()
     assert not process.is_running()
@@ -130,11 +128,11 @@ def test_the_lanes_end_in_the_middle_of_a_run_and_leave_no_process(
 WINDOW = """
 import sys
 from pathlib import Path
-from engine.core.cancel import CancelToken
+from engine.core.events import CancelToken
 from engine.core.events import ItemJudged
-from engine.core.run_setup import RunSetup
+from engine.settings.run_setup import RunSetup
 from gui.judge.run_jobs import judge
-from gui.work.lanes import JobControl
+from gui.workspace.threads import JobControl
 
 def hear(event):
     if isinstance(event, ItemJudged):
@@ -154,7 +152,6 @@ def test_a_window_that_is_killed_leaves_nothing_that_judges_on(setup: RunSetup, 
         [sys.executable, "-c", WINDOW, *words], cwd=ROOT, stdout=subprocess.PIPE, text=True
     )
     with window:
-        assert window.stdout is not None
         assert window.stdout.readline() == "judged\n"
         helpers = psutil.Process(window.pid).children(recursive=True)  # what judges, what reads files
         assert any(APART in process.cmdline() for process in helpers)
@@ -173,16 +170,16 @@ def test_the_same_is_stored_as_by_one_process_and_the_same_is_told(tmp_path: Pat
     found = []
     for apart in (False, True):
         folder = tmp_path / str(apart)
-        heard: list[object] = []
+        received: list[object] = []
         folder.mkdir()
-        done(judge(setup, folder / "runs.sqlite", dataset), heard, apart)
+        done(judge(setup, folder / "runs.sqlite", dataset), received, apart)
         with RunStore(folder / "runs.sqlite") as store:
             write_submission(folder / "submission.tsv", submission_of(load_results(store, 1)))
             judged = [replace(item, seconds=0.0) for item in store.judged(1)]
             session = dict(store.run(1).manifest)
         told = [
             (event.judged.item_id, event.judgments) if isinstance(event, ItemJudged) else type(event)
-            for event in heard
+            for event in received
             if isinstance(event, ItemJudged | Preparing | RunEnded)
         ]
         found.append((judged, session, (folder / "submission.tsv").read_bytes(), told))
@@ -196,7 +193,9 @@ def test_the_first_items_are_timed_apart(qtbot: QtBot, workspace: Workspace, dem
     setup = RunSetup(demo_gold, demo_model(), items=3, threads=1, mode=Mode.LABELS, context=4096)
     planned = done(plan(setup, workspace.store_path, None))
     assert isinstance(planned, Planned)
-    with qtbot.waitSignal(workspace.threads.start(Lane.MODEL, time_first(planned, None)).finished) as timed:
+    with qtbot.waitSignal(
+        workspace.threads.start(ThreadName.MODEL, time_first(planned, None)).finished
+    ) as timed:
         pass
     assert timed.args[0].seconds > 0
     assert not workspace.store_path.exists()

@@ -1,4 +1,4 @@
-"""The control of runs, with the real demo model and a real store."""
+"""The window's one run: started, stopped, followed; what is judged now and not kept yet."""
 
 import threading
 from dataclasses import replace
@@ -7,20 +7,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from engine.core.cancel import Cancelled
 from engine.core.errors import RunBusyError, SetupError
-from engine.core.events import ItemJudged, LabelsRead, RunEnded
-from engine.core.run_setup import RunSetup
-from engine.core.settings import Mode
+from engine.core.events import Cancelled, Drafted, GroupUnderWay, ItemJudged, LabelsRead, RunEnded
+from engine.core.items import Preference
+from engine.core.judgments import JudgedItem, Judgment
+from engine.settings.rows import Mode
+from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
 from gui.judge.run_control import RunControl
-from gui.kit.notice import Message
-from gui.work.lanes import JobControl, Lane
-from gui.work.workspace import Workspace
-from tests.gui.judge.pages import A_WHILE, cut_off, plan_of
+from gui.judge.run_panel import GroupPanel, LatestTableModel
+from gui.widgets.notice import Message
+from gui.workspace.threads import JobControl, ThreadName
+from gui.workspace.workspace import Workspace
+from tests.gui.judge.pages import cut_off, plan_of, press
 from tests.gui.windows import after_a_crash
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -37,14 +40,14 @@ def setup(demo_gold: Path) -> RunSetup:
 
 
 def run_to_the_end(qtbot: QtBot, control: RunControl, setup: RunSetup) -> Any:
-    with qtbot.waitSignal(control.ended, timeout=A_WHILE) as ended:
+    with qtbot.waitSignal(control.ended) as ended:
         control.start(setup)
     return ended.args[0]
 
 
 def run_until(qtbot: QtBot, control: RunControl, setup: RunSetup, judged: int) -> None:
     control.start(setup)
-    qtbot.waitUntil(lambda: so_far(control) >= judged, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: so_far(control) >= judged)
 
 
 def so_far(control: RunControl) -> int:
@@ -58,16 +61,15 @@ def is_open(workspace: Workspace, run_id: int) -> bool:
 def test_a_run_tells_each_item_and_is_open_at_the_end(
     qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:
-    heard: list[ItemJudged] = []
-    control.judged.connect(heard.append)
+    received: list[ItemJudged] = []
+    control.judged.connect(received.append)
     ended = run_to_the_end(qtbot, control, setup)
     assert ended == RunEnded(run_id=1, items=4, judged=4, stopped=False)
-    assert [item.judged.position for item in heard] == list(range(4))
-    assert all(len(item.judgments) == len(setup.criteria) for item in heard)
-    assert control.progress is not None
+    assert [item.judged.position for item in received] == list(range(4))
+    assert all(len(item.judgments) == len(setup.criteria) for item in received)
     assert (control.progress.judged, control.progress.unscored) == (4, 0)
     assert control.unfinished is None
-    qtbot.waitUntil(lambda: workspace.run is not None and bool(workspace.runs), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: workspace.run is not None and bool(workspace.runs))
 
 
 @pytest.mark.slow
@@ -85,10 +87,9 @@ def test_a_stopped_run_answers_and_goes_on_later(qtbot: QtBot, control: RunContr
     assert control.unfinished == setup
     assert control.unfinished_run == 1
     control.start(setup)
-    qtbot.waitUntil(lambda: so_far(control) > kept, timeout=A_WHILE)
-    assert control.progress is not None
+    qtbot.waitUntil(lambda: so_far(control) > kept)
     assert (control.progress.run_id, control.progress.judged_before) == (1, kept)
-    with qtbot.waitSignal(control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(control.ended):
         control.stop()
 
 
@@ -117,7 +118,7 @@ def test_the_next_window_knows_what_was_not_finished(
     qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:
     run_until(qtbot, control, replace(setup, mode=Mode.EXPLAIN, fresh=True), judged=1)
-    with qtbot.waitSignal(control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(control.ended):
         control.stop()
     state = after_a_crash(workspace.state)
     again = RunControl(Workspace(workspace.threads, state, workspace.store_path))
@@ -137,7 +138,7 @@ def test_what_cannot_run_says_why_and_the_next_run_works(
         "beauty": {"criteria": ("beauty",)},
     }
     for problem, wrong in wrongs.items():
-        with qtbot.waitSignal(workspace.problem, timeout=A_WHILE) as shown:
+        with qtbot.waitSignal(workspace.problem) as shown:
             control.start(replace(setup, **wrong))
         assert isinstance(shown.args[0], SetupError)
         assert problem in shown.args[0].problem
@@ -166,7 +167,7 @@ def test_a_run_that_waits_for_other_work_stops_at_once(
             pass
         raise Cancelled
 
-    workspace.threads.start(Lane.MODEL, other)
+    workspace.threads.start(ThreadName.MODEL, other)
     control.start(setup)
     assert "Waiting" in control.note
     with qtbot.waitSignal(control.ended) as ended:
@@ -184,24 +185,24 @@ def test_a_run_that_ends_is_shown_or_offered_with_how_far_it_came(
     workspace.notice.connect(told.append)
     for number in (1, 2):
         run_to_the_end(qtbot, control, replace(setup, fresh=True))
-        qtbot.waitUntil(partial(is_open, workspace, number), timeout=A_WHILE)
+        qtbot.waitUntil(partial(is_open, workspace, number))
     assert not told
-    with qtbot.waitSignal(workspace.notice, timeout=A_WHILE):
+    with qtbot.waitSignal(workspace.notice):
         control.start(replace(setup, fresh=True))
         workspace.open_run(1)
     [said] = told
     assert said.in_words == (
         "Run 3 has finished (gold.tsv, demo-judge).\n"
-        "Results, Review, Ranking and exports stay with run 1 (gold.tsv, demo-judge)."
+        "Results, Review, Ranking and exports still show run 1 (gold.tsv, demo-judge)."
     )
-    qtbot.waitUntil(partial(is_open, workspace, 1), timeout=A_WHILE)
+    qtbot.waitUntil(partial(is_open, workspace, 1))
     assert not workspace._opening.busy
-    with qtbot.waitSignal(workspace.run_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(workspace.run_changed):
         said.steps["Show run 3"]()
     assert is_open(workspace, 3)
     run_until(qtbot, control, replace(setup, mode=Mode.EXPLAIN, items=None), judged=2)
     workspace.stay()
-    with qtbot.waitSignal(workspace.notice, timeout=A_WHILE) as stopped:
+    with qtbot.waitSignal(workspace.notice) as stopped:
         control.stop()
     assert stopped.args[0].text.endswith("of 30 items (gold.tsv, demo-judge).")
 
@@ -211,11 +212,11 @@ def test_a_run_that_is_looked_at_is_read_again_when_it_ends(
 ) -> None:
     long = replace(setup, mode=Mode.EXPLAIN, items=None)
     run_until(qtbot, control, long, judged=2)
-    with qtbot.waitSignal(workspace.run_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(workspace.run_changed):
         workspace.open_run(1)
     with (
         qtbot.assertNotEmitted(workspace.notice),
-        qtbot.waitSignals([control.ended, workspace.run_changed], timeout=A_WHILE),
+        qtbot.waitSignals([control.ended, workspace.run_changed]),
     ):
         control.stop()
     assert is_open(workspace, 1)
@@ -226,7 +227,7 @@ def test_a_short_run_does_not_make_an_unfinished_one_forgotten(
 ) -> None:
     long = replace(setup, mode=Mode.EXPLAIN, items=None)
     run_until(qtbot, control, long, judged=2)
-    with qtbot.waitSignal(control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(control.ended):
         control.stop()
     run_to_the_end(qtbot, control, setup)
     assert control.unfinished == long
@@ -235,7 +236,96 @@ def test_a_short_run_does_not_make_an_unfinished_one_forgotten(
         first, second = store.runs()
     assert control.going_on_with(first) == replace(long, resumes=1)  # with the threads that were asked for
     gone = replace(first.identity, dataset_path=Path("gone.tsv"))
-    with pytest.raises(SetupError, match=r"Run 7 cannot go on: gone\.tsv is gone"):
+    with pytest.raises(SetupError, match=r"Run 7 cannot be resumed: gone\.tsv does not exist any more"):
         control.going_on_with(replace(first, id=7, identity=gone))
-    with pytest.raises(SetupError, match="Run 2 cannot go on: all its 4 items are judged"):
+    with pytest.raises(SetupError, match="Run 2 cannot be resumed: all its 4 items are judged"):
         control.going_on_with(second)
+
+
+GROUP = GroupUnderWay(
+    first=0,
+    last=1,
+    position=0,
+    item_id="x7",
+    writing=False,
+    done=512,
+    total=1200,
+    seconds=40,
+    seconds_left=80,
+)
+HOSTILE = "<b>x</b>" + 255 * "W"
+
+
+@pytest.fixture
+def shown(qtbot: QtBot) -> GroupPanel:
+    panel = GroupPanel()
+    qtbot.addWidget(panel)
+    panel.resize(400, 100)
+    return panel
+
+
+def test_a_slow_group_is_shown_with_what_a_stop_would_lose(qtbot: QtBot, shown: GroupPanel) -> None:
+    shown.show_group(replace(GROUP, seconds=0.2), ending=False)
+    assert not shown.isVisible()
+    shown.show_group(GROUP, ending=False)
+    assert shown.isVisible()
+    assert "Reading item x7: 512 of 1,200 tokens" in shown.text
+    shown.show_group(replace(GROUP, item_id="a-name-that-is-whole"), ending=False)
+    assert "Reading item a-name-that-is-whole:" in shown.text
+    assert (
+        "Stopping now loses 40 s of work on the 2 items judged now; in about 80 s it is stored." in shown.text
+    )
+    with qtbot.waitSignal(shown.soon_wanted):
+        press(shown, "Stop after these items")
+    shown.show_group(GROUP, ending=True)
+    assert "The run stops after the 2 items judged now, in about 80 s." in shown.text
+    shown.end()
+    assert not shown.isVisible()
+
+
+def test_an_explanation_grows_and_widens_nothing(shown: GroupPanel) -> None:
+    shown.show_group(replace(GROUP, item_id=HOSTILE), ending=False)
+    wide = shown.minimumSizeHint().width()
+    shown.show_group(replace(GROUP, writing=True), ending=False)
+    shown.show_draft(Drafted("x7", "overall_quality", Preference.A, f"Response A is {HOSTILE} kind"))
+    assert "Writing explanations: 512 of about 1,200 tokens" in shown.text
+    assert "Overall quality, A: …" in shown.text
+    assert shown.text.count("kind") == 1
+    assert shown.minimumSizeHint().width() <= wide < 400
+
+
+def judgment(item_id: str, label: Preference) -> Judgment:
+    return Judgment(item_id, "safety", label, (0.7, 0.1, 0.1, 0.1), False, 0.9, ())
+
+
+def kept(position: int) -> ItemJudged:
+    item_id = str(position)
+    return ItemJudged(JudgedItem(position, item_id, "", {}), (judgment(item_id, Preference.A),))
+
+
+def read(position: int, whole: bool, label: Preference = Preference.A) -> LabelsRead:
+    return LabelsRead(position, str(position), (judgment(str(position), label),), whole)
+
+
+def ids(table: LatestTableModel) -> list[str]:
+    return [table.item_id(row) for row in range(table.rowCount())]
+
+
+def test_items_that_are_read_are_on_top_in_italics_until_they_are_kept(qtbot: QtBot) -> None:
+    table = LatestTableModel()
+    table.begin(("safety",))
+    table.add([kept(0), kept(1)])
+    table.preview([read(2, False, Preference.B), read(3, False), read(2, True)])
+    assert ids(table) == ["3", "2", "1", "0"]
+    assert [table.is_preview(row) for row in range(4)] == [True, True, False, False]
+    assert table.index(1, 1).data() == "A"
+    assert table.index(1, 1).data(Qt.ItemDataRole.FontRole).italic()
+    assert table.index(2, 1).data(Qt.ItemDataRole.FontRole) is None
+    assert "one order" in table.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
+    assert "stored once" in table.index(1, 0).data(Qt.ItemDataRole.ToolTipRole)
+    # The next items are read by the time that the window hears of these.
+    table.preview([read(4, False)])
+    table.add([kept(2), kept(3)])
+    assert ids(table) == ["4", "3", "2", "1", "0"]
+    table.drop_previews()
+    assert ids(table) == ["3", "2", "1", "0"]

@@ -8,14 +8,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from engine.analysis.recipe import load_recipe
 from engine.store.run_store import RunStore
-from engine.tune.recipe import load_recipe
 from gui.judge.judge_page import JudgePage
+from gui.judge.run_control import default_setup
 from gui.judge.tune_dialog import TuneDialog
-from gui.judge.usual_setup import usual_setup
-from gui.work.workspace import Workspace
-from tests.engine.commands.test_tune_command import labelled
-from tests.gui.judge.pages import A_WHILE, new_page, open_dataset
+from gui.workspace.workspace import Workspace
+from tests.engine.cli.test_tune_command import labelled
+from tests.gui.judge.pages import new_page, open_dataset
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("demo_tried")
 @pytest.fixture
 def page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
     made = new_page(qtbot, workspace)
-    made.settings.show_setup(replace(usual_setup(), threads=1, context=2048))
+    made.settings.show_setup(replace(default_setup(), threads=1, context=2048))
     return made
 
 
@@ -39,7 +39,7 @@ def test_without_labels_nothing_can_be_found(qtbot: QtBot, page: JudgePage, tmp_
     bare.write_text("id\tinstruction\toutput_a\toutput_b\n1\tWhy?\tSo.\tNo.\n", "utf-8")
     open_dataset(qtbot, page, bare)
     dialog = dialog_of(qtbot, page)
-    assert not dialog.find_button.isEnabled()
+    assert not dialog.act_button.isEnabled()
     assert "no human labels" in dialog.outcome.text()
     dialog.close()
 
@@ -47,9 +47,9 @@ def test_without_labels_nothing_can_be_found(qtbot: QtBot, page: JudgePage, tmp_
 def test_few_labels_are_refused_in_the_dialog(qtbot: QtBot, page: JudgePage, tmp_path: Path) -> None:
     open_dataset(qtbot, page, labelled(tmp_path / "few.tsv", 10))
     dialog = dialog_of(qtbot, page)
-    QTest.mouseClick(dialog.find_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: "10 instructions" in dialog.notice.text, timeout=A_WHILE)
-    assert dialog.find_button.isEnabled()
+    QTest.mouseClick(dialog.act_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "10 instructions" in dialog.notice.text)
+    assert dialog.act_button.isEnabled()
     dialog.close()
 
 
@@ -59,28 +59,27 @@ def test_they_are_found_after_a_stop_and_used_with_their_calibration(
 ) -> None:
     open_dataset(qtbot, page, labelled(tmp_path / "gold.tsv", 30))
     dialog = dialog_of(qtbot, page)
-    dialog.ways.setCurrentIndex(1)  # letters alone: fast
-    QTest.mouseClick(dialog.find_button, Qt.MouseButton.LeftButton)
+    dialog.methods.setCurrentIndex(1)  # letters alone: fast
+    QTest.mouseClick(dialog.act_button, Qt.MouseButton.LeftButton)
     assert not dialog.minutes.isEnabled()
-    qtbot.waitUntil(lambda: dialog._judged > 1, timeout=A_WHILE)
-    dialog.busy.cancelled.emit()
-    qtbot.waitUntil(lambda: not dialog._finding.busy, timeout=A_WHILE)
-    assert "goes on from there" in dialog.outcome.text()
+    qtbot.waitUntil(lambda: dialog._judged > 1)
+    dialog.task.line.cancelled.emit()
+    qtbot.waitUntil(lambda: not dialog.task.busy)
+    assert "resumes the search" in dialog.outcome.text()
     with RunStore(workspace.store_path) as store:
         (begun,) = store.runs()
     assert begun.judged > 1
-    QTest.mouseClick(dialog.find_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: dialog.found is not None, timeout=4 * A_WHILE)
+    QTest.mouseClick(dialog.act_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: dialog.found is not None, timeout=240_000)
     found = dialog.found
-    assert found is not None
     assert found.path.exists()
     assert found.path.name.startswith("gold-demo-judge-")
     assert [section.key for section in found.sheet.sections] == ["outcome", "compared"]
     QTest.mouseClick(dialog.use_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: page.setup().calibration_path == found.path, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: page.setup().calibration_path == found.path)
     assert page.setup().criteria == ("safety",)
     assert load_recipe(found.path).judge.both_orders == page.setup().both_orders
-    page.settings.show_setup(replace(usual_setup(), threads=1))
+    page.settings.show_setup(replace(default_setup(), threads=1))
     assert page.setup().calibration_path is None
     page.use_recipe(found.path)
-    qtbot.waitUntil(lambda: page.setup().calibration_path == found.path, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: page.setup().calibration_path == found.path)

@@ -6,24 +6,24 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from engine.core.run_records import StoredRun
-from engine.core.settings import Mode
-from engine.core.until import Until
+from engine.settings.identity import StoredRun
+from engine.settings.rows import Mode
+from engine.settings.sampling import StoppingRule
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset
+from gui.judge.dataset_line import UntilChoice
 from gui.judge.judge_page import JudgePage
-from gui.judge.until_choice import UntilChoice
-from gui.judge.usual_setup import usual_setup
-from gui.work.workspace import Workspace
-from tests.gui.judge.pages import A_WHILE, new_page, open_dataset, wait_for_plan
+from gui.judge.run_control import default_setup
+from gui.workspace.workspace import Workspace
+from tests.gui.judge.pages import new_page, open_dataset, wait_for_plan
 
-WIDE = Until(70.0)
+WIDE = StoppingRule(70.0)
 INSTRUCTIONS, FEWEST = 12, 10
 PAIRS = 3  # of an instruction
 
 
 @pytest.fixture
-def contests(tmp_path: Path) -> Path:
+def comparisons(tmp_path: Path) -> Path:
     """The demo's contests of three candidates on a few instructions."""
     head, *rows = demo_dataset().with_name("demo-candidates.tsv").read_text("utf-8").splitlines(keepends=True)
     place = head.split("\t").index("instruction")
@@ -35,7 +35,7 @@ def contests(tmp_path: Path) -> Path:
 
 
 def run(qtbot: QtBot, page: JudgePage) -> None:
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(page.control.ended):
         page.run_button.click()
     wait_for_plan(qtbot, page)
 
@@ -56,7 +56,7 @@ def choice(qtbot: QtBot) -> UntilChoice:
 def page(qtbot: QtBot, workspace: Workspace, demo_tried: None) -> JudgePage:
     made = new_page(qtbot, workspace)
     made.settings.show_setup(
-        replace(usual_setup(), mode=Mode.LABELS, criteria=("overall_quality",), threads=1)
+        replace(default_setup(), mode=Mode.LABELS, criteria=("overall_quality",), threads=1)
     )
     return made
 
@@ -65,11 +65,11 @@ def test_who_is_better_is_asked_only_where_candidates_have_names(qtbot: QtBot, c
     assert not choice.until
     choice.choose(WIDE)
     assert choice.until == WIDE
-    choice.choose(Until())
+    choice.choose(StoppingRule())
     assert not choice.until  # which is not offered here
     choice.offer(True)
-    choice.choose(Until())
-    assert choice.until == Until()
+    choice.choose(StoppingRule())
+    assert choice.until == StoppingRule()
     with qtbot.waitSignal(choice.changed):
         choice.offer(False)
     assert not choice.until
@@ -77,22 +77,21 @@ def test_who_is_better_is_asked_only_where_candidates_have_names(qtbot: QtBot, c
 
 @pytest.mark.slow
 def test_a_run_stops_once_it_is_clear_and_goes_on_to_the_end(
-    qtbot: QtBot, page: JudgePage, contests: Path
+    qtbot: QtBot, page: JudgePage, comparisons: Path
 ) -> None:
-    open_dataset(qtbot, page, contests)
+    open_dataset(qtbot, page, comparisons)
     page.dataset_line.until.choose(WIDE)
     wait_for_plan(qtbot, page)
-    assert page.planner.plan is not None
-    assert page.planner.plan.notices[-1].startswith("It takes that at most: the run goes on until intervals")
+    assert page.planner.plan.notices[-1].startswith("This is the maximum: the run goes on until intervals")
     run(qtbot, page)
     said = page.run_panel.text
-    assert "Run 1 stopped by itself, since what was asked is clear:" in said
+    assert "Run 1 stopped early: everything is resolved:" in said
     assert f"of {PAIRS * INSTRUCTIONS} items are judged" in said
-    assert "Clear: alder wins " in said
+    assert "Resolved: alder wins " in said
     (stored,) = runs(page)
     assert PAIRS * FEWEST <= stored.judged < PAIRS * INSTRUCTIONS
     assert stored.is_sample
-    assert page.planner.plan.notices[-1].startswith("All that was asked is clear already.")
+    assert page.planner.plan.notices[-1].startswith("Everything is resolved already.")
     page.dataset_line.until.choose(None)
     wait_for_plan(qtbot, page)
     run(qtbot, page)
@@ -101,13 +100,13 @@ def test_a_run_stops_once_it_is_clear_and_goes_on_to_the_end(
 
 
 def test_a_queued_run_and_one_that_is_shown_again_say_how_long_they_go_on(
-    qtbot: QtBot, page: JudgePage, contests: Path
+    qtbot: QtBot, page: JudgePage, comparisons: Path
 ) -> None:
-    open_dataset(qtbot, page, contests)
-    page.dataset_line.until.choose(Until())
+    open_dataset(qtbot, page, comparisons)
+    page.dataset_line.until.choose(StoppingRule())
     setup = page.setup()
-    assert setup.dataset_in_words.endswith(".tsv, until it is sure which candidate is better")
-    assert type(setup).of_json(setup.as_json(), usual_setup()).until == Until()
+    assert setup.dataset_in_words.endswith(".tsv, until it is significant which candidate is better")
+    assert type(setup).of_json(setup.as_json(), default_setup()).until == StoppingRule()
     page.dataset_line.until.choose(None)
     page._describe(setup)
-    assert page.setup().until == Until()
+    assert page.setup().until == StoppingRule()

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from engine.core.settings import JudgeSettings, Mode
+from engine.settings.rows import JudgeSettings, Mode
 from gui.results.results_page import ResultsPage
-from gui.work.rewriter import Rewriter
-from gui.work.workspace import Workspace
+from gui.workspace.rewriter import Rewriter
+from gui.workspace.workspace import Workspace
 from tests.gui.results.steps import judge, open_run
 
 

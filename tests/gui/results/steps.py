@@ -8,24 +8,23 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
-from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
-from engine.core.events import ItemJudged
+from engine.core.events import CancelToken, ItemJudged
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings, MachineSettings
 from engine.data.dataset import Dataset, load_dataset
-from engine.gguf.judge_file import read_model_file
-from engine.judge.plan import RunPlan, open_model
-from engine.judge.run import run_judging
-from engine.loading.checked_model import checked_model
+from engine.judging.plan import RunPlan, open_model
+from engine.judging.run import run_judging
+from engine.models.checked_model import checked_model
+from engine.models.model_file import read_model_file
+from engine.settings.rows import JudgeSettings, MachineSettings
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
-from gui.kit.labels import shown_text
-from gui.kit.notice import Message
-from gui.kit.value_table import TableModel
 from gui.results.results_page import ResultsPage
+from gui.widgets.labels import shown_text
+from gui.widgets.notice import Message
+from gui.widgets.value_table import TableModel
 
 Save = Callable[[str, bytes], Path]
 
@@ -38,7 +37,7 @@ def open_run(qtbot: QtBot, page: ResultsPage, run: int) -> ResultsPage:
 
 def open_labels(qtbot: QtBot, page: ResultsPage, labels: Path) -> None:
     """Hold the run against other labels."""
-    with qtbot.waitSignal(page.workspace.gold_changed, timeout=10_000):
+    with qtbot.waitSignal(page.workspace.gold_changed):
         page.gold.open(labels)
     measured(qtbot, page)
 
@@ -46,11 +45,11 @@ def open_labels(qtbot: QtBot, page: ResultsPage, labels: Path) -> None:
 def measured(qtbot: QtBot, page: ResultsPage) -> None:
     """Wait until all that was asked for is measured."""
 
-    def settled() -> bool:
+    def adjudicated() -> bool:
         scores, stale = page.measurer.scores, page._stale or page._later.isActive()
         return scores is not None and scores.explained and not page.measurer.busy and not stale
 
-    qtbot.waitUntil(settled, timeout=20_000)
+    qtbot.waitUntil(adjudicated)
 
 
 def table_of(page: ResultsPage, key: str) -> TableModel:
@@ -77,7 +76,7 @@ def _said(page: ResultsPage, key: str) -> list[str]:
 
 def problem_after(qtbot: QtBot, page: ResultsPage, act: Callable[[], object]) -> SetupError:
     """The problem that the window must show after an act."""
-    with qtbot.waitSignal(page.workspace.problem, timeout=10_000) as problem:
+    with qtbot.waitSignal(page.workspace.problem) as problem:
         act()
     error = problem.args[0]
     assert isinstance(error, SetupError)
@@ -86,7 +85,7 @@ def problem_after(qtbot: QtBot, page: ResultsPage, act: Callable[[], object]) ->
 
 def exported(qtbot: QtBot, page: ResultsPage, act: Callable[[], object]) -> Message:
     """What is said of a file once it is written."""
-    with qtbot.waitSignal(page.workspace.notice, timeout=30_000) as notice:
+    with qtbot.waitSignal(page.workspace.notice) as notice:
         act()
     said = notice.args[0]
     assert isinstance(said, Message)
@@ -98,7 +97,7 @@ def click(button: QAbstractButton) -> None:
 
 
 def override(qtbot: QtBot, page: ResultsPage, item: str, label: Preference) -> None:
-    with qtbot.waitSignal(page.workspace.overrides_changed, timeout=10_000):
+    with qtbot.waitSignal(page.workspace.overrides_changed):
         page.workspace.override(JudgmentKey(item, "safety"), label, None)
 
 

@@ -3,7 +3,6 @@
 import csv
 import json
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,20 +13,21 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.records import JUDGE_ALONE
+from engine.core.errors import Hint
 from engine.core.health import Health, Sign, Symptom
 from engine.core.items import Preference
-from engine.core.label_sources import JUDGE_ALONE
-from engine.core.remedies import Remedy
-from engine.core.settings import JudgeSettings, Mode
 from engine.data.dataset import load_dataset
 from engine.data.submission import read_submission, write_submission
-from engine.decisions.opened_submission import open_submission
-from engine.decisions.run_results import load_results, submission_of
+from engine.results.completeness import open_submission
+from engine.results.run_results import load_results, submission_of
+from engine.settings.rows import JudgeSettings, Mode
 from engine.store.run_store import RunStore
-from gui.kit.file_choice import FileChoice
 from gui.results.export_dialog import ExportDialog
+from gui.results.export_jobs import Form
 from gui.results.results_page import ResultsPage
-from gui.work.workspace import Workspace
+from gui.widgets.files import FileChoice
+from gui.workspace.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
 from tests.foreign_gold import foreign_gold, judged_by_columns
 from tests.gui.results.steps import (
@@ -51,22 +51,22 @@ def test_submissions_are_those_of_the_engine(qtbot: QtBot, opened: ResultsPage, 
     with RunStore(opened.workspace.store_path) as store:
         expected = submission_of(load_results(store, 1))
     write_submission(tmp_path / "expected.tsv", expected)
-    exported(qtbot, opened, lambda: opened.export_explained(path=tmp_path / "explained.tsv"))
+    exported(qtbot, opened, lambda: opened.export(Form.EXPLAINED, tmp_path / "explained.tsv"))
     assert (tmp_path / "explained.tsv").read_bytes() == (tmp_path / "expected.tsv").read_bytes()
-    exported(qtbot, opened, lambda: opened.export_labels(path=tmp_path / "labels.tsv"))
+    exported(qtbot, opened, lambda: opened.export(Form.LABELS, tmp_path / "labels.tsv"))
     labels = read_submission(tmp_path / "labels.tsv")
     assert not labels.with_explanations
     assert [row.id for row in labels.rows] == [row.id for row in expected.rows]
 
 
 def test_an_export_says_what_is_a_persons(qtbot: QtBot, opened: ResultsPage, tmp_path: Path) -> None:
-    item = load_dataset(opened.workspace.run.results.run.identity.dataset_path).ids[0]  # type: ignore[union-attr]
+    item = load_dataset(opened.workspace.run.results.run.identity.dataset_path).ids[0]
     override(qtbot, opened, item, Preference.BOTH_BAD)
-    said = exported(qtbot, opened, lambda: opened.export_labels(path=tmp_path / "labels.tsv"))
-    assert "1 judgment of run 1 is changed by people: 1 label" in said.text
+    said = exported(qtbot, opened, lambda: opened.export(Form.LABELS, tmp_path / "labels.tsv"))
+    assert "1 judgment of run 1 is overridden by annotators: 1 label" in said.text
     opened.whose.choose(JUDGE_ALONE)
-    said = exported(qtbot, opened, lambda: opened.export_labels(path=tmp_path / "alone.tsv"))
-    assert "The labels of the judge alone were chosen on the Results page." in said.text
+    said = exported(qtbot, opened, lambda: opened.export(Form.LABELS, tmp_path / "alone.tsv"))
+    assert "Labels chosen on the Results page: judge only." in said.text
     assert (tmp_path / "alone.tsv").read_bytes() != (tmp_path / "labels.tsv").read_bytes()
 
 
@@ -75,8 +75,8 @@ def test_labels_alone_have_no_explanations_to_export(
 ) -> None:
     shutil.copy(two_runs, space.store_path)
     open_run(qtbot, page, 2)
-    error = problem_after(qtbot, page, lambda: page.export_explained(path=tmp_path / "never.tsv"))
-    assert "labels alone" in error.problem
+    error = problem_after(qtbot, page, lambda: page.export(Form.EXPLAINED, tmp_path / "never.tsv"))
+    assert "Run 2 has only labels" in error.problem
     assert table_of(page, "explanations").rowCount() == 0
 
 
@@ -84,9 +84,9 @@ def test_the_csv_has_the_labels_that_the_run_is_held_against(
     qtbot: QtBot, opened: ResultsPage, save: Save, demo_gold: Path, tmp_path: Path
 ) -> None:
     other = save("other.tsv", demo_gold.read_bytes().replace(b"\tboth_good\t", b"\tboth_bad\t"))
-    with qtbot.waitSignal(opened.workspace.gold_changed, timeout=10_000):
+    with qtbot.waitSignal(opened.workspace.gold_changed):
         opened.gold.open(other)
-    exported(qtbot, opened, lambda: opened.export_csv(path=tmp_path / "all.csv"))
+    exported(qtbot, opened, lambda: opened.export(Form.CSV, tmp_path / "all.csv"))
     with (tmp_path / "all.csv").open(encoding="utf-8", newline="") as file:
         labels = {row["human_preference"] for row in csv.DictReader(file)}
     assert "both_bad" in labels
@@ -98,17 +98,17 @@ def test_no_file_in_use_is_overwritten(
     qtbot: QtBot, opened: ResultsPage, save: Save, demo_gold: Path
 ) -> None:
     gold = save("chosen.tsv", demo_gold.read_bytes())
-    with qtbot.waitSignal(opened.workspace.gold_changed, timeout=10_000):
+    with qtbot.waitSignal(opened.workspace.gold_changed):
         opened.gold.open(gold)
     examples = save("examples.tsv", b"of the Judge page")
     FileChoice("labelled examples", "", opened).set_path(examples)
     click(opened.calibration.fit_button)
-    qtbot.waitUntil(lambda: opened.calibration.proposal is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: opened.calibration.proposal is not None)
     measured(qtbot, opened)
     for path in (demo_gold, gold, examples, opened.workspace.store_path):
         before = path.read_bytes()
         for act in (
-            lambda path=path: opened.export_csv(path=path),
+            lambda path=path: opened.export(Form.CSV, path),
             lambda path=path: opened.calibration.save(path),
             lambda path=path: opened.figures.files.save("accuracy", path),
         ):
@@ -119,25 +119,25 @@ def test_no_file_in_use_is_overwritten(
 def test_a_dataset_of_labels_has_those_of_people_and_of_the_judge_only_if_it_is_ticked(
     qtbot: QtBot, opened: ResultsPage, tmp_path: Path, demo_gold: Path
 ) -> None:
-    error = problem_after(qtbot, opened, lambda: opened.export_dataset(path=tmp_path / "none.tsv"))
-    assert "No label in run 1 is a person's" in error.problem
+    error = problem_after(qtbot, opened, lambda: opened.export(Form.DATASET, tmp_path / "none.tsv"))
+    assert "no human labels in run 1 to write" in error.problem
     gold = load_dataset(demo_gold)
     override(qtbot, opened, gold.ids[0], Preference.BOTH_BAD)
-    said = exported(qtbot, opened, lambda: opened.export_dataset(path=tmp_path / "labelled.json"))
-    assert "1 of 150 labels are people's, by" in said.text
+    said = exported(qtbot, opened, lambda: opened.export(Form.DATASET, tmp_path / "labelled.json"))
+    assert "1 of 150 labels are human ones, by" in said.text
     assert (said.role, "149 cells are empty" in said.text) == ("done", True)
     found = load_dataset(tmp_path / "labelled.json")
     assert found.labels("safety") == {gold.ids[0]: Preference.BOTH_BAD}
     assert found.texts("safety_preference_before").to_pylist() == gold.texts("safety_preference").to_pylist()
     opened.workspace.state.set_text("last/export", str(tmp_path))
-    dialog = dialog_of(opened, opened.export_dataset)
-    assert dialog.facts["Given or confirmed"].text().startswith("1 by ")
-    click(dialog.with_judge)
+    dialog = dialog_of(opened, Form.DATASET)
+    assert dialog.facts["Given or accepted"].text().startswith("1 by ")
+    dialog.with_judge.click()
     dialog.field.setText("all.parquet")
     said = exported(qtbot, opened, lambda: press_return(dialog))
-    assert "149 labels are of demo-judge, the judge, as asked" in said.text
+    assert "149 labels are of demo-judge, the judge, as requested" in said.text
     assert len(load_dataset(tmp_path / "all.parquet").labels("safety")) == 30
-    dialog = dialog_of(opened, opened.export_csv)
+    dialog = dialog_of(opened, Form.CSV)
     assert not dialog.with_judge.isVisible()
     dialog.reject()
 
@@ -146,18 +146,18 @@ def test_all_data_are_taken_as_labels_with_a_sentence_that_says_so(
     qtbot: QtBot, opened: ResultsPage, tmp_path: Path, demo_gold: Path
 ) -> None:
     override(qtbot, opened, load_dataset(demo_gold).ids[0], Preference.BOTH_BAD)
-    exported(qtbot, opened, lambda: opened.export_csv(path=tmp_path / "all.csv"))
-    with qtbot.waitSignal(opened.workspace.notice, timeout=10_000) as said:
+    exported(qtbot, opened, lambda: opened.export(Form.CSV, tmp_path / "all.csv"))
+    with qtbot.waitSignal(opened.workspace.notice) as said:
         open_labels(qtbot, opened, tmp_path / "all.csv")
-    assert "its human labels are those that people gave or confirmed (1 of 150" in said.args[0].text
+    assert "its human labels are those that annotators gave or accepted (1 of 150" in said.args[0].text
     assert "Against the human labels of all.csv" in opened.gold.status.text()
 
 
 # The dialog
 
 
-def dialog_of(page: ResultsPage, act: Callable[[], object]) -> ExportDialog:
-    act()
+def dialog_of(page: ResultsPage, form: Form) -> ExportDialog:
+    page.export(form)
     dialog = page.exporter.dialog
     assert dialog.isVisible()
     return dialog
@@ -172,14 +172,14 @@ def press_return(dialog: ExportDialog) -> None:
 
 
 def test_the_dialog_names_what_is_exported(opened: ResultsPage) -> None:
-    opened.weighing.controls["safety"].field.setValue(5)
-    opened.weighing.save_as("safety first")
-    dialog = dialog_of(opened, opened.export_report)
+    opened.weighted_scoring.controls["safety"].field.setValue(5)
+    opened.weighted_scoring.save_as("safety first")
+    dialog = dialog_of(opened, Form.REPORT)
     said = {title: shown.text() for title, shown in dialog.facts.items()}
     assert said["Run"].startswith("Run 1, made 20")
     assert (said["Dataset"], said["Model"]) == ("gold.tsv", "demo-judge")
     assert said["Items"] == "30 of 30 judged"
-    assert (said["Given by people"], said["Calibration"]) == ("nothing", "none")
+    assert (said["Given by annotators"], said["Calibration"]) == ("nothing", "none")
     assert said["Weights"] == "saved as “safety first”; tie threshold 0.5 points"
     assert said["Human labels"] == "gold.tsv, the run's own"
     assert "No technical problem in the" in dialog.health.text()
@@ -192,7 +192,7 @@ def test_a_submission_is_checked_against_the_dataset_as_the_run_read_it(
 ) -> None:
     judged_by_columns(space.store_path, foreign_gold(demo_gold, tmp_path))
     open_run(qtbot, page, 1)
-    said = exported(qtbot, page, lambda: page.export_labels(path=tmp_path / "labels.tsv"))
+    said = exported(qtbot, page, lambda: page.export(Form.LABELS, tmp_path / "labels.tsv"))
     assert "Checked against foreign.csv: it answers all 30 items completely." in said.text
 
 
@@ -200,7 +200,7 @@ def test_return_in_the_dialog_writes_where_it_says(
     qtbot: QtBot, opened: ResultsPage, tmp_path: Path, demo_gold: Path
 ) -> None:
     opened.workspace.state.set_text("last/export", str(tmp_path))
-    dialog = dialog_of(opened, opened.export_labels)
+    dialog = dialog_of(opened, Form.LABELS)
     assert dialog.path == tmp_path / "run-1-gold-demo-judge-labels.tsv"
     assert dialog.start.text() == "Export run 1"
     said = exported(qtbot, opened, lambda: press_return(dialog))
@@ -224,14 +224,14 @@ def test_what_was_written_whole_is_a_success_and_can_be_opened(
         return True
 
     monkeypatch.setattr(QDesktopServices, "openUrl", show)
-    said = exported(qtbot, opened, lambda: opened.export_labels(path=tmp_path / "a b.tsv"))
+    said = exported(qtbot, opened, lambda: opened.export(Form.LABELS, tmp_path / "a b.tsv"))
     assert (said.role, list(said.steps)) == ("done", ["Open", "Show in folder"])
     for step in said.steps.values():
         step()
     assert [Path(path) for path in shown] == [tmp_path / "a b.tsv", tmp_path]
     open_labels(qtbot, opened, few_labels)
     (tmp_path / "run-1-gold-demo-judge-figures").mkdir()  # is left alone
-    said = exported(qtbot, opened, lambda: opened.export_figures(folder=tmp_path))
+    said = exported(qtbot, opened, lambda: opened.export(Form.FIGURES, tmp_path))
     assert not list((tmp_path / "run-1-gold-demo-judge-figures").iterdir())
     assert len(list((tmp_path / "run-1-gold-demo-judge-figures-2").iterdir())) == 10
     assert list(said.steps) == ["Show in folder"]
@@ -245,7 +245,7 @@ def test_a_file_is_replaced_only_once_that_is_said(
     qtbot: QtBot, opened: ResultsPage, tmp_path: Path, save: Save
 ) -> None:
     there = save("there.tsv", b"mine")
-    dialog = dialog_of(opened, opened.export_labels)
+    dialog = dialog_of(opened, Form.LABELS)
     dialog.field.setText(str(there.with_suffix("")))  # the suffix is added
     press_return(dialog)
     qtbot.waitUntil(lambda: "is there already" in dialog.status.text())
@@ -260,7 +260,7 @@ def test_any_name_is_a_name_and_what_cannot_be_written_is_said_in_the_dialog(
     qtbot: QtBot, opened: ResultsPage, tmp_path: Path, demo_gold: Path
 ) -> None:
     opened.workspace.state.set_text("last/export", str(tmp_path))
-    dialog = dialog_of(opened, opened.export_labels)
+    dialog = dialog_of(opened, Form.LABELS)
     for written, name in (
         ("~notes of nobody", "~notes of nobody.tsv"),
         ("gpt-4.1", "gpt-4.1.tsv"),
@@ -286,13 +286,13 @@ def test_any_name_is_a_name_and_what_cannot_be_written_is_said_in_the_dialog(
 def test_the_dialog_writes_its_run_though_another_is_shown_meanwhile_which_has_its_own_weights(
     qtbot: QtBot, opened: ResultsPage, two_runs: Path, tmp_path: Path
 ) -> None:
-    opened.weighing.controls["safety"].field.setValue(5)
+    opened.weighted_scoring.controls["safety"].field.setValue(5)
     shutil.copy(two_runs, opened.workspace.store_path)
-    dialog = dialog_of(opened, opened.export_labels)
+    dialog = dialog_of(opened, Form.LABELS)
     assert dialog.windowTitle() == "Export run 1 (gold.tsv, demo-judge): submission for sub-task 1"
-    with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
+    with qtbot.waitSignal(opened.workspace.run_changed):
         opened.workspace.open_run(2)
-    exported(qtbot, opened, lambda: opened.export_json(path=tmp_path / "all.json"))  # right after
+    exported(qtbot, opened, lambda: opened.export(Form.JSON, tmp_path / "all.json"))  # right after
     assert json.loads((tmp_path / "all.json").read_bytes())["weighted_judge"]["from"] == "default"
     qtbot.waitUntil(lambda: opened.export_button.text() == "E&xport run 2")
     dialog.field.setText(str(tmp_path / "labels.tsv"))
@@ -305,7 +305,7 @@ def test_an_unfinished_run_is_exported_only_where_that_is_meant(
 ) -> None:
     judge(page.workspace.store_path, demo_gold, JudgeSettings(mode=Mode.LABELS, context=4096), items=4)
     open_run(qtbot, page, 2)
-    dialog = dialog_of(page, page.export_labels)
+    dialog = dialog_of(page, Form.LABELS)
     assert dialog.unfinished.isVisible()
     assert "26 items are missing in the file" in dialog.unfinished.text()
     assert dialog.start.text() == "Export the unfinished run 2"
@@ -321,7 +321,7 @@ def test_a_run_of_the_first_items_does_not_answer_its_dataset(
     part = replace(load_dataset(demo_gold).head(4), path=demo_gold)
     judge(page.workspace.store_path, demo_gold, JudgeSettings(mode=Mode.LABELS, context=4096), dataset=part)
     open_run(qtbot, page, 2)
-    said = exported(qtbot, page, lambda: page.export_labels(path=tmp_path / "part.tsv"))
+    said = exported(qtbot, page, lambda: page.export(Form.LABELS, tmp_path / "part.tsv"))
     assert "ids missing (26 of 30)" in said.text
 
 
@@ -330,9 +330,9 @@ def test_a_judge_that_did_not_judge_is_named_before_and_after_an_export(
 ) -> None:
     run = opened.workspace.run
     assert run is not None
-    symptom = Symptom(Sign.ONE_LABEL, {"A": 1.0}, 0.9, True, "100 % of all labels are “A”.", Remedy("Stop."))
+    symptom = Symptom(Sign.ONE_LABEL, {"A": 1.0}, 0.9, True, "100 % of all labels are “A”.", Hint("Stop."))
     opened.workspace.run = replace(run, health=Health(30, True, (symptom,)))
-    dialog = dialog_of(opened, opened.export_labels)
+    dialog = dialog_of(opened, Form.LABELS)
     assert dialog.health.text().startswith("The model does not judge: do not use its labels.")
     assert "100 % of all labels" in dialog.health.text()
     assert dialog.health.property("role") == "bad"
@@ -346,19 +346,19 @@ def test_a_judge_that_did_not_judge_is_named_before_and_after_an_export(
 def test_csv_json_and_report_are_written_and_name_where_weights_come_from(
     qtbot: QtBot, opened: ResultsPage, few_labels: Path, tmp_path: Path
 ) -> None:
-    exported(qtbot, opened, lambda: opened.export_csv(path=tmp_path / "all.csv"))
+    exported(qtbot, opened, lambda: opened.export(Form.CSV, tmp_path / "all.csv"))
     assert (tmp_path / "all.csv").read_bytes().count(b"\n") > 150
-    exported(qtbot, opened, lambda: opened.export_json(path=tmp_path / "default.json"))
+    exported(qtbot, opened, lambda: opened.export(Form.JSON, tmp_path / "default.json"))
     written = json.loads((tmp_path / "default.json").read_bytes())
     assert [item["other_columns"] for item in written["items"]] == [{}] * 30
     assert written["weighted_judge"]["from"] == "default"
-    opened.weighing.controls["safety"].field.setValue(5)
-    opened.weighing.save_as("<i>safety")
-    exported(qtbot, opened, lambda: opened.export_json(path=tmp_path / "all.json"))
+    opened.weighted_scoring.controls["safety"].field.setValue(5)
+    opened.weighted_scoring.save_as("<i>safety")
+    exported(qtbot, opened, lambda: opened.export(Form.JSON, tmp_path / "all.json"))
     weights = json.loads((tmp_path / "all.json").read_bytes())["weighted_judge"]
     assert (weights["weights"]["safety"], weights["from"]) == (5, "saved as “<i>safety”")
     open_labels(qtbot, opened, few_labels)
-    exported(qtbot, opened, lambda: opened.export_report(path=tmp_path / "report.html"))
+    exported(qtbot, opened, lambda: opened.export(Form.REPORT, tmp_path / "report.html"))
     assert "saved as “&lt;i&gt;safety”" in (tmp_path / "report.html").read_text("utf-8")
 
 
@@ -370,11 +370,11 @@ def test_an_opened_submission_is_named_as_one(
     with RunStore(page.workspace.store_path) as store:
         open_submission(part, load_dataset(demo_gold), store)
     open_run(qtbot, page, 2)
-    dialog = dialog_of(page, page.export_labels)
+    dialog = dialog_of(page, Form.LABELS)
     assert dialog.facts["Submission"].text() == "part.tsv"
-    assert "the submission lacks them" in dialog.unfinished.text()
+    assert "missing in the submission" in dialog.unfinished.text()
     assert dialog.start.text() == "Export the incomplete submission"
     dialog.field.setText(str(part.with_name("again.tsv")))
     said = exported(qtbot, page, lambda: press_return(dialog))
     assert "Submission part.tsv of gold.tsv; calibration: none." in said.text
-    assert "answers 28 of the 30 items" in doubts(page)
+    assert "has predictions for 28 of the 30 items" in doubts(page)

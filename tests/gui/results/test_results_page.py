@@ -1,4 +1,4 @@
-"""The Results page: scores of a real run, overrides, foreign text, use without a mouse."""
+"""The Results page: scores of a real run, overrides, foreign text, use without a mouse, model measures."""
 
 import re
 import shutil
@@ -18,24 +18,32 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.records import JUDGE_ALONE, new_review
 from engine.core.items import Preference
-from engine.core.judgments import Explanation, JudgmentKey, NewReview
-from engine.core.label_sources import JUDGE_ALONE
-from engine.core.settings import JudgeSettings, Mode
-from engine.core.value_tables import Table
+from engine.core.judgments import Explanation, JudgmentKey
+from engine.core.tables import Table
 from engine.data.dataset import load_dataset
-from engine.decisions.run_results import load_results
-from engine.measure.evaluation import evaluate
-from engine.measure.matching import match
-from engine.measure.systems import system_of_run
-from engine.report.measure_tables import accuracy_table, explanation_table
+from engine.metrics.evaluation import evaluate
+from engine.metrics.matching import match, system_of_run
+from engine.report.accuracy import accuracy_table
+from engine.report.evaluation import explanation_table
+from engine.results.run_results import load_results
+from engine.settings.rows import JudgeSettings, Mode
 from engine.store.run_store import RunStore
+from engine.system.paths import demo_model
+from gui.results.export_jobs import Form
 from gui.results.results_page import ResultsPage
-from gui.results.score_jobs import measure_labels
-from gui.work.open_run import UnderWay
-from gui.work.rewriter import Rewriter
-from gui.work.workspace import Workspace
+from gui.results.score_jobs import ModelMeasure, Scores, measure_labels
+from gui.results.scores_panel import MeasureModelDialog
+from gui.runs.runs_table import MODE, RunsTableModel
+from gui.widgets.text_views import SheetView
+from gui.workspace.open_run import UnderWay
+from gui.workspace.page import RunPicker
+from gui.workspace.rewriter import Rewriter
+from gui.workspace.workspace import Workspace
+from tests.commands import ROOT
 from tests.gui.jobs import done
+from tests.gui.labels import text_of
 from tests.gui.results.steps import (
     Save,
     click,
@@ -48,7 +56,10 @@ from tests.gui.results.steps import (
     problem_after,
     table_of,
 )
-from tests.judged import stored_run
+from tests.judged import run_of_copies, stored_run
+from tests.steps import judge_in_methods
+
+pytestmark = pytest.mark.usefixtures("demo_tried")
 
 HOSTILE_ID = "<img src=x> <|eot_id|> \u202etxt"
 
@@ -82,7 +93,7 @@ def test_the_tables_are_those_of_the_engine(
 
 def test_a_hidden_page_measures_when_it_is_entered(qtbot: QtBot, page: ResultsPage) -> None:
     page.hide()
-    with qtbot.waitSignals([page.workspace.run_changed, page.can_export_changed], timeout=10_000):
+    with qtbot.waitSignals([page.workspace.run_changed, page.can_export_changed]):
         page.workspace.open_run(1)
     assert page.measurer.scores is None
     page.show()
@@ -100,14 +111,14 @@ def test_a_lost_dataset_leaves_what_the_run_says_by_itself(
     db.close()
     open_run(qtbot, page, 2)
     assert "choose a labelled dataset" in in_short(page)
-    assert "gone.tsv is not there any more" in page.gold.status.text()
+    assert "gone.tsv is missing or has changed" in page.gold.status.text()
     assert table_of(page, "labels_given").rowCount() == 5
-    assert "nothing to report" in problem_after(qtbot, page, page.export_report).problem
+    assert "nothing to report" in problem_after(qtbot, page, lambda: page.export(Form.REPORT)).problem
     space.open_gold(demo_gold)
-    qtbot.waitUntil(lambda: table_of(page, "accuracy").rowCount() == 6, timeout=10_000)
+    qtbot.waitUntil(lambda: table_of(page, "accuracy").rowCount() == 6)
     assert "run 2 lacks 27 items of gold.tsv, not scored" in doubts(page)
     click(page.gold.own)
-    qtbot.waitUntil(lambda: table_of(page, "accuracy").rowCount() == 0, timeout=10_000)
+    qtbot.waitUntil(lambda: table_of(page, "accuracy").rowCount() == 0)
 
 
 def test_labels_of_other_items_are_refused_with_the_next_step(
@@ -115,7 +126,7 @@ def test_labels_of_other_items_are_refused_with_the_next_step(
 ) -> None:
     other = save("<b>other.tsv", b"id\tinstruction\toutput_a\toutput_b\tsafety_preference\nx\ti\ta\tb\tA\n")
     opened.workspace.open_gold(other)
-    qtbot.waitUntil(lambda: "no id in common" in doubts(opened), timeout=10_000)
+    qtbot.waitUntil(lambda: "no id in common" in doubts(opened))
     assert "Choose labels…" in doubts(opened)
     assert table_of(opened, "labels_given").rowCount() == 5
     assert opened.gold.status.text() == "Against the human labels of <b>other.tsv, chosen on Results"
@@ -125,12 +136,12 @@ def test_labels_of_other_items_are_refused_with_the_next_step(
 def test_what_was_stopped_goes_on(qtbot: QtBot, page: ResultsPage) -> None:
     page.measurer.progress.connect(lambda event: page.measurer.cancel() if event else None)
     page.workspace.open_run(1)
-    qtbot.waitUntil(page.stopped.isVisible, timeout=10_000)
+    qtbot.waitUntil(page.stopped.isVisible)
     assert table_of(page, "accuracy").rowCount() == 0  # nothing is known yet
     page.measurer.progress.disconnect()
     page.measurer.progress.connect(lambda event: page.measurer.cancel() if event and event.total else None)
     page.entered()
-    qtbot.waitUntil(page.scores.go_on_button.isVisible, timeout=10_000)
+    qtbot.waitUntil(page.scores.go_on_button.isVisible)
     qtbot.waitUntil(lambda: not page.measurer.busy)
     assert table_of(page, "accuracy").rowCount() == 6
     page.measurer.progress.disconnect()
@@ -146,11 +157,10 @@ def test_a_model_that_does_not_judge_is_named_before_everything_else(
     gold = load_dataset(demo_gold)
     columns = {"safety": [unsure] * len(gold), "relevance": [unsure] * len(gold)}
     stored = stored_run(page.workspace.store_path.parent, gold, columns, dataset_path=demo_gold)
-    assert stored.results is not None
     open_run(qtbot, page, stored.results.run.id)
     caveats = doubts(page).splitlines()
-    assert caveats[0] == "The model does not judge: do not use its labels. In what it gave for 30 items:"
-    assert caveats[1].startswith("- The four labels hold 25.0 % of the probability on all criteria")
+    assert caveats[0] == "The model does not judge: do not use its labels. In its answers for 30 items:"
+    assert caveats[1].startswith("- The answer mass on all criteria is 25.0 %")
     assert "No technical problem" not in in_short(page)
 
 
@@ -158,12 +168,12 @@ def test_another_run_does_not_show_the_scores_of_the_last(
     qtbot: QtBot, opened: ResultsPage, two_runs: Path
 ) -> None:
     before = opened.measurer.scores
-    with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
+    with qtbot.waitSignal(opened.workspace.run_changed):
         opened.workspace.read_run_again()
     measured(qtbot, opened)
     assert opened.measurer.scores is before  # of the same run
     shutil.copy(two_runs, opened.workspace.store_path)
-    with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
+    with qtbot.waitSignal(opened.workspace.run_changed):
         opened.workspace.open_run(2)
     qtbot.waitUntil(lambda: table_of(opened, "explanations").rowCount() == 0)
     measured(qtbot, opened)
@@ -194,13 +204,12 @@ def test_scores_follow_overrides_and_the_model_alone_does_not(qtbot: QtBot, open
     assert not opened.whose.isEnabled()
     before = table_of(opened, "accuracy").as_text()
     results = opened.workspace.run.results if opened.workspace.run else None
-    assert results is not None
     judgment = results.judgments["safety"][0]
     other = Preference.A if results.label(judgment) is not Preference.A else Preference.B
     override(qtbot, opened, judgment.item_id, other)
     measured(qtbot, opened)
     assert table_of(opened, "accuracy").as_text() != before
-    assert "1 label of these items is a person's" in doubts(opened)
+    assert "1 label of these items is a human override; the scores include it" in doubts(opened)
     opened.whose.box.setFocus()
     QTest.keyClicks(opened.whose.box, "Judge")
     assert opened.whose.source == JUDGE_ALONE
@@ -216,7 +225,7 @@ def test_other_labels_in_the_same_file_are_measured_anew(
 ) -> None:
     tables = []
     for data in (demo_gold.read_bytes(), demo_gold.read_bytes().replace(b"\tboth_good\t", b"\tA\t")):
-        with qtbot.waitSignal(opened.workspace.gold_changed, timeout=10_000):
+        with qtbot.waitSignal(opened.workspace.gold_changed):
             opened.gold.open(save("labels.tsv", data))
         measured(qtbot, opened)
         tables.append(table_of(opened, "accuracy").as_text())
@@ -226,10 +235,9 @@ def test_other_labels_in_the_same_file_are_measured_anew(
 def test_explanations_written_again_are_measured_anew(
     qtbot: QtBot, opened: ResultsPage, demo_gold: Path
 ) -> None:
-    with qtbot.waitSignal(opened.workspace.gold_changed, timeout=10_000):
+    with qtbot.waitSignal(opened.workspace.gold_changed):
         opened.gold.open(demo_gold)  # stays the same while the run is read again
     run = opened.workspace.run
-    assert run is not None
     item = run.results.judged[0]
     judgment = run.results.judgments["safety"][0]
     other = Preference.A if run.results.label(judgment) is not Preference.A else Preference.B
@@ -239,7 +247,7 @@ def test_explanations_written_again_are_measured_anew(
     with RunStore(opened.workspace.store_path) as store:
         store.add_rewritten(1, {item.position: {"safety": Explanation("Words of no other kind.", other)}})
         store.describe(1, {**store.run(1).manifest, "rewritten": [{"explanations": 1}]})
-    with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
+    with qtbot.waitSignal(opened.workspace.run_changed):
         opened.workspace.read_run_again()
     measured(qtbot, opened)
     assert table_of(opened, "explanations").as_text() != before
@@ -252,7 +260,7 @@ def test_a_run_under_way_is_not_no_run(qtbot: QtBot, page: ResultsPage) -> None:
     page.workspace.tell_judging(UnderWay(1, 94, 240))
     assert page._empty_title.text() == "Run 1 is being judged (94 of 240)"
     assert not page.judge_button.isVisible()
-    with qtbot.waitSignal(page.workspace.run_changed, timeout=10_000):
+    with qtbot.waitSignal(page.workspace.run_changed):
         click(page.so_far_button)
     page.workspace.tell_judging(None)
     assert page._empty_title.text() == "No run yet"
@@ -266,9 +274,9 @@ def test_a_part_of_a_run_says_so_and_can_be_read_again(
     open_run(qtbot, page, run)
     assert page.snapshot.isVisible()
     assert "of 30 items" in page.snapshot.text.text()
-    with qtbot.waitSignal(space.run_changed, timeout=10_000):
+    with qtbot.waitSignal(space.run_changed):
         click(page.snapshot.again_button)
-    with qtbot.waitSignal(space.run_changed, timeout=10_000):
+    with qtbot.waitSignal(space.run_changed):
         space.open_run(1)
     assert not page.snapshot.isVisible()
 
@@ -288,14 +296,14 @@ def test_no_key_of_a_tab_is_another_s_or_a_menu_s(opened: ResultsPage) -> None:
 @pytest.mark.slow
 def test_no_two_tables_are_called_alike(qtbot: QtBot, opened: ResultsPage) -> None:
     opened.calibration.fit_button.click()
-    qtbot.waitUntil(lambda: opened.calibration.sheet.section("quality") is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: opened.calibration.sheet.section("quality") is not None)
     names = [view.accessibleName() for view in opened.findChildren(QTableView)]
     assert len(names) > 10
     assert sorted(names) == sorted(set(names))
     assert {
         "Accuracy",
         "Before and after calibration, table 1 of 2",
-        "What was fitted, table 2 of 2: looked at beside",
+        "What was fitted, table 2 of 2: additional feature",
     } <= set(names)
 
 
@@ -332,20 +340,19 @@ def test_people_have_intervals_also_where_the_dataset_has_no_human_labels(
     qtbot: QtBot, opened: ResultsPage
 ) -> None:
     space = opened.workspace
-    assert space.run is not None
     for judged in space.run.results.judged[:12]:
         for author in ("Ada", "Ben"):
-            said = NewReview(judged.item_id, author, confirmed={"safety": Preference.A})
+            said = new_review(judged.item_id, author, confirmed={"safety": Preference.A})
             with qtbot.waitSignal(space.reviewed):
-                space.review(said)
+                space.say(said)
     results = space.run.results
     alone = done(measure_labels(results, None, own=space.run.dataset))
-    [people] = [section for section in alone.sheet.sections if section.key == "people"]
-    [table] = people.parts
+    [annotators] = [section for section in alone.sheet.sections if section.key == "people"]
+    [table] = annotators.parts
     assert isinstance(table, Table)
     assert table.texts()[0][:3] == ["safety", "2", "12"]
     assert re.fullmatch(r"100\.0 \([\d.]+ to 100\.0\)", table.texts()[0][3])
-    without = done(measure_labels(results, None, [alone]))
+    without = done(measure_labels(results, None, known=[alone]))
     assert without.own is None
 
 
@@ -353,12 +360,12 @@ def test_people_among_themselves_stand_beside_the_judge_at_once(qtbot: QtBot, op
     assert table_of(opened, "pairs").rowCount() == 0
     before = opened.measurer.scores
     for author, label in (("Ada", Preference.A), ("W" * 255, Preference.B)):
-        new = NewReview("1", author, confirmed={"safety": label})
+        new = new_review("1", author, confirmed={"safety": label})
         with qtbot.waitSignal(opened.workspace.reviewed):
-            opened.workspace.review(new)
+            opened.workspace.say(new)
     measured(qtbot, opened)
-    people = table_of(opened, "people").as_text().split("\n")
-    assert people[1] == "safety\t2\t1\t0.0\t0.00\t0.00"
+    annotators = table_of(opened, "people").as_text().split("\n")
+    assert annotators[1] == "safety\t2\t1\t0.0\t0.00\t0.00"
     shown = table_of(opened, "people")
     view = next(each for each in opened.findChildren(QTableView) if each.model() is shown)
     with qtbot.waitSignal(opened.workspace.listing_wanted) as wanted:
@@ -366,17 +373,133 @@ def test_people_among_themselves_stand_beside_the_judge_at_once(qtbot: QtBot, op
         view.setCurrentIndex(view.model().index(0, 3))
         qtbot.keyClick(view, Qt.Key.Key_Return)
     [asked] = wanted.args
-    assert (asked.words, asked.filters.criterion) == ("people differ on safety", "safety")
+    assert (asked.words, asked.filters.criterion) == ("annotators disagree on safety", "safety")
     assert asked.filters.ids == {"1"}
     pairs = table_of(opened, "pairs").as_text()
     assert f"Ada\t{'W' * 20}…\tsafety\t1\t0.0\t" in pairs
     assert "\tthe judge\t" in pairs
     assert "\tthe human labels\t" in pairs
-    assert "safety\teach in turn\t2\t0\t0.0\t50.0\t50.0" in table_of(opened, "others").as_text()
+    assert "safety\tall, in turn\t2\t0\t0.0\t50.0\t50.0" in table_of(opened, "others").as_text()
     after = opened.measurer.scores
-    assert before is not None
-    assert after is not None
-    assert before.evaluation is not None
-    assert after.evaluation is not None
     assert after.evaluation.labels is before.evaluation.labels  # nothing is measured again
     assert after.explained
+
+
+def keys(scores: Scores) -> list[str]:
+    return [section.key for section in scores.sheet.sections]
+
+
+def test_scores_of_a_run_of_copies_say_what_is_wrong_with_its_judge(tmp_path: Path) -> None:
+    audited, perturbations = run_of_copies(tmp_path)
+    assert audited.results is not None
+    held = done(measure_labels(audited.results, perturbations))
+    alone = done(measure_labels(audited.results, None, own=perturbations))
+    unknown = done(measure_labels(audited.results, None))
+    assert [keys(scores).count("audit") for scores in (held, alone, unknown)] == [1, 1, 0]
+
+
+@pytest.mark.parametrize("percent", [100, 150])
+def test_no_line_of_the_table_is_cut(qtbot: QtBot, tmp_path: Path, percent: int) -> None:
+    audited, perturbations = run_of_copies(tmp_path)
+    assert audited.results is not None
+    sheet = SheetView()
+    qtbot.addWidget(sheet)
+    font = sheet.font()
+    font.setPointSizeF(font.pointSizeF() * percent / 100)
+    sheet.setFont(font)
+    sheet.resize(1080, 640)
+    sheet.show()
+    sheet.show_sheet(done(measure_labels(audited.results, perturbations)).sheet)
+    section = sheet.section("audit")
+    [view] = section.findChildren(QTableView)
+    model = view.model()
+    for column in range(model.columnCount()):
+        texts = [str(model.index(row, column).data()) for row in range(model.rowCount())]
+        assert max(map(view.fontMetrics().horizontalAdvance, texts)) < view.columnWidth(column)
+    assert view.horizontalScrollBar().maximum() == 0
+
+
+@pytest.mark.slow
+def test_what_each_way_alone_would_have_said_stands_in_a_table_and_lists_say_how_a_run_was_asked(
+    qtbot: QtBot, space: Workspace, page: ResultsPage, demo_gold: Path
+) -> None:
+    judge_in_methods(demo_gold, space.store_path)
+    open_run(qtbot, page, 2)
+    assert "By elicitation method" in text_of(page.scores)
+    assert "Elicitation: label tokens, pointwise yes/no, pointwise grade." in in_short(page)
+    methods = table_of(page, "ways")
+    first = [methods.index(row, 0).data() for row in range(methods.rowCount())]
+    assert first == ["All combined", "Label tokens", "Pointwise yes/no", "Pointwise grade"]
+    with RunStore(space.store_path) as store:
+        runs = store.runs()
+    table = RunsTableModel()
+    table.show_runs(runs, {})
+    cells = [table.index(row, MODE) for row in range(2)]
+    assert [cell.data() for cell in cells] == ["explain", "labels, 3 methods"]
+    tips = [str(cell.data(Qt.ItemDataRole.ToolTipRole)) for cell in cells]
+    assert ["Elicitation methods" in tip for tip in tips] == [False, True]
+    picker = RunPicker(space)
+    qtbot.addWidget(picker)
+    with qtbot.waitSignal(space.runs_changed):
+        space.refresh_runs()
+    entries = [str(picker.itemData(place, Qt.ItemDataRole.ToolTipRole)) for place in range(2)]
+    assert (
+        sum(
+            "Elicitation methods: label tokens, pointwise yes/no, pointwise grade" in entry
+            for entry in entries
+        )
+        == 1
+    )
+
+
+def test_a_run_of_letters_alone_has_no_such_table(opened: ResultsPage) -> None:
+    assert "By elicitation method" not in text_of(opened.scores)
+    assert "asked by" not in in_short(opened)
+
+
+ENCODER = ROOT / "tests" / "encoders" / "roberta.gguf"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("measure", "file", "column"),
+    [
+        (ModelMeasure.BERTSCORE, ENCODER, 4),
+        pytest.param(ModelMeasure.AGREEMENT, demo_model(), 5, marks=pytest.mark.apart),
+    ],
+)
+def test_a_model_fills_its_column(
+    qtbot: QtBot,
+    page: ResultsPage,
+    demo_tried: None,
+    save: Save,
+    demo_gold: Path,
+    measure: ModelMeasure,
+    file: Path,
+    column: int,
+) -> None:
+    few = save("few.tsv", b"\n".join(demo_gold.read_bytes().split(b"\n")[:2]))
+    page.workspace.open_gold(few)
+    qtbot.waitUntil(lambda: page.workspace.has_chosen_gold)
+    opened = open_run(qtbot, page, 1)
+    click(opened.scores.model_buttons[measure])
+    dialog = opened.findChild(MeasureModelDialog)
+    assert isinstance(dialog, MeasureModelDialog)
+    dialog.choose(file)
+    qtbot.waitUntil(dialog.start.isEnabled)
+    click(dialog.start)
+    table = table_of(opened, "explanations")
+    qtbot.waitUntil(lambda: table.index(0, column).data() not in {"-", None})
+    assert opened.workspace.state.recent(
+        "encoders" if measure is ModelMeasure.BERTSCORE else "agreement-models"
+    )
+
+
+def test_a_file_that_cannot_measure_is_refused_in_the_dialog(
+    qtbot: QtBot, opened: ResultsPage, save: Save
+) -> None:
+    dialog = MeasureModelDialog(ModelMeasure.BERTSCORE, opened.workspace)
+    qtbot.addWidget(dialog)
+    dialog.choose(save("<b>x.gguf", b"not a model"))
+    qtbot.waitUntil(lambda: "<b>x.gguf" in dialog.status.text())
+    assert not dialog.start.isEnabled()

@@ -6,10 +6,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from gui.review.review_page import ReviewPage
-from gui.work.rewriter import Rewriter
-from gui.work.workspace import Workspace
-from tests.gui.review.steps import Open
+from gui.workspace.workspace import Workspace
+from tests.gui.review.steps import Open, Page
 
 
 @pytest.fixture
@@ -23,12 +21,9 @@ def store(demo_store: Path, workspace: Workspace) -> Path:
 def open_page(qtbot: QtBot, workspace: Workspace) -> Open:
     """Opens run 1 on a page that is shown, and waits for its first item."""
 
-    def open_page() -> ReviewPage:
+    def open_page() -> Page:
         workspace.set_author(workspace.state.text("author") or "Ada")
-        page = ReviewPage(workspace, Rewriter(workspace))
-        qtbot.addWidget(page)
-        page.resize(1180, 640)
-        page.show()
+        page = Page(qtbot, workspace)
         workspace.open_run(1)
         qtbot.waitUntil(lambda: bool(page.desk.card.badge.text))
         return page
@@ -37,5 +32,5 @@ def open_page(qtbot: QtBot, workspace: Workspace) -> Open:
 
 
 @pytest.fixture
-def page(store: Path, open_page: Open) -> ReviewPage:
+def page(store: Path, open_page: Open) -> Page:
     return open_page()

@@ -3,56 +3,47 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QComboBox, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from engine.calibrate.panel import items_of, make_panel
-from engine.core.cancel import CancelToken
-from engine.core.items import Prediction
-from engine.core.judgments import JudgmentKey, Override
-from engine.core.label_sources import Whose
+from engine.annotations.effective import Reviews
+from engine.annotations.records import Annotation, LabelSourceKind, ListOrder, WantedItems
+from engine.calibration.jury import items_of, make_jury
+from engine.core.events import CancelToken
+from engine.core.items import Prediction, Preference
+from engine.core.judgments import JudgmentKey
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings, MachineSettings, Mode
-from engine.data.dataset import load_dataset
-from engine.decisions.run_results import submission_of
-from engine.gguf.judge_file import read_model_file
-from engine.judge.plan import RunPlan, open_model
-from engine.judge.run import run_judging
-from engine.loading.checked_model import CheckedModel
-from engine.measure.systems import System, open_system
+from engine.data.dataset import Dataset, load_dataset
+from engine.judging.plan import RunPlan, open_model
+from engine.judging.run import run_judging
+from engine.metrics.matching import System, open_system
+from engine.models.checked_model import CheckedModel
+from engine.models.model_file import read_model_file
+from engine.results.run_results import load_reviews, submission_of
+from engine.settings.rows import JudgeSettings, MachineSettings, Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
+from gui.review.note_line import NoteDialog
+from gui.review.review_jobs import Review
 from gui.review.review_page import ReviewPage
-from gui.work.rewriter import Rewriter
+from gui.workspace.open_run import OpenRun
+from gui.workspace.rewriter import Rewriter
+from gui.workspace.workspace import Workspace
 
-Open = Callable[[], ReviewPage]
 A_WHILE = 60_000
 HOSTILE = '<b>x</b><img src="a.png"> <|eot_id|> \u202eabc'
+KEYS = dict(zip(Preference, "ABGX", strict=True))
 
 
 def current(page: ReviewPage) -> str:
+    """The id of the chosen item."""
     item = page.list.current
     assert item is not None
     return item.item_id
-
-
-def overrides(store: Path) -> Sequence[Override]:
-    with RunStore(store) as opened:
-        return opened.overrides(1)
-
-
-def wanted_elsewhere(qtbot: QtBot, page: ReviewPage, item_id: str, criterion: str) -> ReviewPage:
-    """The page as it is opened another time, because another page wants a judgment of its run shown."""
-    page.hide()
-    again = ReviewPage(page.workspace, Rewriter(page.workspace))
-    qtbot.addWidget(again)
-    page.workspace.review_wanted.emit(JudgmentKey(item_id, criterion))
-    again.show()
-    qtbot.waitUntil(lambda: bool(again.desk.card.badge.text))
-    return again
 
 
 def press(qtbot: QtBot, page: QWidget, keys: str) -> None:
@@ -64,18 +55,186 @@ def save(qtbot: QtBot, field: QWidget) -> None:
     qtbot.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
 
 
-def wait_for_override(qtbot: QtBot, page: ReviewPage, act: Callable[[], object]) -> None:
-    with qtbot.waitSignal(page.workspace.overrides_changed):
-        act()
-    # The list hears of it a moment later.
-    qtbot.waitUntil(lambda: not page.workspace.threads.busy(page.list._reading._lane))
+class Page(ReviewPage):
+    """The Review page, what a person does on it, and waiting for what comes of it."""
+
+    def __init__(self, qtbot: QtBot, workspace: Workspace, shown: bool = True) -> None:
+        super().__init__(workspace, Rewriter(workspace))
+        self.qtbot, self.until, self.signal = qtbot, qtbot.waitUntil, qtbot.waitSignal
+        qtbot.addWidget(self)
+        self.resize(1180, 640)
+        self.setVisible(shown)
+
+    @property
+    def store(self) -> Path:
+        return self.workspace.store_path
+
+    @property
+    def item(self) -> str:
+        return current(self)
+
+    @property
+    def run(self) -> OpenRun:
+        run = self.workspace.run
+        assert run is not None
+        return run
+
+    @property
+    def dataset(self) -> Dataset:
+        dataset = self.run.dataset
+        assert dataset is not None
+        return dataset
+
+    @property
+    def review(self) -> Review:
+        review = self.list.review
+        assert review is not None
+        return review
+
+    @property
+    def overrides(self) -> Sequence[Annotation]:
+        """What the store has of run 1."""
+        return list(self.reviews.overrides)
+
+    @property
+    def reviews(self) -> Reviews:
+        """What people have said of run 1, as the store has it."""
+        with RunStore(self.store) as opened:
+            return load_reviews(opened, 1)
+
+    def press(self, keys: str) -> None:
+        press(self.qtbot, self, keys)
+
+    def confirm(self) -> None:
+        """Press Enter, and wait for nothing."""
+        self.qtbot.keyClick(self, Qt.Key.Key_Return)
+
+    def enter(self) -> None:
+        self.saying(self.confirm)
+
+    def say(self, keys: str) -> None:
+        """Press keys that change what people say, and wait until the window knows."""
+        self.saying(lambda: self.press(keys))
+
+    def saying(self, act: Callable[[], object]) -> None:
+        with self.signal(self.workspace.reviewed):
+            act()
+        self.wait_for_list()
+
+    def override(self, keys: str) -> None:
+        """Press keys that override a label, and wait until the store has it."""
+        self.overriding(lambda: self.press(keys))
+
+    def overriding(self, act: Callable[[], object]) -> None:
+        with self.signal(self.workspace.overrides_changed):
+            act()
+        self.wait_for_list()
+
+    def wait_for_list(self) -> None:
+        """The list hears of what was said a moment later."""
+        self.until(lambda: not self.workspace.threads.busy(self.list._reading._thread_name))
+
+    def listing(self, act: Callable[[], object]) -> None:
+        """Do what makes the list anew, and wait for it."""
+        with self.signal(self.list.listed):
+            act()
+
+    def list_wanted(self, wanted: WantedItems) -> None:
+        """Let another page want items listed, and wait for them."""
+        self.listing(lambda: self.workspace.listing_wanted.emit(wanted))
+
+    def open_run(self, run_id: int) -> None:
+        with self.signal(self.workspace.run_changed):
+            self.workspace.open_run(run_id)
+
+    def left(self) -> None:
+        """It is left as at the end of the program, which keeps how it was."""
+        self.keep_layout()
+        self.hide()
+
+    def save(self, field: QWidget) -> None:
+        save(self.qtbot, field)
+
+    def write(self, text: str) -> QPlainTextEdit:
+        """Open the editor of an explanation and put a text into it; the field."""
+        self.press("E")
+        self.desk.card.editor.field.setPlainText(text)
+        return self.desk.card.editor.field
+
+    def explain(self, text: str) -> None:
+        field = self.write(text)
+        self.overriding(lambda: self.save(field))
+
+    def activate(self) -> None:
+        """Let the keys come here, after a dialog."""
+        self.activateWindow()
+        self.until(self.isActiveWindow)
+
+    def note(self) -> NoteDialog:
+        """Open the dialog of the item's note."""
+        self.press("N")
+        dialog = self.reviewer.note.dialog
+        assert dialog is not None
+        self.until(dialog.isActiveWindow)
+        return dialog
+
+    def hears(self, text: str) -> Any:
+        """Wait until the status bar says it."""
+        return self.signal(self.workspace.note, check_params_cb=lambda said: text in said)
+
+    def cell(self, item_id: str, column: int, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        row = self.list.table.row_of(item_id)
+        assert row is not None
+        return self.list.table.index(row, column).data(role)
+
+    def told(self) -> list[str]:
+        """What the status bar says from now on."""
+        notes: list[str] = []
+        self.workspace.note.connect(notes.append)
+        return notes
 
 
-def open_panel(qtbot: QtBot, page: ReviewPage, store_path: Path, exchanged: bool = False) -> int:
+Open = Callable[[], Page]
+
+
+def pick(box: QComboBox, data: str | None) -> None:
+    """Choose an entry of a box, as a person does."""
+    box.setCurrentIndex(box.findData(data))
+    assert box.currentData() == data
+    box.activated.emit(box.currentIndex())
+
+
+def choose_criterion(page: Page, criterion: str, order: ListOrder = ListOrder.DATASET) -> None:
+    box = page.list.filters.criterion
+    box.setCurrentIndex(box.findData(criterion))
+    page.list.filters.choose_order(order)
+    page.until(lambda: not page.list._listing.busy)
+
+
+def add_run(store: Path) -> int:
+    """Another run of the same items; its id."""
+    with RunStore(store) as opened:
+        made = opened.run(1)
+        with opened.begin(made.identity, fresh=True) as second:
+            opened.add(second.id, list(opened.judged(1)))
+        return second.id
+
+
+def wanted_elsewhere(page: Page, item_id: str, criterion: str) -> Page:
+    """The page as it is opened another time, because another page wants a judgment of its run shown."""
+    page.hide()
+    again = Page(page.qtbot, page.workspace, shown=False)
+    page.workspace.review_wanted.emit(JudgmentKey(item_id, criterion))
+    again.show()
+    again.until(lambda: bool(again.desk.card.badge.text))
+    return again
+
+
+def open_panel(qtbot: QtBot, page: ReviewPage, exchanged: bool = False) -> int:
     """Keep a panel of run 1 and a submission with the same labels and open it; its number. `exchanged`: of
     labels for the other response.
     """
-    run = open_system("1", store_path, Whose.JUDGE)
+    run = open_system("1", page.workspace.store_path, LabelSourceKind.JUDGE)
     assert run.results is not None
     made = submission_of(run.results)
     if exchanged:
@@ -90,8 +249,8 @@ def open_panel(qtbot: QtBot, page: ReviewPage, store_path: Path, exchanged: bool
             for row in made.rows
         )
         made = replace(made, rows=rows)
-    panel = make_panel([run, System("other.tsv", made)], items_of([run], None))
-    with RunStore(store_path) as store:
+    panel = make_jury([run, System("other.tsv", made)], items_of([run], None))
+    with RunStore(page.workspace.store_path) as store:
         run_id = panel.keep(store).id
     page.workspace.open_run(run_id)
     qtbot.waitUntil(lambda: page.workspace.run is not None and page.workspace.run.id == run_id)

@@ -8,17 +8,15 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QListWidgetItem
-from pytestqt.qtbot import QtBot
 
 from engine.core.items import Prediction, Preference
 from engine.data.dataset import load_dataset
 from engine.data.submission import read_submission, write_submission
-from engine.decisions.opened_submission import open_submission
+from engine.results.completeness import open_submission
 from engine.store.run_store import RunStore
-from gui.review.beside import MOST_BESIDE
-from gui.review.review_page import ReviewPage
-from gui.work.workspace import Workspace
-from tests.gui.review.steps import Open, current, press, save, wait_for_override
+from gui.review.comparison_columns import MOST_BESIDE
+from gui.workspace.workspace import Workspace
+from tests.gui.review.steps import Open, Page
 
 LONG_TEXT = " ".join(f"word{number}" for number in range(400))
 A, B, GOOD, BAD = Preference
@@ -40,33 +38,33 @@ def add(store: Path, demo_gold: Path, demo_store: Path, tmp_path: Path) -> Calla
     return add
 
 
-def listed(page: ReviewPage, run: int) -> list[QListWidgetItem]:
+def listed(page: Page, run: int) -> list[QListWidgetItem]:
     """The entry of a run in the list of what can be read beside."""
     view = page.beside.button.list
     entries = [view.item(row) for row in range(view.count())]
     return [entry for entry in entries if entry.data(Qt.ItemDataRole.UserRole) == run]
 
 
-def _is_listed(page: ReviewPage, run: int) -> bool:
+def _is_listed(page: Page, run: int) -> bool:
     return bool(listed(page, run))
 
 
-def tick(qtbot: QtBot, page: ReviewPage, *runs: int) -> None:
+def tick(page: Page, *runs: int) -> None:
     """Tick runs in the list of what can be read beside."""
     page.beside._list()
     for run in runs:
-        qtbot.waitUntil(partial(_is_listed, page, run))
+        page.until(partial(_is_listed, page, run))
         listed(page, run)[0].setCheckState(Qt.CheckState.Checked)
-    qtbot.waitUntil(lambda: not page.beside._reading.busy)
+    page.until(lambda: not page.beside._reading.busy)
 
 
-def systems(page: ReviewPage) -> list[str]:
+def systems(page: Page) -> list[str]:
     return [text.system for text in page.beside.columns.texts]
 
 
-def test_v_shows_the_open_run_the_human_label_and_the_own_column(qtbot: QtBot, page: ReviewPage) -> None:
+def test_v_shows_the_open_run_the_human_label_and_the_own_column(page: Page) -> None:
     assert page.beside.panel.isHidden()
-    press(qtbot, page, "V")
+    page.press("V")
     assert page.beside.panel.isVisible()
     assert not page.desk.card.isVisible()
     assert page.desk.strip.isVisible()
@@ -75,153 +73,139 @@ def test_v_shows_the_open_run_the_human_label_and_the_own_column(qtbot: QtBot, p
     assert run.text == page.desk.card.explanation.text()
     assert run.marks[0][0].endswith(" %")
     assert human.text == page.desk.card.human.text()
-    press(qtbot, page, "3")
+    page.press("3")
     shown = page.session.shown
     assert page.session.criterion == "truthfulness"
     assert shown is not None
     assert shown.human is not None
     assert page.beside.columns.texts[1].text == shown.human.explanation
-    press(qtbot, page, "V")
+    page.press("V")
     assert page.desk.card.isVisible()
     assert page.beside.panel.isHidden()
 
 
 def test_ticked_systems_stand_beside_and_follow_items_and_criteria(
-    qtbot: QtBot, page: ReviewPage, add: Callable[..., int]
+    page: Page, add: Callable[..., int]
 ) -> None:
     bad = add("bad.tsv", BAD)
     short = add("labels only.tsv", GOOD, text="", items=1)
-    tick(qtbot, page, bad)
+    tick(page, bad)
     assert systems(page)[1:] == ["Human labels", "bad.tsv"]
     page.beside.button.ticked.emit(0, False)
-    tick(qtbot, page, short)
+    tick(page, short)
     assert systems(page)[1:] == ["bad.tsv", "labels only.tsv"]
     shown = page.beside.columns.texts[1]
     assert (shown.label, shown.text, shown.marks) == (BAD, LONG_TEXT, [])
     page.list.choose("1")
-    qtbot.waitUntil(lambda: current(page) == "1")
+    page.until(lambda: page.item == "1")
     assert page.beside.columns.texts[2].label is GOOD
     assert page.beside.columns.texts[2].remark == "No explanation."
-    press(qtbot, page, "J")
-    if current(page) == "1":
-        press(qtbot, page, "K")
+    page.press("J")
+    if page.item == "1":
+        page.press("K")
     assert page.beside.columns.texts[2].remark == "Does not answer this item."
 
 
-def test_a_long_explanation_can_be_read_to_its_end(
-    qtbot: QtBot, page: ReviewPage, add: Callable[..., int]
-) -> None:
-    tick(qtbot, page, add("long.tsv"))
+def test_a_long_explanation_can_be_read_to_its_end(page: Page, add: Callable[..., int]) -> None:
+    tick(page, add("long.tsv"))
     column = page.beside.columns.systems[2]
-    qtbot.waitUntil(lambda: column.text.view.verticalScrollBar().maximum() > 0)
+    page.until(lambda: column.text.view.verticalScrollBar().maximum() > 0)
     assert column.text.text.endswith("word399")
     assert column.text.view.horizontalScrollBar().maximum() == 0
     column.text.view.verticalScrollBar().setValue(50)
     page.desk.show_changes()
     assert column.text.view.verticalScrollBar().value() == 50
-    press(qtbot, page, "J")
-    press(qtbot, page, "K")
+    page.press("J")
+    page.press("K")
 
 
-def test_no_more_can_be_ticked_than_there_is_room_for(
-    qtbot: QtBot, page: ReviewPage, add: Callable[..., int]
-) -> None:
+def test_no_more_can_be_ticked_than_there_is_room_for(page: Page, add: Callable[..., int]) -> None:
     ids = [add(f"{label}.tsv", label) for label in (A, B, GOOD)]
-    tick(qtbot, page, *ids[: MOST_BESIDE - 1])  # the human labels are another
+    tick(page, *ids[: MOST_BESIDE - 1])  # the human labels are another
     chooser = page.beside.button.list
     states = {
         chooser.item(row).text().split(",")[0]: bool(chooser.item(row).flags() & Qt.ItemFlag.ItemIsEnabled)
         for row in range(chooser.count())
     }
-    assert states == {
-        "Human labels of gold.tsv": True,
-        "A.tsv": True,
-        "B.tsv": False,
-        "both_good.tsv": False,
-    }
+    assert states == {"Human labels of gold.tsv": True, "A.tsv": True, "B.tsv": False, "both_good.tsv": False}
     assert len(systems(page)) == 1 + MOST_BESIDE
 
 
 def test_what_is_beside_is_remembered_for_the_dataset(
-    qtbot: QtBot, page: ReviewPage, add: Callable[..., int], open_page: Open, workspace: Workspace
+    page: Page, add: Callable[..., int], open_page: Open, workspace: Workspace
 ) -> None:
-    tick(qtbot, page, add("bad.tsv", BAD))
-    page.keep_layout()
-    page.hide()
+    tick(page, add("bad.tsv", BAD))
+    page.left()
     again = open_page()
-    qtbot.waitUntil(lambda: systems(again)[1:] == ["Human labels", "bad.tsv"])
+    page.until(lambda: systems(again)[1:] == ["Human labels", "bad.tsv"])
     assert again.beside.panel.isVisible()
     assert workspace.state.record("review/beside")
 
 
 @pytest.mark.parametrize("looked_at", [True, False])
 def test_other_runs_are_read_only_where_somebody_looks(
-    qtbot: QtBot, page: ReviewPage, add: Callable[..., int], looked_at: bool
+    page: Page, add: Callable[..., int], looked_at: bool
 ) -> None:
-    tick(qtbot, page, add("bad.tsv", BAD))
+    tick(page, add("bad.tsv", BAD))
     if looked_at:
-        press(qtbot, page, "V")
+        page.press("V")
     else:
         page.hide()
-    with qtbot.waitSignal(page.workspace.run_changed):
+    with page.signal(page.workspace.run_changed):
         page.workspace.read_run_again()
     assert (page.beside._reading.busy, page.beside._others) == (False, {})
     if looked_at:
-        qtbot.waitUntil(lambda: page.list.follows and not page.list._reading.busy)
-        press(qtbot, page, "V")
+        page.until(lambda: page.list.follows and not page.list._reading.busy)
+        page.press("V")
     else:
         page.show()
     assert page.beside._reading.busy
-    qtbot.waitUntil(lambda: systems(page)[1:] == ["Human labels", "bad.tsv"])
+    page.until(lambda: systems(page)[1:] == ["Human labels", "bad.tsv"])
 
 
-def test_the_own_column_is_written_with_the_same_keys(
-    qtbot: QtBot, page: ReviewPage, store: Path, workspace: Workspace
-) -> None:
+def test_the_own_column_is_written_with_the_same_keys(page: Page, workspace: Workspace) -> None:
     workspace.state.set_text("author", "Ada")
-    press(qtbot, page, "V")
+    page.press("V")
     own = page.beside.columns.own
     assert own.shown is not None
     assert own.shown.remark.startswith("Nothing yet")
-    wait_for_override(qtbot, page, lambda: press(qtbot, page, "G"))
-    qtbot.waitUntil(own.buttons.labels[GOOD].isChecked)
-    press(qtbot, page, "E")
+    page.override("G")
+    page.until(own.buttons.labels[GOOD].isChecked)
+    page.press("E")
     editor = page.desk.card.editor
     assert own.isAncestorOf(editor)
     assert editor.isVisible()
     assert editor.field.hasFocus()
     editor.field.setPlainText("Mine.")
-    wait_for_override(qtbot, page, lambda: save(qtbot, editor.field))
-    qtbot.waitUntil(lambda: own.text.text == "Mine.")
+    page.overriding(lambda: page.save(editor.field))
+    page.until(lambda: own.text.text == "Mine.")
     assert not editor.isVisible()
     assert page.beside.columns.texts[0].label is not GOOD or page.beside.columns.texts[0].text != "Mine."
-    wait_for_override(qtbot, page, lambda: press(qtbot, page, "U"))
-    wait_for_override(qtbot, page, own.buttons.undo.click)
-    qtbot.waitUntil(lambda: not own.buttons.labels[GOOD].isChecked())
-    with RunStore(store) as opened:
-        assert {override.author for override in opened.overrides(1)} == {"Ada"}
+    page.override("U")
+    page.overriding(own.buttons.undo.click)
+    page.until(lambda: not own.buttons.labels[GOOD].isChecked())
+    assert {override.author for override in page.overrides} == {"Ada"}
 
 
-def test_the_own_column_says_what_was_confirmed_after_an_override(qtbot: QtBot, page: ReviewPage) -> None:
-    press(qtbot, page, "V")
+def test_the_own_column_says_what_was_confirmed_after_an_override(page: Page) -> None:
+    page.press("V")
     own = page.beside.columns.own
-    in_force = page.session.labels_in_force()[page.session.criterion]
-    item = current(page)
-    other = next(label for label in Preference if label is not in_force)
-    wait_for_override(qtbot, page, own.buttons.labels[other].click)
-    qtbot.waitUntil(own.buttons.labels[other].isChecked)
-    wait_for_override(qtbot, page, lambda: press(qtbot, page, "U"))
-    with qtbot.waitSignal(page.workspace.reviewed):
-        qtbot.keyClick(page, Qt.Key.Key_Return)
-    press(qtbot, page, "K")
-    qtbot.waitUntil(lambda: page.session.item_id == item)
-    assert own.buttons.labels[in_force].isChecked()
+    effective = page.session.effective_labels()[page.session.criterion]
+    item = page.item
+    other = next(label for label in Preference if label is not effective)
+    page.overriding(own.buttons.labels[other].click)
+    page.until(own.buttons.labels[other].isChecked)
+    page.override("U")
+    with page.signal(page.workspace.reviewed):
+        page.confirm()
+    page.press("K")
+    page.until(lambda: page.session.item_id == item)
+    assert own.buttons.labels[effective].isChecked()
     assert not own.buttons.labels[other].isChecked()
 
 
-def test_what_is_being_written_moves_with_the_field(qtbot: QtBot, page: ReviewPage) -> None:
-    press(qtbot, page, "E")
-    page.desk.card.editor.field.setPlainText("half a thou")
+def test_what_is_being_written_moves_with_the_field(page: Page) -> None:
+    page.write("half a thou")
     page.beside.toggle()
     assert page.desk.writing
     assert page.beside.columns.own.isAncestorOf(page.desk.card.editor)
@@ -231,25 +215,20 @@ def test_what_is_being_written_moves_with_the_field(qtbot: QtBot, page: ReviewPa
     assert page.desk.card.editor.text == "half a thou"
 
 
-def test_a_judgment_is_never_headed_by_the_name_of_another_run(
-    qtbot: QtBot, page: ReviewPage, add: Callable[..., int]
-) -> None:
+def test_a_judgment_is_never_headed_by_the_name_of_another_run(page: Page, add: Callable[..., int]) -> None:
     other = add("other.tsv")
-    press(qtbot, page, "V")
+    page.press("V")
     before = page.beside.columns.texts[0]
-    with qtbot.waitSignal(page.workspace.run_changed):
-        page.workspace.open_run(other)
+    page.open_run(other)
     assert page.beside.columns.texts[0] == before  # until the list of the other run is made
-    qtbot.waitUntil(lambda: systems(page)[0] == "other.tsv")
+    page.until(lambda: systems(page)[0] == "other.tsv")
     assert page.beside.columns.texts[0].text == LONG_TEXT
 
 
-def test_what_others_gave_is_no_label_of_the_person_who_looks(
-    qtbot: QtBot, page: ReviewPage, workspace: Workspace
-) -> None:
+def test_what_others_gave_is_no_label_of_the_person_who_looks(page: Page, workspace: Workspace) -> None:
     workspace.state.set_text("author", "Ada")
-    press(qtbot, page, "V")
-    wait_for_override(qtbot, page, lambda: press(qtbot, page, "X"))
+    page.press("V")
+    page.override("X")
     workspace.state.set_text("author", "Ben")
     page.desk.show_changes()
     own = page.beside.columns.own
@@ -257,9 +236,9 @@ def test_what_others_gave_is_no_label_of_the_person_who_looks(
     assert "Label both bad by Ada, " in page.beside.columns.texts[0].remark
 
 
-def test_markdown_is_for_the_columns_too(qtbot: QtBot, page: ReviewPage, add: Callable[..., int]) -> None:
-    tick(qtbot, page, add("marked.tsv", text="**bold** words"))
+def test_markdown_is_for_the_columns_too(page: Page, add: Callable[..., int]) -> None:
+    tick(page, add("marked.tsv", text="**bold** words"))
     column = page.beside.columns.systems[2]
     assert column.text.text == "**bold** words"
-    press(qtbot, page, "M")
+    page.press("M")
     assert column.text.text == "bold words"

@@ -1,4 +1,4 @@
-"""Hands that never leave the keys: what a person presses on the Review page, as the system brings it."""
+"""By keys alone: what a person presses on the Review page, and what a screen reader is told."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -11,13 +11,14 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.items import PREFERENCES, Preference
 from engine.core.judgments import JudgmentKey, ReviewState
-from gui.kit.lines_dialog import LinesDialog
-from gui.reading.text_pane import TextBrowser
-from gui.review.review_page import ReviewPage
-from gui.window.popup_keys import PopupKeys
-from gui.window.settings_dialog import SettingsDialog
-from gui.work.state import NEXT_CRITERION
-from tests.gui.review.steps import current, judge_hostile_items, wait_for_override
+from gui.review.judgment_desk import LinesDialog
+from gui.widgets.label_mark import LABEL_WORDS
+from gui.widgets.text_views import TextBrowser
+from gui.window.dialogs import SettingsDialog
+from gui.window.frame import MainWindow
+from gui.window.start import PopupKeys
+from gui.workspace.state import NEXT_CRITERION, State
+from tests.gui.review.steps import Page, judge_hostile_items
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 _LETTERS = {Preference.A: "A", Preference.B: "B", Preference.BOTH_GOOD: "G", Preference.BOTH_BAD: "X"}
@@ -26,8 +27,7 @@ _LETTERS = {Preference.A: "A", Preference.B: "B", Preference.BOTH_GOOD: "G", Pre
 class Keyboard:
     """Presses keys as the system does, wherever they go, and counts; texts count once."""
 
-    def __init__(self, qtbot: QtBot, page: ReviewPage) -> None:
-        self._qtbot, self._page = qtbot, page
+    def __init__(self, page: Page) -> None:
         self.count = 0
         self.said: list[str] = []
         page.workspace.note.connect(self.said.append)
@@ -50,59 +50,53 @@ class Keyboard:
 
 
 @pytest.fixture
-def keys(qtbot: QtBot, qapp: QApplication, page: ReviewPage) -> Iterator[Keyboard]:
+def keys(qapp: QApplication, page: Page) -> Iterator[Keyboard]:
     popups = PopupKeys(qapp)
-    with qtbot.waitActive(page):
+    with page.qtbot.waitActive(page):
         page.activateWindow()
     page.take_focus()
-    yield Keyboard(qtbot, page)
+    yield Keyboard(page)
     popups.setParent(None)
     popups.deleteLater()
 
 
-def own_labels(page: ReviewPage, item_id: str) -> dict[str, Preference]:
-    run = page.workspace.run
-    assert run is not None
+def own_labels(page: Page, item_id: str) -> dict[str, Preference]:
+    run = page.run
     labels = run.results.reviews.labels.get("Ada", {})
     return {key.criterion: label for key, label in labels.items() if key.item_id == item_id}
 
 
-def shows_run(page: ReviewPage, run_id: int) -> bool:
+def shows_run(page: Page, run_id: int) -> bool:
     return page.session.run_id == run_id
 
 
-def test_no_key_of_the_page_works_while_a_list_is_open(
-    qtbot: QtBot, page: ReviewPage, keys: Keyboard
-) -> None:
-    item, order = current(page), page.list.filters.order
+def test_no_key_of_the_page_works_while_a_list_is_open(page: Page, keys: Keyboard) -> None:
+    item, order = page.item, page.list.filters.order
     order.setFocus()
     order.showPopup()
-    qtbot.waitUntil(lambda: QApplication.activePopupWidget() is not None)
+    page.until(lambda: QApplication.activePopupWidget() is not None)
     keys.press("S", "A", "T", "G")
     assert order.view().isVisible()
     keys.press("Escape")
     assert (page.reviewer.progress.state(item), page.session.undo().undo) == (ReviewState.TO_DO, ())
-    assert current(page) == item
+    assert page.item == item
 
 
-def test_an_item_is_confirmed_by_one_key(page: ReviewPage, keys: Keyboard) -> None:
-    item = current(page)
+def test_an_item_is_confirmed_by_one_key(page: Page, keys: Keyboard) -> None:
+    item = page.item
     keys.press("Return")
     assert (page.reviewer.progress.state(item), keys.count) == (ReviewState.DONE, 1)
-    assert current(page) != item
+    assert page.item != item
 
 
-def test_one_label_with_an_explanation_takes_five_keys_and_the_text(
-    qtbot: QtBot, page: ReviewPage, keys: Keyboard
-) -> None:
-    item = current(page)
+def test_one_label_with_an_explanation_takes_five_keys_and_the_text(page: Page, keys: Keyboard) -> None:
+    item = page.item
     keys.press("2", "G", "E")
     keys.type("Both say it.")
     keys.press("Ctrl+Return", "Return")
     assert keys.count == 5
-    assert (page.reviewer.progress.state(item), current(page) != item) == (ReviewState.DONE, True)
-    run = page.workspace.run
-    assert run is not None
+    assert (page.reviewer.progress.state(item), page.item != item) == (ReviewState.DONE, True)
+    run = page.run
     key = JudgmentKey(item, list(run.results.judgments)[1])
 
     def stored() -> bool:
@@ -112,22 +106,22 @@ def test_one_label_with_an_explanation_takes_five_keys_and_the_text(
             "Both say it.",
         )
 
-    qtbot.waitUntil(stored)
+    page.until(stored)
 
 
 @pytest.mark.parametrize(("blind", "first"), [(False, "1"), (True, "3")])
 def test_all_five_labels_and_the_confirmation_take_at_most_seven_keys(
-    qtbot: QtBot, page: ReviewPage, keys: Keyboard, blind: bool, first: str
+    page: Page, keys: Keyboard, blind: bool, first: str
 ) -> None:
     page.workspace.state.set_text(NEXT_CRITERION, "on")
     page.reviewer.switch_blind(blind)
-    qtbot.waitUntil(lambda: not page.list._listing.busy)
-    item = current(page)
+    page.until(lambda: not page.list._listing.busy)
+    item = page.item
     keys.press(first, *(_LETTERS[label] for label in (*PREFERENCES, Preference.A)), "Return")
     assert keys.count <= 7
     assert page.reviewer.progress.state(item) is ReviewState.DONE
-    assert current(page) != item
-    qtbot.waitUntil(lambda: len(own_labels(page, item)) == 5)
+    assert page.item != item
+    page.until(lambda: len(own_labels(page, item)) == 5)
     labels = own_labels(page, item)
     begun = int(first) - 1
     around = [*page.session.criteria[begun:], *page.session.criteria[:begun]]
@@ -135,41 +129,41 @@ def test_all_five_labels_and_the_confirmation_take_at_most_seven_keys(
 
 
 def test_a_label_stays_with_its_criterion_unless_a_person_wants_the_next_one(
-    qtbot: QtBot, page: ReviewPage, keys: Keyboard
+    page: Page, keys: Keyboard
 ) -> None:
     keys.press("2")
-    wait_for_override(qtbot, page, lambda: keys.press("X"))
+    page.overriding(lambda: keys.press("X"))
     assert page.session.criterion == page.session.criteria[1]
     dialog = SettingsDialog(page.workspace)
-    qtbot.addWidget(dialog)
+    page.qtbot.addWidget(dialog)
     box = dialog._after_label
     box.setCurrentIndex(box.findData("on"))
     box.activated.emit(box.currentIndex())
-    wait_for_override(qtbot, page, lambda: keys.press("G"))
+    page.overriding(lambda: keys.press("G"))
     assert page.session.criterion == page.session.criteria[2]
 
 
 def test_an_item_that_one_comes_back_to_has_the_criterion_open_that_it_had(
-    qtbot: QtBot, page: ReviewPage, keys: Keyboard
+    page: Page, keys: Keyboard
 ) -> None:
     keys.press("J", "4")
-    item, criterion = current(page), page.session.criterion
+    item, criterion = page.item, page.session.criterion
     keys.press("J", "1", "K")
-    assert (current(page), page.session.criterion) == (item, criterion)
+    assert (page.item, page.session.criterion) == (item, criterion)
     judge_hostile_items(page.workspace.store_path.with_name("other.tsv"), page.workspace.store_path)
     for run_id in (2, 1):
         page.workspace.open_run(run_id)
-        qtbot.waitUntil(partial(shows_run, page, run_id))
-    qtbot.waitUntil(lambda: page.session.item_id == item)
+        page.until(partial(shows_run, page, run_id))
+    page.until(lambda: page.session.item_id == item)
     assert page.session.criterion == criterion
 
 
-def test_a_key_without_a_meaning_here_says_so(qtbot: QtBot, page: ReviewPage, keys: Keyboard) -> None:
+def test_a_key_without_a_meaning_here_says_so(page: Page, keys: Keyboard) -> None:
     for pressed, words in (
-        ("W", "one way"),
+        ("W", "one elicitation method"),
         ("9", "5 criteria"),
         ("K", "first item"),
-        ("H", "Nobody has changed"),
+        ("H", "has not been changed"),
     ):
         keys.said.clear()
         keys.press(pressed)
@@ -180,7 +174,7 @@ def test_a_key_without_a_meaning_here_says_so(qtbot: QtBot, page: ReviewPage, ke
         keys.press(pressed)
         assert [said for said in keys.said if "V" in said], (pressed, keys.said)
     page.list.filters.search.setText("no text has this")
-    qtbot.waitUntil(lambda: page.list.shown == 0)
+    page.until(lambda: page.list.shown == 0)
     page.take_focus()
     for pressed in ("A", "Return", "1", "N", "P"):
         keys.said.clear()
@@ -188,32 +182,30 @@ def test_a_key_without_a_meaning_here_says_so(qtbot: QtBot, page: ReviewPage, ke
         assert [said for said in keys.said if "No item" in said], (pressed, keys.said)
 
 
-def test_earlier_changes_open_by_a_key_and_by_the_mouse(
-    qtbot: QtBot, page: ReviewPage, keys: Keyboard
-) -> None:
+def test_earlier_changes_open_by_a_key_and_by_the_mouse(page: Page, keys: Keyboard) -> None:
     for letter in "GX":
-        wait_for_override(qtbot, page, partial(keys.press, letter))
+        page.overriding(partial(keys.press, letter))
     assert page.desk.card.earlier.text() == "1 earlier change… (H)"
     keys.press("H")
     [dialog] = page.findChildren(LinesDialog)
     assert [line.split(" by ")[0] for line in dialog.lines] == ["Label both good", "Label both bad"]
-    qtbot.waitUntil(dialog.isActiveWindow)
+    page.until(dialog.isActiveWindow)
     keys.press("Escape")
-    qtbot.waitUntil(lambda: not page.findChildren(LinesDialog))
+    page.until(lambda: not page.findChildren(LinesDialog))
     page.desk.card.earlier.click()
     assert [each for each in page.findChildren(LinesDialog) if each.isVisible()]
 
 
 def test_long_explanations_are_read_on_by_a_key_and_each_part_is_reached_by_f6(
-    qtbot: QtBot, page: ReviewPage, keys: Keyboard
+    page: Page, keys: Keyboard
 ) -> None:
     body = page.desk.card.body
     keys.press("E")
     page.desk.card.editor.field.setPlainText("word " * 400)
-    wait_for_override(qtbot, page, lambda: keys.press("Ctrl+Return"))
+    page.overriding(lambda: keys.press("Ctrl+Return"))
     bar = body.verticalScrollBar()
-    qtbot.waitUntil(lambda: page.desk.card.explanation.height() > body.viewport().height())
-    qtbot.waitUntil(lambda: page._down.settled and bar.maximum() > 0)
+    page.until(lambda: page.desk.card.explanation.height() > body.viewport().height())
+    page.until(lambda: page._down.arranged and bar.maximum() > 0)
     keys.press("O")
     assert bar.value() > 0
     for _ in range(40):
@@ -240,13 +232,11 @@ def test_long_explanations_are_read_on_by_a_key_and_each_part_is_reached_by_f6(
     assert bar.value() > 0
 
 
-def test_each_field_of_the_list_of_what_is_beside_is_reached_by_tab(
-    qtbot: QtBot, page: ReviewPage, keys: Keyboard
-) -> None:
+def test_each_field_of_the_list_of_what_is_beside_is_reached_by_tab(page: Page, keys: Keyboard) -> None:
     chooser = page.beside.button
     chooser._menu.popup(page.mapToGlobal(page.rect().center()))
-    qtbot.waitUntil(lambda: QApplication.activePopupWidget() is chooser._menu)
-    qtbot.waitUntil(lambda: not page.beside._listing.busy)
+    page.until(lambda: QApplication.activePopupWidget() is chooser._menu)
+    page.until(lambda: not page.beside._listing.busy)
     reached = [chooser._menu.focusWidget()]
     for _ in range(3):
         keys.press("Tab")
@@ -258,12 +248,10 @@ def test_each_field_of_the_list_of_what_is_beside_is_reached_by_tab(
     assert not chooser._menu.isVisible()
 
 
-def test_columns_beside_are_reached_and_read_on_by_keys(
-    qtbot: QtBot, page: ReviewPage, keys: Keyboard
-) -> None:
+def test_columns_beside_are_reached_and_read_on_by_keys(page: Page, keys: Keyboard) -> None:
     keys.press("V")
     columns = page.beside.columns
-    qtbot.waitUntil(lambda: bool(columns.views))
+    page.until(lambda: bool(columns.views))
     [view, *_] = columns.views
     assert isinstance(view, TextBrowser)
     view.setPlainText("word " * 4000)
@@ -273,3 +261,73 @@ def test_columns_beside_are_reached_and_read_on_by_keys(
     for _ in range(4):
         keys.press("F6")
     assert page.window().focusWidget() is view
+
+
+@pytest.fixture
+def said(page: Page) -> list[str]:
+    texts: list[str] = []
+    page.announcements.said.connect(texts.append)
+    return texts
+
+
+def told(page: Page) -> str:
+    """The open item as it is to be announced: its instruction is shorter than what is read of one."""
+    return f"Item {page.item}: {page.reading.instruction.text}"
+
+
+def test_each_item_that_keys_lead_to_is_told_and_a_criterion_with_its_label(
+    page: Page, said: list[str]
+) -> None:
+    first = told(page)
+    page.press("J")
+    assert said == [told(page)]
+    assert said != [first]
+    page.press("K")
+    assert said[1:] == [first]
+    said.clear()
+    before = page.item
+    page.qtbot.keyClick(page.list.view, Qt.Key.Key_Return)
+    page.until(lambda: page.item != before)
+    assert said == [told(page)]
+    page.press("12")
+    assert page.session.shown is not None
+    assert said[-1] == f"Naturalness: {LABEL_WORDS[page.session.shown.label]}"
+
+
+def test_a_label_key_tells_the_label_once_it_counts(page: Page, said: list[str]) -> None:
+    page.press("1")
+    page.override("X")
+    assert said[-1] == "Relevance: both bad"
+    assert said.count("Relevance: both bad") == 1
+    page.press("U")
+    page.until(lambda: said[-1] != "Relevance: both bad")
+    assert said[-1].startswith("Relevance: ")
+
+
+def test_an_explanation_is_told_once_it_counts(page: Page, said: list[str]) -> None:
+    page.write("Neither says it.")
+    page.overriding(lambda: page.save(page.desk.card.editor.field))
+    assert said == ["Explanation: Neither says it."]
+    page.press("U")
+    page.until(lambda: len(said) > 1)
+    assert said[1].startswith("Explanation: ")
+    assert said[1] != said[0]
+
+
+def test_what_is_shown_again_and_what_nobody_sees_is_not_told(page: Page, said: list[str]) -> None:
+    page.list.list_again()
+    with page.signal(page.list.chosen):
+        pass
+    page.desk.show_changes()
+    page.hide()
+    page.list.step(1)
+    assert said == []
+
+
+def test_what_the_status_bar_says_is_told(qtbot: QtBot, tmp_path_factory: pytest.TempPathFactory) -> None:
+    frame = MainWindow(State(tmp_path_factory.mktemp("state")))
+    qtbot.addWidget(frame)
+    frame.show()
+    with qtbot.waitSignal(frame.announcer.said) as received:
+        frame.show_note("No item is left to do by this filter.")
+    assert received.args == ["No item is left to do by this filter."]

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,94 +10,56 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from engine.core.item_sample import LARGEST_SEED, USUAL_SEED
+from engine.annotations.effective import Reviews
+from engine.annotations.records import Filters, ListOrder, WantedItems, new_review
 from engine.core.items import PREFERENCES, Preference
-from engine.core.judgments import JudgmentKey, NewReview, Origin, ReviewState
-from engine.core.people import Reviews
-from engine.core.review_filters import Filters, ListOrder, WantedItems
-from engine.data.sampling import in_drawn_order
-from engine.decisions.random_part import random_part
-from engine.decisions.run_json import as_json
-from engine.decisions.run_results import load_results, load_reviews
+from engine.core.judgments import JudgmentKey, Origin, ReviewState
+from engine.data.label_origins import in_drawn_order
+from engine.results.completeness import random_part
+from engine.results.exports import as_json
+from engine.results.run_results import load_results, load_reviews
+from engine.settings.sampling import DEFAULT_SEED, LARGEST_SEED
 from engine.store.run_store import RunStore
-from gui.kit.value_table import SORT_ROLE
-from gui.people.naming import WhoDialog
-from gui.people.note_line import NoteDialog
-from gui.review.review_page import ReviewPage
-from gui.review.review_table import DOUBT, HIDDEN, LABELS, MARKS, STATE
-from gui.review.sample_seed import SeedDialog
-from gui.work.lanes import Lane
-from gui.work.workspace import Workspace
+from gui.review.annotators import WhoDialog
+from gui.review.filter_bar import SeedDialog
+from gui.review.note_line import NoteDialog
+from gui.review.review_table import HIDDEN, LABELS, MARKS, STATE, UNCERTAINTY
+from gui.widgets.value_table import SORT_ROLE
+from gui.workspace.threads import ThreadName
+from gui.workspace.workspace import Workspace
 from tests.full_disk import disk_that_holds
-from tests.gui.review.steps import Open, current, overrides, press, wait_for_override, wanted_elsewhere
+from tests.gui.review.steps import Open, Page, add_run, pick, wanted_elsewhere
 from tests.gui.window.test_words import held
 
 LONG = "W" * 255
+limits_files = pytest.mark.skipif(sys.platform == "win32", reason="has no limit for the size of files")
 
 
-def reviews(store: Path) -> Reviews:
-    with RunStore(store) as opened:
-        return load_reviews(opened, 1)
-
-
-def say(qtbot: QtBot, page: ReviewPage, act: Callable[[], object]) -> None:
-    """Do what changes what people say, and wait until the window knows."""
-    with qtbot.waitSignal(page.workspace.reviewed):
-        act()
-    qtbot.waitUntil(lambda: not page.workspace.threads.busy(page.list._reading._lane))
-
-
-def enter(qtbot: QtBot, page: ReviewPage) -> None:
-    say(qtbot, page, lambda: qtbot.keyClick(page, Qt.Key.Key_Return))
-
-
-def state_sign(page: ReviewPage, item_id: str) -> str:
-    row = page.list.table.row_of(item_id)
-    assert row is not None
-    return str(page.list.table.index(row, STATE).data())
-
-
-def marks(page: ReviewPage, item_id: str) -> str:
-    row = page.list.table.row_of(item_id)
-    assert row is not None
-    return str(page.list.table.index(row, MARKS).data())
-
-
-def labels(page: ReviewPage, item_id: str) -> list[str]:
-    row = page.list.table.row_of(item_id)
-    assert row is not None
-    return list(page.list.table.index(row, LABELS).data(SORT_ROLE))
-
-
-def choose_state(page: ReviewPage, state: ReviewState | None) -> None:
-    box = page.list.people.state
-    box.setCurrentIndex(box.findData(state and state.value))
-    box.activated.emit(box.currentIndex())
+def labels(page: Page, item_id: str) -> list[str]:
+    return list(page.cell(item_id, LABELS, SORT_ROLE))
 
 
 # States and confirmations
 
 
-def test_enter_confirms_all_labels_in_force_and_goes_on(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
-    first = current(page)
-    in_force = dict(page.session.labels_in_force())
-    other = next(label for label in PREFERENCES if label is not in_force[page.session.criterion])
+def test_enter_confirms_all_labels_in_force_and_goes_on(page: Page) -> None:
+    first = page.item
+    effective = dict(page.session.effective_labels())
+    other = next(label for label in PREFERENCES if label is not effective[page.session.criterion])
     criterion = page.session.criterion
-    press(qtbot, page, {"A": "A", "B": "B", "both_good": "G", "both_bad": "X"}[other.value])
-    enter(qtbot, page)  # at once: the label that was asked for is the one that is confirmed
-    qtbot.waitUntil(lambda: len(reviews(store).confirmations) == 5)
-    given = reviews(store).labels["Ada"]
-    assert {name: given[JudgmentKey(first, name)] for name in in_force} == {**in_force, criterion: other}
-    assert len(overrides(store)) == 1
-    assert reviews(store).state(first, "Ada") is ReviewState.DONE
-    assert current(page) != first
-    assert state_sign(page, first) == "✓"
+    page.press({"A": "A", "B": "B", "both_good": "G", "both_bad": "X"}[other.value])
+    page.enter()  # at once: the label that was asked for is the one that is confirmed
+    page.until(lambda: len(page.reviews.confirmations) == 5)
+    given = page.reviews.labels["Ada"]
+    assert {name: given[JudgmentKey(first, name)] for name in effective} == {**effective, criterion: other}
+    assert len(page.overrides) == 1
+    assert page.reviews.state(first, "Ada") is ReviewState.DONE
+    assert page.item != first
+    assert page.cell(first, STATE) == "✓"
     assert page.list.queue.text.text() == "1 of 30 done, 29 left"
 
 
-def test_the_name_is_not_looked_up_for_each_item(
-    qtbot: QtBot, page: ReviewPage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_name_is_not_looked_up_for_each_item(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     looked_up: list[str] = []
     state = page.workspace.state
     text = state.text
@@ -108,209 +69,174 @@ def test_the_name_is_not_looked_up_for_each_item(
         return text(key)
 
     monkeypatch.setattr(state, "text", look_up)
-    enter(qtbot, page)
+    page.enter()
     after_enter = looked_up.count("author")
-    choose_state(page, ReviewState.TO_DO)
-    qtbot.waitUntil(lambda: page.list.shown == 29)
+    pick(page.list.annotators.state, ReviewState.TO_DO)
+    page.until(lambda: page.list.shown == 29)
     assert after_enter < page.list.shown
     assert looked_up.count("author") - after_enter < page.list.shown
 
 
-def test_s_skips_and_t_takes_back(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
-    first = current(page)
-    say(qtbot, page, lambda: press(qtbot, page, "S"))
-    assert (state_sign(page, first), page.list.queue.text.text()) == ("»", "0 of 30 done, 1 skipped, 29 left")
-    assert reviews(store).confirmations == ()
-    press(qtbot, page, "K")
-    assert current(page) == first
+def test_s_skips_and_t_takes_back(page: Page) -> None:
+    first = page.item
+    page.say("S")
+    assert (page.cell(first, STATE), page.list.queue.text.text()) == ("»", "0 of 30 done, 1 skipped, 29 left")
+    assert page.reviews.confirmations == ()
+    page.press("K")
+    assert page.item == first
     assert not page.list.queue.again.isHidden()
-    say(qtbot, page, lambda: press(qtbot, page, "T"))
-    assert (state_sign(page, first), page.list.queue.text.text()) == ("", "0 of 30 done, 30 left")
-    assert current(page) == first
+    page.say("T")
+    assert (page.cell(first, STATE), page.list.queue.text.text()) == ("", "0 of 30 done, 30 left")
+    assert page.item == first
 
 
-def test_the_queue_ends_and_says_so(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
-    page.list.filters.search.setText(current(page))
+def test_the_queue_ends_and_says_so(page: Page) -> None:
+    page.list.filters.search.setText(page.item)
     page.list.filters.search.returnPressed.emit()
-    qtbot.waitUntil(lambda: page.list.shown < 30)
+    page.until(lambda: page.list.shown < 30)
     shown = page.list.shown
     page.list.take_focus()
     for left in range(shown - 1, 0, -1):
-        enter(qtbot, page)
+        page.enter()
         assert page.list.queue.text.text().endswith(f"{left} left by this filter")
-    with qtbot.waitSignal(page.workspace.note, check_params_cb=lambda text: "No item is left" in text):
-        qtbot.keyClick(page, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: len(reviews(store).marks) == shown)
+    with page.hears("No item is left"):
+        page.confirm()
+    page.until(lambda: len(page.reviews.marks) == shown)
 
 
-def test_the_list_is_filtered_by_state(qtbot: QtBot, page: ReviewPage) -> None:
-    first = current(page)
-    enter(qtbot, page)
-    second = current(page)
-    choose_state(page, ReviewState.DONE)
-    qtbot.waitUntil(lambda: page.list.shown == 1)
+def test_the_list_is_filtered_by_state(page: Page) -> None:
+    first = page.item
+    page.enter()
+    second = page.item
+    pick(page.list.annotators.state, ReviewState.DONE)
+    page.until(lambda: page.list.shown == 1)
     assert page.list.table.row_of(first) == 0
-    choose_state(page, ReviewState.TO_DO)
-    qtbot.waitUntil(lambda: page.list.shown == 29)
+    pick(page.list.annotators.state, ReviewState.TO_DO)
+    page.until(lambda: page.list.shown == 29)
     page.list.choose(second)
-    enter(qtbot, page)
+    page.enter()
     assert page.list.shown == 29  # it stays in its place until the list is made again
     assert page.list.queue.text.text() == "2 of 30 done, 28 left by this filter"
 
 
-def narrow_to(qtbot: QtBot, page: ReviewPage, box: QComboBox, data: str) -> None:
+def narrow_to(page: Page, box: QComboBox, data: str) -> None:
     """Choose in one of a person's filters, and wait for the one item that passes."""
-    box.setCurrentIndex(box.findData(data))
-    box.activated.emit(box.currentIndex())
-    qtbot.waitUntil(lambda: page.list.shown == 1)
+    pick(box, data)
+    page.until(lambda: page.list.shown == 1)
 
 
-def list_some(page: ReviewPage) -> None:
+def list_some(page: Page) -> None:
     wanted = WantedItems(1, Filters(ids=frozenset({"1", "2", "3"})), "three")
     page.workspace.listing_wanted.emit(wanted)
 
 
-def test_clear_show_all_and_a_wanted_set_leave_a_persons_filters_too(qtbot: QtBot, page: ReviewPage) -> None:
-    people, clear = page.list.people, page.list.filters.clear_all
-    note(qtbot, page, "", "odd")
-    enter(qtbot, page)
-    for box, data in ((people.state, "done"), (people.tag, "odd")):
+def test_clear_show_all_and_a_wanted_set_leave_a_persons_filters_too(page: Page) -> None:
+    annotators, clear = page.list.annotators, page.list.filters.clear_all
+    note(page, "", "odd")
+    page.enter()
+    for box, data in ((annotators.state, "done"), (annotators.tag, "odd")):
         assert clear.isHidden()
-        narrow_to(qtbot, page, box, data)
+        narrow_to(page, box, data)
         assert not clear.isHidden()  # it counts though nothing else is filtered
         clear.click()
-        qtbot.waitUntil(lambda: page.list.shown == 30)
-        assert (people.narrows, clear.isHidden()) == (False, True)
-        narrow_to(qtbot, page, box, data)
+        page.until(lambda: page.list.shown == 30)
+        assert (annotators.narrows, clear.isHidden()) == (False, True)
+        narrow_to(page, box, data)
         list_some(page)
-        qtbot.waitUntil(lambda: page.list.shown == 3)
-        assert not people.narrows
-        choose_state(page, ReviewState.SKIPPED)
-        qtbot.waitUntil(lambda: page.list.shown == 0)
+        page.until(lambda: page.list.shown == 3)
+        assert not annotators.narrows
+        pick(page.list.annotators.state, ReviewState.SKIPPED)
+        page.until(lambda: page.list.shown == 0)
         page.list.wanted_line.show_all.click()
-        qtbot.waitUntil(lambda: page.list.shown == 30)
+        page.until(lambda: page.list.shown == 30)
 
 
-def test_a_wanted_sample_is_listed_in_its_order_from_what_is_to_do(qtbot: QtBot, page: ReviewPage) -> None:
-    with qtbot.waitSignal(page.list.listed):
-        page.workspace.listing_wanted.emit(WantedItems(1, Filters(), "the sample", ListOrder.RANDOM))
+def test_a_wanted_sample_is_listed_in_its_order_from_what_is_to_do(page: Page) -> None:
+    page.list_wanted(WantedItems(1, Filters(), "the sample", ListOrder.RANDOM))
     ids = [page.list.table.item_at(row).item_id for row in range(page.list.shown)]  # type: ignore[union-attr]
-    assert ids == in_drawn_order(ids, USUAL_SEED)
-    assert current(page) == ids[0]
+    assert ids == in_drawn_order(ids, DEFAULT_SEED)
+    assert page.item == ids[0]
     assert "the sample" in page.list.wanted_line.text.text()
 
 
 @pytest.mark.parametrize("blind", [False, True])
 def test_what_is_labelled_is_left_out_of_a_wanted_sample_that_goes_on_at_random(
-    qtbot: QtBot, page: ReviewPage, store: Path, blind: bool
+    page: Page, blind: bool
 ) -> None:
     if blind:
         page.reviewer.blind_button.click()
-    with RunStore(store) as opened:
+    with RunStore(page.store) as opened:
         first, second, third, fourth, *_others = in_drawn_order(
-            [each.item_id for each in opened.judged(1)], USUAL_SEED
+            [each.item_id for each in opened.judged(1)], DEFAULT_SEED
         )
-    with qtbot.waitSignal(page.list.listed):
-        wish = Filters(criterion="safety", labelled=frozenset({first, third}))
-        page.workspace.listing_wanted.emit(WantedItems(1, wish, "without a label", ListOrder.RANDOM))
+    with page.signal(page.list.listed):
+        request = Filters(criterion="safety", labelled=frozenset({first, third}))
+        page.workspace.listing_wanted.emit(WantedItems(1, request, "without a label", ListOrder.RANDOM))
     assert page.list.shown == 28
-    found = [(current(page), page.session.origin)]
+    found = [(page.item, page.session.origin)]
     page.list.step(1)
-    found.append((current(page), page.session.origin))
+    found.append((page.item, page.session.origin))
     assert found == [(second, Origin.RANDOM), (fourth, Origin.CHOSEN)]  # the one before is not labelled
     page.list.filters.clear_all.click()
-    qtbot.waitUntil(lambda: page.list.shown == 30)
+    page.until(lambda: page.list.shown == 30)
 
 
-def test_after_a_wanted_item_the_next_list_does_not_go_elsewhere(qtbot: QtBot, page: ReviewPage) -> None:
-    enter(qtbot, page)
-    again = wanted_elsewhere(qtbot, page, "7", "safety")
-    assert current(again) == "7"
-    with qtbot.waitSignal(again.list.listed):
+def test_after_a_wanted_item_the_next_list_does_not_go_elsewhere(page: Page) -> None:
+    page.enter()
+    again = wanted_elsewhere(page, "7", "safety")
+    assert again.item == "7"
+    with page.signal(again.list.listed):
         again.list.filters.choose_order(ListOrder.DATASET)
-    assert current(again) == "7"
+    assert again.item == "7"
 
 
-def test_opened_again_it_goes_on_at_the_first_item_to_do(
-    qtbot: QtBot, page: ReviewPage, open_page: Open
-) -> None:
+def test_opened_again_it_goes_on_at_the_first_item_to_do(page: Page, open_page: Open) -> None:
     page.list.filters.order.setCurrentIndex(1)
     page.list.filters.order.activated.emit(1)
-    qtbot.waitUntil(lambda: page.list.table.row_of("1") == 0)
+    page.until(lambda: page.list.table.row_of("1") == 0)
     page.list.choose("1")
-    enter(qtbot, page)
-    enter(qtbot, page)
-    press(qtbot, page, "JJJ")
-    choose_state(page, ReviewState.TO_DO)
-    qtbot.waitUntil(lambda: page.list.shown == 28)
-    page.keep_layout()
-    page.hide()
+    page.enter()
+    page.enter()
+    page.press("JJJ")
+    pick(page.list.annotators.state, ReviewState.TO_DO)
+    page.until(lambda: page.list.shown == 28)
+    page.left()
     again = open_page()
-    qtbot.waitUntil(lambda: again.list.shown == 28)
-    assert (current(again), again.list.view.currentIndex().row()) == ("3", 0)
+    page.until(lambda: again.list.shown == 28)
+    assert (again.item, again.list.view.currentIndex().row()) == ("3", 0)
 
 
-def add_run(store: Path) -> int:
-    """Another run of the same items; its id."""
-    with RunStore(store) as opened:
-        made = opened.run(1)
-        with opened.begin(made.identity, fresh=True) as second:
-            opened.add(second.id, list(opened.judged(1)))
-        return second.id
-
-
-def test_nothing_is_said_of_the_open_run_while_an_item_of_another_is_shown(
-    qtbot: QtBot, page: ReviewPage, store: Path
-) -> None:
-    workspace, second = page.workspace, add_run(store)
-    item = current(page)
-    with RunStore(store) as opened:
-        opened.review(second, NewReview(item, "Ada", ReviewState.SKIPPED))
-    with qtbot.waitSignal(workspace.run_changed):
+def test_nothing_is_said_of_the_open_run_while_an_item_of_another_is_shown(page: Page) -> None:
+    workspace, second = page.workspace, add_run(page.store)
+    item = page.item
+    with RunStore(page.store) as opened:
+        opened.annotate(second, new_review(item, "Ada", ReviewState.SKIPPED))
+    with page.signal(workspace.run_changed):
         workspace.open_run(second)
     assert (page.session.run_id, page.session.item_id) == (1, item)  # the list of the new run is not made yet
     asked: list[str] = []
     page.reviewer.progress.changed.connect(asked.append)
     for key in (Qt.Key.Key_Return, Qt.Key.Key_S, Qt.Key.Key_T):
-        qtbot.keyClick(page, key)
+        page.qtbot.keyClick(page, key)
     assert asked == []
-    qtbot.waitUntil(lambda: page.session.run_id == second)
+    page.until(lambda: page.session.run_id == second)
     assert page.reviewer.progress.counts[ReviewState.SKIPPED] == 1
 
 
-def test_a_name_given_after_another_run_was_opened_confirms_nothing(
-    qtbot: QtBot, page: ReviewPage, store: Path
-) -> None:
-    workspace, second, item = page.workspace, add_run(store), current(page)
-    workspace.set_author("")
-    qtbot.keyClick(page, Qt.Key.Key_Return)
-    dialog = asked(page)
-    with qtbot.waitSignal(workspace.run_changed):
-        workspace.open_run(second)
-    qtbot.waitUntil(lambda: page.session.run_id == second and not page.list._listing.busy)
-    page.list.choose(item)
-    dialog.field.setText("Ada")
-    dialog.accept()
-    assert page.reviewer.progress.state(item) is ReviewState.TO_DO
-
-
-def test_space_shows_both_orders_large_but_belongs_to_a_button_and_enter_to_the_search(
-    qtbot: QtBot, page: ReviewPage, store: Path
-) -> None:
+def test_space_shows_both_orders_large_but_belongs_to_a_button_and_enter_to_the_search(page: Page) -> None:
     card = page.desk.card
-    page.activateWindow()
-    qtbot.waitUntil(page.isActiveWindow)
+    page.activate()
     page.list.take_focus()
-    qtbot.keyClick(page, Qt.Key.Key_Space)
+    page.qtbot.keyClick(page, Qt.Key.Key_Space)
     assert not card.body.large.isHidden()
-    assert card.body.large.titles == ["A shown first", "B shown first", "Both together"]
-    qtbot.keyClick(page, Qt.Key.Key_Space)
+    assert card.body.large.titles == ["A shown first", "B shown first", "Both orders"]
+    page.qtbot.keyClick(page, Qt.Key.Key_Space)
     assert card.body.large.isHidden()
     page.list.filters.search.setFocus()
-    qtbot.keyClick(page.list.filters.search, Qt.Key.Key_Return)
+    page.qtbot.keyClick(page.list.filters.search, Qt.Key.Key_Return)
     card.fold.setFocus()
-    qtbot.keyClick(card.fold, Qt.Key.Key_Space)
-    assert reviews(store).marks == ()
+    page.qtbot.keyClick(card.fold, Qt.Key.Key_Space)
+    assert page.reviews.marks == ()
     assert card.folded
     assert card.body.large.isHidden()
 
@@ -318,7 +244,7 @@ def test_space_shows_both_orders_large_but_belongs_to_a_button_and_enter_to_the_
 # Names
 
 
-def asked(page: ReviewPage) -> WhoDialog:
+def asked(page: Page) -> WhoDialog:
     dialog = page.reviewer.who.dialog
     assert dialog is not None
     return dialog
@@ -334,74 +260,64 @@ def test_a_name_is_asked_once_and_what_was_wished_is_done_then(
     dialog = asked(page)
     assert dialog.field.text() == workspace.author  # that of the account
     dialog.reject()
-    assert reviews(store).marks == ()
-    press(qtbot, page, "X")
+    assert page.reviews.marks == ()
+    page.press("X")
     dialog = asked(page)
     dialog.field.setText(f"{LONG}\u202e ")
-    say(qtbot, page, dialog.accept)
-    assert [override.author for override in overrides(store)] == ["W" * 255]
+    page.saying(dialog.accept)
+    assert [override.author for override in page.overrides] == ["W" * 255]
     assert who.width() < page.list.width()
     page.activateWindow()
     qtbot.waitUntil(page.isActiveWindow)
-    enter(qtbot, page)
+    page.enter()
     assert who.dialog is None
     assert page.width() == 1180
 
 
-def test_each_takes_back_only_his_own(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
+def test_each_takes_back_only_his_own(page: Page) -> None:
     workspace = page.workspace
-    say(qtbot, page, lambda: press(qtbot, page, "X"))
+    page.say("X")
     workspace.set_author("Ben & Co")
-    with qtbot.waitSignal(
-        workspace.note, check_params_cb=lambda text: text == "This is Ada's: only Ada can take it back."
-    ):
-        press(qtbot, page, "U")
-    say(qtbot, page, lambda: press(qtbot, page, "A"))
-    assert page.desk.card.people.text() == "Ada: both bad, Ben & Co: A"
-    say(qtbot, page, lambda: press(qtbot, page, "U"))
-    assert [(each.author, each.undone is None) for each in overrides(store)] == [
+    with page.hears("This is Ada's: only Ada can undo it."):
+        page.press("U")
+    page.say("A")
+    assert page.desk.card.annotators.text() == "Ada: both bad, Ben & Co: A"
+    page.say("U")
+    assert [(each.author, each.undone is None) for each in page.overrides] == [
         ("Ada", True),
         ("Ben & Co", False),
     ]
     assert page.desk.card.badge.text == "Both bad"
 
 
-def explain(qtbot: QtBot, page: ReviewPage, text: str) -> None:
-    press(qtbot, page, "E")
-    page.desk.card.editor.field.setPlainText(text)
-    say(qtbot, page, lambda: page.desk.card.editor.saved.emit(text))
-
-
-def test_a_label_does_not_become_that_of_who_explains(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
+def test_a_label_does_not_become_that_of_who_explains(page: Page) -> None:
     page.workspace.set_author("Ben")
-    say(qtbot, page, lambda: press(qtbot, page, "X"))
+    page.say("X")
     page.workspace.set_author("Ada")
-    explain(qtbot, page, "Ada's words.")
-    assert [(each.author, each.preference, each.explanation) for each in overrides(store)] == [
+    page.explain("Ada's words.")
+    assert [(each.author, each.preference, each.explanation) for each in page.overrides] == [
         ("Ben", Preference.BOTH_BAD, None),
         ("Ada", None, "Ada's words."),
     ]
-    assert list(reviews(store).labels) == ["Ben"]
+    assert list(page.reviews.labels) == ["Ben"]
     assert page.desk.card.badge.text == "Both bad"
-    with RunStore(store) as opened:
+    with RunStore(page.store) as opened:
         assert opened.drafts(1) == []
     page.workspace.set_author("Cy")
-    say(qtbot, page, lambda: press(qtbot, page, "X"))  # Ben's label, though Ada spoke last
-    assert len(overrides(store)) == 2
-    [confirmed] = reviews(store).confirmations
+    page.say("X")  # Ben's label, though Ada spoke last
+    assert len(page.overrides) == 2
+    [confirmed] = page.reviews.confirmations
     assert (confirmed.author, confirmed.preference) == ("Cy", Preference.BOTH_BAD)
 
 
-def test_an_explanation_stays_its_persons_also_where_another_labels_meanwhile(
-    qtbot: QtBot, page: ReviewPage, store: Path
-) -> None:
-    explain(qtbot, page, "Ada's words.")
+def test_an_explanation_stays_its_persons_also_where_another_labels_meanwhile(page: Page) -> None:
+    page.explain("Ada's words.")
     page.workspace.set_author("Ben")
-    say(qtbot, page, lambda: press(qtbot, page, "X"))
+    page.say("X")
     page.workspace.set_author("Ada")
-    say(qtbot, page, lambda: press(qtbot, page, "G"))
-    explain(qtbot, page, "Ada's other words.")
-    assert [(each.author, each.preference, each.explanation) for each in overrides(store)] == [
+    page.say("G")
+    page.explain("Ada's other words.")
+    assert [(each.author, each.preference, each.explanation) for each in page.overrides] == [
         ("Ada", None, "Ada's words."),
         ("Ben", Preference.BOTH_BAD, None),
         ("Ada", Preference.BOTH_GOOD, "Ada's words."),
@@ -410,22 +326,19 @@ def test_an_explanation_stays_its_persons_also_where_another_labels_meanwhile(
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_X, Qt.Key.Key_Return])
-def test_what_was_wished_of_one_run_is_not_done_in_another(
-    qtbot: QtBot, page: ReviewPage, store: Path, key: Qt.Key
-) -> None:
-    second = add_run(store)
+def test_what_was_wished_of_one_run_is_not_done_in_another(page: Page, key: Qt.Key) -> None:
+    second = add_run(page.store)
     page.workspace.set_author("")
-    item = current(page)
-    qtbot.keyClick(page, key)
+    item = page.item
+    page.qtbot.keyClick(page, key)
     dialog = asked(page)
-    with qtbot.waitSignal(page.workspace.run_changed):
-        page.workspace.open_run(second)
+    page.open_run(second)
     page.list.choose(item)
-    qtbot.waitUntil(lambda: (page.session.run_id, page.session.item_id) == (second, item))
+    page.until(lambda: (page.session.run_id, page.session.item_id) == (second, item))
     dialog.field.setText("Ada")
-    with qtbot.waitSignal(page.workspace.note, check_params_cb=lambda text: "Another run is open" in text):
+    with page.hears("Another run is open"):
         dialog.accept()
-    with RunStore(store) as opened:
+    with RunStore(page.store) as opened:
         assert [load_reviews(opened, number) for number in (1, second)] == [Reviews(), Reviews()]
 
 
@@ -444,21 +357,21 @@ def everything_said(widget: QWidget) -> str:
     return "\n".join(parts)
 
 
-def test_blind_nothing_is_told_before_the_own_label(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
-    item, card = current(page), page.desk.card
+def test_blind_nothing_is_told_before_the_own_label(page: Page) -> None:
+    item, card = page.item, page.desk.card
     explanation, human = card.explanation.text(), card.human.text()
     page.reviewer.blind_button.click()
-    qtbot.waitUntil(lambda: page.list.table.row_of("1") == 0)  # the order of the dataset
+    page.until(lambda: page.list.table.row_of("1") == 0)  # the order of the dataset
     page.list.choose(item)
-    press(qtbot, page, "1")
-    assert page.list.view.isColumnHidden(DOUBT)
+    page.press("1")
+    assert page.list.view.isColumnHidden(UNCERTAINTY)
     assert labels(page, item) == [HIDDEN] * 5
     row = page.list.table.row_of(item)
     assert row is not None
     assert page.list.table.index(row, MARKS).data() == ""
     tip = page.list.table.index(row, LABELS).data(Qt.ItemDataRole.ToolTipRole)
     assert tip.count("hidden until you have given your label") == 5
-    qtbot.keyClick(page, Qt.Key.Key_Space)
+    page.qtbot.keyClick(page, Qt.Key.Key_Space)
     told = everything_said(page.desk)
     assert explanation not in told
     assert human not in told
@@ -471,69 +384,65 @@ def test_blind_nothing_is_told_before_the_own_label(qtbot: QtBot, page: ReviewPa
     assert orders == [*untold, "By instruction", "By instruction, backwards"]  # the others tell of labels
     assert filters.more.isHidden()
     assert not any(control.isVisible() for control in (*filters.chips.values(), *filters.labels.values()))
-    with qtbot.waitSignal(page.workspace.note, check_params_cb=lambda text: text == card.reason.text()):
-        press(qtbot, page, "E")
+    with page.hears(card.reason.text()):
+        page.press("E")
     assert not page.desk.writing
 
 
-def test_a_blind_label_confirms_or_overrides_and_shows_its_criterion_alone(
-    qtbot: QtBot, page: ReviewPage, store: Path
-) -> None:
-    in_force = page.session.labels_in_force()
+def test_a_blind_label_confirms_or_overrides_and_shows_its_criterion_alone(page: Page) -> None:
+    effective = page.session.effective_labels()
     keys = {"A": "A", "B": "B", "both_good": "G", "both_bad": "X"}
     page.reviewer.blind_button.click()
-    press(qtbot, page, "1")
-    item = current(page)
-    in_force = page.session.labels_in_force()
-    say(qtbot, page, lambda: press(qtbot, page, keys[in_force["relevance"].value]))
-    assert overrides(store) == []
-    [confirmed] = reviews(store).confirmations
-    assert (confirmed.criterion, confirmed.preference) == ("relevance", in_force["relevance"])
+    page.press("1")
+    item = page.item
+    effective = page.session.effective_labels()
+    page.say(keys[effective["relevance"].value])
+    assert page.overrides == []
+    [confirmed] = page.reviews.confirmations
+    assert (confirmed.criterion, confirmed.preference) == ("relevance", effective["relevance"])
     assert page.desk.card.explanation.text() not in ("", "Hidden.")
-    assert labels(page, item) == [in_force["relevance"], *[HIDDEN] * 4]
-    press(qtbot, page, "2")
+    assert labels(page, item) == [effective["relevance"], *[HIDDEN] * 4]
+    page.press("2")
     assert page.desk.card.explanation.text() == "Hidden."
-    other = next(label for label in PREFERENCES if label is not in_force["naturalness"])
-    say(qtbot, page, lambda: press(qtbot, page, keys[other.value]))
-    [override] = overrides(store)
+    other = next(label for label in PREFERENCES if label is not effective["naturalness"])
+    page.say(keys[other.value])
+    [override] = page.overrides
     assert (override.criterion, override.preference) == ("naturalness", other)
     assert page.desk.card.badge.text.lower().replace(" ", "_") == other.value.lower()
 
 
-def test_blind_enter_waits_for_all_labels_and_keeps_them(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
+def test_blind_enter_waits_for_all_labels_and_keeps_them(page: Page) -> None:
     page.reviewer.blind_button.click()
-    item = current(page)
-    press(qtbot, page, "1X2X3X4X")
-    with qtbot.waitSignal(page.workspace.note, check_params_cb=lambda text: "overall quality" in text):
-        qtbot.keyClick(page, Qt.Key.Key_Return)
-    assert (page.session.criterion, current(page)) == ("overall_quality", item)
-    press(qtbot, page, "X")
-    qtbot.keyClick(page, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: reviews(store).state(item, "Ada") is ReviewState.DONE)
-    given = reviews(store).labels["Ada"]
+    item = page.item
+    page.press("1X2X3X4X")
+    with page.hears("overall quality"):
+        page.confirm()
+    assert (page.session.criterion, page.item) == ("overall_quality", item)
+    page.press("X")
+    page.confirm()
+    page.until(lambda: page.reviews.state(item, "Ada") is ReviewState.DONE)
+    given = page.reviews.labels["Ada"]
     assert {given[JudgmentKey(item, name)] for name in page.session.criteria} == {Preference.BOTH_BAD}
-    assert current(page) != item
+    assert page.item != item
 
 
-def test_what_is_written_becomes_a_draft_where_it_is_hidden(
-    qtbot: QtBot, page: ReviewPage, store: Path
-) -> None:
-    press(qtbot, page, "E")
+def test_what_is_written_becomes_a_draft_where_it_is_hidden(page: Page) -> None:
+    page.press("E")
     text = page.desk.card.editor.text
     page.desk.card.editor.field.setPlainText(f"{text} And mine.")
     page.reviewer.blind_button.click()
     assert not page.desk.writing
     assert text not in everything_said(page.desk)
-    assert overrides(store) == []
-    qtbot.waitUntil(lambda: not page.keys.pausing)
-    say(qtbot, page, lambda: press(qtbot, page, "X"))
-    press(qtbot, page, "E")
+    assert page.overrides == []
+    page.until(lambda: not page.keys.pausing)
+    page.say("X")
+    page.press("E")
     assert page.desk.card.editor.text == f"{text} And mine."
 
 
-def test_blind_a_name_that_is_given_to_write_shows_nothing(qtbot: QtBot, page: ReviewPage) -> None:
+def test_blind_a_name_that_is_given_to_write_shows_nothing(page: Page) -> None:
     page.workspace.set_author("")
-    press(qtbot, page, "E")
+    page.press("E")
     dialog = asked(page)
     page.reviewer.blind_button.click()
     dialog.field.setText("Ada")
@@ -541,23 +450,23 @@ def test_blind_a_name_that_is_given_to_write_shows_nothing(qtbot: QtBot, page: R
     assert not page.desk.writing
 
 
-def test_blind_is_for_each_person_and_is_remembered(qtbot: QtBot, page: ReviewPage, open_page: Open) -> None:
-    item = current(page)
-    enter(qtbot, page)
+def test_blind_is_for_each_person_and_is_remembered(page: Page, open_page: Open) -> None:
+    item = page.item
+    page.enter()
     page.reviewer.blind_button.click()
     assert HIDDEN not in labels(page, item)
     page.workspace.set_author("Ben")
     assert labels(page, item) == [HIDDEN] * 5
     page.list.choose(item)
-    assert page.desk.card.people.text() == ""  # not what Ada said
+    assert page.desk.card.annotators.text() == ""  # not what Ada said
     page.hide()
     assert open_page().reviewer.blind.on
 
 
-def test_side_columns_are_blind_too(qtbot: QtBot, page: ReviewPage) -> None:
+def test_side_columns_are_blind_too(page: Page) -> None:
     human = page.desk.card.human.text()
     page.beside.set_on(True)
-    qtbot.waitUntil(page.beside.panel.isVisible)
+    page.until(page.beside.panel.isVisible)
     assert human in "".join(text.text or "" for text in page.beside.columns.texts)
     page.reviewer.blind_button.click()
     assert [text.text for text in page.beside.columns.texts] == [None] * len(page.beside.columns.texts)
@@ -567,58 +476,46 @@ def test_side_columns_are_blind_too(qtbot: QtBot, page: ReviewPage) -> None:
 # Notes
 
 
-def note(qtbot: QtBot, page: ReviewPage, text: str, *tags: str) -> None:
-    press(qtbot, page, "N")
-    dialog = page.reviewer.note.dialog
-    assert dialog is not None
-    qtbot.waitUntil(dialog.isActiveWindow)
+def begin_note(page: Page, text: str, *tags: str) -> NoteDialog:
+    dialog = page.note()
     dialog.field.setPlainText(text)
     for tag in tags:
         dialog.tag.setFocus()
         dialog.tag.setText(tag)
-        qtbot.keyClick(dialog.tag, Qt.Key.Key_Return)
-    with qtbot.waitSignal(page.workspace.noted):
-        qtbot.keyClick(dialog.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+        page.qtbot.keyClick(dialog.tag, Qt.Key.Key_Return)
+    return dialog
+
+
+def note(page: Page, text: str, *tags: str) -> None:
+    dialog = begin_note(page, text, *tags)
+    with page.signal(page.workspace.noted):
+        page.save(dialog.field)
     assert page.reviewer.note.dialog is None
-    page.activateWindow()
-    qtbot.waitUntil(page.isActiveWindow)
+    page.activate()
 
 
-def test_notes_and_tags_are_kept_shown_filtered_and_exported(
-    qtbot: QtBot, page: ReviewPage, store: Path
-) -> None:
-    item, width = current(page), page.width()
-    note(qtbot, page, "<b>odd</b> wording", "odd", LONG, "odd")
+def test_notes_and_tags_are_kept_shown_filtered_and_exported(page: Page) -> None:
+    item, width = page.item, page.width()
+    note(page, "<b>odd</b> wording", "odd", LONG, "odd")
     line = page.reviewer.note
     assert line.text.text() == "<b>odd</b> wording"
     assert [pill.text for pill in line.pills if not pill.isHidden()] == ["odd", f"{'W' * 18}…"]
     assert page.width() == width
-    box = page.list.people.tag
+    box = page.list.annotators.tag
     box.setCurrentIndex(box.findData(LONG))
     box.activated.emit(box.currentIndex())
-    qtbot.waitUntil(lambda: page.list.shown == 1)
-    assert current(page) == item
-    with RunStore(store) as opened:
+    page.until(lambda: page.list.shown == 1)
+    assert page.item == item
+    with RunStore(page.store) as opened:
         exported = json.loads(json.dumps(as_json(load_results(opened, 1))))
     [noted] = [each for each in exported["items"] if each["notes"]]
     assert (noted["id"], noted["tags"], noted["notes"][0]["author"]) == (item, ["odd", LONG], "Ada")
-    press(qtbot, page, "N")
+    page.press("N")
     assert line.dialog is not None
     completer = line.dialog.tag.completer()
     assert completer is not None
-    qtbot.waitUntil(lambda: line.dialog is not None and line.dialog.tag.completer().completionCount() == 2)
+    page.until(lambda: line.dialog is not None and line.dialog.tag.completer().completionCount() == 2)
     line.dialog.reject()
-
-
-def begin_note(qtbot: QtBot, page: ReviewPage, text: str, tag: str) -> NoteDialog:
-    press(qtbot, page, "N")
-    dialog = page.reviewer.note.dialog
-    assert dialog is not None
-    qtbot.waitUntil(dialog.isActiveWindow)
-    dialog.field.setPlainText(text)
-    dialog.tag.setText(tag)
-    qtbot.keyClick(dialog.tag, Qt.Key.Key_Return)
-    return dialog
 
 
 def drafts(store: Path) -> list[str]:
@@ -626,79 +523,67 @@ def drafts(store: Path) -> list[str]:
         return [draft.text for draft in opened.drafts(1)]
 
 
-def test_esc_leaves_a_note_as_a_draft_that_n_opens_again_and_saving_ends(
-    qtbot: QtBot, page: ReviewPage, store: Path
-) -> None:
-    line, item = page.reviewer.note, current(page)
-    qtbot.keyClick(begin_note(qtbot, page, "half a thought", "odd"), Qt.Key.Key_Escape)
+def test_esc_leaves_a_note_as_a_draft_that_n_opens_again_and_saving_ends(page: Page) -> None:
+    line, item = page.reviewer.note, page.item
+    page.qtbot.keyClick(begin_note(page, "half a thought", "odd"), Qt.Key.Key_Escape)
     assert line.dialog is None
     assert "N opens it" in line.begun.toolTip()
-    assert marks(page, item).endswith("*")
-    qtbot.waitUntil(lambda: drafts(store) == ['["half a thought", "odd"]'])
-    page.activateWindow()
-    qtbot.waitUntil(page.isActiveWindow)
-    press(qtbot, page, "JKN")
+    assert page.cell(item, MARKS).endswith("*")
+    page.until(lambda: drafts(page.store) == ['["half a thought", "odd"]'])
+    page.activate()
+    page.press("JKN")
     [dialog] = page.findChildren(NoteDialog)
     assert dialog.written == ("half a thought", ("odd",))
-    with qtbot.waitSignal(page.workspace.noted):
+    with page.signal(page.workspace.noted):
         dialog._save()
-    qtbot.waitUntil(lambda: drafts(store) == [])
-    assert (line.begun.isHidden(), "*" in marks(page, item)) == (True, False)
+    page.until(lambda: drafts(page.store) == [])
+    assert (line.begun.isHidden(), "*" in page.cell(item, MARKS)) == (True, False)
     assert line.note is not None
     assert (line.note.text, line.note.tags) == ("half a thought", ("odd",))
 
 
 def test_what_is_being_noted_is_a_draft_soon_also_while_one_types_on(
-    qtbot: QtBot, page: ReviewPage, store: Path, monkeypatch: pytest.MonkeyPatch
+    page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gui.people.drafts.KEEP_MS", 60)
-    dialog = begin_note(qtbot, page, "odd", "hard")
+    monkeypatch.setattr("gui.review.progress.KEEP_MS", 60)
+    dialog = begin_note(page, "odd", "hard")
     for _ in range(20):
         dialog.field.insertPlainText("x")
-        qtbot.wait(10)
-        if kept := drafts(store):
+        page.qtbot.wait(10)
+        if kept := drafts(page.store):
             break
     assert kept[0].endswith('odd", "hard"]')
     dialog.reject()
 
 
-def test_blind_the_notes_of_others_are_hidden(qtbot: QtBot, page: ReviewPage) -> None:
-    note(qtbot, page, "A is better", "a-wins")
+def test_blind_the_notes_of_others_are_hidden_and_only_the_own_tags_are_offered(page: Page) -> None:
+    line, item = page.reviewer.note, page.item
+    note(page, "A is better", "a-wins")
     page.workspace.set_author("Ben")
+    page.press("J")
+    note(page, "Odd", "odd")
     page.reviewer.blind_button.click()
-    line = page.reviewer.note
+    page.list.choose(item)
+    page.until(lambda: page.item == item)
     assert (line.note, line.text.text(), line.text.toolTip()) == (None, "", "")
-    assert page.list.people.tag.isHidden()
-    press(qtbot, page, "N")
+    assert page.list.annotators.tag.isHidden()
+    page.press("N")
     assert line.dialog is not None
     assert line.dialog.field.toPlainText() == ""
-    line.dialog.reject()
-
-
-def test_blind_only_the_own_tags_are_offered(qtbot: QtBot, page: ReviewPage) -> None:
-    note(qtbot, page, "A is better", "a-wins")
-    page.workspace.set_author("Ben")
-    press(qtbot, page, "J")
-    note(qtbot, page, "Odd", "odd")
-    page.reviewer.blind_button.click()
-    press(qtbot, page, "J")
-    press(qtbot, page, "N")
-    line = page.reviewer.note
-    assert line.dialog is not None
-    qtbot.waitUntil(lambda: not page.workspace.threads.busy(Lane.STORE))
+    page.until(lambda: not page.workspace.threads.busy(ThreadName.STORE))
     known = line.dialog.tag.completer().model()
     assert [known.index(row, 0).data() for row in range(known.rowCount())] == ["odd"]
     line.dialog.reject()
 
 
-def test_before_the_first_note_a_name_is_asked_for(qtbot: QtBot, page: ReviewPage) -> None:
+def test_before_the_first_note_a_name_is_asked_for(page: Page) -> None:
     page.workspace.set_author("")
-    press(qtbot, page, "N")
+    page.press("N")
     assert not page.window().findChildren(NoteDialog)
     asked(page).field.setText("Ben")
     asked(page).accept()
     [dialog] = page.window().findChildren(NoteDialog)
-    with qtbot.waitSignal(page.workspace.noted):
+    with page.signal(page.workspace.noted):
         dialog.saved.emit("odd", ["odd"])
     noted = page.reviewer.note.note
     assert noted is not None
@@ -706,44 +591,31 @@ def test_before_the_first_note_a_name_is_asked_for(qtbot: QtBot, page: ReviewPag
     dialog.reject()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="has no limit for the size of files")
-def test_what_a_full_disk_does_not_take_is_told_at_once_and_not_shown(
-    qtbot: QtBot, page: ReviewPage, store: Path
-) -> None:
-    item = current(page)
-    with disk_that_holds(10), qtbot.waitSignal(page.workspace.problem, timeout=0) as told:
-        press(qtbot, page, "S")
-    assert "what you decided is not stored" in told.args[0].problem
-    assert "has no room" in told.args[0].problem
-    assert (state_sign(page, item), current(page)) == ("", item)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="has no limit for the size of files")
-def test_what_waits_for_the_store_is_shown_on_where_the_disk_takes_no_more(
-    qtbot: QtBot, page: ReviewPage, store: Path
-) -> None:
-    item = current(page)
-    with held(store):
-        press(qtbot, page, "S")
-        assert state_sign(page, item) == "»"
+@limits_files
+def test_what_a_full_disk_does_not_take_is_told_at_once_and_not_shown(page: Page) -> None:
+    item = page.item
+    with disk_that_holds(10), page.signal(page.workspace.problem, timeout=0) as told:
+        page.press("S")
+    assert "your annotation is not stored" in told.args[0].problem
+    assert "is full" in told.args[0].problem
+    assert (page.cell(item, STATE), page.item) == ("", item)
+    with held(page.store):
+        page.press("S")
+        assert page.cell(item, STATE) == "»"
         page.list.choose(item)
-        with disk_that_holds(10), qtbot.waitSignal(page.workspace.problem, timeout=0):
-            press(qtbot, page, "T")
-        assert state_sign(page, item) == "»"
+        with disk_that_holds(10), page.signal(page.workspace.problem, timeout=0):
+            page.press("T")
+        assert page.cell(item, STATE) == "»"  # what waits for the store is shown on
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="has no limit for the size of files")
-def test_a_note_that_a_full_disk_does_not_take_stays_in_its_dialog(
-    qtbot: QtBot, page: ReviewPage, store: Path
-) -> None:
-    press(qtbot, page, "N")
-    dialog = page.reviewer.note.dialog
-    assert dialog is not None
+@limits_files
+def test_a_note_that_a_full_disk_does_not_take_stays_in_its_dialog(page: Page) -> None:
+    dialog = page.note()
     dialog.field.setPlainText("odd wording")
-    with disk_that_holds(10), qtbot.waitSignal(page.workspace.problem, timeout=0):
+    with disk_that_holds(10), page.signal(page.workspace.problem, timeout=0):
         dialog._save()
     assert page.reviewer.note.dialog is dialog
-    with qtbot.waitSignal(page.workspace.noted):
+    with page.signal(page.workspace.noted):
         dialog._save()
     assert page.reviewer.note.dialog is None
 
@@ -751,43 +623,43 @@ def test_a_note_that_a_full_disk_does_not_take_stays_in_its_dialog(
 # The random sample
 
 
-def choose_random(qtbot: QtBot, page: ReviewPage) -> list[str]:
+def choose_random(page: Page) -> list[str]:
     """List the random sample; its first items."""
     page.list.filters.choose_order(ListOrder.RANDOM)
     with RunStore(page.workspace.store_path) as opened:
         drawn = in_drawn_order([item.item_id for item in opened.judged(1)], seed=0)
-    qtbot.waitUntil(lambda: page.list.table.row_of(drawn[0]) == 0)
+    page.until(lambda: page.list.table.row_of(drawn[0]) == 0)
     return drawn
 
 
-def origins(store: Path) -> dict[str, Origin | None]:
-    return {each.item_id: each.origin for each in reviews(store).confirmations}
+def seeds(page: Page) -> dict[str, int | None]:
+    return {each.item_id: each.seed for each in page.reviews.confirmations}
 
 
-def test_who_goes_down_a_random_sample_gives_labels_of_it_and_who_jumps_does_not(
-    qtbot: QtBot, page: ReviewPage, store: Path
-) -> None:
-    doubtful = current(page)
-    enter(qtbot, page)
-    first, second, *others = choose_random(qtbot, page)
-    far = next(item for item in others[5:] if item != doubtful)
+def origins(page: Page) -> dict[str, Origin | None]:
+    return {each.item_id: each.origin for each in page.reviews.confirmations}
+
+
+def test_who_goes_down_a_random_sample_gives_labels_of_it_and_who_jumps_does_not(page: Page) -> None:
+    uncertain = page.item
+    page.enter()
+    first, second, *others = choose_random(page)
+    far = next(item for item in others[5:] if item != uncertain)
     page.list.choose(far)
-    enter(qtbot, page)
+    page.enter()
     page.list.choose(first)
-    enter(qtbot, page)
-    assert current(page) == second
-    enter(qtbot, page)
+    page.enter()
+    assert page.item == second
+    page.enter()
     expected = {far: Origin.CHOSEN, first: Origin.RANDOM, second: Origin.RANDOM}
-    qtbot.waitUntil(lambda: expected.items() <= origins(store).items())
-    if doubtful not in (first, second):
-        assert origins(store)[doubtful] is Origin.DOUBT
-    assert random_part(reviews(store)).labelled >= {first, second}
-    assert far not in random_part(reviews(store)).labelled
+    page.until(lambda: expected.items() <= origins(page).items())
+    if uncertain not in (first, second):
+        assert origins(page)[uncertain] is Origin.UNCERTAINTY
+    assert random_part(page.reviews).labelled >= {first, second}
+    assert far not in random_part(page.reviews).labelled
 
 
-def test_the_least_sure_unlabelled_items_are_no_sample_and_the_list_says_so(
-    qtbot: QtBot, page: ReviewPage, store: Path
-) -> None:
+def test_the_least_sure_unlabelled_items_are_no_sample_and_the_list_says_so(page: Page) -> None:
     filters, line = page.list.filters, page.list.no_sample
     assert not line.isVisible()
     rows = page.list.review.rows if page.list.review else []
@@ -796,94 +668,88 @@ def test_the_least_sure_unlabelled_items_are_no_sample_and_the_list_says_so(
         assert row.probabilities is not None
         unsure.setdefault(row.item_id, []).append(-sum(each * np.log(each) for each in row.probabilities))
     first, second = sorted(unsure, key=lambda item_id: -float(np.mean(unsure[item_id])))[:2]
-    filters.choose_order(ListOrder.LEAST_SURE)
-    qtbot.waitUntil(lambda: page.list.table.row_of(second) == 1 and line.isVisible())
+    filters.choose_order(ListOrder.MOST_UNCERTAIN)
+    page.until(lambda: page.list.table.row_of(second) == 1 and line.isVisible())
     assert page.list.table.row_of(first) == 0
-    assert "they are no sample. For rates, win rates or accuracy label a random sample" in line.text.text()
+    assert (
+        "They are not a random sample: for rates, win rates or accuracy, label the random sample"
+        in line.text.text()
+    )
     tip = filters.order.itemData(filters.order.currentIndex(), Qt.ItemDataRole.ToolTipRole)
-    assert "use none of them for rates, win rates or accuracy" in tip
+    assert "do not compute rates, win rates or accuracy from them" in tip
     page.list.choose(first)
-    enter(qtbot, page)
-    assert origins(store)[first] is Origin.DOUBT
+    page.enter()
+    assert origins(page)[first] is Origin.UNCERTAINTY
     assert page.list.table.row_of(first) == 0  # until the list is made again
     page.list.list_again()
-    qtbot.waitUntil(lambda: page.list.table.row_of(first) == page.list.shown - 1)
+    page.until(lambda: page.list.table.row_of(first) == page.list.shown - 1)
     assert page.list.table.row_of(second) == 0
     line.at_random.click()
     assert filters.list_order is ListOrder.RANDOM
-    qtbot.waitUntil(lambda: page.session.origin is Origin.RANDOM)
+    page.until(lambda: page.session.origin is Origin.RANDOM)
     assert not line.isVisible()
     page.reviewer.blind_button.click()
-    assert filters.order.findData(ListOrder.LEAST_SURE.value) < 0  # it tells of labels
+    assert filters.order.findData(ListOrder.MOST_UNCERTAIN.value) < 0  # it tells of labels
 
 
-def test_who_chooses_a_random_sample_is_at_its_top(qtbot: QtBot, page: ReviewPage) -> None:
-    drawn = choose_random(qtbot, page)
+def test_who_chooses_a_random_sample_is_at_its_top(page: Page) -> None:
+    drawn = choose_random(page)
     page.list.filters.choose_order(ListOrder.DATASET)
-    qtbot.waitUntil(lambda: page.list.table.row_of(drawn[0]) != 0)
+    page.until(lambda: page.list.table.row_of(drawn[0]) != 0)
     page.list.choose(drawn[5])
     order = page.list.filters.order
     order.setFocus()
-    qtbot.keyClick(order, Qt.Key.Key_R)
-    assert page.list.filters.list_order is ListOrder.RANDOM
-    qtbot.waitUntil(lambda: current(page) == drawn[0])
+    page.qtbot.keyClick(order, Qt.Key.Key_R)
+    page.until(lambda: page.list.filters.list_order is ListOrder.RANDOM)
+    page.until(lambda: page.item == drawn[0])
     assert page.session.origin is Origin.RANDOM
 
 
-def test_a_random_sample_can_be_labelled_blind_and_by_filters_it_is_none(
-    qtbot: QtBot, page: ReviewPage, store: Path
-) -> None:
+def test_a_random_sample_can_be_labelled_blind_and_by_filters_it_is_none(page: Page) -> None:
     page.reviewer.blind_button.click()
-    first, *_others = choose_random(qtbot, page)
+    first, *_others = choose_random(page)
     page.list.choose(first)
     assert page.session.origin is Origin.RANDOM
     page.reviewer.blind_button.click()
-    assert page.list.filters.list_order is ListOrder.DOUBT  # as before
+    assert page.list.filters.list_order is ListOrder.UNCERTAINTY  # as before
     page.list.filters.chips["flipped"].click()
-    qtbot.waitUntil(lambda: page.session.origin is Origin.CHOSEN)
+    page.until(lambda: page.session.origin is Origin.CHOSEN)
 
 
-def test_another_seed_draws_another_sample_and_labels_keep_theirs(
-    qtbot: QtBot, page: ReviewPage, store: Path
-) -> None:
+def test_another_seed_draws_another_sample_and_labels_keep_theirs(page: Page) -> None:
     button = page.list.filters.seed
     assert button.isHidden()
-    first, *_others = choose_random(qtbot, page)
+    first, *_others = choose_random(page)
     assert (button.isHidden(), button.text()) == (False, "Seed 0…")
     page.list.choose(first)
-    enter(qtbot, page)
+    page.enter()
     button.setFocus()
-    qtbot.keyClick(button, Qt.Key.Key_Space)
+    page.qtbot.keyClick(button, Qt.Key.Key_Space)
     dialog = button.dialog
     assert dialog is not None
     assert "5 labels by seed 0. They keep their origin" in dialog.said.text()
-    qtbot.waitUntil(dialog.isActiveWindow)  # else the keys would be the page's
+    page.until(dialog.isActiveWindow)  # else the keys would be the page's
     dialog.field.setFocus()
     dialog.field.selectAll()
-    qtbot.keyClicks(dialog.field, "7")
-    qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
-    with RunStore(store) as opened:
+    page.qtbot.keyClicks(dialog.field, "7")
+    page.qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
+    with RunStore(page.store) as opened:
         drawn = in_drawn_order([item.item_id for item in opened.judged(1)], seed=7)
     to_do = [item for item in drawn if item != first]
-    qtbot.waitUntil(lambda: page.list.table.row_of(drawn[0]) == 0 and current(page) == to_do[0])
+    page.until(lambda: page.list.table.row_of(drawn[0]) == 0 and page.item == to_do[0])
     assert button.text() == "Seed 7…"
-    page.activateWindow()
-    qtbot.waitUntil(page.isActiveWindow)
-    enter(qtbot, page)
-    with RunStore(store) as opened:
+    page.activate()
+    page.enter()
+    with RunStore(page.store) as opened:
         assert opened.run(1).review_seed == 7
-    qtbot.waitUntil(lambda: set(seeds(store)) == {first, to_do[0]})
-    assert seeds(store) == {first: 0, to_do[0]: 7}
-    assert random_part(reviews(store)).labelled == {first, to_do[0]}
+    page.until(lambda: set(seeds(page)) == {first, to_do[0]})
+    assert seeds(page) == {first: 0, to_do[0]: 7}
+    assert random_part(page.reviews).labelled == {first, to_do[0]}
     button.click()
     again = button.dialog
     assert again is not None
     assert "5 labels by seed 0, 5 labels by seed 7" in again.said.text()
     again.reject()
-
-
-def seeds(store: Path) -> dict[str, int | None]:
-    return {each.item_id: each.seed for each in reviews(store).confirmations}
 
 
 def test_a_seed_that_no_field_can_hold_can_be_changed_too(qtbot: QtBot) -> None:
@@ -895,18 +761,19 @@ def test_a_seed_that_no_field_can_hold_can_be_changed_too(qtbot: QtBot) -> None:
     assert chosen.args == [LARGEST_SEED]
 
 
-def test_labels_of_people_do_not_stand_under_the_heading_of_the_dataset(
-    qtbot: QtBot, page: ReviewPage
-) -> None:
+def test_labels_of_annotators_do_not_stand_under_the_heading_of_the_dataset(page: Page) -> None:
     card = page.desk.card
-    assert card.people_heading.isHidden()
-    wait_for_override(qtbot, page, lambda: press(qtbot, page, "X"))
-    assert (card.people_heading.text(), card.people.text()) == ("Labels of people", "Ada: both bad")
-    assert not card.people_heading.isHidden()
+    assert card.annotators_heading.isHidden()
+    page.override("X")
+    assert (card.annotators_heading.text(), card.annotators.text()) == (
+        "Labels of annotators",
+        "Ada: both bad",
+    )
+    assert not card.annotators_heading.isHidden()
     part = card._parts.itemAt(2)
     layout = part.layout() if part else None
     assert layout is not None
     column = [item.widget() if (item := layout.itemAt(place)) else None for place in range(3)]
-    assert column[:2] == [card.people_heading, card.people]
+    assert column[:2] == [card.annotators_heading, card.annotators]
     assert isinstance(column[2], QLabel)
     assert column[2].text() == "Human label"

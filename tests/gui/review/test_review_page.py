@@ -1,43 +1,33 @@
-"""The Review page: items, keys, overrides, texts and what is marked in them."""
+"""The Review page: items, keys, overrides, texts and what is marked in them; items judged again."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QTextCursor
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.records import ListOrder
 from engine.core.health import NOT_LOOKED_AT
 from engine.core.items import PREFERENCES, Preference
-from engine.core.review_filters import ListOrder
-from engine.core.run_setup import RunSetup
+from engine.core.rubric import ELOQUENT
+from engine.data.rubrics.files import shipped_rubrics
+from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_dataset, demo_model
 from gui.judge.run_control import RunControl
-from gui.kit.value_table import SORT_ROLE
 from gui.review.judgment_card import JudgmentCard
-from gui.review.review_page import ReviewPage
-from gui.review.review_table import DOUBT, ID, INSTRUCTION, LABELS, MARKS
-from gui.review.session import Shown
-from gui.work.lanes import Lane
-from gui.work.rewriter import Rewriter
-from gui.work.workspace import Workspace
-from tests.gui.review.steps import (
-    A_WHILE,
-    HOSTILE,
-    Open,
-    current,
-    judge_hostile_items,
-    open_panel,
-    overrides,
-    press,
-    wait_for_override,
-)
+from gui.review.review_table import ID, INSTRUCTION, LABELS, MARKS, UNCERTAINTY
+from gui.review.session import ReviewedJudgment
+from gui.widgets.value_table import SORT_ROLE
+from gui.workspace.threads import ThreadName
+from gui.workspace.workspace import Workspace
+from tests.gui.review.steps import A_WHILE, HOSTILE, Open, Page, judge_hostile_items, open_panel
 
 
 def test_without_a_run_the_page_leads_to_judge(qtbot: QtBot, workspace: Workspace) -> None:
-    page = ReviewPage(workspace, Rewriter(workspace))
+    page = Page(qtbot, workspace)
     qtbot.addWidget(page)
     page.show()
     with qtbot.waitSignal(workspace.page_wanted) as wanted:
@@ -45,96 +35,84 @@ def test_without_a_run_the_page_leads_to_judge(qtbot: QtBot, workspace: Workspac
     assert wanted.args == ["Judge"]
 
 
-def test_items_are_listed_by_doubt_with_texts_and_judgment(page: ReviewPage) -> None:
+def test_items_are_listed_by_doubt_with_texts_and_judgment(page: Page) -> None:
     table = page.list.table
-    doubts = [table.index(row, DOUBT).data(SORT_ROLE) for row in range(table.rowCount())]
+    doubts = [table.index(row, UNCERTAINTY).data(SORT_ROLE) for row in range(table.rowCount())]
     assert doubts == sorted(doubts, reverse=True)
     assert page.context.text() == "30 items"
-    run = page.workspace.run
-    assert run is not None
-    assert run.dataset is not None
-    item = next(item for item in run.dataset if item.id == current(page))
+    item = next(item for item in page.dataset if item.id == page.item)
     assert (page.reading.instruction.text, page.reading.a.text) == (item.instruction, item.output_a)
     card = page.desk.card
     human = item.gold[page.session.criterion]
     assert card.human.text() == human.explanation
     assert card.human_from.text() == "of gold.tsv"
-    assert str(run.dataset.path) in card.human_from.toolTip()
+    assert str(page.dataset.path) in card.human_from.toolTip()
     assert card.explanation.text()
     assert len(table.index(0, LABELS).data(SORT_ROLE)) == 5
     assert table.index(0, INSTRUCTION).data().startswith(item.instruction[:20])
 
 
-def test_keys_go_through_items_and_criteria_also_in_the_texts_and_m_shows_markdown(
-    qtbot: QtBot, page: ReviewPage
-) -> None:
-    first, text = current(page), page.reading.a.view
-    press(qtbot, page, "J")
-    assert current(page) != first
-    press(qtbot, page, "K")
-    assert current(page) == first
+def test_keys_go_through_items_and_criteria_also_in_the_texts_and_m_shows_markdown(page: Page) -> None:
+    first, text = page.item, page.reading.a.view
+    page.press("J")
+    assert page.item != first
+    page.press("K")
+    assert page.item == first
     for key in "39":  # there is no ninth
-        press(qtbot, page, key)
+        page.press(key)
         assert page.session.criterion == "truthfulness"
     text.setFocus()
-    qtbot.keyClick(text, "M")
+    page.qtbot.keyClick(text, "M")
     assert page.markdown.isChecked()
-    qtbot.keyClick(text, "J")
-    assert current(page) != first
+    page.qtbot.keyClick(text, "J")
+    assert page.item != first
 
 
-def test_each_item_opens_with_the_criterion_that_put_it_there(qtbot: QtBot, page: ReviewPage) -> None:
-    review = page.list.review
-    assert review is not None
+def test_each_item_opens_with_the_criterion_that_put_it_there_which_stays(page: Page) -> None:
     opened = set()
     for _ in range(page.list.shown):
         item = page.list.current
         assert item is not None
-        [row] = [row for row in review.of_item(item.item_id) if row.criterion == page.session.criterion]
-        assert row.doubt == item.doubt
+        [row] = [row for row in page.review.of_item(item.item_id) if row.criterion == page.session.criterion]
+        assert row.uncertainty == item.uncertainty
         opened.add(row.criterion)
-        press(qtbot, page, "1J")
+        page.press("1J")
     assert len(opened) > 1
-
-
-def test_the_open_criterion_stays_while_its_item_does(qtbot: QtBot, page: ReviewPage) -> None:
-    criteria = page.list.review.criteria if page.list.review else ()
+    criteria = page.review.criteria
     other = next(place for place, name in enumerate(criteria) if name != page.session.criterion)
-    press(qtbot, page, str(other + 1))
-    with qtbot.waitSignal(page.list.listed):
-        page.list.list_again()
+    page.press(str(other + 1))
+    page.listing(page.list.list_again)
     assert page.session.criterion == criteria[other]
 
 
-def test_a_person_stays_on_a_criterion_by_the_filter(qtbot: QtBot, page: ReviewPage) -> None:
+def test_a_person_stays_on_a_criterion_by_the_filter(page: Page) -> None:
     box = page.list.filters.criterion
     box.setCurrentIndex(box.findData("safety"))
-    with qtbot.waitSignal(page.list.listed):
-        box.activated.emit(box.currentIndex())
+    page.listing(lambda: box.activated.emit(box.currentIndex()))
     for _ in range(page.list.shown):
         assert page.session.criterion == "safety"
-        press(qtbot, page, "J")
+        page.press("J")
 
 
-def test_a_key_overrides_the_label_and_u_takes_it_back(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
+def test_a_key_overrides_the_label_and_u_takes_it_back(page: Page) -> None:
     page.workspace.state.set_text("author", "Ada")
     criterion, card = page.session.criterion, page.desk.card
-    item_id, row, own = current(page), page.list.view.currentIndex().row(), card.badge.text
+    item_id, row, own = page.item, page.list.view.currentIndex().row(), card.badge.text
     for key, label in zip("ABGX", PREFERENCES, strict=True):
-        wait_for_override(qtbot, page, lambda key=key: press(qtbot, page, key))  # type: ignore[misc]
-        override = overrides(store)[-1]
+        page.overriding(lambda key=key: page.press(key))  # type: ignore[misc]
+        override = page.overrides[-1]
         assert (override.item_id, override.criterion, override.preference) == (item_id, criterion, label)
         assert (override.author, override.explanation) == ("Ada", None)
         assert card.badge.text.lower().replace(" ", "_") == label.value.lower()
         assert card.own.text() == f"The judge's own: {own[0] if len(own) == 1 else own.lower()}"
         assert "by Ada" in card.by.text()
-        assert (current(page), page.list.view.currentIndex().row()) == (item_id, row)
+        assert (page.item, page.list.view.currentIndex().row()) == (item_id, row)
         assert "✎1" in page.list.table.index(row, MARKS).data()
-        wait_for_override(qtbot, page, lambda: press(qtbot, page, "U"))
+        page.override("U")
         assert card.badge.text == own
         assert "✎" not in page.list.table.index(row, MARKS).data()
-        qtbot.waitUntil(lambda: "taken back" in card.by.toolTip())
-    assert len(overrides(store)) == 4
+        page.until(lambda: ", undone " in card.by.toolTip())
+    assert len(page.overrides) == 4
 
 
 @pytest.mark.usefixtures("store")
@@ -142,10 +120,10 @@ def test_a_key_overrides_the_label_and_u_takes_it_back(qtbot: QtBot, page: Revie
 def test_one_key_is_one_rendering_of_the_card(
     qtbot: QtBot, open_page: Open, monkeypatch: pytest.MonkeyPatch, blind: bool
 ) -> None:
-    rendered: list[Shown] = []
+    rendered: list[ReviewedJudgment] = []
     render = JudgmentCard.show_judgment
 
-    def count(card: JudgmentCard, shown: Shown) -> None:
+    def count(card: JudgmentCard, shown: ReviewedJudgment) -> None:
         rendered.append(shown)
         render(card, shown)
 
@@ -153,28 +131,27 @@ def test_one_key_is_one_rendering_of_the_card(
     page = open_page()
     threads = page.workspace.threads
     page.reviewer.blind_button.setChecked(blind)
-    qtbot.waitUntil(lambda: not threads.busy(Lane.MEASURE))
+    qtbot.waitUntil(lambda: not threads.busy(ThreadName.MEASURE))
     for keys in ("1A", "2B", "3G", "4X"):
         rendered.clear()
-        press(qtbot, page, keys[0])
+        page.press(keys[0])
         assert len(rendered) == 1
         with qtbot.waitSignal(page.workspace.reviewed):
-            press(qtbot, page, keys[1])
-        qtbot.waitUntil(lambda: not threads.busy(Lane.MEASURE))  # the list has read the item again
+            page.press(keys[1])
+        qtbot.waitUntil(lambda: not threads.busy(ThreadName.MEASURE))  # the list has read the item again
         assert [shown.hidden for shown in rendered] == [blind, False]
 
 
-def test_two_quick_overrides_do_not_lose_each_other(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
-    press(qtbot, page, "E")
-    page.desk.card.editor.field.setPlainText("Mine.")
+def test_two_quick_overrides_do_not_lose_each_other(page: Page) -> None:
+    page.write("Mine.")
     page.desk.card.editor.saved.emit("Mine.")
-    press(qtbot, page, "X")
-    qtbot.waitUntil(lambda: len(overrides(store)) == 2)
-    assert (overrides(store)[1].preference, overrides(store)[1].explanation) == (Preference.BOTH_BAD, "Mine.")
-    qtbot.waitUntil(lambda: page.desk.card.badge.text == "Both bad")
+    page.press("X")
+    page.until(lambda: len(page.overrides) == 2)
+    assert (page.overrides[1].preference, page.overrides[1].explanation) == (Preference.BOTH_BAD, "Mine.")
+    page.until(lambda: page.desk.card.badge.text == "Both bad")
 
 
-def test_d_marks_differences_then_shared_words(qtbot: QtBot, page: ReviewPage) -> None:
+def test_d_marks_differences_then_shared_words(page: Page) -> None:
     def marked() -> list[str]:
         pane = page.reading.a
         return [
@@ -183,34 +160,30 @@ def test_d_marks_differences_then_shared_words(qtbot: QtBot, page: ReviewPage) -
         ]
 
     assert marked() == []
-    press(qtbot, page, "D")
-    qtbot.waitUntil(lambda: bool(marked()))
+    page.press("D")
+    page.until(lambda: bool(marked()))
     own = marked()
-    press(qtbot, page, "D")
-    qtbot.waitUntil(lambda: marked() != own)
+    page.press("D")
+    page.until(lambda: marked() != own)
     assert all(word not in page.reading.b.text for word in own if len(word.split()) > 3)
     assert all(word.casefold() in page.reading.b.text.casefold() for word in marked() if " " not in word)
-    press(qtbot, page, "D")
-    qtbot.waitUntil(lambda: marked() == [])
+    page.press("D")
+    page.until(lambda: marked() == [])
 
 
-def test_what_was_chosen_is_remembered(
-    qtbot: QtBot, page: ReviewPage, workspace: Workspace, open_page: Open
-) -> None:
-    press(qtbot, page, "JJ4M")
+def test_what_was_chosen_is_remembered(page: Page, workspace: Workspace, open_page: Open) -> None:
+    page.press("JJ4M")
     page.list.filters.order.setCurrentIndex(1)
     page.list.filters.order.activated.emit(1)
-    qtbot.waitUntil(lambda: page.list.table.index(0, ID).data() == "1")
-    item_id = current(page)
-    press(qtbot, page, "E")
-    page.desk.card.editor.field.setPlainText("not saved")
-    page.keep_layout()
-    page.hide()
+    page.until(lambda: page.list.table.index(0, ID).data() == "1")
+    item_id = page.item
+    page.write("not saved")
+    page.left()
     again = open_page()
-    assert (current(again), again.session.criterion) == (item_id, "safety")
+    assert (again.item, again.session.criterion) == (item_id, "safety")
     assert again.markdown.isChecked()
     assert again.list.filters.list_order is ListOrder.DATASET
-    press(qtbot, again, "E")
+    again.press("E")
     assert again.desk.card.editor.text == "not saved"
 
 
@@ -219,7 +192,7 @@ def test_what_was_chosen_is_remembered(
 def test_while_a_run_is_judged_the_page_says_so_and_reads_it_again(
     qtbot: QtBot, workspace: Workspace
 ) -> None:
-    page, control = ReviewPage(workspace, Rewriter(workspace)), RunControl(workspace)
+    page, control = Page(qtbot, workspace), RunControl(workspace)
     qtbot.addWidget(page)
     page.resize(1180, 640)
     page.show()
@@ -248,7 +221,7 @@ def test_a_run_whose_dataset_is_gone_shows_judgments_and_asks_for_the_file(
         page = open_page()
         assert page.missing.isVisible()
         assert not page.reading.isVisible()
-        wait_for_override(qtbot, page, lambda: press(qtbot, page, "X"))
+        page.override("X")
         other = tmp_path / "other.tsv"
         other.write_text("id\tinstruction\toutput_a\toutput_b\n1\tq\ta\tb\n", encoding="utf-8")
         page.missing.look_in(other)
@@ -266,110 +239,159 @@ def test_hostile_and_unscored_items(
 ) -> None:
     judge_hostile_items(tmp_path / "hostile.tsv", workspace.store_path)
     page = open_page()
-    assert (current(page), page.desk.card.badge.text) == ("long", "Unscored")
+    assert (page.item, page.desk.card.badge.text) == ("long", "Unscored")
     assert "Needs" in page.desk.card.reason.text()
     assert "Human" not in page.desk.card.human.text()
-    wait_for_override(qtbot, page, lambda: press(qtbot, page, "G"))
+    page.override("G")
     assert page.desk.card.badge.text == "Both good"
-    press(qtbot, page, "J")
+    page.press("J")
     shown = HOSTILE.replace("\u202e", "\\u202e")
     assert page.reading.instruction.text == f"{shown} 😀 {shown}"
     assert page.list.table.index(1, ID).data() == shown
-    press(qtbot, page, "D")
+    page.press("D")
     qtbot.waitUntil(lambda: bool(page.reading.b.view.extraSelections()))
     assert [selection.cursor.selectedText() for selection in page.reading.b.view.extraSelections()] == [
         "unlike"
     ]
 
 
-def test_spans_are_counted_as_qt_counts(qtbot: QtBot, page: ReviewPage) -> None:
+def test_spans_are_counted_as_qt_counts(page: Page) -> None:
     page.reading.a.show_text("😀😀 one two")
     page.reading.b.show_text("six one two")
-    press(qtbot, page, "DD")
-    qtbot.waitUntil(lambda: bool(page.reading.a.view.extraSelections()))
+    page.press("DD")
+    page.until(lambda: bool(page.reading.a.view.extraSelections()))
     [mark] = page.reading.a.view.extraSelections()
     assert mark.cursor.selectedText() == "one two"
     assert isinstance(mark.cursor, QTextCursor)
 
 
 def test_an_item_that_chosen_labels_lack_has_those_of_its_own_dataset(
-    qtbot: QtBot, page: ReviewPage, demo_gold: Path, tmp_path: Path
+    page: Page, demo_gold: Path, tmp_path: Path
 ) -> None:
     lines = demo_gold.read_bytes().split(b"\n")
     few = tmp_path / "few.tsv"
-    few.write_bytes(b"\n".join(line for line in lines if not line.startswith(current(page).encode() + b"\t")))
+    few.write_bytes(b"\n".join(line for line in lines if not line.startswith(page.item.encode() + b"\t")))
     labels = [row.human for row in page.list.review.rows] if page.list.review else []
     card = page.desk.card
     said = card.human.text()
-    with qtbot.waitSignal(page.workspace.gold_changed):
+    with page.signal(page.workspace.gold_changed):
         page.workspace.open_gold(few)
-    first = current(page)
-    qtbot.waitUntil(lambda: page.list.review is not None and not page.list._listing.busy)
+    first = page.item
+    page.until(lambda: page.list.review is not None and not page.list._listing.busy)
     page.list.choose(first)
     assert (card.human.text(), card.human_from.text()) == (said, "of gold.tsv")
     assert [row.human for row in page.list.review.rows] == labels  # type: ignore[union-attr]
-    press(qtbot, page, "J")
+    page.press("J")
     assert card.human_from.text() == "of few.tsv"
 
 
 def test_where_no_label_is_known_it_says_where_it_was_looked_for(
-    qtbot: QtBot, page: ReviewPage, demo_gold: Path, tmp_path: Path
+    page: Page, demo_gold: Path, tmp_path: Path
 ) -> None:
     other = tmp_path / "other.tsv"
     other.write_bytes(b"id\tinstruction\toutput_a\toutput_b\tsafety_preference\n1\ti\ta\tb\tA\n")
-    run = page.workspace.run
-    assert run is not None
-    assert run.dataset is not None
-    texts = run.dataset.table.select(["id", "instruction", "output_a", "output_b"])
-    page.workspace.run = replace(run, dataset=replace(run.dataset, table=texts))
-    with qtbot.waitSignal(page.workspace.gold_changed):
+    texts = page.dataset.table.select(["id", "instruction", "output_a", "output_b"])
+    page.workspace.run = replace(page.run, dataset=replace(page.dataset, table=texts))
+    with page.signal(page.workspace.gold_changed):
         page.workspace.open_gold(other)
-    qtbot.waitUntil(lambda: page.desk.card.human.text() == "None known.")
+    page.until(lambda: page.desk.card.human.text() == "None known.")
     assert page.desk.card.human_from.text() == "looked for in other.tsv and gold.tsv"
 
 
-def test_a_run_that_ends_leaves_the_review_of_another_alone(
-    qtbot: QtBot, page: ReviewPage, workspace: Workspace, store: Path
-) -> None:
-    press(qtbot, page, "JJ3")
-    item = current(page)
-    with qtbot.waitSignal(workspace.notice):
+def test_a_run_that_ends_leaves_the_review_of_another_alone(page: Page, workspace: Workspace) -> None:
+    page.press("JJ3")
+    item = page.item
+    with page.signal(workspace.notice):
         workspace.tell_ended(2, "has finished", NOT_LOOKED_AT)
-    before = len(overrides(store))
-    press(qtbot, page, "A")
-    qtbot.waitUntil(lambda: len(overrides(store)) == before + 1)
-    assert (page._run_id, current(page), page.session.criterion) == (1, item, "truthfulness")
+    before = len(page.overrides)
+    page.press("A")
+    page.until(lambda: len(page.overrides) == before + 1)
+    assert (page._run_id, page.item, page.session.criterion) == (1, item, "truthfulness")
 
 
-def test_what_the_model_is_shown_is_wanted_of_the_open_judgment(qtbot: QtBot, page: ReviewPage) -> None:
+def test_what_the_model_is_shown_is_wanted_of_the_open_judgment(page: Page) -> None:
     page.list.step(2)
-    press(qtbot, page, "4")
-    ways: list[Callable[[], object]] = [lambda: press(qtbot, page, "P"), page.desk.card.prompt.click]
-    ways.append(page.judge_again.menu.actions()[-1].trigger)
-    for ask in ways:
-        with qtbot.waitSignal(page.prompt_wanted) as wanted:
+    page.press("4")
+    methods: list[Callable[[], object]] = [lambda: page.press("P"), page.desk.card.prompt.click]
+    methods.append(page.judge_again.menu.actions()[-1].trigger)
+    for ask in methods:
+        with page.signal(page.prompt_wanted) as wanted:
             ask()
         item, criterion = wanted.args or (None, "")
         assert item is not None
-        assert (item.id, item.output_a) == (current(page), page.reading.a.text)
+        assert (item.id, item.output_a) == (page.item, page.reading.a.text)
         assert criterion == "safety"
 
 
-def test_a_panel_has_no_prompt_of_its_own(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
-    open_panel(qtbot, page, store)
+def test_a_panel_has_no_prompt_of_its_own(page: Page) -> None:
+    open_panel(page.qtbot, page)
     said: list[str] = []
     wanted: list[object] = []
     page.workspace.note.connect(said.append)
     page.prompt_wanted.connect(wanted.append)
     page.desk.card.prompt.click()
-    assert said[0].startswith("A panel has no prompt of its own")
+    assert said[0].startswith("A jury has no prompt of its own")
     assert not wanted
 
 
-def test_what_was_said_of_an_item_is_gone_with_it(qtbot: QtBot, page: ReviewPage) -> None:
+def test_what_was_said_of_an_item_is_gone_with_it(page: Page) -> None:
     said: list[str] = []
     page.workspace.note.connect(said.append)
-    qtbot.keyClick(page, Qt.Key.Key_U, Qt.KeyboardModifier.ShiftModifier)
-    assert said == ["There is nothing of yours on this item to repeat."]
-    qtbot.keyClick(page, Qt.Key.Key_J)
+    page.qtbot.keyClick(page, Qt.Key.Key_U, Qt.KeyboardModifier.ShiftModifier)
+    assert said == ["There is nothing of yours on this item to redo."]
+    page.qtbot.keyClick(page, Qt.Key.Key_J)
     assert said[-1] == ""
+
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+SHIFT = Qt.KeyboardModifier.ShiftModifier
+
+
+def entries(page: Page) -> list[str]:
+    page.list.view.customContextMenuRequested.emit(QPoint(5, 5))
+    texts = [action.text() for action in page.judge_again.menu.actions() if action.text()]
+    page.judge_again.menu.close()
+    page.activate()
+    return texts
+
+
+def test_items_are_judged_again_by_keys_and_by_the_menu_which_says_how_many(
+    page: Page, demo_gold: Path
+) -> None:
+    page.workspace.rubric.choose(shipped_rubrics()[1])
+    wanted_items, both = page.workspace.items_wanted, CTRL | SHIFT
+    page.list.step(2)
+    with page.signal(wanted_items) as wanted:
+        page.qtbot.keyClick(page, Qt.Key.Key_J, CTRL)
+    assert wanted.args == [demo_gold, (page.item,), None]
+    assert page.workspace.rubric.rubric == ELOQUENT  # what the run was asked is asked again
+    assert entries(page) == ["Judge this item again…", "Judge the 30 listed items…", "Prompt… (P)"]
+    page.list.filters.chips["differs_from_human"].click()
+    page.until(lambda: page.list.shown < 30)
+    listed = page.list.table.listing.items
+    with page.signal(wanted_items) as wanted:
+        page.qtbot.keyClick(page, Qt.Key.Key_J, both)
+    assert wanted.args == [demo_gold, tuple(item.item_id for item in listed), None]
+    assert entries(page)[1].startswith(f"Judge the {page.list.shown} listed item")
+    with page.signal(wanted_items) as wanted:
+        page.judge_again.menu.actions()[0].trigger()
+    assert wanted.args[1] == (page.item,)
+    page.list.filters.chips["overridden"].click()
+    page.until(lambda: page.list.shown == 0)
+    with page.qtbot.assertNotEmitted(wanted_items):
+        page.qtbot.keyClick(page, Qt.Key.Key_J, CTRL)
+        page.qtbot.keyClick(page, Qt.Key.Key_J, both)
+
+
+def test_without_its_dataset_a_run_says_what_is_missing(
+    qtbot: QtBot, workspace: Workspace, store: Path, demo_gold: Path, open_page: Open, tmp_path: Path
+) -> None:
+    moved = tmp_path / "moved.tsv"
+    demo_gold.replace(moved)
+    try:
+        page = open_page()
+        with qtbot.assertNotEmitted(workspace.items_wanted), qtbot.waitSignal(workspace.note) as note:
+            qtbot.keyClick(page, Qt.Key.Key_J, CTRL)
+        assert note.args == ["The dataset of this run is missing: find it, then judge its items."]
+    finally:
+        moved.replace(demo_gold)

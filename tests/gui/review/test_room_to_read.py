@@ -10,13 +10,12 @@ from PySide6.QtGui import QFont, QImage, QPalette
 from PySide6.QtWidgets import QApplication, QDialogButtonBox, QProxyStyle, QStyle
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.records import Filters, WantedItems
 from engine.core.items import Preference
-from engine.core.review_filters import Filters, WantedItems
-from gui.kit.theme import DARK, LIGHT, TEXT_SIZES, ThemeWish, apply_theme
-from gui.review.review_page import ReviewPage
 from gui.review.review_table import INSTRUCTION, MARKS, STATE
-from gui.work.workspace import Workspace
-from tests.gui.review.steps import Open, open_panel, press, save, wait_for_override
+from gui.widgets.theme import DARK, LIGHT, TEXT_SIZES, ThemeChoice, apply_theme
+from gui.workspace.workspace import Workspace
+from tests.gui.review.steps import Open, Page, open_panel
 
 PAGE = (1167, 661)  # what a window of 1280 x 720 leaves for a page
 
@@ -28,7 +27,7 @@ def look() -> Iterator[float]:
     assert isinstance(app, QApplication)
     style, font, palette = app.styleSheet(), QFont(app.font()), QPalette(app.palette())
     points = font.pointSizeF()
-    apply_theme(app, ThemeWish.LIGHT, 100, points)
+    apply_theme(app, ThemeChoice.LIGHT, 100, points)
     yield points
     app.setStyleSheet(style)
     app.setFont(font)
@@ -36,71 +35,65 @@ def look() -> Iterator[float]:
 
 
 @pytest.fixture
-def small(look: float, page: ReviewPage, qtbot: QtBot) -> ReviewPage:
+def small(look: float, page: Page) -> Page:
     """The page in a window of 1280 x 720."""
     assert look
     page.resize(*PAGE)
-    qtbot.waitUntil(lambda: page._down.settled)
+    page.until(lambda: page._down.arranged)
     return page
 
 
-def share(page: ReviewPage) -> float:
+def share(page: Page) -> float:
     """Of the page's height, that of the lower of the two responses."""
     return min(pane.view.height() for pane in (page.reading.a, page.reading.b)) / page.height()
 
 
-def test_the_responses_have_most_of_a_small_window(qtbot: QtBot, small: ReviewPage) -> None:
+def test_the_responses_have_most_of_a_small_window(small: Page) -> None:
     assert share(small) >= 0.35
-    press(qtbot, small, "F")
-    qtbot.waitUntil(lambda: share(small) >= 0.55)
-    press(qtbot, small, "F")
-    qtbot.waitUntil(lambda: 0.35 <= share(small) < 0.55)
+    small.press("F")
+    small.until(lambda: share(small) >= 0.55)
+    small.press("F")
+    small.until(lambda: 0.35 <= share(small) < 0.55)
 
 
-def rows_of_criteria(page: ReviewPage) -> int:
+def rows_of_criteria(page: Page) -> int:
     return len({button.y() for button in page.desk.strip.buttons})
 
 
-def test_the_criteria_stand_in_one_row_or_in_two_with_whole_names_whatever_their_marks(
-    qtbot: QtBot, small: ReviewPage
-) -> None:
+def test_the_criteria_stand_in_one_row_or_in_two_with_whole_names_whatever_their_marks(small: Page) -> None:
     strip = small.desk.strip
     last = strip.buttons[-1]
     for width, rows in ((PAGE[0], 1), (800, 2)):
         small.resize(width, PAGE[1])
-        qtbot.waitUntil(lambda rows=rows: rows_of_criteria(small) == rows, timeout=10_000)  # type: ignore[misc]
+        small.until(lambda rows=rows: rows_of_criteria(small) == rows, timeout=10_000)  # type: ignore[misc]
         small.list._go(0)
         for _ in range(small.list.shown):
             assert rows_of_criteria(small) == rows
             small.list.step(1)
         assert last.geometry().right() <= strip.width()
         assert "Overall quality" in last.text()
-        qtbot.waitUntil(lambda: last.geometry().bottom() <= strip.height(), timeout=10_000)
+        small.until(lambda: last.geometry().bottom() <= strip.height(), timeout=10_000)
 
 
-def test_names_of_criteria_are_shortened_where_three_rows_are_too_few(
-    qtbot: QtBot, small: ReviewPage
-) -> None:
+def test_names_of_criteria_are_shortened_where_three_rows_are_too_few(small: Page) -> None:
     strip = small.desk.strip
     last = strip.buttons[-1]
     strip.resize(260, strip.height())
-    qtbot.waitUntil(lambda: rows_of_criteria(small) == 3, timeout=10_000)
+    small.until(lambda: rows_of_criteria(small) == 3, timeout=10_000)
     assert "Overall quality" not in last.text()
     assert last.text().split()[0] == "5"
     assert "overall quality" in last.toolTip()
 
 
-def test_the_largest_text_leaves_criteria_their_names_and_buttons_their_room(
-    qtbot: QtBot, look: float, page: ReviewPage
-) -> None:
+def test_the_largest_text_leaves_criteria_their_names_and_buttons_their_room(look: float, page: Page) -> None:
     app = QApplication.instance()
     assert isinstance(app, QApplication)
-    apply_theme(app, ThemeWish.LIGHT, TEXT_SIZES[-1], look)
+    apply_theme(app, ThemeChoice.LIGHT, TEXT_SIZES[-1], look)
     page.follow_look()
     page.resize(1090, 650)  # what the frame leaves at this size of text
-    qtbot.waitUntil(lambda: page._down.settled)
+    page.until(lambda: page._down.arranged)
     strip, card = page.desk.strip, page.desk.card
-    qtbot.waitUntil(lambda: strip.buttons[-1].geometry().bottom() <= strip.height(), timeout=10_000)
+    page.until(lambda: strip.buttons[-1].geometry().bottom() <= strip.height(), timeout=10_000)
     assert page.minimumSizeHint().width() <= 1090
     assert [each.text().split()[1] for each in strip.buttons] == [
         "Relevance",
@@ -113,7 +106,7 @@ def test_the_largest_text_leaves_criteria_their_names_and_buttons_their_room(
     assert card.buttons.undo.geometry().bottom() <= card.buttons.height()
 
 
-def test_a_folded_card_is_a_line_with_a_low_format_mass(qtbot: QtBot, page: ReviewPage) -> None:
+def test_a_folded_card_is_a_line_with_a_low_format_mass(page: Page) -> None:
     card = page.desk.card
     explanation = card.explanation.text()
     assert card.mass.isVisible()
@@ -126,128 +119,122 @@ def test_a_folded_card_is_a_line_with_a_low_format_mass(qtbot: QtBot, page: Revi
     card._low_mass = True
     card._show_parts()
     assert card.mass.isVisible()
-    assert card.doubt.text.startswith("doubt ")
+    assert card.uncertainty.text.startswith("uncertainty ")
     assert (card.beginning.isVisible(), card.beginning.text()) == (True, explanation)
-    wait_for_override(qtbot, page, lambda: press(qtbot, page, "X"))
+    page.override("X")
     assert card.badge.text == "Both bad"
     assert not card.open
-    press(qtbot, page, "F")
+    page.press("F")
     assert card.body.isVisible()
 
 
-def test_writing_opens_a_folded_card_until_it_is_saved(qtbot: QtBot, page: ReviewPage) -> None:
-    press(qtbot, page, "F")
-    press(qtbot, page, "E")
+def test_writing_opens_a_folded_card_until_it_is_saved(page: Page) -> None:
+    page.press("F")
+    page.press("E")
     card = page.desk.card
     assert card.editor.field.isVisible()
     assert card.editor.field.hasFocus()
     card.editor.field.setPlainText("So.")
-    wait_for_override(qtbot, page, lambda: card.editor.saved.emit("So."))
+    page.overriding(lambda: card.editor.saved.emit("So."))
     assert not card.open
     assert card.beginning.text() == "So."
 
 
 @pytest.mark.parametrize("end", ["save", "Esc"])
-def test_after_writing_one_reads_the_explanation_from_its_top(
-    qtbot: QtBot, small: ReviewPage, end: str
-) -> None:
+def test_after_writing_one_reads_the_explanation_from_its_top(small: Page, end: str) -> None:
     card = small.desk.card
     bar = card.body.verticalScrollBar()
-    press(qtbot, small, "E")
+    small.press("E")
     card.editor.field.setPlainText("So.")
-    qtbot.waitUntil(lambda: bar.value() > 0)  # the field is seen whole
+    small.until(lambda: bar.value() > 0)  # the field is seen whole
     if end == "save":
-        wait_for_override(qtbot, small, lambda: save(qtbot, card.editor.field))
+        small.overriding(lambda: small.save(card.editor.field))
     else:
-        qtbot.keyClick(card.editor.field, Qt.Key.Key_Escape)
+        small.qtbot.keyClick(card.editor.field, Qt.Key.Key_Escape)
     assert not card.editing
     assert bar.value() == 0
 
 
 def test_a_fold_is_remembered_and_the_height_of_the_card_with_it(
-    qtbot: QtBot, page: ReviewPage, workspace: Workspace, open_page: Open
+    page: Page, workspace: Workspace, open_page: Open
 ) -> None:
-    qtbot.waitUntil(lambda: page._down.settled)
+    page.until(lambda: page._down.arranged)
     page._down.moveSplitter(page._down.height() - 170, 1)  # as a drag does
     given = page._down.sizes()[1]
-    press(qtbot, page, "F")
-    page.keep_layout()
-    page.hide()
+    page.press("F")
+    page.left()
     again = open_page()
     assert not again.desk.card.open
-    press(qtbot, again, "F")
-    qtbot.waitUntil(lambda: again._down.sizes()[1] == given)
-    again.keep_layout()
-    again.hide()
+    again.press("F")
+    page.until(lambda: again._down.sizes()[1] == given)
+    again.left()
     assert open_page().desk.card.open
 
 
-def still(qtbot: QtBot, page: ReviewPage) -> QImage:
+def still(page: Page) -> QImage:
     """The page, in whose texts something is marked, once nothing in it moves any more."""
 
-    def settled() -> bool:
-        under_way = page.reading._soon.isActive() or page.reading._comparing.busy or not page._down.settled
+    def at_rest() -> bool:
+        under_way = page.reading._soon.isActive() or page.reading._comparing.busy or not page._down.arranged
         return not under_way and bool(page.reading.a.view.extraSelections())
 
     seen = [page.grab().toImage()]
     while len(seen) < 3 or not seen[-3] == seen[-2] == seen[-1]:
-        qtbot.waitUntil(settled)
-        qtbot.wait(30)
+        page.until(at_rest)
+        page.qtbot.wait(30)
         seen.append(page.grab().toImage())
     return seen[-1]
 
 
 @pytest.mark.slow
-def test_marked_markdown_follows_theme_and_text_size_at_once(
-    qtbot: QtBot, look: float, small: ReviewPage
-) -> None:
+def test_marked_markdown_follows_theme_and_text_size_at_once(look: float, small: Page) -> None:
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     small.take_focus()  # no cursor blinks in the search
-    press(qtbot, small, "MDF")
+    small.press("MDF")
     small.reading.a.show_text("# Title\n\n- one `code`\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |")
-    seen = [still(qtbot, small)]
-    for theme, size in ((ThemeWish.DARK, 100), (ThemeWish.DARK, 150), (ThemeWish.LIGHT, 100)):
+    seen = [still(small)]
+    for theme, size in ((ThemeChoice.DARK, 100), (ThemeChoice.DARK, 150), (ThemeChoice.LIGHT, 100)):
         apply_theme(app, theme, size, look)
         small.follow_look()  # as the window lets it
-        seen.append(still(qtbot, small))
+        seen.append(still(small))
         assert small.reading.a.view.extraSelections()
         small.reading.a._render()  # as the item opened again
         small.desk.restyle()
-        assert still(qtbot, small) == seen[-1], (theme, size)
+        assert still(small) == seen[-1], (theme, size)
         [ground] = {
             mark.format.background().color().name() for mark in small.reading.a.view.extraSelections()
         }
-        assert ground == (DARK if theme is ThemeWish.DARK else LIGHT).own_ground
+        assert ground == (DARK if theme is ThemeChoice.DARK else LIGHT).own_ground
     assert seen[0] == seen[-1]
     assert seen[1] != seen[0]
 
 
 @pytest.mark.slow
 def test_what_each_judge_said_has_room_in_a_small_window_with_large_text(
-    qtbot: QtBot, look: float, small: ReviewPage, store: Path
+    look: float, small: Page, store: Path
 ) -> None:
     app = QApplication.instance()
     assert isinstance(app, QApplication)
-    apply_theme(app, ThemeWish.LIGHT, 150, look)
+    apply_theme(app, ThemeChoice.LIGHT, 150, look)
     small.follow_look()
-    open_panel(qtbot, small, store, exchanged=True)
-    qtbot.waitUntil(lambda: small._down.settled)
+    open_panel(small.qtbot, small, exchanged=True)
+    small.until(lambda: small._down.arranged)
     card, before = small.desk.card, small._down.sizes()
-    ways = card.body.ways
-    assert (card.each_way.text(), ways.title.text()) == ("Judges", "What each judge said")
-    assert ways.visibleRegion().boundingRect().height() < ways.height() / 2
-    card.each_way.click()
-    qtbot.waitUntil(lambda: ways.visibleRegion().boundingRect().height() > 0.8 * ways.height())
-    press(qtbot, small, "J")  # the next judgment has the room, too
-    qtbot.waitUntil(lambda: small._down.settled)
+    methods = card.body.methods
+    assert (card.each_method.text(), methods.title.text()) == ("Judges", "Raw predictions by judge")
+    assert methods.visibleRegion().boundingRect().height() < methods.height() / 2
+    card.each_method.click()
+    small.until(lambda: methods.visibleRegion().boundingRect().height() > 0.8 * methods.height())
+    small.press("J")  # the next judgment has the room, too
+    small.until(lambda: small._down.arranged)
     assert small._down.sizes()[1] > before[1]
-    card.body.go_to_ways()
-    card.each_way.click()
-    qtbot.waitUntil(lambda: small._down.sizes() == before)
+    card.body.go_to_methods()
+    card.each_method.click()
+    small.until(lambda: small._down.sizes() == before)
 
 
-def rows_seen(page: ReviewPage) -> int:
+def rows_seen(page: Page) -> int:
     """How many items of the list are seen whole."""
     view = page.list.view
     seen = view.viewport().visibleRegion().boundingRect()
@@ -258,30 +245,27 @@ def rows_seen(page: ReviewPage) -> int:
 @pytest.mark.parametrize("filtered", [False, True])
 @pytest.mark.parametrize("keys", ["", "F", "V", "FV"])
 def test_six_items_are_seen_whatever_is_folded_or_stands_side_by_side(
-    qtbot: QtBot, small: ReviewPage, keys: str, filtered: bool
+    small: Page, keys: str, filtered: bool
 ) -> None:
     if filtered:
         wanted = WantedItems(1, Filters(label=Preference.A), "labels A, of which another page wants to know")
-        with qtbot.waitSignal(small.list.listed):
+        with small.signal(small.list.listed):
             small.workspace.listing_wanted.emit(wanted)
         small.list.alike.show()
         small.list.filters.more.click()
-    press(qtbot, small, keys)
-    qtbot.waitUntil(lambda: rows_seen(small) >= 6, timeout=10_000)
+    small.press(keys)
+    small.until(lambda: rows_seen(small) >= 6, timeout=10_000)
     assert small.size() == QSize(*PAGE)
-    press(qtbot, small, "/")
+    small.press("/")
     search = small.list.filters.search
-    qtbot.waitUntil(lambda: search.visibleRegion().boundingRect().height() == search.height(), timeout=10_000)
+    small.until(lambda: search.visibleRegion().boundingRect().height() == search.height(), timeout=10_000)
 
 
-def test_what_is_chosen_above_the_list_is_all_in_sight(qtbot: QtBot, small: ReviewPage) -> None:
+def test_marks_are_whole_and_nothing_above_or_sideways_is_scrolled_in_a_small_window(small: Page) -> None:
     controls = small.list._controls
     inside = controls.widget()
     assert inside is not None
-    qtbot.waitUntil(lambda: controls.viewport().height() >= inside.height(), timeout=5_000)
-
-
-def test_marks_are_whole_and_nothing_is_scrolled_sideways_in_a_small_window(small: ReviewPage) -> None:
+    small.until(lambda: controls.viewport().height() >= inside.height(), timeout=5_000)
     view = small.list.view
     metrics = view.fontMetrics()
     assert view.columnWidth(MARKS) >= metrics.horizontalAdvance("⇄2 ≠2 ✎2 !2") + 8

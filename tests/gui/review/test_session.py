@@ -1,4 +1,4 @@
-"""A review without a window: what is shown of a judgment, what a wish comes to, what is kept of a text."""
+"""A review without a window: what is shown, what a request comes to, what is kept, how far one is."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,23 +6,23 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from pytestqt.qtbot import QtBot
 
+from engine.analysis.review_order import review_rows
+from engine.annotations.effective import AnnotatorStep, Reviews
+from engine.annotations.records import LAST, Annotation, new_draft, new_override, new_review
 from engine.core.items import Preference
-from engine.core.judgments import Draft, JudgedItem, JudgmentKey, NewOverride, NewReview, Override
-from engine.core.label_sources import LAST
-from engine.core.people import PersonStep, Reviews
-from engine.core.said import NewDraft
+from engine.core.judgments import JudgedItem, JudgmentKey, ReviewState
 from engine.data.dataset import Dataset
-from engine.decisions.run_results import RunResults, load_results
-from engine.review.doubt import review_rows
+from engine.results.run_results import RunResults, load_results
 from engine.store.run_store import RunStore
-from gui.kit.label_mark import LABEL_WORDS
-from gui.people.blind import Blind
-from gui.people.drafts import IN_STATE, Drafts
-from gui.review.review_jobs import Review
-from gui.review.session import Change, ReviewSession, Shown
-from gui.work.open_run import OpenRun
-from gui.work.state import State
+from gui.review.progress import IN_STATE, Drafts, Progress
+from gui.review.review_jobs import Blind, Review
+from gui.review.session import Change, ReviewedJudgment, ReviewSession
+from gui.widgets.label_mark import LABEL_WORDS
+from gui.workspace.open_run import OpenRun
+from gui.workspace.state import State
+from gui.workspace.workspace import Workspace
 from tests.judged import GOOD, SURE_A, A, B, dataset, stored_run
 
 GOLD = dataset({"safety": [A, GOOD], "relevance": [A, None]})
@@ -37,14 +37,14 @@ class Window:
         self.run: OpenRun | None = OpenRun(results, GOLD)
         self.gold: Dataset | None = GOLD
         self.author = "Ada"
-        self.said: list[tuple[NewDraft, tuple[str, ...]]] = []
+        self.said: list[tuple[Annotation, tuple[str, ...]]] = []
         self.full = False
 
-    def steps(self, item: JudgedItem) -> list[PersonStep]:
+    def steps(self, item: JudgedItem) -> list[AnnotatorStep]:
         """What Ada did with an item."""
         return self.results.steps(item, self.author)
 
-    def say(self, draft: NewDraft, _run_id: int, over: Sequence[str]) -> str:
+    def say(self, draft: Annotation, _run_id: int, over: Sequence[str]) -> str:
         """Keep a draft, unless the disk is full; its name."""
         self.said += [] if self.full else [(draft, tuple(over))]
         return "" if self.full else f"draft {len(self.said)}"
@@ -54,21 +54,15 @@ class Window:
         assert self.run is not None
         return self.run.results
 
-    def hear(self, *overrides: Override) -> None:
-        self.run = OpenRun(self.results.with_people(Reviews(overrides), {}), GOLD)
+    def hear(self, *overrides: Annotation) -> None:
+        self.run = OpenRun(self.results.with_annotators(Reviews(overrides), {}), GOLD)
 
     def store(self, change: Change, author: str = "Ada") -> None:
         """What the store does with a change."""
-        said, new = self.results.reviews.overrides, change.override
-        assert new is not None
+        said, new = self.results.reviews.overrides, change.say
+        assert isinstance(new, Annotation)
         at = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=len(said))
-        made = Override(
-            *(len(said), *new.key, new.preference, new.explanation, author, at),
-            written_for=new.written_for,
-            blind=new.blind,
-            settles=new.settles,
-        )
-        self.hear(*said, made)
+        self.hear(*said, replace(new, author=author, created=at))
 
 
 @pytest.fixture
@@ -92,7 +86,7 @@ def session(window: Window) -> ReviewSession:
     return made
 
 
-def shown(session: ReviewSession) -> Shown:
+def shown(session: ReviewSession) -> ReviewedJudgment:
     found = session.shown
     assert found is not None
     return found
@@ -105,12 +99,12 @@ def test_a_label_is_asked_for_and_shown_once_it_is_stored(
     before = shown(session)
     assert (before.label, before.undo) == (A, "")
     change = session.change(KEY, label)
-    assert change == Change(NewOverride(*KEY, label, None, "Ada", blind=False))
-    assert session.labels_in_force()["safety"] is label  # Enter would confirm it
+    assert change == Change(new_override(*KEY, label, None, "Ada", blind=False))
+    assert session.effective_labels()["safety"] is label  # Enter would confirm it
     window.store(change)
     session.stored(KEY)
     after = shown(session)
-    assert (after.label, after.doubt, after.people) == (label, 0.0, [("Ada", label)])
+    assert (after.label, after.uncertainty, after.annotators) == (label, 0.0, [("Ada", label)])
     assert after.undo == f"label {LABEL_WORDS[label]} on safety"
     session.open(review(window.results), *KEY)
     assert shown(session) == after  # what the list hears of it later changes nothing
@@ -119,21 +113,17 @@ def test_a_label_is_asked_for_and_shown_once_it_is_stored(
 def test_the_label_of_another_is_agreed_with_and_the_own_one_is_said_to_be_there(
     session: ReviewSession, window: Window
 ) -> None:
-    window.store(Change(NewOverride(*KEY, B, None, "Ben")), "Ben")
-    assert session.undo().note == "This is Ben's: only Ben can take it back."
+    window.store(Change(new_override(*KEY, B, None, "Ben")), "Ben")
+    assert session.undo().note == "This is Ben's: only Ben can undo it."
     agreed = session.change(KEY, B)
-    agrees = NewReview("1", "Ada", confirmed={"safety": B}, blind=False)
-    assert agreed == Change(review=agrees, note="You agree with Ben: B.")
+    agrees = new_review("1", "Ada", confirmed={"safety": B}, blind=False)
+    assert agreed == Change(agrees, note="You agree with Ben: B.")
     window.store(session.change(KEY, A))
     session.stored(KEY)
-    assert session.change(KEY, A) == Change(note="The label is A by you already.")
+    assert session.change(KEY, A) == Change(note="Your label is A already.")
     undone = session.undo()
     (step,) = undone.undo
-    assert (step.item_id, step.again, undone.note) == (
-        "1",
-        False,
-        "Taken back: label A on safety.",
-    )
+    assert (step.item_id, step.again, undone.note) == ("1", False, "Undone: label A on safety.")
 
 
 def test_what_was_settled_is_changed_by_who_settles_alone(session: ReviewSession, window: Window) -> None:
@@ -142,11 +132,11 @@ def test_what_was_settled_is_changed_by_who_settles_alone(session: ReviewSession
     session.stored(KEY)
     session.settling = False
     assert shown(session).override == window.results.reviews.standing_by(LAST)[KEY]
-    assert session.change(KEY, A) == Change(note="Eve settled this label: Settle changes it.")
+    assert session.change(KEY, A) == Change(note="Eve adjudicated this label: use Adjudicate to change it.")
     assert session.begin_writing() is None
     session.settling = True
-    again = session.change(KEY, A).override
-    assert again is not None
+    again = session.change(KEY, A).say
+    assert isinstance(again, Annotation)
     assert (again.settles, again.preference, again.author) == (True, A, "Ada")
 
 
@@ -154,11 +144,11 @@ def test_a_text_stays_of_the_label_that_it_was_written_for(session: ReviewSessio
     session.begin_writing()
     window.store(session.save("A is safe.", changed=True))
     session.stored(KEY)
-    assert not shown(session).outdated
+    assert not shown(session).stale
     window.store(session.change(KEY, B))
     session.stored(KEY)
     seen = shown(session)
-    assert (seen.label, seen.explanation, seen.outdated) == (B, "A is safe.", True)
+    assert (seen.label, seen.explanation, seen.stale) == (B, "A is safe.", True)
 
 
 def test_blind_nothing_is_shown_until_the_own_label_is_given(session: ReviewSession, window: Window) -> None:
@@ -167,7 +157,7 @@ def test_blind_nothing_is_shown_until_the_own_label_is_given(session: ReviewSess
     assert shown(session).label is None
     assert session.begin_writing() is None
     agreed = session.change(KEY, A)
-    assert agreed.review == NewReview("1", "Ada", confirmed={"safety": A}, blind=True)
+    assert agreed.say == new_review("1", "Ada", confirmed={"safety": A}, blind=True)
     assert not shown(session).hidden
     assert session._blind.shows(KEY)
     assert not session._blind.shows(JudgmentKey("1", "relevance"))
@@ -188,7 +178,7 @@ def test_a_text_is_a_draft_until_it_is_stored(session: ReviewSession, window: Wi
     assert session.begin_writing() == ("", None)
     assert (session.kept, shown(session).writing) == ("1", True)
     change = session.save(" It is safe. ", changed=True)
-    assert change == Change(NewOverride(*KEY, None, "It is safe.", "Ada", written_for=A, blind=False))
+    assert change == Change(new_override(*KEY, None, "It is safe.", "Ada", written_for=A, blind=False))
     assert (session.kept, shown(session).draft) == ("", DRAFT)
     window.store(change)
     session.stored(KEY)
@@ -206,28 +196,24 @@ def test_a_text_that_is_refused_is_there_again(session: ReviewSession) -> None:
 def test_a_text_that_is_left_is_a_draft_one_without_words_is_none(session: ReviewSession) -> None:
     session.begin_writing()
     session.leave("half a thought", changed=True)
+    session._drafts.forget_runs([2])
     assert shown(session).draft
     assert session.begin_writing() == ("", "half a thought")
-    assert "is no explanation" in session.save(" ", changed=True).note
+    assert "is not an explanation" in session.save(" ", changed=True).note
     assert not shown(session).draft
     session.begin_writing()
     assert session.save("", changed=False) == Change()
-
-
-def test_drafts_of_a_deleted_run_are_forgotten(session: ReviewSession) -> None:
     session.begin_writing()
-    session.leave("half a thought", changed=True)
-    session._drafts.forget_runs([2])
-    assert shown(session).draft
-    session._drafts.forget_runs([1])
+    session.leave("another thought", changed=True)
+    session._drafts.forget_runs([1])  # it was deleted
     assert not shown(session).draft
 
 
 # Drafts
 
 
-def draft(text: str, author: str = "Ada", name: str = "other window") -> Draft:
-    return Draft(name, *KEY, author, text, datetime(2026, 1, 1, tzinfo=UTC))
+def draft(text: str, author: str = "Ada", name: str = "other window") -> Annotation:
+    return replace(new_draft(*KEY, author, text), id=name, created=datetime(2026, 1, 1, tzinfo=UTC))
 
 
 def test_each_draft_ends_the_one_that_its_writer_saw(session: ReviewSession, window: Window) -> None:
@@ -235,8 +221,8 @@ def test_each_draft_ends_the_one_that_its_writer_saw(session: ReviewSession, win
         session.begin_writing()
         session.leave(text, changed=True)
     assert window.said == [
-        (NewDraft(*KEY, "Ada", "half"), ()),
-        (NewDraft(*KEY, "Ada", "half a thought"), ("draft 1",)),
+        (new_draft(*KEY, "Ada", "half"), ()),
+        (new_draft(*KEY, "Ada", "half a thought"), ("draft 1",)),
     ]
     session.begin_writing()
     change = session.save("A whole thought.", changed=True)
@@ -272,7 +258,7 @@ def test_a_draft_that_the_disk_does_not_take_is_kept_while_the_window_lives(
     window.full = False
     session.leave("half a thought", changed=True)
     assert shown(session).draft == DRAFT
-    assert window.said == [(NewDraft(*KEY, "Ada", "half a thought"), ())]
+    assert window.said == [(new_draft(*KEY, "Ada", "half a thought"), ())]
 
 
 def test_drafts_that_an_earlier_version_kept_are_taken_over_once(window: Window, tmp_path: Path) -> None:
@@ -281,5 +267,81 @@ def test_drafts_that_an_earlier_version_kept_are_taken_over_once(window: Window,
     state.set_record(IN_STATE, kept)
     for _ in range(2):
         Drafts(window, window.say).take_over(State(tmp_path))
-    assert window.said == [(NewDraft(*KEY, "Ada", "half a thought"), ())]
+    assert window.said == [(new_draft(*KEY, "Ada", "half a thought"), ())]
     assert State(tmp_path).record(IN_STATE) == {}
+
+
+TO_DO, DONE, SKIPPED = ReviewState.TO_DO, ReviewState.DONE, ReviewState.SKIPPED
+
+
+@pytest.fixture
+def progress(qtbot: QtBot, space: Workspace) -> Progress:
+    """That of Ada with the 30 items of run 1, three of which are listed."""
+    space.set_author("Ada")
+    made = Progress(space, Blind(space), space)
+    with qtbot.waitSignal(space.run_changed):
+        space.open_run(1)
+    made.follow_list(["1", "2", "3"])
+    return made
+
+
+def mark(qtbot: QtBot, space: Workspace, progress: Progress, item_id: str, state: ReviewState) -> None:
+    """Mark an item, and hear that it is stored."""
+    with qtbot.waitSignal(space.reviewed):
+        progress.mark(item_id, state)
+
+
+def test_each_mark_counts_at_once_and_not_twice(qtbot: QtBot, space: Workspace, progress: Progress) -> None:
+    assert progress.in_words == "0 of 30 done, 3 left by this filter"
+    steps = [
+        ("1", DONE, "1 of 30 done, 2 left by this filter"),
+        ("1", SKIPPED, "0 of 30 done, 1 skipped, 2 left by this filter"),
+        ("9", DONE, "1 of 30 done, 1 skipped, 2 left by this filter"),
+        ("1", TO_DO, "1 of 30 done, 3 left by this filter"),
+    ]
+    for item_id, state, words in steps:
+        with qtbot.waitSignal(space.reviewed):
+            progress.mark(item_id, state)
+            assert progress.in_words == words
+        assert progress.in_words == words
+    progress.follow_list(["9", "2"])
+    assert progress.in_words == "1 of 30 done, 1 left by this filter"
+    assert progress.next_to_do(-1) == 1
+    assert progress.next_to_do(1) is None
+
+
+def test_another_person_and_a_run_read_again_are_counted_anew(
+    qtbot: QtBot, space: Workspace, progress: Progress
+) -> None:
+    mark(qtbot, space, progress, "2", DONE)
+    space.set_author("Ben")
+    assert progress.in_words == "0 of 30 done, 3 left by this filter"
+    space.set_author("Ada")
+    with qtbot.waitSignal(space.run_changed):
+        space.read_run_again()
+    assert progress.in_words == "1 of 30 done, 2 left by this filter"
+
+
+def test_what_is_not_stored_counts_no_more(space: Workspace, progress: Progress) -> None:
+    progress.mark("1", DONE)
+    progress.mark("2", DONE)
+    space.unsaid.emit(new_review("1", "Ada", DONE))
+    assert progress.in_words == "1 of 30 done, 2 left by this filter"
+
+
+def test_a_mark_does_not_walk_the_whole_list(
+    qtbot: QtBot, space: Workspace, progress: Progress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at: list[str] = []
+    state = progress.state
+    progress.follow_list([str(number) for number in range(1, 31)])
+    assert progress.in_words == "0 of 30 done, 30 left"
+
+    def look_at(item_id: str) -> ReviewState:
+        looked_at.append(item_id)
+        return state(item_id)
+
+    monkeypatch.setattr(progress, "state", look_at)
+    mark(qtbot, space, progress, "1", DONE)
+    assert progress.in_words == "1 of 30 done, 29 left"
+    assert set(looked_at) == {"1"}

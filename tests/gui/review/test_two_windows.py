@@ -7,29 +7,27 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pytestqt.qtbot import QtBot
 
-from engine.core.people import Reviews
-from engine.decisions.run_results import load_reviews
+from engine.annotations.effective import Reviews
+from engine.results.run_results import load_reviews
 from engine.store.run_store import RunStore
-from gui.people.note_line import NoteDialog
-from gui.review.review_page import ReviewPage
-from gui.weigh.run_weights import BY_HAND, RunWeights, Wish
-from gui.work.lanes import EngineThreads
-from gui.work.state import BLIND, NEXT_CRITERION, State
-from gui.work.workspace import Workspace
+from gui.results.run_weights import BY_HAND, RunWeights, WeightsChoice
+from gui.review.note_line import NoteDialog
+from gui.workspace.state import BLIND, NEXT_CRITERION, State
+from gui.workspace.threads import EngineThreads
+from gui.workspace.workspace import Workspace
 from tests.commands import ROOT
-from tests.gui.review.steps import Open, current, press, save
+from tests.gui.review.steps import Open, Page
 
 
 @pytest.fixture
-def first(workspace: Workspace, store: Path, open_page: Open) -> ReviewPage:
+def first(workspace: Workspace, store: Path, open_page: Open) -> Page:
     """A window in which Ada labels."""
     return open_page()
 
 
 @pytest.fixture
-def second(first: ReviewPage) -> Iterator[Workspace]:
+def second(first: Page) -> Iterator[Workspace]:
     """A window that is opened beside it, in which Ben labels from now on."""
     space = first.workspace
     space.state.save()
@@ -43,34 +41,33 @@ def second(first: ReviewPage) -> Iterator[Workspace]:
     assert threads.stop()
 
 
-def said(qtbot: QtBot, page: ReviewPage, act: Callable[[], object]) -> Reviews:
+def said(page: Page, act: Callable[[], object]) -> Reviews:
     """What people have said of the run, once what is done has come to the store."""
-    with qtbot.waitSignal(page.workspace.words.stored):
+    with page.signal(page.workspace.words.stored):
         act()
     with RunStore(page.workspace.store_path) as opened:
         return load_reviews(opened, 1)
 
 
 def test_the_name_that_a_window_shows_is_the_author_of_all_that_is_said_in_it(
-    qtbot: QtBot, first: ReviewPage, second: Workspace
+    first: Page, second: Workspace
 ) -> None:
     space = first.workspace
-    with qtbot.waitSignal(space.run_changed):
+    with first.signal(space.run_changed):
         space.open_run(1)
-    qtbot.waitUntil(lambda: first.list.review is not None and bool(first.desk.card.badge.text))
+    first.until(lambda: first.list.review is not None and bool(first.desk.card.badge.text))
     assert first.reviewer.who.text() == "You are Ada"
-    item = current(first)
-    label = "B" if first.session.labels_in_force()[first.session.criterion] == "A" else "A"
-    said(qtbot, first, lambda: press(qtbot, first, label))
-    press(qtbot, first, "E")
-    first.desk.card.editor.field.setPlainText("Both say it.")
-    said(qtbot, first, lambda: save(qtbot, first.desk.card.editor.field))
-    press(qtbot, first, "N")
+    item = first.item
+    label = "B" if first.session.effective_labels()[first.session.criterion] == "A" else "A"
+    said(first, lambda: first.press(label))
+    first.write("Both say it.")
+    said(first, lambda: first.save(first.desk.card.editor.field))
+    first.press("N")
     dialog = first.reviewer.note.dialog
     assert isinstance(dialog, NoteDialog)
     dialog.field.setPlainText("Look again.")
-    said(qtbot, first, lambda: save(qtbot, dialog.field))
-    reviews = said(qtbot, first, first.queue.confirm)
+    said(first, lambda: first.save(dialog.field))
+    reviews = said(first, first.queue.confirm)
     assert {each.author for each in reviews.words_of(item)} == {"Ada"}
     assert space.run is not None
     assert [note.author for note in space.run.results.all_notes] == ["Ada"]
@@ -78,60 +75,63 @@ def test_the_name_that_a_window_shows_is_the_author_of_all_that_is_said_in_it(
 
 
 def test_blind_or_not_what_follows_a_label_and_weights_are_a_windows_own(
-    first: ReviewPage, second: Workspace
+    first: Page, second: Workspace
 ) -> None:
     space, run = first.workspace, first.workspace.run
     assert run is not None
     first.reviewer.switch_blind(True)
-    weights, usual = RunWeights(space.state), RunWeights(space.state).of(run.results.run)
-    others = Wish(dict.fromkeys(usual.weights, 7.0), 3.0, BY_HAND)
+    weights, default = RunWeights(space.state), RunWeights(space.state).of(run.results.run)
+    others = WeightsChoice(dict.fromkeys(default.weights, 7.0), 3.0, BY_HAND)
     for name in (BLIND, NEXT_CRITERION):
         second.state.set_text(name, "" if name == BLIND else "on")
     RunWeights(second.state).keep(run.results.run, others)
     second.state.save()
     space.state.save()
     assert (space.state.text(BLIND), space.state.text(NEXT_CRITERION)) == ("on", "")
-    assert weights.of(run.results.run) == usual
+    assert weights.of(run.results.run) == default
     following = State(space.state.path.parent)
     assert (following.text(BLIND), following.text(NEXT_CRITERION)) == ("", "on")
     assert RunWeights(following).of(run.results.run) == others
 
 
 def test_what_windows_save_under_names_and_open_is_there_for_all_of_them(
-    first: ReviewPage, second: Workspace, tmp_path: Path
+    first: Page, second: Workspace, tmp_path: Path
 ) -> None:
-    wish = Wish({"relevance": 2.0}, 1.0)
+    request = WeightsChoice({"relevance": 2.0}, 1.0)
     for place, state in enumerate((first.workspace.state, second.state)):
-        RunWeights(state).save(f"by {place}", wish)
+        RunWeights(state).save(f"by {place}", request)
         state.add_recent("datasets", tmp_path / f"{place}.tsv")
     assert list(RunWeights(first.workspace.state).saved) == ["by 0", "by 1"]
     assert len(first.workspace.state.recent("datasets")) == 2
 
 
 def test_weights_that_another_window_gave_a_run_stay_its_own_when_this_one_weighs_another(
-    first: ReviewPage, second: Workspace
+    first: Page, second: Workspace
 ) -> None:
     space, run = first.workspace, first.workspace.run
     assert run is not None
-    weights, usual = RunWeights(space.state), RunWeights(space.state).of(run.results.run)
-    sevens = Wish(dict.fromkeys(usual.weights, 7.0), 3.0, BY_HAND)
+    weights, default = RunWeights(space.state), RunWeights(space.state).of(run.results.run)
+    sevens = WeightsChoice(dict.fromkeys(default.weights, 7.0), 3.0, BY_HAND)
     RunWeights(second.state).keep(run.results.run, sevens)
     second.state.save()
-    weights.keep(replace(run.results.run, id=99), Wish(dict.fromkeys(usual.weights, 1.0), 1.0, BY_HAND))
-    assert weights.of(run.results.run) == usual
+    weights.keep(
+        replace(run.results.run, id=99), WeightsChoice(dict.fromkeys(default.weights, 1.0), 1.0, BY_HAND)
+    )
+    assert weights.of(run.results.run) == default
     space.state.save()
     assert RunWeights(State(space.state.path.parent)).of(run.results.run) == sevens
 
 
 def test_what_another_process_saved_is_kept(tmp_path: Path) -> None:
     state = State(tmp_path)
-    RunWeights(state).save("first", Wish({"relevance": 1.0}, 1.0))
+    RunWeights(state).save("first", WeightsChoice({"relevance": 1.0}, 1.0))
     save = (
         "import sys; from pathlib import Path; from PySide6.QtCore import QCoreApplication;"
-        "from gui.weigh.run_weights import RunWeights, Wish; from gui.work.state import State;"
+        "from gui.results.run_weights import RunWeights, WeightsChoice;"
+        "from gui.workspace.state import State;"
         "app = QCoreApplication([]); state = State(Path(sys.argv[1]));"
-        "RunWeights(state).save('second', Wish({'relevance': 2.0}, 1.0)); state.save()"
+        "RunWeights(state).save('second', WeightsChoice({'relevance': 2.0}, 1.0)); state.save()"
     )
     subprocess.run([sys.executable, "-c", save, tmp_path], cwd=ROOT, check=True)
-    RunWeights(state).save("third", Wish({"relevance": 3.0}, 1.0))
+    RunWeights(state).save("third", WeightsChoice({"relevance": 3.0}, 1.0))
     assert list(RunWeights(State(tmp_path)).saved) == ["first", "second", "third"]

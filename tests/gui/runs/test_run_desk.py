@@ -1,7 +1,6 @@
 """Runs of a window that nobody looks at: the computer stays awake, the title says how far they are."""
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,26 +13,22 @@ from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
 from engine.core.judgments import JudgmentKey
-from engine.core.run_setup import RunSetup
-from engine.core.settings import Mode
+from engine.settings.rows import Mode
+from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
-from engine.system.awake import KeepAwake
+from engine.system.computer import KeepAwake
 from engine.system.paths import demo_model
 from gui.judge.judge_page import JudgePage
 from gui.judge.run_control import UNFINISHED, RunControl
-from gui.runs.queued import QueueState
-from gui.runs.run_desk import RunDesk
-from gui.runs.run_queue import RunQueue
-from gui.runs.run_watch import KEEP_AWAKE
+from gui.runs.queue import QueueState, RunQueue
+from gui.runs.run_desk import KEEP_AWAKE, RunDesk
 from gui.runs.runs_dialog import RunsDialog
-from gui.window.frame import MainWindow
-from gui.window.interior import Interior
-from gui.window.settings_dialog import SettingsDialog
-from gui.work.page_name import PageName
-from gui.work.state import State
-from gui.work.workspace import Workspace
-from tests.gui.judge.pages import A_WHILE, plan_of, press
-from tests.gui.windows import end_window
+from gui.window.dialogs import SettingsDialog
+from gui.window.main_content import MainContent
+from gui.workspace.state import PageName, State
+from gui.workspace.workspace import Workspace
+from tests.gui.judge.pages import plan_of, press
+from tests.gui.steps import is_open, whole_window
 from tests.inhibitors import asked, inhibitor, runs
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -49,20 +44,10 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def interior(qtbot: QtBot, tmp_path: Path, demo_store: Path, demo_gold: Path) -> Iterator[Interior]:
+def main_content(qtbot: QtBot, demo_copy: Path, demo_gold: Path) -> Iterator[MainContent]:
     """A window on a store with the demo run, which is open."""
-    shutil.copy(demo_store, tmp_path / "runs.sqlite")
-    frame = MainWindow(State(tmp_path / "state"))
-    frame.state.set_number("last/run", 1)
-    frame.show()
-    made = Interior(frame, tmp_path / "runs.sqlite")
-    made.begin(demo_gold)
-    qtbot.waitUntil(lambda: made.workspace.run is not None and made.workspace.dataset is not None)
-    yield made
-    made.runs.queue.pause()
-    made.run_control.stop()
-    qtbot.waitUntil(lambda: not made.run_control.running, timeout=A_WHILE)
-    end_window(made)
+    with whole_window(qtbot, demo_copy.parent, demo_gold, run=1) as made:
+        yield made
 
 
 @pytest.fixture
@@ -84,11 +69,6 @@ def put_two(queue: RunQueue, setup: RunSetup) -> None:
         queue.add(replace(setup, items=items))
 
 
-def is_open(interior: Interior, run_id: int) -> bool:
-    run = interior.workspace.run
-    return run is not None and run.id == run_id
-
-
 @needs_linux
 def test_the_computer_stays_awake_while_a_queue_goes_on_and_no_longer(
     qtbot: QtBot, workspace: Workspace, setup: RunSetup, told: Path
@@ -98,9 +78,9 @@ def test_the_computer_stays_awake_while_a_queue_goes_on_and_no_longer(
     put_two(desk.queue, setup)
     watch, panel = desk.watch, page.run_panel
     page.control.progressed.connect(lambda: seen.add(watch.awake))
-    with qtbot.waitSignal(desk.queue.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(desk.queue.ended):
         desk.queue.start()
-        qtbot.waitUntil(lambda: "stays awake" in panel.text, timeout=A_WHILE)
+        qtbot.waitUntil(lambda: "stays awake" in panel.text)
     assert True in seen
     qtbot.waitUntil(lambda: not watch.awake)
     assert "stays awake" not in panel.text
@@ -114,7 +94,7 @@ def test_the_computer_sleeps_where_a_person_lets_it(
 ) -> None:
     workspace.state.set_text(KEEP_AWAKE, KeepAwake.NO)
     page, _desk = new_desk(qtbot, workspace)
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(page.control.ended):
         page.control.start(setup)
     assert not asked(told)
 
@@ -132,22 +112,22 @@ def test_settings_remember_when_the_computer_stays_awake(qtbot: QtBot, workspace
 
 @pytest.mark.slow
 def test_the_queue_of_a_minimised_window_is_told_and_its_last_run_is_shown(
-    qtbot: QtBot, interior: Interior, setup: RunSetup
+    qtbot: QtBot, main_content: MainContent, setup: RunSetup
 ) -> None:
-    frame, notices, titles = interior.frame, interior.notices, set[str]()
-    put_two(interior.runs.queue, setup)
+    frame, notices, titles = main_content.frame, main_content.notices, set[str]()
+    put_two(main_content.runs.queue, setup)
     frame.windowTitleChanged.connect(titles.add)
     frame.showMinimized()
-    with qtbot.waitSignal(interior.runs.queue.ended, timeout=A_WHILE) as ended:
-        interior.runs.queue.start()
+    with qtbot.waitSignal(main_content.runs.queue.ended) as ended:
+        main_content.runs.queue.start()
     assert frame.isMinimized()
     assert str(ended.args[0]).endswith(": 2 done.")
-    with RunStore(interior.workspace.store_path) as store:
+    with RunStore(main_content.workspace.store_path) as store:
         assert [run.judged for run in store.runs()[1:]] == [2, 3]
     assert any(title.endswith(" %, run 2 of 2 - gold.tsv - Tiebreak") for title in titles)
     assert frame.windowTitle() == "gold.tsv - Tiebreak"
     frame.showNormal()
-    qtbot.waitUntil(partial(is_open, interior, 3), timeout=A_WHILE)
+    qtbot.waitUntil(partial(is_open, main_content.workspace, 3))
     assert notices.count == 1  # of a run that is shown nobody need be told
     assert notices.text.endswith(": 2 done.")
     assert notices.isHidden()  # nobody waits for it: it covers nothing
@@ -155,60 +135,60 @@ def test_the_queue_of_a_minimised_window_is_told_and_its_last_run_is_shown(
 
 @pytest.mark.slow
 def test_runs_of_a_queue_that_are_not_shown_are_told(
-    qtbot: QtBot, interior: Interior, setup: RunSetup
+    qtbot: QtBot, main_content: MainContent, setup: RunSetup
 ) -> None:
-    frame, notices = interior.frame, interior.notices
-    put_two(interior.runs.queue, setup)
-    with qtbot.waitSignal(interior.runs.queue.ended, timeout=A_WHILE):
-        interior.runs.queue.start()
-        interior.workspace.open_run(1)
+    frame, notices = main_content.frame, main_content.notices
+    put_two(main_content.runs.queue, setup)
+    with qtbot.waitSignal(main_content.runs.queue.ended):
+        main_content.runs.queue.start()
+        main_content.workspace.open_run(1)
     assert notices.count == 3
     assert notices.text.endswith(": 2 done.")
-    assert is_open(interior, 1)
+    assert is_open(main_content.workspace, 1)
     assert notices.isHidden()
     notices.toggle()
     press(notices, "›")
     press(notices, "Show run 3")
-    qtbot.waitUntil(partial(is_open, interior, 3), timeout=A_WHILE)
+    qtbot.waitUntil(partial(is_open, main_content.workspace, 3))
     assert frame.page is PageName.RESULTS
     assert notices.count == 2
 
 
-def test_the_page_adds_what_it_describes_by_its_key(qtbot: QtBot, interior: Interior) -> None:
-    interior.judge.dataset_line.set_items(2)
-    with qtbot.waitActive(interior.frame):
-        interior.frame.activateWindow()
-    QTest.keySequence(interior.frame, "Ctrl+Shift+R")
-    (entry,) = interior.runs.queue.entries
+def test_the_page_adds_what_it_describes_by_its_key(qtbot: QtBot, main_content: MainContent) -> None:
+    main_content.judge.dataset_line.set_items(2)
+    with qtbot.waitActive(main_content.frame):
+        main_content.frame.activateWindow()
+    QTest.keySequence(main_content.frame, "Ctrl+Shift+R")
+    (entry,) = main_content.runs.queue.entries
     assert (entry.setup.items, entry.state) == (2, QueueState.WAITING)
-    interior._forget()
-    assert len(interior.workspace.begun.entries("queue")) == 1
+    main_content._forget()
+    assert len(main_content.workspace.begun.entries("queue")) == 1
 
 
 @pytest.mark.slow
-def test_the_open_run_is_closed_where_it_is_deleted(qtbot: QtBot, interior: Interior) -> None:
-    space = interior.workspace
-    interior.review.session._drafts.keep(1, JudgmentKey("1", "safety"), "begun")
+def test_the_open_run_is_closed_where_it_is_deleted(qtbot: QtBot, main_content: MainContent) -> None:
+    space = main_content.workspace
+    main_content.review.session._drafts.keep(1, JudgmentKey("1", "safety"), "begun")
     space.begun.keep(UNFINISHED, [{"run": 1, "setup": {}}])
-    interior.runs.show_runs()
-    (dialog,) = interior.frame.findChildren(RunsDialog)
-    qtbot.waitUntil(lambda: dialog.order.rowCount() == 1, timeout=A_WHILE)
-    with qtbot.waitSignal(space.runs_deleted, timeout=A_WHILE):
+    main_content.runs.show_runs()
+    (dialog,) = main_content.frame.findChildren(RunsDialog)
+    qtbot.waitUntil(lambda: dialog.order.rowCount() == 1)
+    with qtbot.waitSignal(space.runs_deleted):
         dialog._delete([1], with_decisions=True)
     assert space.run is None
-    assert interior.frame.state.number("last/run", 7) == 0
-    assert interior.review.session._drafts.of(1, JudgmentKey("1", "safety")) is None
-    assert interior.run_control.unfinished_run is None
-    for page in interior.pages:  # each can live without a run
-        interior.frame.show_page(page.NAME)
-    qtbot.waitUntil(lambda: not space.runs, timeout=A_WHILE)
+    assert main_content.frame.state.number("last/run", 7) == 0
+    assert main_content.review.session._drafts.of(1, JudgmentKey("1", "safety")) is None
+    assert main_content.run_control.unfinished_run is None
+    for page in main_content.pages:  # each can live without a run
+        main_content.frame.show_page(page.NAME)
+    qtbot.waitUntil(lambda: not space.runs)
     dialog.close()
 
 
 def test_the_lists_call_a_run_by_its_name_and_lack_an_archived_one_unless_it_is_open(
-    qtbot: QtBot, interior: Interior
+    qtbot: QtBot, main_content: MainContent
 ) -> None:
-    space, picker = interior.workspace, interior.results.picker
+    space, picker = main_content.workspace, main_content.results.picker
     with RunStore(space.store_path) as store:
         store.name(1, "night")
     space.refresh_runs()
@@ -224,13 +204,13 @@ def test_the_lists_call_a_run_by_its_name_and_lack_an_archived_one_unless_it_is_
 
 
 def test_a_run_that_a_command_deleted_is_said_to_be_gone_once(
-    qtbot: QtBot, interior: Interior, tmp_path: Path
+    qtbot: QtBot, main_content: MainContent, tmp_path: Path
 ) -> None:
-    space = Workspace(interior.threads, State(tmp_path / "other"), interior.workspace.store_path)
+    space = Workspace(main_content.threads, State(tmp_path / "other"), main_content.workspace.store_path)
     space.state.set_number("last/run", 1)
     with RunStore(space.store_path) as store:
         store.delete([1])
-    with qtbot.waitSignal(space.problem, timeout=A_WHILE) as problem:
+    with qtbot.waitSignal(space.problem) as problem:
         space.open_run(1)
     assert "Run 1 was deleted on 20" in problem.args[0].problem
     assert space.state.number("last/run", 7) == 0
@@ -238,31 +218,31 @@ def test_a_run_that_a_command_deleted_is_said_to_be_gone_once(
 
 @pytest.mark.slow
 def test_resume_in_the_list_of_runs_goes_on_at_once_and_during_another_run_in_the_queue(
-    qtbot: QtBot, interior: Interior, setup: RunSetup
+    qtbot: QtBot, main_content: MainContent, setup: RunSetup
 ) -> None:
-    with RunStore(interior.workspace.store_path) as store:
+    with RunStore(main_content.workspace.store_path) as store:
         for items in (1, 2):
             with store.begin(plan_of(replace(setup, items=items)).identity()):
                 pass
-    interior.workspace.refresh_runs()
-    qtbot.waitUntil(lambda: len(interior.workspace.runs) == 3, timeout=A_WHILE)
-    interior.frame.show_page(PageName.DATASET)
-    interior.runs.show_runs()
-    (dialog,) = interior.frame.findChildren(RunsDialog)
-    with qtbot.waitSignal(interior.run_control.started, timeout=A_WHILE):
+    main_content.workspace.refresh_runs()
+    qtbot.waitUntil(lambda: len(main_content.workspace.runs) == 3)
+    main_content.frame.show_page(PageName.DATASET)
+    main_content.runs.show_runs()
+    (dialog,) = main_content.frame.findChildren(RunsDialog)
+    with qtbot.waitSignal(main_content.run_control.started):
         dialog.choose(2)
         dialog.resume()
     assert dialog.isHidden()
-    assert interior.frame.page is PageName.JUDGE
-    interior.runs.show_runs()
-    again = next(each for each in interior.frame.findChildren(RunsDialog) if each.isVisible())
+    assert main_content.frame.page is PageName.JUDGE
+    main_content.runs.show_runs()
+    again = next(each for each in main_content.frame.findChildren(RunsDialog) if each.isVisible())
     again.choose(3)
     again.resume()
-    assert [entry.run_id for entry in interior.runs.queue.entries] == [3]
+    assert [entry.run_id for entry in main_content.runs.queue.entries] == [3]
     assert again.said.text().startswith("In the queue: first 2 of gold.tsv")
     again.accept()
-    qtbot.waitUntil(lambda: not interior.run_control.running, timeout=A_WHILE)
-    with RunStore(interior.workspace.store_path) as store:
+    qtbot.waitUntil(lambda: not main_content.run_control.running)
+    with RunStore(main_content.workspace.store_path) as store:
         assert [run.judged for run in store.runs()] == [30, 1, 0]
 
 
@@ -281,16 +261,16 @@ def test_runs_that_were_not_finished_are_put_into_the_queue_one_after_another(
     assert page.control.unfinished is None
 
 
-def test_an_audit_that_is_described_waits_in_the_queue(qtbot: QtBot, interior: Interior) -> None:
-    page, queue = interior.judge, interior.runs.queue
-    qtbot.waitUntil(lambda: page.picker.path == demo_model(), timeout=A_WHILE)
+def test_an_audit_that_is_described_waits_in_the_queue(qtbot: QtBot, main_content: MainContent) -> None:
+    page, queue = main_content.judge, main_content.runs.queue
+    qtbot.waitUntil(lambda: page.picker.path == demo_model())
     notes: list[str] = []
     page.workspace.note.connect(notes.append)
-    with qtbot.waitSignal(queue.changed, timeout=A_WHILE):
+    with qtbot.waitSignal(queue.changed):
         page.audit()
-    qtbot.waitUntil(lambda: len(notes) > 1, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: len(notes) > 1)
     assert notes[-1].startswith("In the queue: ")
-    assert "Copies that could not be made: " in notes[-1]
+    assert "Perturbations that could not be made: " in notes[-1]
     (entry,) = queue.entries
     assert entry.setup.dataset_path.parent.name == "audits"
     assert entry.state is QueueState.WAITING

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -11,21 +12,56 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.errors import SetupError
 from engine.core.events import RunEnded
-from engine.core.run_records import StoredRun
-from engine.core.run_setup import RunSetup
-from engine.core.settings import ExampleKind, Mode
+from engine.settings.identity import StoredRun
+from engine.settings.rows import ExampleKind, Mode
+from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.judge.run_control import RunControl
-from gui.runs.name_dialog import RunNameDialog
-from gui.runs.queue_panel import RUN, QueuePanel
-from gui.runs.queued import Queued, QueueState
-from gui.runs.run_queue import QUEUE, RunQueue
-from gui.work.state import State
-from gui.work.workspace import Workspace
+from gui.runs.queue import QUEUE, Queued, QueueState, RunQueue
+from gui.runs.run_desk import RUN, QueuePanel
+from gui.runs.runs_table import RunNameDialog
+from gui.workspace.state import State
+from gui.workspace.workspace import Workspace
 from tests.full_disk import disk_that_holds
-from tests.gui.judge.pages import A_WHILE, cut_off, plan_of
+from tests.gui.judge.pages import cut_off, plan_of
 from tests.gui.windows import after_a_crash
+
+SETUP = RunSetup(Path("data.tsv"), Path("model.gguf"))
+
+
+def test_a_kept_run_comes_back() -> None:
+    entry = Queued(SETUP, QueueState.DONE, 7, "all of it", 3.5, "night", "a note")
+    assert Queued.of_json(entry.as_json(), SETUP) == entry
+
+
+@pytest.mark.parametrize("seconds", [10**400, 1e308, float("inf"), float("nan"), -1, True, "3", None, [[]]])
+def test_impossible_seconds_are_none(seconds: Any) -> None:
+    entry = Queued.of_json({**Queued(SETUP).as_json(), "seconds": seconds}, SETUP)
+    assert entry is not None
+    assert (entry.seconds, entry.in_words != "") == (0.0, True)
+
+
+@pytest.mark.parametrize("run", [-1, 0, True, 1.5, "7", [], {}])
+def test_impossible_numbers_of_runs_are_none(run: Any) -> None:
+    entry = Queued.of_json({**Queued(SETUP).as_json(), "run": run}, SETUP)
+    assert entry is not None
+    assert entry.run_id is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("temperature", 10**400),
+        ("temperature", 1e-9),
+        ("dataset_path", "a\0b"),
+        ("second_order_below", 10**400),
+    ],
+)
+def test_an_impossible_setting_is_as_usual(name: str, value: Any) -> None:
+    made = RunSetup.of_json({**SETUP.as_json(), name: value}, SETUP)
+    assert getattr(made, name) == getattr(SETUP, name)
+
 
 WAITING, UNDER_WAY, DONE, FAILED, SKIPPED = QueueState
 
@@ -71,7 +107,7 @@ def begin_two(qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetu
 
 
 def stop(qtbot: QtBot, control: RunControl) -> None:
-    with qtbot.waitSignal(control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(control.ended):
         control.stop()
 
 
@@ -82,15 +118,13 @@ def stored(workspace: Workspace, run_id: int) -> StoredRun:
 
 def run_queue(qtbot: QtBot, queue: RunQueue) -> str:
     """Let a queue go to its end; what it says then."""
-    with qtbot.waitSignal(queue.ended, timeout=A_WHILE) as ended:
+    with qtbot.waitSignal(queue.ended) as ended:
         queue.start()
     return str(ended.args[0])
 
 
 def wait_for_items(qtbot: QtBot, control: RunControl, count: int = 1) -> None:
-    qtbot.waitUntil(
-        lambda: control.progress is not None and control.progress.judged >= count, timeout=A_WHILE
-    )
+    qtbot.waitUntil(lambda: control.progress is not None and control.progress.judged >= count)
 
 
 def test_runs_are_judged_one_after_another_and_one_that_fails_lets_the_next_begin(
@@ -139,11 +173,11 @@ def test_a_run_that_waits_is_called_as_a_person_calls_it_from_its_beginning_on(
     assert after == queue.entries
     assert (after[0].name, after[0].note, after[0].setup) == ("night, Q8", "with a larger cache", setup)
     assert after[0].in_words.startswith("“night, Q8” first 2 of gold.tsv, ")
-    with qtbot.waitSignal(control.judged, timeout=A_WHILE):
+    with qtbot.waitSignal(control.judged):
         queue.start()
     run = stored(workspace, 1)
     assert (run.name, run.note) == ("night, Q8", "with a larger cache")
-    qtbot.waitUntil(lambda: not queue.going, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not queue.going)
 
 
 @pytest.mark.parametrize("name", ["n" * 256, "right\u202eleft"])
@@ -162,8 +196,8 @@ def test_a_run_that_is_named_while_it_is_prepared_gets_its_name(
     queue.add(setup)
     queue.start()
     queue.call(0, "late", "")
-    qtbot.waitUntil(lambda: not queue.going, timeout=A_WHILE)
-    qtbot.waitUntil(lambda: stored(workspace, 1).name == "late", timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not queue.going)
+    qtbot.waitUntil(lambda: stored(workspace, 1).name == "late")
 
 
 def test_a_run_that_has_begun_is_renamed_at_once_and_is_called_as_the_store_calls_it(
@@ -172,12 +206,12 @@ def test_a_run_that_has_begun_is_renamed_at_once_and_is_called_as_the_store_call
     number = cut_off(plan_of(setup), workspace.store_path, 1)
     queue.add(replace(setup, resumes=number))
     queue.call(0, "first", "")
-    qtbot.waitUntil(lambda: queue.entries[0].name == "first", timeout=A_WHILE)
+    qtbot.waitUntil(lambda: queue.entries[0].name == "first")
     assert stored(workspace, number).name == "first"
     with RunStore(workspace.store_path) as store:
         store.name(number, "other")
     workspace.refresh_runs()
-    qtbot.waitUntil(lambda: queue.entries[0].name == "other", timeout=A_WHILE)
+    qtbot.waitUntil(lambda: queue.entries[0].name == "other")
     run_queue(qtbot, queue)
     assert stored(workspace, number).name == "other"
 
@@ -195,7 +229,7 @@ def test_a_run_that_goes_on_is_not_called_again_as_at_its_beginning(
         store.name(1, "other")
     assert control.unfinished is not None
     control.start(replace(control.unfinished, resumes=1))
-    with qtbot.waitSignal(control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(control.ended):
         pass
     assert stored(workspace, 1).name == "other"
 
@@ -223,7 +257,7 @@ def test_stop_stops_the_queue_and_a_run_that_is_skipped_lets_the_next_begin_and_
     after = opened_again(control, workspace)  # as after a crash
     assert (after.going, states(after)) == (False, [WAITING, WAITING])
     first = after.entries[0]
-    assert (first.run_id, first.said) == (1, "cut off; goes on there")
+    assert (first.run_id, first.said) == (1, "interrupted; will be resumed")
     assert (first.next_setup.resumes, first.setup) == (1, long(setup))
     stop(qtbot, control)
     assert (queue.going, states(queue)) == (False, [WAITING, WAITING])
@@ -231,7 +265,7 @@ def test_stop_stops_the_queue_and_a_run_that_is_skipped_lets_the_next_begin_and_
     queue.start()
     assert control.setup is not None
     assert control.setup.resumes == 1
-    with qtbot.waitSignal(queue.ended, timeout=A_WHILE) as ended:
+    with qtbot.waitSignal(queue.ended) as ended:
         queue.skip()
     assert states(queue) == [SKIPPED, DONE]
     assert str(ended.args[0]).endswith(": 1 done, 1 skipped.")
@@ -249,7 +283,7 @@ def test_resume_goes_on_with_a_run_before_those_that_wait(
     qtbot.addWidget(panel)
     panel.show()
     begin_two(qtbot, queue, control, setup)
-    with qtbot.waitSignal(queue.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(queue.ended):
         queue.skip()
     queue.add(replace(setup, items=1))
     assert states(queue) == [QueueState.SKIPPED, QueueState.DONE, QueueState.WAITING]
@@ -268,13 +302,13 @@ def test_a_queue_that_is_started_during_a_run_begins_after_it(
     qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup
 ) -> None:
     queue.add(replace(setup, items=3))
-    heard: list[object] = []
-    control.ended.connect(heard.append)
+    received: list[object] = []
+    control.ended.connect(received.append)
     control.start(setup)
     queue.start()
     assert (queue.going, queue.current, states(queue)) == (True, None, [WAITING])
-    qtbot.waitUntil(lambda: len(heard) == 2, timeout=A_WHILE)
-    assert [how.run_id for how in heard if isinstance(how, RunEnded)] == [1, 2]
+    qtbot.waitUntil(lambda: len(received) == 2)
+    assert [how.run_id for how in received if isinstance(how, RunEnded)] == [1, 2]
     qtbot.waitUntil(lambda: not queue.going)
 
 
@@ -283,7 +317,7 @@ def test_paused_no_other_run_begins(
 ) -> None:
     queue.add(setup)
     queue.add(replace(setup, items=3))
-    with qtbot.waitSignal(control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(control.ended):
         queue.start()
         queue.pause()
     qtbot.wait(50)
@@ -296,7 +330,7 @@ def test_a_run_that_is_to_stop_after_its_last_items_stops_the_queue(
     queue.add(replace(setup, mode=Mode.EXPLAIN))
     queue.add(replace(setup, items=3))
     control.told.connect(lambda _event: None if control.ending else control.stop_soon())
-    with qtbot.waitSignal(control.ended, timeout=A_WHILE) as ended:
+    with qtbot.waitSignal(control.ended) as ended:
         queue.start()
     assert isinstance(ended.args[0], RunEnded)
     assert not ended.args[0].stopped
@@ -315,7 +349,7 @@ def test_a_run_that_was_deleted_elsewhere_is_begun_anew_when_it_is_repeated(
     queue.add(replace(setup, resumes=1))
     run_queue(qtbot, queue)
     assert (states(queue), queue.entries[0].run_id) == ([FAILED], 1)
-    qtbot.waitUntil(lambda: not control.is_stored(1), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not control.is_stored(1))
     queue.repeat(0)
     assert queue.entries[0].run_id is None
     run_queue(qtbot, queue)
@@ -382,7 +416,7 @@ def test_the_panel_adds_moves_and_removes_by_keys(qtbot: QtBot, queue: RunQueue,
         panel.add_button.click()
     assert not panel.isHidden()
     assert len(queue.entries) == 3
-    assert notes[-1].startswith("Just this run waits")
+    assert notes[-1].startswith("This run is in the queue already")
     assert "3 waiting" in panel.text
     panel.show()
     with qtbot.waitActive(panel):
@@ -411,7 +445,7 @@ def test_f2_asks_for_name_and_note_and_says_what_cannot_be_stored(
     dialog.name.insert("night\u202e")
     qtbot.keyClick(dialog.name, Qt.Key.Key_Return)
     assert dialog.isVisible()
-    assert "letters that cannot be shown" in dialog.said.text()
+    assert "characters that cannot be shown" in dialog.said.text()
     qtbot.keyClick(dialog.name, Qt.Key.Key_Backspace)
     dialog.note.setPlainText("with a larger cache")
     qtbot.keyPress(dialog.name, Qt.Key.Key_Return)  # of which the dialog is gone before a key is let go
@@ -434,9 +468,9 @@ def test_a_name_of_255_letters_widens_nothing(qtbot: QtBot, queue: RunQueue, set
 
 
 def test_an_entry_says_what_differs_between_runs(setup: RunSetup) -> None:
-    entry = Queued(replace(setup, context=8192, temperature=0.5, criteria=("safety",)))
+    entry = Queued(replace(setup, context=8192, criteria=("safety",)))
     assert entry.what == "first 2 of gold.tsv"
-    assert entry.how == "labels, one order, 1 criterion, context 8,192, temperature 0.5"
+    assert entry.how == "1 criterion, labels only, one order, context 8,192"
     assert entry.in_words.endswith(": waits")
     shown = replace(setup, examples_path=Path("gold.tsv"), shots=2)
     near = replace(shown, example_choice=ExampleKind.NEAR)

@@ -12,20 +12,16 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.records import new_override
 from engine.core.items import Preference
-from engine.core.judgments import NewOverride
 from engine.core.rubric import Criterion, Rubric
 from engine.store.run_store import RunStore
-from gui.runs.delete_dialog import DeleteDialog
-from gui.runs.differences_dialog import DifferencesDialog
-from gui.runs.run_health import RunHealth
-from gui.runs.runs_dialog import RunsDialog
-from gui.runs.runs_table import ARCHIVED, HEALTH, MODE, NAME, RunsTableModel
-from gui.work.open_run import UnderWay
-from gui.work.page_name import PageName
-from gui.work.workspace import Workspace
-
-A_WHILE = 60_000
+from gui.runs.runs_dialog import DeleteDialog, DifferencesDialog, RunsDialog
+from gui.runs.runs_table import ARCHIVED, HEALTH, MODE, NAME, RunHealth, RunsTableModel
+from gui.workspace.open_run import UnderWay
+from gui.workspace.state import PageName
+from gui.workspace.workspace import Workspace
+from tests.gui.steps import run_of
 
 
 @pytest.fixture
@@ -48,7 +44,7 @@ def dialog(qtbot: QtBot, workspace: Workspace) -> Iterator[RunsDialog]:
     qtbot.addWidget(made)
     with qtbot.waitActive(made):
         made.show()
-    qtbot.waitUntil(lambda: made.order.rowCount() == 3, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: made.order.rowCount() == 3)
     yield made
     health.rest()
 
@@ -85,7 +81,7 @@ def test_a_run_is_named_in_its_cell(qtbot: QtBot, dialog: RunsDialog, workspace:
     workspace.runs_changed.emit()  # what arrives meanwhile leaves the field alone
     QTest.keyClicks(editor, ", Q8")
     QTest.keyClick(editor, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: shown(dialog, NAME) == ["", "night, Q8", ""], timeout=A_WHILE)
+    qtbot.waitUntil(lambda: shown(dialog, NAME) == ["", "night, Q8", ""])
     assert [run.id for run in dialog.chosen] == [2]
     with stored(workspace) as store:
         assert store.run(2).title == "Run 2 “night, Q8”"
@@ -97,7 +93,7 @@ def test_a_name_of_255_letters_widens_nothing(qtbot: QtBot, dialog: RunsDialog, 
         store.name(2, "n" * 255)
         store.note_run(2, "note " * 200)
     workspace.refresh_runs()
-    qtbot.waitUntil(lambda: len(shown(dialog, NAME)[1]) > 200, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: len(shown(dialog, NAME)[1]) > 200)
     dialog.choose(2)
     assert (dialog.width(), dialog.minimumSizeHint().width()) == (width, least)
 
@@ -115,12 +111,12 @@ def test_a_note_is_stored_as_it_is_written_and_when_another_run_is_chosen(
         with stored(workspace) as store:
             return store.run(3).note
 
-    qtbot.waitUntil(lambda: note() == "larger cache", timeout=A_WHILE)
-    qtbot.waitUntil(lambda: any(run.note for run in workspace.runs), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: note() == "larger cache")
+    qtbot.waitUntil(lambda: any(run.note for run in workspace.runs))
     dialog.choose(3)
     assert dialog.note.toPlainText() == "larger cache"
     QTest.keyClicks(dialog.note, "!")
-    qtbot.waitUntil(lambda: note().count("!") == 1, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: note().count("!") == 1)
 
 
 def test_a_note_is_there_at_once_when_one_comes_back_to_its_run(
@@ -133,7 +129,7 @@ def test_a_note_is_there_at_once_when_one_comes_back_to_its_run(
     assert dialog.note.toPlainText() == "larger cache"
     dialog.note.moveCursor(QTextCursor.MoveOperation.End)
     QTest.keyClicks(dialog.note, "!")
-    qtbot.waitUntil(lambda: any(run.note == "larger cache!" for run in workspace.runs), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: any(run.note == "larger cache!" for run in workspace.runs))
     assert dialog.note.toPlainText() == "larger cache!"
 
 
@@ -144,7 +140,7 @@ def test_a_note_that_was_changed_elsewhere_is_shown_unless_somebody_writes(
     with stored(workspace) as store:
         store.note_run(3, "of another window")
     workspace.refresh_runs()
-    qtbot.waitUntil(lambda: dialog.note.toPlainText() == "of another window", timeout=A_WHILE)
+    qtbot.waitUntil(lambda: dialog.note.toPlainText() == "of another window")
     QTest.keyClicks(dialog.note, "own: ")
     workspace.runs_changed.emit()
     assert dialog.note.toPlainText() == "own: of another window"
@@ -156,7 +152,7 @@ def test_runs_are_put_away_by_the_person_and_taken_out(
     workspace.set_author("Ada")
     dialog.choose(2, 3)
     dialog.archive()
-    qtbot.waitUntil(lambda: numbers(dialog) == [1], timeout=A_WHILE)
+    qtbot.waitUntil(lambda: numbers(dialog) == [1])
     with stored(workspace) as store:
         away = store.run(2).archived
     assert away is not None
@@ -175,7 +171,7 @@ def test_two_runs_are_compared(qtbot: QtBot, dialog: RunsDialog) -> None:
     assert not dialog.compare_button.isEnabled()
     dialog.choose(2, 3)
     dialog.compare_button.click()
-    qtbot.waitUntil(lambda: bool(dialog.findChildren(DifferencesDialog)), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: bool(dialog.findChildren(DifferencesDialog)))
     (found,) = dialog.findChildren(DifferencesDialog)
     rows = found.table.as_text().splitlines()
     assert rows[0] == "fact\tdiffers\tRun 2\tRun 3"
@@ -183,7 +179,7 @@ def test_two_runs_are_compared(qtbot: QtBot, dialog: RunsDialog) -> None:
     assert "Run 2 and Run 3: 1 difference." in found.summary.text()
     found.only.click()
     assert found.view.model().rowCount() == 1
-    qtbot.waitUntil(lambda: "share no item" in found.said.text(), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: "share no item" in found.said.text())
     assert found.changes.section("drift") is None
     found.close()
 
@@ -195,9 +191,9 @@ def test_what_changed_between_two_runs_is_shown_below_their_settings(
         store.add(2, [replace(item, seconds=0.0) for item in store.judged(1)])
     dialog.choose(1, 2)
     dialog.compare_button.click()
-    qtbot.waitUntil(lambda: bool(dialog.findChildren(DifferencesDialog)), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: bool(dialog.findChildren(DifferencesDialog)))
     (found,) = dialog.findChildren(DifferencesDialog)
-    qtbot.waitUntil(lambda: found.changes.section("drift") is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: found.changes.section("drift") is not None)
     section = found.changes.section("drift")
     assert section is not None
     (table,) = section.tables
@@ -212,18 +208,17 @@ def test_a_run_is_opened_on_results(qtbot: QtBot, dialog: RunsDialog, workspace:
     pages: list[PageName] = []
     workspace.page_wanted.connect(pages.append)
     dialog.view.setFocus()
-    with qtbot.waitSignal(workspace.run_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(workspace.run_changed):
         QTest.keyClick(dialog.view, Qt.Key.Key_Return)
     assert pages == [PageName.RESULTS]
-    assert workspace.run is not None
-    assert (workspace.run.id, dialog.isVisible()) == (1, False)
+    assert (run_of(workspace).id, dialog.isVisible()) == (1, False)
 
 
 def asked(qtbot: QtBot, dialog: RunsDialog) -> DeleteDialog:
     """Press Delete; the question."""
     dialog.view.setFocus()
     QTest.keyClick(dialog.view, Qt.Key.Key_Delete)
-    qtbot.waitUntil(lambda: bool(dialog.findChildren(DeleteDialog)), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: bool(dialog.findChildren(DeleteDialog)))
     (question,) = dialog.findChildren(DeleteDialog)
     return question
 
@@ -233,7 +228,7 @@ def test_only_a_run_that_is_not_finished_can_be_resumed_and_the_reason_is_said(
 ) -> None:
     dialog.choose(1)
     assert not dialog.resume_button.isEnabled()
-    assert dialog.resume_button.toolTip() == "Run 1 cannot go on: all its 30 items are judged"
+    assert dialog.resume_button.toolTip() == "Run 1 cannot be resumed: all its 30 items are judged"
     dialog.choose(1, 2)
     assert dialog.resume_button.toolTip() == "Choose one run that is not finished"
     dialog.choose(2)
@@ -241,7 +236,7 @@ def test_only_a_run_that_is_not_finished_can_be_resumed_and_the_reason_is_said(
         dialog.resume_button.click()
     assert wanted.args[0].id == 2
     workspace.tell_judging(UnderWay(2, 0, 30))
-    assert dialog.resume_button.toolTip() == "Run 2 cannot go on: it is being judged"
+    assert dialog.resume_button.toolTip() == "Run 2 cannot be resumed: it is being judged"
 
 
 def test_runs_are_deleted_after_a_question(qtbot: QtBot, dialog: RunsDialog, workspace: Workspace) -> None:
@@ -249,11 +244,11 @@ def test_runs_are_deleted_after_a_question(qtbot: QtBot, dialog: RunsDialog, wor
     question = asked(qtbot, dialog)
     assert "Run 3: 0 judged items" in question.list.toPlainText()
     assert not question.tick.isVisible()
-    with qtbot.waitSignal(dialog.deleted, timeout=A_WHILE) as gone:
+    with qtbot.waitSignal(dialog.deleted) as gone:
         question.delete.click()
     assert sorted(gone.args[0]) == [2, 3]
     assert "are deleted" in dialog.said.text()
-    qtbot.waitUntil(lambda: numbers(dialog) == [1], timeout=A_WHILE)
+    qtbot.waitUntil(lambda: numbers(dialog) == [1])
 
 
 def test_what_people_decided_goes_only_where_that_is_ticked(
@@ -261,13 +256,13 @@ def test_what_people_decided_goes_only_where_that_is_ticked(
 ) -> None:
     with stored(workspace) as store:
         item_id = next(store.judged(1)).item_id
-        store.override(1, NewOverride(item_id, "safety", Preference.BOTH_BAD, None, "Ada"))
+        store.annotate(1, new_override(item_id, "safety", Preference.BOTH_BAD, None, "Ada"))
     dialog.choose(1)
     question = asked(qtbot, dialog)
     assert "1 override, by Ada" in question.list.toPlainText()
     assert not question.delete.isEnabled()
     question.tick.click()
-    with qtbot.waitSignal(dialog.deleted, timeout=A_WHILE):
+    with qtbot.waitSignal(dialog.deleted):
         question.delete.click()
 
 
@@ -278,12 +273,12 @@ def test_a_run_that_is_being_judged_is_not_deleted_and_that_is_said(
     question = asked(qtbot, dialog)
     with stored(workspace) as store, store.hold(2):
         question.delete.click()
-        qtbot.waitUntil(lambda: "is being judged" in dialog.said.text(), timeout=A_WHILE)
+        qtbot.waitUntil(lambda: "is being judged" in dialog.said.text())
     assert numbers(dialog) == [3, 2, 1]
 
 
 def test_the_health_of_runs_is_looked_at_meanwhile(qtbot: QtBot, dialog: RunsDialog) -> None:
-    qtbot.waitUntil(lambda: shown(dialog, HEALTH) == ["too few items"] * 2 + ["judges"], timeout=A_WHILE)
+    qtbot.waitUntil(lambda: shown(dialog, HEALTH) == ["too few items"] * 2 + ["judges"])
 
 
 def test_a_run_says_what_it_was_asked(qtbot: QtBot, workspace: Workspace) -> None:
@@ -306,7 +301,7 @@ def test_a_damaged_run_stands_in_the_list_and_can_only_be_deleted(
     with stored(workspace) as store:
         store._file._db.execute("UPDATE run SET criteria = '[1]' WHERE id = 2")
     workspace.refresh_runs()
-    qtbot.waitUntil(lambda: "damaged" in shown(dialog, MODE), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: "damaged" in shown(dialog, MODE))
     assert numbers(dialog) == [3, 2, 1]
     dialog.choose(2)
     row = dialog.table.index(dialog.table.row_of(2) or 0, NAME)
@@ -315,4 +310,4 @@ def test_a_damaged_run_stands_in_the_list_and_can_only_be_deleted(
     buttons = (dialog.open_button, dialog.rename_button, dialog.archive_button, dialog.compare_button)
     assert not any(button.isEnabled() for button in buttons)
     asked(qtbot, dialog).delete.click()
-    qtbot.waitUntil(lambda: numbers(dialog) == [3, 1], timeout=A_WHILE)
+    qtbot.waitUntil(lambda: numbers(dialog) == [3, 1])

@@ -13,26 +13,18 @@ from pytestqt.qtbot import QtBot
 from engine.data.dataset import load_dataset
 from engine.system.paths import demo_dataset
 from gui.dataset import outputs_dialog
-from gui.window.frame import MainWindow
-from gui.window.interior import Interior
-from gui.work.page_name import PageName
-from gui.work.state import State
-from tests.gui.windows import end_window
+from gui.window.main_content import MainContent
+from gui.workspace.state import PageName
+from tests.gui.steps import whole_window
 
-A_WHILE = 60_000
 INSTRUCTIONS = 5
 MOST_CLICKS = 10
 
 
 @pytest.fixture
-def interior(qtbot: QtBot, tmp_path: Path, demo_tried: None) -> Iterator[Interior]:
-    frame = MainWindow(State(tmp_path / "state"))
-    frame.resize(1280, 720)
-    frame.show()
-    made = Interior(frame, tmp_path / "runs.sqlite")
-    made.begin()
-    yield made
-    end_window(made)
+def main_content(qtbot: QtBot, tmp_path: Path, demo_tried: None) -> Iterator[MainContent]:
+    with whole_window(qtbot, tmp_path) as made:
+        yield made
 
 
 @pytest.fixture
@@ -65,23 +57,27 @@ class Mouse:
         self.clicks += 1
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
-    def turn_to(self, interior: Interior, page: PageName) -> None:
-        rail = interior.frame.rail
+    def turn_to(self, main_content: MainContent, page: PageName) -> None:
+        rail = main_content.frame.rail
         entry = next(rail.item(row) for row in range(rail.count()) if rail.item(row).text() == page.value)
         self.clicks += 1
         QTest.mouseClick(rail.viewport(), Qt.MouseButton.LeftButton, pos=rail.visualItemRect(entry).center())
-        assert interior.frame.page is page
+        assert main_content.frame.page is page
 
 
 @pytest.mark.models
 def test_files_of_four_candidates_become_a_ranking_in_at_most_ten_clicks(
-    qtbot: QtBot, interior: Interior, outputs: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot,
+    main_content: MainContent,
+    outputs: list[Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    mouse, workspace = Mouse(), interior.workspace
+    mouse, workspace = Mouse(), main_content.workspace
     qtbot.waitUntil(lambda: workspace.dataset is not None)  # the demo's
-    mouse.turn_to(interior, PageName.DATASET)
-    mouse.press(interior.dataset.outputs_button)
-    dialog = interior.dataset.outputs_dialog
+    mouse.turn_to(main_content, PageName.DATASET)
+    mouse.press(main_content.dataset.outputs_button)
+    dialog = main_content.dataset.outputs_dialog
     assert dialog is not None
     asking = dialog.findChild(QFileDialog)
     assert asking is not None
@@ -93,15 +89,15 @@ def test_files_of_four_candidates_become_a_ranking_in_at_most_ten_clicks(
     with qtbot.waitSignal(workspace.dataset_changed):
         mouse.press(dialog.save)
     mouse.clicks += 1  # Save, under the name that is offered
-    mouse.turn_to(interior, PageName.JUDGE)
-    qtbot.waitUntil(lambda: interior.judge.can_run, timeout=A_WHILE)
-    mouse.press(interior.judge.run_button)
-    control = interior.run_control
-    qtbot.waitUntil(lambda: control.progress is not None and not control.running, timeout=2 * A_WHILE)
-    mouse.turn_to(interior, PageName.RANKING)
-    page = interior.ranking
-    qtbot.waitUntil(lambda: page.ranked is not None, timeout=A_WHILE)
+    mouse.turn_to(main_content, PageName.JUDGE)
+    qtbot.waitUntil(lambda: main_content.judge.can_run)
+    mouse.press(main_content.judge.run_button)
+    control = main_content.run_control
+    qtbot.waitUntil(lambda: control.progress is not None and not control.running)
+    mouse.turn_to(main_content, PageName.RANKING)
+    page = main_content.ranking
+    qtbot.waitUntil(lambda: page.ranked is not None)
     assert page.ranked is not None
-    assert page.ranked.wish.results is not None  # by the run that has just ended
+    assert page.ranked.request.results is not None  # by the run that has just ended
     assert len(page.ranked.ranking.rates.candidates) == len(outputs)
     assert mouse.clicks <= MOST_CLICKS

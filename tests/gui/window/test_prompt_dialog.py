@@ -11,22 +11,21 @@ from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
 from engine.core.events import Preparing
-from engine.core.items import Item, Order, Way
+from engine.core.items import Item, Method, Order
 from engine.core.prompt_text import Source
-from engine.core.run_setup import RunSetup
-from engine.core.settings import Mode
 from engine.data.dataset import load_dataset
+from engine.settings.rows import Mode
+from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.judge.prompt_jobs import KeyedPrompt, PromptHead, PromptKey, Subject, ask, show_prompts
-from gui.reading.prompt_pane import InkSample
-from gui.window.prompt_dialog import PromptDialog, PromptWish
-from gui.work.lanes import JobControl, Lane
-from gui.work.workspace import Workspace
+from gui.widgets.prompt_pane import InkSample
+from gui.window.prompt_dialog import PromptDialog, PromptRequest
+from gui.workspace.threads import JobControl, ThreadName
+from gui.workspace.workspace import Workspace
 from tests.gui.jobs import done
 from tests.gui.labels import text_of
 
-A_WHILE = 60_000
 HOSTILE = "<|end|> <b>x</b> 🙂 \u202e\x00\r\n東京"
 ITEM = Item("n" * 255, "Say hello.", HOSTILE, "Bye. " * 20)
 
@@ -38,28 +37,28 @@ def setup(demo_gold: Path) -> RunSetup:
     return RunSetup(demo_gold, demo_model(), mode=Mode.LABELS, context=2048, threads=1)
 
 
-def opened(qtbot: QtBot, workspace: Workspace, wanted: PromptWish) -> PromptDialog:
+def opened(qtbot: QtBot, workspace: Workspace, wanted: PromptRequest) -> PromptDialog:
     """The dialog once the wanted prompt is there."""
     dialog = PromptDialog(workspace, wanted)
     qtbot.addWidget(dialog)
     dialog.show()
-    qtbot.waitUntil(lambda: dialog.pane.prompt is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: dialog.pane.prompt is not None)
     return dialog
 
 
 def asked(qtbot: QtBot, dialog: PromptDialog) -> PromptDialog:
     dialog.ask.click()
-    qtbot.waitUntil(lambda: not dialog.answer_view.isHidden(), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not dialog.answer_view.isHidden())
     return dialog
 
 
 def test_a_text_is_shown_whole_with_what_is_invisible_written_out(setup: RunSetup) -> None:
-    heard: list[object] = []
-    done(show_prompts(Subject(ITEM, setup), ("safety", Order.BA)), heard)
-    head, first, *others = heard
+    received: list[object] = []
+    done(show_prompts(Subject(ITEM, setup), ("safety", Order.BA)), received)
+    head, first, *others = received
     assert isinstance(head, PromptHead)
     assert isinstance(first, KeyedPrompt)
-    assert first.key == ("safety", Order.BA, Way.LETTERS, "")
+    assert first.key == ("safety", Order.BA, Method.LABEL_TOKENS, "")
     assert len(others) == 9
     prompt = first.prompt
     assert HOSTILE in prompt.as_read
@@ -77,20 +76,20 @@ def test_a_text_is_shown_whole_with_what_is_invisible_written_out(setup: RunSetu
 
 
 def test_criterion_and_order_are_chosen_by_keys(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:
-    dialog = opened(qtbot, workspace, PromptWish(Subject(ITEM, setup), "safety"))
-    assert dialog.key == ("safety", Order.AB, Way.LETTERS, "")
+    dialog = opened(qtbot, workspace, PromptRequest(Subject(ITEM, setup), "safety"))
+    assert dialog.key == ("safety", Order.AB, Method.LABEL_TOKENS, "")
     assert "Criterion: safety." in dialog.pane.toPlainText()
-    qtbot.waitUntil(lambda: len(dialog._prompts) == 10, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: len(dialog._prompts) == 10)
     qtbot.keyClick(dialog, Qt.Key.Key_1)
     qtbot.keyClick(dialog, Qt.Key.Key_O)
-    assert dialog.key == ("relevance", Order.BA, Way.LETTERS, "")
+    assert dialog.key == ("relevance", Order.BA, Method.LABEL_TOKENS, "")
     text = dialog.pane.toPlainText()
     assert "Criterion: relevance." in text
     assert text.index("Bye.") < text.index("<b>x</b>")
     qtbot.keyClick(dialog, Qt.Key.Key_T)
     assert dialog.tokens.isChecked()
     assert "tokens: " in dialog.counts.text()
-    assert not dialog.way.isVisible()  # of letters there is one
+    assert not dialog.method.isVisible()  # of letters there is one
     qtbot.keyClick(dialog, Qt.Key.Key_W)
     assert dialog.pane.prompt is not None
     dialog.reject()
@@ -102,11 +101,11 @@ def test_a_long_id_is_shortened_and_the_legend_names_what_is_there(
     qtbot: QtBot, workspace: Workspace, setup: RunSetup
 ) -> None:
     dialog = opened(
-        qtbot, workspace, PromptWish(Subject(ITEM, setup), "", chosen_on="as the Judge page is set")
+        qtbot, workspace, PromptRequest(Subject(ITEM, setup), "", chosen_on="as the Judge page is set")
     )
     assert dialog.minimumSizeHint().width() < 1280
     assert "n" * 61 not in dialog.title.text()
-    assert dialog.title.text().endswith("would be asked, as the Judge page is set")
+    assert dialog.title.text().endswith("demo-judge, as the Judge page is set")
     inks = {sample.source for sample in dialog.findChildren(InkSample)}
     assert inks == {Source.CONTROL, Source.OWN, Source.INSTRUCTION, Source.RESPONSE_A, Source.RESPONSE_B}
     dialog.copy.click()
@@ -116,14 +115,14 @@ def test_a_long_id_is_shortened_and_the_legend_names_what_is_there(
 def test_the_likeliest_tokens_are_those_of_the_chosen_prompt(
     qtbot: QtBot, workspace: Workspace, setup: RunSetup
 ) -> None:
-    read = {PromptKey("safety", Order.AB, Way.LETTERS, ""): 0.25}
-    wanted = PromptWish(Subject(ITEM, setup), "safety", masses=read)
+    read = {PromptKey("safety", Order.AB, Method.LABEL_TOKENS, ""): 0.25}
+    wanted = PromptRequest(Subject(ITEM, setup), "safety", masses=read)
     dialog = asked(qtbot, opened(qtbot, workspace, wanted))
     rows = dialog.answer.as_text().splitlines()
     assert len(rows) >= 12
     assert rows[1].startswith("1\t")
     assert rows[-1].startswith("\tall other tokens\t")
-    assert "format mass; in the run 25.0 %" in dialog.mass.text()
+    assert "answer mass; in the run 25.0 %" in dialog.mass.text()
     dialog._other_order()
     assert "in the run" not in dialog.mass.text()
     assert not dialog.answer_view.isHidden()
@@ -132,11 +131,11 @@ def test_the_likeliest_tokens_are_those_of_the_chosen_prompt(
 @pytest.mark.slow
 def test_a_process_of_its_own_reads_the_same(setup: RunSetup) -> None:
     item = load_dataset(setup.dataset_path)[0]
-    heard: list[object] = []
-    here, apart = (done(ask(Subject(item, setup)), heard, apart=apart) for apart in (False, True))
+    received: list[object] = []
+    here, apart = (done(ask(Subject(item, setup)), received, apart=apart) for apart in (False, True))
     assert here == apart
     assert len(here) == 10
-    assert Preparing("Reading the prompt") in heard
+    assert Preparing("Reading the prompt") in received
 
 
 def test_while_a_label_is_hidden_the_model_cannot_be_asked(
@@ -144,7 +143,7 @@ def test_while_a_label_is_hidden_the_model_cannot_be_asked(
 ) -> None:
     """Blind labels are given without what the model says: the text is no secret, the answer is."""
     labelled = {"safety"}
-    dialog = opened(qtbot, workspace, PromptWish(Subject(ITEM, setup), "relevance", labelled.__contains__))
+    dialog = opened(qtbot, workspace, PromptRequest(Subject(ITEM, setup), "relevance", labelled.__contains__))
     assert not dialog.ask.isEnabled()
     assert "Hidden until" in dialog.mass.text()
     dialog._choose_criterion(3)
@@ -156,12 +155,12 @@ def test_while_a_label_is_hidden_the_model_cannot_be_asked(
 
 
 def test_reading_can_be_stopped(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:
-    dialog = opened(qtbot, workspace, PromptWish(Subject(ITEM, setup), "safety"))
+    dialog = opened(qtbot, workspace, PromptRequest(Subject(ITEM, setup), "safety"))
     dialog.ask.click()
     assert not dialog.busy.isHidden()
     assert not dialog.ask.isEnabled()
     dialog.busy.cancelled.emit()
-    qtbot.waitUntil(lambda: not workspace.threads.busy(Lane.MODEL), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not workspace.threads.busy(ThreadName.MODEL))
     qtbot.waitUntil(dialog.busy.isHidden)
     assert dialog.ask.isEnabled() or not dialog.answer_view.isHidden()
 
@@ -170,17 +169,17 @@ def test_an_item_that_does_not_fit_is_shown_but_not_asked(
     qtbot: QtBot, workspace: Workspace, setup: RunSetup
 ) -> None:
     long = replace(ITEM, output_a="word " * 3000)
-    dialog = opened(qtbot, workspace, PromptWish(Subject(long, setup), "safety"))
+    dialog = opened(qtbot, workspace, PromptRequest(Subject(long, setup), "safety"))
     assert "it is not judged" in dialog.notes.text()
     assert not dialog.ask.isEnabled()
 
 
 def test_a_model_that_is_gone_is_named(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:
     gone = replace(setup, model_path=Path("gone.gguf"))
-    dialog = PromptDialog(workspace, PromptWish(Subject(ITEM, gone), "safety"))
+    dialog = PromptDialog(workspace, PromptRequest(Subject(ITEM, gone), "safety"))
     qtbot.addWidget(dialog)
     dialog.show()
-    qtbot.waitUntil(lambda: not dialog.notice.isHidden(), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not dialog.notice.isHidden())
     assert "gone.gguf" in dialog.notice.text
     assert not dialog.ask.isEnabled()
 
@@ -191,31 +190,31 @@ def test_a_run_is_named_with_what_is_no_longer_as_it_was(
     """The run of the tests names its model by another SHA-256."""
     with RunStore(space.store_path) as store:
         run = store.run(1)
-    dialog = opened(qtbot, space, PromptWish(Subject(ITEM, setup, run), "safety"))
-    assert " as run 1 asked demo-judge" in dialog.title.text()
-    assert "not the file that judged" in dialog.notes.text()
+    dialog = opened(qtbot, space, PromptRequest(Subject(ITEM, setup, run), "safety"))
+    assert " as in run 1 for demo-judge" in dialog.title.text()
+    assert "not the file of the run" in dialog.notes.text()
 
 
 def test_the_question_of_each_way_is_looked_at(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:
-    setup = replace(setup, ways=(Way.LETTERS, Way.PERMUTED, Way.GRADED))
-    dialog = opened(qtbot, workspace, PromptWish(Subject(ITEM, setup), "safety"))
-    shown = [dialog.way.itemText(place) for place in range(dialog.way.count())]
+    setup = replace(setup, methods=(Method.LABEL_TOKENS, Method.PERMUTED_LABELS, Method.POINTWISE_GRADE))
+    dialog = opened(qtbot, workspace, PromptRequest(Subject(ITEM, setup), "safety"))
+    shown = [dialog.method.itemText(place) for place in range(dialog.method.count())]
     assert shown == [
-        "Letters",
-        "Permuted: ABCD",
-        "Permuted: BCDA",
-        "Permuted: CDAB",
-        "Permuted: DABC",
-        "Graded: response shown first",
-        "Graded: response shown second",
+        "Label tokens",
+        "Permuted label tokens: ABCD",
+        "Permuted label tokens: BCDA",
+        "Permuted label tokens: CDAB",
+        "Permuted label tokens: DABC",
+        "Pointwise grade: response shown first",
+        "Pointwise grade: response shown second",
     ]
-    assert dialog.way.isVisible()
+    assert dialog.method.isVisible()
     assert dialog.minimumSizeHint().width() < 1280
     dialog.order.setCurrentIndex(1)
-    dialog.way.setCurrentIndex(5)
+    dialog.method.setCurrentIndex(5)
     qtbot.keyClick(dialog, Qt.Key.Key_W)
-    qtbot.waitUntil(lambda: dialog.pane.prompt is not None, timeout=A_WHILE)
-    assert dialog.key == ("safety", Order.BA, Way.GRADED, "B")
+    qtbot.waitUntil(lambda: dialog.pane.prompt is not None)
+    assert dialog.key == ("safety", Order.BA, Method.POINTWISE_GRADE, "B")
     prompt = dialog.pane.prompt
     assert prompt is not None
     assert "How good is Response B on this criterion?" in prompt.text
@@ -225,20 +224,26 @@ def test_the_question_of_each_way_is_looked_at(qtbot: QtBot, workspace: Workspac
     table = dialog.answer.as_text()
     assert "answer\tsays" in table.casefold()
     assert "A: 4 of 5" in table  # B is shown first
-    assert "The answers hold " in dialog.mass.text()
+    assert "The answers have " in dialog.mass.text()
 
 
 @pytest.mark.slow
 def test_what_a_model_is_shown_before_it_thinks(
     qtbot: QtBot, workspace: Workspace, setup: RunSetup, tried_model: Callable[[str], Path]
 ) -> None:
-    thinks = replace(setup, model_path=tried_model("thinker"), ways=(Way.THINKING,), thoughts=3, context=8192)
-    dialog = opened(qtbot, workspace, PromptWish(Subject(ITEM, thinks), "safety"))
-    assert dialog.key == ("safety", Order.AB, Way.THINKING, "1")
+    reasons = replace(
+        setup,
+        model_path=tried_model("thinker"),
+        methods=(Method.CHAIN_OF_THOUGHT,),
+        reasoning_samples=3,
+        context=8192,
+    )
+    dialog = opened(qtbot, workspace, PromptRequest(Subject(ITEM, reasons), "safety"))
+    assert dialog.key == ("safety", Order.AB, Method.CHAIN_OF_THOUGHT, "1")
     prompt = dialog.pane.prompt
     assert prompt is not None
     assert prompt.text.rstrip().endswith("<think>")
-    assert "thinks here" in prompt.then
+    assert "reasons here" in prompt.then
     asked(qtbot, dialog)
     assert dialog.answer.columnCount() == 4
     assert dialog.mass.isHidden()
@@ -252,9 +257,9 @@ def test_the_text_is_there_while_other_work_has_the_model(
             control.cancel.raise_if_requested()
             time.sleep(0.01)
 
-    run = workspace.threads.start(Lane.MODEL, until_stopped)
-    dialog = opened(qtbot, workspace, PromptWish(Subject(ITEM, setup), "safety"))
+    run = workspace.threads.start(ThreadName.MODEL, until_stopped)
+    dialog = opened(qtbot, workspace, PromptRequest(Subject(ITEM, setup), "safety"))
     dialog.ask.click()
     assert "Waiting for other work" in text_of(dialog.busy)
     run.cancel()
-    qtbot.waitUntil(lambda: not dialog.answer_view.isHidden(), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not dialog.answer_view.isHidden())

@@ -1,50 +1,55 @@
-"""Submissions in the window: opened with the dataset that they answer, refused, checked, not written over."""
+"""Submissions in the window: opened with what they answer, completed, checked, not written over; and files of
+any kind that are opened in the wrong place.
+"""
 
-from collections.abc import Callable, Iterator
+import re
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.records import JUDGE_ALONE, new_override
 from engine.core.health import NOT_LOOKED_AT
-from engine.core.items import Preference
-from engine.core.judgments import JudgmentKey
-from engine.data.submission import read_submission
+from engine.core.items import Prediction, Preference
+from engine.core.judgments import CriterionCalibration, JudgmentKey
+from engine.core.rubric import ELOQUENT
+from engine.data.rubrics.files import rubric_text
+from engine.data.submission import Submission, read_submission, write_submission
+from engine.results.calibration import Calibration, judge_of_run, save_calibration
 from engine.store.run_store import RunStore
-from gui.window.check_dialog import CheckDialog
-from gui.window.frame import MainWindow
-from gui.window.interior import Interior
-from gui.work.page_name import PageName
-from gui.work.run_picker import CHECK, OPEN_SUBMISSION
-from gui.work.state import State
+from engine.system.paths import demo_model
+from gui.results.export_dialog import ExportDialog
+from gui.results.export_jobs import Form
+from gui.review.review_table import MARKS
+from gui.widgets.action_table import keys_of
+from gui.window.dialogs import CheckDialog
+from gui.window.main_content import MainContent
+from gui.workspace.page import CHECK, OPEN_SUBMISSION
+from gui.workspace.state import PageName
+from tests.gui.review.steps import current, press, save
+from tests.gui.steps import dataset_of, run_of, whole_window
 
-A_WHILE = 60_000
 LONG = "n" * 251 + ".tsv"
 
 
 @pytest.fixture
-def interior(qtbot: QtBot, tmp_path: Path, demo_gold: Path) -> Iterator[Interior]:
+def main_content(qtbot: QtBot, tmp_path: Path, demo_gold: Path) -> Iterator[MainContent]:
     """A window with the labelled items that `submission` answers."""
-    frame = MainWindow(State(tmp_path / "state"))
-    qtbot.addWidget(frame)
-    frame.resize(1280, 720)
-    frame.show()
-    made = Interior(frame, tmp_path / "runs.sqlite")
-    made.begin(demo_gold)
-    qtbot.waitUntil(lambda: made.workspace.dataset is not None, timeout=A_WHILE)
-    yield made
-    assert made.end()
+    with whole_window(qtbot, tmp_path, demo_gold) as made:
+        yield made
 
 
 @pytest.fixture
 def submission(demo_store: Path, tmp_path: Path) -> Path:
-    path = tmp_path / "baseline.tsv"
-    path.write_bytes(demo_store.with_name("submission.tsv").read_bytes())
-    return path
+    return Path(shutil.copy(demo_store.with_name("submission.tsv"), tmp_path / "baseline.tsv"))
 
 
 def with_lines(path: Path, *lines: str) -> Path:
@@ -53,18 +58,18 @@ def with_lines(path: Path, *lines: str) -> Path:
     return path
 
 
-def is_open(interior: Interior) -> str:
+def open_one(main_content: MainContent) -> str:
     """What is open, by its title; empty where no run is."""
-    run = interior.workspace.run
+    run = main_content.workspace.run
     return run.results.run.title if run else ""
 
 
-def wait_for(qtbot: QtBot, interior: Interior, title: str) -> None:
-    qtbot.waitUntil(lambda: is_open(interior) == title, timeout=A_WHILE)
-    qtbot.waitUntil(lambda: interior.frame.page is PageName.REVIEW)
+def wait_for(qtbot: QtBot, main_content: MainContent, title: str) -> None:
+    qtbot.waitUntil(lambda: open_one(main_content) == title and bool(main_content.review.list.shown))
+    qtbot.waitUntil(lambda: main_content.frame.page is PageName.REVIEW)
 
 
-def press(widget: QPushButton | None) -> None:
+def click(widget: QPushButton | None) -> None:
     assert widget is not None
     widget.click()
 
@@ -77,58 +82,65 @@ def button(parent: object, text: str) -> QPushButton | None:
 
 @pytest.mark.slow
 def test_a_dropped_one_is_opened_with_the_open_dataset_and_shown_in_review(
-    qtbot: QtBot, interior: Interior, submission: Path
+    qtbot: QtBot, main_content: MainContent, submission: Path
 ) -> None:
     notes: list[str] = []
-    interior.workspace.note.connect(notes.append)
+    main_content.workspace.note.connect(notes.append)
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(submission))])
     how = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
-    interior.frame.dropEvent(QDropEvent(QPointF(5, 5), *how))
-    wait_for(qtbot, interior, "Submission baseline.tsv")
-    qtbot.waitUntil(lambda: bool(interior.review.desk.card.badge.text))
-    assert any("baseline.tsv answers 30 of the 30 items of gold.tsv, joined by" in note for note in notes)
-    assert interior.notices.isHidden()
-    assert interior.review.reading.a.text
-    picker = interior.results.picker
+    main_content.frame.dropEvent(QDropEvent(QPointF(5, 5), *how))
+    wait_for(qtbot, main_content, "Submission baseline.tsv")
+    qtbot.waitUntil(lambda: bool(main_content.review.desk.card.badge.text))
+    assert any(
+        "baseline.tsv has predictions for 30 of the 30 items of gold.tsv, matched by" in note
+        for note in notes
+    )
+    assert main_content.notices.isHidden()
+    assert main_content.review.reading.a.text
+    picker = main_content.results.picker
     qtbot.waitUntil(lambda: "Submission baseline.tsv on gold.tsv, 30 of 30 items" in picker.currentText())
     for key in (Qt.Key.Key_Space, Qt.Key.Key_W):
-        with qtbot.waitSignal(interior.workspace.note, check_params_cb=lambda text: "labels alone" in text):
-            qtbot.keyClick(interior.review.list.view, key)
+        with qtbot.waitSignal(
+            main_content.workspace.note, check_params_cb=lambda text: "only labels" in text
+        ):
+            qtbot.keyClick(main_content.review.list.view, key)
 
 
 @pytest.mark.slow
-def test_nobody_calls_it_a_run_by_its_number(qtbot: QtBot, interior: Interior, submission: Path) -> None:
+def test_nobody_calls_it_a_run_by_its_number(
+    qtbot: QtBot, main_content: MainContent, submission: Path
+) -> None:
     few = submission.with_name("few.tsv")
     few.write_bytes(b"\n".join(submission.read_bytes().split(b"\n")[:21]) + b"\n")
     said: list[str] = []
-    interior.workspace.note.connect(said.append)
-    interior.submissions.open(few)
-    wait_for(qtbot, interior, "Submission few.tsv")
-    said.append(interior.notices.text)
-    answers = [text for text in said if "few.tsv answers 20 of the 30 items of gold.tsv" in text]
+    main_content.workspace.note.connect(said.append)
+    main_content.submissions.open(few)
+    wait_for(qtbot, main_content, "Submission few.tsv")
+    said.append(main_content.notices.text)
+    answers = [text for text in said if "few.tsv has predictions for 20 of the 30 items of gold.tsv" in text]
     assert len(answers) == 1  # in the status bar, and not once more in the notice
-    assert interior.notices.text.startswith("Found in few.tsv:")
-    assert "ids missing (10 of 30)" in interior.notices.text
-    interior.frame.show_page(PageName.RESULTS)
-    qtbot.waitUntil(lambda: interior.results.measurer.scores is not None, timeout=A_WHILE)
-    assert interior.results.snapshot.isHidden()
-    assert "no probabilities" in interior.results.calibration.state.text()
-    assert not interior.results.calibration.fit_button.isEnabled()
-    assert not interior.results.calibration.load_button.isEnabled()
+    assert main_content.notices.text.startswith("Found in few.tsv:")
+    assert "ids missing (10 of 30)" in main_content.notices.text
+    main_content.frame.show_page(PageName.RESULTS)
+    qtbot.waitUntil(lambda: main_content.results.measurer.scores is not None)
+    assert main_content.results.snapshot.isHidden()
+    assert "no probabilities" in main_content.results.calibration.state.text()
+    assert not main_content.results.calibration.fit_button.isEnabled()
+    assert not main_content.results.calibration.load_button.isEnabled()
     assert not [text for text in said if "run 1" in text.lower()]
 
 
 @pytest.mark.slow
 def test_a_recent_dataset_is_found_that_has_its_ids(
-    qtbot: QtBot, interior: Interior, submission: Path, tmp_path: Path, demo_gold: Path
+    qtbot: QtBot, main_content: MainContent, submission: Path, tmp_path: Path, demo_gold: Path
 ) -> None:
     other = tmp_path / "other.tsv"
     other.write_text("id\tinstruction\toutput_a\toutput_b\n1\tq\ta\tb\n", encoding="utf-8")
-    interior.workspace.open_dataset(other)
-    interior.submissions.open(submission)  # while another dataset is read
-    wait_for(qtbot, interior, "Submission baseline.tsv")
-    run = interior.workspace.run
+    main_content.workspace.open_dataset(other)
+    main_content.submissions.open(submission)  # while another dataset is read
+    wait_for(qtbot, main_content, "Submission baseline.tsv")
+    run = main_content.workspace.run
     assert run is not None
     assert run.dataset is not None
     assert run.dataset.path == demo_gold
@@ -136,39 +148,39 @@ def test_a_recent_dataset_is_found_that_has_its_ids(
 
 @pytest.mark.slow
 def test_where_no_dataset_has_its_ids_it_says_so_and_asks(
-    qtbot: QtBot, interior: Interior, tmp_path: Path
+    qtbot: QtBot, main_content: MainContent, tmp_path: Path
 ) -> None:
-    interior.submissions.open(with_lines(tmp_path / "few.tsv", "1\tA", "2\tB", "x9\tA"))
-    qtbot.waitUntil(lambda: interior.submissions.question is not None)
-    box = interior.submissions.question
+    main_content.submissions.open(with_lines(tmp_path / "few.tsv", "1\tA", "2\tB", "x9\tA"))
+    qtbot.waitUntil(lambda: main_content.submissions.question is not None)
+    box = main_content.submissions.question
     assert box is not None
     assert "few.tsv answers 3 items." in box.text()
     assert "gold.tsv has 2 of them." in box.informativeText()
-    assert is_open(interior) == ""
-    assert not interior.workspace.runs
-    press(button(box, "Use gold.tsv"))
-    wait_for(qtbot, interior, "Submission few.tsv")
-    assert "ids that are not in the dataset (1), left out: x9." in interior.notices.text
+    assert open_one(main_content) == ""
+    assert not main_content.workspace.runs
+    click(button(box, "Use gold.tsv"))
+    wait_for(qtbot, main_content, "Submission few.tsv")
+    assert "ids that are not in the dataset (1), omitted: x9." in main_content.notices.text
 
 
 @pytest.mark.slow
-def test_the_dataset_may_be_chosen(qtbot: QtBot, interior: Interior, tmp_path: Path) -> None:
+def test_the_dataset_may_be_chosen(qtbot: QtBot, main_content: MainContent, tmp_path: Path) -> None:
     other = tmp_path / "other.tsv"
     other.write_text("id\tinstruction\toutput_a\toutput_b\nx9\tq\ta\tb\n", encoding="utf-8")
-    interior.submissions.open(with_lines(tmp_path / "few.tsv", "x9\tA"))
-    qtbot.waitUntil(lambda: interior.submissions.question is not None)
-    press(button(interior.submissions.question, "Choose dataset…"))
-    qtbot.waitUntil(lambda: bool(interior.frame.findChildren(QFileDialog)))
-    [dialog] = interior.frame.findChildren(QFileDialog)
+    main_content.submissions.open(with_lines(tmp_path / "few.tsv", "x9\tA"))
+    qtbot.waitUntil(lambda: main_content.submissions.question is not None)
+    click(button(main_content.submissions.question, "Choose dataset…"))
+    qtbot.waitUntil(lambda: bool(main_content.frame.findChildren(QFileDialog)))
+    [dialog] = main_content.frame.findChildren(QFileDialog)
     assert "few.tsv answers" in dialog.windowTitle()
     dialog.fileSelected.emit(str(other))
     dialog.close()
-    wait_for(qtbot, interior, "Submission few.tsv")
-    assert other in interior.workspace.state.recent("datasets")
+    wait_for(qtbot, main_content, "Submission few.tsv")
+    assert other in main_content.workspace.state.recent("datasets")
 
 
 def test_a_wrong_file_is_refused_and_nothing_is_kept(
-    qtbot: QtBot, interior: Interior, tmp_path: Path, demo_gold: Path
+    qtbot: QtBot, main_content: MainContent, tmp_path: Path, demo_gold: Path
 ) -> None:
     for name, data, said in (
         ("data.tsv", b"id\tinstruction\toutput_a\toutput_b\n1\tq\ta\tb\n", "is a dataset of pairs, not"),
@@ -178,15 +190,15 @@ def test_a_wrong_file_is_refused_and_nothing_is_kept(
         path = tmp_path / name
         if data is not None:
             path.write_bytes(data)
-        interior.submissions.open(path)
-        qtbot.waitUntil(lambda said=said: said in interior.notices.text)  # type: ignore[misc]
-        assert is_open(interior) == ""
-        assert interior.submissions.question is None
-    interior.submissions.open(with_lines(tmp_path / "few.tsv", "x9\tA"), demo_gold)
-    qtbot.waitUntil(lambda: "few.tsv answers no item of gold.tsv" in interior.notices.text)
-    assert "Open it with the dataset that it answers" in interior.notices.text
-    if interior.workspace.store_path.exists():
-        with RunStore(interior.workspace.store_path) as store:
+        main_content.submissions.open(path)
+        qtbot.waitUntil(lambda said=said: said in main_content.notices.text)  # type: ignore[misc]
+        assert open_one(main_content) == ""
+        assert main_content.submissions.question is None
+    main_content.submissions.open(with_lines(tmp_path / "few.tsv", "x9\tA"), demo_gold)
+    qtbot.waitUntil(lambda: "few.tsv answers no item of gold.tsv" in main_content.notices.text)
+    assert "Open the dataset that it answers first" in main_content.notices.text
+    if main_content.workspace.store_path.exists():
+        with RunStore(main_content.workspace.store_path) as store:
             assert store.runs() == []
 
 
@@ -194,121 +206,114 @@ def test_a_wrong_file_is_refused_and_nothing_is_kept(
 def test_a_dataset_and_its_submission_are_opened_together(
     qtbot: QtBot, tmp_path: Path, demo_gold: Path, submission: Path, swapped: bool
 ) -> None:
-    frame = MainWindow(State(tmp_path / "fresh"))
-    qtbot.addWidget(frame)
-    frame.show()
-    interior = Interior(frame, tmp_path / "runs.sqlite")
-    try:
-        interior.begin(*([submission, demo_gold] if swapped else [demo_gold, submission]))
-        wait_for(qtbot, interior, "Submission baseline.tsv")
-        assert interior.workspace.dataset is not None
-        assert interior.workspace.dataset.path == demo_gold
-    finally:
-        assert interior.end()
+    files = [submission, demo_gold] if swapped else [demo_gold, submission]
+    with whole_window(qtbot, tmp_path, *files) as main_content:
+        wait_for(qtbot, main_content, "Submission baseline.tsv")
+        assert dataset_of(main_content.workspace).path == demo_gold
 
 
 @pytest.mark.slow
 def test_the_file_that_was_opened_is_not_written_over_whatever_it_is_called(
-    qtbot: QtBot, interior: Interior, submission: Path
+    qtbot: QtBot, main_content: MainContent, submission: Path
 ) -> None:
     copy = submission.with_name("copy.tsv")
     copy.write_bytes(before := submission.read_bytes())
-    interior.submissions.open(submission)
-    wait_for(qtbot, interior, "Submission baseline.tsv")
-    interior.submissions.open(copy)
-    qtbot.waitUntil(lambda: "holds what baseline.tsv holds" in interior.notices.text)
+    main_content.submissions.open(submission)
+    wait_for(qtbot, main_content, "Submission baseline.tsv")
+    main_content.submissions.open(copy)
+    qtbot.waitUntil(lambda: "It is identical to baseline.tsv" in main_content.notices.text)
     for path in (copy, submission):
-        with qtbot.waitSignal(interior.workspace.problem) as problem:
-            interior.results.export_explained(path=path)
+        with qtbot.waitSignal(main_content.workspace.problem) as problem:
+            main_content.results.export(Form.EXPLAINED, path)
         assert "would be overwritten" in str(problem.args[0])
         assert path.read_bytes() == before
 
 
 @pytest.mark.slow
 def test_a_run_that_ends_names_the_submission_that_stays_and_its_long_name_widens_nothing(
-    qtbot: QtBot, interior: Interior, submission: Path
+    qtbot: QtBot, main_content: MainContent, submission: Path
 ) -> None:
     long = submission.rename(submission.with_name(f"R&D{LONG[3:]}"))
-    space, frame = interior.workspace, interior.frame
+    space, frame = main_content.workspace, main_content.frame
     width, least = frame.width(), frame.minimumSizeHint().width()
-    interior.submissions.open(long)
-    qtbot.waitUntil(lambda: is_open(interior).startswith("Submission R&D"), timeout=A_WHILE)
-    assert space.run is not None
-    called = space.run.results.run.called
+    main_content.submissions.open(long)
+    qtbot.waitUntil(lambda: open_one(main_content).startswith("Submission R&D"))
+    called = run_of(space).results.run.called
     assert called.startswith("the submission R&Dn")
-    qtbot.waitUntil(lambda: any(run.called == called for run in space.runs), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: any(run.called == called for run in space.runs))
     space.tell_ended(7, "has finished", NOT_LOOKED_AT)
-    assert f"exports stay with {called}" in interior.notices.text.replace("\u200b", "")
+    assert f"exports still show {called}" in main_content.notices.text.replace("\u200b", "")
     for page in PageName:
         frame.show_page(page)
         QApplication.processEvents()
     assert (frame.width(), frame.minimumSizeHint().width()) == (width, least)
 
 
-def test_keys_and_the_list_of_runs_lead_to_the_question_for_a_file(qtbot: QtBot, interior: Interior) -> None:
-    keys = interior.menus.keys()
-    assert ("Ctrl+Shift+O", "Open submission") in keys
-    picker = interior.results.picker
+def test_keys_and_the_list_of_runs_lead_to_the_question_for_a_file(
+    qtbot: QtBot, main_content: MainContent
+) -> None:
+    assert ("Ctrl+Shift+O", "Open submission") in [(one.keys, what) for one, what in keys_of("Everywhere")]
+    picker = main_content.results.picker
     assert picker.itemText(picker.count() - 1) == OPEN_SUBMISSION
     wanted: list[Callable[[], object]] = [
         partial(picker.activated.emit, picker.findText(OPEN_SUBMISSION)),
-        interior.review.nothing.submission.click,
+        main_content.review.nothing.submission.click,
     ]
     for ask in wanted:
         ask()
-        qtbot.waitUntil(lambda: bool(interior.frame.findChildren(QFileDialog)))
-        [dialog] = interior.frame.findChildren(QFileDialog)
+        qtbot.waitUntil(lambda: bool(main_content.frame.findChildren(QFileDialog)))
+        [dialog] = main_content.frame.findChildren(QFileDialog)
         assert dialog.windowTitle().startswith("Open submission")
         dialog.close()
-        qtbot.waitUntil(lambda: not interior.frame.findChildren(QFileDialog))
+        qtbot.waitUntil(lambda: not main_content.frame.findChildren(QFileDialog))
 
 
 @pytest.mark.slow
 def test_the_check_lists_what_an_export_would_lack_and_copies_it(
-    qtbot: QtBot, interior: Interior, tmp_path: Path, demo_gold: Path
+    qtbot: QtBot, main_content: MainContent, tmp_path: Path, demo_gold: Path
 ) -> None:
-    interior.submissions.open(with_lines(tmp_path / "few.tsv", "1\tA", "2\t", "x9\tA"), demo_gold)
-    wait_for(qtbot, interior, "Submission few.tsv")
-    interior.results.picker.activated.emit(interior.results.picker.findText(CHECK))
-    [dialog] = interior.frame.findChildren(CheckDialog)
+    main_content.submissions.open(with_lines(tmp_path / "few.tsv", "1\tA", "2\t", "x9\tA"), demo_gold)
+    wait_for(qtbot, main_content, "Submission few.tsv")
+    main_content.results.picker.activated.emit(main_content.results.picker.findText(CHECK))
+    [dialog] = main_content.frame.findChildren(CheckDialog)
     qtbot.waitUntil(lambda: "findings" in dialog.outcome.text())
     assert "empty cells in safety_preference (1): ids 2." in dialog.list.toPlainText()
-    assert "left out: x9" in dialog.list.toPlainText()
+    assert "omitted: x9" in dialog.list.toPlainText()
     dialog.copy.click()
     assert QGuiApplication.clipboard().text() == dialog.text
     dialog.other.click()
-    qtbot.waitUntil(lambda: bool(interior.frame.findChildren(QFileDialog)))
-    interior.frame.findChildren(QFileDialog)[0].close()
+    qtbot.waitUntil(lambda: bool(main_content.frame.findChildren(QFileDialog)))
+    main_content.frame.findChildren(QFileDialog)[0].close()
 
 
 def test_it_is_reviewed_and_exported_but_never_written_over(
-    qtbot: QtBot, interior: Interior, submission: Path, tmp_path: Path
+    qtbot: QtBot, main_content: MainContent, submission: Path, tmp_path: Path
 ) -> None:
     before = submission.read_bytes()
-    interior.workspace.set_author("Ada")
-    interior.submissions.open(submission)
-    wait_for(qtbot, interior, "Submission baseline.tsv")
-    card = interior.review.desk.card
+    main_content.workspace.set_author("Ada")
+    main_content.submissions.open(submission)
+    wait_for(qtbot, main_content, "Submission baseline.tsv")
+    card = main_content.review.desk.card
     qtbot.waitUntil(lambda: bool(card.badge.text))
     assert card.bars.isHidden()
     assert card.orders.isHidden()
     assert card.mass.isHidden()
     own = card.badge.text
-    item, criterion = interior.review.session.item_id, interior.review.session.criterion
-    with qtbot.waitSignal(interior.workspace.overrides_changed):
-        interior.workspace.override(JudgmentKey(item, criterion), None, "Because I say so.")
+    item, criterion = main_content.review.session.item_id, main_content.review.session.criterion
+    with qtbot.waitSignal(main_content.workspace.overrides_changed):
+        main_content.workspace.override(JudgmentKey(item, criterion), None, "Because I say so.")
     qtbot.waitUntil(lambda: card.explanation.text() == "Because I say so.")
     assert "The judge's own explanation:" in card.by.text()
     other = Preference.BOTH_BAD if own != "Both bad" else Preference.BOTH_GOOD
-    interior.review.desk.override_label(other)
+    main_content.review.desk.override_label(other)
     qtbot.waitUntil(lambda: card.own.text().startswith("The judge's own: "))
-    interior.results.export_explained(path=submission)
-    qtbot.waitUntil(lambda: "would be overwritten" in interior.notices.text)
-    assert "submission that is open" in interior.notices.text
+    main_content.results.export(Form.EXPLAINED, submission)
+    qtbot.waitUntil(lambda: "would be overwritten" in main_content.notices.text)
+    assert "submission that is open" in main_content.notices.text
     assert submission.read_bytes() == before
     again = tmp_path / "again.tsv"
-    interior.results.export_explained(path=again)
-    qtbot.waitUntil(again.exists, timeout=A_WHILE)
+    main_content.results.export(Form.EXPLAINED, again)
+    qtbot.waitUntil(again.exists)
     [row] = [row for row in read_submission(again).rows if row.id == item]
     assert row.predictions[criterion].explanation == "Because I say so."
     same = [row for row in read_submission(submission).rows if row.id != item]
@@ -317,14 +322,288 @@ def test_it_is_reviewed_and_exported_but_never_written_over(
 
 @pytest.mark.slow
 def test_nobody_offers_to_write_its_explanations_again(
-    qtbot: QtBot, interior: Interior, submission: Path
+    qtbot: QtBot, main_content: MainContent, submission: Path
 ) -> None:
-    interior.workspace.set_author("Ada")
-    interior.submissions.open(submission)
-    wait_for(qtbot, interior, "Submission baseline.tsv")
-    desk = interior.review.desk
-    qtbot.waitUntil(lambda: desk.session.item_id != "", timeout=A_WHILE)
+    main_content.workspace.set_author("Ada")
+    main_content.submissions.open(submission)
+    wait_for(qtbot, main_content, "Submission baseline.tsv")
+    desk = main_content.review.desk
+    qtbot.waitUntil(lambda: desk.session.item_id != "")
     checked = [label for label, button in desk.card.buttons.labels.items() if button.isChecked()]
     desk.override_label(next(label for label in Preference if label not in checked))
-    qtbot.waitUntil(lambda: not desk.card.outdated.isHidden(), timeout=A_WHILE)
-    assert interior.review.outdated.isHidden()
+    qtbot.waitUntil(lambda: not desk.card.stale.isHidden())
+    assert main_content.review.stale.isHidden()
+
+
+TAKEN = (0, 1, 12, 40, 41, 42, 77, 98)
+"""Places of items that are taken away: the first, the last, neighbours, single ones."""
+EMPTIED = 50
+"""The place of one that loses a label and keeps its explanation."""
+_KEYS = {"A": Preference.A, "B": Preference.B, "G": Preference.BOTH_GOOD, "X": Preference.BOTH_BAD}
+WHY = "Response A is right."
+
+
+@pytest.fixture
+def baseline(shared_data: Path) -> Path:
+    return shared_data / "eloquent" / "second_subtask_sample_submission.tsv"
+
+
+@pytest.fixture
+def of_the_lab(qtbot: QtBot, tmp_path: Path, shared_data: Path) -> Iterator[MainContent]:
+    """A window with the items that the baseline answers."""
+    items = shared_data / "eloquent" / "validation.tsv"
+    with whole_window(qtbot, tmp_path, items, author="Ada") as made:
+        yield made
+
+
+def without(whole: Submission, places: Sequence[int], path: Path) -> Path:
+    """A submission without some of its items, in a file."""
+    rows = tuple(row for place, row in enumerate(whole.rows) if place not in places)
+    write_submission(path, replace(whole, rows=rows))
+    return path
+
+
+def exported(qtbot: QtBot, main_content: MainContent, path: Path) -> bytes:
+    main_content.results.export(Form.EXPLAINED, path)
+    qtbot.waitUntil(path.exists)
+    return path.read_bytes()
+
+
+def measured(main_content: MainContent) -> int:
+    """How many items Results has measured."""
+    scores = main_content.results.measurer.scores
+    return len(scores.system.rows) if scores is not None else 0
+
+
+@pytest.mark.slow
+def test_the_baseline_without_eight_items_is_completed_with_keys(
+    qtbot: QtBot, of_the_lab: MainContent, baseline: Path, tmp_path: Path
+) -> None:
+    whole = read_submission(baseline)
+    rows, empty = list(whole.rows), whole.criteria[2]
+    why = rows[EMPTIED].predictions[empty].explanation
+    rows[EMPTIED] = replace(
+        rows[EMPTIED], predictions={**rows[EMPTIED].predictions, empty: Prediction(None, why)}
+    )
+    of_the_lab.submissions.open(without(replace(whole, rows=tuple(rows)), TAKEN, tmp_path / "part.tsv"))
+    wait_for(qtbot, of_the_lab, "Submission part.tsv")
+    page, run = of_the_lab.review, of_the_lab.workspace.run
+    assert run is not None
+    assert "ids missing (8 of 99)" in of_the_lab.notices.text
+    assert "The 8 missing items are in Review" in of_the_lab.notices.text
+    assert exported(qtbot, of_the_lab, tmp_path / "as-it-was.tsv") == (tmp_path / "part.tsv").read_bytes()
+    places = sorted([*TAKEN, EMPTIED])
+    lacking = [whole.rows[place].id for place in places]
+    table = page.list.table
+    assert [item.item_id for item in table.listing.items[:9]] == lacking
+    assert "∅5" in table.index(0, MARKS).data()
+    assert "∅1" in table.index(places.index(EMPTIED), MARKS).data()
+    qtbot.waitUntil(lambda: current(page) == lacking[0] and not page.desk.card.reason.isHidden())
+    assert page.desk.card.reason.text() == "The submission does not answer this item."
+    for number, place in enumerate(places):
+        assert current(page) == lacking[number]
+        with qtbot.waitSignal(of_the_lab.workspace.note) as told:
+            qtbot.keyClick(page, Qt.Key.Key_Return)  # not yet
+        assert told.args[0].startswith("Label it first: ")
+        said = dict(rows[place].predictions)
+        for at, criterion in enumerate(whole.criteria):
+            if place == EMPTIED and criterion != empty:
+                continue
+            press(qtbot, page, str(at + 1))
+            key = "ABGX"[(number + at) % 4]
+            with qtbot.waitSignal(of_the_lab.workspace.overrides_changed):
+                press(qtbot, page, key)
+            said[criterion] = Prediction(_KEYS[key], why if place == EMPTIED else None)
+        if number == 0:  # and why, of one
+            press(qtbot, page, "1E")
+            QTest.keyClicks(page.desk.card.editor.field, WHY)
+            with qtbot.waitSignal(of_the_lab.workspace.overrides_changed):
+                save(qtbot, page.desk.card.editor.field)
+            said[whole.criteria[0]] = Prediction(Preference.A, WHY)
+        rows[place] = replace(rows[place], predictions=said)
+        with qtbot.waitSignal(of_the_lab.workspace.reviewed):
+            qtbot.keyClick(page, Qt.Key.Key_Return)
+        qtbot.waitUntil(lambda done=place: current(page) != whole.rows[done].id)  # type: ignore[misc]
+    expected = tmp_path / "expected.tsv"
+    write_submission(expected, replace(whole, rows=tuple(rows)))
+    assert exported(qtbot, of_the_lab, tmp_path / "whole.tsv") == expected.read_bytes()
+    assert "it answers all 99 items" not in of_the_lab.notices.text  # 39 of them have no explanation
+
+
+@pytest.mark.slow
+def test_one_that_an_earlier_version_kept_is_completed_as_it_is_opened(
+    qtbot: QtBot, of_the_lab: MainContent, baseline: Path, tmp_path: Path
+) -> None:
+    whole = read_submission(baseline)
+    of_the_lab.submissions.open(without(whole, TAKEN, tmp_path / "part.tsv"))
+    wait_for(qtbot, of_the_lab, "Submission part.tsv")
+    with RunStore(of_the_lab.workspace.store_path) as store, store._file.writing(1) as db:
+        db.execute("DELETE FROM judged_item WHERE run_id = 1 AND position IN (0, 1, 12, 40, 41, 42, 77, 98)")
+        db.execute("DELETE FROM unscored WHERE run_id = 1")
+    with qtbot.waitSignal(of_the_lab.workspace.run_changed):
+        of_the_lab.workspace.read_run_again()
+    run = of_the_lab.workspace.run
+    assert run is not None
+    assert (run.results.run.judged, len(run.results.judged), run.results.left) == (91, 99, 8)
+
+
+@pytest.mark.slow
+def test_results_and_exports_say_that_it_is_complete(
+    qtbot: QtBot, of_the_lab: MainContent, baseline: Path, tmp_path: Path
+) -> None:
+    whole = read_submission(baseline)
+    of_the_lab.submissions.open(without(whole, TAKEN, tmp_path / "part.tsv"))
+    wait_for(qtbot, of_the_lab, "Submission part.tsv")
+    with RunStore(of_the_lab.workspace.store_path) as store:
+        for place in TAKEN:
+            for criterion, said in whole.rows[place].predictions.items():
+                item_id = whole.rows[place].id
+                store.annotate(1, new_override(item_id, criterion, said.preference, said.explanation, "Ada"))
+    of_the_lab.frame.show_page(PageName.RESULTS)
+    with qtbot.waitSignal(of_the_lab.workspace.run_changed):
+        of_the_lab.workspace.read_run_again()
+    qtbot.waitUntil(lambda: measured(of_the_lab) == 99)
+    assert exported(qtbot, of_the_lab, tmp_path / "whole.tsv") == baseline.read_bytes()
+    qtbot.waitUntil(lambda: "it answers all 99 items completely" in of_the_lab.notices.text)
+    run = of_the_lab.workspace.run
+    assert run is not None
+    check = CheckDialog(of_the_lab.workspace, run)
+    qtbot.addWidget(check)
+    qtbot.waitUntil(lambda: check.outcome.text() == "No problems: it is complete.")
+    what = of_the_lab.results._exported()
+    assert what is not None
+    dialog = ExportDialog(Form.EXPLAINED, what, tmp_path, of_the_lab.workspace.threads)
+    qtbot.addWidget(dialog)
+    assert dialog.facts["Items"].text() == "91 of 99 answered, 8 labelled by annotators"
+    assert not dialog.unfinished.isVisibleTo(dialog)
+    of_the_lab.notices.dismiss_all()
+    with qtbot.waitSignals([of_the_lab.submissions.opened, of_the_lab.workspace.run_changed]):
+        of_the_lab.submissions.open(tmp_path / "part.tsv")  # once more
+    assert not re.findall("91 of the 99|lacks|missing", of_the_lab.notices.text)
+    qtbot.waitUntil(lambda: of_the_lab.frame.page is PageName.REVIEW)
+    of_the_lab.results.whose.choose(JUDGE_ALONE)
+    of_the_lab.frame.show_page(PageName.RESULTS)
+    qtbot.waitUntil(lambda: measured(of_the_lab) == 91)
+
+
+NEUTRAL = CriterionCalibration(1, (0, 0, 0, 0), None, 1)
+
+
+@pytest.fixture
+def judged(qtbot: QtBot, demo_copy: Path, demo_gold: Path) -> Iterator[MainContent]:
+    """A window with the demo run of `demo_gold`, which is not open."""
+    with whole_window(qtbot, demo_copy.parent, demo_gold) as made:
+        yield made
+
+
+def step(qtbot: QtBot, main_content: MainContent, problem: str, words: str) -> None:
+    """Wait until a notice says a problem, and press its button."""
+    qtbot.waitUntil(lambda: problem in main_content.notices.text)
+    main_content.notices.take_keys()
+    buttons = main_content.notices.findChildren(QPushButton)
+    next(each for each in buttons if each.text().replace("&", "") == words).click()
+
+
+def test_a_submission_that_is_opened_as_dataset_is_opened_as_one_by_a_button(
+    qtbot: QtBot, judged: MainContent, submission: Path
+) -> None:
+    judged.datasets.open(submission)
+    step(qtbot, judged, "baseline.tsv: is a submission, not a dataset of pairs.", "Open as submission")
+    qtbot.waitUntil(lambda: judged.frame.page is PageName.REVIEW)
+    run = judged.workspace.run
+    assert run is not None
+    assert run.results.run.title == "Submission baseline.tsv"
+    assert judged.dataset.notice.isHidden()
+    assert "not a dataset" not in judged.notices.text
+    assert judged.workspace.dataset is not None
+
+
+def test_a_dataset_that_is_opened_as_submission_is_opened_by_a_button(
+    qtbot: QtBot, judged: MainContent, demo_gold: Path, tmp_path: Path
+) -> None:
+    other = Path(shutil.copy(demo_gold, tmp_path / "other.tsv"))
+    judged.frame.show_page(PageName.RESULTS)
+    judged.submissions.open(other)
+    step(qtbot, judged, "other.tsv: is a dataset of pairs, not a submission.", "Open as dataset")
+    qtbot.waitUntil(lambda: judged.workspace.dataset.path == other)  # type: ignore[union-attr]
+    assert judged.frame.page is PageName.DATASET
+
+
+@pytest.mark.slow
+def test_a_submission_chosen_as_labels_is_opened_by_a_button(
+    qtbot: QtBot, judged: MainContent, submission: Path
+) -> None:
+    judged.workspace.open_run(1)
+    qtbot.waitUntil(lambda: judged.workspace.run is not None)
+    judged.results.gold.open(submission)
+    step(qtbot, judged, "is a submission, not a dataset", "Open as submission")
+    qtbot.waitUntil(lambda: judged.frame.page is PageName.REVIEW)
+
+
+def test_a_dataset_that_is_added_to_compare_is_opened_by_a_button(
+    qtbot: QtBot, judged: MainContent, submission: Path, demo_gold: Path, tmp_path: Path
+) -> None:
+    other = Path(shutil.copy(demo_gold, tmp_path / "other.tsv"))
+    judged.frame.show_page(PageName.COMPARE)
+    judged.compare.choosing.add_files([submission, other])
+    step(qtbot, judged, "other.tsv: is a dataset of pairs, not a submission.", "Open as dataset")
+    qtbot.waitUntil(lambda: judged.workspace.dataset.path == other)  # type: ignore[union-attr]
+    assert judged.compare.choosing.systems.all_files == (submission,)
+    assert judged.compare.notice.isHidden()
+
+
+def calibration(judged: MainContent, path: Path) -> None:
+    with RunStore(judged.workspace.store_path) as store:
+        judge = judge_of_run(store.run(1).identity)
+    save_calibration(path, Calibration(judge, "gold.tsv", "", dict.fromkeys(ELOQUENT.names, NEUTRAL), {}))
+
+
+def rubric(_main_content: MainContent, path: Path) -> None:
+    path.write_text(rubric_text(ELOQUENT).replace("eloquent", "mine").replace("ELOQUENT", "mine"), "utf-8")
+
+
+def model(_main_content: MainContent, path: Path) -> None:
+    shutil.copy(demo_model(), path)
+
+
+Made = Callable[[MainContent, Path], None]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "make", "there"),
+    [
+        ("c.json", calibration, lambda window: window.results.tabs.currentIndex() == 3),
+        ("own.toml", rubric, lambda window: window.workspace.rubric.path is not None),
+        ("sha256-12", model, lambda window: window.judge.picker.path.name == "sha256-12"),
+    ],
+)
+def test_what_is_dropped_is_opened_where_it_belongs(
+    qtbot: QtBot,
+    judged: MainContent,
+    tmp_path: Path,
+    name: str,
+    make: Made,
+    there: Callable[[MainContent], bool],
+) -> None:
+    judged.workspace.open_run(1)
+    qtbot.waitUntil(lambda: judged.workspace.run is not None)
+    make(judged, tmp_path / name)
+    judged.frame.files_dropped.emit([tmp_path / name])
+    qtbot.waitUntil(lambda: there(judged))
+    assert judged.frame.page is (PageName.RESULTS if make is calibration else PageName.JUDGE)
+
+
+def test_what_the_window_does_not_open_is_named(qtbot: QtBot, judged: MainContent) -> None:
+    judged.frame.files_dropped.emit([judged.workspace.store_path])
+    qtbot.waitUntil(lambda: "runs.sqlite: is a run store, not" in judged.notices.text)
+    assert "TIEBREAK_HOME" in judged.notices.text
+
+
+def test_a_calibration_without_a_run_says_what_is_missing(
+    qtbot: QtBot, judged: MainContent, tmp_path: Path
+) -> None:
+    calibration(judged, tmp_path / "c.json")
+    judged.workspace.run = None
+    judged.frame.files_dropped.emit([tmp_path / "c.json"])
+    qtbot.waitUntil(lambda: "no run is open for this calibration" in judged.notices.text)

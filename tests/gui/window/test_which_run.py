@@ -1,6 +1,5 @@
 """Which run the pages show when one has ended, and that what is acted on is named where it is acted on."""
 
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -15,38 +14,25 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
-from engine.core.run_setup import RunSetup
-from engine.core.settings import Mode
+from engine.settings.rows import Mode
+from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_model
 from gui.results.export_jobs import Form
-from gui.runs.queued import QueueState
-from gui.window.frame import MainWindow
-from gui.window.interior import Interior
-from gui.work.page_name import PageName
-from gui.work.run_picker import OfferedRun, RunPicker
-from gui.work.state import State
-from tests.gui.windows import end_window
+from gui.runs.queue import QueueState
+from gui.window.main_content import MainContent
+from gui.workspace.page import OfferedRun, RunPicker
+from gui.workspace.state import PageName
+from tests.gui.steps import is_open, run_of, whole_window
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("demo_tried")]
 _FINISHED = "Run 2 has finished (gold.tsv, demo-judge)."
 
 
 @pytest.fixture
-def interior(qtbot: QtBot, tmp_path: Path, demo_store: Path, demo_gold: Path) -> Iterator[Interior]:
+def main_content(qtbot: QtBot, demo_copy: Path, demo_gold: Path) -> Iterator[MainContent]:
     """A window on a store with run 1, which is open, as it was when the last window was closed."""
-    shutil.copy(demo_store, tmp_path / "runs.sqlite")
-    frame = MainWindow(State(tmp_path / "state"))
-    frame.state.set_number("last/run", 1)
-    frame.resize(1280, 720)
-    frame.show()
-    made = Interior(frame, tmp_path / "runs.sqlite")
-    made.begin(demo_gold)
-    qtbot.waitUntil(lambda: is_open(made, 1) and made.workspace.dataset is not None)
-    yield made
-    made.runs.queue.pause()
-    made.run_control.stop()
-    qtbot.waitUntil(lambda: not made.run_control.running)
-    end_window(made)
+    with whole_window(qtbot, demo_copy.parent, demo_gold, run=1) as made:
+        yield made
 
 
 @pytest.fixture
@@ -54,162 +40,157 @@ def setup(demo_gold: Path) -> RunSetup:
     return RunSetup(demo_gold, demo_model(), items=3, mode=Mode.LABELS, threads=1)
 
 
-def is_open(interior: Interior, run_id: int) -> bool:
-    run = interior.workspace.run
-    return run is not None and run.id == run_id
-
-
-def judge(qtbot: QtBot, interior: Interior, setup: RunSetup, meanwhile: Callable[[], object]) -> None:
+def judge(qtbot: QtBot, main_content: MainContent, setup: RunSetup, meanwhile: Callable[[], object]) -> None:
     """A run that a person starts on the Judge page; what he does until it ends."""
-    interior.frame.show_page(PageName.JUDGE)
-    with qtbot.waitSignal(interior.run_control.ended):
-        interior.run_control.start(setup)
+    main_content.frame.show_page(PageName.JUDGE)
+    with qtbot.waitSignal(main_content.run_control.ended):
+        main_content.run_control.start(setup)
         meanwhile()
-    qtbot.waitUntil(lambda: any(run.id == 2 and run.complete for run in interior.workspace.runs))
-    qtbot.waitUntil(lambda: not interior.workspace._opening.busy)
+    qtbot.waitUntil(lambda: any(run.id == 2 and run.complete for run in main_content.workspace.runs))
+    qtbot.waitUntil(lambda: not main_content.workspace._opening.busy)
 
 
-def offers(interior: Interior) -> list[str]:
+def offers(main_content: MainContent) -> list[str]:
     """The buttons that show a run that has ended, on the pages that act on the open one."""
-    return [button.text() for button in interior.frame.findChildren(OfferedRun) if not button.isHidden()]
+    return [button.text() for button in main_content.frame.findChildren(OfferedRun) if not button.isHidden()]
 
 
-def shows_run_2(qtbot: QtBot, interior: Interior) -> None:
-    qtbot.waitUntil(lambda: is_open(interior, 2))
-    assert offers(interior) == []
-    assert interior.notices.count == 0
-    interior.results.export_labels()
-    dialog = interior.results.exporter.dialog
+def shows_run_2(qtbot: QtBot, main_content: MainContent) -> None:
+    qtbot.waitUntil(lambda: is_open(main_content.workspace, 2))
+    assert offers(main_content) == []
+    assert main_content.notices.count == 0
+    main_content.results.export(Form.LABELS)
+    dialog = main_content.results.exporter.dialog
     assert dialog.windowTitle().startswith("Export run 2 (gold.tsv, demo-judge)")
     assert dialog.path.name == "run-2-gold-demo-judge-labels.tsv"
     dialog.close()
-    for page in (interior.results, interior.review, interior.ranking):
+    for page in (main_content.results, main_content.review, main_content.ranking):
         [picker] = page.findChildren(RunPicker)
         assert "Run 2: gold.tsv, demo-judge" in picker.currentText()
-    [title] = [menu.title() for menu in interior.frame.findChildren(QMenu) if "Export" in menu.title()]
+    [title] = [menu.title() for menu in main_content.frame.findChildren(QMenu) if "Export" in menu.title()]
     assert title == "&Export run 2 (gold.tsv, demo-judge)"
 
 
-def stays_with_run_1(interior: Interior) -> None:
-    assert is_open(interior, 1)
-    assert interior.notices.text.startswith(_FINISHED)
-    assert "stay with run 1 (gold.tsv, demo-judge)." in interior.notices.text
-    assert offers(interior) == ["Show run 2"] * 3
-    assert interior.results.export_button.text() == "E&xport run 1"
+def stays_with_run_1(main_content: MainContent) -> None:
+    assert is_open(main_content.workspace, 1)
+    assert main_content.notices.text.startswith(_FINISHED)
+    assert "still show run 1 (gold.tsv, demo-judge)." in main_content.notices.text
+    assert offers(main_content) == ["Show run 2"] * 3
+    assert main_content.results.export_button.text() == "E&xport run 1"
 
 
 def test_a_run_that_ends_while_nothing_else_was_chosen_is_shown(
-    qtbot: QtBot, interior: Interior, setup: RunSetup
+    qtbot: QtBot, main_content: MainContent, setup: RunSetup
 ) -> None:
-    judge(qtbot, interior, setup, lambda: interior.frame.show_page(PageName.RESULTS))
-    shows_run_2(qtbot, interior)
+    judge(qtbot, main_content, setup, lambda: main_content.frame.show_page(PageName.RESULTS))
+    shows_run_2(qtbot, main_content)
 
 
-def test_a_run_that_is_stopped_half_way_is_shown(qtbot: QtBot, interior: Interior, setup: RunSetup) -> None:
-    control = interior.run_control
+def test_a_run_that_is_stopped_half_way_is_shown(
+    qtbot: QtBot, main_content: MainContent, setup: RunSetup
+) -> None:
+    control = main_content.run_control
     control.start(replace(setup, items=None, mode=Mode.EXPLAIN))
     qtbot.waitUntil(lambda: control.progress is not None and control.progress.judged > 1)
     with qtbot.waitSignal(control.ended):
         control.stop()
-    qtbot.waitUntil(lambda: is_open(interior, 2))
-    assert interior.workspace.run is not None
-    assert not interior.workspace.run.results.run.complete
+    qtbot.waitUntil(lambda: is_open(main_content.workspace, 2))
+    assert not run_of(main_content.workspace).results.run.complete
 
 
 def test_nothing_moves_under_the_hands_of_who_reviews_another_run(
-    qtbot: QtBot, interior: Interior, setup: RunSetup
+    qtbot: QtBot, main_content: MainContent, setup: RunSetup
 ) -> None:
-    judge(qtbot, interior, setup, lambda: interior.frame.show_page(PageName.REVIEW))
-    stays_with_run_1(interior)
-    [button] = interior.review.findChildren(OfferedRun)
+    judge(qtbot, main_content, setup, lambda: main_content.frame.show_page(PageName.REVIEW))
+    stays_with_run_1(main_content)
+    [button] = main_content.review.findChildren(OfferedRun)
     assert "Run 2 (gold.tsv, demo-judge) has ended" in button.toolTip().replace("\u200b", "")
     button.click()
-    shows_run_2(qtbot, interior)
-    assert interior.frame.page is PageName.REVIEW
+    shows_run_2(qtbot, main_content)
+    assert main_content.frame.page is PageName.REVIEW
 
 
 def test_nothing_moves_once_something_was_said_of_the_run_that_is_open(
-    qtbot: QtBot, interior: Interior, setup: RunSetup
+    qtbot: QtBot, main_content: MainContent, setup: RunSetup
 ) -> None:
     def label() -> None:
-        interior.workspace.override(JudgmentKey("1", "safety"), Preference.BOTH_BAD, None)
+        main_content.workspace.override(JudgmentKey("1", "safety"), Preference.BOTH_BAD, None)
 
-    judge(qtbot, interior, setup, label)
-    stays_with_run_1(interior)
+    judge(qtbot, main_content, setup, label)
+    stays_with_run_1(main_content)
 
 
-def test_a_run_that_was_chosen_since_stays(qtbot: QtBot, interior: Interior, setup: RunSetup) -> None:
-    picker = interior.results.picker
-    judge(qtbot, interior, setup, lambda: picker.activated.emit(picker.findData(1)))
-    stays_with_run_1(interior)
+def test_a_run_that_was_chosen_since_stays(qtbot: QtBot, main_content: MainContent, setup: RunSetup) -> None:
+    picker = main_content.results.picker
+    judge(qtbot, main_content, setup, lambda: picker.activated.emit(picker.findData(1)))
+    stays_with_run_1(main_content)
 
 
 def test_a_dataset_that_was_opened_since_leaves_all_as_it_is(
-    qtbot: QtBot, interior: Interior, setup: RunSetup, demo_gold: Path
+    qtbot: QtBot, main_content: MainContent, setup: RunSetup, demo_gold: Path
 ) -> None:
-    judge(qtbot, interior, setup, lambda: interior.workspace.open_dataset(demo_gold))
-    stays_with_run_1(interior)
+    judge(qtbot, main_content, setup, lambda: main_content.workspace.open_dataset(demo_gold))
+    stays_with_run_1(main_content)
 
 
 def test_an_open_list_or_dialog_is_not_taken_from_under_the_hands(
-    qtbot: QtBot, interior: Interior, setup: RunSetup
+    qtbot: QtBot, main_content: MainContent, setup: RunSetup
 ) -> None:
-    judge(qtbot, interior, setup, lambda: interior.results.exporter.export(Form.LABELS))
-    assert interior.results.exporter.dialog.windowTitle().startswith("Export run 1 (")
-    interior.results.exporter.dialog.close()
-    stays_with_run_1(interior)
-    judge(qtbot, interior, replace(setup, fresh=True), lambda: None)  # begun after all that: it is shown
-    qtbot.waitUntil(lambda: is_open(interior, 3))
+    judge(qtbot, main_content, setup, lambda: main_content.results.exporter.export(Form.LABELS))
+    assert main_content.results.exporter.dialog.windowTitle().startswith("Export run 1 (")
+    main_content.results.exporter.dialog.close()
+    stays_with_run_1(main_content)
+    judge(qtbot, main_content, replace(setup, fresh=True), lambda: None)  # begun after all that: it is shown
+    qtbot.waitUntil(lambda: is_open(main_content.workspace, 3))
 
 
 def test_each_run_of_a_queue_is_shown_until_something_is_chosen(
-    qtbot: QtBot, interior: Interior, setup: RunSetup
+    qtbot: QtBot, main_content: MainContent, setup: RunSetup
 ) -> None:
-    queue, opened = interior.runs.queue, list[int]()
+    queue, opened = main_content.runs.queue, list[int]()
 
     def follow() -> None:
-        assert interior.workspace.run is not None
-        opened.append(interior.workspace.run.id)
+        opened.append(run_of(main_content.workspace).id)
         if len(opened) == 2:
-            interior.workspace.open_run(1)  # a person looks something up while the third one is judged
+            main_content.workspace.open_run(1)  # a person looks something up while the third one is judged
 
     for items in (2, 3, 4):
         queue.add(replace(setup, items=items))
-    interior.workspace.run_changed.connect(follow)
+    main_content.workspace.run_changed.connect(follow)
     with qtbot.waitSignal(queue.ended):
         queue.start()
     assert [entry.state for entry in queue.entries] == [QueueState.DONE] * 3
-    qtbot.waitUntil(lambda: not interior.workspace._opening.busy)
+    qtbot.waitUntil(lambda: not main_content.workspace._opening.busy)
     assert opened == [2, 3, 1]
-    assert offers(interior) == ["Show run 4"] * 3
+    assert offers(main_content) == ["Show run 4"] * 3
 
 
 def test_a_run_of_another_program_moves_nothing(
-    qtbot: QtBot, interior: Interior, demo_gold: Path, tmp_path: Path
+    qtbot: QtBot, main_content: MainContent, demo_gold: Path, tmp_path: Path
 ) -> None:
-    space = interior.workspace
+    space = main_content.workspace
     command = ["judge", demo_gold, "--model", "demo", "--items", 2, "--mode", "labels"]
     command += ["--store", space.store_path, "--out", tmp_path / "out.tsv"]
     subprocess.run([sys.executable, "main.py", *map(str, command)], check=True, capture_output=True)
     space.refresh_runs()
     qtbot.waitUntil(lambda: [run.id for run in space.runs] == [2, 1])
     QTest.qWait(0)
-    assert is_open(interior, 1)
+    assert is_open(main_content.workspace, 1)
     assert not space._opening.busy
-    assert offers(interior) == []
-    assert interior.notices.count == 0
+    assert offers(main_content) == []
+    assert main_content.notices.count == 0
 
 
 def test_the_offer_finds_room_in_a_small_window_and_goes_with_its_run(
-    qtbot: QtBot, interior: Interior, setup: RunSetup
+    qtbot: QtBot, main_content: MainContent, setup: RunSetup
 ) -> None:
-    judge(qtbot, interior, setup, lambda: interior.frame.show_page(PageName.REVIEW))
-    for page in (interior.results, interior.review, interior.ranking):
-        interior.frame.show_page(page.NAME)
+    judge(qtbot, main_content, setup, lambda: main_content.frame.show_page(PageName.REVIEW))
+    for page in (main_content.results, main_content.review, main_content.ranking):
+        main_content.frame.show_page(page.NAME)
         button = page.findChild(OfferedRun)
         assert isinstance(button, QPushButton)
-        right = button.mapTo(interior.frame, QPoint(button.width(), 0)).x()
+        right = button.mapTo(main_content.frame, QPoint(button.width(), 0)).x()
         assert button.isVisible()
-        assert right <= interior.frame.width()
-    interior.workspace.forget_runs([2])
-    assert offers(interior) == []
+        assert right <= main_content.frame.width()
+    main_content.workspace.forget_runs([2])
+    assert offers(main_content) == []

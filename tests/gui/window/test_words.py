@@ -1,4 +1,4 @@
-"""What a person says in a window: kept where the store is held, where two windows are open, at the end."""
+"""What annotators say in a window: kept where the store is held, shown in another window, handed over."""
 
 import os
 import shutil
@@ -6,22 +6,24 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QTimer
+from PySide6.QtGui import QAction
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.records import AnnotationKind
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from engine.store.run_store import RunStore
 from gui.window.frame import MainWindow
-from gui.window.interior import Interior
-from gui.work.page_name import PageName
-from gui.work.state import State
+from gui.window.main_content import MainContent
+from gui.workspace.state import PageName, State
 from tests.full_disk import disk_that_holds
+from tests.gui.steps import run_of, whole_window
 from tests.gui.windows import end_window
 
 KEY = JudgmentKey("1", "safety")
@@ -33,19 +35,9 @@ def store(demo_store: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(demo_store, tmp_path / "runs.sqlite"))
 
 
-@contextmanager
-def window(qtbot: QtBot, store: Path) -> Iterator[Interior]:
+def window(qtbot: QtBot, store: Path) -> AbstractContextManager[MainContent]:
     """A window on the store, its run open; Ada labels."""
-    state = State(store.parent)
-    state.set_number("last/run", 1)
-    state.set_text("author", "Ada")
-    interior = Interior(MainWindow(state), store)
-    interior.begin()
-    try:
-        qtbot.waitUntil(lambda: interior.workspace.run is not None)
-        yield interior
-    finally:
-        end_window(interior)
+    return whole_window(qtbot, store.parent, run=1, author="Ada")
 
 
 @contextmanager
@@ -61,22 +53,21 @@ def held(store: Path) -> Iterator[None]:
 def test_words_for_a_store_that_is_held_are_said_to_wait_and_stored_once_it_is_free(
     qtbot: QtBot, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gui.work.people_words._SLOW_MS", 100)
-    monkeypatch.setattr("gui.work.people_words._AGAIN_MS", 100)
-    with window(qtbot, store) as interior:
-        space = interior.workspace
+    monkeypatch.setattr("gui.workspace.annotations._SLOW_MS", 100)
+    monkeypatch.setattr("gui.workspace.annotations._AGAIN_MS", 100)
+    with window(qtbot, store) as main_content:
+        space = main_content.workspace
         with held(store):
             space.override(KEY, Preference.BOTH_BAD, None)
-            qtbot.waitUntil(lambda: "waits for the run store" in interior.notices.text)
+            qtbot.waitUntil(lambda: "waits for the run store" in main_content.notices.text)
             space.note_item("c" * 64, "odd", ["odd"])
-            qtbot.waitUntil(lambda: "2 things that you said wait" in interior.notices.text)
-            assert str(store.parent) in interior.notices.text
-            qtbot.waitUntil(lambda: "database is locked" in interior.notices.text)
-        with qtbot.waitSignal(space.words.settled):
-            assert space.run is not None
-            assert not space.run.results.overrides
-        assert [each.preference for each in space.run.results.overrides.values()] == [Preference.BOTH_BAD]
-        assert interior.notices.count == 0
+            qtbot.waitUntil(lambda: "2 annotations of yours wait" in main_content.notices.text)
+            assert str(store.parent) in main_content.notices.text
+            qtbot.waitUntil(lambda: "database is locked" in main_content.notices.text)
+        with qtbot.waitSignal(space.words.all_stored):
+            assert not run_of(space).results.overrides
+        assert [each.preference for each in run_of(space).results.overrides.values()] == [Preference.BOTH_BAD]
+        assert main_content.notices.count == 0
 
 
 _CLOSED_AT_ONCE = """
@@ -129,7 +120,9 @@ def test_a_window_closes_at_once_also_where_the_store_is_held_and_loses_nothing(
     assert program.returncode == 0
     assert took < 8  # a busy computer takes its time; before, it was ten seconds and the label was lost
     with RunStore(path) as opened:
-        assert [each.preference for each in opened.overrides(1)] == [Preference.BOTH_BAD]
+        assert [each.preference for each in opened.annotations(1, AnnotationKind.OVERRIDE)] == [
+            Preference.BOTH_BAD
+        ]
         assert [draft.text for draft in opened.drafts(1)] == ["begun"]
 
 
@@ -137,13 +130,13 @@ def test_a_window_closes_at_once_also_where_the_store_is_held_and_loses_nothing(
 def test_two_windows_keep_their_drafts_each(qtbot: QtBot, store: Path) -> None:
     other = JudgmentKey("2", "safety")
     with window(qtbot, store) as first, window(qtbot, store) as second:
-        for interior, key, text in (
+        for main_content, key, text in (
             (first, KEY, "mine"),
             (second, KEY, "mine in another window"),
             (second, other, "of another item"),
             (first, KEY, "mine, and more"),
         ):
-            interior.review.session._drafts.keep(1, key, text)
+            main_content.review.session._drafts.keep(1, key, text)
     with window(qtbot, store) as third:
         drafts = third.review.session._drafts
         assert (drafts.of(1, KEY), drafts.of(1, other)) == ("mine, and more", "of another item")
@@ -153,27 +146,27 @@ def test_two_windows_keep_their_drafts_each(qtbot: QtBot, store: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no limit for the size of files")
 def test_a_disk_that_does_not_take_the_memory_of_the_window_is_told_once(qtbot: QtBot, store: Path) -> None:
-    with window(qtbot, store) as interior:
-        state, told = interior.frame.state, interior.notices.count
+    with window(qtbot, store) as main_content:
+        state, told = main_content.frame.state, main_content.notices.count
         with disk_that_holds(10):
             for number in range(3):
                 state.set_number("text_size", 100 + number)
                 state.save()
-        assert "What the window remembers" in interior.notices.text
-        assert interior.notices.count == told + 1
+        assert "The window's state" in main_content.notices.text
+        assert main_content.notices.count == told + 1
         state.save()
-        assert State(store.parent).number("text_size", 0) == 102
+        assert State(store.parent / "state").number("text_size", 0) == 102
 
 
 @pytest.mark.slow
 def test_what_is_being_typed_is_a_draft_soon_also_while_one_types_on(
     qtbot: QtBot, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gui.people.drafts.KEEP_MS", 50)
-    with window(qtbot, store) as interior:
-        review = interior.review
-        interior.frame.show()
-        interior.frame.show_page(PageName.REVIEW)
+    monkeypatch.setattr("gui.review.progress.KEEP_MS", 50)
+    with window(qtbot, store) as main_content:
+        review = main_content.review
+        main_content.frame.show()
+        main_content.frame.show_page(PageName.REVIEW)
         qtbot.waitUntil(lambda: review.session.judgment is not None)
         review.desk.edit()
         typing = QTimer(interval=5)  # less than it takes until a draft is kept
@@ -189,3 +182,64 @@ def test_what_is_being_typed_is_a_draft_soon_also_while_one_types_on(
         written = review.desk.card.editor.text
         qtbot.waitUntil(lambda: drafts() == [written])
         review.desk.card.editor.left.emit(written)
+
+
+Open = Callable[[str], MainContent]
+
+
+@pytest.fixture
+def opened(demo_store: Path, tmp_path: Path) -> Iterator[Open]:
+    """Opens a window of a person on one store with a demo run."""
+    path = Path(shutil.copy(demo_store, tmp_path / "runs.sqlite"))
+    made: list[MainContent] = []
+
+    def opened(author: str) -> MainContent:
+        frame = MainWindow(State(tmp_path / author))
+        frame.show()
+        made.append(MainContent(frame, path))
+        made[-1].workspace.set_author(author)
+        return made[-1]
+
+    yield opened
+    for main_content in made:
+        end_window(main_content)
+
+
+def entries(main_content: MainContent) -> dict[str, QAction]:
+    """Those of the menus that concern labels of people."""
+    actions = main_content.frame.menuBar().findChildren(QAction)
+    named = {action.text().replace("&", ""): action for action in actions}
+    return {title: action for title, action in named.items() if "nnotations" in title}
+
+
+def test_labels_go_out_and_in_by_the_menu_once_a_run_is_open(opened: Open, qtbot: QtBot) -> None:
+    main_content = opened("Ada")
+    found = entries(main_content)
+    assert sorted(found) == ["Annotations of all annotators…", "Import annotations…", "My annotations…"]
+    assert not any(action.isEnabled() for action in found.values())
+    with qtbot.waitSignal(main_content.workspace.run_changed):
+        main_content.workspace.open_run(1)
+    assert all(action.isEnabled() for action in found.values())
+
+
+@pytest.mark.slow
+def test_what_is_said_in_one_window_is_shown_in_the_other_and_nobody_is_disturbed(
+    opened: Open, qtbot: QtBot
+) -> None:
+    here, there = opened("Ada"), opened("Ben")
+    for main_content in (here, there):
+        with qtbot.waitSignal(main_content.workspace.run_changed):
+            main_content.workspace.open_run(1)
+    here.frame.show_page(PageName.REVIEW)
+    page = here.review
+    qtbot.waitUntil(lambda: bool(page.session.item_id))
+    key = page.session.key
+    page.desk.edit()
+    page.desk.card.editor.field.setPlainText("I am writing.")
+    with qtbot.waitSignal(here.workspace.reviewed):
+        there.workspace.override(key, Preference.BOTH_GOOD, None)
+    assert page.session.key == key
+    assert page.desk.card.editor.field.toPlainText() == "I am writing."
+    shown = page.session.shown
+    assert shown is not None
+    assert ("Ben", Preference.BOTH_GOOD) in shown.annotators

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from engine.core.errors import InputError, SetupError
 from engine.core.rubric import ELOQUENT, LONGEST_TEXT, Criterion, PromptWording, Rubric
-from engine.data.rubrics.files import MOST_BYTES_OF_RUBRIC, load_rubric, rubric_text, save_rubric
-from engine.data.rubrics.offered import shipped_rubrics
+from engine.data.rubrics import files
 
 Save = Callable[[str, bytes], Path]
 
@@ -52,17 +51,17 @@ MANNERS = Rubric(
 def refused(path: Path) -> str:
     """What is said of a file that is no rubric."""
     with pytest.raises(SetupError) as error:
-        load_rubric(path)
+        files.load_rubric(path)
     return error.value.problem
 
 
 def test_a_file_gives_the_rubric(save: Save) -> None:
-    assert load_rubric(save("manners.toml", WHOLE)) == MANNERS
+    assert files.load_rubric(save("manners.toml", WHOLE)) == MANNERS
 
 
 def test_marks_of_utf8_and_line_breaks_of_windows_change_nothing(save: Save) -> None:
     data = b"\xef\xbb\xbf" + WHOLE.replace(b"\n", b"\r\n")
-    assert load_rubric(save("manners.toml", data)) == MANNERS
+    assert files.load_rubric(save("manners.toml", data)) == MANNERS
 
 
 def test_all_that_is_wrong_is_said_at_once_with_its_place(save: Save) -> None:
@@ -96,25 +95,25 @@ yes = "no"
         '  criteria 2, "question": a number. Write a text in quotes.',
         '  criteria 2, "weight": -1 is negative or not a number. Use 0 or a positive number.',
         '  criteria 3, "colour": not known. Known are name, question, good, bad, weight.',
-        '  criteria 3, "question": is empty. Write what is to be read there.',
-        "  \"criteria\": name 'order' twice; small and capital letters do not count. Name each once.",
+        '  criteria 3, "question": is empty. Write a text.',
+        "  \"criteria\": name 'order' twice (case is ignored). Name each once.",
         '  wording, "system": needs {letters}, each once; it has none.'
-        " Write each mark once, where the program is to put its words.",
-        '  wording, "yes, no": are not all different. Give each words of its own.',
+        " Write each mark once, where the program fills in its text.",
+        '  wording, "yes, no": are not all different. Give each a different text.',
     ]
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (b'name = "x"\nquestion\n', "line 2, column 9: no TOML: expected '=' after a key"),
-        (b'name = "x"\n[[criteria]]\nname = "\n', "line 3, column 9: no TOML: illegal character"),
-        (b"name = [", "at its end: no TOML: invalid value."),
-        (b'name = "x"\nname = "y"\n', "line 2, column 11: no TOML: cannot overwrite a value."),
-        (b'name = "a"\nsource = "\xe4"\n', "line 2: the byte 0xe4 is no UTF-8."),
-        (b"name = [" * 5000, "line 1, column 9: no TOML: invalid value."),
+        (b'name = "x"\nquestion\n', "line 2, column 9: not valid TOML: expected '=' after a key"),
+        (b'name = "x"\n[[criteria]]\nname = "\n', "line 3, column 9: not valid TOML: illegal character"),
+        (b"name = [", "at its end: not valid TOML: invalid value."),
+        (b'name = "x"\nname = "y"\n', "line 2, column 11: not valid TOML: cannot overwrite a value."),
+        (b'name = "a"\nsource = "\xe4"\n', "line 2: the byte 0xe4 is not UTF-8."),
+        (b"name = [" * 5000, "line 1, column 9: not valid TOML: invalid value."),
         (b"a = " + b"[" * 5000, "nested too deeply"),
-        (b"a = " + b"9" * 5000, "is no TOML: Exceeds the limit"),
+        (b"a = " + b"9" * 5000, "is not valid TOML: Exceeds the limit"),
         (b".".join([b"a"] * 500_000) + b" = 1", "has a key of more than 100 parts."),
         (b"x={" + b".".join([b'"a b"'] * 150_000) + b" = 1}", "has a key of more than 100 parts."),
         (b"id\tinstruction\toutput_a\toutput_b\n", "looks like a table, not a rubric."),
@@ -123,7 +122,7 @@ yes = "no"
         (b"name = 07:32:00\ncriteria = []\nwording = true\n", '"wording": yes or no. Begin it with a line'),
         (b"", "is empty."),
         (b"PK\x03\x04", "is a ZIP archive"),
-        (b"x" * (MOST_BYTES_OF_RUBRIC + 1), "has 1 MiB; at most 1 MiB are read."),
+        (b"x" * (files.MOST_BYTES_OF_RUBRIC + 1), "has 1 MiB; at most 1 MiB are read."),
     ],
 )
 def test_what_is_no_rubric_is_refused_at_its_place(save: Save, text: bytes, said: str) -> None:
@@ -153,11 +152,11 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
 def test_any_rubric_comes_back(tmp_path: Path, criterion: Criterion) -> None:
     rubric = Rubric("ein Name", (criterion,), 0.25, 'von "hier"\nund da', PromptWording(now="Jetzt"))
     path = tmp_path / "x.toml"
-    save_rubric(path, rubric)
-    assert load_rubric(path) == rubric
-    save_rubric(path, ELOQUENT)
-    save_rubric(path, rubric)
-    assert load_rubric(path) == rubric
+    files.save_rubric(path, rubric)
+    assert files.load_rubric(path) == rubric
+    files.save_rubric(path, ELOQUENT)
+    files.save_rubric(path, rubric)
+    assert files.load_rubric(path) == rubric
 
 
 TEXTS = st.text(
@@ -171,7 +170,7 @@ TEXTS = st.text(
 @given(TEXTS, TEXTS)
 def test_no_text_breaks_the_file(question: str, good: str) -> None:
     rubric = Rubric("x", (Criterion("y", question, good=good),))
-    assert tomllib.loads(rubric_text(rubric))["criteria"] == [
+    assert tomllib.loads(files.rubric_text(rubric))["criteria"] == [
         {"name": "y", "question": question, "good": good, "weight": 1.0}
     ]
 
@@ -200,11 +199,13 @@ no = "nein"
 
 def test_what_a_person_wrote_stays(save: Save) -> None:
     path = save("x.toml", BY_HAND.encode())
-    rubric = load_rubric(path)
-    save_rubric(path, rubric)
+    rubric = files.load_rubric(path)
+    files.save_rubric(path, rubric)
     assert path.read_text("utf-8") == BY_HAND
     polite, brief = rubric.criteria
-    save_rubric(path, replace(rubric, criteria=(replace(polite, weight=3.0), replace(brief, good="Short."))))
+    files.save_rubric(
+        path, replace(rubric, criteria=(replace(polite, weight=3.0), replace(brief, good="Short.")))
+    )
     lines = path.read_text("utf-8").splitlines()
     assert {"weight = 3.0  # counts twice", 'good = "Short."'} <= set(lines) or "# counts twice" in "".join(
         lines
@@ -215,7 +216,7 @@ def test_what_a_person_wrote_stays(save: Save) -> None:
 
 def test_criteria_are_renamed_moved_added_and_removed_in_the_file(save: Save) -> None:
     path = save("x.toml", BY_HAND.encode())
-    rubric = load_rubric(path)
+    rubric = files.load_rubric(path)
     polite, brief = rubric.criteria
     for criteria in (
         (replace(polite, name="courtesy"), brief),
@@ -225,56 +226,56 @@ def test_criteria_are_renamed_moved_added_and_removed_in_the_file(save: Save) ->
         (brief, polite, Criterion("order", "Which is better ordered?")),
     ):
         changed = replace(rubric, criteria=criteria)
-        save_rubric(path, changed)
-        assert load_rubric(path) == changed
+        files.save_rubric(path, changed)
+        assert files.load_rubric(path) == changed
         assert "# Ours, since spring." in path.read_text("utf-8")
 
 
 def test_a_renamed_criterion_keeps_its_comment(save: Save) -> None:
     path = save("x.toml", BY_HAND.encode())
-    rubric = load_rubric(path)
+    rubric = files.load_rubric(path)
     polite, brief = rubric.criteria
-    save_rubric(path, replace(rubric, criteria=(replace(polite, name="courtesy"), brief)))
+    files.save_rubric(path, replace(rubric, criteria=(replace(polite, name="courtesy"), brief)))
     assert "weight = 2  # counts twice\nname = \"courtesy\"\nquestion = '''Which" in path.read_text("utf-8")
 
 
 def test_criteria_in_one_line_are_written_anew(save: Save) -> None:
     path = save("x.toml", b'name = "x"\ncriteria = [{name = "a", question = "Which?"}]\n')
-    rubric = replace(load_rubric(path), name="y")
-    save_rubric(path, rubric)
-    assert load_rubric(path) == rubric
+    rubric = replace(files.load_rubric(path), name="y")
+    files.save_rubric(path, rubric)
+    assert files.load_rubric(path) == rubric
 
 
 def test_line_breaks_of_windows_stay(save: Save) -> None:
     path = save("x.toml", BY_HAND.replace("\n", "\r\n").encode())
-    rubric = load_rubric(path)
-    save_rubric(path, replace(rubric, criteria=(*rubric.criteria, Criterion("order", "Two\nlines?"))))
+    rubric = files.load_rubric(path)
+    files.save_rubric(path, replace(rubric, criteria=(*rubric.criteria, Criterion("order", "Two\nlines?"))))
     assert path.read_bytes().count(b"\n") == path.read_bytes().count(b"\r\n")
-    assert load_rubric(path).criteria[-1].question == "Two\nlines?"
+    assert files.load_rubric(path).criteria[-1].question == "Two\nlines?"
 
 
 @pytest.mark.parametrize("data", [b"my notes\n", b"id\tinstruction\n", b"\xff\xfe\x00"])
 def test_what_is_no_toml_is_not_overwritten(save: Save, data: bytes) -> None:
     path = save("notes.txt", data)
     with pytest.raises(InputError):
-        save_rubric(path, MANNERS)
+        files.save_rubric(path, MANNERS)
     assert path.read_bytes() == data
 
 
 def test_a_wording_as_usual_is_not_written() -> None:
-    assert "[wording]" not in rubric_text(ELOQUENT)
-    assert rubric_text(MANNERS).count("ja") == 1
+    assert "[wording]" not in files.rubric_text(ELOQUENT)
+    assert files.rubric_text(MANNERS).count("ja") == 1
 
 
 def test_the_longest_rubric_can_be_read(tmp_path: Path) -> None:
     long = "禮" * LONGEST_TEXT
     criteria = tuple(Criterion(f"c{number}", long, 1.0, long, long) for number in range(24))
     rubric = Rubric("long", criteria)
-    save_rubric(tmp_path / "x.toml", rubric)
-    assert load_rubric(tmp_path / "x.toml") == rubric
+    files.save_rubric(tmp_path / "x.toml", rubric)
+    assert files.load_rubric(tmp_path / "x.toml") == rubric
 
 
-@pytest.mark.parametrize("rubric", shipped_rubrics(), ids=lambda rubric: rubric.name)
+@pytest.mark.parametrize("rubric", files.shipped_rubrics(), ids=lambda rubric: rubric.name)
 def test_the_shipped_ones_come_back(tmp_path: Path, rubric: Rubric) -> None:
-    save_rubric(tmp_path / "x.toml", rubric)
-    assert load_rubric(tmp_path / "x.toml") == rubric
+    files.save_rubric(tmp_path / "x.toml", rubric)
+    assert files.load_rubric(tmp_path / "x.toml") == rubric

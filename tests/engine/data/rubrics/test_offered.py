@@ -7,8 +7,7 @@ import pytest
 
 from engine.core.errors import SetupError
 from engine.core.rubric import ELOQUENT, Rubric
-from engine.data.rubrics.files import save_rubric
-from engine.data.rubrics.offered import draft_rubric, find_rubric, shipped_rubrics
+from engine.data.rubrics.files import draft_rubric, find_rubric, save_rubric, shipped_rubrics
 from engine.system.paths import rubrics_folder
 
 NAMES = ("task", "helpful-harmless", "summaries", "translation", "code", "faithfulness", "style")
@@ -44,7 +43,7 @@ def test_a_path_is_read(tmp_path: Path) -> None:
 
 
 def test_an_unknown_name_is_told_the_nearest() -> None:
-    with pytest.raises(SetupError, match=r"No rubric is called 'summary'\. The nearest is summaries\."):
+    with pytest.raises(SetupError, match=r"There is no rubric 'summary'\. The nearest is summaries\."):
         find_rubric("summary")
 
 

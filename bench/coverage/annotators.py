@@ -1,0 +1,171 @@
+"""Whether the intervals of an annotator, and of the judge in his place, against the majority of others hold;
+whether a judge that is worse than people wins the alternative annotator test; the interval of its edge."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+
+import numpy as np
+
+from bench.coverage.claims import Claim, Promise, part, simulated
+from bench.coverage.intervals import LEAST, MOST_FALSE_DIFFERENCE, NOMINAL
+from engine.core.items import PREFERENCES
+from engine.core.judgments import JudgmentKey
+from engine.core.tables import Estimate
+from engine.metrics.alt_test import AltTest, Annotators, alt_tests
+from engine.metrics.annotator_agreement import AgainstOthers, LabelsByKey, against_others
+from engine.metrics.intervals import OverInstructions
+
+_TRUTH = 30_000  # labels by which the truth of a world is known
+
+
+@dataclass(frozen=True)
+class AnnotatorWorld:
+    """`annotators` and a judge label all items of `instructions`, `each` of which has as many.
+
+    `knows`, `judge_knows`: how often a person and the judge see what an item is; else they guess. `hard`: the
+    share of instructions on which they do so a third as often.
+    """
+
+    annotators: int
+    instructions: int
+    each: int
+    knows: float
+    judge_knows: float
+    hard: float
+
+    def __str__(self) -> str:
+        items = f"{self.instructions} instructions of {self.each}"
+        knows = f"{self.knows:g} and {self.judge_knows:g}"
+        return f"{self.annotators} people, {knows}, {items}, hard {self.hard:g}"
+
+    def labels(
+        self, random: np.random.Generator, instructions: int, kinds: int
+    ) -> tuple[Mapping[str, LabelsByKey], LabelsByKey, Mapping[str, str]]:
+        """What each annotator and the judge say, of so many labels, and the instruction of each item."""
+        items = instructions * self.each
+        part = np.repeat(np.where(random.random(instructions) < self.hard, 1 / 3, 1.0), self.each)
+        truth = random.integers(kinds, size=items)
+        keys = [JudgmentKey(str(number), "safety") for number in range(items)]
+
+        def labels(knows: float) -> LabelsByKey:
+            guessed = random.integers(kinds, size=items)
+            said = np.where(random.random(items) < knows * part, truth, guessed)
+            return dict(zip(keys, (PREFERENCES[place] for place in said), strict=True))
+
+        annotators = {str(number): labels(self.knows) for number in range(self.annotators)}
+        of = {str(number): str(number // self.each) for number in range(items)}
+        return annotators, labels(self.judge_knows), of
+
+    def drawn(self, random: np.random.Generator, instructions: int) -> AgainstOthers | None:
+        """What is found of each person in turn. A or B: ties agree with each other, as is tried elsewhere."""
+        found = against_others(*self.labels(random, instructions, 2), ["safety"])
+        return found[0] if found else None
+
+    def tested(self, random: np.random.Generator, instructions: int) -> AltTest:
+        """What the alternative annotator test says."""
+        [found] = alt_tests(*self.labels(random, instructions, len(PREFERENCES)), ["safety"])
+        return found
+
+    @property
+    def many(self) -> int:
+        """Instructions by which the truth is known."""
+        return _TRUTH // (self.each * self.annotators)
+
+    @property
+    def truth(self) -> Mapping[str, float]:
+        """Each share and the difference, from very many items."""
+        return _truth(self)
+
+
+@cache
+def _truth(world: AnnotatorWorld) -> Mapping[str, float]:
+    found = world.drawn(np.random.default_rng(0), world.many)
+    assert found is not None
+    return {name: measured.value for name, measured in _shown(found).items()}
+
+
+@cache
+def _advantage(world: AnnotatorWorld) -> float:
+    return world.tested(np.random.default_rng(0), world.many).advantage.value
+
+
+@part("people")
+def annotators_held(times: int) -> Iterator[Claim]:
+    """Two to five people who are as good as the judge, better or worse."""
+    said = {
+        "own": Promise("a person beside the others", NOMINAL, LEAST),
+        "judge": Promise("the judge beside them", NOMINAL, LEAST),
+        "lead": Promise("their difference", NOMINAL, LEAST),
+    }
+    alike = Promise("an equal judge differs from people", 1 - NOMINAL, MOST_FALSE_DIFFERENCE, at_most=True)
+    sizes, skills = ((10, 1), (30, 1), (100, 1), (20, 5)), ((0.7, 0.7), (0.95, 0.6), (0.98, 0.98))
+    for seed, (annotators, size, knows, hard) in enumerate(product((2, 3, 5), sizes, skills, (0.0, 0.4))):
+        world = AnnotatorWorld(annotators, *size, *knows, hard)
+        random = np.random.default_rng(seed)
+        drawn = [world.drawn(random, world.instructions) for _ in range(times)]
+        for name, promise in said.items():
+            held = sum(is_held(found, name, world.truth[name]) for found in drawn)
+            yield Claim(promise, str(world), held, times)
+        if knows[0] == knows[1]:
+            differs = times - sum(is_held(found, "lead", 0.0) for found in drawn)
+            yield Claim(alike, str(world), differs, times)
+
+
+def is_held(found: AgainstOthers | None, name: str, truth: float) -> bool:
+    """Whether an interval, of `own`, `judge` or `lead`, holds the truth."""
+    ends = _shown(found)[name].ends if found else None
+    return ends is not None and ends[0] <= truth <= ends[1]
+
+
+def _shown(found: AgainstOthers) -> Mapping[str, Estimate]:
+    assert found.judge is not None
+    assert found.lead is not None
+    return {"own": found.own, "judge": found.judge, "lead": found.lead}
+
+
+@simulated(
+    "false wins",
+    Promise("a judge worse by epsilon wins", 0.05, 0.075, at_most=True),
+    [
+        (*size, kind.value, better, alike)
+        for size, kind, better, alike in product(
+            ((30, 1), (50, 1), (100, 1), (300, 1), (15, 4), (40, 5)),
+            Annotators,
+            (0.0, 0.05, 0.3),
+            (False, True),
+        )
+    ],
+    "{0} of {1}, alike: {4}, epsilon {2:g}, better {3:g}",
+    counts=lambda _instructions, each, _epsilon, _better, alike: not (alike and each == 1),
+)
+def _wins(
+    random: np.random.Generator, instructions: int, each: int, epsilon: float, better: float, alike: bool
+) -> bool:
+    """Against one person, before the correction for several: the judge is better on none of the items or on
+    some, and worse on as many more as epsilon says; items of an instruction are alike, or not.
+    """
+    drawn = random.random(instructions if alike else instructions * each)
+    leads = np.where(drawn < better, -1.0, np.where(drawn < 2 * better + epsilon, 1.0, 0.0))
+    values = np.repeat(leads, each) if alike else leads
+    found = OverInstructions.of_one(values.tolist(), np.repeat(np.arange(instructions), each).tolist())
+    return found is not None and found.p_below(epsilon) < 0.05
+
+
+@simulated(
+    "advantage",
+    Promise("advantage of a judge", NOMINAL, LEAST),
+    [
+        AnnotatorWorld(annotators, *size, *knows, hard)
+        for annotators, size, knows, hard in product(
+            (2, 3, 5), ((30, 1), (100, 1), (20, 5)), ((0.7, 0.7), (0.95, 0.6), (0.8, 0.3)), (0.0, 0.4)
+        )
+    ],
+    costs=3,
+    least=20,
+)
+def _advantage_held(random: np.random.Generator, world: AnnotatorWorld) -> bool:
+    """Two to five people; some instructions are hard for all."""
+    ends = world.tested(random, world.instructions).advantage.ends
+    return ends is not None and ends[0] <= _advantage(world) <= ends[1]

@@ -1,0 +1,382 @@
+"""The audit of a judge: all checks together, those that human labels allow; the ordinary run that it is."""
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from engine.analysis.audit import (
+    DIFFERENCE,
+    SCORE,
+    AuditLine,
+    AuditVerdict,
+    enough,
+    held,
+    judged_together,
+    too_few,
+    within,
+)
+from engine.analysis.audit_lines import (
+    JudgePredictions,
+    again_line,
+    change_lines,
+    label_token_line,
+    mass_line,
+    order_lines,
+    speed_line,
+)
+from engine.analysis.perturbations import MadePerturbations
+from engine.core.formatting import counted, percent, points, short_name
+from engine.core.items import PREFERENCES, HumanLabel, Item, Method, Preference, Tie, agree
+from engine.core.judgments import JudgmentKey
+from engine.core.numeric import FloatArray, IntArray
+from engine.data.dataset import Dataset
+from engine.data.slices import Slice, slicing
+from engine.metrics.intervals import FEW, OverInstructions, cost_of_choosing
+from engine.results.run_results import RunResults
+from engine.settings.rows import neutral
+from engine.settings.run_setup import RunSetup
+
+MOST_BY_LENGTH = 0.05
+"""By how much more a response may be preferred for being twice as long, at the same human label."""
+LEAST_KNOWN = 0.8
+"""How often, of a good and a bad tie, the judge must find the good one more probably good."""
+MOST_BEHIND = 0.10
+"""By how much the accuracy on a slice may be below that on all other items."""
+LEAST_TIES = 10
+"""Labels both_good and as many both_bad, on all criteria together."""
+
+_DIVISIONS = ("length", "longer")
+_ROUNDING = 1e-9  # of the length, what may be left by rounding where the labels tell all of it
+_NEAR = 0.1  # as in the division by which response is longer
+# The judge's leads vary by themselves, more than one that was not seen adds.
+_DOUBLED = within(1.0, 0.0, -1.0)
+_SIDES: Mapping[HumanLabel, float] = {Preference.A: 1.0, Preference.B: -1.0}
+_LENGTH = ("length", "length: at the same human label")
+_TIES = ("ties", "ties: both good against both bad")
+_SLICES = ("slices", "agreement: the worst slice")
+_ONE_AND_THE_SAME = (
+    "The human labels determine the length ratio exactly, so the two effects are confounded; add items"
+    " of other lengths."
+)
+_NO_LABELS = "There are no human labels; use a labelled dataset."
+
+
+class _Labelled(NamedTuple):
+    """One judgment with its human label: its criterion, as a row, and the place of its item."""
+
+    row: int
+    place: int
+    human: HumanLabel
+
+
+def _labelled(received: JudgePredictions) -> Iterator[_Labelled]:
+    """Of the items that are no perturbations, the scored judgments that have a human label."""
+    for row, name in enumerate(received.criteria):
+        for place in received.own.tolist():
+            human = received.human.get(JudgmentKey(received.items[place].id, name))
+            if human is not None and received.scored[row, place]:
+                yield _Labelled(row, place, human)
+
+
+# Length
+
+
+# What annotators would have said of a difference that they do not name is not known: of two responses that
+# they hold equal the longer may be better by a little.
+def length_line(received: JudgePredictions) -> AuditLine:
+    """Whether length counts next to what annotators say: what twice the length is worth at the same human
+    label.
+
+    Of all labels, by a regression; what the items say at which annotators prefer neither stands in the
+    sentence. In simulations the two have the same mean, and the first one half the variance.
+    """
+    labelled = [
+        (each, ratio) for each in _labelled(received) if (ratio := _log_ratio(received.items[each.place]))
+    ]
+    if not labelled:
+        return AuditLine.untold(
+            *_LENGTH, "All responses have the same length." if received.human else _NO_LABELS
+        )
+    instructions = len({received.items[each.place].group for each, _ in labelled})
+    if instructions < FEW:
+        return too_few(*_LENGTH, instructions, "labelled")
+    found = _beside_labels(
+        received, [each for each, _ in labelled], np.array([ratio for _, ratio in labelled])
+    )
+    if found is None:
+        return AuditLine.untold(*_LENGTH, _ONE_AND_THE_SAME)
+    said = (
+        "At the same human label, a response twice as long is preferred by"
+        f" {_more(found.mean)}.{_of_ties(received, labelled)}"
+    )
+    return held(_LENGTH, found, _DOUBLED, MOST_BY_LENGTH, said, two_sided=True)
+
+
+def _of_ties(received: JudgePredictions, labelled: list[tuple[_Labelled, float]]) -> str:
+    """A sentence on the items at which annotators prefer neither; empty for too few of them."""
+    tied = [
+        (each, ratio)
+        for each, ratio in labelled
+        if agree(each.human, Tie.TIE) and abs(ratio) > -np.log1p(-_NEAR)
+    ]
+    leads = [received.lead[each.row, each.place] * np.sign(ratio) for each, ratio in tied]
+    found = enough(OverInstructions.of_one(leads, received.groups([each.place for each, _ in tied])))
+    if found is None:
+        return ""
+    labels = counted(len(tied), "label", "labels")
+    return f" If annotators prefer neither ({labels}), the longer one is preferred by {_more(found.mean)}."
+
+
+def _more(mean: float) -> str:
+    return f"{points(abs(mean))} {'more' if mean >= 0 else 'less'}"
+
+
+def _log_ratio(item: Item) -> float:
+    """How much longer A is than B, as a natural logarithm of their ratio; 0 for the same length."""
+    a, b = item.lengths
+    return float(np.log((a + 1) / (b + 1)))
+
+
+def _beside_labels(
+    received: JudgePredictions, labelled: list[_Labelled], ratios: FloatArray
+) -> OverInstructions | None:
+    """What twice the length is worth next to the human label: a regression of the judge's lead on the label
+    (1 for A, -1 for B, 0 for ties), of each criterion its own, and the logarithm of the ratio of the lengths.
+
+    Without a constant: with A and B exchanged all three change sign. Clustered by instruction. None where the
+    labels tell all of the length.
+    """
+    leads = np.array([received.lead[each.row, each.place] for each in labelled])
+    sides = np.array([_SIDES.get(each.human, 0.0) for each in labelled])
+    rows = np.array([each.row for each in labelled])
+    labels = np.where(rows[:, None] == np.arange(len(received.criteria)), sides[:, None], 0.0)
+    coefficients, *_ = np.linalg.lstsq(labels, ratios, rcond=None)
+    own = ratios - labels @ coefficients  # what of the length the label does not tell
+    spread = float(own @ own)
+    if spread <= _ROUNDING * float(ratios @ ratios):
+        return None
+    explained, *_ = np.linalg.lstsq(np.column_stack([labels, ratios]), leads, rcond=None)
+    slope = float(own @ leads) / spread
+    rest = leads - np.column_stack([labels, ratios]) @ explained
+    groups = received.groups([each.place for each in labelled])
+    doubled = float(np.log(2))
+    pulls, weights = own * rest / spread * doubled, own**2 / spread
+    return enough(OverInstructions.of_pulls(slope * doubled, pulls.tolist(), weights.tolist(), groups))
+
+
+# Ties
+
+
+def tie_line(received: JudgePredictions) -> AuditLine:
+    """Whether it knows the items of which annotators say both are good from those of which they say both
+    bad.
+    """
+    labelled = list(_labelled(received))
+    if not received.human:
+        return AuditLine.untold(*_TIES, _NO_LABELS)
+    good, bad = (
+        sum(each.human is label for each in labelled) for label in (Preference.BOTH_GOOD, Preference.BOTH_BAD)
+    )
+    found = None
+    if min(good, bad) >= LEAST_TIES:
+        found = _found_of_ties(received, labelled)
+    if found is None:
+        return AuditLine.untold(
+            *_TIES,
+            f"{counted(good, 'label', 'labels')} both_good and {bad:,} both_bad; this needs {LEAST_TIES}"
+            f" of each, of {FEW} instructions. Label more items.",
+        )
+    said = (
+        f"It ranks both_good above both_bad in {percent(1 - found.mean)} of all pairs (the area under the"
+        f" ROC curve; 50 % is chance; {good:,} labels both_good, {bad:,} both_bad)."
+    )
+    return held(_TIES, found, SCORE, LEAST_KNOWN, said, below=True)
+
+
+def _found_of_ties(received: JudgePredictions, labelled: list[_Labelled]) -> OverInstructions | None:
+    """In how many of all pairs of a good and a bad tie the judge's odds of good against bad stand the wrong
+    way round, a tie of both half: one less the area under the ROC curve, pairs within a criterion alone.
+
+    Clustered by instruction as by Obuchowski, Nonparametric Analysis of Clustered ROC Curve Data (1997): by
+    how much each label moves it. A criterion counts by how much its labels tell: m n / (m + n).
+    """
+    odds = received.mean[..., PREFERENCES.index(Preference.BOTH_GOOD)]
+    odds = odds - received.mean[..., PREFERENCES.index(Preference.BOTH_BAD)]
+    means: list[tuple[float, float]] = []  # of each criterion, with its weight
+    parts: list[tuple[float, IntArray, FloatArray]] = []
+    for row in range(len(received.criteria)):
+        good, bad = (
+            np.array(
+                [each.place for each in labelled if each.row == row and each.human is label], dtype=np.int64
+            )
+            for label in (Preference.BOTH_GOOD, Preference.BOTH_BAD)
+        )
+        if not len(good) or not len(bad):
+            continue
+        ahead = odds[row, good][:, None] - odds[row, bad][None, :]
+        wrong = (ahead < 0) + 0.5 * (ahead == 0)
+        weight = len(good) * len(bad) / (len(good) + len(bad))
+        mean = float(wrong.mean())
+        means.append((mean, weight))
+        parts.append((weight / len(good), good, wrong.mean(axis=1) - mean))
+        parts.append((weight / len(bad), bad, wrong.mean(axis=0) - mean))
+    whole = sum(weight for _, weight in means)
+    if not whole:
+        return None
+    places = np.concatenate([places for _, places, _ in parts])
+    pulls = np.concatenate([share * moved for share, _, moved in parts]) / whole
+    weights = np.concatenate([np.full(len(places), share) for share, places, _ in parts]) / (2 * whole)
+    mean = sum(mean * weight for mean, weight in means) / whole
+    return enough(OverInstructions.of_pulls(mean, pulls.tolist(), weights.tolist(), received.groups(places)))
+
+
+# Slices
+
+
+def slice_line(received: JudgePredictions, dataset: Dataset) -> AuditLine:
+    """On which slice by length the judge agrees least with annotators, next to all other items."""
+    if not received.human:
+        return AuditLine.untold(*_SLICES, _NO_LABELS)
+    own = dataset.only({received.items[place].id for place in received.own})
+    right = [
+        (each.place, float(agree(PREFERENCES[received.labels[each.row, each.place]], each.human)))
+        for each in _labelled(received)
+    ]
+    behind: list[tuple[str, OverInstructions]] = []
+    for by in _DIVISIONS:
+        division = slicing(own, by)
+        for part in division.slices:
+            found = _behind(received, right, part)
+            if found is not None:
+                behind.append((division.in_words(part), found))
+    if not behind:
+        return AuditLine.untold(
+            *_SLICES, f"No slice by length has {FEW} labelled instructions both in it and outside it."
+        )
+    name, most = max(behind, key=lambda one: one[1].mean)
+    luck = cost_of_choosing(found for _, found in behind)
+    by_chance = (
+        f" The worst of {luck.candidates} slices looks {points(luck.excess)} worse by chance alone."
+        if luck
+        else ""
+    )
+    said = f"Where {name}, its accuracy is {points(most.mean)} below that on all other items.{by_chance}"
+    # Any of them might have been the worst.
+    return held(_SLICES, most, DIFFERENCE, MOST_BEHIND, said, among=len(behind))
+
+
+def _behind(
+    received: JudgePredictions, right: list[tuple[int, float]], part: Slice
+) -> OverInstructions | None:
+    """How far the accuracy on a slice is below that on all other items; None for too few of either."""
+    places = [place for place, _ in right]
+    values = np.array([value for _, value in right])
+    inside = np.array([received.items[place].id in part.known for place in places], dtype=np.bool_)
+    groups: list[Hashable] = received.groups(places)
+    sides = (
+        {group for group, is_in in zip(groups, side, strict=True) if is_in} for side in (inside, ~inside)
+    )
+    if any(len(instructions) < FEW for instructions in sides):
+        return None
+    here, there = float(values[inside].mean()), float(values[~inside].mean())
+    count = np.where(inside, inside.sum(), (~inside).sum())
+    pulls = np.where(inside, here - values, values - there) / count
+    return OverInstructions.of_pulls(there - here, pulls.tolist(), (0.5 / count).tolist(), groups)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What was found of a judge. `judge`: what it is called; `items`: how many items are no perturbations,
+    `copies`: how many are; `unscored`: judgments that could not be made.
+    """
+
+    judge: str
+    items: int
+    copies: int
+    unscored: int
+    lines: tuple[AuditLine, ...]
+
+    @property
+    def faults(self) -> tuple[AuditLine, ...]:
+        return tuple(line for line in self.lines if line.found)
+
+    @property
+    def looked_at(self) -> int:
+        return sum(line.found is not None for line in self.lines)
+
+    @property
+    def untold(self) -> int:
+        return sum(line.verdict is AuditVerdict.UNKNOWN for line in self.lines)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "judge": self.judge,
+            "items": self.items,
+            "copies": self.copies,
+            "unscored": self.unscored,
+            "faults": [line.name for line in self.faults],
+            "lines": [line.as_json() for line in self.lines],
+        }
+
+
+def audit(results: RunResults, dataset: Dataset, gold: Dataset | None = None) -> Audit:
+    """What the raw predictions of a run tell of its judge; `dataset`: its items, `gold`: whose human labels
+    count, None for those of the dataset.
+    """
+    return audit_of(JudgePredictions.of_run(results, dataset, gold), dataset, results.run.called)
+
+
+def audit_of(received: JudgePredictions, dataset: Dataset, judge: str) -> Audit:
+    lines = judged_together(
+        [
+            *order_lines(received),
+            label_token_line(received),
+            length_line(received),
+            *change_lines(received),
+            again_line(received),
+            tie_line(received),
+            slice_line(received, dataset),
+            mass_line(received),
+            speed_line(received),
+        ]
+    )
+    own = len(received.own)
+    told = tuple(line.with_more(own) for line in lines)
+    return Audit(judge, own, len(received.items) - own, int((~received.scored).sum()), told)
+
+
+AUDIT_METHODS = (Method.LABEL_TOKENS, Method.PERMUTED_LABELS)
+"""Both orders, and the methods that cover all checks: permuted label tokens show a label-token bias."""
+
+_FOLDER = "audits"
+
+
+def default_place(perturbations: MadePerturbations, store: Path) -> Path:
+    return store.parent / _FOLDER / perturbations.name
+
+
+def audit_setup(
+    setup: RunSetup, perturbations: Path, of_dataset: str, methods: tuple[Method, ...] = AUDIT_METHODS
+) -> RunSetup:
+    """A run of the same judge over a file of probes: all of them, labels alone, in both orders, without a
+    calibration; it is called by the name of the dataset that the items are of.
+    """
+    return replace(
+        setup,
+        dataset_path=perturbations,
+        columns=None,
+        items=None,
+        sample=None,
+        ids=(),
+        until=None,
+        methods=methods,
+        both_orders=True,
+        **neutral(),
+        calibration_path=None,
+        fresh=False,
+        resumes=None,
+        name=f"audit with {short_name(of_dataset)}",
+    )

@@ -1,0 +1,416 @@
+"""The annotations of a run: which are effective, who is how far, who gave which label, what can be undone."""
+
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+
+from engine.annotations.records import Annotation, AnnotationKind, LabelSource, LabelSourceKind
+from engine.core.formatting import counted
+from engine.core.items import Preference, majority
+from engine.core.judgments import JudgmentKey, Keyed, Origin, ReviewState
+
+LabelsOfAnnotator = Mapping[JudgmentKey, Preference]
+
+
+@dataclass(frozen=True)
+class EffectiveAnnotation(Keyed):
+    """The effective annotation of a judgment, which replaces the judge's label, explanation or both.
+
+    `label_by`, `text_by`: who gave each; empty and None for the judge's own. `written_for`: the label
+    that the explanation is of, None where that is not known. `created`: the time of the newer of them
+    (UTC). `origin`, `seed`: of the label, as of an Override. `adjudicated`: by an adjudicator.
+    """
+
+    item_id: str
+    criterion: str
+    preference: Preference | None
+    explanation: str | None
+    label_by: tuple[str, ...]
+    text_by: str | None
+    created: datetime
+    written_for: Preference | None = None
+    origin: Origin | None = None
+    seed: int | None = None
+    adjudicated: bool = False
+
+    @property
+    def author(self) -> str:
+        """Whose annotations these are: `Ada`, or `Ada and Ben` where label and explanation are of two
+        annotators.
+        """
+        return " and ".join(self.authors)
+
+    @property
+    def authors(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([*self.label_by, *([self.text_by] if self.text_by else [])]))
+
+    def fits(self, label: Preference | None) -> bool:
+        """Whether its explanation is of this label, as far as is known."""
+        return self.written_for is None or label is None or self.written_for is label
+
+
+def _standing_of(
+    label: Annotation | None, texts: Sequence[Annotation], newest: Annotation, label_by: tuple[str, ...] = ()
+) -> EffectiveAnnotation:
+    """A label, and the explanation among `texts`, the oldest first, that is the newest of this label, else
+    the newest. `label_by`: who gave the label, where it is not one annotator.
+    """
+    preference = label.preference if label else None
+    fitting = [given for given in texts if given.written_for in (None, preference) or preference is None]
+    text = (fitting or texts)[-1] if texts else None
+    return EffectiveAnnotation(
+        newest.item_id,
+        newest.criterion,
+        preference,
+        text.explanation if text else None,
+        label_by or ((label.author,) if label else ()),
+        text.author if text else None,
+        newest.created,
+        text.written_for if text else None,
+        label.origin if label else None,
+        label.seed if label else None,
+        label is not None and label.settles,
+    )
+
+
+def standing_notes(notes: Iterable[Annotation]) -> tuple[Annotation, ...]:
+    """The last note of each annotator that is not undone or empty; `notes` has the oldest first."""
+    last: dict[str, Annotation] = {}
+    for note in notes:
+        if note.undone is None:
+            last.pop(note.author, None)
+            last[note.author] = note
+    return tuple(note for note in last.values() if note.text or note.tags)
+
+
+def tags_together(notes: Iterable[Annotation]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(tag for note in notes for tag in note.tags))
+
+
+@dataclass(frozen=True)
+class AnnotatorStep:
+    """All annotations of an item by one annotator at one time (UTC), which are undone or redone together.
+
+    `words`: also those that wait for the store.
+    """
+
+    at: datetime
+    undone: datetime | None
+    words: tuple[Annotation, ...]
+
+    @property
+    def keys(self) -> frozenset[JudgmentKey]:
+        """The judgments that it is of; none for a note or a state alone."""
+        return frozenset(word.key for word in self.words if word.criterion)
+
+
+def steps_of(words: Iterable[Annotation], author: str) -> list[AnnotatorStep]:
+    """What an annotator did with an item, the oldest first; `words`: all annotations of it."""
+    by_time: dict[datetime, list[Annotation]] = {}
+    for word in words:
+        if word.author == author:
+            by_time.setdefault(word.created, []).append(word)
+    return [
+        AnnotatorStep(at, None if any(word.undone is None for word in said) else said[0].undone, tuple(said))
+        for at, said in sorted(by_time.items())
+    ]
+
+
+def to_undo(steps: Sequence[AnnotatorStep]) -> AnnotatorStep | None:
+    """The last step that is not undone; None if there is none."""
+    return next((step for step in reversed(steps) if step.undone is None), None)
+
+
+def to_redo(steps: Sequence[AnnotatorStep]) -> AnnotatorStep | None:
+    """The step that was undone last, if no annotation followed; else None."""
+    undone = [step for step in steps if step.undone is not None]
+    last = max(undone, key=lambda step: step.undone or step.at, default=None)  # at one time: the oldest
+    if last is None or any(step.at > (last.undone or last.at) for step in steps):
+        return None
+    return last
+
+
+@dataclass(frozen=True)
+class OverrideCount:
+    """How many `labels` and `explanations` are an annotator's; `authors` of them, the most frequent first."""
+
+    labels: int
+    explanations: int
+    authors: tuple[str, ...]
+
+    @property
+    def in_words(self) -> str:
+        parts = ((self.labels, "label"), (self.explanations, "explanation"))
+        counts = [counted(number, name, f"{name}s") for number, name in parts if number]
+        return " and ".join(counts) or "nothing"
+
+    @property
+    def by_whom(self) -> str:
+        """The same with the names: `2 labels and 1 explanation, by Ada, Ben`."""
+        return f"{self.in_words}, by {', '.join(self.authors)}" if self.authors else self.in_words
+
+
+def count_overrides(standing: Iterable[EffectiveAnnotation]) -> OverrideCount:
+    known = list(standing)
+    names = Counter(name for each in known for name in each.authors)
+    return OverrideCount(
+        labels=sum(each.preference is not None for each in known),
+        explanations=sum(each.explanation is not None for each in known),
+        authors=tuple(name for name, _ in names.most_common()),
+    )
+
+
+_PICKED = {
+    Origin.UNCERTAINTY: "in order of uncertainty: the hardest items",
+    Origin.DISAGREEMENT: "to items where the judge differs from the human labels first",
+    Origin.CHOSEN: "to items that the annotator picked, by a filter, a search or out of order",
+}
+_RANDOM_ALONE = (
+    "Measures and calibrations from such labels do not generalise to other items: a calibration on the"
+    " hardest is underconfident on the rest. Those from a random sample do."
+)
+
+
+def picked_in_words(origins: Iterable[Origin | None]) -> list[str]:
+    """Sentences on which of some labels are of items that were picked; none where all are of a random sample
+    or in the order of the dataset.
+    """
+    counts = Counter(origins)
+    labels = counts.total()
+
+    def some(origin: Origin | None) -> str:
+        if labels == 1:
+            return "This label was"
+        if counts[origin] == labels:
+            return f"All of these {labels:,} labels were"
+        return f"{counts[origin]:,} of these {labels:,} labels {'was' if counts[origin] == 1 else 'were'}"
+
+    said = [f"{some(origin)} given {how}." for origin, how in _PICKED.items() if counts[origin]]
+    if said:
+        said.append(_RANDOM_ALONE)
+    if counts[None]:
+        said.append(f"{some(None)} given in an unknown order.")
+    return said
+
+
+def skipped_in_words(skipped: int, labelled: int) -> str:
+    """How skipped items affect a random sample with this many labels; empty if none is skipped."""
+    if not skipped:
+        return ""
+    one = skipped == 1
+    return (
+        f"{counted(skipped, 'item', 'items')} of the random sample {'was' if one else 'were'} skipped and"
+        f" {'has' if one else 'have'} no label, {labelled:,} {'has' if labelled == 1 else 'have'} one: the"
+        " sample is no longer random. Its measures generalise to other items only if the skipped ones are no"
+        " harder than the rest."
+    )
+
+
+@dataclass(frozen=True)
+class Reviews:
+    """All annotations of a run, those of each kind with the oldest first; also undone ones."""
+
+    all: tuple[Annotation, ...] = ()
+
+    @cached_property
+    def overrides(self) -> tuple[Annotation, ...]:
+        return tuple(word for word in self.all if word.kind is AnnotationKind.OVERRIDE)
+
+    @cached_property
+    def confirmations(self) -> tuple[Annotation, ...]:
+        return tuple(word for word in self.all if word.kind is AnnotationKind.CONFIRMATION)
+
+    @cached_property
+    def marks(self) -> tuple[Annotation, ...]:
+        return tuple(word for word in self.all if word.kind is AnnotationKind.STATE)
+
+    def only(self, ids: Container[str]) -> "Reviews":
+        return Reviews(tuple(word for word in self.all if word.item_id in ids))
+
+    @cached_property
+    def effective_marks(self) -> Mapping[tuple[str, str], Annotation]:
+        """The last state of each annotator and item, by item id and name; also to do."""
+        return {(mark.item_id, mark.author): mark for mark in self.marks if mark.undone is None}
+
+    def state(self, item_id: str, author: str) -> ReviewState:
+        mark = self.effective_marks.get((item_id, author))
+        return mark.state if mark and mark.state else ReviewState.TO_DO
+
+    def marks_of(self, item_id: str) -> Sequence[Annotation]:
+        """The effective states of an item, one for each annotator who has done or skipped it."""
+        return self._marks_by_item.get(item_id, ())
+
+    @cached_property
+    def _marks_by_item(self) -> Mapping[str, Sequence[Annotation]]:
+        found: dict[str, list[Annotation]] = {}
+        for mark in self.effective_marks.values():
+            if mark.state is not ReviewState.TO_DO:
+                found.setdefault(mark.item_id, []).append(mark)
+        return found
+
+    @cached_property
+    def labels(self) -> Mapping[str, LabelsOfAnnotator]:
+        """The labels that each annotator gave or accepted, by name: of one item and criterion the last one.
+
+        An adjudicated label is no such label. One that an annotator accepted no longer counts once
+        they undid the override that had given it.
+        """
+        return {
+            author: {key: each.preference for key, each in given.items() if each.preference is not None}
+            for author, given in self._given.items()
+        }
+
+    @property
+    def origins(self) -> list[tuple[str, Origin | None]]:
+        """Of each of `labels` the item, and how the annotator came to it; None where that is not known."""
+        return [(key.item_id, each.origin) for given in self._given.values() for key, each in given.items()]
+
+    def given_on(self, key: JudgmentKey) -> dict[str, Annotation]:
+        """By name, what holds each annotator's label of a judgment."""
+        return {author: given[key] for author, given in self._given.items() if key in given}
+
+    @property
+    def labels_by_seed(self) -> Mapping[int, int]:
+        """How many of `labels` were given in the random sample of each seed."""
+        given = (each for of_one in self._given.values() for each in of_one.values())
+        return Counter(each.seed for each in given if each.seed is not None)
+
+    @cached_property
+    def _given(self) -> Mapping[str, Mapping[JudgmentKey, Annotation]]:
+        """By name and judgment, what holds the label of `labels`."""
+        said = [*self.confirmations, *(each for each in self.overrides if not each.settles)]
+        taken_back = {
+            (override.author, override.key, override.preference): (override.created, override.undone)
+            for override in self.overrides
+            if override.undone
+        }
+        given: dict[str, dict[JudgmentKey, Annotation]] = {}
+        for each in sorted(said, key=lambda each: each.created):
+            if each.undone is None and each.preference is not None:
+                gone = taken_back.get((each.author, each.key, each.preference))
+                confirms = each.kind is AnnotationKind.CONFIRMATION
+                if not (confirms and gone and gone[0] < each.created < gone[1]):
+                    given.setdefault(each.author, {})[each.key] = each
+        return given
+
+    def standing_by(self, source: LabelSource) -> dict[JudgmentKey, EffectiveAnnotation]:
+        """By judgment, what replaces the judge's, where it is of this source."""
+        keys = dict.fromkeys([*self._last, *(each.key for each in self.confirmations)])
+        found = ((key, self._standing(source, key)) for key in keys)
+        return {key: standing for key, standing in found if standing is not None}
+
+    def _standing(self, source: LabelSource, key: JudgmentKey) -> EffectiveAnnotation | None:
+        last, given = self.last_of_each(key), self.given_on(key)
+        texts = [each for each in last if each.explanation]
+        labels = [each for each in last if each.preference is not None]
+        adjudicated = [each for each in labels if each.settles]
+        match source.kind:
+            case LabelSourceKind.LAST if last:
+                # Of each annotator the last override counts, as a whole: the label is the newest of these,
+                # but an adjudicator's comes before all others.
+                label = next(reversed(adjudicated or labels), None)
+                return _standing_of(label, texts, last[-1])
+            case LabelSourceKind.ADJUDICATED if adjudicated:
+                label = adjudicated[-1]
+                of_label = [text for text in texts if text.settles or text.written_for is label.preference]
+                return _standing_of(label, of_label, label)
+            case LabelSourceKind.MAJORITY if (wanted := self.proposed(key)) is not None:
+                holders = {name: each for name, each in given.items() if each.preference is wanted}
+                newest = max(holders.values(), key=lambda each: each.created)
+                of_label = [each for each in texts if each.written_for is wanted and each.author in holders]
+                return _standing_of(newest, of_label, newest, tuple(sorted(holders)))
+            case LabelSourceKind.ANNOTATOR:
+                label, name = given.get(source.annotator), source.annotator
+                own = [text for text in texts if text.author == name and not text.settles]
+                return _standing_of(label, own, label or own[-1]) if label or own else None
+        return None
+
+    @cached_property
+    def differing(self) -> frozenset[JudgmentKey]:
+        given: dict[JudgmentKey, set[Preference]] = {}
+        for labels in self.labels.values():
+            for key, label in labels.items():
+                given.setdefault(key, set()).add(label)
+        return frozenset(key for key, labels in given.items() if len(labels) > 1)
+
+    @cached_property
+    def adjudicated(self) -> Mapping[JudgmentKey, EffectiveAnnotation]:
+        return self.standing_by(LabelSource(LabelSourceKind.ADJUDICATED))
+
+    @cached_property
+    def unsettled(self) -> frozenset[JudgmentKey]:
+        """Those of `differing` that nobody adjudicated."""
+        return self.differing - self.adjudicated.keys()
+
+    @property
+    def adjudicated_in_words(self) -> str:
+        """`7 of 19 adjudicated`, of those on which annotators differ; empty if they differ on none."""
+        differing = len(self.differing)
+        return f"{differing - len(self.unsettled):,} of {differing:,} adjudicated" if differing else ""
+
+    def proposed(self, key: JudgmentKey) -> Preference | None:
+        """The label that more than half of the annotators gave to a judgment, if there is one."""
+        given = [each.preference for each in self.given_on(key).values() if each.preference is not None]
+        label = majority(given)
+        return label if isinstance(label, Preference) else None
+
+    def said_on(self, key: JudgmentKey) -> Sequence[Annotation]:
+        """All annotations of a judgment, the oldest first; also what is undone."""
+        return self._said.get(key, ())
+
+    @cached_property
+    def _said(self) -> Mapping[JudgmentKey, Sequence[Annotation]]:
+        found: dict[JudgmentKey, list[Annotation]] = {}
+        for each in sorted([*self.overrides, *self.confirmations], key=lambda each: each.created):
+            found.setdefault(each.key, []).append(each)
+        return found
+
+    def words_of(self, item_id: str) -> Sequence[Annotation]:
+        """All annotations of an item, but for notes; also what is undone."""
+        return self._words.get(item_id, ())
+
+    @cached_property
+    def _words(self) -> Mapping[str, Sequence[Annotation]]:
+        found: dict[str, list[Annotation]] = {}
+        for each in self.all:
+            found.setdefault(each.item_id, []).append(each)
+        return found
+
+    def last_of_each(self, key: JudgmentKey) -> list[Annotation]:
+        """Of each annotator who labelled or explained a judgment the last override that is not undone, the
+        oldest first; an adjudicator's label apart from their own.
+        """
+        return list(self._last.get(key, {}).values())
+
+    @cached_property
+    def _last(self) -> Mapping[JudgmentKey, Mapping[tuple[str, bool], Annotation]]:
+        """The same by judgment and annotator, apart as an adjudicator."""
+        standing: dict[JudgmentKey, dict[tuple[str, bool], Annotation]] = {}
+        texts: dict[tuple[JudgmentKey, str, str], Preference | None] = {}
+        for given in self.overrides:
+            if given.undone is None:
+                written_for = given.written_for
+                if given.explanation is not None and written_for is None:
+                    # In stores of earlier versions an explanation is of the label that it first came with.
+                    place = (given.key, given.author, given.explanation)
+                    written_for = texts.setdefault(place, given.preference)
+                last = standing.setdefault(given.key, {})
+                last.pop((given.author, given.settles), None)
+                same = written_for is given.written_for
+                last[given.author, given.settles] = given if same else replace(given, written_for=written_for)
+        return standing
+
+    def own(self, key: JudgmentKey, author: str, settles: bool = False) -> Annotation | None:
+        last = self.last_of_each(key)
+        return next((each for each in last if (each.author, each.settles) == (author, settles)), None)
+
+    @property
+    def annotators(self) -> tuple[str, ...]:
+        return annotators_of(self.all)
+
+
+def annotators_of(words: Iterable[Annotation]) -> tuple[str, ...]:
+    """Who said something, sorted by name."""
+    return tuple(sorted({word.author for word in words}))

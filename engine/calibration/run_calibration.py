@@ -1,0 +1,393 @@
+"""A run's raw predictions made into a calibration by human labels.
+
+The judged items of one criterion with their human labels: what decides them, and what that is worth.
+"""
+
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from engine.calibration.fitting import (
+    LEAST_FOR_FITTING,
+    OUTER_FOLDS,
+    Ablation,
+    CalibrationReport,
+    FeatureValues,
+    Regularisation,
+    Views,
+    fitted_with,
+    left_out,
+    mean_accuracies,
+    measuring,
+    refuse_too_few,
+    views_of,
+)
+from engine.core.errors import Hint, SetupError, Step
+from engine.core.events import CancelToken, MeasureProgress, Reports, followed
+from engine.core.items import HUMAN_LABELS, PREFERENCES, Item, Method, Order
+from engine.core.judgments import LENGTHS, CriterionCalibration, Feature, FeatureKind, FittedOn, short_hash
+from engine.core.numeric import FloatArray, IntArray
+from engine.metrics.accuracy import baseline_judges, best_baseline
+from engine.metrics.matching import Matched, Pair
+from engine.results.calibration import Calibration, judge_of_run, lengths_unknown
+from engine.results.decision import (
+    SWAPPED,
+    IsIn,
+    PredictionSource,
+    RunPredictions,
+    exchanged,
+    of_order,
+    parts_of,
+)
+from engine.results.run_results import RunResults, one_label_sentence
+from engine.settings.identity import refuse_submitted
+
+OTHER_CRITERIA = "the other criteria"
+SECOND_ORDER = "the second order"
+
+_LABELS = len(PREFERENCES)
+_MOST_SOURCES = 12  # that are counted in STEPS: more do not make it longer
+STEPS = OUTER_FOLDS + 1 + _MOST_SOURCES
+"""How many steps `Labelled.fitting` takes at most, but for sources beyond these."""
+
+Fold = tuple[Sequence[int], CriterionCalibration]
+"""The places of held-out items, and what was fitted without them."""
+
+
+@dataclass(frozen=True)
+class RawPredictionSource:
+    """Readings or parts that may be omitted, to see what they add: which of the others stay; `others`: what
+    is read were the responses in the other places, where that is not what stays.
+    """
+
+    name: str
+    is_kept: IsIn | None = None
+    others: IsIn | None = None
+    keeps_part: Callable[[Feature], bool] = lambda _part: True
+
+
+@dataclass(frozen=True)
+class FittedCriterion:
+    """What decides a criterion, with its own of the first order and of each fold; its report; and what is
+    lost without each source of raw predictions, by the source's name.
+    """
+
+    calibration: CriterionCalibration
+    report: CalibrationReport
+    without: dict[str, Ablation]
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Items with raw predictions and human labels on one criterion.
+
+    `labels`: as places in HUMAN_LABELS, shape (items,); `groups`: the instruction of each. `parts`: what is
+    looked at next to the mean of the raw predictions. `alike`: whether A and B are.
+    """
+
+    criterion: str
+    read: RunPredictions
+    labels: IntArray
+    groups: tuple[str, ...]
+    parts: tuple[Feature, ...]
+    alike: bool
+
+    @classmethod
+    def of(
+        cls, criterion: str, pairs: Sequence[Pair], results: RunResults, alike: bool, lengths: bool
+    ) -> "Labelled":
+        """The items of pairs with a judgment and a label, as a run judged them."""
+        judged = {item.item_id: item for item in results.judged}
+        read = RunPredictions([judged[pair.item.id] for pair in pairs], len(results.run.judges))
+        others = [name for name in results.judgments if name != criterion]
+        return cls(
+            criterion,
+            read,
+            np.array([HUMAN_LABELS.index(pair.gold.label) for pair in pairs if pair.gold.label], np.int64),
+            tuple(pair.item.group for pair in pairs),
+            parts_of(read, criterion, others, by_order=not alike, lengths=lengths),
+            alike,
+        )
+
+    @property
+    def sources(self) -> Iterator[RawPredictionSource]:
+        """What can be omitted so that something stays: each judge of several, each method, the second order,
+        the other criteria, the lengths.
+        """
+        own = self.read.of(self.criterion).read_by
+        judges = sorted({each.judge for each in own})
+        methods = [method for method in Method if any(each.method is method for each in own)]
+        for judge in judges if len(judges) > 1 else ():
+            yield RawPredictionSource(f"judge {judge}", partial(_is_not_of_judge, judge))
+        for method in methods if len(methods) > 1 else ():
+            yield RawPredictionSource(method.value, partial(_is_not_of_method, method))
+        if {each.order for each in own} == set(Order):
+            yield RawPredictionSource(SECOND_ORDER, of_order(Order.AB), of_order(Order.BA))
+        if any(part.kind is FeatureKind.CRITERION for part in self.parts):
+            yield RawPredictionSource(
+                OTHER_CRITERIA, keeps_part=lambda part: part.kind is not FeatureKind.CRITERION
+            )
+        if LENGTHS in self.parts:
+            yield RawPredictionSource(LENGTHS.in_words, keeps_part=lambda part: part != LENGTHS)
+
+    def fitting(self, cancel: CancelToken | None = None) -> Generator[None, None, FittedCriterion]:
+        """Fit and measure, step by step. SetupError for too few labels; Cancelled."""
+        refuse_too_few(self.criterion, self.groups)
+        seen = self.views()
+        report = yield from measuring(self.criterion, seen, cancel)
+        without = {}
+        for source in self.sources:
+            if cancel is not None:
+                cancel.raise_if_requested()
+            without[source.name] = left_out(report, seen, self.views(source))
+            yield
+        whole = self._with_first_order(report.calibration)
+        folds = [(asked, self._with_first_order(fold, asked)) for asked, fold in report.folds]
+        hashes = [item.content_hash for item in self.read.judged]
+        return FittedCriterion(with_folds(whole, folds, hashes), report, without)
+
+    def views(self, without: RawPredictionSource | None = None) -> Views:
+        """The raw predictions and labels, with all raw predictions or without those of a source.
+
+        In the other places stands what is left with A and B exchanged; without the second order what that
+        said, as if it had been read first: so a leaning to the first place is mended as in a run of one
+        order.
+        """
+        left = without or RawPredictionSource("")
+        parts = tuple(filter(left.keeps_part, self.parts))
+        read = self._mean(left.is_kept)
+        values = self.read.part_values(self.criterion, parts, left.is_kept)
+        there, in_others = left.others or left.is_kept, exchanged(parts)
+        others = self.read.part_values(self.criterion, parts if left.others else in_others, there)
+        beside = FeatureValues(parts, values, others[..., SWAPPED])
+        shown = self._mean(there)[:, SWAPPED] if self.alike else None
+        return views_of(read, self.labels, self.groups, shown, beside=beside)
+
+    def _mean(self, is_kept: IsIn | None) -> FloatArray:
+        """Of what is left of the raw predictions; where nothing is, each label is as likely."""
+        mean = self.read.of(self.criterion).average(is_kept)
+        return np.where(np.isfinite(mean), mean, -np.log(_LABELS))
+
+    def _with_first_order(
+        self, made: CriterionCalibration, without: Sequence[int] = ()
+    ) -> CriterionCalibration:
+        """The same with what decides items that were read in the first order alone, fitted to those raw
+        predictions of the items that were read in both; unchanged where there are too few.
+
+        Where A and B are alike, BA tells what AB were with the responses in the other places: so the leaning
+        of the model to a place is mended, and what places mean in the data is not learned.
+        """
+        seen = self.in_first_order(tuple(made.parts), without)
+        if seen is None:
+            return made
+        return replace(made, first_order=fitted_with(seen, Regularisation.of(made)))
+
+    def in_first_order(
+        self, looked_at: Sequence[Feature] | None = None, without: Sequence[int] = ()
+    ) -> Views | None:
+        """The items that were read in both orders, by what the first one said; `looked_at`: these parts
+        alone, `without`: the places of items that take no part. None where too few instructions are left.
+        """
+        twice = self.read.of(self.criterion).twice
+        absent = frozenset(without)
+        places = [place for place, both in enumerate(twice) if both and place not in absent]
+        groups = [self.groups[place] for place in places]
+        if len(set(groups)) < LEAST_FOR_FITTING:
+            return None
+        known = self.parts if looked_at is None else looked_at
+        parts = tuple(part for part in known if part.order is not Order.BA)
+        first, second = (
+            (
+                self._mean(of_order(order))[places],
+                self.read.part_values(self.criterion, parts, of_order(order))[places],
+            )
+            for order in Order
+        )
+        others = second[0][:, SWAPPED] if self.alike else None
+        beside = FeatureValues(parts, first[1], second[1][..., SWAPPED])
+        return views_of(first[0], self.labels[places], groups, others, beside=beside)
+
+
+def with_folds(
+    made: CriterionCalibration, folds: Sequence[Fold], content_hashes: Sequence[str]
+) -> CriterionCalibration:
+    """A calibration with those of its folds; `content_hashes`: of its items, which folds count by places."""
+    fold_of = {
+        short_hash(content_hashes[index]): place for place, (asked, _) in enumerate(folds) for index in asked
+    }
+    return replace(made, folds=tuple(fold for _, fold in folds), fold_of=fold_of)
+
+
+def _is_not_of_judge(judge: int, read_by: PredictionSource) -> bool:
+    return read_by.judge != judge
+
+
+def _is_not_of_method(method: Method, read_by: PredictionSource) -> bool:
+    return read_by.method is not method
+
+
+@dataclass(frozen=True)
+class CalibratedRun:
+    """A calibration with the report of each of its criteria.
+
+    `unscored`: by criterion, labelled items without a reading; they take no part. `left_out`: the reason by
+    criterion, for those that could not be calibrated. `best_baselines`: the best baseline on the same
+    items, named as in Baselines, and its accuracy (0 to 1). `without`: what is lost without each source of
+    raw predictions, by the source's words and the criterion; empty where there is one source only.
+    """
+
+    calibration: Calibration
+    reports: Mapping[str, CalibrationReport]
+    unscored: Mapping[str, int]
+    left_out: Mapping[str, str]
+    best_baselines: Mapping[str, tuple[str, float]]
+    without: Mapping[str, Mapping[str, Ablation]] = field(default_factory=dict)
+
+    def one_label_sentence(self, results: RunResults) -> str:
+        """What is to be said where it gives one label to everything, of a run that it would decide."""
+        out_of_fold = {name for name, report in self.reports.items() if report.one_label_out_of_fold}
+        return one_label_sentence(results.calibrated(self.calibration).one_labels, out_of_fold)
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What an annotator lets a calibration look at.
+
+    `places_matter`: whether it means something in the data which response is A, so that A and B are free, and
+    each order counts by itself. `lengths`: whether the lengths of the responses may count.
+    """
+
+    places_matter: bool = False
+    lengths: bool = False
+
+    @classmethod
+    def of(cls, calibration: Calibration | None) -> "Wishes":
+        """What a calibration looks at; for none the usual."""
+        return DEFAULT if calibration is None else cls(not calibration.alike, LENGTHS in calibration.parts)
+
+
+DEFAULT = Wishes()
+
+
+@dataclass(frozen=True)
+class CalibrationInputs:
+    """The raw predictions of a run that a calibration may be fitted to, without human overrides, and how:
+    whether A and B are `alike` to what is fitted, and whether the `lengths` of the responses may count.
+    """
+
+    results: RunResults
+    alike: bool
+    lengths: bool
+
+    @classmethod
+    def of(cls, matched: Matched, wishes: Wishes, what_for: str) -> "CalibrationInputs":
+        """Those of a run; `what_for`: as `refuse_submitted` takes it. SetupError for a system that has none,
+        and for one that lacks the lengths wished.
+        """
+        results = matched.system.results
+        if results is None:
+            raise SetupError(
+                f"{matched.system.name} is a submission: it holds labels, no probabilities.",
+                Hint(Step.CHOOSE_RUN),
+            )
+        refuse_submitted(results.run, what_for)
+        if wishes.lengths and any(item.lengths is None for item in results.judged):
+            raise lengths_unknown(results.run.title)
+        alike = results.run.in_both_orders and not wishes.places_matter
+        return cls(results.model_alone(), alike, wishes.lengths)
+
+    def labelled(self, criterion: str, read: Sequence[Pair]) -> Labelled:
+        return Labelled.of(criterion, read, self.results, self.alike, self.lengths)
+
+
+def scored(pairs: Sequence[Pair]) -> list[Pair]:
+    """Those with a judgment: the others have no raw predictions."""
+    return [pair for pair in pairs if pair.judgment is not None]
+
+
+def calibrate_run(
+    matched: Matched, cancel: CancelToken | None = None, wishes: Wishes = DEFAULT
+) -> CalibratedRun:
+    """`calibrating` to its end."""
+    return followed(calibrating(matched, cancel, wishes), lambda _: None)
+
+
+def calibrating(
+    matched: Matched, cancel: CancelToken | None = None, wishes: Wishes = DEFAULT
+) -> Generator[MeasureProgress, None, CalibratedRun]:
+    """Fit a calibration to a run's own raw predictions, whatever it is calibrated with now.
+
+    It looks at the mean of all raw predictions of an item and at what each method, each judge of a jury and
+    the other criteria say next to it. It treats A and B alike, unless the places matter. In a run of one
+    order, and in a jury with one, they are free too: what the model leans to must be corrected, and nothing
+    tells it from what the data do. Raises SetupError for a submission file, which has no raw predictions, and
+    where no criterion has labels enough; Cancelled between two steps.
+    """
+    raw_predictions = CalibrationInputs.of(matched, wishes, "be calibrated")
+    results, alike = raw_predictions.results, raw_predictions.alike
+    whole = len(matched.pairs) * STEPS
+    reports, criteria, unscored, left_out, best_baselines = {}, {}, {}, {}, {}
+    without: dict[str, dict[str, Ablation]] = {}
+    took_part: dict[str, Item] = {}
+    yield MeasureProgress(0, whole)
+    for place, (name, pairs) in enumerate(matched.pairs.items()):
+        read = scored(pairs)
+        unscored[name] = len(pairs) - len(read)
+        try:
+            fitting = raw_predictions.labelled(name, read).fitting(cancel)
+            for done, _ in enumerate(steps := Reports(fitting), start=1):
+                yield MeasureProgress(place * STEPS + min(done, STEPS), whole)
+        except SetupError as error:
+            left_out[name] = error.problem
+            continue
+        made = steps.result
+        reports[name], criteria[name] = made.report, made.calibration
+        for source, lost in made.without.items():
+            without.setdefault(source, {})[name] = lost
+        took_part |= {pair.item.id: pair.item for pair in read}
+        best_baselines[name] = best_baseline(baseline_judges(_in_all_places(read) if alike else read))
+    if not reports:
+        raise SetupError(
+            "No criterion can be calibrated:\n" + "\n".join(f"  {reason}" for reason in left_out.values()),
+            "Use a dataset with more human labels.",
+        )
+    calibration = Calibration(
+        judge=judge_of_run(results.run.identity),
+        dataset=matched.dataset.name,
+        dataset_hash=matched.dataset.hash,
+        criteria=criteria,
+        measured={name: _measured(report) for name, report in reports.items()},
+        alike=alike,
+        fitted_on=FittedOn.of(took_part.values()),
+        accuracies=mean_accuracies(reports.values()),
+    )
+    return CalibratedRun(calibration, reports, unscored, left_out, best_baselines, without)
+
+
+def _in_all_places(pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs, and each again with its responses in the other places, as a calibration sees them to which A
+    and B are alike.
+    """
+    exchanged = [
+        replace(
+            pair,
+            item=replace(pair.item, output_a=pair.item.output_b, output_b=pair.item.output_a),
+            gold=replace(pair.gold, label=pair.gold.label and pair.gold.label.swapped),
+        )
+        for pair in pairs
+    ]
+    return [*pairs, *exchanged]
+
+
+def _measured(report: CalibrationReport) -> dict[str, Any]:
+    return {
+        "items": report.items,
+        "instructions": report.instructions,
+        "before": asdict(report.before),
+        "after": asdict(report.after),
+        "most_frequent_label": asdict(report.baseline),
+        "gain": {"nats": report.gain, "interval": report.gain_interval, "surely": report.helps_significantly},
+    }

@@ -1,0 +1,273 @@
+"""`calibrate`, `learning-curve`, `orders`, `jury`: what human labels, the second order and more judges gain.
+
+Knows: their arguments and what they print.
+"""
+
+import argparse
+from typing import Any
+
+from engine.annotations.records import LabelSourceKind
+from engine.calibration.jury import DEFAULT_CERTAINTY
+from engine.calibration.learning import (
+    LEAST_TO_LEARN,
+    MarginPoint,
+    MarginReport,
+    OrderTokens,
+    groups_by_instruction,
+    margin_report,
+    run_curve,
+)
+from engine.cli.shared import arguments as shared
+from engine.cli.shared import measure_arguments as measures
+from engine.cli.shared.console import (
+    DONE,
+    add_store,
+    command_parser,
+    file_option,
+    flag,
+    interruptible,
+    number_option,
+    print_sheet,
+    printable,
+    tell,
+)
+from engine.cli.shared.progress import show_measure
+from engine.core.errors import SetupError
+from engine.core.formatting import counted
+from engine.core.tables import Section, Sentences, Sheet, Tone
+from engine.judging.item_prompt import order_tokens
+from engine.metrics.matching import match, open_system, told_apart
+from engine.operations.measuring import JurySetup, decide_together, fit_calibration
+from engine.operations.opening import check_store, files_of_runs
+from engine.report.calibration import calibration_sections
+from engine.report.learning import learning_section
+from engine.report.orders import margin_sections
+from engine.report.run import run_facts
+from engine.results.calibration import load_calibration, save_calibration
+from engine.results.run_results import calibration_of_run
+from engine.results.second_order import KEEP, learned_from
+from engine.settings.identity import StoredRun
+from engine.store.run_store import RunStore
+from engine.system.files import check_targets, write_json
+
+
+def calibrate() -> argparse.ArgumentParser:
+    arguments = command_parser(
+        "calibrate",
+        _calibrate,
+        "Fit, for each criterion, a scale and four biases to a run's log-probabilities, so that its labels\n"
+        "and probabilities agree with human ones; if a run has several, one weight for each elicitation\n"
+        "method, judge and other criterion. L2 regularisation pulls the fit towards the class frequencies,\n"
+        "so that few labels do little harm. Use it with judge --calibration, or with runs recalibrate.",
+    )
+    arguments.add_argument("run", metavar="RUN", help="the id of a run")
+    measures.add_gold(arguments)
+    measures.add_calibration_wishes(arguments)
+    file_option(arguments, "--out", "the calibration", metavar="FILE.json", required=True)
+    shared.add_table_files(arguments)
+    add_store(arguments)
+    return arguments
+
+
+def _calibrate(options: argparse.Namespace) -> int:
+    shared.check_suffix("--out", options.out, "a calibration is JSON", ".json")
+    written = {"--out": options.out, **shared.table_targets(options)}
+    measures.check_measure_outputs(options, written, [options.run])
+    with interruptible() as cancel:
+        system, gold = measures.judged_by_run(options, cancel)
+        wishes = measures.wishes_of(options)
+        fitting = fit_calibration(system, gold, wishes, cancel, partial=options.partial)
+        fitted = show_measure("fitting", fitting)
+    for doubt in fitted.doubts:
+        tell(printable(doubt))
+    save_calibration(options.out, fitted.made.calibration)
+    results = system.results
+    one_label = fitted.made.one_label_sentence(results) if results is not None else ""
+    caveats = [Section("one_label", "", [Sentences([one_label], Tone.CAVEAT)])] if one_label else []
+    title = f"{system.name}, cross-validated on {fitted.matched.dataset.name}"
+    sheet = Sheet(title, [*caveats, *calibration_sections(fitted.made)])
+    shared.write_table_files(options, "calibrate", sheet)
+    print_sheet(sheet)
+    print(f"\nCalibration: {options.out}")
+    return DONE
+
+
+def learning_curve() -> argparse.ArgumentParser:
+    arguments = command_parser(
+        "learning-curve",
+        _learning_curve,
+        "The learning curve of a run's calibration: how well it predicts held-out labels, by the number of\n"
+        "training labels, doubled at each step; compared with the class prior only, and with human\n"
+        f"annotators. It needs labels of {LEAST_TO_LEARN} different instructions.",
+    )
+    arguments.add_argument("run", metavar="RUN", help="the id of a run")
+    measures.add_gold(arguments)
+    measures.add_calibration_wishes(arguments)
+    file_option(arguments, "--json", "the same numbers as JSON")
+    shared.add_table_files(arguments)
+    add_store(arguments)
+    return arguments
+
+
+def _learning_curve(options: argparse.Namespace) -> int:
+    written = {"--json": options.json, **shared.table_targets(options)}
+    measures.check_measure_outputs(options, written, [options.run])
+    with interruptible() as cancel:
+        system, gold = measures.judged_by_run(options, cancel)
+        matched = match(system, gold, options.partial)
+        measures.say_what_was_left_out(matched)
+        curve = show_measure("learning", run_curve(matched, cancel, measures.wishes_of(options)))
+    if options.json:
+        found = {"run": matched.system.name, "labels": matched.dataset.name, **curve.as_json()}
+        write_json(options.json, found)
+        print(f"Learning curve: {options.json}\n")
+    sheet = Sheet(f"{system.name}, by labels of {matched.dataset.name}", [learning_section(curve)])
+    shared.write_table_files(options, "learning-curve", sheet)
+    print_sheet(sheet)
+    return DONE
+
+
+def jury() -> argparse.ArgumentParser:
+    arguments = command_parser(
+        "jury",
+        _jury,
+        "Combine several SYSTEMs, runs and submissions of different models or settings on the same items,\n"
+        "and store the result as a run, which is scored, compared, ranked, reviewed and exported like any\n"
+        "other. The jury decides by the mean of the judges' log-probabilities; with --gold by a calibration\n"
+        "that weights each judge.",
+    )
+    arguments.add_argument(
+        "systems", nargs="+", metavar="SYSTEM", help="SUBMISSION.tsv, or the id of a run; two or more"
+    )
+    arguments.add_argument("--name", default="", metavar="NAME", help="a name for the jury")
+    measures.add_gold(arguments, required=False)
+    file_option(arguments, "--calibration", "decide by this calibration of the same judges")
+    file_option(arguments, "--dataset", "the dataset (default: that of the first run, else --gold)")
+    number_option(
+        arguments,
+        "--certainty",
+        "the probability assumed for the label of a submission (%(default)s)",
+        metavar="P",
+        kind=float,
+        default=DEFAULT_CERTAINTY,
+    )
+    flag(arguments, "--lengths", "with --gold: use the lengths of the responses as a feature")
+    add_store(arguments)
+    return arguments
+
+
+def _jury(options: argparse.Namespace) -> int:
+    with interruptible() as cancel:
+        opened = [open_system(word, options.store, LabelSourceKind.JUDGE) for word in options.systems]
+        systems = told_apart(opened)
+        gold, items = (
+            None if path is None else measures.read_labels(options, path, systems, cancel)
+            for path in (options.gold, options.dataset)
+        )
+        setup = JurySetup(
+            systems,
+            name=options.name,
+            items=items,
+            gold=gold,
+            calibration=options.calibration,
+            partial=options.partial,
+            lengths=options.lengths,
+            certainty=options.certainty,
+        )
+        kept = show_measure("fitting", decide_together(setup, options.store, cancel))
+    for remark in kept.remarks:
+        tell(printable(remark))
+    print_sheet(Sheet("", [Section("panel", "", [run_facts(kept.results)]), *kept.sections]))
+    print(f"\n{printable(kept.run.title)} is run {kept.run.id} of {options.store}.")
+    return DONE
+
+
+def orders() -> argparse.ArgumentParser:
+    arguments = command_parser(
+        "orders",
+        _orders,
+        "From a run in both orders: how many of its labels stay the same if the second order is read only\n"
+        "for items that are uncertain after the first, and how much that saves. Use the margin threshold\n"
+        "found here with judge --orders uncertain --margin-threshold-from RUN. Human labels are not needed.",
+    )
+    arguments.add_argument("run", type=int, metavar="RUN", help="the id of a run in both orders")
+    number_option(
+        arguments,
+        "--keep",
+        "the share of each criterion's labels that must stay the same, 0 to 1 (%(default)s)",
+        metavar="SHARE",
+        kind=float,
+        default=KEEP,
+    )
+    file_option(arguments, "--dataset", "the run's dataset, if it was moved")
+    file_option(
+        arguments,
+        "--calibration",
+        "also analyse the labels decided by this calibration (default: the run's own, if it has one)",
+    )
+    file_option(arguments, "--json", "the same numbers as JSON")
+    shared.add_columns(arguments, "dataset")
+    add_store(arguments, "runs")
+    return arguments
+
+
+def _orders(options: argparse.Namespace) -> int:
+    read_from = {"--calibration": options.calibration} if options.calibration else {}
+    read_from |= {"run store": options.store, **files_of_runs(options.store, [options.run])}
+    check_targets({"--json": options.json}, read_from)
+    with interruptible() as cancel, RunStore(check_store(options.store)) as store:
+        with store.reading():
+            run = store.run(options.run)
+            given = options.calibration
+            calibration = load_calibration(given) if given else calibration_of_run(run)
+            judged = tuple(store.judged(run.id))
+        read = learned_from(run, judged, calibration=calibration)
+        if calibration is not None and (lacking := calibration.check_run(run, judged)):
+            tell(printable(lacking))
+        # Without the dataset, shared instructions and tokens are not known.
+        instructions: dict[str, str] = {}
+        tokens: list[OrderTokens] | None = None
+        try:
+            dataset = shared.items_of_run(options, run, options.dataset, cancel)
+            instructions = dataset.groups
+            counts = show_measure("Counting", order_tokens(run, dataset, cancel))
+            tokens = [OrderTokens(*counts[item_id]) for item_id in read.ids]
+        except SetupError as error:
+            if options.dataset is not None:
+                raise
+            tell(f"{printable(error.problem)}\nHow many tokens would be saved is not known.")
+        groups = groups_by_instruction(read.ids, instructions)
+        report = margin_report(read, groups, options.keep, tokens)
+    if options.json:
+        write_json(options.json, _orders_json(run, report))
+        print(f"Orders: {options.json}\n")
+    how = "uncalibrated and calibrated" if calibration else "uncalibrated"
+    title = f"{run.title}: {counted(len(read.ids), 'item', 'items')} in both orders, {how}"
+    print_sheet(Sheet(title, margin_sections(report)))
+    return DONE
+
+
+def _orders_json(run: StoredRun, report: MarginReport) -> dict[str, Any]:
+    return {
+        "run": run.id,
+        "keep": report.keep,
+        "least_margin": report.least.below if report.reached else None,
+        "cross_validated": report.checked and _point_json(report.checked),
+        "margins": [_point_json(point) for point in report.points],
+    }
+
+
+def _point_json(point: MarginPoint) -> dict[str, Any]:
+    return {
+        "margin": point.below,
+        "items": point.items,
+        "second_order_read": point.read,
+        "tokens_saved": point.saved,
+        "equal_labels": point.equal,
+        "interval": point.interval_of_equal,
+        "criteria": {
+            name: {"equal_labels": share, "interval": point.intervals[name]}
+            for name, share in point.kept.items()
+        },
+        **({"calibrated": _point_json(point.calibrated)} if point.calibrated else {}),
+    }

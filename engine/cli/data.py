@@ -1,0 +1,319 @@
+"""`check`, `pairs`, `rubrics`: datasets, submissions and criteria before anything is judged.
+
+Knows: their arguments and what they print.
+"""
+
+import argparse
+from collections import Counter
+from pathlib import Path
+from textwrap import fill
+
+from engine.cli.shared import arguments as shared
+from engine.cli.shared.console import (
+    DONE,
+    command_parser,
+    file_option,
+    interruptible,
+    number_option,
+    print_sheet,
+    printable,
+    table,
+    text_option,
+)
+from engine.core.column_map import NO_LABEL, ColumnMap, parse_columns, targets
+from engine.core.errors import ColumnsError, FileKind, InputError, SetupError
+from engine.core.formatting import clipped, counted, listed
+from engine.core.items import labels_beside
+from engine.core.rubric import ELOQUENT, Rubric
+from engine.data.column_content import Sample, look_into
+from engine.data.column_guess import Guess, guess_columns
+from engine.data.column_memory import remembered
+from engine.data.dataset import Dataset
+from engine.data.file_kinds import kind_of
+from engine.data.mapped_table import MappedTable
+from engine.data.outputs import read_instructions, read_outputs
+from engine.data.pairs import make_pairs, match_outputs
+from engine.data.rubrics import files as rubric_files
+from engine.data.submission import Submission, check_submission, check_suffix, read_submission
+from engine.data.tables import columns_of as file_columns
+from engine.metrics.annotator_agreement import annotator_agreement
+from engine.report.annotators import among_in_words
+from engine.report.pairs import pairs_sheet
+from engine.settings.sampling import PairsPlan
+from engine.system.files import check_targets
+from engine.system.paths import is_there, program, rubrics_folder
+
+_WIDTH = 100
+_ITEMS_SHOWN = 3
+
+
+def check() -> argparse.ArgumentParser:
+    arguments = command_parser(
+        "check",
+        _check,
+        "Describe FILE: a dataset (id, instruction, output_a, output_b, labels) or a submission (id and\n"
+        "labels). All its problems are listed with row and column; the exit code is 2 if there are any.",
+    )
+    arguments.add_argument("file", type=Path, metavar="FILE")
+    file_option(arguments, "--against", "check that the submission answers this dataset", metavar="DATASET")
+    shared.add_rubric(arguments, "the criteria of labels and of a submission (the task's)")
+    shared.add_columns(arguments, "dataset")
+    return arguments
+
+
+def _check(options: argparse.Namespace) -> int:
+    if options.against is None and kind_of(options.file) is not FileKind.SUBMISSION:
+        try:
+            dataset = shared.read_dataset(options, options.file)
+        except ColumnsError as error:
+            # Of a file with other columns, a guess of their meaning is printed first.
+            if error.foreign:
+                _print_guess(options.file, shared.rubric_of(options) or ELOQUENT)
+            raise
+        print(_describe_dataset(dataset))
+        return DONE
+    submission = read_submission(options.file)
+    print(_describe_submission(submission, options.file))
+    if options.against is not None:
+        dataset = shared.read_dataset(options, options.against)
+        problems = check_submission(submission, dataset, shared.rubric_of(options))
+        if problems:
+            raise InputError(options.file, problems, f"Fix them: the submission must answer {dataset.name}.")
+        print(f"It answers {dataset.name} completely: {counted(len(dataset), 'item', 'items')}.")
+    return DONE
+
+
+def _describe_dataset(dataset: Dataset) -> str:
+    lines = [f"{dataset.name}: a dataset of {counted(len(dataset), 'item', 'items')}."]
+    lines += [f"Note: {notice}" for notice in dataset.notices]
+    if others := rubric_files.criteria_of_columns(dataset.other_columns):
+        lines.append(
+            f"Note: labels on criteria that the rubric {dataset.rubric.name} lacks: {listed(others)}."
+            f" A rubric for them: rubrics draft {dataset.path} --out FILE.toml"
+        )
+    counts = {name: Counter(dataset.texts(f"{name}_preference").to_pylist()) for name in dataset.criteria}
+    if not counts and not dataset.annotators:
+        return "\n".join([*lines, "It has no human labels."])
+    agreement = annotator_agreement(dataset)
+    shares = ["", *among_in_words(agreement)] if agreement else []
+    return "\n".join([*lines, _label_table(counts, "not labelled"), *shares])
+
+
+def _describe_submission(submission: Submission, path: Path) -> str:
+    kind = "labels and explanations" if submission.with_explanations else "labels"
+    if set(submission.criteria) <= set(ELOQUENT.names):
+        kind += " (sub-task 2)" if submission.with_explanations else " (sub-task 1)"
+    counts = {
+        name: Counter(row.predictions[name].preference or "" for row in submission.rows)
+        for name in submission.criteria
+    }
+    items = counted(len(submission.rows), "item", "items")
+    return f"{path.name}: a submission of {kind}, {items}.\n{_label_table(counts, 'empty')}"
+
+
+def _label_table(counts: dict[str, Counter[str]], nothing: str) -> str:
+    shown = labels_beside({label for count in counts.values() for label in count})
+    labels = [*shown, ""]
+    return table(
+        ["criterion", *shown, nothing],
+        [[name, *(str(count[label]) for label in labels)] for name, count in counts.items()],
+    )
+
+
+def _print_guess(path: Path, rubric: Rubric) -> None:
+    """Print a guess of what the columns mean, and the first rows as they would be read."""
+    sample = look_into(path, may_be_empty=True)
+    guess = guess_columns(sample, rubric)
+    sources, confidence = guess.map.source_of, guess.confidence
+    rows = [
+        [name, printable(clipped(sources.get(name) or "the number of the row")), confidence[name].value]
+        for name in targets(rubric)
+        if name in confidence
+    ]
+    rows += [[name, "?", "no guess"] for name in guess.open]
+    print(f"{printable(path.name)}: a table with other columns than a dataset. A guess of their meaning:\n")
+    print(table(["column", "is read from", "confidence"], rows))
+    if found := _label_values(sample, guess):
+        print(f"\nLabel values:\n\n{table(['value', 'times', 'means'], found)}")
+    if not guess.open:
+        _print_items(sample, guess, rubric)
+    print()
+
+
+def _label_values(sample: Sample, guess: Guess) -> list[list[str]]:
+    """Each value of the label columns, how often it occurs, and its guessed meaning."""
+    meant = guess.map.meaning_of
+    counts: Counter[str] = Counter()
+    for name, source in guess.map.sources:
+        if name.endswith("_preference") and name != guess.scale:
+            counts.update(sample.source_values(source))
+    return [
+        [printable(clipped(value)), f"{count:,}", "?" if value in guess.values else meant.get(value, value)]
+        for value, count in counts.most_common()
+    ]
+
+
+def _print_items(sample: Sample, guess: Guess, rubric: Rubric) -> None:
+    """The first rows, without labels whose meaning is not known."""
+    known = ColumnMap(guess.map.sources, (*guess.map.labels, *((value, NO_LABEL) for value in guess.values)))
+    if guess.scale:
+        known = ColumnMap(tuple(pair for pair in known.sources if pair[0] != guess.scale), known.labels)
+    mapped = MappedTable(sample.table.first(_ITEMS_SHOWN), known, rubric)
+    names = [name for name in mapped.columns if name in targets(rubric)]
+    print("\nIts first rows would be read as follows:")
+    for row in list(mapped.rows()):
+        print()
+        for name in names:
+            print(f"  {name}: {printable(clipped(row.cells[name]).replace(chr(10), ' '))}")
+
+
+def pairs() -> argparse.ArgumentParser:
+    arguments = command_parser(
+        "pairs",
+        _pairs,
+        "Make a dataset of pairs from the outputs of several candidate models for the same instructions.\n"
+        "Each FILE holds the outputs of one model: a table with an instruction and its output in each row,\n"
+        "as AlpacaEval, Arena-Hard and MT-Bench write them. The default pairing is round robin.",
+    )
+    arguments.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="the outputs of one candidate model"
+    )
+    file_option(arguments, "--out", "the dataset (.tsv, .json, .parquet)", metavar="DATASET", required=True)
+    text_option(arguments, "--baseline", "NAME", "pair each candidate only with this baseline")
+    number_option(
+        arguments,
+        "--pairs",
+        "sample N pairs: a balanced subset, with every candidate and instruction equally often",
+    )
+    number_option(arguments, "--seed", "the seed of this sample (%(default)s)", default=PairsPlan.seed)
+    file_option(
+        arguments,
+        "--instructions",
+        "the instructions by id, if the outputs have only ids (Arena-Hard's question.jsonl)",
+    )
+    arguments.add_argument(
+        "--columns",
+        default="",
+        metavar="OURS=THEIRS,...",
+        help="the columns for id, instruction, output and candidate: instruction=prompt,output=text",
+    )
+    return arguments
+
+
+def _pairs(options: argparse.Namespace) -> int:
+    plan = PairsPlan(options.baseline, options.pairs, options.seed)
+    columns = parse_columns(options.columns, of_outputs=True)
+    check_suffix(options.out)
+    read = {f"outputs {path}": path for path in options.files}
+    if options.instructions is not None:
+        read["instructions"] = options.instructions
+    check_targets({"--out": options.out}, read)
+    with interruptible() as cancel:
+        questions = None
+        if options.instructions is not None:
+            questions = read_instructions(options.instructions, columns, cancel)
+        matched = match_outputs([read_outputs(path, columns, cancel) for path in options.files], questions)
+    made = make_pairs(matched, plan)
+    made.write(options.out)
+    print_sheet(pairs_sheet(made, options.out))
+    print(f"\nDataset: {options.out}. Judge it: {program()} judge {options.out} --model FILE")
+    return DONE
+
+
+def rubrics() -> argparse.ArgumentParser:
+    arguments = command_parser(
+        "rubrics",
+        lambda options: int(options.action(options)),
+        "List the bundled rubrics with their sources, and your own. A rubric is a TOML file of criteria;\n"
+        "judge, prompt and the commands that read labels take one with --rubric.",
+    )
+    arguments.set_defaults(action=_list_rubrics)
+    actions = arguments.add_subparsers(metavar="ACTION", title="actions (none: list the rubrics)")
+    show = actions.add_parser("show", help="print a rubric as TOML, to edit and use as your own")
+    show.add_argument("rubric", metavar="NAME|FILE")
+    show.set_defaults(action=_show_rubric)
+    draft = actions.add_parser("draft", help="make a rubric from the label columns of a dataset")
+    draft.add_argument("dataset", type=Path, metavar="DATASET")
+    file_option(draft, "--out", "the rubric", metavar="FILE.toml", required=True)
+    shared.add_columns(draft, "DATASET")
+    draft.set_defaults(action=_draft_rubric)
+    check = actions.add_parser("check", help="print a rubric's questions, or list the problems of its file")
+    check.add_argument("file", type=Path, metavar="FILE")
+    check.set_defaults(action=_check_rubric)
+    return arguments
+
+
+def _list_rubrics(_options: argparse.Namespace) -> int:
+    for rubric in rubric_files.shipped_rubrics():
+        print(_in_short(rubric.name, rubric))
+    if own := rubric_files.own_rubrics():
+        print(f"\nYour own, in {printable(str(rubrics_folder()))}:\n")
+    for path in own:
+        try:
+            print(_in_short(path.stem, rubric_files.load_rubric(path)))
+        except InputError as error:
+            print("\n".join(map(printable, error.problem.splitlines())))
+    return DONE
+
+
+def _in_short(name: str, rubric: Rubric) -> str:
+    """Its criteria and its source, one paragraph each."""
+    shown = [fill(f"{printable(name)}: {', '.join(rubric.names)}", _WIDTH)]
+    indent = "    "
+    if rubric.source:
+        source = printable(" ".join(rubric.source.split()))
+        shown.append(fill(source, _WIDTH, initial_indent=indent, subsequent_indent=indent))
+    return "\n".join(shown)
+
+
+def _show_rubric(options: argparse.Namespace) -> int:
+    print(rubric_files.rubric_text(rubric_files.find_rubric(options.rubric)), end="")
+    return DONE
+
+
+def _draft_rubric(options: argparse.Namespace) -> int:
+    path, out = options.dataset, options.out
+    if out.suffix.lower() != ".toml":
+        raise SetupError(f"--out {out}: a rubric is TOML.", f"Name it {out.stem}.toml")
+    if is_there(out):
+        raise SetupError(f"--out {out} already exists.", "Choose another name: a draft overwrites nothing.")
+    check_targets({"--out": out}, {"dataset": path})
+    found, chosen = file_columns(path), shared.columns_of(options)
+    known = chosen or remembered(found)
+    rubric = rubric_files.draft_rubric(
+        [*found, *(known.source_of if known else ())], path.name.partition(".")[0]
+    )
+    if rubric is None:
+        raise InputError(
+            path,
+            ["has no labels on criteria besides the task's."],
+            "A column of labels is called CRITERION_preference, or is named: --columns"
+            " clarity_preference=COLUMN. To list the rubrics: rubrics",
+        )
+    if chosen is not None:
+        shared.read_dataset(options, path, rubric=rubric)
+    rubric_files.save_rubric(out, rubric)
+    names = ", ".join(map(printable, rubric.names))
+    print(f"Rubric: {out} with {counted(len(rubric.criteria), 'criterion', 'criteria')}: {names}.")
+    print("Its questions are a draft: replace them with the questions of your annotators.")
+    return DONE
+
+
+def _check_rubric(options: argparse.Namespace) -> int:
+    rubric = rubric_files.load_rubric(options.file)
+    n_criteria, own = len(rubric.criteria), len(rubric.wording.own)
+    print(
+        f"{printable(options.file.name)}: the rubric {printable(rubric.name)} of"
+        f" {counted(n_criteria, 'criterion', 'criteria')}, tie threshold {rubric.tie_threshold:g}."
+    )
+    print(
+        "Its wording is the default."
+        if not own
+        else f"It has its own wording of: {', '.join(rubric.wording.own)}."
+    )
+    for criterion in rubric.criteria:
+        print(f"\n{printable(criterion.name)} (weight {criterion.weight:g}): {printable(criterion.question)}")
+        for how, meaning in (("good", criterion.good), ("bad", criterion.bad)):
+            if meaning:
+                print(f"    {how}: {printable(meaning)}")
+    return DONE

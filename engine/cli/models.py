@@ -1,0 +1,449 @@
+"""`models`: the model files on this computer, listed, checked and measured; its devices; an encoder, cut.
+
+Knows: their arguments and what they print.
+"""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from engine.cli.shared.arguments import model_file
+from engine.cli.shared.console import (
+    DONE,
+    WRONG_INPUT,
+    add_store,
+    command_parser,
+    file_option,
+    flag,
+    interruptible,
+    number_option,
+    printable,
+    printed,
+    table,
+    tell,
+    text_option,
+)
+from engine.cli.shared.hints import OPTIONS
+from engine.cli.shared.progress import show_measure
+from engine.cli.shared.setting_arguments import add_settings
+from engine.core.errors import SetupError
+from engine.core.events import Cancelled, CancelToken
+from engine.core.formatting import amount, counted, short_count
+from engine.core.tables import Column, Kind, Table
+from engine.llama.speed import TEXTS, DeviceFinding, ModelSpeed
+from engine.models import devices, encoder_file
+from engine.models.checked_model import checked_encoder, checked_model
+from engine.models.checks import precheck
+from engine.models.finder import FoundModel, by_reason, default_folders, find_models
+from engine.models.memory import check_memory, memory_fit, memory_needed
+from engine.models.model_file import NO_TEMPLATE, ModelFile, describe, read_model_file, read_whole
+from engine.models.opening import machine_settings, measure_speed, open_template, speed_of
+from engine.results.health import RunMass, newest_masses
+from engine.settings.rows import MachineSettings, default_context
+from engine.system.computer import available_memory
+from engine.system.files import check_targets, write_json
+from engine.system.paths import PathKind, found_at, program
+from engine.system.subprocess_worker import SubprocessWorker
+
+_CUT, _SPEED, _DEVICES = "cut", "speed", "devices"
+_LISTED = ("model", "quantisation", "parameters", "size", "context", "memory", "fits", "from", "file")
+_TEXTS = ("model", "quantisation", "fits", "from", "file")
+_HOW_TO_CUT = "Write: models cut FILE.gguf --layers 17 --out SMALLER.gguf"
+_OPTIONS = {
+    "--layers": (_CUT,),
+    "--out": (_CUT,),
+    "--again": (_SPEED,),
+    "--json": (_SPEED,),
+    "--threads": (_SPEED, _DEVICES),
+    "--device": (_DEVICES,),
+}
+"""The options, and the actions that take each."""
+
+
+_ABOUT = """\
+models [FOLDER ...]   list the GGUF files in these folders, or in the default folders of LM Studio, Jan,
+                      GPT4All, Ollama, llama.cpp, the Hugging Face cache and Tiebreak
+models check FILE     test whether FILE is valid and can judge, or serve as encoder for BERTScore:
+                      its header, then a trial; FILE may be a part of the name
+models speed FILE ... measure how fast each reads and writes on this computer; the result is stored
+models devices [FILE] list the GPUs of this computer; with FILE, test which of them compute it correctly
+                      and faster than the processor: `judge` then uses the fastest
+models cut FILE       write a smaller encoder with only the layers that BERTScore uses:
+                      --layers 17 --out FILE for roberta-large"""
+
+
+def models() -> argparse.ArgumentParser:
+    arguments = command_parser("models", _models, _ABOUT)
+    arguments.usage = (
+        f"{program()} models [FOLDER ...] | models check FILE | models speed FILE ..."
+        " | models devices [FILE] | models cut FILE --layers N --out FILE"
+    )
+    arguments.add_argument("words", nargs="*", metavar="FOLDER")
+    _add_options(arguments)
+    # Allows files after an option: models speed --again FILE.
+    arguments.parse_args = arguments.parse_intermixed_args  # type: ignore[method-assign]
+    return arguments
+
+
+def _add_options(arguments: argparse.ArgumentParser) -> None:
+    """The options that only one action takes."""
+    speed = arguments.add_argument_group("models speed")
+    flag(speed, "--again", "measure again, ignoring stored results")
+    file_option(speed, "--json", "the same as JSON")
+    add_store(speed, "the runs whose answer mass is shown with the speed")
+    computer = arguments.add_argument_group("models speed, models devices")
+    add_settings(computer, "threads")
+    text_option(computer, "--device", "NAME", "devices: try only this one")
+    cut = arguments.add_argument_group("models cut")
+    number_option(cut, "--layers", "number of layers to keep")
+    file_option(cut, "--out", "the file to write")
+
+
+def _models(options: argparse.Namespace) -> int:
+    action, *files = options.words or [""]
+    for option, actions in _OPTIONS.items():
+        given = getattr(options, option.removeprefix("--").replace("-", "_"))
+        if given not in (None, False) and action not in actions:
+            belongs = " and ".join(f"models {name}" for name in actions)
+            raise SetupError(f"{option} belongs to {belongs}.", "Remove it, or see models --help.")
+    match action:
+        case "cut":
+            return _cut(files, options.layers, options.out)
+        case "speed":
+            if not files:
+                raise SetupError("models speed takes one file or more.", "Write: models speed FILE.gguf ...")
+            return _measure_files(files, options)
+        case "devices":
+            if len(files) > 1:
+                raise SetupError("models devices takes one file at most.", "Write: models devices FILE.gguf")
+            return _try_devices(files[0], options.device, options.threads) if files else _list_devices()
+        case "check":
+            if len(files) != 1:
+                raise SetupError("models check takes one file.", "Write: models check FILE.gguf")
+            return _check_model(model_file(files[0]))
+        case _:
+            return _list_models(_folders(options.words) or default_folders())
+
+
+def _folders(words: list[str]) -> list[Path]:
+    folders = [Path(word) for word in words]
+    for folder in folders:
+        found = found_at(folder)
+        if found is PathKind.FILE:
+            raise SetupError(f"{folder} is a file.", f"To see whether it can judge: models check {folder}")
+        if found is not PathKind.FOLDER:
+            raise SetupError(f"There is no folder {folder.absolute()}.", "Check its name.")
+    return folders
+
+
+def _check_model(path: Path) -> int:
+    header, files = read_whole(path)
+    if encoder_file.is_encoder(header) and len(files) == 1:
+        encoder_file.precheck_encoder(header)
+        return _check_encoder(encoder_file.describe_encoder(header, path))
+    precheck(header)
+    model = describe(header, *files)
+    print(_description(model), flush=True)
+    with interruptible() as cancel:
+        checked = checked_model(model, cancel)
+        # What `judge` will report about the chat template.
+        with open_template(model.path, cancel) as (_, template):
+            note = template.frame.note if model.has_chat_template else f"none: {NO_TEMPLATE}"
+    print(_lines({"SHA-256": checked.hash, "chat template": note or "its own"}))
+    warning = check_memory(model, default_context(model.trained_context))
+    if warning:
+        tell(warning)
+    print("It loads, reads and writes: it can be used.")
+    return DONE
+
+
+def _check_encoder(encoder: encoder_file.EncoderFile) -> int:
+    print(_encoder_description(encoder), flush=True)
+    with interruptible() as cancel:
+        checked = checked_encoder(encoder, cancel)
+    print(f"SHA-256          {checked.hash}")
+    if encoder.scored_layers < encoder.layers:
+        tell(
+            f"bert-score uses the first {encoder.scored_layers} layers of such a model. To get the same"
+            f" scores: models cut {encoder.path} --layers {encoder.scored_layers} --out SMALLER.gguf"
+        )
+    print("It loads and reads. It is an encoder: it cannot judge, but can be used with --encoder.")
+    return DONE
+
+
+def _cut(files: list[str], layers: int | None, out: Path | None) -> int:
+    if len(files) != 1 or layers is None or out is None:
+        raise SetupError("models cut takes one file, --layers and --out.", _HOW_TO_CUT)
+    path = Path(files[0])
+    encoder = encoder_file.read_encoder_file(path)
+    check_targets({"--out": out}, {"encoder itself": path})
+    with interruptible() as cancel:
+        cut = encoder_file.cut_encoder(encoder, layers, out, cancel)
+    print(
+        f"{out}: the first {cut.layers} of {encoder.layers} layers of {printable(encoder.name)},"
+        f" {amount(cut.size_bytes)} of {amount(encoder.size_bytes)}."
+    )
+    return DONE
+
+
+def _list_models(folders: list[Path]) -> int:
+    found = list(find_models(folders))
+    usable = [(file, file.model) for file in found if file.model is not None]
+    if usable:
+        rows = [_row(file, model) for file, model in usable]
+        print(table(_LISTED, rows, texts=[_LISTED.index(name) for name in _TEXTS]))
+        print("\nMemory: with a context of 8,192 tokens, or the trained context if that is smaller.")
+        for _, model in usable:
+            other_name = [f"called {model.other_name} in its header."] if model.other_name else []
+            for remark in (*other_name, *model.remarks):
+                print(f"{printable(model.name)}: {printable(remark)}")
+    else:
+        print("No usable models found in:\n" + "\n".join(f"  {folder}" for folder in folders))
+    for (reason, hint), files in by_reason(found).items():
+        names = "\n".join(f"Not usable: {printable(f'{file.name}, {file.path}')}" for file in files)
+        tell(f"{names}\n  {printable(reason)}\n  {OPTIONS.of(hint)}")
+    return DONE
+
+
+def _row(file: FoundModel, model: ModelFile) -> list[str]:
+    needed = memory_needed(model, default_context(model.trained_context))
+    return [
+        model.name,
+        model.quantisation,
+        short_count(model.parameters),
+        amount(model.size_bytes),
+        f"{model.trained_context:,}",
+        amount(needed.total),
+        memory_fit(needed, available_memory()).value,
+        file.source,
+        str(file.path),
+    ]
+
+
+def _description(model: ModelFile) -> str:
+    context = default_context(model.trained_context)
+    needed = memory_needed(model, context)
+    parts = (
+        f", and its {counted(len(model.more_files), 'other part', 'other parts')}" if model.more_files else ""
+    )
+    facts = {
+        "file": f"{model.path}{parts}",
+        "name": model.name,
+        "name in header": model.title or "none",
+        "architecture": model.architecture,
+        "quantisation": model.quantisation,
+        "parameters": model.size_in_words,
+        "size": amount(model.size_bytes),
+        "trained context": f"{model.trained_context:,} tokens",
+        "memory needed": f"{amount(needed.total)} with a context of {context:,} tokens",
+        "fits in memory": memory_fit(needed, available_memory()).value,
+    }
+    if model.notice:
+        facts["notice"] = model.notice
+    return _lines(facts)
+
+
+def _encoder_description(encoder: encoder_file.EncoderFile) -> str:
+    needed = encoder_file.encoder_memory(encoder)
+    return _lines(
+        {
+            "file": str(encoder.path),
+            "name": encoder.name,
+            "name in header": encoder.title or "none",
+            "family": encoder.family,
+            "layers": f"{encoder.layers}, vectors of {encoder.width:,} numbers",
+            "quantisation": encoder.quantisation,
+            "parameters": short_count(encoder.parameters),
+            "size": amount(encoder.size_bytes),
+            "trained context": f"{encoder.trained_context:,} tokens",
+            "memory needed": amount(needed.total),
+            "fits in memory": memory_fit(needed, available_memory()).value,
+        }
+    )
+
+
+def _lines(facts: Mapping[str, str]) -> str:
+    return "\n".join(f"{name:17}{printable(value)}" for name, value in facts.items())
+
+
+_DEVICE_COLUMNS = ("name", "device", "memory", "driver")
+_TRIED = ("computes", "reads", "writes 10", "mean difference", "largest", "")
+_NONE = (
+    "No GPU was found that llama.cpp can use here. Everything is computed on the CPU.\n"
+    "The bundles for Linux and Windows include Vulkan, which needs the driver of the GPU; from source,\n"
+    "llama-cpp-python must be built for a GPU (docs/install-and-bundle.md)."
+)
+
+
+def _list_devices() -> int:
+    with interruptible() as cancel:
+        found = devices.found_devices(cancel)
+    if not found:
+        print(_NONE)
+        return DONE
+    rows = [
+        [each.name, printable(each.title), amount(each.memory) if each.memory else "", each.driver]
+        for each in found
+    ]
+    print(table(_DEVICE_COLUMNS, rows, texts=(0, 1, 3)))
+    print("\nTo test each with a model: models devices FILE.gguf")
+    return DONE
+
+
+def _try_devices(word: str, request: str | None, threads: int | None) -> int:
+    """Try devices with the model that a word names, and print the results; the exit code.
+
+    `request`: the name of the one device to try; None for all.
+    """
+    model = read_model_file(model_file(word))
+    with interruptible() as cancel:
+        one = None if request is None else devices.device_called(request, cancel)
+        found = devices.found_devices(cancel) if one is None else [one]
+        if not found:
+            print(_NONE)
+            return DONE
+        worker = partial(SubprocessWorker, devices.try_device, cancel)
+        trial = show_measure(
+            printable(model.name), devices.trying_devices(model, threads, cancel, worker, found)
+        )
+    rows = [["CPU", *_speeds(trial.processor), "", "", ""], *map(_device_row, trial.findings)]
+    print(table(_TRIED, rows, texts=(0, 5)))
+    print(
+        "\nSpeeds are in tokens per second. The difference is between next-token probabilities on the device"
+    )
+    print("and on the CPU, 0 to 1: a correct device differs only by rounding.")
+    best = trial.best
+    tell(
+        f"{printable(model.name)} will run on {printable(best.title)}; to use the CPU: --device cpu."
+        if best
+        else f"{printable(model.name)} will run on the CPU."
+    )
+    return DONE
+
+
+def _device_row(found: DeviceFinding) -> list[str]:
+    speeds = _speeds(found.speed) if found.speed else ["", ""]
+    distances = [f"{found.mean:.4f}", f"{found.worst:.4f}"] if found.speed else ["", ""]
+    return [printable(found.device.title), *speeds, *distances, printable(found.reason) or "correct"]
+
+
+def _speeds(speed: ModelSpeed) -> list[str]:
+    return [f"{speed.reading:,.1f}", f"{speed.writing_ten:,.1f}"]
+
+
+_COLUMNS = (
+    Column("model", "model", Kind.TEXT, "The name of the file."),
+    Column("format", "format", Kind.TEXT, "The format of its weights."),
+    Column("size", "size", Kind.TEXT, "The size of the file; of all parts, if it is split."),
+    Column("reads", "reads", Kind.SHORTEST, "Tokens per second when reading a prompt of 512 tokens."),
+    Column("writes", "writes 1", Kind.SHORTEST, "Tokens per second when writing one text."),
+    Column("together", f"writes {TEXTS}", Kind.SHORTEST, "Tokens per second when writing 10 texts together."),
+    Column("mass", "answer mass", Kind.SHARE, "The mean answer mass of its newest run in the store."),
+    Column("run", "of run", Kind.COUNT, "The run whose answer mass is shown."),
+)
+
+
+@dataclass(frozen=True)
+class MeasuredModel:
+    """A model file with its speed, and the answer mass of its newest run, None without a run."""
+
+    model: ModelFile
+    hash: str
+    speed: ModelSpeed
+    run: RunMass | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values; speeds in tokens per second."""
+        run = self.run
+        return {
+            "file": str(self.model.path),
+            "sha256": self.hash,
+            "format": self.model.quantisation,
+            "bytes": self.model.size_bytes,
+            "reading": self.speed.reading,
+            "writing_one_text": self.speed.writing_one,
+            f"writing_{TEXTS}_texts": self.speed.writing_ten,
+            "prompt_tokens": self.speed.prompt,
+            "disturbed": self.speed.disturbed,
+            "newest_run": {"id": run.run_id, "format_mass": run.mass, "items": run.items} if run else None,
+        }
+
+
+def _measure_files(words: Sequence[str], options: argparse.Namespace) -> int:
+    """Measure the models that words name, and print them; the exit code.
+
+    One that cannot be measured is reported, and the others are measured.
+    """
+    check_targets({"--json": options.json}, {})
+    machine = machine_settings(options.threads)
+    found: list[MeasuredModel] = []
+    with interruptible() as cancel:
+        try:
+            for word in dict.fromkeys(words):
+                found += _measured(word, machine, options.again, cancel)
+        except Cancelled:
+            if found:
+                _show(found, options)
+            raise
+    if found:
+        _show(found, options)
+    return DONE if len(found) == len(dict.fromkeys(words)) else WRONG_INPUT
+
+
+def _measured(word: str, machine: MachineSettings, again: bool, cancel: CancelToken) -> list[MeasuredModel]:
+    """A model with its speed; None, with a message, if it cannot be measured. Raises Cancelled."""
+    try:
+        model = read_model_file(model_file(word))
+        measuring = speed_of(model, machine, cancel, partial(SubprocessWorker, measure_speed, cancel), again)
+        file_hash, speed = show_measure(printable(model.name), measuring)
+    except SetupError as error:
+        tell(f"{error.problem}\n{OPTIONS.of(error.hint)}")
+        return []
+    return [MeasuredModel(model, file_hash, speed)]
+
+
+def _show(found: Sequence[MeasuredModel], options: argparse.Namespace) -> None:
+    runs = newest_masses(options.store, {each.hash for each in found})
+    complete = [replace(each, run=runs.get(each.hash)) for each in found]
+    if options.json:
+        write_json(options.json, [each.as_json() for each in complete])
+    print(printed(_speed_table(complete)))
+    print("\nSpeeds are in tokens per second on this computer. A fast format may judge worse: check the")
+    print(
+        "answer mass (well below 100 %: the model gives other answers), and compare runs on labelled items."
+    )
+    disturbed = [printable(each.model.name) for each in complete if each.speed.disturbed]
+    if disturbed:
+        tell(
+            f"Other programs used the CPU during the measurement: {', '.join(disturbed)}. Close them, and"
+            " measure again with --again."
+        )
+
+
+def _speed_table(measured: Sequence[MeasuredModel]) -> Table:
+    """The fastest at reading first."""
+    rows = sorted(measured, key=lambda each: -each.speed.reading)
+    return Table(
+        _COLUMNS,
+        [
+            (
+                each.model.name,
+                each.model.quantisation,
+                amount(each.model.size_bytes),
+                _rounded(each.speed.reading),
+                _rounded(each.speed.writing_one),
+                _rounded(each.speed.writing_ten),
+                each.run.mass if each.run else None,
+                each.run.run_id if each.run else None,
+            )
+            for each in rows
+        ],
+    )
+
+
+def _rounded(rate: float) -> float:
+    """No more digits than a second measurement would reproduce."""
+    return float(f"{rate:.3g}")

@@ -1,0 +1,373 @@
+"""`rank`, `weighted-score`: candidate models by judged pairs, and decisions by weighted criteria.
+
+Knows: their arguments and what they print.
+"""
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from textwrap import indent
+from typing import Any
+
+from engine.cli.shared import arguments as shared
+from engine.cli.shared import measure_arguments as measures
+from engine.cli.shared.console import (
+    DONE,
+    add_store,
+    command_parser,
+    file_option,
+    flag,
+    interruptible,
+    number_option,
+    print_sheet,
+    printable,
+    printed_section,
+    tell,
+    text_option,
+)
+from engine.cli.shared.hints import OPTIONS
+from engine.cli.shared.progress import health_lines, show_measure
+from engine.core.errors import SetupError
+from engine.core.events import CancelToken
+from engine.core.formatting import counted, listed
+from engine.core.judgments import KeptFit
+from engine.core.rubric import ELOQUENT, OVERALL, default_criterion, rubric_for_labels
+from engine.core.tables import Part, Section, Sentences, Sheet
+from engine.data.dataset import Dataset
+from engine.metrics.matching import System, annotator_caveats, match_items, open_system
+from engine.operations.measuring import weight_errors
+from engine.ranking import ranking
+from engine.ranking.bradley_terry import side_by_side
+from engine.ranking.labelled_part import by_labels
+from engine.ranking.weight_fit import WeightFit, fit_json, fit_weights, kept_of, load_comparisons
+from engine.ranking.weighted_scoring import (
+    ScoredPairs,
+    SlicedWeightedScoring,
+    WeightedScoring,
+    human_winners,
+    weigh,
+    weigh_slices,
+)
+from engine.report.ranking import paper_sheet, ranking_csv, ranking_sheet
+from engine.report.rankings import RankedBy, ranking_methods, side_by_side_json, side_by_side_section, stopped
+from engine.report.slices import slice_caveats, weighed_slice_table
+from engine.report.weighted_scoring import RANGES, fit_table, fitted_weight_table, weighted_scoring_section
+from engine.settings.sampling import DEFAULT_SEED, checked_seed
+from engine.system.files import write_json, write_whole
+
+
+def rank() -> argparse.ArgumentParser:
+    arguments = command_parser(
+        "rank",
+        _rank,
+        "Rank the candidate models, which wrote the responses, by judged pairs: win rates, Bradley-Terry\n"
+        "scores, differences that are not significant, and the effect of length. WHAT is the id of a run, a\n"
+        "submission file with --gold, or a dataset, which is ranked by its human labels. The dataset names\n"
+        "the candidates in its columns candidate_a and candidate_b.",
+    )
+    arguments.add_argument("what", metavar="WHAT", help="the id of a run, SUBMISSION.tsv or a dataset")
+    text_option(
+        arguments, "--criterion", "NAME", f"rank by this criterion (default: {OVERALL}, else the last one)"
+    )
+    flag(arguments, "--weighted", "rank by the weighted decisions on all criteria")
+    measures.add_weights(arguments)
+    measures.add_gold(arguments, required=False)
+    arguments.add_argument(
+        "--with",
+        dest="beside",
+        metavar="OTHER",
+        help="compare with a second ranking of the same items: a run, a submission or a dataset",
+    )
+    file_option(arguments, "--json", "every rate, pair and interval, as JSON")
+    file_option(arguments, "--csv", "candidates and pairs, one row each")
+    shared.add_table_files(arguments)
+    measures.add_methods(arguments)
+    number_option(arguments, "--seed", "the seed of the bootstrap", default=DEFAULT_SEED)
+    measures.add_labels_of(arguments)
+    add_store(arguments)
+    return arguments
+
+
+def _rank(options: argparse.Namespace) -> int:
+    written = {"--json": options.json, "--csv": options.csv}
+    written |= {**shared.table_targets(options), **measures.methods_targets(options)}
+    words = [options.what, *([options.beside] if options.beside else ())]
+    measures.check_measure_outputs(options, written, words)
+    _check_weighted(options)
+    seed = checked_seed(options.seed)
+    with interruptible() as cancel:
+        ranked = _ranked(options, options.what, cancel)
+        other = _ranked(options, options.beside, cancel) if options.beside else None
+        for by in filter(None, (ranked, other)):
+            health = by.system.health if by.system is not None else None
+            if health is not None and health.doubted:
+                tell(f"{printable(by.title)}:\n{indent(health_lines(health), '    ')}")
+        comparisons = ranked.comparisons
+        beside = None if other is None else side_by_side(comparisons, other.comparisons, seed, cancel)
+        found = None if beside is None else show_measure("bootstrap", beside)
+        made = show_measure("bootstrap", ranking.rank(comparisons, seed, cancel))
+        corrected = ranked.judge and show_measure(
+            "bootstrap of the correction", by_labels(*ranked.judge, seed=seed, cancel=cancel)
+        )
+        sheet = ranking_sheet(
+            made, ranked.title, corrected, until=ranked.until, remark=ranked.remark, word=OPTIONS.of
+        )
+        as_json = {"ranked": ranked.title, **ranking.ranking_json(made, corrected, ranked.remark)}
+        if other is not None and found is not None:
+            of_both = side_by_side_section(found, ranked.title, other.title, stopped(ranked, other))
+            sheet = sheet.with_section(of_both)
+            as_json["side_by_side"] = side_by_side_json(found, other.title)
+    if options.json:
+        write_json(options.json, as_json)
+        print(f"Ranking: {options.json}\n")
+    if options.csv:
+        write_whole(options.csv, ranking_csv(made, corrected))
+        print(f"Candidates and pairs: {options.csv}\n")
+    shared.write_table_files(options, "rank", sheet, paper_sheet(made, ranked.title, corrected))
+    measures.write_methods(options, "rank", ranking_methods(ranked, made, seed, corrected))
+    print_sheet(sheet)
+    return DONE
+
+
+def _check_weighted(options: argparse.Namespace) -> None:
+    """SetupError for options that need --weighted, or exclude it."""
+    if options.weighted and options.criterion is not None:
+        raise SetupError("--weighted uses all criteria, --criterion one.", "Remove one of them.")
+    given = {
+        "--weights": options.weights is not None,
+        "--tie-threshold": options.tie_threshold is not None,
+        "--grades": options.grades,
+    }
+    for option in (option for option, is_given in given.items() if is_given and not options.weighted):
+        raise SetupError(f"{option} needs --weighted.", f"Add --weighted, or remove {option}.")
+
+
+def _ranked(options: argparse.Namespace, what: str, cancel: CancelToken) -> RankedBy:
+    """The labels and items by which candidates are ranked."""
+    if not what.isdecimal() and options.gold in {None, Path(what)}:
+        return _by_annotators(options, Path(what), cancel)
+    system = open_system(what, options.store, options.labels_of)
+    if options.gold is not None:
+        dataset = measures.read_labels(options, options.gold, [system], cancel)
+    else:
+        assert system.results is not None  # WHAT is an id
+        dataset = shared.items_of_run(options, system.results.run, cancel=cancel)
+    matched = match_items(system, dataset, options.partial or options.gold is None)
+    measures.say_what_was_left_out(matched)
+    if options.weighted:
+        _, weighed = measures.weighing_of(options).of_system(system, None, matched.dataset)
+        weighed.informative.check()
+        return RankedBy.by_weights(system, matched.dataset, weighed)
+    criterion = _criterion(options, system.criteria, system.name)
+    return RankedBy.by_system(system, matched.dataset, criterion)
+
+
+def _by_annotators(options: argparse.Namespace, path: Path, cancel: CancelToken) -> RankedBy:
+    if options.weighted:
+        raise SetupError("--weighted is for runs and submissions.", "Remove it, or name a run.")
+    given = shared.rubric_of(options)
+    dataset = shared.read_dataset(options, path, cancel, rubric_for_labels([given] if given else []))
+    if not dataset.criteria:
+        raise SetupError(
+            f"{dataset.name} has no human labels to rank by.",
+            "Judge it first, then rank the run; for a submission, name its dataset with --gold.",
+        )
+    return RankedBy.by_annotators(dataset, _criterion(options, dataset.criteria, dataset.name))
+
+
+def _criterion(options: argparse.Namespace, known: tuple[str, ...], name: str) -> str:
+    if options.criterion is None:
+        return default_criterion(known)
+    if options.criterion not in known:
+        raise SetupError(f"{name} has no criterion {options.criterion!r}.", f"It has {listed(known)}.")
+    return str(options.criterion)
+
+
+def weighted_score() -> argparse.ArgumentParser:
+    arguments = command_parser(
+        "weighted-score",
+        _weighted_score,
+        "Decide by the weighted sum of criterion scores. WHAT is the id of a run or a submission file: the\n"
+        "score of a response is 10 x (P(it is preferred) + P(both_good)); or a JSON file of comparisons:\n"
+        'a list of {"id": ..., "scores_a": {criterion: number}, "scores_b": {...}}, whose result is JSON.',
+    )
+    arguments.add_argument("what", metavar="WHAT", help="the id of a run, SUBMISSION.tsv or SCORES.json")
+    measures.add_weights(arguments)
+    measures.add_gold(arguments, required=False)
+    flag(arguments, "--fit-weights", "fit the weights that best predict the human overall label")
+    file_option(arguments, "--json", "every winner and margin, as JSON")
+    shared.add_table_files(arguments)
+    measures.add_slices(arguments)
+    measures.add_labels_of(arguments)
+    add_store(arguments)
+    return arguments
+
+
+def _weighted_score(options: argparse.Namespace) -> int:
+    if options.fit_weights and options.gold is None:
+        raise SetupError("--fit-weights needs human labels.", "Name the labelled dataset with --gold.")
+    written = {"--json": options.json, **shared.table_targets(options)}
+    measures.check_measure_outputs(options, written, [options.what])
+    if not Path(options.what).name.removesuffix(".gz").endswith(".json"):
+        return _weigh_system(options)
+    if options.by or options.slice:
+        raise SetupError("--by and --slice are for runs and submissions.", "Remove them.")
+    if options.latex or options.markdown:
+        raise SetupError(
+            "--latex and --markdown are for runs and submissions; scored comparisons have no tables.",
+            "Remove them.",
+        )
+    if options.grades:
+        raise SetupError(
+            "--grades is for runs; scored comparisons have their own scores.", "Remove --grades."
+        )
+    return _weigh_scores(options)
+
+
+def _weigh_scores(options: argparse.Namespace) -> int:
+    """Scored comparisons: the result is printed as JSON."""
+    weighing = measures.weighing_of(options)
+    rubric, given = weighing.rubric or ELOQUENT, weighing.weights
+    gold = None
+    if options.gold:
+        gold = shared.read_dataset(options, options.gold, rubric=rubric_for_labels([rubric]))
+    if given is None:
+        raise SetupError(
+            "Scored comparisons need --weights.",
+            "Name their criteria: --weights quality=0.6,relevance=0.4",
+        )
+    pairs = ScoredPairs(load_comparisons(Path(options.what), list(given.weights)))
+    with weight_errors():
+        result = weigh(pairs, given.weights, weighing.threshold(rubric), gold)
+    if gold is not None and result.agreement is None:
+        raise SetupError(
+            f"No id of {options.what} has a human overall label in {gold.name}.",
+            "Name the dataset of these items.",
+        )
+    if gold is not None:
+        known, weighed = set(gold.ids), {row["id"] for row in pairs.rows}
+        joined = sum(row["id"] in known for row in pairs.rows)
+        names = printable(Path(options.what).name), printable(gold.name)
+        tell(
+            f"{joined:,} of {len(pairs.rows):,} ids of {names[0]} are in {names[1]}. Scored comparisons"
+            " have no texts: the items are matched by id only."
+        )
+        overlap = given.kept and given.kept.fitted_on.overlap(item for item in gold if item.id in weighed)
+        if overlapping := given.kept.in_words(overlap) if given.kept and overlap else given.unknown:
+            tell(printable(overlapping))
+    fit = _fitted(pairs, result, gold) if options.fit_weights and gold is not None else None
+    text = _weighed_json(result, fit)
+    if options.json:
+        write_json(options.json, text)
+    print(json.dumps(text, indent=2, ensure_ascii=False))
+    return DONE
+
+
+def _weigh_system(options: argparse.Namespace) -> int:
+    system = open_system(options.what, options.store, options.labels_of)
+    gold = _items(options, system)
+    divisions = measures.divided(options, gold) if gold is not None else []
+    matched = items = None
+    if gold is not None:
+        joined = match_items(system, gold, options.partial or options.gold is None)
+        matched = measures.kept(options, joined)
+        measures.say_what_was_left_out(matched)
+    else:
+        for caveat in annotator_caveats(system):
+            tell(f"{printable(system.name)}: {caveat}")
+        items = _own_items(options, system)
+    pairs, result = measures.weighing_of(options).of_system(system, matched, items)
+    result.informative.check()
+    if options.gold and result.agreement is None:
+        tell(f"{printable(options.gold.name)} has no human overall label of these items.")
+    fit = _fitted(pairs, result, gold) if options.fit_weights and gold is not None else None
+    slices = [weigh_slices(pairs, result, matched.dataset, each) for each in divisions if matched]
+    if options.json:
+        write_json(options.json, _weighed_json(result, fit) | measures.slices_json(slices))
+        print(f"Decisions: {options.json}\n")
+    if result.left_out:
+        tell(
+            f"{counted(len(result.left_out), 'item', 'items')} not decided, because a criterion is unscored:"
+            f" {listed(result.left_out)}"
+        )
+    first, *others = _sections(options, result, system, slices, fit)
+    against = f" against the human labels of {gold.name}" if gold is not None and options.gold else ""
+    sheet = Sheet(f"{system.name}{against}", [first, *others])
+    shared.write_table_files(options, "weighted-score", sheet)
+    named = replace(first, title=f"{first.title}, {system.name}")
+    print("\n\n".join(map(printed_section, (named, *others))))
+    if fit:
+        found = ",".join(f"{name}={weight:.4f}" for name, weight in fit[0].weights.items())
+        print(
+            f"\nFitted on all items: --weights {found} --tie-threshold {fit[0].tie_threshold:.4g}\n"
+            f"With a record of these items: {'' if options.json else '--json FILE here, and later '}"
+            f"--weights {options.json or 'FILE'}"
+        )
+    return DONE
+
+
+def _items(options: argparse.Namespace, system: System) -> Dataset | None:
+    """The dataset of --gold; else, for slices, which need no human labels, the run's own."""
+    if options.gold:
+        return measures.read_labels(options, options.gold, [system])
+    if not (options.by or options.slice):
+        return None
+    if system.results is None:
+        raise SetupError("--by and --slice need the dataset of the items.", "Name it with --gold.")
+    return shared.items_of_run(options, system.results.run)
+
+
+def _own_items(options: argparse.Namespace, system: System) -> Dataset | None:
+    """A run's own dataset, needed for intervals over instructions; None if it cannot be read."""
+    if system.results is None:
+        return None
+    try:
+        return shared.items_of_run(options, system.results.run)
+    except SetupError as error:
+        tell(f"Intervals need the instructions of the items, and are omitted: {printable(error.problem)}")
+        return None
+
+
+def _fitted(pairs: ScoredPairs, result: WeightedScoring, gold: Dataset) -> tuple[WeightFit, KeptFit]:
+    """Weights of the criteria that count."""
+    criteria = [name for name, weight in result.weights.items() if weight > 0]
+    human = human_winners(gold)
+    fit = fit_weights(pairs.rows, human, gold.groups, criteria)
+    return fit, kept_of(fit, gold, human.keys() & {row["id"] for row in pairs.rows})
+
+
+def _sections(
+    options: argparse.Namespace,
+    result: WeightedScoring,
+    system: System,
+    slices: Sequence[SlicedWeightedScoring],
+    fit: tuple[WeightFit, KeptFit] | None,
+) -> list[Section]:
+    """The decisions, then their slices, then the fitted weights."""
+    section = weighted_scoring_section(result, system)
+    note = "" if options.grades else section.note  # the note explains probability scores
+    parts: list[Part] = []
+    for found in slices:
+        caveats = slice_caveats(found)
+        parts += [weighed_slice_table(found), *([Sentences(caveats)] if caveats else ())]
+    sections = [replace(section, note=note), *measures.slices_section(parts)]
+    if fit:
+        tables = [fit_table(fit[0]), fitted_weight_table(fit[0])]
+        sections.append(Section("fit", "", [*tables, Sentences([RANGES])]))
+    return sections
+
+
+def _weighed_json(result: WeightedScoring, fit: tuple[WeightFit, KeptFit] | None) -> dict[str, Any]:
+    """The result of pairwise_preference_judge, with intervals, agreement and fitted weights."""
+    more: dict[str, Any] = result.informative.as_json()
+    if any(result.intervals.values()):
+        more["intervals"] = result.intervals
+    if result.left_out:
+        more["left_out"] = list(result.left_out)
+    if result.agreement:
+        more["agreement"] = asdict(result.agreement)
+    if fit:
+        more["fitted"] = fit_json(*fit)
+    return {**result.result, **more}

@@ -1,0 +1,524 @@
+"""`runs`: list, organise, export and re-decide the runs of the store, without judging.
+
+Knows: its arguments and what it prints.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from engine.annotations.records import LabelSource
+from engine.cli.shared import arguments as shared
+from engine.cli.shared.console import (
+    DONE,
+    INCOMPLETE,
+    command_parser,
+    file_option,
+    flag,
+    interruptible,
+    printable,
+    printed_section,
+    table,
+    tell,
+    text_option,
+)
+from engine.cli.shared.hints import OPTIONS
+from engine.cli.shared.measure_arguments import add_labels_of
+from engine.cli.shared.progress import (
+    health_lines,
+    print_exports,
+    show_measure,
+    tell_note,
+    tell_waiting,
+    warn_of_gaps,
+)
+from engine.cli.shared.setting_arguments import add_examples, add_settings, given_examples
+from engine.core.errors import FileKind, Hint, SetupError, Step
+from engine.core.formatting import counted, listed, without_middle
+from engine.core.judgments import JudgmentKey
+from engine.core.tables import Section, Table
+from engine.data.file_kinds import expecting
+from engine.data.submission import check_suffix, write_dataset, write_submission
+from engine.metrics.run_drift import stored_drift
+from engine.operations.export import TOOLS, ToolExport, no_criterion, suffixes_of
+from engine.operations.opening import check_store, dataset_beside
+from engine.report.drift import drift_sections
+from engine.report.run import (
+    changes_section,
+    difference_count,
+    differences_table,
+    labels_given_section,
+    run_facts,
+)
+from engine.results.calibration import load_calibration
+from engine.results.completeness import open_submission
+from engine.results.exports import as_json, write_results_csv
+from engine.results.health import run_health
+from engine.results.run_dataset import labelled_dataset, written_otherwise
+from engine.results.run_results import RunResults, decided_again, load_results, submission_of
+from engine.settings.identity import AnyRun, how_to_complete
+from engine.settings.run_lists import RunContents, run_list
+from engine.store.opening import has_store
+from engine.store.run_store import RunStore
+from engine.system.files import check_targets, write_json
+from engine.system.paths import account_name, default_store
+
+_LONGEST_CELL, _LONGEST_FACT = 100, 60  # characters; of two compared runs each has half a line
+
+
+def runs() -> argparse.ArgumentParser:
+    arguments = command_parser("runs", _runs, "List and manage the runs in the run store.")
+    arguments.set_defaults(action=_list_runs, store=default_store())
+    actions = arguments.add_subparsers(metavar="ACTION", title="actions (none: list the runs)")
+    _add_store(arguments)
+    _add_all(arguments)
+    for action in (*_add_listing(actions), *_add_keeping(actions)):
+        _add_store(action)
+    add = actions.add_parser("add", help="add a submission file to the store, to review it")
+    _add_adding(add)
+    add.set_defaults(action=_add)
+    show = actions.add_parser("show", help="one run: settings, labels, unscored items")
+    show.add_argument("id", type=int, metavar="ID")
+    _add_store(show)
+    show.set_defaults(action=_show)
+    _add_export(actions)
+    _add_recalibrate(actions)
+    rewrite = actions.add_parser(
+        "rewrite",
+        help="regenerate stale explanations: those written for another label than the effective one",
+    )
+    _add_rewriting(rewrite)
+    _add_store(rewrite)
+    rewrite.set_defaults(action=_rewrite)
+    return arguments
+
+
+def _add_export(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    export = actions.add_parser("export", help="write a run's submission or its data")
+    export.add_argument("id", type=int, metavar="ID")
+    file_option(export, "--out", "the submission, FILE.tsv")
+    export.add_argument(
+        "--for",
+        dest="tool",
+        choices=TOOLS,
+        help="the tool that --out is for: dpo (pairs of a chosen and a rejected response, .jsonl or"
+        " .parquet), inspect (a log of inspect_ai, .json), alpaca-eval (annotations, .json);"
+        " default: a submission",
+    )
+    text_option(
+        export,
+        "--criterion",
+        "NAME",
+        "with --for dpo or alpaca-eval: the criterion (default: overall_quality, else the last one)",
+    )
+    file_option(export, "--json", "every judgment with its raw predictions, as JSON")
+    file_option(export, "--csv", "all data, one row per judgment")
+    add_labels_of(export)
+    flag(
+        export,
+        "--with-stale",
+        "include stale explanations: those written for another label than the effective one",
+    )
+    file_option(
+        export,
+        "--as-dataset",
+        "the run's dataset with the annotators' labels as human labels (.tsv, .json or .parquet)",
+    )
+    flag(export, "--with-judge", "with --as-dataset: the judge's label for items without a human one")
+    _add_moved_dataset(export)
+    shared.add_columns(export, "dataset")
+    _add_store(export)
+    export.set_defaults(action=_export)
+
+
+def _add_recalibrate(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    recalibrate = actions.add_parser(
+        "recalibrate", help="decide a run again with another calibration, or none"
+    )
+    recalibrate.add_argument("id", type=int, metavar="ID")
+    with_what = recalibrate.add_mutually_exclusive_group(required=True)
+    file_option(with_what, "--calibration", "the calibration, as `calibrate` wrote it")
+    flag(with_what, "--none", "use the uncalibrated probabilities")
+    _add_store(recalibrate)
+    recalibrate.set_defaults(action=_recalibrate)
+
+
+def _add_adding(arguments: argparse.ArgumentParser) -> None:
+    arguments.add_argument("submission", type=Path, metavar="SUBMISSION.tsv")
+    file_option(arguments, "--dataset", "the dataset that it answers", required=True)
+    shared.add_rubric(arguments, "its criteria, with their weights")
+    shared.add_columns(arguments, "dataset")
+    _add_store(arguments)
+
+
+def _add_moved_dataset(arguments: argparse.ArgumentParser) -> None:
+    file_option(arguments, "--dataset", "the run's dataset, if it was moved")
+
+
+def _add_rewriting(arguments: argparse.ArgumentParser) -> None:
+    arguments.add_argument("id", type=int, metavar="ID")
+    add_examples(arguments)
+    _add_moved_dataset(arguments)
+    text_option(arguments, "--model", "MODEL", "the run's model, if it was moved: its file or name")
+    shared.add_columns(arguments, "dataset")
+    add_settings(arguments.add_argument_group("computer"), "threads")
+
+
+def _runs(options: argparse.Namespace) -> int:
+    if not has_store(options.store) and options.action is not _add:
+        if options.action is _list_runs:
+            print(f"No runs yet: there is no run store {options.store}.")
+            return DONE
+        check_store(options.store)
+    with expecting(options.store, FileKind.RUN_STORE), RunStore(options.store) as store:
+        tell_waiting(store)
+        return int(options.action(store, options))
+
+
+def _add(store: RunStore, options: argparse.Namespace) -> int:
+    run = open_submission(options.submission, shared.read_dataset(options, options.dataset), store)
+    results = load_results(store, run.id)
+    notices = filter(None, [printable(results.joined_in_words), how_to_complete(results.left)])
+    print("\n".join([*notices, f"It is run {run.id} of {store.path}."]))
+    return INCOMPLETE if results.left else DONE
+
+
+def _show(store: RunStore, options: argparse.Namespace) -> int:
+    results = load_results(store, options.id)
+    print(printed_section(Section("run", "", [run_facts(results)])))
+    print(f"\n{health_lines(run_health(results))}")
+    print(f"\n{printed_section(labels_given_section(results.answered))}")
+    _print_unscored(results)
+    return DONE
+
+
+def _print_unscored(results: RunResults) -> None:
+    if results.run.submitted:
+        if lacking := [item.item_id for item in results.judged if item.item_id in results.unanswered]:
+            print(f"not answered ({len(lacking):,}): {printable(listed(lacking))}")
+        return
+    reasons = [
+        (JudgmentKey(item.item_id, criterion), why)
+        for item in results.judged
+        for criterion, why in item.unscored.items()
+    ]
+    for key, reason in reasons[:50]:
+        override = results.overrides.get(key)
+        instead = (
+            f"; {override.author} gave {override.preference}" if override and override.preference else ""
+        )
+        print(f"unscored: item {printable(key.item_id)}, {key.criterion}: {reason}{printable(instead)}")
+    if len(reasons) > 50:
+        print(f"and {len(reasons) - 50} more.")
+
+
+def _export(store: RunStore, options: argparse.Namespace) -> int:
+    tool = _tool_of(options)
+    if not (options.out or options.json or options.csv or options.as_dataset):
+        raise SetupError(
+            "runs export: no output file is named.",
+            "Name a file: --out FILE.tsv, --json FILE, --csv FILE or --as-dataset FILE",
+        )
+    if options.as_dataset:
+        check_suffix(options.as_dataset)
+    elif options.with_judge:
+        raise SetupError("--with-judge has no effect here.", "Use it with --as-dataset FILE")
+    identity = store.run(options.id).identity
+    read = {
+        "dataset": options.dataset or identity.dataset_path,
+        "model": identity.model_path,
+        "run store": store.path,
+    }
+    if tool is None:
+        shared.check_suffix("--out", options.out, "a submission is TSV", ".tsv")
+    written = {"--out": options.out, "--json": options.json, "--csv": options.csv}
+    check_targets({**written, "--as-dataset": options.as_dataset}, read)
+    results = load_results(store, options.id)
+    results = results.by(LabelSource.of_text(options.labels_of, tuple(results.reviews.labels)))
+    if options.as_dataset:
+        _export_dataset(results, options)
+    if not (options.out or options.json or options.csv):
+        return DONE  # the notices on the dataset are printed already
+    if tool is not None:
+        made = tool.made(results, shared.items_of_run(options, results.run, options.dataset))
+        made.write(options.out)
+        print("\n".join(filter(None, (f"{made.called}: {options.out}", made.in_words))))
+    dataset = None
+    forms = [form for form, path in (("CSV", options.csv), ("JSON", options.json)) if path]
+    if forms:
+        columns = shared.columns_of(options)
+        dataset, note = dataset_beside(results, options.dataset, columns, forms=forms)
+        tell_note(note)
+        if dataset is not None:
+            shared.keep_columns(options, dataset)
+    submission = None if tool is not None else options.out
+    if submission:
+        write_submission(submission, submission_of(results, options.with_stale))
+    if options.json:
+        write_json(options.json, as_json(results, dataset))
+    print_exports(results, submission, options.json)
+    if options.csv:
+        write_results_csv(options.csv, results, dataset)
+        print(f"All data: {options.csv}")
+    return warn_of_gaps(results)
+
+
+def _tool_of(options: argparse.Namespace) -> ToolExport | None:
+    """The export for the tool of --for. SetupError if the options contradict each other."""
+    if options.tool is None:
+        if options.criterion is not None:
+            raise no_criterion()
+        return None
+    if options.out is None:
+        suffixes = suffixes_of(options.tool)
+        raise SetupError(
+            f"--for {options.tool}: no output file is named.",
+            f"Name a file that ends in {' or '.join(suffixes)}: --out FILE{suffixes[0]}",
+        )
+    return ToolExport(options.tool, options.out, options.criterion, options.with_stale)
+
+
+def _export_dataset(results: RunResults, options: argparse.Namespace) -> None:
+    dataset = shared.items_of_run(options, results.run, options.dataset)
+    made = labelled_dataset(results, dataset, options.with_judge)
+    write_dataset(options.as_dataset, made.columns)
+    print(f"Dataset: {options.as_dataset}")
+    print("\n".join(map(printable, made.sentences)))
+    for found in written_otherwise(options.as_dataset, made, dataset):
+        tell(printable(found))
+
+
+def _rewrite(store: RunStore, options: argparse.Namespace) -> int:
+    # Only this action waits for llama.cpp.
+    from engine.operations.judge import RewriteRequest, rewrite  # noqa: PLC0415
+
+    results = load_results(store, options.id)
+    if not results.stale:
+        print(f"No explanation of run {options.id} is stale.")
+        return DONE
+    with interruptible() as cancel:
+        request = RewriteRequest(
+            store=store.path,
+            run=results.run,
+            dataset=shared.items_of_run(options, results.run, options.dataset, cancel),
+            model=shared.model_file(options.model) if options.model else None,
+            threads=options.threads,
+            examples=given_examples(options),
+        )
+        made = show_measure("explanations", rewrite(request, cancel, apart=False))
+    print(f"Run {options.id}: {made.written:,} of {made.stale:,} stale explanations are regenerated.")
+    if made.wordless:
+        tell(f"For {made.wordless:,} of them the model wrote nothing: the old ones are kept.")
+    if made.too_long:
+        items = counted(len(made.too_long), "item does", "items do")
+        tell(f"{items} not fit the context: {listed(made.too_long)}.")
+    if made.stopped:
+        tell("Stopped: all new explanations are stored. The same command resumes.")
+    return DONE if made.written == made.stale else INCOMPLETE
+
+
+def _recalibrate(store: RunStore, options: argparse.Namespace) -> int:
+    calibration = load_calibration(options.calibration) if options.calibration else None
+    decided = decided_again(store, options.id, calibration)
+    if decided.lacking:
+        tell(printable(decided.lacking))
+    made = f"calibrated with {options.calibration}" if calibration else "not calibrated"
+    if calibration is not None:
+        tell(calibration.in_words)
+    print(f"Run {options.id} is now {made}.\n")
+    if decided.after.one_labels:
+        tell(decided.after.one_label_sentence)
+    print(printed_section(changes_section(decided.before, decided.after)))
+    return warn_of_gaps(decided.after)
+
+
+def _add_store(arguments: argparse.ArgumentParser) -> None:
+    arguments.add_argument(
+        "--store", type=Path, default=argparse.SUPPRESS, metavar="FILE", help="the run store"
+    )
+
+
+# Listing and comparing runs
+
+
+def _add_all(arguments: argparse.ArgumentParser) -> None:
+    """--all."""
+    flag(arguments, "--all", "include archived runs")
+
+
+def _add_listing(
+    actions: "argparse._SubParsersAction[argparse.ArgumentParser]",
+) -> list[argparse.ArgumentParser]:
+    """Add `find` and `diff`."""
+    find = actions.add_parser(
+        "find", help="runs with all these words in their name, note, model, dataset or settings"
+    )
+    find.add_argument("text", nargs="+", metavar="WORD")
+    _add_all(find)
+    find.set_defaults(action=_find)
+    diff = actions.add_parser(
+        "diff", help="compare two runs: settings, model, dataset, times; drift of labels and probabilities"
+    )
+    diff.add_argument("id", type=int, metavar="ID")
+    diff.add_argument("other", type=int, metavar="OTHER")
+    file_option(diff, "--dataset", "their dataset, if it was moved")
+    shared.add_columns(diff, "dataset")
+    diff.set_defaults(action=_diff)
+    return [find, diff]
+
+
+def _list_runs(store: RunStore, options: argparse.Namespace) -> int:
+    """Print the runs of a store."""
+    with store.reading():
+        runs, damaged = store.runs(), store.damaged_runs()
+    shown = [run for run in runs if options.all or not run.archived]
+    away = len(runs) - len(shown)
+    hidden = f"{counted(away, 'run is', 'runs are')} archived: runs --all" if away else ""
+    if shown or damaged:
+        print(_printed(run_list([*shown, *damaged])))
+    else:
+        print(f"No runs {'outside the archive' if away else 'yet'} in {store.path}.")
+    if hidden:
+        print(hidden)
+    for run in damaged:
+        tell(printable(run.problem))
+    if damaged:
+        tell(OPTIONS.of(damaged[0].hint))
+    return DONE
+
+
+def _find(store: RunStore, options: argparse.Namespace) -> int:
+    text = " ".join(options.text)
+    found = [run for run in store.runs() if run.found_by(text)]
+    shown = [run for run in found if options.all or not run.archived]
+    if shown:
+        print(_printed(run_list(shown)))
+    elif found:
+        print(f"{counted(len(found), 'run', 'runs')} with {text!r} in the archive: add --all to see it.")
+    else:
+        print(f"No run has {text!r} in its name, note, model, dataset or settings.")
+    return DONE if shown else INCOMPLETE
+
+
+def _diff(store: RunStore, options: argparse.Namespace) -> int:
+    if options.id == options.other:
+        raise SetupError(f"Both are run {options.id}.", Hint(Step.CHOOSE_RUN))
+    with store.reading():
+        runs = [store.run(options.id), store.run(options.other)]
+        efforts = {run.id: store.efforts(run.id) for run in runs}
+        common = store.shared_items(options.id).get(options.other, 0)
+    made = differences_table(runs[0], runs[1], efforts, common)
+    print(_printed(made, _LONGEST_FACT))
+    number = difference_count(made)
+    print(f"\n{counted(number, 'difference', 'differences')}." if number else "\nNo differences.")
+    try:
+        drift = stored_drift(
+            store, options.id, options.other, options.dataset, columns=shared.columns_of(options)
+        )
+    except SetupError as error:
+        if options.dataset is not None:
+            raise
+        tell(f"\nDrift is not measured. {error.problem}\n{OPTIONS.of(error.hint)}")
+        return DONE
+    for section in drift_sections(drift):
+        print(f"\n{printed_section(section)}")
+    return DONE
+
+
+def _printed(made: Table, longest: int = _LONGEST_CELL) -> str:
+    """A table with long texts shortened, without columns that are empty for all runs."""
+    rows = [[without_middle(" ".join(text.split()), longest) for text in row] for row in made.texts()]
+    filled = [place for place in range(len(made.columns)) if any(row[place] for row in rows)]
+    texts = [at for at, place in enumerate(filled) if not (at and made.columns[place].kind.is_number)]
+    return table(
+        [made.titles[place] for place in filled], [[row[place] for place in filled] for row in rows], texts
+    )
+
+
+# Organising runs
+
+
+def _add_keeping(
+    actions: "argparse._SubParsersAction[argparse.ArgumentParser]",
+) -> list[argparse.ArgumentParser]:
+    """Add `name`, `note`, `archive`, `restore` and `delete`."""
+    name = actions.add_parser("name", help="name a run; an empty text removes the name")
+    name.add_argument("id", type=int, metavar="ID")
+    name.add_argument("text", nargs="+", metavar="NAME")
+    name.set_defaults(action=_name)
+    note = actions.add_parser("note", help="write a note on a run; an empty text removes it")
+    note.add_argument("id", type=int, metavar="ID")
+    note.add_argument("text", nargs="+", metavar="TEXT")
+    note.set_defaults(action=_note)
+    archive = actions.add_parser("archive", help="hide runs from lists; nothing is deleted")
+    archive.set_defaults(action=_archive)
+    restore = actions.add_parser("restore", help="take runs out of the archive")
+    restore.set_defaults(action=_restore)
+    delete = actions.add_parser("delete", help="delete runs permanently, after confirmation")
+    flag(delete, "--yes", "do not ask for confirmation")
+    flag(delete, "--with-decisions", "also delete runs with human annotations")
+    delete.set_defaults(action=_delete)
+    for several in (archive, restore, delete):
+        several.add_argument("ids", type=int, nargs="+", metavar="ID")
+    return [name, note, archive, restore, delete]
+
+
+def _name(store: RunStore, options: argparse.Namespace) -> int:
+    store.name(options.id, " ".join(options.text))
+    run = store.run(options.id)
+    print(f"It is now {run.called}." if run.name else f"Run {run.id} now has no name.")
+    return DONE
+
+
+def _note(store: RunStore, options: argparse.Namespace) -> int:
+    store.note_run(options.id, " ".join(options.text))
+    run = store.run(options.id)
+    print(f"{run.title}: {printable(run.note)}" if run.note else f"{run.title} now has no note.")
+    return DONE
+
+
+def _archive(store: RunStore, options: argparse.Namespace) -> int:
+    store.archive(options.ids, account_name())
+    print(f"{_numbered(store, options.ids)} archived; `runs --all` shows archived runs.")
+    return DONE
+
+
+def _restore(store: RunStore, options: argparse.Namespace) -> int:
+    store.restore(options.ids)
+    print(f"{_numbered(store, options.ids)} restored to the list.")
+    return DONE
+
+
+def _numbered(store: RunStore, ids: list[int]) -> str:
+    titles = [store.run(run_id).title for run_id in dict.fromkeys(ids)]
+    return f"{', '.join(titles)} {'is' if len(titles) == 1 else 'are'}"
+
+
+def _delete(store: RunStore, options: argparse.Namespace) -> int:
+    held = store.contents(dict.fromkeys(options.ids))
+    for run in held:
+        print(printable(run.in_words))
+    refused = any(run.decided for run in held) and not options.with_decisions
+    if not (refused or options.yes or _agreed(held)):  # a refusal needs no question
+        print("Nothing is deleted.")
+        return INCOMPLETE
+    print(store.delete(options.ids, options.with_decisions).in_words)
+    return DONE
+
+
+def _agreed(held: list[RunContents]) -> bool:
+    """Ask whether to delete the runs. SetupError without a terminal."""
+    runs: list[AnyRun] = [each.run for each in held]
+    number = counted(len(runs), "run", "runs")
+    if not sys.stdin.isatty():
+        raise SetupError(f"{number} would be deleted permanently.", "Confirm with --yes")
+    print(
+        "This cannot be undone: export first what you may still need (runs export). Notes and tags of items"
+        " are kept."
+    )
+    try:
+        answer = input(f"Delete {number}? [y/N] ")
+    except EOFError:  # Ctrl-D
+        print()
+        return False
+    return answer.strip().lower() in ("y", "yes")

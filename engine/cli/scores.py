@@ -1,0 +1,271 @@
+"""`evaluate`, `compare`, `report`: runs and submissions against human labels.
+
+Knows: their arguments and what they print.
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from textwrap import indent
+
+from engine.calibration.learning import run_curve
+from engine.cli.shared import arguments as shared
+from engine.cli.shared import measure_arguments as measures
+from engine.cli.shared.console import (
+    DONE,
+    add_store,
+    command_parser,
+    file_option,
+    flag,
+    interruptible,
+    number_option,
+    print_sheet,
+    printable,
+    printed_section,
+    table,
+    tell,
+)
+from engine.cli.shared.hints import OPTIONS
+from engine.cli.shared.progress import health_lines, show_measure
+from engine.core.errors import SetupError
+from engine.core.formatting import counted
+from engine.core.tables import Part, Section, Sentences, Sheet
+from engine.data.slices import Slicing
+from engine.metrics.accuracy import UNSCORED
+from engine.metrics.comparison import Comparison, match_all
+from engine.metrics.comparison import compare as compared
+from engine.metrics.evaluation import evaluate as evaluated
+from engine.metrics.evaluation import official_json
+from engine.metrics.matching import Matched, match, open_system, told_apart
+from engine.metrics.slices import SlicedMeasures
+from engine.ranking.weighted_scoring import SlicedWeightedScoring, weigh_by_default
+from engine.report.accuracy import confusion_section
+from engine.report.comparison import comparison_json, comparison_sheet
+from engine.report.evaluation import evaluation_methods, evaluation_sheet
+from engine.report.rankings import rankings_beside
+from engine.report.slices import (
+    compared_slice_table,
+    compared_slices_in_words,
+    compared_win_table,
+    slice_sections,
+)
+from engine.system.files import write_json, write_whole
+from engine.system.paths import reason_of, shown
+
+_FORMS = ("png", "svg")
+
+
+def evaluate() -> argparse.ArgumentParser:
+    arguments = command_parser(
+        "evaluate",
+        _evaluate,
+        "Score SYSTEM against human labels: accuracy by criterion and, for explanations, ROUGE-L,\n"
+        "BERTScore (--encoder) and agreement by a judge model (--judge-model); with baselines.\n"
+        "SYSTEM is a submission file, or the id of a run.",
+    )
+    arguments.add_argument("system", metavar="SYSTEM", help="SUBMISSION.tsv, or the id of a run")
+    measures.add_gold(arguments)
+    file_option(arguments, "--json", "the scores as JSON, under the task's keys")
+    shared.add_table_files(arguments)
+    measures.add_methods(arguments)
+    flag(arguments, "--confusion", "also print the confusion matrices")
+    measures.add_slices(arguments)
+    measures.add_labels_of(arguments)
+    add_store(arguments)
+    measures.add_model_measures(arguments)
+    return arguments
+
+
+def _evaluate(options: argparse.Namespace) -> int:
+    measures.find_judge_model(options)
+    written = {"--json": options.json, **shared.table_targets(options), **measures.methods_targets(options)}
+    measures.check_measure_outputs(options, written, [options.system])
+    with interruptible() as cancel:
+        system = open_system(options.system, options.store, options.labels_of)
+        gold = measures.read_labels(options, options.gold, [system], cancel)
+        divisions = measures.divided(options, gold)
+        matched = measures.kept(options, match(system, gold, options.partial))
+        by_model = measures.model_measures(options, cancel)
+        measures.say_what_was_left_out(matched)
+        scores = show_measure("explanations", by_model.scores(matched))
+    evaluation = evaluated(matched, scores)
+    slices = measures.sliced(matched, divisions)
+    if options.json:
+        found = official_json(evaluation, by_model.judge_name)
+        found["details"] |= measures.slices_json(slices)
+        write_json(options.json, found)
+        print(f"Scores: {options.json}\n")
+    more = [*([confusion_section(evaluation)] if options.confusion else ()), *slice_sections(slices)]
+    sheet = evaluation_sheet(evaluation, OPTIONS.of, more)
+    shared.write_table_files(options, "evaluate", sheet)
+    statements = evaluation_methods(evaluation, by_model.encoder_name, by_model.judge_name)
+    measures.write_methods(options, "evaluate", statements)
+    print_sheet(sheet)
+    return DONE
+
+
+def compare() -> argparse.ArgumentParser:
+    arguments = command_parser(
+        "compare",
+        _compare,
+        "Compare SYSTEMs (submission files or ids of runs) against human labels: all measures with ranks,\n"
+        "Borda counts, agreement, accuracy differences, and the items on which they differ.",
+    )
+    arguments.add_argument(
+        "systems", nargs="+", metavar="SYSTEM", help="SUBMISSION.tsv, or the id of a run; two or more"
+    )
+    measures.add_gold(arguments)
+    file_option(arguments, "--json", "the comparison as JSON, with every difference")
+    shared.add_table_files(arguments)
+    number_option(arguments, "--differences", "number of differences to print (%(default)s)", default=10)
+    measures.add_slices(arguments)
+    measures.add_labels_of(arguments)
+    add_store(arguments)
+    measures.add_model_measures(arguments)
+    return arguments
+
+
+def _compare(options: argparse.Namespace) -> int:
+    measures.find_judge_model(options)
+    written = {"--json": options.json, **shared.table_targets(options)}
+    measures.check_measure_outputs(options, written, options.systems)
+    with interruptible() as cancel:
+        opened = [open_system(word, options.store, options.labels_of) for word in options.systems]
+        systems = told_apart(opened)
+        gold = measures.read_labels(options, options.gold, systems, cancel)
+        divisions = measures.divided(options, gold)
+        matched = [measures.kept(options, each) for each in match_all(systems, gold, options.partial)]
+        by_model = measures.model_measures(options, cancel)
+        for each in matched:
+            measures.say_what_was_left_out(each)
+        scores = [show_measure("explanations", by_model.scores(each)) for each in matched]
+    evaluations = [evaluated(each, known) for each, known in zip(matched, scores, strict=True)]
+    result = compared(evaluations)
+    slices = [measures.sliced(each, divisions) for each in matched]
+    wins = [_wins(matched, division) for division in divisions]
+    beside = rankings_beside(matched)
+    if options.json:
+        judge = by_model.judge_name
+        found = comparison_json(
+            result, evaluations, judge_name=judge, slices=slices, wins=wins, beside=beside
+        )
+        write_json(options.json, found)
+        print(f"Comparison: {options.json}\n")
+    for sentence in result.not_compared:
+        tell(printable(sentence))
+    for system in (each.system for each in matched if each.system.health.doubted):
+        print(printable(f"{system.name}:"))
+        print(indent(health_lines(system.health), "    "))
+    sections = [*comparison_sheet(result, matched).sections, *([beside.section] if beside else ())]
+    sections += _slice_sections(matched, slices, wins)
+    shared.write_table_files(options, "compare", Sheet(" against ".join(result.systems), sections))
+    print("\n\n".join(map(printed_section, sections)))
+    _print_differences(result, options.differences)
+    return DONE
+
+
+def _wins(matched: Sequence[Matched], division: Slicing) -> dict[str, SlicedWeightedScoring]:
+    """The weighted decisions on each slice, for the systems that can be decided."""
+    found = {one.system.name: weigh_by_default(one, division) for one in matched}
+    return {name: weighed for name, weighed in found.items() if weighed is not None}
+
+
+def _slice_sections(
+    matched: Sequence[Matched],
+    slices: Sequence[Sequence[SlicedMeasures]],
+    wins: Sequence[dict[str, SlicedWeightedScoring]],
+) -> list[Section]:
+    """Accuracies and win rates for each division; `slices` are those of each system."""
+    parts: list[Part] = []
+    for of_each, weighed in zip(zip(*slices, strict=True), wins, strict=True):
+        parts.append(compared_slice_table(matched, of_each))
+        if sentences := compared_slices_in_words(matched, of_each):
+            parts.append(Sentences(sentences))
+        if weighed:
+            parts.append(compared_win_table(of_each[0], weighed))
+    return measures.slices_section(parts)
+
+
+def _print_differences(result: Comparison, most: int) -> None:
+    found = result.differences
+    print(f"\n{counted(len(found), 'label differs', 'labels differ')} between the systems.")
+    if not found or most < 1:
+        return
+    rows = [
+        [
+            *(difference.item_id, difference.criterion, difference.human.value),
+            *(label.value if label else UNSCORED for label in difference.labels),
+        ]
+        for difference in found[:most]
+    ]
+    print(table(["item", "criterion", "human", *result.systems], rows))
+    if len(found) > most:
+        print(f"and {len(found) - most:,} more; --json writes all of them.")
+
+
+def report() -> argparse.ArgumentParser:
+    arguments = command_parser(
+        "report",
+        _report,
+        "Write one HTML file that scores RUN against human labels: tables, figures, the largest\n"
+        "disagreements, and how the run was made. It needs no network and contains no script. RUN may also\n"
+        "be a submission file; then probabilities, model and settings are not known.",
+    )
+    arguments.add_argument("run", metavar="RUN", help="the id of a run, or SUBMISSION.tsv")
+    measures.add_gold(arguments)
+    file_option(arguments, "--out", "the report", metavar="FILE.html", required=True)
+    file_option(arguments, "--figures", "also write its figures, as PNG and SVG", metavar="DIR")
+    flag(arguments, "--curve", "include the learning curve of the calibration (takes some seconds)")
+    measures.add_weights(arguments)
+    measures.add_slices(arguments)
+    measures.add_labels_of(arguments)
+    add_store(arguments)
+    measures.add_model_measures(arguments)
+    return arguments
+
+
+def _report(options: argparse.Namespace) -> int:
+    # Only reports wait for matplotlib.
+    from engine.report.html_report import DEFAULT_WEIGHTS, REPORT_FIGURES, gather, report_html  # noqa: PLC0415
+
+    shared.check_suffix("--out", options.out, "a report is HTML", ".html", ".htm")
+    measures.find_judge_model(options)
+    measures.check_measure_outputs(options, {"--out": options.out}, [options.run])
+    with interruptible() as cancel:
+        system = open_system(options.run, options.store, options.labels_of)
+        gold = measures.read_labels(options, options.gold, [system], cancel)
+        divisions = measures.divided(options, gold)
+        matched = measures.kept(options, match(system, gold, options.partial))
+        _, weighted_scoring = measures.weighing_of(options).of_system(matched.system, matched)
+        targets = _figure_targets(options.figures, REPORT_FIGURES) if options.figures else {}
+        written = {"--out": options.out} | {f"--figures {path.name}": path for path in targets}
+        measures.check_measure_outputs(options, written, [options.run])
+        by_model = measures.model_measures(options, cancel)
+        measures.say_what_was_left_out(matched)
+        curve = show_measure("learning", run_curve(matched, cancel)) if options.curve else None
+        scores = show_measure("explanations", by_model.scores(matched))
+    chosen = not (options.weights is None and options.tie_threshold is None and options.rubric is None)
+    source = "as given to the command" if chosen else DEFAULT_WEIGHTS
+    slices = measures.sliced(matched, divisions)
+    made = gather(evaluated(matched, scores), weighted_scoring, source, slices, curve)
+    drawn = {name: figure.as_bytes("svg") for name, figure in made.figures.items()}
+    write_whole(options.out, report_html(made, drawn).encode("utf-8"))
+    print(f"Report: {options.out}")
+    for path, (name, form) in targets.items():
+        if name in drawn:
+            write_whole(path, drawn[name] if form == "svg" else made.figures[name].as_bytes(form))
+    if options.figures:
+        print(f"Figures: {options.figures}")
+    return DONE
+
+
+def _figure_targets(folder: Path, names: Sequence[str]) -> dict[Path, tuple[str, str]]:
+    """The path of each figure in each format; the folder is made if it is missing."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SetupError(
+            f"--figures {shown(folder)}: the folder cannot be made: {reason_of(error)}.",
+            "Name another folder.",
+        ) from error
+    return {folder / f"{name}.{form}": (name, form) for name in names for form in _FORMS}

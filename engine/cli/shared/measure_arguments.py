@@ -1,0 +1,309 @@
+"""What the commands that measure take, and what it becomes: human labels, models, weights, slices, files."""
+
+import argparse
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from engine.annotations.records import LabelSourceKind
+from engine.calibration.run_calibration import Wishes
+from engine.cli.shared.arguments import (
+    MODEL_WORDS,
+    add_columns,
+    add_rubric,
+    columns_of,
+    model_file,
+    read_dataset,
+    rubric_of,
+)
+from engine.cli.shared.console import (
+    file_option,
+    flag,
+    number_option,
+    printable,
+    repeated_option,
+    tell,
+    text_option,
+)
+from engine.cli.shared.progress import heard
+from engine.cli.shared.setting_arguments import add_settings
+from engine.core import VERSION
+from engine.core.errors import SetupError
+from engine.core.events import CancelToken
+from engine.core.formatting import SLICES_NOTE
+from engine.core.items import Method
+from engine.core.tables import Part, Section
+from engine.data.dataset import Dataset
+from engine.data.slices import Noted, Slicing, is_by_annotators, select, slicing
+from engine.metrics.matching import Matched, System, open_system
+from engine.metrics.slices import SlicedMeasures, measure_slices
+from engine.operations import opening
+from engine.operations.measuring import GivenWeights, ModelMeasures, Weighing
+from engine.ranking.weighted_scoring import SlicedWeightedScoring
+from engine.report.methods import Statement, bibliography, methods_latex, methods_text
+from engine.results.run_dataset import noted_of_items
+from engine.store.opening import has_store
+from engine.store.run_store import RunStore
+from engine.system import files
+
+
+def add_gold(arguments: argparse.ArgumentParser, required: bool = True) -> None:
+    """--gold and --partial, with the columns and criteria by which the labels are read."""
+    file_option(arguments, "--gold", "the dataset with human labels", metavar="DATASET", required=required)
+    flag(arguments, "--partial", "use the items that both have, and print how many")
+    add_rubric(arguments, "the criteria of submissions and labels; a run has its own")
+    add_columns(arguments, "human labels")
+
+
+def read_labels(
+    options: argparse.Namespace, path: Path, systems: Iterable[System], cancel: CancelToken | None = None
+) -> Dataset:
+    """The dataset with human labels, read by the options; without them a run's own file as the run read it.
+
+    The labels are on the criteria of --rubric, of the runs, and of the submissions.
+    """
+    systems = list(systems)
+    rubric = opening.label_rubric(rubric_of(options), systems)
+    if columns_of(options, rubric) is not None:
+        return read_dataset(options, path, cancel, rubric)
+    dataset, notes = opening.read_labels(path, systems, rubric, cancel)
+    for note in notes:
+        tell(printable(note))
+    return dataset
+
+
+def say_what_was_left_out(matched: Matched) -> None:
+    """Print which ids only one side has, and other caveats."""
+    for sentence in opening.left_out_in_words(matched):
+        tell(printable(sentence))
+    if matched.system.overrides:
+        tell("To measure the judge only: --labels-of judge.")
+
+
+def judged_by_run(options: argparse.Namespace, cancel: CancelToken) -> tuple[System, Dataset]:
+    """The run by its judge only, for measures of raw predictions, and the labels of --gold."""
+    system = open_system(options.run, options.store, labels_of=LabelSourceKind.JUDGE)
+    return system, read_labels(options, options.gold, [system], cancel)
+
+
+def add_calibration_wishes(arguments: argparse.ArgumentParser) -> None:
+    """--places-matter and --lengths: features of a calibration."""
+    flag(
+        arguments,
+        "--places-matter",
+        "fit A and B separately: for data where the position has a meaning, for example if A is always"
+        " the new model's response. By default both are treated alike, and no label depends on the position",
+    )
+    flag(
+        arguments,
+        "--lengths",
+        "use the lengths of the responses as a feature (annotators may prefer longer ones): such labels"
+        " depend less on the content",
+    )
+
+
+def wishes_of(options: argparse.Namespace) -> Wishes:
+    return Wishes(options.places_matter, options.lengths)
+
+
+def add_labels_of(arguments: argparse.ArgumentParser) -> None:
+    """--labels-of, and --judge-only for one of its values."""
+    arguments.add_argument(
+        "--labels-of",
+        metavar="WHOSE",
+        default=LabelSourceKind.LAST.option,
+        help="the labels of a run that are used: effective (adjudicated labels, else the latest of the"
+        " annotators, else the judge's), adjudicated, majority, judge (only the judge's), or an"
+        " annotator's name",
+    )
+    arguments.add_argument(
+        "--judge-only",
+        action="store_const",
+        dest="labels_of",
+        const=LabelSourceKind.JUDGE.option,
+        help="the same as --labels-of judge",
+    )
+
+
+def add_model_measures(arguments: argparse.ArgumentParser) -> None:
+    """--encoder, --judge-model and --threads."""
+    group = arguments.add_argument_group("measures that need a model")
+    file_option(group, "--encoder", "a RoBERTa or BERT, for BERTScore", metavar="FILE.gguf")
+    text_option(group, "--judge-model", "MODEL", f"judges whether explanations agree: {MODEL_WORDS}")
+    add_settings(group, "threads")
+
+
+def find_judge_model(options: argparse.Namespace) -> None:
+    """Replace --judge-model by the file that it names. SetupError if there is none."""
+    if options.judge_model:
+        options.judge_model = model_file(options.judge_model)
+
+
+def model_measures(options: argparse.Namespace, cancel: CancelToken) -> ModelMeasures:
+    """The measures that --encoder and --judge-model request, whose files are checked."""
+    given = options.store, options.encoder, options.judge_model, options.threads
+    return heard(ModelMeasures.of(*given, cancel))
+
+
+def add_weights(arguments: argparse.ArgumentParser) -> None:
+    """--weights, --tie-threshold and --grades."""
+    text_option(
+        arguments,
+        "--weights",
+        "NAME=W,...",
+        "quality=0.6,relevance=0.4, or a FILE.json written by weighted-score --fit-weights --json"
+        " (default: those of the rubric)",
+    )
+    number_option(
+        arguments,
+        "--tie-threshold",
+        "differences up to T are ties (default: that of the rubric)",
+        metavar="T",
+        kind=float,
+    )
+    flag(
+        arguments,
+        "--grades",
+        f"use the grades of the model as scores (a run with the method {Method.POINTWISE_GRADE.option})",
+    )
+
+
+def weighing_of(options: argparse.Namespace) -> Weighing:
+    """How items are decided. SetupError for weights that cannot be read."""
+    text, given = options.weights, None
+    if text is not None and text.lower().endswith(".json"):
+        again = "Write it again: weighted-score SYSTEM --gold DATASET --fit-weights --json FILE.json"
+        given = GivenWeights.of_file(Path(text), again)
+    elif text is not None:
+        given = GivenWeights(parse_weights(text))
+    return Weighing(rubric_of(options), given, options.tie_threshold, options.grades)
+
+
+def parse_weights(text: str) -> dict[str, float]:
+    """`quality=0.6,relevance=0.4` as a dict. SetupError for anything else."""
+    weights: dict[str, float] = {}
+    for part in text.split(","):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        try:
+            weight = float(value)
+        except ValueError:
+            equals = ""
+        if not name or not equals or name in weights:
+            raise SetupError(
+                f"--weights: cannot read {part!r}.",
+                "Write each criterion once, as NAME=NUMBER, with commas between: quality=0.6,relevance=0.4",
+            )
+        weights[name] = weight
+    return weights
+
+
+def add_slices(arguments: argparse.ArgumentParser) -> None:
+    """--by and --slice."""
+    group = arguments.add_argument_group("slices of the items")
+    repeated_option(
+        group,
+        "--by",
+        "WHAT",
+        "add a table with a row for each slice: a COLUMN of the dataset, length (of both responses),"
+        " instruction (its length), longer (which response), script, label (label:CRITERION), tag, or"
+        " random-sample; column:NAME for a column with one of these names; may be repeated",
+    )
+    repeated_option(
+        group,
+        "--slice",
+        "WHAT=VALUE",
+        "use only this slice: COLUMN=value, length=short, longer=A, random-sample=labelled; if repeated,"
+        " only items that are in all of them",
+    )
+
+
+def divided(options: argparse.Namespace, gold: Dataset) -> list[Slicing]:
+    """The divisions that --by requests. SetupError, before long work, if one or a --slice does not exist."""
+    noted = _noted(options, gold)
+    for request in options.slice:
+        select(gold, request, noted)
+    return [slicing(gold, by, noted) for by in dict.fromkeys(options.by)]
+
+
+def _noted(options: argparse.Namespace, dataset: Dataset) -> Noted:
+    """What the run store knows of the items, if the options divide by it."""
+    if not any(map(is_by_annotators, (*options.by, *options.slice))) or not has_store(options.store):
+        return Noted()
+    with RunStore(options.store) as store:
+        return noted_of_items(store, dataset)
+
+
+def kept(options: argparse.Namespace, matched: Matched) -> Matched:
+    """The items of all slices that --slice names; all items without it."""
+    if not options.slice:
+        return matched
+    noted = _noted(options, matched.dataset)
+    chosen = [select(matched.dataset, request, noted) for request in options.slice]
+    ids = frozenset.intersection(*(part.known for _, part in chosen))
+    names = " and ".join(division.in_words(part) for division, part in chosen)
+    return matched.only(ids, names, *(part.caveat for _, part in chosen))
+
+
+def sliced(matched: Matched, divisions: Sequence[Slicing]) -> list[SlicedMeasures]:
+    return [measure_slices(matched, division) for division in divisions]
+
+
+def slices_json(found: Sequence[SlicedMeasures | SlicedWeightedScoring]) -> dict[str, Any]:
+    """The slices for a JSON file; nothing if nothing was divided."""
+    return {"slices": [measured.as_json() for measured in found]} if found else {}
+
+
+def slices_section(parts: Sequence[Part]) -> list[Section]:
+    """Tables of slices, their caveats and their note; empty if there are none."""
+    return [Section("slices", "", parts, SLICES_NOTE)] if parts else []
+
+
+def check_measure_outputs(
+    options: argparse.Namespace, written: Mapping[str, Path | None], systems: Sequence[str]
+) -> None:
+    """Check before long work that the outputs can be written, and overwrite no input."""
+    given = {
+        "dataset": options.gold,
+        "encoder": getattr(options, "encoder", None),
+        "judge model": getattr(options, "judge_model", None),
+    }
+    read = {"run store": options.store, **{what: path for what, path in given.items() if path}}
+    read |= {f"file {word}": Path(word) for word in systems if not word.isdecimal()}
+    read |= opening.files_of_runs(options.store, [int(word) for word in systems if word.isdecimal()])
+    files.check_targets(written, read)
+
+
+def add_methods(arguments: argparse.ArgumentParser) -> None:
+    """--methods-text and --bib."""
+    file_option(arguments, "--methods-text", "a paragraph on the methods for a paper, with references")
+    file_option(
+        arguments,
+        "--bib",
+        "with --methods-text: its references as BibTeX; the paragraph is then LaTeX",
+        metavar="FILE.bib",
+    )
+
+
+def methods_targets(options: argparse.Namespace) -> Mapping[str, Path | None]:
+    """The files to write, to be checked before long work. SetupError for --bib alone."""
+    if options.bib and not options.methods_text:
+        raise SetupError(
+            "--bib writes the references of a methods paragraph, and none is requested.",
+            "Also name a file for the paragraph: --methods-text FILE.tex",
+        )
+    return {"--methods-text": options.methods_text, "--bib": options.bib}
+
+
+def write_methods(options: argparse.Namespace, command: str, statements: Sequence[Statement]) -> None:
+    """Write the requested files, and print their paths."""
+    if not options.methods_text:
+        return
+    made_by = f"Made by Tiebreak {VERSION}, command {command}"
+    text = methods_latex(statements, made_by) if options.bib else methods_text(statements)
+    files.write_whole(options.methods_text, text.encode("utf-8"))
+    print(f"Methods: {options.methods_text}\n")
+    if options.bib:
+        works = chain.from_iterable(each.works for each in statements)
+        files.write_whole(options.bib, bibliography(works).encode("utf-8"))
+        print(f"References: {options.bib}\n")

@@ -1,0 +1,162 @@
+"""Work on the terminal: its notes, progress bars on stderr, and what the user should know of a run."""
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+from tqdm import tqdm
+
+from engine.cli.shared.console import DONE, INCOMPLETE, printable, printed_section, raw_stderr, tell
+from engine.cli.shared.hints import OPTIONS
+from engine.core.events import CancelToken, FilesRead, MeasureProgress, Note, Preparing, RunEvent, followed
+from engine.core.formatting import counted
+from engine.core.health import Health
+from engine.core.tables import Section
+from engine.operations.progress_bar import MAY_SLEEP, RunProgressBar, new_bar
+from engine.results.completeness import IncompleteKind, gaps, incomplete
+from engine.results.run_results import RunResults
+from engine.store.run_store import RunStore
+from engine.system.computer import Awake, KeepAwake, available_memory, can_stay_awake
+
+if TYPE_CHECKING:
+    from engine.judging.forecast import Forecast
+    from engine.operations.judge import ReadyRun
+
+_MEASURE_BAR = "{n_fmt}/{total_fmt} |{bar:24}| {elapsed} elapsed, {remaining} left"
+Result = TypeVar("Result")
+
+
+def tell_note(event: object) -> None:
+    """Report what an event says that the user should know; nothing of other events."""
+    if isinstance(event, Note):
+        tell(OPTIONS.of(event.said))
+    elif isinstance(event, FilesRead):
+        if event.model_notice:
+            tell(f"{printable(event.model)}: {printable(event.model_notice)}")
+        for notice in event.notices:
+            tell(OPTIONS.of(notice))
+
+
+def heard(work: Generator[Any, None, Result]) -> Result:
+    """Do work to its end, and report its notes; what it returns."""
+    return followed(work, tell_note)
+
+
+def health_lines(health: Health) -> str:
+    """Whether a judge judged, with each symptom and what to do, for a terminal."""
+    return "\n".join(map(printable, health.sentences(OPTIONS.of)))
+
+
+def show_measure(title: str, measure: Generator[Any, None, Result]) -> Result:
+    """Run a long measure to its end with its notes, and a progress bar on stderr; its result. A measure of
+    several parts names each as it begins.
+    """
+    bar: tqdm[NoReturn] | None = None
+
+    def show(event: object) -> None:
+        nonlocal bar, title
+        if isinstance(event, MeasureProgress):
+            if bar is None:
+                bar = new_bar(raw_stderr(), event.total, event.done, f"{title}: {_MEASURE_BAR}")
+            bar.update(event.done - bar.n)
+            return
+        if bar is not None:
+            bar.update(0)  # the elapsed time is refreshed
+        if isinstance(event, Preparing):
+            title = event.what
+            if bar is not None:
+                bar.close()
+                bar = None
+        if bar is not None and isinstance(event, Note):
+            bar.clear()  # else the note would stand behind it
+        tell_note(event)
+
+    try:
+        return followed(measure, show)
+    finally:
+        if bar is not None:
+            bar.close()
+
+
+class ShownRun(RunProgressBar):
+    """The progress of one run in a terminal."""
+
+    def __init__(self) -> None:
+        super().__init__(raw_stderr, tell, OPTIONS.of)
+
+    def to_its_end(self, work: Generator[RunEvent, None, Result], keep_awake: KeepAwake) -> Result:
+        """Show progress, and keep the computer awake, until the run ends; what the work returns."""
+        if keep_awake is KeepAwake.YES and not can_stay_awake():
+            tell(MAY_SLEEP)
+        with self, Awake(keep_awake) as awake:
+
+            def show(event: RunEvent) -> None:
+                awake.refresh()
+                self.show(event)
+
+            return followed(work, show)
+
+
+def show_forecast(
+    ready: "ReadyRun", part: str, store: Path, cancel: CancelToken, *, here: bool = True
+) -> "Forecast":
+    """Compute and print what a run takes, with its time if this computer judges; no judgment is stored.
+
+    `part`: what it judges, in words.
+    """
+    # Only commands that judge wait for llama.cpp.
+    from engine.operations.judge import forecast_of, timed  # noqa: PLC0415
+
+    found = show_measure("Counting", forecast_of(ready, store, cancel))
+    facts = ready.facts(found, available_memory() if here else None)
+    print(f"\n{printed_section(Section('plan', f'{ready.plan.model.name} on {part}', [facts]))}")
+    if here:
+        found = heard(timed(ready, found, cancel))
+    if here or found.complete:
+        print(f"\nTime: {found.time_in_words}.")
+    return found
+
+
+def print_exports(results: RunResults, submission: Path | None, judgments: Path | None) -> None:
+    """Print the paths of a run's submission and of its JSON, as far as they were written."""
+    if submission:
+        identity = results.run.identity
+        parts = [identity.dataset_in_words] if identity.items_are else []
+        parts += [results.run.sample_in_words] if results.run.is_sample else []
+        what = f" ({printable('; '.join(parts))})" if parts else ""
+        print(f"Submission: {submission}{what}")
+    if judgments:
+        print(f"Judgments: {judgments}")
+
+
+_WITH_STALE = "runs export {run} --with-stale"
+_NEXT_STEPS = {
+    IncompleteKind.OVERRIDDEN: " To export without them: runs export --labels-of judge",
+    IncompleteKind.UNSCORED: " See: runs show {run}",
+    IncompleteKind.STALE: f" To regenerate them: runs rewrite {{run}}; to include them: {_WITH_STALE}",
+}
+_NOBODY_WRITES = f" To include them: {_WITH_STALE}"  # if no model judged the run here
+
+
+def warn_of_gaps(results: RunResults, partly: bool = False) -> int:
+    """Report the gaps of a run, and its human overrides; the exit code for the gaps.
+
+    `partly`: not all of its items were requested.
+    """
+    run = results.run
+    if results.left and not partly:
+        tell(printable(incomplete(results, run.title)))
+    for gap in gaps(results):
+        next_step = _NEXT_STEPS.get(gap.kind, "")
+        if gap.kind is IncompleteKind.STALE and not run.by_a_model:
+            next_step = _NOBODY_WRITES
+        tell(f"{printable(gap.sentence)}{next_step.format(run=run.id)}")
+    is_whole = partly or not results.left
+    return DONE if is_whole and not results.answered.unscored else INCOMPLETE
+
+
+def tell_waiting(store: RunStore) -> None:
+    """Report annotations that are not in the store yet."""
+    if waiting := store.waiting_words():
+        what = counted(waiting, "annotation is", "annotations are")
+        tell(f"{what} in the write-ahead log until the run store can be written; what follows is without.")

@@ -1,0 +1,423 @@
+"""Sheets: what is shown of something, as a record before it is a text, a page or widgets; and their tables.
+
+Each column of a table knows of what kind its values are, how these are written and what they mean. A section
+is made once; the terminal, the HTML page and the window each have one renderer. LaTeX has the tables, with
+what was said next to them as comments; Markdown has all of a sheet but its pictures.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from itertools import chain
+from typing import Any, cast
+
+from engine.core.errors import EngineBug
+from engine.core.formatting import interval, number, percent, visible, yes_or_no
+
+
+class Kind(StrEnum):
+    NAME = "name"  # words of ours, such as the name of a criterion or a measure
+    TEXT = "text"  # any other text, also of files and users
+    FLAG = "flag"  # true or false
+    COUNT = "count"  # a whole number
+    SHARE = "share"  # 0 to 1
+    NUMBER = "number"  # with the decimals of its column
+    SHORTEST = "shortest"  # a number with the digits that it needs
+    INTERVAL = "interval"  # its two ends
+    SHARE_INTERVAL = "interval of shares"  # its two ends, 0 to 1
+    PAIR = "pair"  # two whole numbers
+    RANKED = "ranked"  # a Ranked
+    PARTIAL = "partial"  # a Partial
+    PART = "part"  # a PartOf
+    ESTIMATE = "estimate"  # an Estimate
+    FACT = "fact"  # a Fact: each row has a kind of its own
+
+    @property
+    def is_number(self) -> bool:
+        """Whether its values are numbers: these sort by size, and a window lines them up at the right."""
+        return self not in _WORDS
+
+
+_WORDS = {Kind.NAME, Kind.TEXT, Kind.FLAG}
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A measure, its rank, 1 the best, and its 95 % interval, in its unit; neither where none is given."""
+
+    value: float | None
+    rank: float | None = None
+    ends: tuple[float, float] | None = None
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return number(None)
+        ends = f" ({interval(self.ends)})" if self.ends else ""
+        rank = "" if self.rank is None else f" [{self.rank:g}]"
+        return f"{number(self.value)}{ends}{rank}"
+
+
+@dataclass(frozen=True)
+class Partial:
+    """A measure, how many items it omits, and its 95 % interval, in its unit, where there is one."""
+
+    value: float | None
+    left_out: int = 0
+    ends: tuple[float, float] | None = None
+
+    def __str__(self) -> str:
+        shown = str(Ranked(self.value, ends=self.ends))
+        return f"{shown} ({self.left_out:,} omitted)" if self.left_out else shown
+
+
+@dataclass(frozen=True)
+class PartOf:
+    """So many, of how many there are; None where nobody knows that."""
+
+    value: int
+    whole: int | None
+
+    def __str__(self) -> str:
+        return f"{self.value:,}" if self.whole is None else f"{self.value:,} of {self.whole:,}"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A share (0 to 1) or a difference of shares (-1 to 1), and its 95 % interval where there is one."""
+
+    value: float
+    ends: tuple[float, float] | None = None
+
+    def __str__(self) -> str:
+        shown = number(100 * self.value, 1)
+        return shown if self.ends is None else f"{shown} ({interval(self.ends, 100)})"
+
+    def turned(self) -> "Estimate":
+        """Of a share, that of the other side."""
+        ends = None if self.ends is None else (1 - self.ends[1], 1 - self.ends[0])
+        return Estimate(1 - self.value, ends)
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A value with its kind, where a column lists facts of several kinds."""
+
+    kind: Kind
+    value: "Value"
+
+    def __str__(self) -> str:
+        return value_text(self.value, self.kind)
+
+
+Value = str | float | tuple[float, float] | Ranked | Partial | PartOf | Estimate | Fact | None
+"""None where it is not known; the empty text where nothing belongs, in a column of any kind."""
+
+_WRITTEN: Mapping[Kind, Callable[[Any], str]] = {
+    Kind.FLAG: yes_or_no,
+    Kind.COUNT: "{:,}".format,
+    Kind.SHARE: percent,
+    Kind.SHORTEST: "{:g}".format,
+    Kind.INTERVAL: interval,
+    Kind.SHARE_INTERVAL: lambda ends: interval(ends, 100),
+    Kind.PAIR: lambda numbers: "{}/{}".format(*numbers),
+}
+
+
+def value_text(value: Value, kind: Kind, digits: int = 2, least: float | None = None) -> str:
+    """A value as users read it, a dash for None; `digits` and `least` as `number` takes them."""
+    if value is None:
+        return "-"
+    if isinstance(value, str | Ranked | Partial | PartOf | Estimate | Fact):
+        return str(value)
+    if kind is Kind.NUMBER:
+        return number(cast(float, value), digits, least)
+    return _WRITTEN[kind](value)
+
+
+@dataclass(frozen=True)
+class Column:
+    """What stands in a column of a table.
+
+    `key` names it among the columns of its table, `title` is its header, `meaning` says in a sentence what it
+    holds. `digits`: decimals of a NUMBER. `least`: a NUMBER below it is shown as less than it. `instead`:
+    texts that are shown for some values in place of these. `foreign`: its title is a name that the user gave.
+    `shaded`: its estimates are shares about one half; a window colours its cells by them, and leaves their
+    intervals to tool tips.
+    """
+
+    key: str
+    title: str
+    kind: Kind
+    meaning: str
+    digits: int = 2
+    least: float | None = None
+    instead: Mapping[Value, str] = field(default_factory=dict)
+    foreign: bool = False
+    shaded: bool = False
+
+    def text(self, value: Value) -> str:
+        if value in self.instead:
+            return self.instead[value]
+        return value_text(value, self.kind, self.digits, self.least)
+
+    def sort_key(self, value: Value) -> float | str:
+        """By what a value of this column is sorted: what is not known, or not there, comes before all."""
+        return _size(value) if self.kind.is_number else "" if value is None else self.text(value)
+
+
+def _size(value: Value) -> float:
+    """A value as one number: the low end of an interval, the first of a pair."""
+    if isinstance(value, Ranked | Partial | PartOf | Estimate | Fact):
+        return _size(value.value)
+    if isinstance(value, tuple):
+        return value[0]
+    return -math.inf if value is None or isinstance(value, str) else value
+
+
+Row = Sequence[Value]
+
+
+@dataclass(frozen=True)
+class ItemsBehind:
+    """Items that a row of a table reports, for who wants to see them: their ids, on one criterion or, for
+    None, on all; what they have in common, in words.
+    """
+
+    ids: frozenset[str]
+    criterion: str | None
+    words: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns, and rows of a value for each of them; the first column names the row.
+
+    `best`: row and column, from 0, of the cells that stand out. `behind`: of each row what it reports; empty
+    where no row does. `behind_cells`: of some cells, by row and column, what they alone tell of. Raises
+    EngineBug where a row is longer or shorter than the columns, or two columns have one key.
+    """
+
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    best: frozenset[tuple[int, int]] = frozenset()
+    behind: Sequence[ItemsBehind] = ()
+    behind_cells: Mapping[tuple[int, int], ItemsBehind] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        keys = [column.key for column in self.columns]
+        if len(set(keys)) < len(keys):
+            raise EngineBug(f"two columns of a table have one key: {keys}")
+        if any(len(row) != len(keys) for row in self.rows):
+            raise EngineBug(f"a row of a table does not have {len(keys)} values, as its columns: {keys}")
+
+    @property
+    def titles(self) -> list[str]:
+        return [column.title for column in self.columns]
+
+    def texts(self) -> list[list[str]]:
+        return [
+            [column.text(value) for column, value in zip(self.columns, row, strict=True)] for row in self.rows
+        ]
+
+    def with_tabs(self) -> str:
+        """Header and values, a line for each row, with tabs between them."""
+        return "\n".join("\t".join(row) for row in (self.titles, *self.texts()))
+
+
+class Tone(StrEnum):
+    PLAIN = "plain"
+    CAVEAT = "caveat"  # a reader must not miss them
+
+
+@dataclass(frozen=True)
+class Sentences:
+    texts: Sequence[str]
+    tone: Tone = Tone.PLAIN
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names and values, a pair on a line of its own."""
+
+    pairs: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Where the figure of a name belongs, for a page that has it; `note`: how it is read."""
+
+    name: str
+    note: str = ""
+
+
+Part = Facts | Table | Sentences | Picture
+
+
+@dataclass(frozen=True)
+class Section:
+    """Parts under a title.
+
+    `key`: its name among the sections of a sheet. `note`: what its parts show. `help`: its words that the
+    window's help explains, by their headings there. `spelt_out`: whether a page, which has no tool tips, says
+    what the columns of its tables mean.
+    """
+
+    key: str
+    title: str
+    parts: Sequence[Part]
+    note: str = ""
+    help: Sequence[str] = ()
+    spelt_out: bool = False
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Sections in the order in which they are read."""
+
+    title: str
+    sections: Sequence[Section]
+
+    def with_section(self, section: Section) -> "Sheet":
+        by_key = {each.key: each for each in self.sections}
+        return replace(self, sections=tuple({**by_key, section.key: section}.values()))
+
+    def without(self, key: str) -> "Sheet":
+        return replace(self, sections=tuple(each for each in self.sections if each.key != key))
+
+
+_MEANT_BY_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "`": r"\textasciigrave{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+}
+_LATEX = re.compile("|".join(map(re.escape, _MEANT_BY_LATEX)))
+_LIGATURE = re.compile(r"([-',])(?=\1)")
+_MINUS = re.compile(r"(?<!\w)-(?=[\d.])")
+_MARKDOWN = re.compile(r"[\\`*_{}\[\]<>|~&#$]")
+_OF_WHAT = re.compile(" against |[,:]")  # what ends the name of what a sheet is about
+_BEGINS_A_LIST = re.compile(r"^(\d*)([-+.)])")
+
+
+def sheet_latex(sheet: Sheet, made_by: str) -> str:
+    r"""All tables of a sheet, each by itself, for \input; their captions say what they show, and of what.
+
+    `made_by`: with what, in a comment at the beginning.
+    """
+    blocks = ["\n".join(map(_comment, (made_by, sheet.title, _NEEDS)))]
+    labels: Counter[str] = Counter()
+    for section in sheet.sections:
+        said = [_comment(text) for text in chain.from_iterable(map(_said, section.parts))]
+        blocks += ["\n".join(said)] if said else []
+        caption = f"{', '.join(filter(None, (section.title, sheet.title)))}. {section.note}"
+        for table in (part for part in section.parts if isinstance(part, Table)):
+            label = latex_label(_OF_WHAT.split(sheet.title)[0], section.key)
+            while labels[label]:
+                labels[label] += 1
+                label = f"{label}-{labels[label]}"
+            labels[label] += 1
+            blocks.append(latex_table(table, caption, label))
+    return "\n\n".join(blocks) + "\n"
+
+
+_NEEDS = r"Needs \usepackage{booktabs}; for names in other scripts than Latin XeLaTeX or LuaLaTeX."
+
+
+def latex_label(*texts: str) -> str:
+    """What a table may be called in LaTeX, out of the letters and digits of some texts: `run-2-labels`."""
+    return "-".join(filter(None, (re.sub("[^a-z0-9]+", "-", each.lower()).strip("-") for each in texts)))
+
+
+def latex_table(table: Table, caption: str, label: str) -> str:
+    r"""A table in LaTeX, with the rules of booktabs, a caption, and the name `tab:label`."""
+    columns = "".join("r" if column.kind.is_number else "l" for column in table.columns)
+    rows = [_latex_row(map(escaped, table.titles)), r"\midrule"]
+    rows += [_latex_row(cells) for cells in _cells(table, escaped, r"\textbf{%s}", _number)]
+    return "\n".join(
+        (
+            *(r"\begin{table}", r"\centering", rf"\caption{{{escaped(caption)}}}", rf"\label{{tab:{label}}}"),
+            *(rf"\begin{{tabular}}{{{columns}}}", r"\toprule"),
+            *rows,
+            *(r"\bottomrule", r"\end{tabular}", r"\end{table}"),
+        )
+    )
+
+
+def escaped(text: str) -> str:
+    r"""A text that LaTeX shows as it is, on one line: `R\&D`. Hidden characters are written out."""
+    plain = " ".join(visible(text).split())
+    shown = _LIGATURE.sub(r"\1{}", _LATEX.sub(lambda found: _MEANT_BY_LATEX[found[0]], plain))
+    # A bracket at the beginning of a row is taken for an option of the row before it.
+    return f"{{{shown}}}" if shown.startswith(("[", "*")) else shown
+
+
+def sheet_markdown(sheet: Sheet, made_by: str) -> str:
+    """All of a sheet but its pictures; `made_by`: with what, in a comment at the beginning."""
+    comment = " ".join(visible(made_by).split()).replace("--", "- -")  # which would end it
+    blocks = [f"<!-- {comment} -->", f"# {_markdown(sheet.title)}"]
+    for section in sheet.sections:
+        blocks += [f"## {_markdown(section.title)}"] if section.title else []
+        for part in section.parts:
+            said = [f"- {_BEGINS_A_LIST.sub(_no_list, _markdown(text))}" for text in _said(part)]
+            blocks += ["\n".join(said)] if said else []
+            blocks += [markdown_table(part)] if isinstance(part, Table) else []
+        blocks += [_markdown(section.note)] if section.note else []
+    return "\n\n".join(blocks) + "\n"
+
+
+def markdown_table(table: Table) -> str:
+    """A table in Markdown, as GitHub and pandoc read it: a line for each row."""
+    sides = ["---:" if column.kind.is_number else ":---" for column in table.columns]
+    rows = [map(_markdown, table.titles), sides, *_cells(table, _markdown, "**%s**")]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
+
+
+def _cells(
+    table: Table, written: Callable[[str], str], bold: str, number: Callable[[str], str] = str
+) -> Iterator[Sequence[str]]:
+    """The texts of each row; `number`: what is made of one of a number, once it is written."""
+    for row, texts in enumerate(table.texts()):
+        shown = [
+            number(written(text)) if column.kind.is_number else written(text)
+            for column, text in zip(table.columns, texts, strict=True)
+        ]
+        best = {place for at, place in table.best if at == row}
+        yield [bold % cell if place in best and cell else cell for place, cell in enumerate(shown)]
+
+
+def _number(written: str) -> str:
+    """A number in LaTeX: a minus instead of a hyphen, a dash for what is not known."""
+    return "--" if written == "-" else _MINUS.sub("$-$", written)
+
+
+def _latex_row(cells: Iterator[str] | Sequence[str]) -> str:
+    return rf"{' & '.join(cells)} \\"
+
+
+def _comment(text: str) -> str:
+    return f"% {' '.join(visible(text).split())}"
+
+
+def _said(part: Part) -> Iterator[str]:
+    """What a part says in sentences or as facts; nothing of a table and of a picture."""
+    if isinstance(part, Sentences):
+        yield from part.texts
+    elif isinstance(part, Facts):
+        yield from (f"{name}: {value}" for name, value in part.pairs)
+
+
+def _markdown(text: str) -> str:
+    """A text that Markdown shows as it is, on one line of the file."""
+    shown = _MARKDOWN.sub(lambda found: f"\\{found[0]}", visible(text).strip())
+    return shown.replace("\t", " ").replace("\n", "<br>")
+
+
+def _no_list(found: re.Match[str]) -> str:
+    return f"{found[1]}\\{found[2]}"

@@ -1,0 +1,427 @@
+"""What a run will take, before it starts: tokens, items that do not fit, what is judged already, time."""
+
+import time
+from collections import Counter
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from engine.core.errors import Hint, Setting, SetupError
+from engine.core.events import CancelToken, MeasureProgress, followed
+from engine.core.formatting import duration
+from engine.core.items import Item, Method
+from engine.judging.plan import RunPlan, check_context, worked_alike
+from engine.judging.run import make_item_judge
+from engine.llama.speed import ModelSpeed
+from engine.models.opening import OpenModelFactory, open_template, remembered_speed
+from engine.prompt.tokens import PromptSizer, SizedItem
+from engine.results.calibration import judge_of_run
+from engine.results.second_order import LEAST_ITEMS, both_orders, orders_read
+from engine.settings.identity import Effort, StoredRun
+from engine.settings.rows import SMALLEST_CONTEXT, JudgeSettings, KvType
+from engine.store.opening import has_store
+from engine.store.run_store import RunStore
+
+_ITEMS_AT_ONCE = 50  # between two reports
+_TOLD_BY = 1000  # items of an earlier run, at most: more make it no surer
+# llama.cpp makes a context of whole steps of 256 tokens.
+_CONTEXT_STEP = 256
+_TIMED_ITEMS = 4  # of two, the explanations may be a quarter longer or shorter than usual
+_LONG = 120.0  # seconds after which fewer must do
+DEFAULT_TEXT = 50
+"""Tokens of an explanation, as a guess."""
+_LEAST_FITTED, _DEFAULT_RATIO, _MOST_RATIO = 20, 8.0, 60.0  # the default one: measured on two cores
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How fast a model judges.
+
+    `seconds_per_token`: of tokens that are read; one that is written takes `ratio` times as long.
+    `tokens_per_text`: written for one explanation or reasoning on average, 0 where none is written. `run_id`:
+    the run that it comes from, None where it was measured now, or of the model file alone: `of_file`.
+    """
+
+    seconds_per_token: float
+    tokens_per_text: float
+    ratio: float = 1.0
+    run_id: int | None = None
+    of_file: bool = False
+
+
+@dataclass(frozen=True)
+class SecondShare:
+    """The share (0 to 1) of items that are read in both orders; `run_id`: of the run that tells, None where
+    none does, and all are counted.
+    """
+
+    share: float = 1.0
+    run_id: int | None = None
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a run will take.
+
+    `tokens_to_read`, `tokens_to_write_at_most`: of the whole run, without the items that do not fit; an item
+    that will be shortened counts as if it filled the context. `too_long`: ids that do not fit, or that the
+    model may not be shown, and will be unscored. `shortened`: ids that do not fit and will be shortened; of
+    these, some may still be unscored, where their instruction alone is too long. `largest`: the id that takes
+    most room, and its tokens. `context_that_fits_all`: the smallest multiple of 256 that holds every item,
+    None where the model was not trained with so much. `template_note`: what the user should know of the
+    model's chat template, or empty.
+
+    `judged`: items that the store holds of this run, whose number is `run_id`; 0 and None where it holds
+    none. `tokens_left_to_read`, `texts_left`: tokens, and explanations and reasoning, of the others.
+    `seconds`: how long these will take, None where no rate is known; `seconds_from`: the run whose rate that
+    is, None where it was measured now; `seconds_of_file`: it is the speed of the model file, which was
+    measured before.
+
+    `second`: the share of items that are counted in both orders, if the second is judged only if uncertain;
+    None for a run that judges all of them alike. `tokens_by_method`: of the tokens to read, those that the
+    questions of each method add to the items, in all orders.
+    """
+
+    items: int
+    criteria: int
+    orders: int
+    settings: JudgeSettings
+    tokens_to_read: int
+    tokens_to_write_at_most: int
+    too_long: tuple[str, ...]
+    shortened: tuple[str, ...]
+    largest: tuple[str, int]
+    context_that_fits_all: int | None
+    template_note: str
+    judged: int
+    run_id: int | None
+    tokens_left_to_read: int
+    texts_left: int
+    seconds: float | None = None
+    seconds_from: int | None = None
+    seconds_of_file: bool = False
+    second: SecondShare | None = None
+    tokens_by_method: Mapping[Method, int] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> bool:
+        """True where the store holds this very run, whole."""
+        return self.judged == self.items
+
+    @property
+    def unfinished(self) -> bool:
+        return 0 < self.judged < self.items
+
+    @property
+    def stored(self) -> str:
+        """How much of this very run the store holds, where it holds some of it, as a clause."""
+        if not self.complete:
+            far = f"{self.judged:,} of {self.items:,} items are judged"
+            return f"{far} in run {self.run_id}, which is resumed"
+        items = "the item is" if self.items == 1 else f"all {self.items:,} items are"
+        return f"{items} judged in run {self.run_id}"
+
+    @property
+    def time_in_words(self) -> str:
+        """How long what is left will take, as a clause."""
+        if self.complete:
+            return "nothing is left to judge"
+        if len(self.too_long) == self.items:
+            return "no item fits: there is nothing to judge"
+        if self.seconds is None:
+            return "not known before a run with this model and these settings"
+        left = " for the rest" if self.unfinished else ""
+        return f"about {duration(self.seconds)}{left}, at the speed of {self.time_estimate}"
+
+    @property
+    def time_estimate(self) -> str:
+        """What the time was reckoned from: it goes as fast as this."""
+        if not self.seconds_of_file:
+            return f"run {self.seconds_from}" if self.seconds_from else "some items of typical length"
+        text = min(default_text(self.settings), self.settings.longest_text)
+        what = "thoughts" if self.settings.reasons else "explanations"
+        guess = f", with {what} of {text} tokens" if self.texts_left else ""
+        return f"this model file when it was measured here{guess}"
+
+    @property
+    def judgments(self) -> int:
+        return self.items * self.criteria
+
+    @property
+    def raw_predictions(self) -> int:
+        """Judgments times orders and methods; of a second order the share of items that is counted."""
+        methods = len(self.settings.methods)
+        if self.second is not None:
+            return (self.judgments + round(self.items * self.second.share) * self.criteria) * methods
+        return self.judgments * self.orders * methods
+
+    def with_rate(self, rate: Rate) -> "Forecast":
+        """The same with the time that is left at this rate.
+
+        Seconds = seconds per token x (tokens left to read + ratio x texts left x tokens for each, as many as
+        before but at most as many as are allowed now). Opening the model is not in it.
+        """
+        text = min(rate.tokens_per_text, self.settings.longest_text)
+        written = rate.ratio * text * self.texts_left
+        seconds = rate.seconds_per_token * (self.tokens_left_to_read + written)
+        return replace(self, seconds=seconds, seconds_from=rate.run_id, seconds_of_file=rate.of_file)
+
+
+def forecast(
+    plan: RunPlan, store_path: Path | None, cancel: CancelToken, fresh: bool = False
+) -> Generator[MeasureProgress, None, Forecast]:
+    """Count what a plan will take, with the model's tokenizer alone; progress every 50 items.
+
+    Each item is tokenized as the run will do it, and dropped again. The time is that of the newest run in the
+    store of the same model, mode and cache that reasoned or did not, as this one, and used as many threads
+    and GPU layers; a run of the same identity comes first; without any, that of the model file where it was
+    measured. `fresh`: count as for a new run, whatever the store holds of it. Raises SetupError where no item
+    fits next to the stem, ModelFileError, StoreError, Cancelled.
+    """
+    plan.model.check_unchanged()
+    known = _known(plan, store_path, fresh)
+    with open_template(plan.model.path, cancel) as (model, template):
+        check_context(plan.settings, plan.model, model)
+        sizer = PromptSizer(
+            template,
+            plan.rubric,
+            plan.settings,
+            plan.examples,
+            cancel.raise_if_requested,
+            keeps_state=model.keeps_state,
+        )
+        tally = _TokenCount(plan, sizer, known)
+        for position, item in enumerate(plan.dataset):
+            if position % _ITEMS_AT_ONCE == 0:
+                yield MeasureProgress(position, len(plan.dataset))
+            tally.add(position, item)
+        yield MeasureProgress(len(plan.dataset), len(plan.dataset))
+        counted = tally.forecast(template.frame.note, model.trained_context, known.run)
+    return counted.with_rate(known.rate) if known.rate else counted
+
+
+def time_some_items(plan: RunPlan, opener: OpenModelFactory) -> Rate:
+    """Judge some items of typical length that fit, four where there are this many, and store nothing.
+
+    Two must do where these take minutes. For a plan of which the store knows no rate. Raises SetupError where
+    no item fits, Cancelled where the opener's token is set, and what `opener` raises.
+    """
+    with opener() as opened:
+        judge = make_item_judge(plan, opened)
+        began = time.monotonic()
+        letters = plan.dataset.letters
+        # Of about the mean length: by its first two items alone, the rest of a run was up to 42 % off.
+        nearest = np.argsort(np.abs(letters - letters.mean()), kind="stable").tolist()
+        placed = ((position, plan.dataset[position]) for position in nearest)
+        # As many together as the run takes.
+        for group in iter(lambda: list(islice(placed, plan.settings.items_at_once)), []):
+            followed(judge.judge(group), lambda _event: None)
+            enough = 1 if time.monotonic() - began > _LONG else _TIMED_ITEMS
+            if judge.time_estimate.items >= enough:
+                break
+    time_estimate = judge.time_estimate
+    reading = time_estimate.seconds_per_token_read
+    if reading is None:
+        raise SetupError(
+            f"{plan.dataset.name}: no item fits a context of {plan.settings.context:,} tokens.",
+            Hint("Use a larger ", Setting.CONTEXT, ", or ", Setting.SHORTEN, "."),
+        )
+    writing = time_estimate.seconds_writing / max(time_estimate.tokens_written, 1)
+    return Rate(reading, time_estimate.tokens_per_text(0), writing / max(reading, 1e-12))
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What the store holds: the same run, the places of its judged items, a rate, the second orders."""
+
+    run: StoredRun | None = None
+    positions: frozenset[int] = frozenset()
+    rate: Rate | None = None
+    second: SecondShare = field(default_factory=SecondShare)
+
+
+def _known(plan: RunPlan, store_path: Path | None, fresh: bool) -> _Known:
+    if store_path is None or not has_store(store_path):
+        return _Known(rate=file_rate(plan))
+    with RunStore(store_path) as store:
+        run = store.find(plan.identity().key)
+        runs = [*([run] if run else []), *reversed(store.runs())]
+        rate = _stored_rate(plan, store, runs) or file_rate(plan)
+        second = _second_share(plan, store, runs)
+        if run is None or fresh:
+            return _Known(rate=rate, second=second)
+        return _Known(run, frozenset(store.positions(run.id)), rate, second)
+
+
+def _stored_rate(plan: RunPlan, store: RunStore, runs: Iterable[StoredRun]) -> Rate | None:
+    """The rate of the first run that a plan can be compared with."""
+    now = plan.settings
+    for run in runs:
+        if run.identity.model_hash != plan.model.hash or not worked_alike(run.manifest, plan.machine):
+            continue
+        before = run.identity.judge_settings
+        alike = (before.mode, before.kv_type, before.reasons) == (now.mode, now.kv_type, now.reasons)
+        if alike and (efforts := store.efforts(run.id)):
+            return rate_of(efforts, before.texts(len(run.identity.criteria)), run.id)
+    return None
+
+
+def _second_share(plan: RunPlan, store: RunStore, runs: Iterable[StoredRun]) -> SecondShare:
+    """The share that the first of these runs tells that is of the same judge."""
+    below = plan.settings.second_order_below
+    if below is None:
+        return SecondShare()
+    names, mine = set(plan.rubric.names), judge_of_run(plan.identity())
+    for run in runs:
+        criteria, was_below = set(run.identity.criteria), run.identity.second_order_below
+        if not run.by_a_model or not names <= criteria:
+            continue
+        other = judge_of_run(run.identity)
+        if any(other.asked_of(name) != asked for name, asked in mine.asked.items()):
+            continue
+        if replace(mine, model_name="", asked={}) != replace(other, model_name="", asked={}):
+            continue
+        judged = list(islice(store.judged(run.id), _TOLD_BY))
+        # Which items were read in both orders, or would be with this margin.
+        twice: list[bool] = []
+        if was_below is None:
+            calibrations = plan.calibration.criteria if plan.calibration else {}
+            twice = both_orders(judged, plan.rubric.names, calibrations).read(below).tolist()
+        elif was_below == below and criteria == names:
+            twice = [orders > 1 for item in judged if (orders := orders_read(item))]
+        if len(twice) >= LEAST_ITEMS:
+            return SecondShare(sum(twice) / len(twice), run.id)
+    return SecondShare()
+
+
+def file_rate(plan: RunPlan) -> Rate | None:
+    """The rate of a plan's model file, where it was measured with as many threads and GPU layers."""
+    speed = remembered_speed(plan.model.hash, plan.machine) if plan.settings.kv_type is KvType.F16 else None
+    return None if speed is None else rate_of_speed(speed, plan.settings, len(plan.rubric.criteria))
+
+
+def rate_of_speed(speed: ModelSpeed, settings: JudgeSettings, criteria: int) -> Rate:
+    """The rate of a run by the speed of its model file, wherever that was measured."""
+    if not settings.longest_text:
+        return Rate(1 / speed.reading, 0, of_file=True)
+    writing = speed.writing(criteria * settings.items_at_once)
+    return Rate(1 / speed.reading, default_text(settings), speed.reading / writing, of_file=True)
+
+
+def default_text(settings: JudgeSettings) -> int:
+    """Tokens of an explanation or reasoning sample, where nothing is known of a model but the speed of its
+    file: of reasoning samples the most, for many models do not come to their end.
+    """
+    return settings.max_reasoning_tokens if settings.reasons else DEFAULT_TEXT
+
+
+def rate_of(efforts: Sequence[Effort], texts: int, run_id: int) -> Rate:
+    """The rate of items with what each of them took, and this many texts of each.
+
+    Their seconds are what they read and what they wrote, each times its own seconds per token. The ratio of
+    the two is fitted; by whatever it is off, all items together take the seconds that they took.
+    """
+    table = np.array([[each.seconds, each.tokens_read, each.tokens_generated] for each in efforts])
+    seconds, read, written = table.sum(axis=0)
+    weight = _DEFAULT_RATIO if written else 1.0
+    if written and len(table) >= _LEAST_FITTED:
+        (by_read, by_written), *_ = np.linalg.lstsq(table[:, 1:], table[:, 0])
+        # Outside of this the items vary too little to tell reading from writing.
+        if by_read > 0 and 1 <= by_written / by_read <= _MOST_RATIO:
+            weight = float(by_written / by_read)
+    return Rate(seconds / (read + weight * written), written / (len(efforts) * max(texts, 1)), weight, run_id)
+
+
+class _ReadingCost:
+    """Counts the tokens that a run reads of items in their order; of neighbours with the same instruction it
+    reads that once, where ItemJudge does.
+    """
+
+    def __init__(self, sizer: PromptSizer, settings: JudgeSettings, second: SecondShare) -> None:
+        self._first = self._second = 0
+        self._share = second.share
+        self._sizer = sizer
+        self._settings = settings
+        self._held: tuple[int, ...] = ()
+        self._group = -1
+        self._cells = 0
+
+    def add(self, position: int, sized: SizedItem) -> None:
+        """Count an item that is judged after those before."""
+        if self._settings.explains:
+            # Of what the items of another batch begin with, nothing is held.
+            group, own = position // self._settings.items_at_once, sized.cells - self._sizer.shared_cells
+            if group != self._group or self._cells + own > self._settings.context:
+                self._group, self._cells, self._held = group, self._sizer.shared_cells, ()
+            self._cells += own
+        first, second = self._sizer.tokens_by_order(sized, self._held)
+        self._first += first
+        self._second += second
+        self._held = sized.apart
+
+    @property
+    def tokens(self) -> int:
+        """All of them; of the second order the share of items that is read in it."""
+        return self._first + round(self._share * self._second)
+
+
+class _TokenCount:
+    """Counts items one by one and keeps none of them."""
+
+    def __init__(self, plan: RunPlan, sizer: PromptSizer, known: _Known) -> None:
+        self._plan = plan
+        self._sizer = sizer
+        self._judged = known.positions
+        self._second = known.second if plan.settings.may_read_one_order else None
+        self._all = _ReadingCost(sizer, plan.settings, known.second)
+        self._left = _ReadingCost(sizer, plan.settings, known.second)
+        self._counted = self._counted_left = 0
+        self._by_method: Counter[Method] = Counter()
+        self._largest = ("", 0)
+        self._too_long: list[str] = []
+        self._shortened: list[str] = []
+
+    def add(self, position: int, item: Item) -> None:
+        """Count one item. Raises Cancelled."""
+        sized = self._sizer.sized(item, item, position in self._plan.dataset.series)
+        if sized.cells > self._largest[1]:
+            self._largest = (item.id, sized.cells)
+        if not self._sizer.fits(sized):
+            if sized.refused or not self._plan.settings.shorten:
+                self._too_long.append(item.id)
+                return
+            self._shortened.append(item.id)
+        self._all.add(position, sized)
+        self._by_method += self._sizer.tokens_by_method(sized)
+        self._counted += 1
+        if position not in self._judged:
+            self._left.add(position, sized)
+            self._counted_left += 1
+
+    def forecast(self, template_note: str, trained_context: int, run: StoredRun | None) -> Forecast:
+        plan, stem, criteria = self._plan, len(self._sizer.stem), len(self._plan.rubric.criteria)
+        fits_all = max(-(-self._largest[1] // _CONTEXT_STEP) * _CONTEXT_STEP, SMALLEST_CONTEXT)
+        judged = run.judged if run else 0
+        return Forecast(
+            items=len(plan.dataset),
+            criteria=criteria,
+            orders=len(plan.settings.orders),
+            settings=plan.settings,
+            tokens_to_read=stem + self._all.tokens,
+            tokens_to_write_at_most=self._counted * plan.settings.most_written(criteria),
+            too_long=tuple(self._too_long),
+            shortened=tuple(self._shortened),
+            largest=self._largest,
+            context_that_fits_all=fits_all if fits_all <= trained_context else None,
+            template_note=template_note,
+            judged=judged,
+            run_id=run.id if run else None,
+            tokens_left_to_read=stem + self._left.tokens if judged < len(plan.dataset) else 0,
+            texts_left=self._counted_left * plan.settings.texts(criteria),
+            seconds=None if judged < len(plan.dataset) else 0.0,
+            second=self._second,
+            tokens_by_method=self._by_method,
+        )

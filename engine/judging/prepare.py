@@ -1,0 +1,242 @@
+"""The one way from a run as it was asked for to its plan: files read, defaults chosen, the model checked."""
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from engine.core.column_map import ColumnMap
+from engine.core.errors import ColumnsError, Hint, SetupError, Step
+from engine.core.events import CancelToken, FilesRead, Preparing
+from engine.core.formatting import counted, listed
+from engine.core.items import unwritable_ids
+from engine.core.rubric import Rubric
+from engine.data.dataset import Dataset, load_dataset
+from engine.data.label_origins import drawn, sorted_by_label
+from engine.data.submission import rewritten_ids
+from engine.judging.plan import RunPlan, check_resumed
+from engine.models.checked_model import CheckedModel, checked_model
+from engine.models.devices import found_devices, lost_device, wished_device
+from engine.models.memory import check_memory
+from engine.models.model_file import NO_TEMPLATE, ModelFile, read_model_file
+from engine.models.opening import machine_on, machine_settings
+from engine.prompt.examples import ExamplePool, choose_examples
+from engine.results.calibration import load_calibration
+from engine.settings import rows
+from engine.settings.identity import StoredRun
+from engine.settings.run_setup import RunSetup
+from engine.settings.sampling import ItemSample
+
+
+@dataclass(frozen=True)
+class PreparedRun:
+    """A plan, the model file that it is made with, and what the user should know before the run.
+
+    `items_in_file`: of which the plan may judge a part.
+    """
+
+    plan: RunPlan
+    model: ModelFile
+    notices: tuple[Hint | str, ...]
+    items_in_file: int
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The items to judge. `chosen`: they are not the first ones of the `whole`.
+
+    `sample`: how they were drawn, None where they were not. `notes`: what the user should know of the choice.
+    """
+
+    whole: Dataset
+    items: Dataset
+    chosen: bool = False
+    sample: ItemSample | None = None
+    notes: tuple[Hint | str, ...] = ()
+
+
+def prepare_run(
+    setup: RunSetup, cancel: CancelToken, current: Dataset | None = None, resumed: StoredRun | None = None
+) -> Generator[FilesRead | Preparing, None, PreparedRun]:
+    """The plan of a run as it was asked for; reports what is read, and what is done then.
+
+    `current`: the open dataset, taken where its file is that of the setup. `resumed`: the run to resume.
+    What is quick to refuse comes before the check of the model, which may take minutes. SetupError where
+    something cannot be used, or the plan would not resume `resumed`; ModelFileError, Cancelled.
+    """
+    # A run resumes its own questions, whatever became of their file.
+    own_questions = resumed is not None and set(resumed.identity.criteria) == set(setup.criteria)
+    rubric = resumed.identity.asked if resumed is not None and own_questions else setup.asked
+    model = read_model_file(setup.model_path)
+    # Impossible numbers are refused at once.
+    replace(machine_settings(setup.threads), gpu_layers=setup.gpu_layers or 0)
+    settings = judge_settings(setup, model)
+    if resumed is not None:
+        # It may be older than the limit of sentences.
+        limit = resumed.identity.judge_settings.max_explanation_sentences
+        settings = replace(settings, max_explanation_sentences=limit)
+    calibration = load_calibration(setup.calibration_path) if setup.calibration_path else None
+    part = _part(setup, current, resumed, cancel)
+    notices = (*part.notes, *plan_notices(part.items, model, settings))
+    yield FilesRead(model.name, model.notice, notices)
+    examples = examples_of_setup(setup, rubric, cancel)
+    yield Preparing("Checking the model file")
+    checked = checked_model(model, cancel)
+    machine, began_on = _machine(setup, model, checked, resumed, cancel)
+    if resumed is None and setup.device is None and (lost := lost_device(checked.hash, machine.device)):
+        notices = (*notices, lost)
+        yield FilesRead(model.name, "", (lost,))
+    plan = RunPlan(
+        dataset=part.items,
+        rubric=rubric,
+        settings=settings,
+        machine=machine,
+        model=checked,
+        examples=examples,
+        calibration=calibration,
+        chosen=part.chosen,
+        sample=part.sample,
+        name=setup.name,
+        note=setup.note,
+        began_on=began_on,
+    )
+    if resumed is not None:
+        check_resumed(plan, resumed)
+    if lacking := plan.parts_lacking:
+        notices = (*notices, lacking)
+        yield FilesRead(model.name, "", (lacking,))
+    return PreparedRun(plan, model, notices, len(part.whole))
+
+
+def examples_of_setup(setup: RunSetup, rubric: Rubric, cancel: CancelToken) -> ExamplePool:
+    if setup.examples_path is None:
+        return ExamplePool()
+    return example_pool(
+        setup.examples_path, setup.shots, rubric, cancel, setup.example_columns, choice=setup.example_choice
+    )
+
+
+def _machine(
+    setup: RunSetup, model: ModelFile, checked: CheckedModel, resumed: StoredRun | None, cancel: CancelToken
+) -> tuple[rows.MachineSettings, str | None]:
+    """What a run computes with, and what it began with where that is another device.
+
+    A run continues on the device that it began with; on the processor where that is not there any more.
+    """
+    threads, layers = setup.threads, setup.gpu_layers
+    began_on = resumed.identity.device if resumed is not None else None
+    if resumed is not None and (began_on is None or resumed.device_left):
+        return machine_settings(threads), began_on
+    if resumed is not None:
+        there = next((each for each in found_devices(cancel) if each.key == began_on), None)
+        return machine_on(there, threads, layers, model), began_on
+    return machine_on(wished_device(setup.device, checked.hash, cancel), threads, layers, model), None
+
+
+def judge_settings(setup: RunSetup, model: ModelFile) -> rows.JudgeSettings:
+    """The settings of a run with this model, whose default context it takes. Raises SetupError."""
+    default = rows.default_context(model.trained_context)
+    margin = setup.second_order_below if setup.both_orders else None
+    return rows.JudgeSettings(
+        **{**setup.chosen, "second_order_below": margin},
+        orders=setup.orders,
+        context=default if setup.context is None else setup.context,
+        items_at_once=rows.ITEMS_AT_ONCE if setup.explains else 1,
+    )
+
+
+def example_pool(
+    path: Path,
+    shots: int,
+    rubric: Rubric,
+    cancel: CancelToken,
+    columns: ColumnMap | None = None,
+    *,
+    choice: rows.ExampleKind = rows.ExampleKind.FIXED,
+) -> ExamplePool:
+    """The labelled examples of a file, a foreign one read by `columns`.
+
+    InputError, and SetupError where there are too few of them.
+    """
+    try:
+        dataset = load_dataset(path, rubric, cancel, columns=columns)
+    except ColumnsError as error:
+        if not error.foreign:
+            raise
+        # The options that the hint names would speak of the items that are judged.
+        hint = Hint(Step.MAP_EXAMPLES, *error.hint.parts[1:])
+        raise ColumnsError(path, error.problems, hint, foreign=True) from error
+    return choose_examples(dataset, rubric, shots, choice)
+
+
+def plan_notices(dataset: Dataset, model: ModelFile, settings: rows.JudgeSettings) -> list[str]:
+    """What the user should know before the run: of the dataset, the model, and this computer's memory.
+
+    SetupError where a submission could not name the items, ModelFileError where the model does not fit.
+    """
+    if unwritable := unwritable_ids(dataset.ids):
+        raise SetupError(
+            f"{dataset.name}: a submission cannot hold these ids, which pandas takes for missing:"
+            f" {listed(unwritable)}.",
+            "Rename them in the dataset.",
+        )
+    notices = [f"{dataset.name}: {notice}" for notice in dataset.notices]
+    if rewritten := rewritten_ids(dataset.ids):
+        notices.append(
+            f"{dataset.name}: pandas reads these ids of the submission as numbers: {listed(rewritten)}."
+        )
+    if not model.has_chat_template:
+        notices.append(f"{model.name}: no chat template: {NO_TEMPLATE}")
+    if warning := check_memory(model, settings.context, kv_type=settings.kv_type):
+        notices.append(warning)
+    return notices
+
+
+def _part(setup: RunSetup, current: Dataset | None, resumed: StoredRun | None, cancel: CancelToken) -> _Part:
+    """The items of a setup, out of those current where these are its file, and what a resumed run judged."""
+    judged = resumed.identity if resumed is not None else None
+    if judged is not None and judged.chosen and setup.sample == judged.sample is not None:
+        # Its own items, whatever would be drawn from its file by now.
+        setup = replace(setup, sample=None, ids=judged.chosen)
+    part = None
+    if current is not None and current.path.absolute() == setup.dataset_path.absolute():
+        same_columns = setup.columns is None or setup.columns == current.columns
+        part = _part_of(current, setup) if same_columns else None
+    if part is None or (judged is not None and judged.dataset_hash != part.items.hash):
+        columns = setup.columns or (resumed.columns if resumed is not None else None)
+        part = _part_of(load_dataset(setup.dataset_path, setup.rubric, cancel, columns=columns), setup)
+    if judged is not None and judged.dataset_hash == part.items.hash:
+        # The file may hold other items around them by now; the run stays what it was.
+        part = replace(part, chosen=bool(judged.chosen), sample=judged.sample)
+    return part
+
+
+def _part_of(dataset: Dataset, setup: RunSetup) -> _Part:
+    """All items, the first ones, drawn ones or chosen ones. SetupError for an unknown id or column."""
+    if setup.sample is not None:
+        drawing = drawn(dataset, setup.sample)
+        if len(drawing.items) == len(dataset):
+            return _Part(dataset, dataset, notes=drawing.notes)
+        chosen = _are_chosen(drawing.items, dataset)
+        return _Part(dataset, drawing.items, chosen, setup.sample, drawing.notes)
+    if not setup.ids:
+        if setup.items is None or setup.items >= len(dataset):
+            return _Part(dataset, dataset)
+        first = dataset.head(setup.items)
+        note = sorted_by_label(dataset, first)
+        return _Part(dataset, first, notes=() if note is None else (note,))
+    items = dataset.only(frozenset(setup.ids))
+    there = items.ids
+    if missing := sorted(set(setup.ids).difference(there)):
+        raise SetupError(
+            f"{dataset.name} lacks {counted(len(missing), 'chosen item', 'chosen items')}:"
+            f" {listed(missing)}.",
+            "Choose the items again.",
+        )
+    if len(items) == len(dataset):
+        return _Part(dataset, dataset)
+    return _Part(dataset, items, _are_chosen(items, dataset))
+
+
+def _are_chosen(items: Dataset, whole: Dataset) -> bool:
+    """The first items are the same run, however they were asked for."""
+    return items.ids != whole.head(len(items)).ids

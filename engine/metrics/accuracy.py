@@ -1,0 +1,384 @@
+"""How often labels agree with human ones, also beyond chance, next to judges that read nothing.
+
+Light, for judging prints it: scikit-learn is not needed here.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import starmap
+from statistics import fmean
+
+import numpy as np
+
+from engine.core.items import (
+    HUMAN_LABELS,
+    PREFERENCES,
+    HumanLabel,
+    Item,
+    Preference,
+    Tie,
+    agree,
+    agreeing,
+    labels_beside,
+)
+from engine.core.judgments import AnyJudgment, Judgment
+from engine.data.dataset import Dataset
+from engine.metrics.intervals import (
+    FEW,
+    LEAST_GROUPS,
+    Interval,
+    OverInstructions,
+    grouped_folds,
+    least_interval,
+    share_interval,
+)
+from engine.metrics.matching import Pair
+from engine.results.run_dataset import human_labels
+from engine.results.run_results import RunResults
+
+UNSCORED = "unscored"
+
+Labels = Sequence[Preference | None]
+HumanLabels = Sequence[HumanLabel | None]
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """One criterion over the items that have a human label.
+
+    `right`: for each of them 1 where its label agrees with the human one, else 0; an unscored one counts as
+    wrong. `instructions`: the instruction of each. `most_frequent`: the label that agrees with most human
+    ones on these items, of equally common ones the first, and `baseline` the share that always giving it
+    reaches.
+    """
+
+    right: tuple[float, ...]
+    instructions: tuple[str, ...]
+    most_frequent: Preference
+    baseline: float
+
+    @property
+    def items(self) -> int:
+        return len(self.right)
+
+    @property
+    def share(self) -> float:
+        return sum(self.right) / len(self.right)
+
+    @cached_property
+    def interval(self) -> Interval | None:
+        """Of the share; None for a single instruction."""
+        return share_interval(self.right, self.instructions)
+
+
+def accuracy(predicted: Labels, human: Sequence[HumanLabel], instructions: Sequence[str]) -> Accuracy:
+    """The accuracy of labels, None for unscored, against human ones of the same items; at least one."""
+    frequent = most_frequent_label(human)
+    assert frequent is not None  # there is at least one
+    right = tuple(map(float, starmap(agree, zip(predicted, human, strict=True))))
+    return Accuracy(right, tuple(instructions), frequent, share_right([frequent] * len(human), human))
+
+
+def mean_accuracy(accuracies: Mapping[str, Accuracy]) -> OverInstructions | None:
+    """The mean over the criteria of their accuracies; None for a single instruction, or without criteria."""
+    return OverInstructions.of(
+        {name: found.right for name, found in accuracies.items()},
+        {name: found.instructions for name, found in accuracies.items()},
+    )
+
+
+def run_accuracy(results: RunResults, dataset: Dataset) -> dict[str, Accuracy]:
+    """The accuracy of a run's effective labels, by criterion; criteria without human labels are omitted."""
+    human = human_labels(results, dataset)
+    instructions = dataset.groups if human else {}
+    found = {}
+    for name, column in results.judgments.items():
+        labelled = [judgment for judgment in column if judgment.key in human]
+        if labelled:
+            found[name] = accuracy(
+                [results.label(judgment) for judgment in labelled],
+                [human[judgment.key] for judgment in labelled],
+                [instructions[judgment.item_id] for judgment in labelled],
+            )
+    return found
+
+
+def accuracy_by_method(
+    by_method: Mapping[str, RunResults], dataset: Dataset | None
+) -> dict[str, dict[str, Accuracy]]:
+    """The accuracy of each of the results that `RunResults.by_method` gave; without human labels of none."""
+    return {name: {} if dataset is None else run_accuracy(each, dataset) for name, each in by_method.items()}
+
+
+def share_right(predicted: HumanLabels, human: HumanLabels) -> float:
+    """The share (0 to 1) of items on which the labels of both sides agree; there is at least one item."""
+    return sum(starmap(agree, zip(predicted, human, strict=True))) / len(human)
+
+
+def kappa(labels: HumanLabels, other: HumanLabels) -> float | None:
+    """Cohen's kappa (-1 to 1), None as a label of its own; None where chance alone makes all labels agree.
+
+    1 - (share that disagrees) / (share that would by chance). Where labels are no mere names, because a `tie`
+    agrees with two others, it is the weighted kappa with weight 0 for what agrees and 1 for what does not.
+    Sources: Cohen, A Coefficient of Agreement for Nominal Scales (1960); Cohen, Weighted Kappa (1968).
+    """
+    rows = sorted({*labels, *other}, key=label_name)
+    places = {label: place for place, label in enumerate(rows)}
+    together = np.zeros((len(rows), len(rows)), dtype=np.int64)
+    for one, two in zip(labels, other, strict=True):
+        together[places[one], places[two]] += 1
+    unlike = np.array([[not agree(one, two) for two in rows] for one in rows])
+    by_chance = np.outer(together.sum(axis=0), together.sum(axis=1)) / len(labels)
+    expected = (unlike * by_chance).sum()
+    return float(1 - (unlike * together).sum() / expected) if expected else None
+
+
+def label_name(label: HumanLabel | None) -> str:
+    return UNSCORED if label is None else label.value
+
+
+def most_frequent_label(human: Sequence[HumanLabel]) -> Preference | None:
+    """The label that agrees with most human ones, of equally common ones the first in `PREFERENCES`; None
+    without labels.
+    """
+    counts = Counter(human)
+    right = {
+        label: sum(count for other, count in counts.items() if agree(label, other)) for label in PREFERENCES
+    }
+    return max(PREFERENCES, key=lambda label: right[label]) if human else None
+
+
+def mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+@dataclass(frozen=True)
+class Baselines:
+    """Accuracies (0 to 1) of baselines on the same items.
+
+    `most_frequent`: of the label that agrees with most of these very human labels: that of the other folds is
+    too easy to beat where labels are about equally frequent. `longer`: the response with more characters, A
+    where they are equal. `random`: what guessing among the four labels reaches on average: two of them agree
+    with a `tie`.
+    """
+
+    most_frequent: float
+    always_a: float
+    longer: float
+    random: float
+
+
+def baselines(pairs: Sequence[Pair]) -> Baselines:
+    return Baselines(**{name: sum(right) / len(right) for name, right in baseline_judges(pairs).items()})
+
+
+def baseline_judges(pairs: Sequence[Pair]) -> dict[str, list[float]]:
+    """By the names of Baselines, for each pair whether that judge is right (1 or 0; of guessing the
+    chance).
+    """
+    gold = [pair.gold.label for pair in pairs]
+    frequent = most_frequent_label([label for label in gold if label is not None])
+    longer = [longer_response(pair.item) or Preference.A for pair in pairs]
+    given: dict[str, Labels] = {
+        "most_frequent": [frequent] * len(gold),
+        "longer": longer,
+        "always_a": [Preference.A] * len(gold),
+    }
+    right = {
+        name: [float(agree(label, human)) for label, human in zip(labels, gold, strict=True)]
+        for name, labels in given.items()
+    }
+    guessing = [len(agreeing(human)) / len(PREFERENCES) if human else 0.0 for human in gold]
+    return {**right, "random": guessing}
+
+
+def best_baseline(judges: Mapping[str, Sequence[float]]) -> tuple[str, float]:
+    """The name of the one that is right most often, of equally good ones the first; its accuracy (0 to 1)."""
+    name = max(judges, key=lambda each: sum(judges[each]))
+    return name, sum(judges[name]) / len(judges[name])
+
+
+def most_frequent_by_fold(pairs: Sequence[Pair]) -> list[Preference | None]:
+    """For each pair the most frequent label of the folds it is not in; empty for a single instruction."""
+    groups = [pair.item.group for pair in pairs]
+    if len(set(groups)) < LEAST_GROUPS:
+        return []
+    guessed: list[Preference | None] = [None] * len(pairs)
+    for train, test in grouped_folds(groups):
+        labels = [pairs[index].gold.label for index in train]
+        label = most_frequent_label([label for label in labels if label is not None])
+        for index in test:
+            guessed[index] = label
+    return guessed
+
+
+def longer_response(item: Item) -> Preference | None:
+    """The response with more characters, None where both have as many."""
+    difference = len(item.output_a) - len(item.output_b)
+    if difference == 0:
+        return None
+    return Preference.A if difference > 0 else Preference.B
+
+
+@dataclass(frozen=True)
+class LabelCounts:
+    """One criterion over some `items`.
+
+    `predicted` counts the effective labels, which annotators may have given; `unscored`: the items without
+    one. `flipped`: share (0 to 1) of the model's judgments in two orders that the orders alone would decide
+    differently; `answer_mass`: its mean; both None where no model read anything, as in a submission.
+    `in_both_orders`: how many of its judgments were read in two orders, and how many it scored.
+    """
+
+    criterion: str
+    items: int
+    unscored: int
+    predicted: Mapping[Preference, int]
+    flipped: float | None
+    in_both_orders: tuple[int, int]
+    answer_mass: float | None
+
+    @property
+    def partly_in_both_orders(self) -> bool:
+        """True where some judgments were read in two orders, and others in one."""
+        twice, scored = self.in_both_orders
+        return 0 < twice < scored
+
+
+def count_labels(criterion: str, labels: Labels, judgments: Sequence[AnyJudgment | None]) -> LabelCounts:
+    """Count the effective labels of one criterion; `judgments`: the model's own of the same items, if any."""
+    scored = [judgment for judgment in judgments if isinstance(judgment, Judgment)]
+    masses = [judgment.answer_mass for judgment in scored if judgment.answer_mass is not None]
+    flips = [judgment.flipped for judgment in scored if judgment.flipped is not None]
+    return LabelCounts(
+        criterion=criterion,
+        items=len(labels),
+        unscored=sum(label is None for label in labels),
+        predicted=Counter(label for label in labels if label is not None),
+        flipped=mean(flips),
+        in_both_orders=(len(flips), len(scored)),
+        answer_mass=mean(masses),
+    )
+
+
+def count_run(results: RunResults) -> list[LabelCounts]:
+    return [
+        count_labels(name, [results.label(judgment) for judgment in column], column)
+        for name, column in results.judgments.items()
+    ]
+
+
+@dataclass(frozen=True)
+class LabelMeasures(LabelCounts):
+    """One criterion over its labelled items: what the labels say by themselves, and how they agree.
+
+    `accuracy`: share (0 to 1) of the items whose prediction agrees with the human label; an unscored one
+    counts as wrong. `interval`: its 95 % interval, None for a single instruction; `instructions`: how many
+    different ones the items have. `rival`: the best baseline on the same items, named as in Baselines, of
+    equally good ones the first of `baseline_judges`. `lead`: how much more accurate than the rival, with the
+    interval of that. `kappa`: Cohen's, with unscored as a label of its own; None where both sides know one
+    and the same label only. `macro_f1`: mean over the labels that occur on either side; all ties are one
+    where annotators gave any of which they said no more. `confusion`: a row for each human label, `tie` only
+    where it occurs, a column for each predicted one and the last for unscored. `longer` and `longer_human`:
+    among the preferences for A or B where the lengths differ, the share for the longer response.
+    """
+
+    accuracy: float
+    instructions: int
+    interval: Interval | None
+    rival: str
+    lead: tuple[float, Interval | None]
+    kappa: float | None
+    macro_f1: float
+    confusion: Mapping[HumanLabel, tuple[int, ...]]
+    human: Mapping[HumanLabel, int]
+    longer: float | None
+    longer_human: float | None
+    baselines: Baselines
+
+    @property
+    def rival_accuracy(self) -> float:
+        return self.accuracy - self.lead[0]
+
+    @property
+    def better(self) -> str:
+        """Whether it beats the best baseline: `yes`, `not significant` (the interval of the lead includes 0),
+        `no`, or `-` for fewer than FEW instructions.
+        """
+        lead, interval = self.lead
+        if interval is None or self.instructions < FEW:
+            return "-"
+        if lead <= 0:
+            return "no"
+        return "not significant" if interval.low <= 0 else "yes"
+
+
+def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
+    predicted = [pair.prediction.preference for pair in pairs]
+    human = [pair.gold.label for pair in pairs]
+    right = [float(is_right(pair)) for pair in pairs]
+    instructions = [pair.item.group for pair in pairs]
+    counts = count_labels(criterion, predicted, [pair.judgment for pair in pairs])
+    baseline, met = baseline_judges(pairs), Counter(zip(human, predicted, strict=True))
+    leads = [
+        tuple(own - other for own, other in zip(right, judge, strict=True)) for judge in baseline.values()
+    ]
+    return LabelMeasures(
+        **vars(counts),
+        accuracy=share_right(predicted, human),
+        interval=share_interval(right, instructions),
+        instructions=len(set(instructions)),
+        rival=best_baseline(baseline)[0],
+        # The rival is chosen by these items; the interval holds that, for it is of the least of all leads.
+        lead=(min(map(sum, leads)) / len(right), least_interval([*dict.fromkeys(leads)], instructions)),
+        kappa=kappa(human, predicted),
+        macro_f1=_macro_f1(human, predicted),
+        confusion={
+            label: tuple(met[label, given] for given in (*PREFERENCES, None))
+            for label in labels_beside(human)
+        },
+        human=Counter(label for label in human if label is not None),
+        longer=_share_for_longer(pairs, predicted),
+        longer_human=_share_for_longer(pairs, human),
+        baselines=baselines(pairs),
+    )
+
+
+def mean_accuracy_of(pairs: Mapping[str, Sequence[Pair]]) -> OverInstructions | None:
+    """The mean over the criteria of their accuracies; None for a single instruction."""
+    return OverInstructions.of(
+        {name: [float(is_right(pair)) for pair in of_one] for name, of_one in pairs.items()},
+        {name: [pair.item.group for pair in of_one] for name, of_one in pairs.items()},
+    )
+
+
+def is_right(pair: Pair) -> bool:
+    """Whether the predicted label agrees with the human one; none is wrong."""
+    return agree(pair.prediction.preference, pair.gold.label)
+
+
+def _macro_f1(human: HumanLabels, predicted: Labels) -> float:
+    """Where annotators gave ties without saying more, every tie is `tie`: nothing else can be right or
+    wrong.
+    """
+    as_one = Tie.TIE in human
+    annotators, judge = (
+        [Tie.TIE if agree(label, Tie.TIE) else label for label in labels] if as_one else labels
+        for labels in (human, predicted)
+    )
+    together = Counter(label for label, other in zip(annotators, judge, strict=True) if label == other)
+    each = Counter(annotators) + Counter(
+        judge
+    )  # 2 / (1/precision + 1/recall) is twice those of both over all
+    return fmean(2 * together[label] / each[label] for label in HUMAN_LABELS if each[label])
+
+
+def _share_for_longer(pairs: Sequence[Pair], labels: HumanLabels) -> float | None:
+    sided = [
+        label is longer
+        for label, longer in zip(labels, (longer_response(pair.item) for pair in pairs), strict=True)
+        if longer is not None and label in (Preference.A, Preference.B)
+    ]
+    return mean(sided)

@@ -1,0 +1,435 @@
+"""How far annotators give the same labels: among themselves, and as the judge or the dataset's labels do.
+
+Annotators are those who labelled a run, and the annotators of a dataset.
+"""
+
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, product
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from engine.core.items import HUMAN_LABELS, HumanLabel, Item, agree, majority
+from engine.core.judgments import JudgmentKey
+from engine.core.numeric import BoolArray
+from engine.core.tables import Estimate
+from engine.data.dataset import Dataset
+from engine.metrics.accuracy import kappa
+from engine.metrics.alt_test import AltTest, alt_tests, labels_by_item
+from engine.metrics.intervals import difference, share
+from engine.results.completeness import origins_in_words
+from engine.results.run_dataset import human_labels
+from engine.results.run_results import RunResults
+
+LabelsByKey = Mapping[JudgmentKey, HumanLabel]
+JudgeLabels = Mapping[JudgmentKey, HumanLabel | None]
+"""The label of a judge; None for unscored."""
+
+
+@dataclass(frozen=True)
+class AgainstOthers:
+    """`annotator`: who is compared with the others; None for each in turn. `criterion`: None for all
+    together.
+
+    `items`: how many of their labels are of items where the others have a majority, at least 1; `undecided`:
+    how many are of items that others labelled without one: these take no part. `own`: the share of `items`
+    in which the annotator gives the label of the others. `judge`: that in which the judge does, where
+    unscored counts as wrong; `lead`: by how much the judge does more often; both None without a judge.
+    `differing`: the ids of the items where the annotator gives another label, or the others have no majority.
+    """
+
+    annotator: str | None
+    criterion: str | None
+    items: int
+    undecided: int
+    own: Estimate
+    judge: Estimate | None
+    lead: Estimate | None
+    differing: frozenset[str] = frozenset()
+
+
+class _Held(NamedTuple):
+    """One label of an annotator, compared with the others; `right` is None where they have no majority."""
+
+    annotator: str
+    key: JudgmentKey
+    right: bool | None
+    judge: bool | None
+
+
+# Two annotators agree less often with each other than a good judge may with both: where three of them split
+# two to one, each two agree in a third of the items, and a judge can be with the two in all of them. So how
+# often two agree is no limit for a judge, and each annotator is taken out in turn: they and the judge are
+# compared with the majority of the others, on the same items. That a judge is measured as the annotator whom
+# it could replace is the idea of Calderon, Reichart and Dror (2025); theirs asks how often others agree with
+# it.
+def against_others(
+    annotators: Mapping[str, LabelsByKey],
+    judge: JudgeLabels | None,
+    instructions: Mapping[str, str],
+    criteria: Sequence[str | None],
+) -> list[AgainstOthers]:
+    """By criterion (None: all together) all annotators in turn, then each; those without such an item are
+    omitted.
+
+    `judge`: only items that it knows take part; None for no judge. `instructions`: by item id; items whose
+    instruction is not known count as being of one, so that no interval is too narrow.
+    """
+    held = list(_held(annotators, judge))
+    names: Sequence[str | None] = (None, *annotators)
+    found = (
+        _measured(
+            name,
+            criterion,
+            [
+                each
+                for each in held
+                if name in (None, each.annotator) and criterion in (None, each.key.criterion)
+            ],
+            instructions,
+        )
+        for criterion in criteria
+        for name in names
+    )
+    return [one for one in found if one is not None]
+
+
+def differing_items(equal: Mapping[JudgmentKey, float]) -> frozenset[str]:
+    """The ids of the items of the judgments on which two sides do not agree, which is 0 there."""
+    return frozenset(key.item_id for key, each in equal.items() if not each)
+
+
+def _held(annotators: Mapping[str, LabelsByKey], judge: JudgeLabels | None) -> Iterator[_Held]:
+    for key, of_item in labels_by_item(annotators, judge).items():
+        for name, own in of_item.items() if len(of_item) > 1 else ():
+            most = majority([label for other, label in of_item.items() if other != name])
+            if most is None:
+                yield _Held(name, key, None, None)
+            else:
+                with_judge = None if judge is None else agree(judge[key], most)
+                yield _Held(name, key, agree(own, most), with_judge)
+
+
+def _measured(
+    annotator: str | None, criterion: str | None, held: Sequence[_Held], instructions: Mapping[str, str]
+) -> AgainstOthers | None:
+    decided = [each for each in held if each.right is not None]
+    if not decided:
+        return None
+    groups = [instructions.get(each.key.item_id, "") for each in decided]
+    own = [float(each.right or 0) for each in decided]
+    judge = [float(each.judge) for each in decided if each.judge is not None]
+    return AgainstOthers(
+        annotator,
+        criterion,
+        items=len(decided),
+        undecided=len(held) - len(decided),
+        own=share(own, groups),
+        judge=share(judge, groups) if judge else None,
+        differing=differing_items({each.key: each.right or 0.0 for each in held}),
+        lead=difference([one - other for one, other in zip(judge, own, strict=True)], groups)
+        if judge
+        else None,
+    )
+
+
+JUDGE, HUMAN = "the judge", "the human labels"
+"""The sides besides annotators; an annotator with such a name is still an annotator."""
+
+_ALIKE = np.array([[agree(one, other) for other in HUMAN_LABELS] for one in HUMAN_LABELS])
+
+
+@dataclass(frozen=True)
+class _Side:
+    """Whose labels are compared with others'. `of_dataset`: an annotator of the dataset, or their
+    majority.
+    """
+
+    name: str
+    labels: LabelsByKey
+    is_annotator: bool = True
+    of_dataset: bool = False
+
+
+@dataclass(frozen=True)
+class SharedLabels:
+    """Two sides over the `items` (judgments, where all criteria are together) that both labelled; at least 1.
+
+    `criterion`: None for all together. `equal`: the share of equal labels. `kappa`: Cohen's, -1 to 1, None
+    where both gave one and the same label only. `between_annotators`: False where one side is no annotator.
+    `differing`: the ids of the items on which they differ.
+    """
+
+    one: str
+    other: str
+    criterion: str | None
+    items: int
+    equal: Estimate
+    kappa: float | None
+    between_annotators: bool
+    differing: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class AmongAnnotators:
+    """All annotators on one criterion, None for all together.
+
+    `pairs`: how many two of them labelled an item in common, at least 1; `items`: that two or more labelled.
+    `equal`, `kappa`: the means over these pairs, each of which counts by the items that both labelled;
+    `kappa` over those that have one, None where none has. `alpha`: Krippendorff's, nominal, over all
+    annotators, 1 for complete agreement and 0 for that of chance; None where one label only was given.
+    `differing`: the ids of the items on which any two differ.
+    """
+
+    criterion: str | None
+    annotators: int
+    pairs: int
+    items: int
+    equal: Estimate
+    kappa: float | None
+    alpha: float | None
+    differing: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class AnnotatorAgreement:
+    """`pairs`: each two sides that share items, annotators first, by criterion and at last all together.
+
+    `among`: by criterion, None for all together; a criterion on which no two annotators share an item is
+    omitted. `against_others`: each annotator, and the judge instead, against the majority of the others.
+    `alt_tests`: whether the judge may stand in for an annotator, where enough was labelled to ask. `picked`:
+    sentences on labels whose items are no sample, where there are any.
+    """
+
+    pairs: tuple[SharedLabels, ...]
+    among: Mapping[str | None, AmongAnnotators]
+    against_others: tuple[AgainstOthers, ...] = ()
+    alt_tests: tuple[AltTest, ...] = ()
+    picked: Sequence[str] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "among_people": [_plain(found) for found in self.among.values()],
+            "pairs": [_plain(pair) for pair in self.pairs],
+            "against_others": [_plain(found) for found in self.against_others],
+            "alternative_annotator_test": [found.as_json() for found in self.alt_tests],
+            "picked": list(self.picked),
+        }
+
+
+_KEYS = {"annotators": "people", "annotator": "person", "between_annotators": "between_people"}
+"""Keys in JSON files that are older than the names of the fields."""
+
+
+def _plain(found: AmongAnnotators | SharedLabels | AgainstOthers) -> dict[str, Any]:
+    """The fields of a record; of a share its value, and its interval under a name of its own."""
+    plain: dict[str, Any] = {}
+    for name, value in vars(found).items():
+        key = _KEYS.get(name, name)
+        if isinstance(value, Estimate):
+            plain |= {key: value.value, f"{key}_interval": value.ends}
+        elif not isinstance(value, frozenset):  # a list of items is a matter of tables
+            plain[key] = value
+    return plain
+
+
+def agreement_of_annotators(
+    results: RunResults, gold: Dataset | None = None, own: Dataset | None = None
+) -> AnnotatorAgreement | None:
+    """How far the annotators of a run agree, and the annotators of a dataset with them; None where nobody has
+    labelled anything.
+
+    The model is compared with them as it judged, whatever annotators overrode. `gold`: the dataset with human
+    labels, of items with the same id and texts. Its annotators are not compared with these labels: they are
+    their own majority. `own`: the run's dataset, for the instructions of what `gold` lacks: intervals are
+    over them.
+    """
+    items = [] if gold is None else list(gold.same_items(results.content_hashes))
+    annotators = _all_annotators(results, items)
+    alone = results.model_alone().answered
+    judge = {each.key: alone.label(each) for column in alone.judgments.values() for each in column}
+    scored = {key: label for key, label in judge.items() if label is not None}
+    others = [_Side(JUDGE, scored, is_annotator=False)]
+    if gold is not None:
+        others.append(_Side(HUMAN, human_labels(results, gold), is_annotator=False, of_dataset=True))
+    if not annotators:
+        return None
+    beside = [] if own is None or own is gold else own.same_items(results.content_hashes)
+    found = _agreement(annotators, others, judge, _Facts((*results.judgments, None), [*beside, *items]))
+    picked = origins_in_words(results.reviews.origins, results.reviews)
+    return found and replace(found, picked=picked)
+
+
+def annotators_against_others(
+    results: RunResults, gold: Dataset, criteria: Sequence[str]
+) -> list[AgainstOthers]:
+    """Those who labelled a run, and the annotators of a dataset of its items: each against the majority of
+    the others, on some criteria together, all in turn first; none where no two labelled the same item.
+    """
+    items = list(gold.same_items(results.content_hashes))
+    annotators = {
+        side.name: {key: label for key, label in side.labels.items() if key.criterion in criteria}
+        for side in _all_annotators(results, items)
+    }
+    return against_others(annotators, None, {item.id: item.group for item in items}, [None])
+
+
+def annotator_agreement(dataset: Dataset, judge: JudgeLabels | None = None) -> AnnotatorAgreement | None:
+    """How far the annotators of a dataset agree, and a `judge` in the place of one with the others; None
+    where no criterion has several.
+    """
+    if not dataset.annotators:
+        return None
+    items = list(dataset)
+    return _agreement(_annotators(items), [], judge, _Facts((*dataset.annotators, None), items))
+
+
+class _Facts:
+    """By what labels are told apart: `criteria`, None for all together, and the instruction of each item."""
+
+    def __init__(self, criteria: Sequence[str | None], items: Iterable[Item]) -> None:
+        self.criteria = criteria
+        self.instructions = {item.id: item.group for item in items}
+
+    def of(self, keys: Iterable[JudgmentKey]) -> list[str]:
+        """The instructions of some labels; those that are not known count as one."""
+        return [self.instructions.get(key.item_id, "") for key in keys]
+
+
+def _agreement(
+    annotators: Sequence[_Side], others: Sequence[_Side], judge: JudgeLabels | None, facts: _Facts
+) -> AnnotatorAgreement | None:
+    if not annotators:
+        return None
+    pairs = [
+        _Two(one, other, facts)
+        for one, other in (*combinations(annotators, 2), *product(annotators, others))
+        if not (one.of_dataset and other.of_dataset and not other.is_annotator)
+    ]
+    by_name = {side.name: side.labels for side in annotators}
+    return AnnotatorAgreement(
+        tuple(shared for pair in pairs for shared in pair.shared()),
+        _among(by_name.values(), pairs, facts),
+        tuple(against_others(by_name, judge, facts.instructions, facts.criteria)),
+        tuple(alt_tests(by_name, judge or {}, facts.instructions, facts.criteria)),
+    )
+
+
+def _all_annotators(results: RunResults, items: Sequence[Item]) -> list[_Side]:
+    own = [_Side(name, labels) for name, labels in sorted(results.reviews.labels.items()) if labels]
+    return [*own, *_annotators(items, {side.name for side in own})]
+
+
+def _annotators(items: Iterable[Item], taken: Container[str] = ()) -> list[_Side]:
+    """The annotators of some items; one whose name is `taken` is told apart."""
+    labels: dict[str, dict[JudgmentKey, HumanLabel]] = {}
+    for item in items:
+        for criterion, gold in item.gold.items():
+            for name, label in gold.annotators.items():
+                labels.setdefault(name, {})[JudgmentKey(item.id, criterion)] = label
+    return [
+        _Side(f"{name} (dataset)" if name in taken else name, given, of_dataset=True)
+        for name, given in labels.items()
+    ]
+
+
+class _Two:
+    def __init__(self, one: _Side, other: _Side, facts: _Facts) -> None:
+        self._one, self._other, self._facts = one, other, facts
+        common = sorted(one.labels.keys() & other.labels.keys())
+        equal = {key: float(agree(one.labels[key], other.labels[key])) for key in common}
+        self._equal = {
+            criterion: {key: each for key, each in equal.items() if criterion in (None, key.criterion)}
+            for criterion in facts.criteria
+        }
+
+    @property
+    def is_of_annotators(self) -> bool:
+        return self._other.is_annotator
+
+    def equal(self, criterion: str | None) -> dict[JudgmentKey, float]:
+        """By label that both gave on a criterion: 1 where they agree, else 0."""
+        return self._equal[criterion]
+
+    def kappa(self, criterion: str | None) -> float | None:
+        keys = self.equal(criterion)
+        return kappa(*[[side.labels[key] for key in keys] for side in (self._one, self._other)])
+
+    def shared(self) -> Iterator[SharedLabels]:
+        for criterion in self._facts.criteria:
+            if equal := self.equal(criterion):
+                yield SharedLabels(
+                    one=self._one.name,
+                    other=self._other.name,
+                    criterion=criterion,
+                    items=len(equal),
+                    equal=share(list(equal.values()), self._facts.of(equal)),
+                    kappa=self.kappa(criterion),
+                    between_annotators=self.is_of_annotators,
+                    differing=differing_items(equal),
+                )
+
+
+def _among(
+    annotators: Collection[LabelsByKey], pairs: Sequence[_Two], facts: _Facts
+) -> dict[str | None, AmongAnnotators]:
+    found = {}
+    for criterion in facts.criteria:
+        shared = [
+            (pair, equal) for pair in pairs if pair.is_of_annotators and (equal := pair.equal(criterion))
+        ]
+        if shared:
+            counts = _label_counts(annotators, criterion)
+            kappas = [
+                (len(equal), known) for pair, equal in shared if (known := pair.kappa(criterion)) is not None
+            ]
+            found[criterion] = AmongAnnotators(
+                criterion,
+                annotators=sum(
+                    any(criterion in (None, key.criterion) for key in labels) for labels in annotators
+                ),
+                pairs=len(shared),
+                items=len(counts),
+                equal=share(
+                    [each for _, equal in shared for each in equal.values()],
+                    [each for _, equal in shared for each in facts.of(equal)],
+                ),
+                kappa=sum(items * value for items, value in kappas) / sum(map(itemgetter(0), kappas))
+                if kappas
+                else None,
+                alpha=_alpha(counts, _ALIKE),
+                differing=frozenset().union(*(differing_items(equal) for _, equal in shared)),
+            )
+    return found
+
+
+def _label_counts(annotators: Iterable[LabelsByKey], criterion: str | None) -> list[list[int]]:
+    """How often each label was given to each item that two or more labelled."""
+    given: dict[JudgmentKey, list[HumanLabel]] = {}
+    for labels in annotators:
+        for key, label in labels.items():
+            if criterion in (None, key.criterion):
+                given.setdefault(key, []).append(label)
+    return [[labels.count(label) for label in HUMAN_LABELS] for labels in given.values() if len(labels) > 1]
+
+
+def _alpha(counts: Sequence[Sequence[int]], alike: BoolArray | None = None) -> float | None:
+    """Krippendorff's alpha for labels without an order; None where no two of the labels differ.
+
+    `counts`: a row for each item that two or more labelled, a column for each label. `alike`: which labels do
+    not differ, shape (labels, labels); None: each only from itself. Source: Krippendorff, Computing
+    Krippendorff's Alpha-Reliability (2011), section D. Our own, because the package for it is under the GPL;
+    the tests hold the two together.
+    """
+    table = np.array(counts)
+    unlike = 1 - (np.eye(table.shape[1]) if alike is None else alike).astype(np.int64)
+    annotators, labels = table.sum(axis=1), table.sum(axis=0)
+    values = annotators.sum()
+    expected = (labels @ unlike @ labels) / (values * (values - 1))
+    if not expected:
+        return None
+    pairs = (table @ unlike * table).sum(axis=1)  # ordered pairs of unlike labels, by item
+    observed = (pairs / (annotators - 1)).sum() / values
+    return float(1 - observed / expected)

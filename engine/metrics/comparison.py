@@ -1,0 +1,341 @@
+"""Systems side by side on the same items: measures, ranks, Borda counts, and where they differ."""
+
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations, product
+from typing import Any
+
+from engine.core.errors import SetupError
+from engine.core.formatting import without_middle, words
+from engine.core.items import HumanLabel, Preference, agree
+from engine.core.judgments import Keyed
+from engine.core.rubric import ELOQUENT
+from engine.data.dataset import Dataset
+from engine.metrics.accuracy import is_right, kappa, mean
+from engine.metrics.evaluation import Evaluation, wordless_in_words
+from engine.metrics.explanations import EXPLANATION_MEASURES
+from engine.metrics.intervals import Choice, Interval, OverInstructions, cost_of_choosing, holm
+from engine.metrics.matching import Matched, Pair, System, match_together
+
+LEAST_SYSTEMS = 2
+_LONGEST_SHOWN = 120  # letters of a question
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One criterion's measure of all systems, in their order; higher is better.
+
+    `name` is `accuracy` (in percent) or one of EXPLANATION_MEASURES. `values` and `ranks` are None for a
+    system that was not measured; rank 1 is the best, equal values share the mean of their ranks.
+    `intervals`: of the values, in their unit; None where there is none.
+    """
+
+    name: str
+    criterion: str
+    values: tuple[float | None, ...]
+    ranks: tuple[float | None, ...]
+    intervals: tuple[Interval | None, ...]
+
+
+@dataclass(frozen=True)
+class PairAgreement:
+    """Two systems on one criterion, over the `items` that have a human label; or all criteria together.
+
+    `criterion`: None for all, whose shares are means over the criteria and whose counts are sums. `same`:
+    share (0 to 1) with equal labels, `kappa` Cohen's (None where both know one label only, and for all).
+    Unscored counts as a label of its own. `only_one`, `only_other`: items that the one alone, or the other
+    alone, labels as annotators do. `difference`: how much more often the one is right (-1 to 1), with its
+    `interval` over instructions and the `p_value` that neither is; `corrected`: the latter for as many tests
+    as the comparison has. None for a single instruction.
+    """
+
+    one: str
+    other: str
+    criterion: str | None
+    items: int
+    same: float
+    kappa: float | None
+    only_one: int
+    only_other: int
+    difference: float
+    interval: Interval | None
+    p_value: float | None
+    corrected: float | None = None
+
+
+@dataclass(frozen=True)
+class Difference(Keyed):
+    """An item and criterion on which systems differ; `labels` in the order of the systems, None unscored."""
+
+    item_id: str
+    criterion: str
+    human: HumanLabel
+    labels: tuple[Preference | None, ...]
+
+    @property
+    def one_is_right(self) -> bool:
+        """True where the label of exactly one system agrees with the human one."""
+        return sum(agree(label, self.human) for label in self.labels) == 1
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Several systems on the same items.
+
+    `left_out`: by criterion, the systems that lack it, so that it is not compared. `asked_otherwise`: by
+    criterion, what each run was asked where that differs, so that it is not compared. `borda_labels`,
+    `borda_explanations`: by system, the Borda count over the accuracies of all criteria (sub-task 1) and over
+    the explanation measures of all criteria that all explaining systems have (sub-task 2, explaining
+    systems alone; empty with fewer than two of them). `baseline`: by criterion, the best baseline on these
+    items, named as in Baselines, and its accuracy (0 to 1). `mean_intervals`: by the name of a measure, those
+    of the means over the criteria. `choice`: what choosing the system with the highest mean accuracy (0 to 1)
+    costs. `wordless`: sentences on explanations that hold no word that ROUGE-L knows.
+    """
+
+    systems: tuple[str, ...]
+    items: int
+    left_out: Mapping[str, tuple[str, ...]]
+    measures: tuple[Measure, ...]
+    borda_labels: Mapping[str, float]
+    borda_explanations: Mapping[str, float]
+    agreements: tuple[PairAgreement, ...]
+    differences: tuple[Difference, ...]
+    asked_otherwise: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    baseline: Mapping[str, tuple[str, float]] = field(default_factory=dict)
+    mean_intervals: Mapping[str, tuple[Interval | None, ...]] = field(default_factory=dict)
+    choice: Choice | None = None
+    wordless: tuple[str, ...] = ()
+
+    @property
+    def not_compared(self) -> list[str]:
+        why = {name: f"{', '.join(systems)} without it" for name, systems in self.left_out.items()}
+        for name, questions in self.asked_otherwise.items():
+            asked = {run: without_middle(question, _LONGEST_SHOWN) for run, question in questions.items()}
+            why[name] = "; ".join(f"{run} was asked “{question}”" for run, question in asked.items())
+        return [f"{name} is not compared: {reason}." for name, reason in why.items()]
+
+
+def match_all(systems: Sequence[System], gold: Dataset, partial: bool = False) -> list[Matched]:
+    """Each system compared with the same items: see `match_together`, whose rule this is.
+
+    Raises SetupError for fewer than two systems, for two of the same name, and what `match_together` raises.
+    """
+    if len(systems) < LEAST_SYSTEMS:
+        raise SetupError("A comparison needs two systems or more.", "Name another run or submission.")
+    names = [system.name for system in systems]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise SetupError(
+            f"Two of the systems are called {', '.join(twice)}.", "Rename one of the files, or name it once."
+        )
+    return match_together(systems, gold, partial)
+
+
+def compare(evaluations: Sequence[Evaluation]) -> Comparison:
+    """Compare evaluations that `match_all` put on the same items, on each criterion that all of them have, if
+    the runs among them were asked the same question there.
+
+    SetupError where there is none.
+    """
+    names = tuple(evaluation.name for evaluation in evaluations)
+    left_out, otherwise = _left_out(evaluations), _asked_otherwise(evaluations)
+    criteria = _compared(evaluations, {*left_out, *otherwise}, otherwise)
+    accuracies, explained = [], []
+    for name in criteria:
+        found = [evaluation.labels[name] for evaluation in evaluations]
+        intervals = [_percents(one.interval) for one in found]
+        accuracies.append(_measure("accuracy", name, [100 * one.accuracy for one in found], intervals))
+    for kind, name in product(EXPLANATION_MEASURES, criteria):
+        told = [evaluation.explanations.get(name) for evaluation in evaluations]
+        values = [getattr(one, kind) if one else None for one in told]
+        if any(value is not None for value in values):
+            explained.append(
+                _measure(kind, name, values, [one.intervals.get(kind) if one else None for one in told])
+            )
+    agreements = [
+        found
+        for evaluation, other in combinations(evaluations, 2)
+        for found in _agreements(evaluation, other, criteria)
+    ]
+    known = {place: one.p_value for place, one in enumerate(agreements) if one.p_value is not None}
+    corrected = dict(zip(known, holm(list(known.values())), strict=True))
+    labels = evaluations[0].labels
+    means = [evaluation.mean_accuracy(criteria) for evaluation in evaluations]
+    return Comparison(
+        systems=names,
+        items=evaluations[0].matched.items,
+        left_out=left_out,
+        measures=(*accuracies, *explained),
+        borda_labels=_borda(names, accuracies),
+        borda_explanations=_borda_of_explaining(evaluations, explained),
+        agreements=tuple(
+            replace(one, corrected=corrected.get(place)) for place, one in enumerate(agreements)
+        ),
+        differences=tuple(_differences(evaluations, criteria)),
+        asked_otherwise={name: asked for name, asked in otherwise.items() if name not in left_out},
+        baseline={name: (labels[name].rival, labels[name].rival_accuracy) for name in criteria},
+        mean_intervals={
+            "accuracy": tuple(_percents(over.share_interval() if over else None) for over in means),
+            **{
+                measure: tuple(one.explanation_interval(measure, criteria) for one in evaluations)
+                for measure in EXPLANATION_MEASURES
+            },
+        },
+        choice=cost_of_choosing(means),
+        wordless=tuple(
+            f"{evaluation.name}: {said}"
+            for evaluation in evaluations
+            if (said := wordless_in_words(evaluation.explanations.values()))
+        ),
+    )
+
+
+def _percents(ends: Interval | None) -> Interval | None:
+    return ends and Interval(100 * ends.low, 100 * ends.high)
+
+
+def _compared(
+    evaluations: Sequence[Evaluation], not_these: Container[str], otherwise: Collection[str]
+) -> list[str]:
+    criteria = [name for name in evaluations[0].labels if name not in not_these]
+    if not criteria and otherwise:
+        raise SetupError(
+            f"The runs were asked different questions on {', '.join(map(words, otherwise))}; they share no"
+            " other labelled criterion.",
+            "Compare runs of the same rubric.",
+        )
+    if not criteria:
+        found = "; ".join(f"{evaluation.name}: {', '.join(evaluation.labels)}" for evaluation in evaluations)
+        raise SetupError(f"The systems share no labelled criterion ({found}).", "Compare other systems.")
+    return criteria
+
+
+def about_the_task(system: System) -> bool:
+    """Whether a system answers the questions of the task alone; of a submission by name."""
+    task = {criterion.name: criterion.question for criterion in ELOQUENT.criteria}
+    if system.asked is None:
+        return set(system.criteria) <= task.keys()
+    return all(task.get(criterion.name) == criterion.question for criterion in system.asked.criteria)
+
+
+def _left_out(evaluations: Sequence[Evaluation]) -> dict[str, tuple[str, ...]]:
+    known = dict.fromkeys(name for evaluation in evaluations for name in evaluation.labels)
+    lacking = {
+        name: tuple(evaluation.name for evaluation in evaluations if name not in evaluation.labels)
+        for name in known
+    }
+    return {name: systems for name, systems in lacking.items() if systems}
+
+
+def _asked_otherwise(evaluations: Sequence[Evaluation]) -> dict[str, dict[str, str]]:
+    """The criteria on which runs were asked different questions, each with these by run."""
+    found: dict[str, dict[str, str]] = {}
+    for evaluation in evaluations:
+        rubric = evaluation.matched.system.asked
+        for criterion in rubric.criteria if rubric else ():
+            if criterion.name in evaluation.labels:
+                found.setdefault(criterion.name, {})[evaluation.name] = criterion.question
+    return {name: asked for name, asked in found.items() if len(set(asked.values())) > 1}
+
+
+def _measure(
+    name: str, criterion: str, values: Sequence[float | None], intervals: Sequence[Interval | None]
+) -> Measure:
+    # Equal to twelve digits is equal: sums in another order must not make a rank.
+    rounded = [None if value is None else round(value, 12) for value in values]
+    known = [value for value in rounded if value is not None]
+    # Equal ones share the mean of their ranks.
+    ranks = tuple(
+        None if value is None else sum(other > value for other in known) + (known.count(value) + 1) / 2
+        for value in rounded
+    )
+    return Measure(name, criterion, tuple(values), ranks, tuple(intervals))
+
+
+def _borda(names: Sequence[str], measures: Sequence[Measure]) -> dict[str, float]:
+    """Points by system: for each measure, how many systems it ranks above; a tie is half a point each.
+
+    Source: de Borda (1781), as the task aggregates its rankings.
+    """
+    points = dict.fromkeys(names, 0.0)
+    for measure in measures:
+        ranked = sum(rank is not None for rank in measure.ranks)
+        for name, rank in zip(names, measure.ranks, strict=True):
+            if rank is not None:
+                points[name] += ranked - rank
+    return points
+
+
+def _borda_of_explaining(evaluations: Sequence[Evaluation], measures: Sequence[Measure]) -> dict[str, float]:
+    places = [place for place, evaluation in enumerate(evaluations) if evaluation.explanations]
+    if len(places) < LEAST_SYSTEMS:
+        return {}
+    known = [measure for measure in measures if all(measure.values[place] is not None for place in places)]
+    if not known:
+        return {}
+    points = _borda([evaluation.name for evaluation in evaluations], known)
+    return {evaluations[place].name: points[evaluations[place].name] for place in places}
+
+
+def _agreements(first: Evaluation, other: Evaluation, criteria: Sequence[str]) -> Iterator[PairAgreement]:
+    leads: dict[str, list[int]] = {}
+    instructions: dict[str, list[str]] = {}
+    found = []
+    for name in criteria:
+        pairs, others = first.matched.pairs[name], other.matched.pairs[name]
+        labels, other_labels = _labels(pairs), _labels(others)
+        leads[name] = [is_right(pair) - is_right(theirs) for pair, theirs in zip(pairs, others, strict=True)]
+        instructions[name] = [pair.item.group for pair in pairs]
+        same = [a is b for a, b in zip(labels, other_labels, strict=True)]
+        found.append(
+            PairAgreement(
+                one=first.name,
+                other=other.name,
+                criterion=name,
+                items=len(pairs),
+                same=mean(same) or 0.0,
+                kappa=kappa(labels, other_labels),
+                **_lead(OverInstructions.of_one(leads[name], instructions[name]), [leads[name]]),
+            )
+        )
+    yield from found
+    if len(found) > 1:
+        yield PairAgreement(
+            one=first.name,
+            other=other.name,
+            criterion=None,
+            items=sum(one.items for one in found),
+            same=mean([one.same for one in found]) or 0.0,
+            kappa=None,
+            **_lead(OverInstructions.of(leads, instructions), list(leads.values())),
+        )
+
+
+def _lead(over: OverInstructions | None, leads: Sequence[Sequence[int]]) -> dict[str, Any]:
+    return {
+        "only_one": sum(lead > 0 for of_one in leads for lead in of_one),
+        "only_other": sum(lead < 0 for of_one in leads for lead in of_one),
+        "difference": mean([sum(of_one) / len(of_one) for of_one in leads]) or 0.0,
+        "interval": over.difference_interval() if over else None,
+        "p_value": over.p_value if over else None,
+    }
+
+
+def _differences(evaluations: Sequence[Evaluation], criteria: Sequence[str]) -> list[Difference]:
+    """In the order of the dataset, then of the criteria."""
+    found = []
+    order = {item_id: place for place, item_id in enumerate(evaluations[0].matched.dataset.ids)}
+    for criterion in criteria:
+        columns = [evaluation.matched.pairs[criterion] for evaluation in evaluations]
+        for pairs in zip(*columns, strict=True):
+            labels = tuple(_labels(pairs))
+            human = pairs[0].gold.label
+            if len(set(labels)) > 1 and human is not None:
+                found.append(Difference(pairs[0].item.id, criterion, human, labels))
+    return sorted(
+        found, key=lambda difference: (order[difference.item_id], criteria.index(difference.criterion))
+    )
+
+
+def _labels(pairs: Sequence[Pair]) -> list[Preference | None]:
+    return [pair.prediction.preference for pair in pairs]

@@ -1,0 +1,420 @@
+"""What changed between two judgments of the same items: labels, probabilities, flips, accuracy.
+
+The earlier ones are `then`, the later ones `now`. A sentence claims no more than the intervals say; that
+these hold is drawn in `bench/coverage/drift.py`.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from engine.core.formatting import counted, interval, percent, words
+from engine.core.items import PREFERENCES, HumanLabel, Preference, agree
+from engine.core.numeric import ROUNDING_AT_WORST, ROUNDING_ON_AVERAGE
+from engine.core.tables import Estimate
+from engine.metrics.intervals import FEW, OverInstructions, holm, mean_difference, mean_share
+from engine.metrics.rounding import Noise, Opinion, Three, noise_of, strangers
+
+_UNLIKELY = 0.05
+_DIRECTION = {1: "rose", -1: "fell"}
+
+Move = tuple[Preference | None, Preference | None]
+"""The label then and the label now; None is unscored."""
+
+
+# What is read together decides how sums are rounded, and with quantised weights that moves probabilities by
+# points. So one of the two judges may have read the items once more, in another batch shape.
+@dataclass(frozen=True)
+class EarlierItem:
+    """An item on a criterion, as both runs judged it; `human`: its human label, if it has one.
+
+    `then_again`, `now_again`: what each judge said of it when it read it once more, in another batch shape;
+    None where it did not.
+    """
+
+    instruction: str
+    then: Opinion
+    now: Opinion
+    human: HumanLabel | None = None
+    then_again: Opinion | None = None
+    now_again: Opinion | None = None
+
+    @property
+    def changed(self) -> bool:
+        """Whether it has another label; unscored is one of its own."""
+        return self.then.label is not self.now.label
+
+    @cached_property
+    def shifts(self) -> tuple[float, ...] | None:
+        """By how much each label became likelier (-1 to 1), in the order of `PREFERENCES`; None where one
+        side is unscored.
+        """
+        return _shifted(self.then.probabilities, self.now.probabilities)
+
+    @property
+    def distance(self) -> float | None:
+        """How far apart its probabilities are, 0 to 1: the total variation, half the sum of the absolute
+        differences. None where one side is unscored.
+        """
+        return _apart(self.shifts)
+
+    @property
+    def distance_read(self) -> float | None:
+        """The same of what was read: a calibration makes it smaller or larger."""
+        return _apart(_shifted(self.then.as_read, self.now.as_read))
+
+    @property
+    def three(self) -> Three | None:
+        """What one run said, and what the other did, twice; None where neither read the item again."""
+        if self.now_again is not None:
+            return self.then, self.now, self.now_again
+        return None if self.then_again is None else (self.now, self.then, self.then_again)
+
+
+def _shifted(then: Sequence[float] | None, now: Sequence[float] | None) -> tuple[float, ...] | None:
+    if then is None or now is None:
+        return None
+    return tuple(later - before for before, later in zip(then, now, strict=True))
+
+
+def _apart(shifts: Sequence[float] | None) -> float | None:
+    return None if shifts is None else min(sum(map(abs, shifts)) / 2, 1.0)
+
+
+Columns = Mapping[str, Sequence[EarlierItem]]
+"""The items of each criterion."""
+
+
+@dataclass(frozen=True)
+class ThenAndNow:
+    """A share (0 to 1) of so many `items`, of so many `instructions`, then and now, and the difference (-1 to
+    1). `p_value`: that it is 0; `over`: the same over instructions; both None for a single instruction.
+    """
+
+    items: int
+    instructions: int
+    then: float
+    now: float
+    difference: Estimate
+    p_value: float | None
+    over: OverInstructions | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class LabelDrift:
+    """What changed on one criterion; without one on all: then shares are means over those that have any, and
+    counts are sums.
+
+    `items`: that both judged. `unscored`: how many then and now. `changed`: the share with another label.
+    `distance`: the mean of what both scored, `shifts`: by how much each label became likelier there; None,
+    and empty, where there is nothing; `distance_read`: that mean without a calibration. `flips`: the share
+    of what both read in both orders that these decide. `accuracy`: of the items with a human label; unscored
+    counts as wrong. `moves`: how often each label became each other one; `far`: how many of these with
+    probabilities further apart than rounding moves them anywhere. `noise`: None where no item was read again.
+    """
+
+    criterion: str | None
+    items: int
+    instructions: int
+    unscored: tuple[int, int]
+    changed: Estimate
+    distance: Estimate | None
+    distance_read: Estimate | None
+    shifts: Mapping[Preference, Estimate]
+    flips: ThenAndNow | None
+    accuracy: ThenAndNow | None
+    moves: Mapping[Move, int]
+    far: int
+    noise: Noise | None
+
+    @property
+    def moved(self) -> bool:
+        return self.distance_read is not None and self.distance_read.value > 0
+
+    @property
+    def labels_changed(self) -> int:
+        return sum(self.moves.values())
+
+
+@dataclass(frozen=True)
+class Drift:
+    """What changed between two runs, called `then` and `now`: by criterion, and on the `whole`.
+
+    `drawn`: whether one of them draws what its labels depend on, so that these differ by chance as well.
+    `decided`: a sentence on what decides both; empty where nothing but their raw predictions does.
+    `left_out`: criteria that one of the two has alone. `elsewhere`: a sentence on what computed the two,
+    where that is not the same: rounding as it is measured on one says nothing of the other; else empty.
+    `p_moved`, `p_labels`: that the probabilities, the labels of the one run are no strangers among the two
+    raw predictions of the other; None where no item was read again.
+    """
+
+    then: str
+    now: str
+    by_criterion: tuple[LabelDrift, ...]
+    whole: LabelDrift
+    drawn: bool = False
+    decided: str = ""
+    left_out: tuple[str, ...] = ()
+    elsewhere: str = ""
+    p_moved: float | None = None
+    p_labels: float | None = None
+
+    @property
+    def may_be_rounding(self) -> bool:
+        """Whether it is worth knowing how far the same judge is moved by the shape of its batches."""
+        return self.whole.moved and not self.drawn and not self.elsewhere
+
+    @property
+    def knows_rounding(self) -> bool:
+        return self.p_moved is not None and not self.elsewhere
+
+    @property
+    def moved_significantly(self) -> bool:
+        """Whether probabilities moved by more than chance and rounding; where that was not measured, by more
+        on average than any sound device may be away from another.
+        """
+        read = self.whole.distance_read
+        if self.drawn or read is None:
+            return False
+        if self.knows_rounding:
+            return self.p_moved is not None and self.p_moved <= _UNLIKELY
+        return read.ends is not None and read.ends[0] > ROUNDING_ON_AVERAGE
+
+    @property
+    def labels_changed_significantly(self) -> bool:
+        """Whether labels changed by more than chance and rounding. Asked only once probabilities moved, so
+        that both together are wrong in 5 %. No rounding makes a judgment that could not be made.
+        """
+        if self.drawn:
+            return False
+        if any(None in move for move in self.whole.moves):
+            return True
+        if not self.moved_significantly or not self.knows_rounding:
+            return self.moved_significantly and self.whole.far > 0
+        return self.p_labels is not None and self.p_labels <= _UNLIKELY
+
+    @cached_property
+    def accuracy_moves(self) -> Mapping[str | None, int]:
+        """Where the accuracy significantly rose (1) or fell (-1): by None on average, by name on one of
+        several criteria. Together these are wrong in 5 % of cases at most. Empty on fewer than FEW
+        instructions.
+        """
+        tested = self._tested
+        corrected = holm([p_value for *_, p_value in tested])
+        return {
+            name: 1 if change > 0 else -1
+            for (name, change, _), p_value in zip(tested, corrected, strict=True)
+            if p_value < _UNLIKELY
+        }
+
+    @property
+    def _tested(self) -> list[tuple[str | None, float, float]]:
+        """By what name which change of accuracy is tested, and its p-value."""
+        parts = (self.whole, *(self.by_criterion if len(self.by_criterion) > 1 else ()))
+        return [
+            (each.criterion, each.accuracy.difference.value, each.accuracy.p_value)
+            for each in parts
+            if each.accuracy is not None and each.accuracy.p_value is not None
+            if each.accuracy.instructions >= FEW
+        ]
+
+    @property
+    def tests(self) -> int:
+        return len(self._tested)
+
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """Sentences that say no more than the intervals do."""
+        said = (self._of_labels, self._of_probabilities, self._of_rounding, self._of_accuracy)
+        return tuple(filter(None, said))
+
+    @property
+    def _of_labels(self) -> str:
+        found, ends = self.whole, self.whole.changed.ends
+        labels = counted(found.items, "label", "labels")
+        if not found.labels_changed:
+            least = f"; this number of items can show a change of {percent(ends[1])} or more" if ends else ""
+            return f"The labels did not change significantly: none of {labels} changed{least}."
+        share = f"{found.labels_changed:,} of {labels}, {percent(found.changed.value)}"
+        share += f" ({interval(ends, 100)})" if ends else ""
+        if self.drawn:
+            return (
+                f"Labels changed: {share}. That may be chance, because reasoning is sampled. To measure"
+                " this, run another check that changes only the seed."
+            )
+        if self.labels_changed_significantly:
+            return f"Labels changed significantly: {share}."
+        if self.knows_rounding:
+            return f"The labels did not change significantly: {share} changed, as by rounding."
+        return f"Labels changed: {share}. That may be rounding."
+
+    @property
+    def _of_probabilities(self) -> str:
+        distance = self.whole.distance
+        if distance is None:
+            return ""
+        if not self.whole.moved:
+            return "No probability changed."
+        said = f"Probabilities changed by {100 * distance.value:.1f} points on average"
+        said += f" ({interval(distance.ends, 100)})" if distance.ends else ""
+        read = self.whole.distance_read
+        if read is not None and read.value != distance.value:
+            said += f"; the raw ones, without the calibration, by {100 * read.value:.1f}"
+        if self.moved_significantly:
+            said += ": significantly more than by rounding"
+        elif self.knows_rounding and not self.drawn:
+            said += ": not significantly more than by rounding"
+        return f"{said}."
+
+    @property
+    def _of_rounding(self) -> str:
+        if self.drawn or not self.whole.moved:
+            return ""
+        said, noise = [self.elsewhere], self.whole.noise
+        if noise is not None:
+            said.append(noise.in_words)
+        elif not self.elsewhere:
+            said.append("To measure the part due to rounding, check the earlier run.")
+        if not self.knows_rounding:
+            said.append(
+                f"Only more than {100 * ROUNDING_ON_AVERAGE:g} points on average are called significant"
+                " here: two correct devices may differ by this much."
+            )
+        return " ".join(filter(None, said))
+
+    @property
+    def _of_accuracy(self) -> str:
+        mean = self.whole.accuracy
+        if mean is None:
+            return ""
+        by = f"from {percent(mean.then)} to {percent(mean.now)}"
+        if mean.over is None or mean.instructions < FEW:
+            return (
+                f"Accuracy: {by}. Fewer than {FEW} instructions do not show whether it changed significantly."
+            )
+        by += f", by {_points(mean)}"
+        moves = self.accuracy_moves
+        if None in moves:
+            said = f"Accuracy {_DIRECTION[moves[None]]} significantly: {by}."
+        else:
+            least = 100 * mean.over.findable_difference(self.tests)
+            where = " on average" if moves else ""
+            said = (
+                f"Accuracy did not change significantly{where}: {by}. This number of items detects a"
+                f" change of {least:.0f} points with at least 80 % power; a smaller one may be missed"
+                " more often."
+            )
+        on = (
+            f"On {words(name)} it {_DIRECTION[moves[name]]} significantly, by {_points(each.accuracy)}."
+            for each in self.by_criterion
+            if (name := each.criterion) is not None and name in moves and each.accuracy is not None
+        )
+        return " ".join((said, *on))
+
+
+def _points(change: ThenAndNow) -> str:
+    """A difference, for display: `-6.0 points (-11.2 to -0.8)`."""
+    ends = change.difference.ends
+    return f"{100 * change.difference.value:+.1f} points" + (f" ({interval(ends, 100)})" if ends else "")
+
+
+def drift(
+    columns: Columns, then: str, now: str, *, drawn: bool = False, decided: str = "", elsewhere: str = ""
+) -> Drift:
+    """What changed on some criteria, at least one, each with at least one item."""
+    each = tuple(_measured(name, {name: column}) for name, column in columns.items())
+    whole = _measured(None, columns) if len(each) > 1 else replace(each[0], criterion=None)
+    threes = [
+        [(each.instruction, three) for each in column if (three := each.three) is not None]
+        for column in columns.values()
+    ]
+    p_moved, p_labels = strangers(threes)
+    return Drift(
+        then, now, each, whole, drawn, decided, elsewhere=elsewhere, p_moved=p_moved, p_labels=p_labels
+    )
+
+
+def _measured(criterion: str | None, columns: Columns) -> LabelDrift:
+    every = [each for column in columns.values() for each in column]
+    distance = _known(columns, lambda each: each.distance)
+    read = _known(columns, lambda each: each.distance_read)
+    shifts = {label: _known(columns, _shift_at(place)) for place, label in enumerate(PREFERENCES)}
+    return LabelDrift(
+        criterion=criterion,
+        items=len(every),
+        instructions=len({each.instruction for each in every}),
+        unscored=(
+            sum(each.then.label is None for each in every),
+            sum(each.now.label is None for each in every),
+        ),
+        changed=mean_share(*_known(columns, lambda each: float(each.changed))),
+        distance=mean_share(*distance) if distance[0] else None,
+        distance_read=mean_share(*read) if read[0] else None,
+        shifts={label: mean_difference(*found) for label, found in shifts.items() if found[0]},
+        flips=_change(columns, _flips),
+        accuracy=_change(columns, _right),
+        moves=Counter((each.then.label, each.now.label) for each in every if each.changed),
+        far=sum(each.changed and (each.distance_read or 0) > ROUNDING_AT_WORST for each in every),
+        noise=noise_of([three for each in every if (three := each.three) is not None]),
+    )
+
+
+def _shift_at(place: int) -> Callable[[EarlierItem], float | None]:
+    return lambda each: each.shifts[place] if each.shifts is not None else None
+
+
+def _flips(each: EarlierItem) -> tuple[float, float] | None:
+    then, now = each.then.flipped, each.now.flipped
+    return None if then is None or now is None else (float(then), float(now))
+
+
+def _right(each: EarlierItem) -> tuple[float, float] | None:
+    if each.human is None:
+        return None
+    return float(agree(each.then.label, each.human)), float(agree(each.now.label, each.human))
+
+
+def _change(columns: Columns, both: Callable[[EarlierItem], tuple[float, float] | None]) -> ThenAndNow | None:
+    """Of what is known then and now; None where nothing is."""
+    known = {
+        name: [(each, found) for each in column if (found := both(each))] for name, column in columns.items()
+    }
+    known = {name: column for name, column in known.items() if column}
+    if not known:
+        return None
+    groups = {name: [each.instruction for each, _ in column] for name, column in known.items()}
+    then, now, difference = (
+        {name: [value(*found) for _, found in column] for name, column in known.items()} for value in _SIDES
+    )
+    over = OverInstructions.of(difference, groups)
+    return ThenAndNow(
+        sum(map(len, known.values())),
+        over.instructions if over else 1,
+        mean_share(then, groups).value,
+        mean_share(now, groups).value,
+        mean_difference(difference, groups),
+        over.p_value if over else None,
+        over,
+    )
+
+
+_SIDES: Sequence[Callable[[float, float], float]] = (
+    lambda then, _now: then,
+    lambda _then, now: now,
+    lambda then, now: now - then,
+)
+
+
+def _known(
+    columns: Columns, value: Callable[[EarlierItem], float | None]
+) -> tuple[dict[str, list[float]], dict[str, list[str]]]:
+    """A value and the instruction of each item of which it is known, by criterion."""
+    values: dict[str, list[float]] = {}
+    groups: dict[str, list[str]] = {}
+    for name, column in columns.items():
+        for each in column:
+            if (known := value(each)) is not None:
+                values.setdefault(name, []).append(known)
+                groups.setdefault(name, []).append(each.instruction)
+    return values, groups

@@ -1,0 +1,276 @@
+"""The labels of which a judge was most confident, and that are not the human ones.
+
+Everything that is measured of one system against human labels, in one record, and as the task's JSON.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from engine.core.events import CancelToken
+from engine.core.formatting import words
+from engine.core.items import PREFERENCES, HumanLabel, Preference, agree, probability_of
+from engine.metrics.accuracy import UNSCORED, LabelMeasures, mean, mean_accuracy_of, measure_labels
+from engine.metrics.annotator_agreement import (
+    AnnotatorAgreement,
+    agreement_of_annotators,
+    annotator_agreement,
+)
+from engine.metrics.explanations import (
+    EXPLANATION_MEASURES,
+    ExplanationMeasures,
+    ModelScores,
+    add_model_scores,
+    mean_explanation_interval,
+    measure_explanations,
+)
+from engine.metrics.intervals import Interval, OverInstructions
+from engine.metrics.matching import Matched, Pair
+
+_LABEL_KEYS = (  # the order in the JSON; what is not named here follows
+    *("criterion", "items", "accuracy", "instructions", "interval", "rival", "lead", "kappa", "macro_f1"),
+    *("confusion", "unscored", "predicted", "human", "flipped", "in_both_orders", "format_mass"),
+    *("longer", "longer_human", "baselines"),
+)
+_ACCURACY_DIGITS, _EXPLANATION_DIGITS = 2, 3  # as the task's script rounds them
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A system's measures by criterion; `explanations` is empty for a system that explains nothing."""
+
+    matched: Matched
+    labels: Mapping[str, LabelMeasures]
+    explanations: Mapping[str, ExplanationMeasures]
+
+    @property
+    def name(self) -> str:
+        return self.matched.system.name
+
+    @cached_property
+    def annotators(self) -> AnnotatorAgreement | None:
+        """How far the annotators of a run and the annotators of the dataset agree; None where there are
+        none.
+        """
+        system, dataset = self.matched.system, self.matched.dataset
+        if system.results is not None:
+            return agreement_of_annotators(system.results, dataset)
+        return annotator_agreement(dataset, system.labels)
+
+    @property
+    def accuracy(self) -> float:
+        """The mean accuracy (0 to 1) over the criteria."""
+        return sum(measures.accuracy for measures in self.labels.values()) / len(self.labels)
+
+    @cached_property
+    def interval(self) -> Interval | None:
+        """Of `accuracy`, over instructions; None for a single one."""
+        over = self.mean_accuracy(self.labels)
+        return over.share_interval() if over else None
+
+    def mean_accuracy(self, criteria: Iterable[str]) -> OverInstructions | None:
+        """What the mean accuracy over some criteria is a mean of; None for a single instruction."""
+        return mean_accuracy_of({name: self.matched.pairs[name] for name in criteria})
+
+    @property
+    def baseline(self) -> float:
+        """The mean over the criteria of what the best baseline of each reaches (0 to 1)."""
+        return sum(measures.rival_accuracy for measures in self.labels.values()) / len(self.labels)
+
+    def explanation_mean(self, measure: str) -> float | None:
+        """The mean over the criteria of a measure of ExplanationMeasures; None where one lacks it."""
+        return mean_of(getattr(measures, measure) for measures in self.explanations.values())
+
+    def explanation_interval(self, measure: str, criteria: Iterable[str] | None = None) -> Interval | None:
+        """Of the mean of one of EXPLANATION_MEASURES (x 100) over the criteria with explanations, or those of
+        them in `criteria`; None where one lacks it.
+        """
+        names = self.explanations if criteria is None else criteria
+        found = [self.explanations[name] for name in names if name in self.explanations]
+        return mean_explanation_interval(measure, found, self.matched.dataset.groups)
+
+
+def wordless_in_words(explanations: Iterable[ExplanationMeasures]) -> str:
+    """What is to be said of explanations that hold no word that ROUGE-L knows; empty where all hold one."""
+    found = list(explanations)
+    human, own = sum(one.wordless for one in found), sum(one.own_wordless for one in found)
+    if not human + own:
+        return ""
+    of_human, given = sum(one.items for one in found), sum(one.items - one.unexplained for one in found)
+    left_out = [words(one.criterion) for one in found if one.rouge_l is None]
+    where = ", where most human ones hold none."
+    measured = f" It is not measured on {', '.join(left_out)}{where}" if left_out else ""
+    return (
+        f"ROUGE-L compares words of unaccented Latin characters and digits: {human:,} of {of_human:,}"
+        f" human explanations and {own:,} of {given:,} of the system's have none, and score 0.{measured}"
+    )
+
+
+def evaluate(matched: Matched, model_scores: Mapping[str, ModelScores] | None = None) -> Evaluation:
+    """Measure all criteria; `model_scores`: by criterion the scores that needed a model."""
+    evaluation = evaluate_labels(matched)
+    for grown in explanation_steps(evaluation):
+        evaluation = grown
+    return with_model_scores(evaluation, model_scores) if model_scores else evaluation
+
+
+def evaluate_labels(matched: Matched, cancel: CancelToken | None = None) -> Evaluation:
+    """Measure the labels of all criteria alone: some seconds for thousands of items. Raises Cancelled."""
+    labels = {}
+    for name, pairs in matched.pairs.items():
+        if cancel is not None:
+            cancel.raise_if_requested()
+        labels[name] = measure_labels(name, pairs)
+    return Evaluation(matched, labels, {})
+
+
+def explanation_steps(evaluation: Evaluation) -> Iterator[Evaluation]:
+    """The evaluation as it grows by the explanations of one criterion after another.
+
+    Nothing comes for a system that explains nothing.
+    """
+    if evaluation.matched.system.explains:
+        for name, pairs in evaluation.matched.pairs.items():
+            measured = measure_explanations(name, pairs)
+            if measured:
+                evaluation = replace(evaluation, explanations={**evaluation.explanations, name: measured})
+            yield evaluation
+
+
+def with_model_scores(evaluation: Evaluation, model_scores: Mapping[str, ModelScores]) -> Evaluation:
+    explanations = {
+        name: add_model_scores(measures, evaluation.matched.pairs[name], model_scores[name])
+        if name in model_scores
+        else measures
+        for name, measures in evaluation.explanations.items()
+    }
+    return replace(evaluation, explanations=explanations)
+
+
+def official_json(evaluation: Evaluation, judge_name: str | None = None) -> dict[str, Any]:
+    """The scores under the keys of the task's script, in percent and rounded as there, and `details`.
+
+    `judge_name`: the model that was asked for agreement; its name is part of the key, as in the script.
+    """
+    scores: dict[str, Any] = {
+        f"{name}_accuracy": round(100 * measures.accuracy, _ACCURACY_DIGITS)
+        for name, measures in evaluation.labels.items()
+    }
+    for name, measures in evaluation.explanations.items():
+        measured = {
+            "rougeL": measures.rouge_l,
+            "bertscore_f1": measures.bertscore,
+            judge_name: measures.agreement,
+        }
+        scores |= {
+            f"{name}_{key}": round(value, _EXPLANATION_DIGITS)
+            for key, value in measured.items()
+            if value is not None
+        }
+    return {**scores, "details": _details(evaluation, judge_name)}
+
+
+def _details(evaluation: Evaluation, judge_name: str | None) -> dict[str, Any]:
+    matched = evaluation.matched
+    return {
+        "system": matched.system.name,
+        "health": matched.system.health.as_json(),
+        "caveats": [*([matched.joined] if matched.joined else []), *matched.caveats],
+        "dataset": matched.dataset.name,
+        "slice": matched.part or None,
+        "items": matched.items,
+        "missing_ids": list(matched.missing),
+        "extra_ids": list(matched.extra),
+        "judge_model": judge_name,
+        "mean_accuracy": evaluation.accuracy,
+        "mean_accuracy_interval": evaluation.interval,
+        "mean_rougeL": evaluation.explanation_mean("rouge_l"),
+        "mean_bertscore_f1": evaluation.explanation_mean("bertscore"),
+        "mean_agreement": evaluation.explanation_mean("agreement"),
+        "mean_explanation_intervals": {
+            measure: evaluation.explanation_interval(measure) for measure in EXPLANATION_MEASURES
+        }
+        if evaluation.explanations
+        else {},
+        "people": evaluation.annotators and evaluation.annotators.as_json(),
+        **_annotators_json(matched),
+        "labels": {name: _label_details(measures) for name, measures in evaluation.labels.items()},
+        "wordless": wordless_in_words(evaluation.explanations.values()) or None,
+        "explanations": {name: _plain(measures) for name, measures in evaluation.explanations.items()},
+    }
+
+
+def _annotators_json(matched: Matched) -> dict[str, Any]:
+    said: dict[str, dict[str, Any]] = {}
+    for item in matched.dataset:
+        for criterion, gold in item.gold.items():
+            if gold.annotators:
+                said.setdefault(criterion, {})[item.id] = gold.said_json()
+    return {"annotators": said} if said else {}
+
+
+def _plain(measures: LabelMeasures | ExplanationMeasures) -> dict[str, Any]:
+    values = asdict(measures)
+    # The key is older than the name.
+    return {"format_mass" if name == "answer_mass" else name: value for name, value in values.items()}
+
+
+def _label_details(measures: LabelMeasures) -> dict[str, Any]:
+    columns = [*(label.value for label in PREFERENCES), UNSCORED]
+    details = {
+        **_plain(measures),
+        "confusion": {
+            human.value: dict(zip(columns, row, strict=True)) for human, row in measures.confusion.items()
+        },
+        "predicted": {label.value: count for label, count in measures.predicted.items()},
+        "human": {label.value: count for label, count in measures.human.items()},
+    }
+    return {key: details[key] for key in (*_LABEL_KEYS, *details)}
+
+
+def mean_of(values: Iterable[float | None]) -> float | None:
+    """The mean of values of which each may be None; None where one is, or there is none."""
+    all_values = list(values)
+    known = [value for value in all_values if value is not None]
+    return mean(known) if len(known) == len(all_values) else None
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """One judgment whose label does not agree with the human one.
+
+    `lead`: how much likelier (0 to 1; for a `tie` it may be negative) the judge took its own label than what
+    agrees with the human one; None for a submission, which has no probabilities.
+    """
+
+    criterion: str
+    pair: Pair
+    human: HumanLabel
+    predicted: Preference
+    lead: float | None
+
+
+def largest_disagreements(evaluation: Evaluation, most: int = 20) -> list[Disagreement]:
+    """The `most` disagreements with the greatest lead, of equal ones the first in the dataset.
+
+    Those without a lead come last, in the order of the dataset. What is unscored has no label, and is none.
+    Nor is what an annotator labelled in the judge's place, whether or not it is the judge's label: omitted.
+    """
+    places = {item_id: place for place, item_id in enumerate(evaluation.matched.dataset.ids)}
+    found = []
+    for criterion, pairs in evaluation.matched.pairs.items():
+        for pair in pairs:
+            human, predicted, lead = pair.gold.label, pair.prediction.preference, None
+            if pair.labelled_by_annotator or human is None or predicted is None or agree(predicted, human):
+                continue
+            if pair.judgment is not None:
+                probabilities = pair.judgment.probabilities
+                lead = probabilities[PREFERENCES.index(predicted)] - probability_of(human, probabilities)
+            found.append(Disagreement(criterion, pair, human, predicted, lead))
+    # Sorting keeps the order of the criteria within an item.
+    found.sort(
+        key=lambda entry: (math.inf if entry.lead is None else -entry.lead, places[entry.pair.item.id])
+    )
+    return found[: max(0, most)]

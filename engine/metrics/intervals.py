@@ -1,0 +1,430 @@
+"""How far a share or a difference over items can be trusted, where items of one instruction belong together.
+
+Light, for judging prints intervals: SciPy is loaded once the first is computed.
+"""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from engine.core.numeric import FloatArray, IntArray, chance_of_share, clopper_pearson
+from engine.core.tables import Estimate
+
+Fold = tuple[IntArray, IntArray]
+
+FOLDS = 10
+LEAST_GROUPS = 2
+_SEED = 0  # the same items make the same folds
+
+
+def group_numbers(groups: Sequence[Hashable]) -> IntArray:
+    """A number for each group, in order of first appearance, shape (items,)."""
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(group, len(numbers)) for group in groups], dtype=np.int64)
+
+
+def grouped_folds(groups: Sequence[Hashable], folds: int = FOLDS) -> list[Fold]:
+    """Train and test indices of at most `folds` folds; no group is on both sides. Each item is tested once.
+
+    Fewer groups than `folds` make as many folds as groups. ValueError for fewer than LEAST_GROUPS groups.
+    """
+    numbers = group_numbers(groups)
+    different = len(set(numbers.tolist()))
+    if different < LEAST_GROUPS:
+        raise ValueError(f"{different} different instructions: cross-validation needs {LEAST_GROUPS} or more")
+    # What judging prints has groups and no folds, and scikit-learn takes a second to load.
+    from sklearn.model_selection import GroupKFold  # noqa: PLC0415
+
+    splitter = GroupKFold(n_splits=min(folds, different), shuffle=True, random_state=_SEED)
+    return [(train, test) for train, test in splitter.split(numbers, groups=numbers)]
+
+
+FEW = 10
+"""With fewer instructions than this, nothing is called better than anything else."""
+
+_TAIL = 0.025
+_FOUND = 0.8
+_ONE = "all"
+
+
+class Interval(NamedTuple):
+    """A 95 % confidence interval, in the unit of what was measured."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class OverInstructions:
+    """A mean over one or several means, such as the accuracies of the criteria, and what each instruction is
+    to it.
+
+    `weights`: what part of the mean each instruction is, shape (instructions,), sum 1. `pulls`: by how much
+    each moves the mean from where it would stand if all were alike, shape (instructions,), sum 0. `sides`:
+    instructions that hold a value below the largest possible, and above the least. `values`: of how many
+    equally weighty values the mean is one. `groups`: the instructions, in that order.
+    """
+
+    mean: float
+    weights: FloatArray
+    pulls: FloatArray
+    values: float
+    sides: int
+    groups: tuple[Hashable, ...]
+
+    @classmethod
+    def of(
+        cls, values: Mapping[str, Sequence[float]], groups: Mapping[str, Sequence[Hashable]]
+    ) -> Self | None:
+        """Of the mean over names of the mean of their values; `groups`: the instruction of each value.
+
+        None for fewer than two instructions. Each name has a value.
+        """
+        named = [group for of_one in groups.values() for group in of_one]
+        numbers = group_numbers(named)
+        count = int(numbers.max(initial=-1)) + 1
+        if count < LEAST_GROUPS:
+            return None
+        places = np.split(numbers, np.cumsum([len(of_one) for of_one in groups.values()])[:-1])
+        rows = [np.asarray(of_one, np.float64) for of_one in values.values()]
+        means, every = [float(row.mean()) for row in rows], np.concatenate(rows)
+        weights, pulls = np.zeros(count), np.zeros(count)
+        for place, row, mean in zip(places, rows, means, strict=True):
+            share = 1 / (len(row) * len(rows))
+            weights += np.bincount(place, minlength=count) * share
+            pulls += np.bincount(place, row - mean, minlength=count) * share
+        return cls(
+            mean=float(np.mean(means)),
+            weights=weights,
+            pulls=pulls,
+            values=len(rows) ** 2 / sum(1 / len(row) for row in rows),
+            # In how many groups, of the rarer kind, there is a value below 1, and one above 0.
+            sides=min(len(np.unique(numbers[every < 1])), len(np.unique(numbers[every > 0]))),
+            groups=tuple(dict.fromkeys(named)),
+        )
+
+    @classmethod
+    def of_one(cls, values: Sequence[float], groups: Sequence[Hashable]) -> Self | None:
+        """Of the mean of some values, as above."""
+        return cls.of({_ONE: values}, {_ONE: groups})
+
+    @classmethod
+    def of_pulls(
+        cls, mean: float, pulls: Sequence[float], weights: Sequence[float], groups: Sequence[Hashable]
+    ) -> Self | None:
+        """Of an estimate that is no mean, such as a difference of two: by how much each value moves it, sum
+        0, and what part of it each is, sum 1; `groups`: the instruction of each. None for fewer than two.
+        """
+        numbers = group_numbers(groups)
+        count = int(numbers.max(initial=-1)) + 1
+        if count < LEAST_GROUPS:
+            return None
+        shares = np.asarray(weights, np.float64)
+        return cls(
+            mean=mean,
+            weights=np.zeros(count) + np.bincount(numbers, shares, minlength=count),
+            pulls=np.zeros(count) + np.bincount(numbers, np.asarray(pulls), minlength=count),
+            values=1 / float(np.sum(shares**2)),
+            sides=count,
+            groups=tuple(dict.fromkeys(groups)),
+        )
+
+    def mirrored(self) -> Self:
+        return replace(self, mean=-self.mean, pulls=-self.pulls)
+
+    def repeated(self, times: int) -> Self:
+        """Of so many times the values, if more come that are like these."""
+        weights, pulls = (np.tile(each, times) / times for each in (self.weights, self.pulls))
+        return replace(
+            self,
+            weights=weights,
+            pulls=pulls,
+            values=self.values * times,
+            sides=self.sides * times,
+            groups=self.groups * times,
+        )
+
+    @property
+    def instructions(self) -> int:
+        return len(self.weights)
+
+    @property
+    def _variance(self) -> float:
+        """Of the mean, where values of one instruction may vary together (Liang & Zeger 1986)."""
+        count = self.instructions
+        return count / (count - 1) * float(np.sum(self.pulls**2))
+
+    @property
+    def _variance_with_one_more(self) -> float:
+        """The same with one instruction more, as far off as the furthest: a handful of skewed values would
+        seem more alike than they are.
+        """
+        count = self.instructions
+        return self._variance + count / (count - 1) * float(np.max(self.pulls**2))
+
+    @property
+    def standard_error(self) -> float:
+        return float(np.sqrt(self._variance))
+
+    @property
+    def _whole(self) -> float:
+        """How many instructions of equal weight say as much as these: Kish's effective number."""
+        return 1 / float(np.sum(self.weights**2))
+
+    @property
+    def _freedom(self) -> float:
+        return max(self._whole - 1, 1.0)
+
+    def share_interval(self) -> Interval:
+        """Of a mean of values from 0 to 1: Clopper and Pearson's interval of as many independent values as
+        these are worth, with Student's t over instructions.
+
+        Source: Korn and Graubard, Confidence Intervals for Proportions with Small Expected Number of Positive
+        Counts Estimated From Survey Data (1998). How far the values of one instruction are one and the same
+        is estimated as by one instruction more in which they are: else a handful of errors, or none, would
+        seem independent. Simulated coverage: `bench/coverage/intervals.py`.
+        """
+        return Interval(*clopper_pearson(self.mean, self._worth_of_share(), _TAIL))
+
+    def _worth_of_share(self) -> float:
+        if self.values <= 1:
+            return 1.0
+        return self._worth() * (float(_t(self.values - 1) / _t(self._freedom))) ** 2
+
+    def _worth(self) -> float:
+        """Of how many independent values of 0 or 1 a mean is as sure as this one."""
+        most = self.values / self._whole  # values of an instruction
+        if most <= 1:
+            return self.values
+        alike = 1.0
+        spread = self.mean * (1 - self.mean)
+        if spread > 0:
+            alike = min(max((self._variance * self.values / spread - 1) / (most - 1), 0.0), 1.0)
+        alike = (self.sides * alike + 1) / (self.sides + 1)
+        return self.values / (1 + alike * (most - 1))
+
+    def difference_interval(self) -> Interval:
+        """Of a mean of differences from -1 to 1: Student's t over instructions."""
+        half = self._error * float(_t(self._freedom))
+        return Interval(max(self.mean - half, -1.0), min(self.mean + half, 1.0))
+
+    def score_interval(self) -> Interval:
+        """Of a mean of scores that may be anything from 0 to 1."""
+        return self.interval_within(0.0, 1.0)
+
+    def interval_within(self, least: float, most: float, floor: float | None = None) -> Interval:
+        """Of a mean of values that may be anything from `least` to `most`, by Student's t over instructions:
+        each end as if one instruction more lay at that end of the range. `floor`: how far values reach below
+        that, where it is known otherwise that one instruction more does not.
+
+        What is rare and large may be in none of these instructions, and by what was seen nothing would vary.
+        Where values are of two kinds, whatever these are and however rare one is, with 10 to 400 instructions
+        each end misses the mean in 5 % at most, both together in 5.4 %. Intervals by betting (Waudby-Smith
+        and Ramdas, Estimating means of bounded random variables by betting, 2024) hold in any world, and are
+        wider by a third to one half. Simulated: `bench/coverage/intervals.py`.
+        """
+        t = float(_t(self._freedom))
+        (low, below), (high, above) = self._with_one_more(least), self._with_one_more(most)
+        lowest = min(least if floor is None else floor, self.mean)
+        return Interval(max(low - t * below, lowest), min(high + t * above, max(most, self.mean)))
+
+    def _with_one_more(self, value: float) -> tuple[float, float]:
+        """The mean and its standard error with one instruction more, of such a value and usual weight."""
+        whole, away = self._whole, value - self.mean
+        error = self._variance * (whole - 1) / (whole + 1) + (away / (whole + 1)) ** 2
+        return self.mean + away / (whole + 1), float(np.sqrt(error))
+
+    def mean_interval(self) -> Interval | None:
+        """Of a mean of other values, by Student's t over instructions; None where these do not vary."""
+        return self._around(self._variance)
+
+    def skewed_interval(self) -> Interval | None:
+        """Of a mean of other values of which a few may be far off, with one instruction more, as far off as
+        the furthest; None where none varies.
+        """
+        return self._around(self._variance_with_one_more)
+
+    def _around(self, variance: float) -> Interval | None:
+        half = float(_t(self._freedom) * np.sqrt(variance))
+        return Interval(self.mean - half, self.mean + half) if half > 0 else None
+
+    @property
+    def p_value(self) -> float:
+        """Two-sided, that a mean of differences is 0: below .05 just where its interval leaves 0 out."""
+        from scipy.special import stdtr  # noqa: PLC0415
+
+        return 2 * float(stdtr(self._freedom, -abs(self.mean) / self._error))
+
+    def findable_difference(self, tests: int = 1) -> float:
+        """How large a true difference of shares must be (0 to 1) to be found in 80 % of cases or
+        more, where p is corrected for so many tests.
+
+        So many items more that went one way vary by themselves, as shares do: the error of a difference that
+        is near 0 would promise too much. Simulated: `bench/coverage/drift.py`.
+        """
+        from scipy.special import stdtrit  # noqa: PLC0415
+
+        times = float(stdtrit(self._freedom, 1 - _TAIL / tests) + stdtrit(self._freedom, _FOUND))
+        # The positive root of x^2 = times^2 (error^2 + x (1 - x) / whole).
+        own = times**2 / self._whole
+        root = np.sqrt(own**2 + 4 * (1 + own) * (times * self._error) ** 2)
+        return min(float((own + root) / (2 * (1 + own))), 1.0)
+
+    def p_below(self, bound: float) -> float:
+        """One-sided, that a mean of differences is `bound` (0 to 1) or more.
+
+        The error is not below that of the least varied differences of such a mean, all 0 or 1 and alike
+        within an instruction: by their own, few that are 1 would reliably be fewer than the bound.
+        """
+        from scipy.special import stdtr  # noqa: PLC0415
+
+        error = max(self._error, float(np.sqrt(bound * (1 - bound) / self._whole)))
+        return float(stdtr(self._freedom, (self.mean - bound) / error))
+
+    def p_share_above(self, bound: float) -> float:
+        """One-sided, that a mean of values from 0 to 1 is `bound` (0 to 1) or less: below .025 just where the
+        share's interval lies above the bound.
+        """
+        return chance_of_share(self.mean, self._worth_of_share(), bound)
+
+    def p_above_within(self, bound: float, least: float) -> float:
+        """The same of a mean of values that may be anything from `least` on, by `interval_within`."""
+        mean, error = self._with_one_more(least)
+        return self._p_above(bound, error, mean) if error > 0 else float(mean <= bound)
+
+    def p_difference_above(self, bound: float) -> float:
+        """The same of a mean of differences, by the difference's interval."""
+        return self._p_above(bound, self._error, self.mean)
+
+    def _p_above(self, bound: float, error: float, mean: float) -> float:
+        from scipy.special import stdtr  # noqa: PLC0415
+
+        return float(stdtr(self._freedom, (bound - mean) / error))
+
+    @property
+    def _error(self) -> float:
+        """The standard error of a mean of differences.
+
+        As if there were two instructions more, each wholly for one side: few that differ, or none, would seem
+        to be certainly alike else. The idea is that of Agresti and Min, Simple Improved Confidence
+        Intervals for Comparing Matched Proportions (2005).
+        """
+        count = self.instructions
+        return float(np.sqrt(self._variance + 2 * count / (count - 1) / self._whole**2))
+
+
+def share_interval(values: Sequence[float], groups: Sequence[Hashable]) -> Interval | None:
+    """The interval of a share (0 to 1) over items; None for fewer than two instructions."""
+    found = OverInstructions.of_one(values, groups)
+    return None if found is None else found.share_interval()
+
+
+Named = Mapping[str, Sequence[float]]
+"""By name, such as that of a criterion, its values: at least one."""
+
+
+def mean_share(values: Named, groups: Mapping[str, Sequence[Hashable]]) -> Estimate:
+    """The mean over names of the means of their values, from 0 to 1; no interval for a single instruction.
+
+    Also of distances: a narrower interval, by how much these vary, would not see that a few items in a
+    hundred are wholly others (`bench/coverage/drift.py`).
+    """
+    found = OverInstructions.of(values, groups)
+    return Estimate(_mean_of_means(values), None if found is None else found.share_interval())
+
+
+def mean_difference(values: Named, groups: Mapping[str, Sequence[Hashable]]) -> Estimate:
+    """The same of differences of shares: of values from -1 to 1."""
+    found = OverInstructions.of(values, groups)
+    return Estimate(_mean_of_means(values), None if found is None else found.difference_interval())
+
+
+def _mean_of_means(values: Named) -> float:
+    means = [sum(of_one) / len(of_one) for of_one in values.values()]
+    return sum(means) / len(means)
+
+
+def share(values: Sequence[float], groups: Sequence[Hashable]) -> Estimate:
+    """A share over items: of values from 0 to 1, at least one; no interval for a single instruction."""
+    return mean_share({_ONE: values}, {_ONE: groups})
+
+
+def difference(values: Sequence[float], groups: Sequence[Hashable]) -> Estimate:
+    """A difference of two shares: of values from -1 to 1, as above."""
+    return mean_difference({_ONE: values}, {_ONE: groups})
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """The p-values of several tests, in their order, so that all of them together hold: below .05 are wrongly
+    so, be it one, in 5 % of cases at most.
+
+    Source: Holm, A Simple Sequentially Rejective Multiple Test Procedure (1979).
+    """
+    corrected, least = dict[int, float](), 0.0
+    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        least = max(least, min(1.0, p_values[place] * (len(p_values) - rank)))
+        corrected[place] = least
+    return [corrected[place] for place in range(len(p_values))]
+
+
+def least_interval(rows: Iterable[Sequence[float]], groups: Sequence[Hashable]) -> Interval | None:
+    """The interval of the least of several mean differences over the same items; None for fewer than two
+    instructions.
+
+    The least is above 0 only where each of them is, so its lower end is the least of theirs (the
+    intersection-union test; Berger, Multiparameter Hypothesis Testing and Acceptance Sampling, 1982); the
+    upper is that of the least one.
+    """
+    found = [OverInstructions.of_one(values, groups) for values in rows]
+    known = [(one.mean, one.difference_interval()) for one in found if one is not None]
+    if not known:
+        return None
+    return Interval(min(ends.low for _, ends in known), min(known)[1].high)
+
+
+def _t(freedom: float) -> FloatArray:
+    from scipy.special import stdtrit  # noqa: PLC0415
+
+    quantile: FloatArray = stdtrit(freedom, 1 - _TAIL)
+    return quantile
+
+
+_DRAWS = 4000  # the error of the mean is about a hundredth of it
+
+
+class Choice(NamedTuple):
+    """How many `candidates` there are to choose from; by how much the best of them is to be expected to look
+    better than it is, were all equally good: in the unit of their means.
+    """
+
+    candidates: int
+    excess: float
+
+
+def cost_of_choosing(candidates: Iterable[OverInstructions | None]) -> Choice | None:
+    """What choosing the one with the highest mean costs; None where fewer than two of them have FEW
+    instructions: others take no part.
+
+    Candidates may share instructions, and so their luck. The excess is the mean of the largest of as many
+    normal numbers with mean 0, whose covariances are those of the means, clustered by instruction: the
+    Gaussian multiplier bootstrap of the centred values (Chernozhukov, Chetverikov and Kato, Gaussian
+    Approximations and Multiplier Bootstrap for Maxima of Sums of High-Dimensional Random Vectors, 2013).
+    Against simulations: `bench/coverage/intervals.py`.
+    """
+    known = [one for one in candidates if one is not None and one.instructions >= FEW]
+    if len(known) < 2:
+        return None
+    named = dict.fromkeys(chain.from_iterable(one.groups for one in known))
+    places = {group: place for place, group in enumerate(named)}
+    pulls = np.zeros((len(places), len(known)))
+    for column, one in enumerate(known):
+        rows = [places[group] for group in one.groups]
+        pulls[rows, column] = one.pulls * np.sqrt(one.instructions / (one.instructions - 1))
+    variances, directions = np.linalg.eigh(pulls.T @ pulls)
+    drawn = np.random.default_rng(_SEED).standard_normal((_DRAWS, len(known)))
+    luck = drawn @ (directions * np.sqrt(np.maximum(variances, 0))).T
+    # Of each draw its mirror image too: the mean of one candidate alone is 0 then, as it must be.
+    return Choice(len(known), float(np.mean((luck.max(axis=1) - luck.min(axis=1)) / 2)))

@@ -1,0 +1,204 @@
+"""What changed between two runs that models judged, on the items and criteria that both have.
+
+What annotators overrode takes no part: it is asked whether a judge still says the same. Light, for judging
+prints it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from engine.core.column_map import ColumnMap
+from engine.core.errors import Hint, SetupError, Step
+from engine.core.events import CancelToken
+from engine.core.judgments import AnyJudgment
+from engine.data.dataset import Dataset
+from engine.metrics.drift import Drift, EarlierItem, drift
+from engine.metrics.rounding import Opinion
+from engine.results.calibration import Calibration, judge_of_run
+from engine.results.run_dataset import dataset_of_run
+from engine.results.run_results import RunResults, load_results, results_read_again
+from engine.settings.identity import (
+    CLUSTER,
+    COMPUTED_ON,
+    CONTINUED,
+    DRIVER,
+    GPU_LAYERS,
+    StoredRun,
+    refuse_unasked,
+)
+from engine.store.run_store import RunStore
+
+_REQUEST = "be compared with another"
+_CLUSTER = "computers of a cluster"
+
+
+def run_drift(
+    then: RunResults,
+    now: RunResults,
+    dataset: Dataset,
+    gold: Dataset | None = None,
+    again: tuple[RunResults | None, RunResults | None] = (None, None),
+) -> Drift:
+    """What changed between two runs that models judged, on the items and criteria that both have, decided as
+    `decided_alike` says.
+
+    `dataset`: holds the items. `gold`: where human labels of them are; None for those of the dataset.
+    `again`: each of the two as it was read once more, in another batch shape; None where it was not.
+    SetupError where no model judged a run, and where both share no item or no criterion.
+    """
+    for each in (then, now):
+        refuse_unasked(each.run, _REQUEST)
+    before, after, decided = decided_alike(then.model_alone(), now.model_alone())
+    shared = _shared_criteria(then.run, now.run)
+    columns = _columns(before, after, dataset, gold or dataset, again)
+    if not columns[shared[0]]:
+        raise _no_shared_item(then.run, now.run)
+    drawn = any(each.run.identity.judge_settings.reasons for each in (then, now))
+    elsewhere = computed_elsewhere(then.run, now.run)
+    found = drift(columns, then.run.title, now.run.title, drawn=drawn, decided=decided, elsewhere=elsewhere)
+    names = dict.fromkeys((*before.judgments, *after.judgments))
+    return replace(found, left_out=tuple(name for name in names if name not in shared))
+
+
+def stored_drift(
+    store: RunStore,
+    then: int,
+    now: int,
+    path: Path | None = None,
+    cancel: CancelToken | None = None,
+    *,
+    gold: Dataset | None = None,
+    columns: ColumnMap | None = None,
+) -> Drift:
+    """The same of two stored runs; `path`: where the dataset of one of them is, None for where it was;
+    `columns`: by which it is read, as `dataset_of_run` takes them.
+
+    Raises what `run_drift` raises, SetupError where no dataset is there or holds the items, Cancelled.
+    """
+    runs = [store.run(number) for number in (then, now)]
+    for run in runs:
+        refuse_unasked(run, _REQUEST)
+    _shared_criteria(*runs)
+    if now not in store.shared_items(then):
+        raise _no_shared_item(*runs)
+    before, after = (load_results(store, number) for number in (then, now))
+    again = results_read_again(store, before), results_read_again(store, after)
+    try:
+        dataset = dataset_of_run(runs[0], path, cancel, columns)
+    except SetupError as missing:
+        try:  # the later run may be of a part of the file that was kept, or of the file where it is now
+            dataset = dataset_of_run(runs[1], path, cancel, columns)
+        except SetupError:
+            raise missing from None
+    return run_drift(before, after, dataset, gold, again)
+
+
+def computed_elsewhere(then: StoredRun, now: StoredRun) -> str:
+    """A sentence on what computed two runs, where that was not the same, or several; else empty."""
+    first, second = _computed_by(then), _computed_by(now)
+    if first == second and len(first) == 1 and _CLUSTER not in first:
+        return ""
+    those, these = (" and ".join(sorted(each)) for each in (first, second))
+    return (
+        f"{then.title} was computed by {those}, {now.title} by {these}: each rounds differently, which"
+        " reading in another batch shape on one of them does not measure."
+    )
+
+
+def _computed_by(run: StoredRun) -> set[str]:
+    if CLUSTER in run.manifest:
+        return {_CLUSTER}
+    found = set()
+    for session in (run.manifest, *run.manifest.get(CONTINUED, [])):
+        title = session.get(COMPUTED_ON)
+        layers, driver = session.get(GPU_LAYERS), session.get(DRIVER)
+        found.add(f"{title} ({layers} layers, driver {driver})" if title else "the processor")
+    return found
+
+
+def _no_shared_item(then: StoredRun, now: StoredRun) -> SetupError:
+    return SetupError(
+        f"{then.title} and {now.title} share no item with the same texts.", Hint(Step.CHOOSE_RUN)
+    )
+
+
+def _shared_criteria(then: StoredRun, now: StoredRun) -> list[str]:
+    """The criteria that both runs have, in the order of the earlier. SetupError where there is none."""
+    shared = [name for name in then.identity.criteria if name in now.identity.criteria]
+    if not shared:
+        asked = "; ".join(f"{run.title}: {', '.join(run.identity.criteria)}" for run in (then, now))
+        raise SetupError(f"The two runs share no criterion ({asked}).", Hint(Step.CHOOSE_RUN))
+    return shared
+
+
+def decided_alike(then: RunResults, now: RunResults) -> tuple[RunResults, RunResults, str]:
+    """Both decided by the calibration of the earlier run, where it fits the judge of the later one, else as
+    they were read; and a sentence on that, empty where neither has a calibration.
+    """
+    calibration = then.calibration
+    if calibration is None:
+        said = f"Both use raw predictions, without the calibration of {now.run.called}."
+        return then, now.calibrated(None), said if now.calibration else ""
+    if why_not := _does_not_fit(calibration, now):
+        said = f"Both use raw predictions: the calibration of {then.run.called} {why_not}"
+        return then.calibrated(None), now.calibrated(None), f"{said} {now.run.called}."
+    return then, now.calibrated(calibration), f"Both use the calibration of {then.run.called}."
+
+
+def _does_not_fit(calibration: Calibration, other: RunResults) -> str:
+    """Why it cannot decide another run, before the name of that; empty where it can."""
+    try:
+        calibration.check_fits(judge_of_run(other.run.identity))
+    except SetupError:
+        return "is of another judge than"
+    try:
+        calibration.check_run(other.run, other.judged)
+    except SetupError:
+        return "uses what is not known of"
+    return ""
+
+
+def _columns(
+    then: RunResults, now: RunResults, dataset: Dataset, gold: Dataset, again: Sequence[RunResults | None]
+) -> dict[str, list[EarlierItem]]:
+    """The items that both judged with the same texts, in the order of the dataset."""
+    hashes = dict(then.content_hashes.items() & now.content_hashes.items())
+    items = list(dataset.same_items(hashes))
+    labelled = {item.id: item.gold for item in gold.same_items(hashes)}
+    once = (then, now)
+    runs = [
+        *once,
+        *(
+            twice and twice.model_alone().calibrated(own.calibration)
+            for own, twice in zip(once, again, strict=True)
+        ),
+    ]
+    both = [each and (each, each.calibrated(None) if each.calibration else each) for each in runs]
+    columns = {}
+    for name in _shared_criteria(then.run, now.run):
+        said = [_opinions(each[0].judgments[name], each[1].judgments[name]) if each else {} for each in both]
+        columns[name] = [
+            EarlierItem(
+                item.group,
+                said[0][item.id],
+                said[1][item.id],
+                human.label if (human := labelled.get(item.id, {}).get(name)) else None,
+                _scored(said[2], item.id),
+                _scored(said[3], item.id),
+            )
+            for item in items
+        ]
+    return columns
+
+
+def _scored(found: Mapping[str, Opinion], item_id: str) -> Opinion | None:
+    """What was said when an item was read again; None where nothing was."""
+    said = found.get(item_id)
+    return said if said is not None and said.label is not None else None
+
+
+def _opinions(judgments: Sequence[AnyJudgment], read: Sequence[AnyJudgment]) -> dict[str, Opinion]:
+    """What is said of each item, by its id; `read`: the same without a calibration."""
+    pairs = zip(judgments, read, strict=True)
+    return {judgment.item_id: Opinion.of(judgment, as_read) for judgment, as_read in pairs}

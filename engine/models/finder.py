@@ -1,0 +1,304 @@
+"""The model files on this computer, in the folders where programs keep them, all or by a part of the name."""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from engine.core.errors import Hint, ModelFileError
+from engine.models import model_file
+from engine.system.paths import (
+    PathKind,
+    environment,
+    home,
+    models_folder,
+    project_models_folder,
+    real_path,
+    reason_of,
+    seen_at,
+    shown,
+)
+
+
+@dataclass(frozen=True)
+class FoundModel:
+    """A model file that was found, or a file or folder that cannot be used, with the reason.
+
+    `source`: the program whose folder it is in, `LM Studio`; else the name of the folder searched.
+    """
+
+    path: Path
+    model: model_file.ModelFile | None
+    error: ModelFileError | None
+    source: str
+
+    @cached_property
+    def name(self) -> str:
+        return self.model.name if self.model else model_file.called(self.path)
+
+    @cached_property
+    def folder(self) -> str:
+        """Where it is, for users: the program whose folder it is in, else its folder, `~/models`."""
+        folder = self.path.absolute().parent
+        program = _program_of(folder)
+        if program:
+            return program
+        return f"~/{folder.relative_to(home())}" if folder.is_relative_to(home()) else str(folder)
+
+    @property
+    def reason(self) -> str:
+        """Why it cannot be used, without its name, which stands next to it; empty for one that can."""
+        problem = self.error.problem if self.error else ""
+        for own in (self.path.name, str(self.path)):
+            problem = problem.removeprefix(f"{own}: ")
+        return problem
+
+
+@dataclass(frozen=True)
+class ModelPlace:
+    """Where a model file lies, the first part of a split one; its header is not read yet.
+
+    `name`: what users call it. `source`: as in FoundModel.
+    """
+
+    path: Path
+    name: str
+    source: str
+
+
+class Stamp(NamedTuple):
+    """By which a change of a file is seen."""
+
+    n_bytes: int
+    changed_ns: int
+
+
+def default_folders() -> list[Path]:
+    """Folders in which this program and others keep model files, those that exist."""
+    return [folder for _, folder in _default_places(sys.platform) if seen_at(folder) is PathKind.FOLDER]
+
+
+class _SystemFolders(NamedTuple):
+    """Where programs keep what they configure, what they own, and what they can fetch again."""
+
+    settings: Path
+    data: Path
+    cache: Path
+
+
+def _system_folders(platform: str) -> _SystemFolders:
+    if platform == "win32":
+        roaming = _folder_from("APPDATA", home() / "AppData" / "Roaming")
+        local = _folder_from("LOCALAPPDATA", home() / "AppData" / "Local")
+        return _SystemFolders(roaming, local, local)
+    if platform == "darwin":
+        support = home() / "Library" / "Application Support"
+        return _SystemFolders(support, support, home() / "Library" / "Caches")
+    return _SystemFolders(
+        _folder_from("XDG_CONFIG_HOME", home() / ".config"),
+        _folder_from("XDG_DATA_HOME", home() / ".local" / "share"),
+        _folder_from("XDG_CACHE_HOME", home() / ".cache"),
+    )
+
+
+def _folder_from(variable: str, default: Path) -> Path:
+    named = environment(variable)
+    return Path(named) if named else default
+
+
+def _default_places(platform: str) -> Iterator[tuple[str, Path]]:
+    """Name of a program and a folder where it keeps models, on the system that `sys.platform` names."""
+    settings, data, cache = _system_folders(platform)
+    yield "Tiebreak", models_folder()
+    yield "Tiebreak", project_models_folder()
+    yield "LM Studio", home() / ".lmstudio" / "models"
+    yield "LM Studio", home() / ".cache" / "lm-studio" / "models"
+    for jan in (settings / "Jan" / "data", data / "Jan" / "data", home() / "jan"):
+        yield "Jan", jan / "llamacpp" / "models"
+        yield "Jan", jan / "models"
+    yield "GPT4All", data / "nomic.ai" / "GPT4All"
+    yield "Ollama", _folder_from("OLLAMA_MODELS", home() / ".ollama" / "models")
+    if platform == "linux":
+        yield "Ollama", Path("/usr/share/ollama/.ollama/models")
+    hugging_face = _folder_from("HF_HOME", home() / ".cache" / "huggingface")
+    yield "Hugging Face", _folder_from("HF_HUB_CACHE", hugging_face / "hub")
+    yield "llama.cpp", _folder_from("LLAMA_CACHE", cache / "llama.cpp")
+
+
+def _program_of(folder: Path) -> str:
+    """The program that keeps its models in a folder; empty where none does."""
+    for program, place in _default_places(sys.platform):
+        if folder.absolute().is_relative_to(place):
+            return program
+    return ""
+
+
+def by_reason(found: Iterable[FoundModel]) -> dict[tuple[str, Hint], list[FoundModel]]:
+    """What cannot be used, by the reason and the next step: many files often share one."""
+    groups: dict[tuple[str, Hint], list[FoundModel]] = {}
+    for file in found:
+        if file.error is not None:
+            groups.setdefault((file.reason, file.error.hint), []).append(file)
+    return groups
+
+
+def find_models(folders: Iterable[Path]) -> Iterator[FoundModel]:
+    """Model files in the folders, at any depth, each model once; one by one, as headers take time to read.
+
+    Links are followed. Unfinished downloads and image projectors are omitted. What cannot be read, a
+    file or a folder, comes with its error.
+    """
+    for found in _files(folders):
+        yield found if isinstance(found, FoundModel) else found_model(found.path, found.source)
+
+
+def model_places(folders: Iterable[Path]) -> Iterator[ModelPlace]:
+    """The same files, without a look into them; folders that cannot be read are passed over."""
+    return (found for found in _files(folders) if isinstance(found, ModelPlace))
+
+
+def stamps(folders: Iterable[Path], files: Iterable[Path] = ()) -> dict[Path, Stamp]:
+    """Each model file in the folders, with all parts of split ones, and each of these files, as it is now.
+
+    Equal stamps mean that nothing came, went or was written; nobody looks into the files.
+    """
+    listed = (place for place in _listings(folders) if isinstance(place, _Listing))
+    found = {}
+    for path in (*(path for place in listed for path in place.files), *files):
+        with suppress(OSError):  # it may be gone by now
+            status = path.stat()
+            found[path] = Stamp(status.st_size, status.st_mtime_ns)
+    return found
+
+
+def _files(folders: Iterable[Path]) -> Iterator[ModelPlace | FoundModel]:
+    """Each model once, and each folder that cannot be read, with its error."""
+    for listed in _listings(folders):
+        if isinstance(listed, FoundModel):
+            yield listed
+            continue
+        names = model_file.ollama_names(listed.folder)
+        firsts: dict[Path, Path] = {}  # of the parts of a split model the first that is there
+        for path in listed.files:
+            firsts.setdefault(model_file.first_part(path), path)
+        for path in firsts.values():
+            if names is None:
+                yield ModelPlace(path, model_file.called(path), listed.source)
+            elif path.name in names:
+                yield ModelPlace(path, names[path.name], listed.source)
+
+
+class _Listing(NamedTuple):
+    """The model files that lie in a folder itself."""
+
+    folder: Path
+    source: str
+    files: list[Path]
+
+
+def _listings(folders: Iterable[Path]) -> Iterator[_Listing | FoundModel]:
+    """Each folder at any depth once, and each one that cannot be read, with its error."""
+    seen: set[Path] = set()
+    for folder in folders:
+        source = _program_of(folder) or folder.name or str(folder)
+        pending = [folder]
+        while pending:
+            here = pending.pop()
+            try:
+                files, inner = _listing(here, seen)
+            except OSError as error:
+                unreadable = ModelFileError(
+                    f"{shown(here)}: the folder cannot be read: {reason_of(error)}.",
+                    "Check its name and your permission, or choose another folder.",
+                )
+                yield FoundModel(here, None, unreadable, source)
+                continue
+            # Taken from the end: so the first folder by name comes first.
+            pending.extend(reversed(inner))
+            yield _Listing(here, source, files)
+
+
+def _listing(folder: Path, seen: set[Path]) -> tuple[list[Path], list[Path]]:
+    """The model files and the folders in a folder that were not seen before, by name."""
+    entries = sorted(folder.iterdir())
+    found = {path: seen_at(path) for path in entries}
+    files = [
+        path
+        for path, what in found.items()
+        if what is PathKind.FILE and _may_be_model(path) and _is_new(path, seen)
+    ]
+    return files, [path for path, what in found.items() if what is PathKind.FOLDER and _is_new(path, seen)]
+
+
+def _is_new(path: Path, seen: set[Path]) -> bool:
+    target = real_path(path)
+    # By where links lead: in the cache of Hugging Face each model lies once and is linked to.
+    if target in seen:
+        return False
+    seen.add(target)
+    return True
+
+
+_PROJECTOR = re.compile(r"(?<![a-z])mmproj(?![a-z])", re.IGNORECASE)
+
+
+def _may_be_model(path: Path) -> bool:
+    # "._" begins the notes that macOS leaves next to each file on foreign disks.
+    if path.name.lower().startswith(("incomplete", "._")) or _PROJECTOR.search(path.name):
+        return False
+    return path.suffix.lower() == model_file.SUFFIX or (model_file.is_blob(path) and _begins_as_gguf(path))
+
+
+def _begins_as_gguf(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(4) == b"GGUF"
+    except OSError:
+        return True  # reading it will say why not
+
+
+def found_model(path: Path, source: str) -> FoundModel:
+    """One file, or the model that it is part of; `source`: the program whose it is, or its folder."""
+    try:
+        model = model_file.read_model_file(path)
+        return FoundModel(model.path, model, None, source)
+    except ModelFileError as error:
+        return FoundModel(path, None, error, source)
+
+
+def models_named(text: str, folders: Iterable[Path]) -> list[ModelPlace]:
+    """The models in the folders that are called `text`, or have it in their names, whatever the case.
+
+    The whole name of a file goes before a part of one, and that before the name in a header: headers are
+    read only where no file's name has the text, and where several have it, to omit those that cannot
+    judge if others can.
+    """
+    wanted = text.casefold()
+    places = list(model_places(folders))
+    whole = [place for place in places if wanted in _names(place)]
+    found = whole or [place for place in places if any(wanted in name for name in _names(place))]
+    if not found:
+        return [place for place in _by_header(places) if wanted in place.name.casefold()]
+    if len(found) == 1:
+        return found
+    judges = {place.path for place in _by_header(found)}
+    return [place for place in found if place.path in judges] or found
+
+
+def _names(place: ModelPlace) -> set[str]:
+    """What users call a file, and its whole name; those of Ollama's blobs are hashes."""
+    files = () if model_file.is_blob(place.path) else (place.path.name,)
+    return {name.casefold() for name in (place.name, *files)}
+
+
+def _by_header(places: Iterable[ModelPlace]) -> Iterator[ModelPlace]:
+    """The places of models that can judge, with the names that their headers give."""
+    for place in places:
+        try:
+            yield replace(place, name=model_file.read_model_file(place.path).title)
+        except ModelFileError:
+            continue  # the list of models says why

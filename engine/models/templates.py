@@ -1,0 +1,214 @@
+"""A model's chat template, rendered where it can do no harm: in child processes, once for each template.
+
+What is remembered of model files: hashes, contents that ran well, frames, speeds, trials of devices.
+
+It only saves time: where it cannot be read or written, everything is done again. What was found bad is not
+kept: the reason may have been the computer's, and trying again costs seconds.
+
+A template is a program inside a model file. It gets little time, little memory, and two processes of its own,
+which must agree: what cannot be repeated could not be resumed, or checked by anybody else.
+"""
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from engine.core.codec import plain, plain_values, record_of
+from engine.core.errors import EngineBug, NoRoomError
+from engine.core.events import CancelToken
+from engine.core.items import digest
+from engine.llama.library import library_version
+from engine.llama.model import Vocabulary
+from engine.prompt import conversation
+from engine.prompt.template import ChatTemplate
+from engine.system.paths import CHILD, cache_folder, real_path, self_command, text_of_path
+from engine.system.subprocess_worker import CRASHES, run_child
+
+Made = TypeVar("Made")
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS content (path TEXT PRIMARY KEY, state TEXT, hash TEXT)",
+    "CREATE TABLE IF NOT EXISTS good (hash TEXT, build TEXT, PRIMARY KEY (hash, build))",
+    "CREATE TABLE IF NOT EXISTS frame (key TEXT PRIMARY KEY, frame TEXT)",
+    "CREATE TABLE IF NOT EXISTS speed (key TEXT PRIMARY KEY, speed TEXT)",
+    "CREATE TABLE IF NOT EXISTS devices (key TEXT PRIMARY KEY, trial TEXT)",
+)
+
+
+def file_state(files: Sequence[Path]) -> tuple[int, int]:
+    """The size of all files together, and when the last of them was changed, in ns."""
+    states = [path.stat() for path in files]
+    return sum(state.st_size for state in states), max(state.st_mtime_ns for state in states)
+
+
+@dataclass(frozen=True)
+class SeenFiles:
+    """Files at one moment. `path`: of the first, without links. `state`: changes with the content of any."""
+
+    path: str
+    state: str
+
+    @classmethod
+    def now(cls, files: Sequence[Path]) -> Self:
+        """As they are now. OSError where one cannot be asked."""
+        found = [path.stat() for path in files]
+        # Whoever copies or unpacks a file may set its time, but not its number, nor when that was done. Only
+        # on Windows, which tells the birth of the file for it, is what is written in place not seen so.
+        states = [(each.st_size, each.st_mtime_ns, each.st_ctime_ns, each.st_ino) for each in found]
+        return cls(text_of_path(real_path(files[0])), json.dumps(states))
+
+
+class ModelMemory:
+    """The memory, open. Made by `model_memory`."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        for statement in _TABLES:
+            self._write(statement, ())
+
+    def hash_of(self, seen: SeenFiles) -> str | None:
+        """The SHA-256 of files that have not changed since it was remembered."""
+        statement = "SELECT hash FROM content WHERE path = ? AND state = ?"
+        return self._first(statement, (seen.path, seen.state))
+
+    def remember_hash(self, seen: SeenFiles, file_hash: str) -> None:
+        self._write("INSERT OR REPLACE INTO content VALUES (?, ?, ?)", (seen.path, seen.state, file_hash))
+
+    def found_good(self, file_hash: str) -> bool:
+        """Whether this build of llama.cpp ran a content well."""
+        statement = "SELECT hash FROM good WHERE hash = ? AND build = ?"
+        return self._first(statement, (file_hash, library_version())) is not None
+
+    def remember_good(self, file_hash: str) -> None:
+        self._write("INSERT OR REPLACE INTO good VALUES (?, ?)", (file_hash, library_version()))
+
+    def recall(self, kind: str, key: str, of: type[Made]) -> Made | None:
+        """What was remembered: a `frame`, a `speed`, or `devices`; `key` says all that it depends on."""
+        column = "trial" if kind == "devices" else kind
+        text = self._first(f"SELECT {column} FROM {kind} WHERE key = ?", (key,))
+        with suppress(ValueError):  # written by anybody: the cache is an open folder
+            return record_of(plain_values(text), of) if isinstance(text, str) else None
+        return None
+
+    def remember(self, kind: str, key: str, made: object) -> None:
+        """Keep a rendered chat template, or what was measured, in place of what was before."""
+        self._write(f"INSERT OR REPLACE INTO {kind} VALUES (?, ?)", (key, json.dumps(plain(made))))
+
+    def _first(self, statement: str, values: tuple[str | int, ...]) -> str | None:
+        row: tuple[str] | None = None
+        with suppress(sqlite3.Error):
+            row = self._db.execute(statement, values).fetchone()
+        return row[0] if row else None
+
+    def _write(self, statement: str, values: tuple[str | int, ...]) -> None:
+        with suppress(sqlite3.Error):
+            self._db.execute(statement, values)
+
+
+@contextmanager
+def model_memory() -> Iterator[ModelMemory]:
+    """The memory in the cache folder; one that forgets, where there can be no such file."""
+    folder = cache_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        db = sqlite3.connect(folder / "models.sqlite", isolation_level=None)
+    except (OSError, sqlite3.Error):
+        # Forgetting costs seconds; refusing to judge because a cache cannot be written would cost more.
+        db = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        yield ModelMemory(db)
+    finally:
+        db.close()
+
+
+RENDER_COMMAND = (CHILD, "render")
+_START_SECONDS = 50.0  # more, for a process to start on a slow and busy computer
+_MOST_BYTES = 512 << 20
+_TIMED_OUT = 1  # how faulthandler ends a process
+_FAULT = 3  # how this program ends at a fault of its own; on Windows abort(), too
+_MARK_BYTES = (16, 1600)  # messages of two lengths: what stands around them must not depend on it
+
+_rendered: dict[str, conversation.Frame] = {}  # by this process, which may have no cache
+
+
+class _LimitReachedError(conversation.UnusableTemplateError):
+    """A limit that a very busy computer might reach, too."""
+
+
+def chat_template(source: str | None, vocabulary: Vocabulary, cancel: CancelToken) -> ChatTemplate:
+    """The chat format of a template for the model of `vocabulary`.
+
+    Plain text, and a note, where `source` is None or cannot be used. Raises NoRoomError where the computer
+    cannot render it now, Cancelled where `cancel` is set.
+    """
+    return ChatTemplate(_frame(source, vocabulary, cancel), vocabulary)
+
+
+def _frame(source: str | None, vocabulary: Vocabulary, cancel: CancelToken) -> conversation.Frame:
+    if source is None:
+        return conversation.plain_frame("The model has no chat template")
+    asked = {"source": source, "bos": vocabulary.bos_text, "eos": vocabulary.eos_text}
+    key = digest([conversation.FRAME_VERSION, asked])
+    with model_memory() as memory:
+        frame = _rendered.get(key) or memory.recall("frame", key, conversation.Frame)
+        if frame is None:
+            frame = _rendered_apart(asked, cancel)
+            memory.remember("frame", key, frame)
+    _rendered[key] = frame
+    return frame
+
+
+def _rendered_apart(asked: Mapping[str, str], cancel: CancelToken) -> conversation.Frame:
+    try:
+        given = {**asked, "seconds": conversation.RENDER_SECONDS}
+        # Twice, with messages of different length: what cannot be repeated could not be resumed.
+        frames = []
+        for size in _MARK_BYTES:
+            try:
+                frames.append(_frame_of_child({**given, "mark_bytes": size}, cancel))
+            except _LimitReachedError:  # once more, in the next process: this one may have been slow
+                frames.append(_frame_of_child({**given, "mark_bytes": size}, cancel))
+        if frames[0] != frames[1]:
+            raise conversation.UnusableTemplateError("its output changes each time, or with the messages")
+    except conversation.UnusableTemplateError as error:
+        return conversation.plain_frame(f"The model's chat template cannot be used ({error})")
+    return frames[0]
+
+
+def _frame_of_child(asked: Mapping[str, object], cancel: CancelToken) -> conversation.Frame:
+    """Raises UnusableTemplateError, NoRoomError, Cancelled, EngineBug."""
+    command = [*self_command(), *RENDER_COMMAND]
+    given = json.dumps(asked).encode()
+    began = time.monotonic()
+    try:
+        seconds = conversation.RENDER_SECONDS + _START_SECONDS
+        code, printed = run_child(command, cancel, seconds=seconds, most_bytes=_MOST_BYTES, given=given)
+    except TimeoutError as error:
+        raise _not_now("not started in time") from error
+    except MemoryError as error:
+        raise _LimitReachedError(f"it takes more than {_MOST_BYTES >> 20} MB of memory") from error
+    if code == _TIMED_OUT and time.monotonic() - began >= conversation.RENDER_SECONDS:
+        raise _LimitReachedError(f"it takes more than {conversation.RENDER_SECONDS:.0f} seconds")
+    # 3 may be a fault of ours, which is reported as one below.
+    if code in CRASHES and code != _FAULT:
+        raise _LimitReachedError("it crashes the process that renders it")
+    if code < 0:
+        raise _not_now("ended from outside")
+    try:
+        answer: Mapping[str, Any] = json.loads(printed)
+        if "refused" in answer:
+            raise conversation.UnusableTemplateError(str(answer["refused"]))
+        return record_of(answer["frame"], conversation.Frame)
+    except (ValueError, KeyError, TypeError) as error:
+        raise EngineBug(f"rendering a chat template ended with exit code {code}") from error
+
+
+def _not_now(why: str) -> NoRoomError:
+    return NoRoomError(
+        f"The model's chat template could not be rendered now: its process was {why}.",
+        "Close other programs, then try again.",
+    )

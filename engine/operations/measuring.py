@@ -1,0 +1,309 @@
+"""Measures that need a model, weighted scoring, calibrations and juries, of systems that are open.
+
+Knows: which steps make each, and what the user should know of the result. Does not know: where the systems
+and labels come from, how anything is shown.
+"""
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from engine.calibration.jury import DEFAULT_CERTAINTY, items_of, make_jury
+from engine.calibration.run_calibration import CalibratedRun, Wishes, calibrating
+from engine.core.errors import Given, Hint, SetupError, Step
+from engine.core.events import CancelToken, MeasureProgress, Note, Preparing
+from engine.core.formatting import visible
+from engine.core.judgments import Agreement, KeptFit, Unscored
+from engine.core.rubric import Rubric, rubric_of_names
+from engine.core.tables import Section
+from engine.data.dataset import Dataset
+from engine.metrics.explanations import ModelScores
+from engine.metrics.matching import Matched, System, match, system_of_run
+from engine.metrics.model_measures import (
+    agreement_warnings,
+    ask_questions,
+    measure_agreements,
+    measure_bertscore,
+    score_texts,
+)
+from engine.models.checked_model import CheckedModel, checked_encoder, checked_model
+from engine.models.encoder_file import read_encoder_file
+from engine.models.memory import check_memory
+from engine.models.model_file import read_model_file
+from engine.models.opening import machine_settings
+from engine.operations.opening import left_out_in_words
+from engine.ranking.weight_fit import load_fitted_weights
+from engine.ranking.weighted_scoring import ScoredPairs, WeightedScoring, scored_pairs_of, weigh
+from engine.report.calibration import calibration_sections, calibration_warnings
+from engine.report.run import labels_given_section
+from engine.results.calibration import Calibration, load_calibration
+from engine.results.run_results import RunResults, load_results
+from engine.settings.identity import CERTAINTY, StoredRun, checked_name
+from engine.settings.rows import MachineSettings, default_context
+from engine.store.run_store import RunStore
+from engine.system.subprocess_worker import InProcessWorker, SubprocessWorker
+
+
+@dataclass(frozen=True)
+class ModelMeasures:
+    """The measures of explanations by models, whose files are checked. `apart`: in processes of their own,
+    whose crash affects no other.
+    """
+
+    store: Path
+    machine: MachineSettings
+    encoder: CheckedModel | None
+    judge: CheckedModel | None
+    cancel: CancelToken
+    apart: bool
+
+    @classmethod
+    def of(
+        cls,
+        store: Path,
+        encoder: Path | None,
+        judge: Path | None,
+        threads: int | None,
+        cancel: CancelToken,
+        *,
+        apart: bool = False,
+    ) -> "Generator[Note, None, ModelMeasures]":
+        """BERTScore by an encoder, agreement by a judge model: those that are given."""
+        machine, checked, asked = machine_settings(threads), None, None
+        if encoder is not None:
+            described = read_encoder_file(encoder)
+            if described.notice:
+                yield Note(f"{described.notice} See: models cut")
+            checked = checked_encoder(described, cancel)
+        if judge is not None:
+            model = read_model_file(judge)
+            if warning := check_memory(model, default_context(model.trained_context)):
+                yield Note(warning)
+            asked = checked_model(model, cancel)
+        return cls(store, machine, checked, asked, cancel, apart)
+
+    @property
+    def judge_name(self) -> str | None:
+        return self.judge.name if self.judge else None
+
+    @property
+    def encoder_name(self) -> str | None:
+        return self.encoder.name if self.encoder else None
+
+    def scores(
+        self, matched: Matched
+    ) -> Generator[Note | Preparing | MeasureProgress, None, dict[str, ModelScores]]:
+        """The scores of one system by criterion; empty if none are requested."""
+        name = matched.system.name
+        if not (self.encoder or self.judge):
+            return {}
+        if not matched.system.explains:
+            yield Note(f"{name} has no explanations: BERTScore and agreement are not computed.")
+            return {}
+        kind = SubprocessWorker if self.apart else InProcessWorker
+        bertscores: Mapping[str, Sequence[float]] = {}
+        agreements: Mapping[str, Sequence[Agreement | Unscored]] = {}
+        if self.encoder:
+            yield Preparing(f"BERTScore of {name}")
+            with kind(score_texts, self.cancel) as scorer:
+                score = partial(scorer.do, self.encoder, self.machine, self.store)
+                bertscores = yield from measure_bertscore(matched, score)
+        if self.judge:
+            yield Preparing(f"agreement of {name}")
+            with kind(ask_questions, self.cancel) as asker:
+                ask = partial(asker.do, self.judge, self.machine, self.store)
+                agreements = yield from measure_agreements(matched, ask)
+            for warning in agreement_warnings(agreements):
+                yield Note(warning)
+        return {
+            criterion: ModelScores(bertscores.get(criterion), agreements.get(criterion))
+            for criterion in matched.pairs
+        }
+
+
+@dataclass(frozen=True)
+class GivenWeights:
+    """Weights by criterion. `threshold`, `kept`: of fitted ones in a file; `unknown`: a sentence for a file
+    whose training items are not known.
+    """
+
+    weights: Mapping[str, float]
+    threshold: float | None = None
+    kept: KeptFit | None = None
+    unknown: str = ""
+
+    @classmethod
+    def of_file(cls, path: Path, hint: str) -> "GivenWeights":
+        """Those that were fitted and written to a file. SetupError with this hint for another file."""
+        fitted = load_fitted_weights(path, hint)
+        unknown = "" if fitted.kept else f"The items that {visible(str(path))} was fitted on are not known."
+        return cls(fitted.weights, fitted.tie_threshold, fitted.kept, unknown)
+
+
+@dataclass(frozen=True)
+class Weighing:
+    """How items are decided by weighted criteria; None: by the rubric's weights and tie threshold, those of a
+    run by its own rubric. `grades`: by the grades of the model.
+    """
+
+    rubric: Rubric | None = None
+    weights: GivenWeights | None = None
+    tie_threshold: float | None = None
+    grades: bool = False
+
+    def threshold(self, rubric: Rubric) -> float:
+        """The tie threshold: the one given, else that of fitted weights, else the rubric's."""
+        if self.tie_threshold is not None:
+            return self.tie_threshold
+        fitted = self.weights.threshold if self.weights else None
+        return rubric.tie_threshold if fitted is None else fitted
+
+    def of_system(
+        self, system: System, matched: Matched | None, items: Dataset | None = None
+    ) -> tuple[ScoredPairs, WeightedScoring]:
+        """The response scores of a system, and its items decided on them.
+
+        With `matched`, only the items that have human labels; else `items` give the instructions, for
+        intervals. SetupError if there is no item to decide. Scores that are not informative decide nothing.
+        """
+        rubric, given = self.rubric, self.weights
+        if rubric is None:
+            results = system.results
+            rubric = rubric_of_names(system.criteria) if results is None else results.run.identity.asked
+        weights = rubric.weights(system.criteria) if given is None else given.weights
+        if not weights:
+            raise SetupError(
+                f"{system.name} has none of {', '.join(rubric.names)}.",
+                Hint("Name its criteria: ", Given("weights", f"{system.criteria[0]}=1")),
+            )
+        unknown = [name for name in weights if name not in system.criteria]
+        if unknown:
+            raise SetupError(
+                Hint(Given("weights"), f": {system.name} has no criterion {', '.join(unknown)}."),
+                f"It has {', '.join(system.criteria)}.",
+            )
+        known = set(matched.dataset.ids) if matched else None
+        pairs = scored_pairs_of(system, list(weights), known, by_grades=self.grades)
+        if not pairs.rows:
+            raise SetupError(
+                f"{system.name} has no item with a judgment on each of {', '.join(weights)}.",
+                Hint("Use other criteria, ", Step.SEE_UNSCORED),
+            )
+        gold = matched.dataset if matched else None
+        with weight_errors():
+            made = weigh(pairs, weights, self.threshold(rubric), gold, system, items=items)
+        if given is None or given.kept is None:
+            fit_in_words = given.unknown if given else ""
+        elif matched is None:
+            overlap = given.kept.fitted_on.overlap_of_hashes(system.content_hashes.values())
+            fit_in_words = given.kept.in_words(overlap)
+        else:
+            fit_in_words = given.kept.in_words(given.kept.fitted_on.overlap(matched.items_of_both))
+        return pairs, replace(made, fit_in_words=fit_in_words)
+
+
+@contextmanager
+def weight_errors() -> Iterator[None]:
+    """Refused weights and thresholds are errors of the user."""
+    try:
+        yield
+    except ValueError as error:
+        hint = Hint("Fix ", Given("weights"), " or ", Given("tie_threshold"), ".")
+        raise SetupError(str(error), hint) from error
+
+
+@dataclass(frozen=True)
+class FittedRun:
+    """A calibration fitted to a system by human labels. `doubts`: what the user should know of it."""
+
+    matched: Matched
+    made: CalibratedRun
+
+    @property
+    def doubts(self) -> list[str]:
+        return [*left_out_in_words(self.matched), *calibration_warnings(self.made)]
+
+
+def fit_calibration(
+    system: System, gold: Dataset, wishes: Wishes, cancel: CancelToken, *, partial: bool
+) -> Generator[MeasureProgress, None, FittedRun]:
+    """Calibrate the raw predictions of a system. SetupError for too few labels, and for a submission."""
+    matched = match(system, gold, partial)
+    return FittedRun(matched, (yield from calibrating(matched, cancel, wishes)))
+
+
+@dataclass(frozen=True)
+class JurySetup:
+    """Several systems that decide together.
+
+    `items`: their dataset, None for that of the first run, else `gold`. `gold`: the human labels that a
+    calibration is fitted to; `calibration`: the file of one; without both the mean of all decides.
+    `partial`: on the items that all have. `certainty`: of a label of a submission.
+    """
+
+    systems: Sequence[System]
+    name: str = ""
+    items: Dataset | None = None
+    gold: Dataset | None = None
+    calibration: Path | None = None
+    partial: bool = False
+    lengths: bool = False
+    certainty: float = DEFAULT_CERTAINTY
+
+    def __post_init__(self) -> None:
+        if self.gold is not None and self.calibration is not None:
+            raise SetupError(
+                Hint(
+                    *(Given("gold"), " and ", Given("calibration")),
+                    " are both given: one fits a calibration, the other loads one.",
+                ),
+                "Remove one of them.",
+            )
+        if self.lengths and self.gold is None:
+            raise SetupError(
+                Hint(Given("lengths"), " is a feature of the calibration that ", Given("gold"), " fits."),
+                Hint("Add ", Given("gold"), ", or remove ", Given("lengths"), "."),
+            )
+        checked_name(self.name, "the jury")
+
+
+@dataclass(frozen=True)
+class KeptJury:
+    """A jury that is stored as a run. `remarks`: on how it is joined and calibrated; `sections`: what shows
+    its fit and its labels.
+    """
+
+    run: StoredRun
+    results: RunResults
+    remarks: tuple[str, ...]
+    sections: tuple[Section, ...]
+
+
+def decide_together(
+    setup: JurySetup, store_path: Path, cancel: CancelToken
+) -> Generator[MeasureProgress, None, KeptJury]:
+    """Make a jury and store it as a run. SetupError, StoreError, Cancelled."""
+    items = setup.items or items_of(setup.systems, setup.gold, cancel)
+    made = make_jury(setup.systems, items, setup.partial, setup.certainty)
+    remarks, sections = [*made.remarks], list[Section]()
+    calibration: Calibration | None = None
+    if setup.calibration is not None:
+        calibration = load_calibration(setup.calibration)
+        remarks += filter(None, [calibration.check_run(made.results.run, made.judged)])
+        if CERTAINTY in made.manifest:
+            remarks.append(
+                "A submission is known only by its name: its judge may be another than that of the fit."
+            )
+    if setup.gold is not None:
+        wishes, judged = Wishes(lengths=setup.lengths), system_of_run(made.results)
+        fitted = yield from fit_calibration(judged, setup.gold, wishes, cancel, partial=True)
+        calibration = fitted.made.calibration
+        remarks += fitted.doubts
+        sections += calibration_sections(fitted.made)
+    cancel.raise_if_requested()
+    with RunStore(store_path) as store:
+        kept = made.keep(store, checked_name(setup.name, "the jury"), calibration)
+        results = load_results(store, kept.id)
+    return KeptJury(kept, results, tuple(remarks), (*sections, labels_given_section(results)))

@@ -1,0 +1,141 @@
+"""A progress bar of a run, for terminals and notebooks: what is done, the rate, the time left.
+
+Knows: what a run reports. Does not know: where it is shown, in whose words a hint is.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import NoReturn, TextIO
+
+from tqdm import tqdm
+
+from engine.core.errors import Hint
+from engine.core.events import (
+    ClusterNews,
+    ClusterUnderWay,
+    DeviceLeft,
+    HealthSeen,
+    ItemJudged,
+    ModelOpened,
+    Resolved,
+    RunEvent,
+    RunFollower,
+    RunProgress,
+    RunStarted,
+    TokensEvaluated,
+)
+from engine.core.formatting import clipped, counted, duration, visible
+from engine.core.health import Health
+
+_BAR = "{n_fmt}/{total_fmt} items |{bar:24}| {elapsed} elapsed{postfix}"
+_SECONDS_ON_SCREEN, _SECONDS_IN_A_LOG = 0.2, 30.0
+MAY_SLEEP = "The computer may go to sleep: no program to keep it awake was found."
+_WORTH_TELLING = 2.0  # seconds of work; losing less is better than waiting
+
+
+def new_bar(stream: TextIO, total: int | None, initial: int, shape: str) -> "tqdm[NoReturn]":
+    """A bar on a stream, drawn often where someone sees it: in a terminal, or in a notebook, which reports to
+    be none.
+    """
+    seen = stream.isatty() or "ipykernel" in sys.modules
+    seconds = _SECONDS_ON_SCREEN if seen else _SECONDS_IN_A_LOG
+    return tqdm(total=total, initial=initial, file=stream, bar_format=shape, mininterval=seconds)
+
+
+class RunProgressBar:
+    """Shows each event of one run; use it in a `with` block. `tell`: reports a sentence where there is no
+    bar; `word`: renders a hint.
+    """
+
+    def __init__(
+        self, stream: Callable[[], TextIO], tell: Callable[[str], None], word: Callable[[Hint | str], str]
+    ) -> None:
+        self._stream, self._tell, self._word = stream, tell, word
+        self._follower = RunFollower()
+        self._bar: tqdm[NoReturn] | None = None
+        self._warned = False
+
+    def __enter__(self) -> "RunProgressBar":
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def loss_of_a_stop(self) -> str:
+        """What a stop would lose, and when it would lose nothing; empty if it is little."""
+        progress, cluster = self._follower.progress, self._follower.cluster
+        if cluster is not None:
+            judges = counted(cluster.workers, "worker judges", "workers judge")
+            return f"The run stops after the items that {judges} now." if cluster.items else ""
+        group = progress.group if progress is not None else None
+        if group is None or group.seconds < _WORTH_TELLING:
+            return ""
+        return f"{group.ending_in_words} {group.loss_in_words}"
+
+    def follow(self, event: RunEvent) -> None:
+        """Take in an event without showing it."""
+        self._follower.follow(event)
+
+    def show(self, event: RunEvent) -> None:
+        """Show one event."""
+        self.follow(event)
+        match event:
+            case RunStarted() if event.judged == event.items:
+                self._tell(f"Run {event.run_id} is complete in the store: nothing is judged again.")
+            case RunStarted() if event.judged:
+                far = f"{event.judged} of {event.items} items are judged already."
+                self._tell(f"Run {event.run_id} is resumed: {far}")
+            case ModelOpened():
+                self._begin(event)
+            case TokensEvaluated() | ClusterUnderWay():
+                progress = self._follower.progress
+                if self._bar is not None and progress is not None:
+                    self._bar.set_postfix_str(", ".join(self._how_far(progress)), refresh=False)
+                    self._bar.update(0)
+            case HealthSeen():
+                self._warn(event.health)
+            case Resolved():
+                self._say(f"Resolved: {event.said}.")
+            case ClusterNews():
+                self._say(event.said if event.hint is None else f"{event.said} {self._word(event.hint)}")
+            case DeviceLeft():
+                self._say(event.in_words)
+            case ItemJudged() if self._bar is not None:
+                self._bar.update()
+
+    def _begin(self, event: ModelOpened) -> None:
+        if event.note:
+            self._tell(event.note)
+        if (progress := self._follower.progress) is not None:
+            self._bar = new_bar(self._stream(), progress.items, progress.judged, _BAR)
+
+    def _warn(self, health: Health) -> None:
+        """Once and early; at the end the run's own report warns."""
+        now = self._follower.progress
+        goes_on = now is not None and now.judged < now.items
+        if health.doubted and not self._warned and self._bar is not None and goes_on:
+            self._warned = True
+            self._say("\n".join(health.sentences(self._word)))
+
+    def _say(self, text: str) -> None:
+        if self._bar is None:
+            self._tell(visible(text))
+        else:
+            # To the bar's own stream: only there does tqdm clear the bar first.
+            self._bar.write(visible(text), file=self._stream())
+
+    def _how_far(self, progress: RunProgress) -> Iterator[str]:
+        """The time left, the current item, the speed: as far as they are known."""
+        cluster, group = self._follower.cluster, progress.group
+        if progress.left is not None:
+            yield f"about {duration(progress.left)} left"
+        if cluster is not None:
+            yield counted(cluster.workers, "worker", "workers")
+        elif group is not None and group.writing:
+            yield "writing"
+        elif group is not None:
+            yield f"item {clipped(visible(group.item_id))}: {group.done:,} of {group.total:,}"
+        yield f"{progress.tokens:,} tokens, {progress.tokens_per_second or 0:,.0f}/s"
+        if progress.unscored:
+            yield f"{progress.unscored} unscored"

@@ -1,0 +1,205 @@
+"""A regression check: items of an earlier run are judged again, and what changed since is measured.
+
+Knows: which settings come from the earlier run, when a check starts anew. Does not know: how a run is judged,
+how drift is measured.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from engine.core.errors import Given, Hint, SetupError
+from engine.core.events import Cancelled, CancelToken, MeasureProgress, Note
+from engine.core.formatting import counted
+from engine.core.rubric import Rubric, rubric_for_labels
+from engine.data.dataset import Dataset
+from engine.data.label_origins import drawn_by_instruction
+from engine.data.rubrics.files import find_rubric
+from engine.judging.plan import RunPlan
+from engine.judging.work import read_again
+from engine.metrics.drift import Drift
+from engine.metrics.run_drift import run_drift
+from engine.models.checked_model import in_use
+from engine.operations.judge_request import JudgeRequest, Orders
+from engine.operations.opening import check_store
+from engine.results.run_dataset import dataset_of_run, load_as_judged
+from engine.results.run_results import RunResults, load_results, results_read_again
+from engine.settings.identity import StoredRun, refuse_unasked
+from engine.settings.rows import CPU
+from engine.settings.run_setup import RunSetup
+from engine.store.opening import has_store
+from engine.store.run_store import RunStore
+from engine.system.subprocess_worker import InProcessWorker, SubprocessWorker
+
+DEFAULT_ITEMS = 50
+
+
+@dataclass(frozen=True)
+class RegressionCheck:
+    """Some `items` of an earlier run, whose results are `then`. `gold`: the file of their human labels, if it
+    is another one.
+    """
+
+    then: RunResults
+    items: Dataset
+    gold: Dataset | None = None
+
+    @property
+    def run(self) -> StoredRun:
+        """The earlier run."""
+        return self.then.run
+
+    @property
+    def default(self) -> RunSetup:
+        """The setup of the earlier run: the defaults of the check."""
+        return replace(
+            RunSetup.as_in(self.run),
+            dataset_path=self.items.path,
+            columns=self.items.columns,
+            items=None,
+            sample=None,
+            ids=tuple(self.items.ids),
+            device=self.run.identity.device or CPU,
+        )
+
+    @property
+    def orders(self) -> Orders:
+        """The orders of the earlier run."""
+        default = self.default
+        return Orders(default.both_orders, default.second_order_below)
+
+    def criteria_of(self, rubric: Rubric) -> tuple[str, ...]:
+        """The criteria of a rubric that the earlier run has, too. SetupError if there are none."""
+        known = self.run.identity.criteria
+        if shared := tuple(name for name in rubric.names if name in known):
+            return shared
+        raise SetupError(
+            f"{self.run.title} has the criteria {', '.join(known)}, and none of them is requested now"
+            f" ({', '.join(rubric.names)}).",
+            Hint(
+                "Name one of its criteria with ",
+                Given("criteria"),
+                ", or a rubric that has criteria of these names.",
+            ),
+        )
+
+    def begins_anew(self, plan: RunPlan, store_path: Path) -> bool:
+        """Whether the plan is a new run. The earlier run is what is checked, even with the same key; so only
+        a check that started after it and was stopped is resumed.
+        """
+        with RunStore(store_path) as store:
+            found = store.find(plan.identity().key)
+        return found is None or found.id <= self.run.id or found.complete
+
+
+def planned(
+    check: RegressionCheck, plan: RunPlan, request: JudgeRequest
+) -> Generator[Note, None, tuple[RunPlan, bool]]:
+    """The plan with the calibration of the earlier run if it fits, and with a default name for a new run that
+    has none; and whether it is a new run.
+    """
+    try:
+        plan = replace(plan, calibration=check.then.calibration)
+    except SetupError:
+        yield Note(f"The calibration of {check.run.called} is of another judge: it is not used here.")
+    anew = check.begins_anew(plan, request.store)
+    if request.name is None and anew:
+        plan = replace(plan, name=f"regression check of run {check.run.id}")
+    return plan, anew
+
+
+def drift_since(
+    check: RegressionCheck, plan: RunPlan, store_path: Path, run_id: int, cancel: CancelToken, *, apart: bool
+) -> Generator[MeasureProgress | Note, None, Drift]:
+    """The drift from the earlier run to the run that judged its items again.
+
+    If any probability changed, the items are first read once more in another batch shape, to measure the
+    effect of rounding; `apart`: in a process of its own. If that fails or is stopped, a note says so.
+    """
+    with RunStore(store_path) as store:
+        now = load_results(store, run_id)
+    found = run_drift(check.then, now, check.items, check.gold)
+    if not found.may_be_rounding:
+        return found
+    try:
+        # A GPU driver may crash the process that uses it.
+        worker = (SubprocessWorker if apart or plan.machine.device else InProcessWorker)(read_again, cancel)
+        with worker, in_use(plan.model):
+            yield from worker.do(plan, store_path, run_id)
+    except (Cancelled, SetupError) as error:
+        why = "It was stopped." if isinstance(error, Cancelled) else error.problem
+        yield Note(f"The effect of rounding on probabilities is not measured. {why}")
+    with RunStore(store_path) as store:
+        again = (None, results_read_again(store, now))
+    return run_drift(check.then, now, check.items, check.gold, again)
+
+
+def regression_check_of(
+    request: JudgeRequest, cancel: CancelToken
+) -> Generator[Note, None, RegressionCheck | None]:
+    """The requested regression check, if any.
+
+    SetupError if no model judged that run, it has too few items, its dataset is missing or has other items.
+    """
+    if request.regression_check is None:
+        return None
+    with RunStore(check_store(request.store)) as store:
+        run = store.run(request.regression_check)
+        refuse_unasked(run, "be judged again")
+        then = load_results(store, run.id)
+    if run.identity.examples and request.examples is None:
+        raise SetupError(
+            f"{run.title} was shown labelled examples, and the store does not have their file.",
+            Hint(
+                "Name it: ",
+                Given("examples"),
+                " (with the same ",
+                Given("few_shot"),
+                " and ",
+                Given("few_shot_selection"),
+                ")",
+            ),
+        )
+    path = request.dataset or run.identity.dataset_path
+    if request.dataset is None and not has_store(path):
+        raise SetupError(
+            f"{run.title}: its dataset {path} is missing.",
+            Hint("Put it back, or name its file together with ", Given("regression_check", run.id)),
+        )
+    if request.columns is not None and request.rubric is not None:
+        request.columns_for(find_rubric(request.rubric))
+    judged = dataset_of_run(run, path, cancel, request.columns).only(then.content_hashes)
+    if not len(judged):
+        raise SetupError(f"{run.title} has judged no item yet.", "Name another run.")
+    if request.items is not None and request.items > len(judged):
+        raise SetupError(
+            Hint(
+                *(Given("items"), f" is {request.items:,}: {run.called} judged"),
+                f" {counted(len(judged), 'item', 'items')}.",
+            ),
+            f"Use {len(judged):,} or fewer.",
+        )
+    if request.items is None and len(judged) < DEFAULT_ITEMS:
+        yield Note(f"All {len(judged):,} items that {run.called} judged are judged again.")
+    count = request.items or min(DEFAULT_ITEMS, len(judged))
+    items = drawn_by_instruction(judged, count, request.seed)
+    return RegressionCheck(
+        then, items, None if request.gold is None else _gold(request.gold, run, items, cancel)
+    )
+
+
+def _gold(path: Path, run: StoredRun, items: Dataset, cancel: CancelToken) -> Dataset:
+    """A file of human labels. SetupError if it has no label of these items on a criterion of the run."""
+    gold = load_as_judged(path, [run], cancel, moved=True, rubric=rubric_for_labels([run.identity.asked]))
+    hashes = {item.id: item.content_hash for item in items}
+    known = run.identity.criteria
+    labelled = sum(
+        any(name in known and labelled.label is not None for name, labelled in item.gold.items())
+        for item in gold.same_items(hashes)
+    )
+    if not labelled:
+        raise SetupError(
+            f"{gold.name} has no human label of the {len(items):,} items that are judged again.",
+            "Name a dataset with the same ids and texts, and labels of the criteria of the run.",
+        )
+    return gold

@@ -1,0 +1,264 @@
+"""Contests: pairs of candidates' responses to one instruction, and what was said of which one is better.
+
+A candidate is a model that wrote responses. All rankings are computed from these columns of numbers.
+
+Knows: a dataset that names its candidates, a system's labels. Does not know: how candidates are ranked.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from engine.core.column_map import CANDIDATES, OUTPUTS
+from engine.core.errors import Hint, HintPart, SetupError, Step
+from engine.core.formatting import counted, listed, quoted
+from engine.core.items import HUMAN_LABELS, PREFERENCES, Gold, HumanLabel, Preference, Tie
+from engine.core.judgments import JudgmentKey
+from engine.core.numeric import BoolArray, FloatArray, IntArray
+from engine.data.dataset import Dataset
+from engine.metrics.intervals import group_numbers
+from engine.metrics.matching import System
+
+_LABEL_AT = {label: place for place, label in enumerate(HUMAN_LABELS)}
+SCORES = np.array([1.0, 0.0, *[0.5] * (len(HUMAN_LABELS) - 2)])
+"""The value of each of HUMAN_LABELS for A: a win, a loss, half a win."""
+_OF_TIES = np.array([0.0, 0.0, *[1.0] * (len(HUMAN_LABELS) - 2)])
+
+
+@dataclass(frozen=True, eq=False)
+class PairComparisons:
+    """So many items, each a comparison of two candidates, in the order of their dataset.
+
+    `names`: the candidates, in the order in which they are first met. `first`, `second`: whose response is A
+    and B, places in `names`, shape (items,). `instructions`: a number for each instruction, shape (items,).
+    `lengths`: characters of A and B, shape (items, 2). `said`: the shares (0 to 1, summing to 1) of
+    HUMAN_LABELS in what was said of an item, NaN where nothing was, shape (items, 5). `ids`: of the items.
+    `left_out`: how many items next to these name no two different candidates.
+    """
+
+    ids: tuple[str, ...]
+    names: tuple[str, ...]
+    first: IntArray
+    second: IntArray
+    instructions: IntArray
+    lengths: FloatArray
+    said: FloatArray
+    left_out: int = 0
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @cached_property
+    def known(self) -> BoolArray:
+        """Of which items something was said: shape (items,)."""
+        found: BoolArray = ~np.isnan(self.said[:, 0])
+        return found
+
+    @cached_property
+    def scores(self) -> FloatArray:
+        """What A won of each comparison, 0 to 1, half a tie; NaN where nothing was said: shape (items,)."""
+        scores: FloatArray = self.said @ SCORES
+        return scores
+
+    @cached_property
+    def ties(self) -> FloatArray:
+        """The share of ties of any kind in what was said, 0 to 1, NaN where nothing was: shape (items,)."""
+        ties: FloatArray = self.said @ _OF_TIES
+        return ties
+
+    @cached_property
+    def components(self) -> list[list[str]]:
+        """The candidates that are held together by comparisons of which something was said, directly or by
+        way of others, the largest group first: two groups cannot be compared.
+        """
+        from scipy import sparse  # noqa: PLC0415
+
+        met = (self.first[self.known], self.second[self.known])
+        size = len(self.names)
+        graph = sparse.coo_array((np.ones(len(met[0])), met), shape=(size, size))
+        count, of_each = sparse.csgraph.connected_components(graph, directed=False)
+        numbered = list(zip(self.names, of_each.tolist(), strict=True))
+        groups = [[name for name, number in numbered if number == group] for group in range(count)]
+        return sorted(groups, key=len, reverse=True)
+
+    def with_said(self, said: FloatArray) -> "PairComparisons":
+        """The same comparisons, of which something else was said."""
+        return replace(self, said=said)
+
+    def at(self, rows: BoolArray | IntArray) -> "PairComparisons":
+        """Some of them, by their places or a mask; the candidates stay all."""
+        places = np.arange(len(self))[rows]
+        return replace(
+            self,
+            ids=tuple(self.ids[place] for place in places),
+            first=self.first[places],
+            second=self.second[places],
+            instructions=self.instructions[places],
+            lengths=self.lengths[places],
+            said=self.said[places],
+        )
+
+    def without_absent(self) -> "PairComparisons":
+        used = np.unique(np.concatenate([self.first, self.second]))
+        if len(used) == len(self.names):
+            return self
+        places = np.full(len(self.names), -1)
+        places[used] = np.arange(len(used))
+        names = tuple(self.names[place] for place in used)
+        return replace(self, names=names, first=places[self.first], second=places[self.second])
+
+    @cached_property
+    def labelled(self) -> "PairComparisons":
+        """Those of which something was said, and the candidates that stand in them."""
+        return self.at(self.known).without_absent()
+
+    def of(self, candidate: int) -> tuple[IntArray, FloatArray]:
+        """The places of the comparisons of which something was said and in which a candidate stood, and what
+        it won of each, 0 to 1.
+        """
+        is_first = self.known & (self.first == candidate)
+        places = np.flatnonzero(is_first | (self.known & (self.second == candidate)))
+        scores = self.scores[places]
+        return places, np.where(is_first[places], scores, 1 - scores)
+
+
+def unnamed(dataset: Dataset, *first: HintPart) -> SetupError:
+    """What is wrong with a dataset that does not name its candidates; `first`: what else to do."""
+    return SetupError(
+        f"{dataset.name} does not name the models that wrote its responses.",
+        Hint(*first, Step.NAME_CANDIDATES, ". Is there one file per model? ", Step.MAKE_PAIRS),
+    )
+
+
+def comparisons_of(dataset: Dataset, said: FloatArray | None = None) -> PairComparisons:
+    """The comparisons of a dataset; `said` as the record has it, None for nothing of any.
+
+    Items that name the same candidate twice, or none, are omitted. SetupError where the dataset does not
+    name its candidates, or no item has two.
+    """
+    if not dataset.names_candidates:
+        raise unnamed(dataset)
+    written = [[(name or "").strip() for name in dataset.texts(side).to_pylist()] for side in CANDIDATES]
+    kept = np.array([bool(a and b and a != b) for a, b in zip(*written, strict=True)], dtype=np.bool_)
+    if not kept.any():
+        raise SetupError(
+            f"{dataset.name} has no item with responses of two different candidates.",
+            f"Fill the columns {' and '.join(CANDIDATES)}.",
+        )
+    names = tuple(dict.fromkeys(name for pair in zip(*written, strict=True) for name in pair if name))
+    place = {name: number for number, name in enumerate(names)}
+    sides = [np.array([place.get(name, -1) for name in column], dtype=np.int64) for column in written]
+    everything = _comparisons(dataset, names, *sides)
+    everything = everything if said is None else everything.with_said(said)
+    if kept.all():
+        return everything
+    return replace(everything.at(kept).without_absent(), left_out=int(np.sum(~kept)))
+
+
+def comparisons_of_places(dataset: Dataset) -> PairComparisons:
+    """The items of a dataset as comparisons of whatever stood as A with whatever stood as B."""
+    items = len(dataset)
+    return _comparisons(dataset, ("A", "B"), np.zeros(items, np.int64), np.ones(items, np.int64))
+
+
+def _comparisons(
+    dataset: Dataset, names: tuple[str, ...], first: IntArray, second: IntArray
+) -> PairComparisons:
+    return PairComparisons(
+        ids=tuple(dataset.ids),
+        names=names,
+        first=first,
+        second=second,
+        instructions=group_numbers(dataset.group_column),
+        lengths=np.stack([dataset.lengths(name) for name in OUTPUTS], axis=1).astype(np.float64),
+        said=nothing_said(len(dataset)),
+    )
+
+
+def nothing_said(items: int) -> FloatArray:
+    """What `said` is of items of which nothing was said: shape (items, 5)."""
+    return np.full((items, len(HUMAN_LABELS)), np.nan)
+
+
+def human_said(dataset: Dataset, criterion: str) -> FloatArray:
+    """The annotations of each item on a criterion: the shares of the annotators' labels where several gave
+    theirs, else the one label. Shape (items, 5).
+    """
+    return said_of([item.gold.get(criterion) for item in dataset])
+
+
+def said_of(golds: Sequence[Gold | None]) -> FloatArray:
+    """The same of human labels, an item each."""
+    said = nothing_said(len(golds))
+    for row, gold in zip(said, golds, strict=True):
+        if gold is not None and gold.annotators:
+            _set_shares(row, gold.shares)
+        elif gold is not None and gold.label is not None:
+            _set_shares(row, {gold.label: 1.0})
+    return said
+
+
+def labels_said(labels: Iterable[HumanLabel | None]) -> FloatArray:
+    """What labels say, one an item, None for none: shape (items, 5)."""
+    return said_of([None if label is None else Gold(label) for label in labels])
+
+
+def system_said(system: System, dataset: Dataset, criterion: str) -> FloatArray:
+    """The labels of a system on the items of a dataset, with the effective human ones.
+
+    Shape (items, 5). SetupError where it does not judge by the criterion.
+    """
+    if criterion not in system.criteria:
+        raise SetupError(
+            f"{system.name} has no labels on {quoted(criterion)}.",
+            f"Its criteria: {listed(system.criteria, shown=str)}.",
+        )
+    rows = system.rows
+    return labels_said(
+        rows[item_id].predictions[criterion].preference if item_id in rows else None
+        for item_id in dataset.ids
+    )
+
+
+def system_expected(system: System, dataset: Dataset, criterion: str) -> FloatArray:
+    """The judge's own probabilities of the labels, before anybody's label stood in their place; of a
+    submission, which has none, its labels. Shape (items, 5).
+    """
+    said = system_said(system, dataset, criterion)
+    for row, item_id in zip(said, dataset.ids, strict=True):
+        judgment = system.judgments.get(JudgmentKey(item_id, criterion))
+        if judgment is not None:
+            row[:] = 0
+            row[: len(PREFERENCES)] = judgment.probabilities
+    return said
+
+
+def winners_said(winners: Mapping[str, str], dataset: Dataset) -> FloatArray:
+    """What the weighted judge decided, one of WINNERS by item id: shape (items, 5)."""
+    sides = {Preference.A.value: Preference.A, Preference.B.value: Preference.B}
+    return labels_said(
+        sides.get(winners[item_id], Tie.TIE) if item_id in winners else None for item_id in dataset.ids
+    )
+
+
+def _set_shares(row: FloatArray, shares: Mapping[HumanLabel, float]) -> None:
+    row[:] = 0
+    for label, share in shares.items():
+        row[_LABEL_AT[label]] = share
+
+
+def left_out_in_words(items: int) -> str:
+    """A sentence on so many items that are no comparisons; empty for none."""
+    names, are = counted(items, "item names", "items name"), "is" if items == 1 else "are"
+    return f"{names} fewer than two different candidates and {are} omitted." if items else ""
+
+
+def in_words(comparisons: PairComparisons) -> str:
+    """`5 candidates in 999 items, 300 instructions`; where of some nothing was said, `in 90 of 999 items`."""
+    labelled = comparisons.labelled
+    candidates = counted(len(labelled.names), "candidate", "candidates")
+    instructions = counted(len(np.unique(labelled.instructions)), "instruction", "instructions")
+    part = f"{len(labelled):,} of " if len(labelled) < len(comparisons) else ""
+    return f"{candidates} in {part}{counted(len(comparisons), 'item', 'items')}, {instructions}"

@@ -1,0 +1,372 @@
+"""How often each candidate won, ties counting half, the ranking that follows, its caveats, and its JSON."""
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from engine.core.errors import SetupError
+from engine.core.events import CancelToken, MeasureProgress
+from engine.core.formatting import counted, listed, percent, short_name
+from engine.core.items import HUMAN_LABELS, Preference, Tie
+from engine.core.numeric import FloatArray, IntArray
+from engine.core.tables import Estimate
+from engine.metrics.intervals import FEW, OverInstructions
+from engine.ranking.bradley_terry import BradleyTerryScores, bradley_terry
+from engine.ranking.comparisons import PairComparisons, left_out_in_words
+from engine.ranking.correction import Corrected
+from engine.ranking.labelled_part import RankedByLabels
+from engine.ranking.length_control import LengthControl, length_control
+from engine.settings.sampling import DEFAULT_SEED
+
+
+@dataclass(frozen=True)
+class WinRate:
+    """What a candidate won of its comparisons, against all others or one opponent.
+
+    `rate`: the mean of what it won (0 to 1, half a tie), with its 95 % interval over instructions.
+    `standard_error`: in the same unit; None for a single instruction. `good_ties`, `bad_ties`, `other_ties`:
+    the shares of comparisons that ended in both_good, both_bad, and in an unspecified tie.
+    """
+
+    comparisons: int
+    instructions: int
+    rate: Estimate
+    standard_error: float | None
+    good_ties: float
+    bad_ties: float
+    other_ties: float
+
+    @property
+    def few(self) -> bool:
+        """True where it rests on too few instructions to be called better or worse than another."""
+        return self.instructions < FEW
+
+    @property
+    def is_significantly(self) -> int:
+        """1 where the whole interval is above one half, -1 where it is below, else 0."""
+        if self.few or self.rate.ends is None:
+            return 0
+        low, high = self.rate.ends
+        return (low > 0.5) - (high < 0.5)
+
+    def turned(self) -> "WinRate":
+        return replace(self, rate=self.rate.turned())
+
+
+@dataclass(frozen=True)
+class WinRates:
+    """`candidates`: by name, against all others. `pairs`: of two candidates that met, in both directions."""
+
+    candidates: dict[str, WinRate]
+    pairs: dict[tuple[str, str], WinRate]
+
+    @cached_property
+    def cycles(self) -> list[tuple[str, str, str]]:
+        """Three candidates each of which won more than half against the next one, and the last against the
+        first; those in which each of the three is sure stand first.
+        """
+        beats = {pair for pair, met in self.pairs.items() if met.rate.value > 0.5}
+        found = [
+            (one, two, three)
+            for trio in combinations(self.candidates, 3)
+            for one, two, three in (trio, (trio[0], trio[2], trio[1]))
+            if {(one, two), (two, three), (three, one)} <= beats
+        ]
+        return sorted(found, key=lambda cycle: not self.is_sure(cycle))
+
+    def is_sure(self, cycle: Sequence[str]) -> bool:
+        """Whether no comparison of a cycle can be chance alone."""
+        after = [*cycle[1:], cycle[0]]
+        return all(self.pairs[pair].is_significantly > 0 for pair in zip(cycle, after, strict=True))
+
+
+def win_rates(comparisons: PairComparisons) -> WinRates:
+    """Of all candidates of which something was said."""
+    candidates: dict[str, WinRate] = {}
+    met: dict[tuple[int, int], WinRate] = {}
+    for number, name in enumerate(comparisons.names):
+        places, won = comparisons.of(number)
+        if len(places):
+            candidates[name] = _rate(comparisons, places, won)
+        for other in range(number + 1, len(comparisons.names)):
+            against = (comparisons.first[places] == other) | (comparisons.second[places] == other)
+            if against.any():
+                found = _rate(comparisons, places[against], won[against])
+                met[number, other], met[other, number] = found, found.turned()
+    names = comparisons.names
+    return WinRates(candidates, {(names[one], names[other]): met[one, other] for one, other in sorted(met)})
+
+
+def place_rate(comparisons: PairComparisons) -> Estimate:
+    """How often the response that stood as A won, 0 to 1, half a tie: one half where places decide nothing.
+
+    At least one comparison must be known.
+    """
+    known = np.flatnonzero(comparisons.known)
+    return _estimate(comparisons, known, comparisons.scores[known])[0]
+
+
+def _rate(comparisons: PairComparisons, places: IntArray, won: FloatArray) -> WinRate:
+    rate, error = _estimate(comparisons, places, won)
+    shares = dict(zip(HUMAN_LABELS, comparisons.said[places].mean(axis=0).tolist(), strict=True))
+    return WinRate(
+        comparisons=len(places),
+        instructions=len(np.unique(comparisons.instructions[places])),
+        rate=rate,
+        standard_error=error,
+        good_ties=shares[Preference.BOTH_GOOD],
+        bad_ties=shares[Preference.BOTH_BAD],
+        other_ties=shares[Tie.TIE],
+    )
+
+
+def _estimate(
+    comparisons: PairComparisons, places: IntArray, won: FloatArray
+) -> tuple[Estimate, float | None]:
+    """The mean with its interval, and its standard error."""
+    found = OverInstructions.of_one(won.tolist(), comparisons.instructions[places].tolist())
+    if found is None:
+        return Estimate(float(won.mean())), None
+    return Estimate(found.mean, found.share_interval()), found.standard_error
+
+
+_MOST_CYCLES = _MOST_GROUPS = 3  # that are named
+_NEARLY_ALL_TIES = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """`comparisons`: what it rests on. `bradley_terry`: None where comparisons do not hold all candidates
+    together, or there are fewer than FEW instructions. `lengths`: None where lengths say nothing. `places`:
+    how often the response that stood as A won.
+    """
+
+    comparisons: PairComparisons
+    rates: WinRates
+    bradley_terry: BradleyTerryScores | None
+    lengths: LengthControl | None
+    places: Estimate
+
+    @property
+    def order(self) -> list[str]:
+        if self.bradley_terry is not None:
+            return self.bradley_terry.order
+        rates = self.rates.candidates
+        return sorted(rates, key=lambda name: -rates[name].rate.value)
+
+    @property
+    def caveats(self) -> list[str]:
+        ties = ties_caveat(self.bradley_terry)
+        return [*self._few(), *self._apart(), *ties, *self._cycles(), *self._unsaid()]
+
+    def _few(self) -> Iterator[str]:
+        instructions = len(np.unique(self.comparisons.instructions[self.comparisons.known]))
+        if instructions < FEW:
+            labelled = counted(instructions, "instruction is", "instructions are")
+            yield f"{labelled} labelled; with fewer than {FEW} no candidate is called better than another."
+            return
+        few = [name for name, rate in self.rates.candidates.items() if rate.few]
+        if few:
+            have = "has" if len(few) == 1 else "have"
+            said = f"{_named(few)} {have} comparisons on fewer than {FEW} instructions"
+            yield f"{said}: too few for an estimate."
+
+    def _apart(self) -> Iterator[str]:
+        groups = self.comparisons.labelled.components
+        if len(groups) > 1:
+            shown = "; ".join(map(_named, groups[:_MOST_GROUPS]))
+            if len(groups) > _MOST_GROUPS:
+                shown = f"{shown}; and {len(groups) - _MOST_GROUPS:,} more"
+            yield (
+                f"The candidates fall into {len(groups)} groups without a common opponent: {shown}."
+                " Candidates of different groups cannot be compared; Bradley-Terry scores are omitted."
+            )
+
+    def _cycles(self) -> Iterator[str]:
+        cycles = self.rates.cycles
+        if not cycles:
+            return
+        shown = "; ".join(
+            " over ".join(map(short_name, [*cycle, cycle[0]])) for cycle in cycles[:_MOST_CYCLES]
+        )
+        sure = sum(map(self.rates.is_sure, cycles))
+        chance = (
+            f"In {sure:,} of {len(cycles):,} each pair is significant (uncorrected): then no single order"
+            " of the candidates is true."
+            if sure
+            else "None is significant: such cycles occur by chance."
+        )
+        run = "a cycle:" if len(cycles) == 1 else f"{len(cycles):,} cycles, such as"
+        yield f"Win rates of pairs run in {run} {shown}. {chance}"
+
+    def _unsaid(self) -> Iterator[str]:
+        if self.comparisons.left_out:
+            yield left_out_in_words(self.comparisons.left_out)
+        unsaid = int(np.sum(~self.comparisons.known))
+        if unsaid:
+            items = counted(unsaid, "item has", "items have")
+            yield f"{items} no label here and {'is' if unsaid == 1 else 'are'} omitted."
+        ends = self.places.ends
+        if ends is not None and not ends[0] <= 0.5 <= ends[1]:
+            yield (
+                f"The response in position A won {percent(self.places.value)}: positions decide some"
+                " comparisons. The ranking is fair only if each candidate was A as often as B."
+            )
+
+
+def ties_caveat(found: BradleyTerryScores | None) -> list[str]:
+    """A sentence where Bradley-Terry scores say little since the model takes nearly all for ties, else
+    none.
+    """
+    if found is None or found.equals_tie < _NEARLY_ALL_TIES:
+        return []
+    return [
+        "Use the win rates, not those against the mean: nearly all comparisons are ties, or a candidate"
+        " never loses and often ties. In this case the Bradley-Terry model assumes that equal candidates"
+        " nearly always tie."
+    ]
+
+
+def _named(names: Sequence[str]) -> str:
+    return listed(names, shown=short_name)
+
+
+def rank(
+    comparisons: PairComparisons,
+    seed: int = DEFAULT_SEED,
+    cancel: CancelToken | None = None,
+) -> Generator[MeasureProgress, None, Ranking]:
+    """The ranking of the candidates of some comparisons; `seed`: of the draws of the bootstrap.
+
+    Tells how many of these are done. Raises SetupError where nothing was said of any comparison; Cancelled.
+    """
+    known = comparisons.labelled
+    if not len(known):
+        raise SetupError(
+            "No item with two candidates has a label here.",
+            "Choose another criterion, or label items first.",
+        )
+    rates = win_rates(comparisons)
+    enough = len(np.unique(known.instructions)) >= FEW and len(known.components) == 1
+    found = (yield from bradley_terry(known, seed, cancel=cancel)) if enough else None
+    return Ranking(comparisons, rates, found, length_control(comparisons), place_rate(comparisons))
+
+
+def ranking_json(
+    ranking: Ranking, corrected: RankedByLabels | None = None, remark: str = ""
+) -> dict[str, Any]:
+    """`candidates`, the best first, `pairs`, and what else is known. Rates are in percent, 0 to 100.
+
+    `corrected`: of a judge's ranking what human labels make of it, also of each candidate and pair.
+    `remark`: a caveat next to those of the ranking itself, empty for none.
+    """
+    correction = corrected.correction if corrected else None
+    found, lengths = ranking.bradley_terry, ranking.lengths
+    candidates = []
+    for name in ranking.order:
+        one = {"name": name, **_ranking_json_rate(ranking.rates.candidates[name])}
+        if found is not None:
+            one |= {
+                **_percent("against_mean", found.scores[name]),
+                "strength": float(found.fit.bradley_terry[0][found.names.index(name)]),
+                "ranks": list(found.ranks[name]),
+            }
+        if lengths is not None and name in lengths.rates:
+            one |= _percent("win_rate_at_equal_length", lengths.rates[name])
+        if correction is not None and name in correction.candidates:
+            one["corrected"] = corrected_json(correction.candidates[name])
+            if correction.bradley_terry is not None:
+                one["corrected"] |= _percent("against_mean", correction.bradley_terry.scores[name])
+        candidates.append(one)
+    pairs = []
+    for (name, other), rate in ranking.rates.pairs.items():
+        met = {"name": name, "against": other, **_ranking_json_rate(rate)}
+        if correction is not None and (name, other) in correction.pairs:
+            met["corrected"] = corrected_json(correction.pairs[name, other])
+        pairs.append(met)
+    caveats = [*([remark] if remark else ()), *ranking.caveats]
+    made: dict[str, Any] = {"candidates": candidates, "pairs": pairs, "caveats": caveats}
+    if found is not None:
+        made |= {"groups": found.groups, "tie_parameter": float(found.fit.tie[0])}
+    if lengths is not None:
+        effect = {"effect": lengths.effect, "interval": list(lengths.effect_ends)}
+        made["length"] = {**effect, **_percent("longer_won", lengths.longer_won)}
+    if corrected is not None:
+        made["by_labels"] = _by_labels_json(corrected)
+    return {**made, **_percent("first_won", ranking.places)}
+
+
+def corrected_json(one: Corrected) -> dict[str, Any]:
+    """A corrected share, in percent; next to it the labels and the judge alone."""
+    return {
+        **_percent("win_rate", one.rate),
+        "win_rate_of_these_items_interval": [100 * end for end in one.of_these],
+        **_percent("labels_alone", one.labels),
+        "labels_alone_of_these_items_interval": [100 * end for end in one.labels_of_these],
+        "judge_alone": 100 * one.judge,
+        "standard_error": 100 * one.error,
+        "weight": one.weight,
+        "worth": one.worth,
+        "labelled": one.labelled,
+        "items": one.items,
+    }
+
+
+def _by_labels_json(found: RankedByLabels) -> dict[str, Any]:
+    made: dict[str, Any] = {"labels": found.part.whose if found.part else None}
+    if found.part is not None:
+        made["sentences"] = list(found.part.remarks if found.correction else found.part.sentences)
+    if found.refused is not None:
+        made["refused"] = found.refused.problem
+    if (correction := found.correction) is not None:
+        made |= {
+            "labelled": correction.labelled,
+            "items": correction.items,
+            "of_the_part_without_a_label": correction.missing,
+            "correlation": correction.correlation,
+            "worth": correction.worth,
+            "shares": {name: corrected_json(one) for name, one in correction.shares.items()},
+        }
+        if correction.bradley_terry is not None:
+            made["groups"] = correction.bradley_terry.groups
+    if (many := found.sample_size) is not None:
+        made["how_many"] = {
+            "labels": many.labels,
+            "items": many.items,
+            "smallest_difference": None if many.smallest is None else 100 * many.smallest,
+            "half_width": None if many.half is None else 100 * many.half,
+            "half_width_with_more": {str(more): 100 * half for more, half in many.with_more.items()},
+            "needed": [
+                {
+                    "correlation": correlation,
+                    "difference": 100 * each.difference,
+                    "items": each.items,
+                    "labels": each.labels,
+                    "labels_alone": each.alone,
+                }
+                for correlation, all_needed in many.needed.items()
+                for each in all_needed
+            ],
+        }
+    return made
+
+
+def _ranking_json_rate(rate: WinRate) -> dict[str, Any]:
+    return {
+        **_percent("win_rate", rate.rate),
+        "standard_error": None if rate.standard_error is None else 100 * rate.standard_error,
+        "both_good": 100 * rate.good_ties,
+        "both_bad": 100 * rate.bad_ties,
+        "tie": 100 * rate.other_ties,
+        "contests": rate.comparisons,
+        "instructions": rate.instructions,
+    }
+
+
+def _percent(name: str, estimate: Estimate) -> dict[str, Any]:
+    ends = None if estimate.ends is None else [100 * end for end in estimate.ends]
+    return {name: 100 * estimate.value, f"{name}_interval": ends}

@@ -1,0 +1,382 @@
+"""What a calibration is worth, and how reliable probabilities are: tables, sections, the figure."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from statistics import fmean
+
+import numpy as np
+
+from engine.calibration.fitting import AS_READ, CalibrationReport, added, mean_accuracies
+from engine.calibration.run_calibration import CalibratedRun
+from engine.calibration.scaling import ReliabilityBin, reliability
+from engine.core.formatting import percent, words
+from engine.core.items import HUMAN_LABELS, PREFERENCES
+from engine.core.tables import Column, Kind, Picture, Row, Section, Table, Value
+from engine.metrics.intervals import FEW
+from engine.metrics.matching import Matched
+from engine.report import columns, drawing
+from engine.report.accuracy import BASELINE
+
+_ALIKE = (
+    " A and B are treated alike: each item counts as given and with its responses swapped, for the"
+    " baselines too."
+)
+
+
+_FREE = " A and B are not treated alike: the position of a response may count."
+
+
+_AS_IT_IS = "Without a calibration, by the model's own probabilities."
+
+
+_CALIBRATED = "The measure in the previous column, with the calibration; cross-validated."
+
+
+_QUALITY = (
+    columns.CRITERION,
+    columns.LABELS,
+    Column(
+        "accuracy_before",
+        "accuracy, uncalibrated",
+        Kind.ESTIMATE,
+        f"Accuracy in percent, with its 95 % interval. {_AS_IT_IS}",
+    ),
+    Column("accuracy_after", "calibrated", Kind.ESTIMATE, _CALIBRATED),
+    Column(
+        "gain",
+        "accuracy gain",
+        Kind.ESTIMATE,
+        "By how many percentage points the calibration raises the accuracy, with its 95 % interval;"
+        " cross-validated.",
+    ),
+    columns.MOST_FREQUENT,
+)
+
+
+_GAIN = (
+    columns.CRITERION,
+    Column(
+        "chosen",
+        "used",
+        Kind.NAME,
+        "What had the lowest cross-validated log-loss: calibrated predictions, raw predictions, or the"
+        " class prior only.",
+    ),
+    Column(
+        "log_loss_before",
+        "log-loss, uncalibrated",
+        Kind.NUMBER,
+        f"The mean negative log-probability of the human labels; lower is better. {_AS_IT_IS}",
+        digits=3,
+    ),
+    Column("log_loss_after", "calibrated", Kind.NUMBER, _CALIBRATED, digits=3),
+    Column(
+        "frequencies",
+        "frequencies",
+        Kind.NUMBER,
+        "The log-loss of a baseline that only knows how frequent each label is (class prior only).",
+        digits=3,
+    ),
+    Column(
+        "gain",
+        "gain (nats)",
+        Kind.NUMBER,
+        "By how much the log-loss is below that of the class prior only.",
+        digits=3,
+    ),
+    *columns.ends(of="the gain's"),
+    Column(
+        "surely",
+        "significant?",
+        Kind.FLAG,
+        f"Whether the interval is above 0, with {FEW} instructions or more. If it is not, the raw"
+        " predictions may be no more informative than the class prior. They are used if their"
+        " cross-validated log-loss is lower.",
+    ),
+    Column(
+        "ece_before",
+        "ECE, uncalibrated",
+        Kind.NUMBER,
+        "Expected calibration error: the mean gap between confidence and accuracy; lower is better."
+        f" {_AS_IT_IS}",
+        digits=3,
+    ),
+    Column("ece_after", "calibrated", Kind.NUMBER, _CALIBRATED, digits=3),
+)
+
+
+_SOURCES = (
+    Column("source", "source", Kind.NAME, "The source that is omitted to measure what it adds."),
+    Column(
+        "nats",
+        "log-loss (nats)",
+        Kind.NUMBER,
+        "By how much the log-loss rises without it: above 0, it helps.",
+        digits=4,
+    ),
+    *columns.ends(4),
+    Column(
+        "right",
+        "accuracy gain",
+        Kind.ESTIMATE,
+        "By how many percentage points it raises the accuracy, with the 95 % interval.",
+    ),
+)
+
+
+_PARAMETERS = (
+    Column("criterion", "fitted on all", Kind.NAME, "The criterion, fitted on all its labels."),
+    Column(
+        "scale",
+        "scale",
+        Kind.NUMBER,
+        "The factor on the judge's log-probabilities: above 1 makes it more confident, below 1 less.",
+        digits=3,
+    ),
+    *(
+        Column(label, f"bias {label}", Kind.NUMBER, f"The bias added for the label “{words(label)}”.")
+        for label in PREFERENCES
+    ),
+    Column(
+        "shrinkage",
+        "shrinkage",
+        Kind.SHORTEST,
+        "L2 regularisation: how strongly the fit is pulled towards the class prior.",
+        instead={AS_READ: "uncalibrated", math.inf: "class prior only"},
+    ),
+)
+
+
+_PARTS = (
+    Column("criterion", "additional feature", Kind.NAME, "The criterion whose labels are predicted."),
+    Column(
+        "part",
+        "what",
+        Kind.NAME,
+        "A feature of the calibration model, in addition to the mean raw prediction.",
+    ),
+    Column(
+        "factor",
+        "factor",
+        Kind.NUMBER,
+        "The weight of this feature, added to the mean raw prediction.",
+        digits=3,
+    ),
+    Column("shrinkage", "shrinkage", Kind.SHORTEST, "L2 regularisation of the weights."),
+)
+
+
+def calibration_sections(made: CalibratedRun) -> list[Section]:
+    return [quality_section(made), *sources_section(made), parameter_section(made)]
+
+
+def calibration_warnings(made: CalibratedRun) -> Iterator[str]:
+    """What took no part, and where fewer labels are right than before, or than a baseline's."""
+    for name, count in made.unscored.items():
+        if count:
+            yield f"{words(name)}: {count:,} labelled items are unscored and excluded."
+    for reason in made.left_out.values():
+        yield f"Not calibrated: {reason}"
+    for name, report in made.reports.items():
+        found = mean_accuracies([report])
+        if found["more"].value < 0:
+            yield (
+                f"{words(name)}: the calibration lowers the accuracy, in percentage points:"
+                f" {found['more']}. More human labels would help."
+            )
+    not_better = [
+        f"{words(name)} {percent(report.after.accuracy)} ({BASELINE[rival]} {percent(reached)})"
+        for name, report in made.reports.items()
+        for rival, reached in [made.best_baselines[name]]
+        if report.after.accuracy <= reached
+    ]
+    if not_better:
+        yield (
+            "After calibration, the accuracy is not above the best baseline on these items:"
+            f" {', '.join(not_better)}."
+        )
+
+
+def quality_section(made: CalibratedRun) -> Section:
+    return Section(
+        "quality",
+        "Before and after calibration",
+        [quality_table(made.reports), gain_table(made.reports)],
+        "Cross-validated by instruction: none is used both to fit and to measure."
+        + (_ALIKE if made.calibration.alike else _FREE),
+    )
+
+
+def quality_table(reports: Mapping[str, CalibrationReport]) -> Table:
+    rows: list[Row] = [
+        [words(name), report.items, *_accuracies({name: report})] for name, report in reports.items()
+    ]
+    rows.append(["mean", "", *_accuracies(reports)])
+    return Table(_QUALITY, rows)
+
+
+def gain_table(reports: Mapping[str, CalibrationReport]) -> Table:
+    rows: list[Row] = [
+        [
+            words(name),
+            {None: "class prior", AS_READ: "uncalibrated"}.get(report.calibration.strength, "calibrated"),
+            *(quality.log_loss for quality in (report.before, report.after, report.baseline)),
+            report.gain,
+            *(report.gain_interval or (None, None)),
+            report.helps_significantly,
+            *(quality.calibration_error for quality in (report.before, report.after)),
+        ]
+        for name, report in reports.items()
+    ]
+    return Table(_GAIN, rows)
+
+
+def _accuracies(reports: Mapping[str, CalibrationReport]) -> list[Value]:
+    """Before and after, the difference, and of the most frequent label; on average."""
+    frequent = fmean(report.baseline.accuracy for report in reports.values())
+    return [*mean_accuracies(reports.values()).values(), frequent]
+
+
+def sources_section(made: CalibratedRun) -> list[Section]:
+    """What each source of raw predictions adds, the most first; none where there is one source only."""
+    if not made.without:
+        return []
+    found = {source: added(lost, made.reports) for source, lost in made.without.items()}
+    rows: list[Row] = [
+        [source, each.nats, *(each.interval or (None, None)), each.right]
+        for source, each in sorted(found.items(), key=lambda pair: -pair[1].nats)
+    ]
+    help_text = (
+        "The loss if one source is omitted and all others are kept: mean over the criteria,"
+        " cross-validated. A source that adds nothing may still be informative by itself, if others hold"
+        " the same information. “The second order” is what reading both orders adds to the first."
+    )
+    return [Section("sources", "What each source adds", [Table(_SOURCES, rows)], help_text)]
+
+
+def parameter_section(made: CalibratedRun) -> Section:
+    tables = [parameter_table(made.reports), *part_tables(made.reports)]
+    return Section("parameters", "What was fitted", tables)
+
+
+def part_tables(reports: Mapping[str, CalibrationReport]) -> list[Table]:
+    """The factors of what is looked at next to the mean of the raw predictions; none where nothing is."""
+    rows: list[Row] = [
+        [words(name), part.in_words, factor, report.calibration.penalty_of_features]
+        for name, report in reports.items()
+        for part, factor in report.calibration.parts.items()
+    ]
+    return [Table(_PARTS, rows)] if rows else []
+
+
+def parameter_table(reports: Mapping[str, CalibrationReport]) -> Table:
+    fitted = {name: report.calibration for name, report in reports.items()}
+    rows: list[Row] = [
+        [words(name), one.scale, *one.biases, math.inf if one.strength is None else one.strength]
+        for name, one in fitted.items()
+    ]
+    return Table(_PARAMETERS, rows)
+
+
+_BINS = (
+    columns.CRITERION,
+    Column("judgments", "judgments", Kind.COUNT, "The number of judgments with about this confidence."),
+    Column(
+        "sure",
+        "probability of its label",
+        Kind.SHARE,
+        "The mean probability of the judge's label (confidence).",
+    ),
+    Column("right", "right", Kind.SHARE, "The share of these that are right (accuracy)."),
+)
+_MOST_UNCERTAIN = 20  # percent: the likeliest of four labels has 25 or more
+
+
+RELIABILITY_SECTION = Section(
+    "reliability",
+    "Reliability of its probabilities",
+    [Picture("reliability")],
+    "Each point is a group of judgments with similar confidence, the probability of the judge's own"
+    " label; the number is their count. On the dashed line, accuracy equals confidence. Below it the"
+    " judge is overconfident, above it underconfident. Points with few judgments mean little.",
+)
+
+
+def reliability_of(matched: Matched) -> dict[str, Sequence[ReliabilityBin]]:
+    """How often the model was right by its confidence, for each criterion with judgments of its own."""
+    found: dict[str, Sequence[ReliabilityBin]] = {}
+    for criterion, pairs in matched.pairs.items():
+        known = [
+            (pair.judgment.probabilities, HUMAN_LABELS.index(pair.gold.label))
+            for pair in pairs
+            if pair.judgment and pair.gold.label
+        ]
+        if known:
+            probabilities, labels = zip(*known, strict=True)
+            found[criterion] = reliability(np.array(probabilities), np.array(labels))
+    return found
+
+
+def reliability_figure(
+    bins: Mapping[str, Sequence[ReliabilityBin]], name: str = "", dark: bool = False
+) -> drawing.Figure:
+    """How often the judge was right by its confidence: on the diagonal, its probabilities can be taken
+    at their word. The number at each point is its count of judgments.
+    """
+    with drawing.themed(dark) as theme:
+        figure, panels = drawing.new_panels(len(bins), 2.35)
+        for axes, (criterion, found) in zip(panels, bins.items(), strict=True):
+            _draw_reliability(axes, criterion, found, theme)
+        drawing.name_axes(panels, "probability of its label (%)", "accuracy (%)")
+        title = "Reliability: accuracy by confidence (number of judgments)"
+        drawing.finish(figure, panels, f"{title}\n{drawing.drawable(name)}".rstrip(), theme)
+    return figure
+
+
+def _draw_reliability(
+    axes: drawing.Axes, criterion: str, bins: Sequence[ReliabilityBin], theme: drawing.Theme
+) -> None:
+    sure = [100 * bin_.confidence for bin_ in bins]
+    right = [100 * bin_.accuracy for bin_ in bins]
+    largest = max((bin_.count for bin_ in bins), default=1)
+    # Only as long as the axes: Qt does not clip what leaves them.
+    axes.plot([_MOST_UNCERTAIN, 100], [_MOST_UNCERTAIN, 100], color=theme.muted, linestyle="--", linewidth=1)
+    axes.vlines(sure, sure, right, color=theme.judge, linewidth=1)
+    sizes = [18 + 70 * bin_.count / largest for bin_ in bins]
+    axes.scatter(sure, right, s=sizes, color=theme.judge, edgecolors=theme.paper, zorder=3, clip_on=False)
+    for bin_, x, y in zip(bins, sure, right, strict=True):
+        # Away from the diagonal, where nothing else is drawn.
+        above = y >= x
+        axes.annotate(
+            drawing.narrow_count(bin_.count),
+            (x, y),
+            xytext=(0, 7 if above else -7),
+            textcoords="offset points",
+            ha="center",
+            va="bottom" if above else "top",
+            fontsize=6.5,
+        )
+    axes.set_xlim(_MOST_UNCERTAIN, 104)
+    axes.set_ylim(-14, 116)
+    axes.set_xticks(range(25, 101, 25))
+    axes.set_yticks(range(0, 101, 25))
+    axes.set_title(drawing.drawn_words(criterion))
+    axes.grid()
+
+
+def reliability_report(bins: Mapping[str, Sequence[ReliabilityBin]], name: str) -> drawing.ReportFigure:
+    shown = "; ".join(
+        f"{words(criterion)}: "
+        + ", ".join(
+            f"{one.count:,} at {percent(one.confidence)} were {percent(one.accuracy)} right" for one in found
+        )
+        for criterion, found in bins.items()
+    )
+    rows: list[Row] = [
+        [words(criterion), one.count, one.confidence, one.accuracy]
+        for criterion, found in bins.items()
+        for one in found
+    ]
+    draw = partial(reliability_figure, bins, name)
+    return drawing.ReportFigure(draw, f"Accuracy by confidence. {shown}.", Table(_BINS, rows))

@@ -1,0 +1,266 @@
+"""A judge's ranking corrected by human labels, and how many labels it takes."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from engine.core.errors import Hint
+from engine.core.formatting import INTERVAL, counted, listed, short_name, words
+from engine.core.tables import Column, Kind, Row, Section, Sentences, Table, Tone
+from engine.metrics.intervals import FEW
+from engine.ranking.correction import Corrected, Correction
+from engine.ranking.labelled_part import COST, TYPICAL, RankedByLabels, SampleSize
+from engine.ranking.ranking import ties_caveat
+from engine.report.columns import CANDIDATE, cells
+
+HintText = Callable[[Hint | str], str]
+
+_PAIR = (replace(CANDIDATE, key="one"), Column("other", "against", Kind.TEXT, "The one that it met."))
+_LABEL = Column("label", "label", Kind.NAME, "A label, of any candidates.")
+_STRENGTH = Column(
+    "strength",
+    "vs the mean (%)",
+    Kind.ESTIMATE,
+    "The corrected win rate against a candidate with the mean Bradley-Terry score, in percent (model"
+    f" with ties). {INTERVAL}",
+)
+_CORRECTED = (
+    Column(
+        "corrected",
+        "corrected (%)",
+        Kind.ESTIMATE,
+        "The estimated win rate by human labels, in percent: from the labels of a part and the judge's"
+        f" labels of all items, as far as the judge agrees with the annotators. {INTERVAL}",
+    ),
+    Column(
+        "of_these",
+        "of these items",
+        Kind.SHARE_INTERVAL,
+        "The 95 % interval for the win rate if annotators labelled the rest of these same items. It is"
+        " narrower, because it does not cover how other items would differ.",
+    ),
+    Column("labels", "labels only (%)", Kind.ESTIMATE, f"By human labels only, in percent. {INTERVAL}"),
+    Column("judge", "judge only", Kind.SHARE, "By the judge only, on all items, uncorrected."),
+    Column(
+        "weight",
+        "weight",
+        Kind.NUMBER,
+        "The weight of the judge's predictions, 0 to 1, chosen to make the interval narrowest. At 0 the"
+        " judge adds nothing to the labels.",
+    ),
+    Column(
+        "worth",
+        "worth",
+        Kind.NUMBER,
+        "Effective sample size: with the judge, the labels are worth this many times as many labels.",
+        digits=1,
+    ),
+    Column("labelled", "labelled", Kind.COUNT, "How many of its items have human labels."),
+    Column("items", "items", Kind.COUNT, "How many items it takes part in."),
+)
+_MORE = (
+    Column(
+        "more",
+        "additional labels",
+        Kind.COUNT,
+        "Labels of the random sample, in addition to the present ones.",
+    ),
+    Column(
+        "half",
+        "± points",
+        Kind.NUMBER,
+        "Half the width of the interval of a candidate's corrected win rate, in percentage points.",
+        digits=1,
+    ),
+)
+_CORRELATION = Column(
+    "correlation",
+    "correlation",
+    Kind.NUMBER,
+    "The correlation of the judge with the annotators in A's win per item: 1 if the judge always agrees"
+    " with them.",
+)
+_NEEDED = (
+    Column(
+        "points",
+        "difference",
+        Kind.NUMBER,
+        "The difference of two candidates' win rates that is to be detected, in percentage points.",
+        digits=0,
+    ),
+    Column("items", "items", Kind.COUNT, "The number of items that the judge needs to read."),
+    Column(
+        "labels",
+        "labelled",
+        Kind.COUNT,
+        "The number of these that annotators need to label, sampled at random.",
+    ),
+    Column(
+        "alone", "without a judge", Kind.COUNT, "The number of labels that would be needed without a judge."
+    ),
+)
+_NEXT_TO_NOTHING = 1.05  # times as many labels
+_ROUGH_BELOW = 100  # labels
+_LOOKING = (
+    "Choose the number before you label. Checking the interval repeatedly and stopping once it is narrow"
+    " enough raises the error rate above one in twenty."
+)
+
+
+def correction_sections(found: RankedByLabels, word: HintText = str) -> list[Section]:
+    """What labels make of the judge's predictions, or why they cannot; and how many it takes.
+
+    `word`: a hint in the words of whoever shows it.
+    """
+    sections = []
+    if found.refused is not None:
+        said = [f"Not corrected. {found.refused.problem}", word(found.refused.hint)]
+        sections.append(Section("corrected", "Corrected by human labels", [Sentences(said, Tone.CAVEAT)]))
+    elif found.correction is not None:
+        sections.append(_corrected(found, found.correction))
+    elif found.part is not None:
+        everything = "All items have a human label, so there is nothing to correct. Rank by these labels."
+        sections.append(Section("corrected", "Corrected by human labels", [Sentences([everything])]))
+    if found.sample_size is not None:
+        sections.append(_how_many(found.sample_size))
+    return sections
+
+
+def _corrected(found: RankedByLabels, correction: Correction) -> Section:
+    picked = found.part.remarks if found.part else ()
+    parts: list[Sentences | Table] = [Sentences([*_what_it_adds(correction), *picked])]
+    parts += [
+        table
+        for table in (corrected_candidates(correction), pairs(correction), shares(correction))
+        if table.rows
+    ]
+    return Section(
+        "corrected",
+        "Corrected by human labels",
+        parts,
+        "Prediction-powered inference: valid for any judge, and more precise if the judge agrees with"
+        " the annotators.",
+        spelt_out=True,
+    )
+
+
+def _what_it_adds(correction: Correction) -> Iterator[str]:
+    labels = f"{correction.labelled:,} of {counted(correction.items, 'item', 'items')}"
+    if correction.candidates and correction.is_helped and correction.worth < _NEXT_TO_NOTHING:
+        yield f"The judge adds almost nothing to the win rates beyond the labels of {labels}."
+    elif correction.candidates and correction.is_helped:
+        yield (
+            f"With the judge on all items, labels of {labels} are worth {correction.worth:.1f} times as"
+            " many labels for the win rates (median over the candidates)."
+        )
+        if correction.are_held:
+            yield (
+                "The intervals are not narrower by the same factor, because labels are few: an error"
+                " that the judge makes once in twenty items may not show yet."
+            )
+    elif correction.candidates:
+        yield f"The judge adds nothing to the labels of {labels}: the results are by these labels only."
+    if correction.correlation is not None:
+        yield (
+            f"The judge's correlation with the annotators is {correction.correlation:.2f} (A's win per"
+            " labelled item)."
+        )
+    if correction.unlabelled:
+        yield (
+            f"Too few labels, on fewer than {FEW} instructions, for"
+            f" {listed(correction.unlabelled, shown=short_name)}: their win rates are not corrected."
+        )
+    if correction.too_many_missing:
+        yield (
+            f"Bradley-Terry scores are not corrected: {correction.missing:,} of the"
+            f" {correction.labelled + correction.missing:,} items of the random part have no label, and"
+            " their effect on the scores is not known. Label them to correct the scores."
+        )
+    if correction.bradley_terry is not None:
+        best, rivals = short_name(correction.bradley_terry.order[0]), correction.bradley_terry.rivals
+        yield (
+            f"Corrected, {best} ranks first, but not significantly above {listed(rivals, shown=short_name)}."
+            if rivals
+            else f"Corrected, {best} is significantly the best."
+        )
+    yield from ties_caveat(correction.bradley_terry)
+
+
+def corrected_candidates(correction: Correction) -> Table:
+    found = correction.bradley_terry
+    rows: list[Row] = []
+    for name, one in sorted(correction.candidates.items(), key=lambda each: -each[1].rate.value):
+        strength = [found.scores[name]] if found else []
+        rows.append([name, *_cells(one), *strength])
+    return Table([CANDIDATE, *_CORRECTED, *((_STRENGTH,) if found else ())], rows)
+
+
+def pairs(correction: Correction) -> Table:
+    """A row for each pair with enough labels, the one that wins first; of equals in the order of names."""
+    rows: list[Row] = [
+        [*names, *_cells(one)]
+        for names, one in correction.pairs.items()
+        if one.rate.value > 0.5 or (one.rate.value == 0.5 and names[0] < names[1])
+    ]
+    return Table([*_PAIR, *_CORRECTED], rows)
+
+
+def shares(correction: Correction) -> Table:
+    rows: list[Row] = [[words(name), *_cells(one)] for name, one in correction.shares.items()]
+    return Table([_LABEL, *_CORRECTED], rows)
+
+
+def _cells(one: Corrected) -> Row:
+    return [one.rate, *cells(one, _CORRECTED[1:])]
+
+
+def _how_many(found: SampleSize) -> Section:
+    parts: list[Sentences | Table] = [Sentences(list(_reach(found)))]
+    if found.with_more and found.half is not None:
+        halves = {0: found.half, **found.with_more}
+        parts.append(Table(_MORE, [[more, 100 * half] for more, half in halves.items()]))
+    rows: list[Row] = [
+        [
+            *(() if found.is_own else (correlation,)),  # its own is said above
+            100 * each.difference,
+            each.items,
+            each.labels,
+            each.alone,
+        ]
+        for correlation, each_needed in found.needed.items()
+        for each in each_needed
+    ]
+    columns = _NEEDED if found.is_own else (_CORRELATION, *_NEEDED)
+    parts += [Table(columns, rows), Sentences([_LOOKING])]
+    return Section(
+        "how_many",
+        "How many labels are needed",
+        parts,
+        "For the median pair of candidates, with 80 % power, at a 5 % significance level. One label is"
+        f" assumed to cost as much as {COST} items read by the judge.",
+        spelt_out=True,
+    )
+
+
+def _reach(found: SampleSize) -> Iterator[str]:
+    if found.is_own and found.smallest is not None and found.smallest_alone is not None:
+        yield (
+            f"{counted(found.labels, 'label', 'labels')} on {counted(found.items, 'item', 'items')}"
+            f" detect differences of two win rates from {100 * found.smallest:.1f} points; with labels"
+            f" only, from {100 * found.smallest_alone:.1f}."
+        )
+    first = next(iter(found.needed.values())) if found.is_own else found.needed[TYPICAL[-1]]
+    least = first[0]
+    like = "like this" if found.is_own else f"whose correlation with annotators is {TYPICAL[-1]:g}"
+    yield (
+        f"To detect a difference of {100 * least.difference:g} points you need about {least.items:,}"
+        f" items, of which {least.labels:,} labelled, with a judge {like}; without a judge"
+        f" {least.alone:,} labels."
+    )
+    if not found.is_own:
+        yield (
+            "The agreement of this judge with annotators is unknown until there are enough labels. These"
+            " correlations are typical: GPT-3.5 had .59 on the pairs of PandaLM, and one annotator .90"
+            " with the others."
+        )
+    elif found.labels < _ROUGH_BELOW:
+        yield f"The correlation is estimated from {found.labels:,} labels: these numbers are rough."

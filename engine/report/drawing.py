@@ -1,0 +1,206 @@
+"""How figures look: colours, layout, names that cannot be misread, and their bytes as PNG or SVG.
+
+matplotlib is loaded once something is drawn, so that each topic has its figures beside its tables. A drawing
+function makes a figure of its own and leaves matplotlib's settings as they were: a window may show it too.
+"""
+
+import io
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
+
+from engine.core.formatting import visible, words
+from engine.core.tables import Table
+
+if TYPE_CHECKING:
+    from matplotlib import axes, container, figure
+
+    Axes = axes.Axes
+    Bars = container.BarContainer
+    Figure = figure.Figure
+else:  # for annotations alone: loading matplotlib takes 0.6 s
+    Axes = Bars = Figure = object
+
+_FONT = "DejaVu Sans"  # comes with matplotlib
+_WIDTH = 7.5  # inches
+_PANELS_ACROSS = 3
+_LONGEST_NAME = 48
+_NOT_DRAWABLE = "□"
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Colours that colour-blind readers can tell apart, on one kind of paper."""
+
+    paper: str
+    text: str
+    muted: str
+    judge: str
+    human: str
+    marked: str
+    third: str
+
+
+_LIGHT = Theme("#ffffff", "#1c2024", "#666e78", "#2f74b5", "#868f99", "#c75000", "#b57a12")
+_DARK = Theme("#16191d", "#e6e9ec", "#98a1ab", "#4584bf", "#6d7681", "#ff8f4a", "#d9b25f")
+
+
+@dataclass(frozen=True)
+class ReportFigure:
+    """A figure that a report may have. `draw`: takes whether it stands on dark paper. `in_words`: what it
+    shows, for those who do not see it. `numbers`: what it draws as a table; None where another table has it.
+    """
+
+    draw: Callable[[bool], Figure]
+    in_words: str
+    numbers: Table | None = None
+
+    def as_bytes(self, form: str, dark: bool = False) -> bytes:
+        figure = self.draw(dark)
+        return as_svg(figure, self.in_words) if form == "svg" else as_png(figure)
+
+
+def as_png(figure: Figure, dpi: int = 200) -> bytes:
+    """The figure as a PNG; the same figure gives the same bytes."""
+    return _saved(figure, "png", dpi, {"Software": None})
+
+
+def as_svg(figure: Figure, in_words: str) -> bytes:
+    """The figure as an SVG that needs no font and nothing else; the same figure gives the same bytes.
+
+    `in_words`: what it shows, for those who do not see it; it stands in the file below the figure's title.
+    """
+    drawn = _saved(figure, "svg", 72, dict.fromkeys(("Date", "Creator", "Format", "Type")))
+    title, said = (escape(visible(" ".join(text.split()))) for text in (figure.get_suptitle(), in_words))
+    begun = drawn.index(b">", drawn.index(b"<svg"))
+    told = f' role="img">\n <title>{title}</title>\n <desc>{said}</desc>'
+    return drawn[:begun] + told.encode("utf-8") + drawn[begun + 1 :]
+
+
+def _saved(figure: Figure, form: str, dpi: int, metadata: dict[str, None]) -> bytes:
+    from matplotlib import style  # noqa: PLC0415
+
+    buffer = io.BytesIO()
+    for axes in figure.axes:
+        # Back to where it was made: the layout starts from the last one, and would differ by a hair.
+        if place := axes.get_subplotspec():
+            axes.set_subplotspec(place)
+    with style.context(["default", {"svg.fonttype": "path", "svg.hashsalt": "tiebreak"}]):
+        figure.savefig(buffer, format=form, dpi=dpi, metadata=metadata)
+    return buffer.getvalue()
+
+
+@contextmanager
+def themed(dark: bool) -> Iterator[Theme]:
+    """The settings under which a figure is made, whatever the user's own are; undone afterwards."""
+    from matplotlib import style  # noqa: PLC0415
+
+    theme = _DARK if dark else _LIGHT
+    settings = {
+        "font.family": [_FONT],
+        "font.size": 8,
+        "axes.titlesize": 8.5,
+        "axes.edgecolor": theme.muted,
+        "axes.labelcolor": theme.text,
+        "axes.facecolor": theme.paper,
+        "axes.axisbelow": True,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "figure.facecolor": theme.paper,
+        "figure.constrained_layout.h_pad": 0.06,
+        "figure.constrained_layout.w_pad": 0.06,
+        "grid.color": theme.muted,
+        "grid.alpha": 0.25,
+        "grid.linewidth": 0.6,
+        "legend.frameon": False,
+        "legend.fontsize": 8,
+        "text.color": theme.text,
+        "text.parse_math": False,
+        "xtick.labelsize": 7.5,
+        "ytick.labelsize": 7.5,
+    }
+    with style.context(["default", settings]):
+        yield theme
+
+
+def new_figure(height: float) -> Figure:
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    return Figure(figsize=(_WIDTH, height), layout="constrained")
+
+
+def new_panels(count: int, height: float, share_y: bool = False) -> tuple[Figure, list[Axes]]:
+    """A figure with one panel for each criterion, of `height` inches each."""
+    down = math.ceil(count / _PANELS_ACROSS)
+    figure = new_figure(0.8 + height * down)
+    grid = figure.subplots(down, _PANELS_ACROSS, squeeze=False, sharey=share_y)
+    panels = list(grid.flat)
+    for axes in panels[count:]:
+        axes.remove()
+    return figure, panels[:count]
+
+
+def name_axes(panels: Sequence[Axes], x: str, y: str) -> None:
+    """What the axes show, said at the panels on the left and at those with none below."""
+    for place, axes in enumerate(panels):
+        if place % _PANELS_ACROSS == 0:
+            axes.set_ylabel(y)
+        if place + _PANELS_ACROSS >= len(panels):
+            axes.set_xlabel(x)
+
+
+def add_legend(figure: Figure, axes: Axes, columns: int) -> None:
+    """What the marks of these axes mean, below all panels; bars first."""
+    from matplotlib.lines import Line2D  # noqa: PLC0415
+
+    handles, names = axes.get_legend_handles_labels()
+    order = sorted(range(len(names)), key=lambda place: isinstance(handles[place], Line2D))
+    figure.legend(
+        [handles[place] for place in order],
+        [names[place] for place in order],
+        loc="outside lower center",
+        ncols=columns,
+    )
+
+
+def finish(figure: Figure, panels: Sequence[Axes], title: str, theme: Theme) -> None:
+    """The title, and colours that ticks made later have too."""
+    figure.suptitle(title, x=0.01, ha="left", fontsize=9)
+    for axes in panels:
+        axes.tick_params(color=theme.muted, labelcolor=theme.text)
+
+
+def stripe(bars: Bars, hatch: str, theme: Theme) -> None:
+    """Let bars be told apart also where their colours are not: by a pattern in the colour of the paper."""
+    for bar in bars:
+        bar.set(hatch=hatch, edgecolor=theme.paper, linewidth=0)
+
+
+def narrow_count(count: int) -> str:
+    """A count for a narrow place: 999, 1.2k, 12k."""
+    if count < 1000:
+        return str(count)
+    return f"{count / 1000:.1f}k" if count < 9950 else f"{count / 1000:.0f}k"
+
+
+def drawn_words(criterion: str) -> str:
+    return drawable(words(criterion))
+
+
+def drawable(name: str) -> str:
+    """A foreign name on one line: long ones are cut, and what the font does not have is a square."""
+    known, name = _characters(), " ".join(name.split())
+    cut = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+    return "".join(char if char.isprintable() and ord(char) in known else _NOT_DRAWABLE for char in cut)
+
+
+@cache
+def _characters() -> frozenset[int]:
+    from matplotlib import font_manager  # noqa: PLC0415
+
+    path = font_manager.findfont(_FONT)
+    return frozenset(font_manager.get_font(path).get_charmap())

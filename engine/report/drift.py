@@ -1,0 +1,188 @@
+"""What changed between two runs: what differs in how they were made, labels, probabilities, accuracy."""
+
+from collections.abc import Iterator, Sequence
+
+from engine.core.formatting import counted, listed, without_middle, words
+from engine.core.items import PREFERENCES
+from engine.core.tables import Column, Estimate, Facts, Kind, Part, Row, Section, Sentences, Table, Value
+from engine.metrics.accuracy import label_name
+from engine.metrics.drift import Drift, LabelDrift, ThenAndNow
+from engine.metrics.rounding import Noise
+from engine.report.columns import CRITERION
+from engine.settings.identity import CHOSEN, SAMPLE
+
+_MOST_MOVES = 12
+_LONGEST = 120  # letters of a fact
+_MEAN = "mean"
+
+_DISTANCE = (
+    "The total variation distance between the probabilities of the four labels, × 100 (0: equal, 100:"
+    " disjoint), with its 95 % interval."
+)
+_CHANGED = (
+    CRITERION,
+    Column("items", "items", Kind.COUNT, "How many items both runs judged."),
+    Column(
+        "changed",
+        "labels changed, %",
+        Kind.ESTIMATE,
+        "The share of items whose label changed, with its 95 % interval; unscored counts as a label.",
+    ),
+    Column("distance", "probability change, points", Kind.ESTIMATE, _DISTANCE),
+)
+_REPEAT = (
+    Column(
+        "changed_again",
+        "by rounding, %",
+        Kind.ESTIMATE,
+        "The share of items whose label changes if the same judge reads them in another batch shape.",
+    ),
+    Column(
+        "distance_again", "by rounding, points", Kind.ESTIMATE, "The change of the raw probabilities there."
+    ),
+)
+_UNSCORED = (
+    Column("unscored_then", "unscored then", Kind.COUNT, "Judgments that are unscored in the earlier run."),
+    Column("unscored_now", "unscored now", Kind.COUNT, "Judgments that are unscored in the later run."),
+)
+_SHIFTS = (
+    CRITERION,
+    *(
+        Column(
+            label.value,
+            label.value,
+            Kind.ESTIMATE,
+            f"The mean change of the probability of “{words(label)}”, in percentage points, with its 95 %"
+            " interval.",
+        )
+        for label in PREFERENCES
+    ),
+)
+_MOVES = (
+    CRITERION,
+    Column("then", "then", Kind.TEXT, "The label of the earlier run."),
+    Column("now", "now", Kind.TEXT, "The label of the later run."),
+    Column("labels", "labels", Kind.COUNT, "How many labels changed in this way."),
+)
+_CHANGE = (
+    CRITERION,
+    Column("items", "items", Kind.COUNT, "For how many of these items it is known."),
+    Column("then", "then", Kind.SHARE, "The share in the earlier run."),
+    Column("now", "now", Kind.SHARE, "The share in the later run."),
+    Column("change", "change", Kind.ESTIMATE, "The difference in percentage points, with its 95 % interval."),
+)
+WHICH_ITEMS = frozenset(
+    ("items", "dataset, SHA-256", words(CHOSEN), words(SAMPLE), "instructions in a random order")
+)
+"""Facts that identify the items of a run: drift is measured on the items that both runs judged."""
+
+
+def drift_sections(drift: Drift, differences: Table | None = None) -> Iterator[Section]:
+    """What changed between two runs. `differences`: the facts of both, as `run_differences` tells them; None
+    where they are told elsewhere.
+    """
+    if differences is not None:
+        yield _made_otherwise(differences, drift.left_out)
+    yield _changed(drift)
+    if drift.whole.moved:
+        shifts: list[Row] = [[_name(each), *map(each.shifts.get, PREFERENCES)] for each in _rows(drift)]
+        title = "Change of each label's probability, in points"
+        yield Section("shifts", title, [Table(_SHIFTS, shifts)])
+    if drift.whole.moves:
+        yield _moves(drift)
+    flips = [(each, each.flips) for each in _rows(drift)]
+    yield from _then_and_now("flips", "Flip rate then and now", flips)
+    right = [(each, each.accuracy) for each in _rows(drift)]
+    yield from _then_and_now("accuracy_then_and_now", "Accuracy then and now", right)
+
+
+def _made_otherwise(differences: Table, left_out: Sequence[str]) -> Section:
+    untold = WHICH_ITEMS | {f"question, {words(name)}" for name in left_out}
+    pairs = [
+        (str(fact), f"{_short(then)} → {_short(now)}")
+        for fact, differs, then, now in differences.rows
+        if differs and fact not in untold
+    ]
+    part: Part = Facts(pairs) if pairs else Sentences(["Nothing that the run store records."])
+    return Section("made_otherwise", "What differs between the two runs", [part])
+
+
+def _short(value: Value) -> str:
+    return "-" if value is None else without_middle(str(value), _LONGEST)
+
+
+def _changed(drift: Drift) -> Section:
+    unscored = _UNSCORED if any(drift.whole.unscored) else ()
+    again = _REPEAT if drift.whole.noise is not None else ()
+    rows: list[Row] = [
+        [
+            _name(each),
+            "" if each.criterion is None else each.items,
+            each.changed,
+            each.distance,
+            *(_by_rounding(each.noise) if again else ()),
+            *(each.unscored if unscored else ()),
+        ]
+        for each in _rows(drift)
+    ]
+    items = counted(drift.by_criterion[0].items, "item", "items")
+    instructions = counted(drift.whole.instructions, "instruction", "instructions")
+    said = [*drift.verdict, *filter(None, [drift.decided])]
+    if drift.left_out:
+        names = listed([words(name) for name in drift.left_out])
+        said.append(f"Judged in only one of the two runs, so not compared: {names}.")
+    return Section(
+        "drift",
+        f"Drift from {drift.then} to {drift.now}",
+        [Sentences(said), Table((*_CHANGED, *again, *unscored), rows)],
+        f"The judge only, without overrides, on {items} of {instructions} that both runs judged."
+        " Brackets: 95 % intervals over instructions.",
+    )
+
+
+def _by_rounding(noise: Noise | None) -> Row:
+    if noise is None:
+        return [None, None]
+    moved = None if noise.distance is None else Estimate(noise.distance, None)
+    return [Estimate(noise.changed / noise.labels, None), moved]
+
+
+def _moves(drift: Drift) -> Section:
+    moves = [(count, each, move) for each in drift.by_criterion for move, count in each.moves.items()]
+    moves.sort(key=lambda found: -found[0])
+    rows: list[Row] = [
+        [_name(each), label_name(move[0]), label_name(move[1]), count]
+        for count, each, move in moves[:_MOST_MOVES]
+    ]
+    parts: list[Part] = [Table(_MOVES, rows)]
+    if rest := sum(count for count, *_ in moves[_MOST_MOVES:]):
+        parts.append(Sentences([f"{counted(rest, 'other label', 'other labels')} changed in rarer ways."]))
+    return Section("moves", "Label changes", parts)
+
+
+def _then_and_now(
+    key: str, title: str, changes: Sequence[tuple[LabelDrift, ThenAndNow | None]]
+) -> Iterator[Section]:
+    """A share in both runs; nothing where it is not known."""
+    rows: list[Row] = [
+        [
+            _name(each),
+            "" if each.criterion is None else change.items,
+            change.then,
+            change.now,
+            change.difference,
+        ]
+        for each, change in changes
+        if change is not None
+    ]
+    if rows:
+        yield Section(key, title, [Table(_CHANGE, rows)])
+
+
+def _rows(drift: Drift) -> list[LabelDrift]:
+    """The criteria, and below several what they are together."""
+    return [*drift.by_criterion, *([drift.whole] if len(drift.by_criterion) > 1 else ())]
+
+
+def _name(each: LabelDrift) -> str:
+    return _MEAN if each.criterion is None else words(each.criterion)

@@ -1,0 +1,210 @@
+"""Measures slice by slice, and what is to be said of many slices."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from engine.core.formatting import SLICES_NOTE, best_of, clipped, visible, words
+from engine.core.tables import Column, Estimate, Kind, Part, Row, Section, Sentences, Table
+from engine.metrics.intervals import FEW, cost_of_choosing
+from engine.metrics.matching import Matched
+from engine.metrics.slices import SlicedMeasures, SliceMeasures, lead
+from engine.ranking.weighted_judge import WINNERS
+from engine.ranking.weighted_scoring import SlicedWeightedScoring
+from engine.report.columns import (
+    ACCURACY,
+    FLIPPED,
+    KAPPA,
+    LABELS,
+    MOST_FREQUENT,
+    SHARE_INTERVAL,
+    cells,
+    with_both_orders,
+)
+
+_ITEMS = Column("items", "items", Kind.COUNT, "The number of items of this slice that the judge answers.")
+_LABELLED = replace(LABELS, title="labelled", meaning="The number of items of this slice with a human label.")
+_MEAN = replace(ACCURACY, meaning="The mean accuracy over the criteria.")
+_KAPPA = replace(KAPPA, meaning=f"{KAPPA.meaning} Here the mean over the criteria.")
+_TIES = Column("ties", "ties", Kind.SHARE, "The share of the judge's labels that prefer neither response.")
+_HUMAN_TIES = Column(
+    "human_ties", "human ties", Kind.SHARE, "The share of human labels that prefer neither response."
+)
+_NOTE = Column("note", "", Kind.NAME, "Whether there are enough labelled items.")
+_WINS = tuple(
+    Column(name, title, Kind.ESTIMATE, f"The share of comparisons with “{title}”, in percent.")
+    for name, title in zip(WINNERS, ("A wins", "B wins", "tie"), strict=True)
+)
+_HELD = (
+    Column("labelled", "labelled", Kind.COUNT, "How many of them have a human overall label."),
+    Column(
+        "agreement", "human agreement", Kind.ESTIMATE, "How often its winner is the human one, in percent."
+    ),
+)
+_SLICES_NOTE = (
+    f"{SLICES_NOTE} Accuracies by criterion are in percent, with their 95 % interval. In a slice by the"
+    " human label, the accuracy on that criterion is the recall of this label, and the most frequent"
+    " label is always right."
+)
+_TOO_FEW = f"under {FEW} instructions: too few"
+
+
+def slice_sections(found: Sequence[SlicedMeasures]) -> list[Section]:
+    """Each division; below the last one what is to be said of many slices."""
+    sections = []
+    for measured in found:
+        whole, by_criterion = slice_table(measured), criterion_slice_table(measured)
+        tables = [whole, by_criterion] if len(by_criterion.columns) > 1 else [whole]
+        said = slices_in_words(measured)
+        parts: list[Part] = [*tables, *([Sentences(said)] if said else ())]
+        title = f"By {measured.division.words}"
+        note = _SLICES_NOTE if measured is found[-1] else ""
+        sections.append(Section(f"slices by {measured.division.words}", title, parts, note))
+    return sections
+
+
+def slices_in_words(measured: SlicedMeasures) -> list[str]:
+    """What is to be known of single slices, and of the one on which the judge is best, where there are two to
+    say anything of.
+    """
+    choice = cost_of_choosing(found.over for found in measured.slices)
+    return [*slice_caveats(measured), *best_of(f"slices with {FEW} instructions or more", choice)]
+
+
+def compared_slices_in_words(matched: Sequence[Matched], measured: Sequence[SlicedMeasures]) -> list[str]:
+    """The same of several systems; of two also of the slice on which the first leads by most."""
+    said = slice_caveats(measured[0])
+    for one, of_system in zip(matched, measured, strict=True):
+        choice = cost_of_choosing(found.over for found in of_system.slices)
+        said += best_of(f"slices of {one.system.name} with {FEW} instructions or more", choice)
+    if len(matched) == len(("one", "other")):
+        leads = (lead(matched[0], matched[1], found.part) for found in measured[0].slices)
+        choice = cost_of_choosing(led and led.over for led in leads)
+        said += best_of(f"differences on slices with {FEW} instructions or more", choice, by="difference")
+    return said
+
+
+def slice_caveats(found: SlicedMeasures | SlicedWeightedScoring) -> list[str]:
+    """What is to be known of single slices, whatever is measured by them."""
+    return [one.part.caveat for one in found.slices if one.part.caveat]
+
+
+def slice_table(measured: SlicedMeasures) -> Table:
+    """A row for each slice: how many items, the mean accuracy next to the most frequent label, ties and
+    flips. Without human labels the columns that need them are omitted.
+    """
+    partly = any(0 < twice < scored for twice, scored in (found.in_both_orders for found in measured.slices))
+    first: tuple[Column, ...] = (_first(measured.division.words), _ITEMS)
+    if not any(found.measures for found in measured.slices):
+        shown = with_both_orders((_TIES, FLIPPED)) if partly else (_TIES, FLIPPED)
+        return Table(
+            (*first, *shown), [[_name(found), found.items, *cells(found, shown)] for found in measured.slices]
+        )
+    shown = (_MEAN, SHARE_INTERVAL, MOST_FREQUENT, _KAPPA, _TIES, _HUMAN_TIES, FLIPPED)
+    shown = with_both_orders(shown) if partly else shown
+    rows = [
+        [_name(found), found.items, found.labelled, *cells(found, shown), _TOO_FEW if found.few else ""]
+        for found in measured.slices
+    ]
+    return Table((*first, _LABELLED, *shown, _NOTE), rows)
+
+
+def criterion_slice_table(measured: SlicedMeasures) -> Table:
+    names = dict.fromkeys(name for found in measured.slices for name in found.measures)
+    columns = [
+        Column(
+            name,
+            words(name),
+            Kind.ESTIMATE,
+            f"Accuracy on {words(name)} in percent, and its 95 % interval. {SHARE_INTERVAL.meaning}",
+        )
+        for name in names
+    ]
+    rows: list[Row] = [
+        [
+            _name(found),
+            *(
+                Estimate(known.accuracy, known.interval) if (known := found.measures.get(name)) else None
+                for name in names
+            ),
+        ]
+        for found in measured.slices
+    ]
+    return Table((_first(measured.division.words), *columns), rows)
+
+
+def compared_slice_table(matched: Sequence[Matched], measured: Sequence[SlicedMeasures]) -> Table:
+    """The mean accuracy of several systems on each slice; of two systems the difference too."""
+    first = measured[0]
+    columns = [
+        Column(
+            f"system_{place}",
+            one.system.name,
+            Kind.ESTIMATE,
+            f"{one.system.name}: accuracy in percent.",
+            foreign=True,
+        )
+        for place, one in enumerate(matched, start=1)
+    ]
+    two = len(matched) == len(("one", "other"))
+    if two:
+        meaning = (
+            "The accuracy of the first system minus that of the second, in percentage points; not"
+            " significant if the interval includes 0."
+        )
+        columns.append(Column("lead", "difference", Kind.ESTIMATE, meaning))
+    rows: list[Row] = []
+    for place, found in enumerate(first.slices):
+        own = [of_system.slices[place] for of_system in measured]
+        values = [None if one.accuracy is None else Estimate(one.accuracy, one.interval) for one in own]
+        if two:
+            known = lead(matched[0], matched[1], found.part)
+            values.append(known and Estimate(known.value, known.interval))
+        rows.append([_name(found), found.labelled, *values, _TOO_FEW if found.few else ""])
+    return Table((_first(first.division.words), _LABELLED, *columns, _NOTE), rows)
+
+
+def compared_win_table(measured: SlicedMeasures, weighed: Mapping[str, SlicedWeightedScoring]) -> Table:
+    """How often A and B win by the weighted judge: on each measured slice a row for each system by name."""
+    system = Column("system", "system", Kind.TEXT, "The system whose scores are weighted.")
+    rates = {
+        name: {one.part.key: one.rates for one in of_system.slices} for name, of_system in weighed.items()
+    }
+    rows: list[Row] = []
+    for of_slice in measured.slices:
+        for name in weighed:
+            found = rates[name].get(of_slice.part.key, {})
+            values = (found.get(winner) for winner in WINNERS)
+            rows.append([_name(of_slice), name, *(value and Estimate(*value) for value in values)])
+    return Table((_first(measured.division.words), system, *_WINS), rows)
+
+
+def weighed_slice_table(weighed: SlicedWeightedScoring) -> Table:
+    """The win rates of the weighted judge on each slice, in percent with intervals; next to them how often
+    the winner is that of the human label, where any item has one.
+    """
+    held = any(found.agreement for found in weighed.slices)
+    rows: list[Row] = []
+    for found in weighed.slices:
+        agreement = found.agreement
+        said: Row = (0, None)
+        if agreement:
+            said = (agreement.items, Estimate(agreement.accuracy, found.interval))
+        rows.append(
+            [
+                clipped(visible(found.part.name)),
+                found.items,
+                *(Estimate(*found.rates[name]) for name in WINNERS),
+                *(said if held else ()),
+                _TOO_FEW if found.instructions < FEW else "",
+            ]
+        )
+    more = _HELD if held else ()
+    return Table((_first(weighed.division.words), _ITEMS, *_WINS, *more, _NOTE), rows)
+
+
+def _first(title: str) -> Column:
+    return Column("slice", visible(title), Kind.TEXT, "The slice of this row.")
+
+
+def _name(found: SliceMeasures) -> str:
+    return clipped(visible(found.part.name))

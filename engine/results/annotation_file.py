@@ -1,0 +1,343 @@
+"""The annotation file, by which a run's annotations go to another computer: without the texts of items.
+
+Knows: what such a file contains, how it is made of a run, checked and read. Does not know: to which run its
+annotations belong elsewhere.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from engine.annotations import records
+from engine.annotations.effective import annotators_of
+from engine.annotations.records import Annotation, AnnotationKind
+from engine.core.errors import InputError, SetupError
+from engine.core.formatting import listed, quoted
+from engine.core.items import Item
+from engine.data.dataset import Dataset
+from engine.data.json_records import load_record
+from engine.settings.sampling import checked_seed
+from engine.store.annotation_rows import annotation_of, time_in_file
+from engine.store.row_validator import DamagedError, RowValidator
+from engine.store.run_store import RunStore
+from engine.system.files import write_json
+from engine.system.sandbox import sandboxed
+
+FORMAT = 1
+"""The version of these files; a newer program may write a later one."""
+WHAT = "an annotation file"
+_MARK = "tiebreak_people"
+_FIRST_BYTES = 512
+_IS_ONE = re.compile(rb'\s*(?:\xef\xbb\xbf)?\s*\{\s*"' + _MARK.encode() + rb'"\s*:')
+_NO_TEXTS = "no texts of the dataset"
+_TEXTS = ("instruction", "output_a", "output_b")
+_EXPORT_AGAIN = "Ask its sender to export it again."
+_SHA256 = re.compile("[0-9a-f]{64}")
+_TIMES = {"said": "created", "undone": "undone", "redone": "redone"}
+_JUDGED = ("criterion", "label", "origin", "seed", "blind")
+_LISTS: Mapping[str, tuple[AnnotationKind, tuple[str, ...]]] = {
+    "overrides": (AnnotationKind.OVERRIDE, (*_JUDGED, "explanation", "written_for", "settles")),
+    "confirmations": (AnnotationKind.CONFIRMATION, _JUDGED),
+    "marks": (AnnotationKind.STATE, ("state",)),
+    "notes": (AnnotationKind.NOTE, ("text", "tags")),
+}
+"""By the name of a list of the file, which annotations it holds, and what is said of each beside its item,
+author and times.
+"""
+_ALWAYS = {
+    AnnotationKind.OVERRIDE: ("said", "criterion"),
+    AnnotationKind.CONFIRMATION: ("said", "criterion", "label"),
+    AnnotationKind.STATE: ("said", "state"),
+    AnnotationKind.NOTE: ("said", "text", "tags"),
+}
+_FIELDS = _TIMES | {"label": "preference"}  # what the record calls it, where that is another name
+_NAMES = {field: name for name, field in _FIELDS.items()}
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """The run of the annotations: its `title`, who judged, its criteria, the dataset by name and hash."""
+
+    title: str
+    judge: str
+    criteria: tuple[str, ...]
+    dataset: str
+    dataset_hash: str
+
+
+@dataclass(frozen=True)
+class AnnotationFile:
+    """What such a file holds. `words`: of its own items, notes too, and only of these.
+
+    `store`: the id of the run store that it was written by, at `written` (UTC). `items`: the hash of the
+    content of each item of which anything is said, by its id. `known_as`: by name, how that annotator is
+    called in other stores, each by its id. `texts`: of items, where these were asked for.
+    """
+
+    store: str
+    written: datetime
+    run: RunFacts
+    items: Mapping[str, str]
+    words: tuple[Annotation, ...]
+    known_as: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
+    texts: Mapping[str, Item] = field(default_factory=dict)
+
+    @property
+    def annotators(self) -> tuple[str, ...]:
+        return annotators_of(self.words)
+
+    @property
+    def texts_in_words(self) -> str:
+        """A sentence on whether texts of the dataset are included: this decides who may read the file."""
+        return (
+            f"It holds {'the instruction and both responses of each of them' if self.texts else _NO_TEXTS}."
+        )
+
+
+def is_annotation_file(file: Path | bytes) -> bool:
+    """Whether a file, or one that begins with these bytes, claims to be one; it may be damaged."""
+    if isinstance(file, bytes):
+        return _IS_ONE.match(file) is not None
+    with suppress(OSError, ValueError), file.open("rb") as opened:
+        return is_annotation_file(opened.read(_FIRST_BYTES))
+    return False
+
+
+def annotation_file(
+    store: RunStore, run_id: int, annotators: Iterable[str] = (), dataset: Dataset | None = None
+) -> AnnotationFile:
+    """The annotations of a run; of all, or of those named alone. `dataset`: whose texts are included.
+
+    StoreError for no run, SetupError where nobody, or one of those named, has said anything.
+    """
+    own_id = store.own_id()
+    with store.reading():
+        run, words = store.run(run_id), store.all_annotations(run_id)
+        hashes, met = store.content_hashes(run_id), store.imported_annotators()
+    known, wanted = annotators_of(words), frozenset(annotators)
+    if unknown := sorted(wanted - set(known)):
+        by = f"It has annotations of {listed(known)}." if known else "It has no annotations."
+        raise SetupError(f"{run.title} has no annotations of {listed(unknown)}.", by)
+    if not known:
+        raise SetupError(f"There are no annotations of {run.called}.", "Review it first.")
+    words = [word for word in words if not wanted or word.author in wanted]
+    places = _first_ids(hashes)
+    ids = {places.get(word.content_hash, word.item_id) for word in words}
+    items = {item_id: content for item_id, content in hashes.items() if item_id in ids}
+    known_as: dict[str, list[tuple[str, str]]] = {}
+    for there, called in met.items():
+        known_as.setdefault(called, []).append(there)
+    identity = run.identity
+    return AnnotationFile(
+        own_id,
+        records.now(),
+        RunFacts(
+            run.title,
+            identity.model_name,
+            identity.criteria,
+            identity.dataset_path.name,
+            identity.dataset_hash,
+        ),
+        items,
+        tuple(words),
+        {name: known_as[name] for name in annotators_of(words) if name in known_as},
+        {item.id: item for item in dataset if item.id in items} if dataset is not None else {},
+    )
+
+
+def _first_ids(hashes: Mapping[str, str]) -> dict[str, str]:
+    """By the hash of its content, the first item that has it: where a note is stored."""
+    return {content: item_id for item_id, content in reversed([*hashes.items()])}
+
+
+def save_annotation_file(path: Path, made: AnnotationFile) -> None:
+    """Write it, whole or not at all. SetupError where that cannot be."""
+    write_json(path, as_json(made))
+
+
+def as_json(made: AnnotationFile) -> dict[str, Any]:
+    run, places = made.run, _first_ids(made.items)
+    lists: dict[str, list[dict[str, Any]]] = {name: [] for name in _LISTS}
+    for word in made.words:
+        name, (_, names) = next(each for each in _LISTS.items() if each[1][0] is word.kind)
+        values = {"item": places.get(word.content_hash, word.item_id), "author": word.author}
+        given = {each: getattr(word, _FIELDS.get(each, each)) for each in (*_TIMES, *names)}
+        given |= {each: given[each].isoformat() for each in _TIMES if given[each] is not None}
+        known = {each: value for each, value in given.items() if value is not None}
+        if not known.get("settles", True):
+            del known["settles"]  # said of an adjudicator's alone
+        lists[name].append(values | known)
+    texts = {item_id: {name: getattr(item, name) for name in _TEXTS} for item_id, item in made.texts.items()}
+    return {
+        _MARK: FORMAT,
+        "store": made.store,
+        "written": made.written.isoformat(),
+        "run": {
+            "title": run.title,
+            "judge": run.judge,
+            "criteria": list(run.criteria),
+            "dataset": {"name": run.dataset, "sha256": run.dataset_hash},
+        },
+        "people": [
+            {
+                "name": name,
+                "known_as": [{"store": of, "name": as_} for of, as_ in made.known_as.get(name, ())],
+            }
+            for name in made.annotators
+        ],
+        "items": [
+            {"id": item_id, "sha256": content, **texts.get(item_id, {})}
+            for item_id, content in made.items.items()
+        ],
+        **lists,
+    }
+
+
+@sandboxed
+def load_annotation_file(path: Path) -> AnnotationFile:
+    """What a file of annotations holds.
+
+    SetupError where it cannot be read, InputError with all that is wrong in it.
+    """
+    return load_record(path, WHAT, partial(_annotation_file_of, path), _EXPORT_AGAIN)
+
+
+def _annotation_file_of(path: Path, values: Any) -> AnnotationFile:
+    """What `as_json` gave. InputError with the problems found; what load_record takes for what is no file of
+    the kind.
+    """
+    version = values[_MARK]
+    if version != FORMAT:
+        raise InputError(
+            path,
+            [f"is {WHAT} of version {quoted(str(version))}; this program knows {FORMAT}."],
+            "Use a newer Tiebreak.",
+        )
+    reader = _Reader()
+    made = reader.read(values)
+    if reader.problems or made is None:
+        raise InputError(path, reader.problems, _EXPORT_AGAIN)
+    return made
+
+
+class _Reader:
+    """Reads the values of a file; `problems`: all that is wrong with them, each with its place."""
+
+    def __init__(self) -> None:
+        self.problems: list[str] = []
+
+    def read(self, values: Mapping[str, Any]) -> AnnotationFile | None:
+        head = self._try(lambda: _head(values))
+        facts = self._try(lambda: _facts_of(values["run"]))
+        known_as = dict(self._each("people", values, _annotator))
+        pairs = self._each("items", values, _item)
+        items = {item_id: content for item_id, content, _ in pairs}
+        if len(items) < len(pairs):
+            self.problems.append("items: an id occurs twice.")
+        words: list[Annotation] = []
+        self._items, self._annotators = items, known_as
+        for name, (kind, names) in _LISTS.items():
+            words += self._each(name, values, partial(self._annotation, kind, names))
+        if self.problems or head is None or facts is None:
+            return None
+        texts = {item_id: item for item_id, _, item in pairs if item is not None}
+        known_as = {name: there for name, there in known_as.items() if there}
+        return AnnotationFile(*head, facts, items, tuple(words), known_as, texts)
+
+    def _each(
+        self, name: str, values: Mapping[str, Any], made_of: Callable[[RowValidator, Mapping[str, Any]], Made]
+    ) -> list[Made]:
+        """What is made of each row of a list, but for those that have a problem."""
+        rows = values.get(name)
+        if not isinstance(rows, list):
+            self.problems.append(f"{name}: this list is missing.")
+            return []
+        found = []
+        for number, row in enumerate(rows, start=1):
+            validator = RowValidator(f"{name}, entry {number}")
+            if not isinstance(row, dict):
+                self.problems.append(f"{validator.of}: it is not an object.")
+                continue
+            made = self._try(partial(validator.made, "values", row, partial(made_of, validator, row)))
+            if made is not None:
+                found.append(made)
+        return found
+
+    def _try(self, make: Callable[[], Made]) -> Made | None:
+        try:
+            return make()
+        except DamagedError as error:
+            self.problems.append(error.problem)
+            return None
+
+    def _annotation(
+        self, kind: AnnotationKind, names: Sequence[str], validator: RowValidator, row: Mapping[str, Any]
+    ) -> Annotation:
+        item_id, author = validator.text("item", row["item"]), validator.text("author", row["author"])
+        if item_id not in self._items:
+            validator.refuse("item", item_id, "one of the items of the file")
+        if author not in self._annotators:
+            validator.refuse("author", author, "one of the annotators of the file")
+        is_note = kind is AnnotationKind.NOTE
+        values: dict[str, object] = {"author": author}
+        values |= {"content_hash": self._items[item_id]} if is_note else {"item_id": item_id}
+        for name in (*_TIMES, *names):
+            values[_FIELDS.get(name, name)] = row[name] if name in _ALWAYS[kind] else row.get(name)
+        word = records.checked(annotation_of(validator, kind, values, _NAMES))
+        if word.seed is not None:
+            checked_seed(word.seed)
+        times: dict[str, Any] = {
+            of: row.get(name) and time_in_file(validator, name, row[name]) for name, of in _TIMES.items()
+        }
+        return replace(word, **times)
+
+
+def _head(values: Mapping[str, Any]) -> tuple[str, datetime]:
+    validator = RowValidator("The file")
+    return validator.text("store", values["store"]), time_in_file(validator, "written", values["written"])
+
+
+def _facts_of(run: Any) -> RunFacts:
+    validator = RowValidator("run")
+
+    def make() -> RunFacts:
+        return RunFacts(
+            validator.text("title", run["title"]),
+            validator.text("judge", run["judge"]),
+            validator.texts("criteria", run["criteria"]),
+            validator.text("dataset", run["dataset"]["name"]),
+            validator.text("sha256", run["dataset"]["sha256"]),
+        )
+
+    return validator.made("values", run, make)
+
+
+def _annotator(validator: RowValidator, row: Mapping[str, Any]) -> tuple[str, list[tuple[str, str]]]:
+    known_as = [
+        (validator.text("store", each["store"]), validator.text("name", each["name"]))
+        for each in row["known_as"]
+    ]
+    name = validator.text("name", row["name"])
+    if records.checked_author(name) != name:
+        validator.refuse("name", name, "a name without white space around it")
+    return name, known_as
+
+
+def _item(validator: RowValidator, row: Mapping[str, Any]) -> tuple[str, str, Item | None]:
+    item_id, content = validator.text("id", row["id"]), validator.text("sha256", row["sha256"])
+    if not _SHA256.fullmatch(content):
+        validator.refuse("sha256", content, "a SHA-256")
+    if not any(name in row for name in _TEXTS):
+        return item_id, content, None
+    instruction, output_a, output_b = (validator.text(name, row[name]) for name in _TEXTS)
+    item = Item(item_id, instruction, output_a, output_b)
+    if item.content_hash != content:
+        validator.refuse("sha256", content, "the hash of its texts")
+    return item_id, content, item

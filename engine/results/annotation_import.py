@@ -1,0 +1,321 @@
+"""Annotation files added to a run: what they would change is counted before anything is written.
+
+Items are the same if their texts are: by the hash of their content, and by id if several items of a run have
+one text. An annotator of the file is one of the run if an annotation of theirs is in the run already, or if
+that was confirmed before. Otherwise, if the run has annotations by that name, the user is asked. Two
+annotations are the same if they say the same at the same time; two of one time that contradict each other are
+both stored, with a notice.
+
+Knows: which items, annotations and annotators are the same ones. Does not know: files, what is shown.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+from engine.annotations.effective import annotators_of
+from engine.annotations.records import Annotation, AnnotationKind, checked_author, now
+from engine.core.errors import SetupError
+from engine.core.formatting import quoted
+from engine.core.formatting import words as in_words
+from engine.results.annotation_file import AnnotationFile
+from engine.settings.identity import StoredRun
+from engine.store.annotation_rows import ImportedAnnotators
+from engine.store.run_store import RunStore
+
+_CLOCKS_DIFFER = timedelta(minutes=10)
+"""How far in the future an annotation may be dated before this is reported: clocks are set by hand.
+"""
+
+
+@dataclass(frozen=True)
+class ItemsJoined:
+    """Which items of a file are in the run: `same`, by id there, the id here.
+
+    `by_text`: how many of these by their texts alone, under another id. `other_text`: ids that are here with
+    another text; `missing`: items that are not here.
+    """
+
+    same: Mapping[str, str]
+    by_text: int
+    other_text: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class AnnotatorJoined:
+    """What of one annotator is new here. `name`: in the file; `called`: here.
+
+    `labels`: labels, explanations and agreements; `states`: done, skipped, to do; `notes`. `turned`:
+    annotations that are here and were undone or redone since. `known`: those that are here as they
+    are.
+    """
+
+    name: str
+    called: str
+    labels: int = 0
+    states: int = 0
+    notes: int = 0
+    turned: int = 0
+    known: int = 0
+
+    @property
+    def new(self) -> int:
+        return self.labels + self.states + self.notes + self.turned
+
+
+@dataclass(frozen=True)
+class Namesake:
+    """A name that annotations of the file and annotations of the run have, and it is not confirmed whether it
+    is one annotator.
+
+    `store`: of the file. `here`: how many annotations of that name the run has; `suggested`: what another
+    annotator might be called.
+    """
+
+    store: str
+    name: str
+    here: int
+    suggested: str
+
+    @property
+    def in_words(self) -> str:
+        words = "an annotation" if self.here == 1 else f"{self.here:,} annotations"
+        return (
+            f"The run has {words} of {quoted(self.name)} that the file does not have. Is this one annotator,"
+            " or two with the same name?"
+        )
+
+
+@dataclass(frozen=True)
+class FileJoined:
+    """What one file comes to. `file`: its name. `lacking`: annotations on criteria that the run has not, by
+    criterion; `ahead`: annotations that are dated later than now; `contradicting`: sentences on those that
+    contradict an annotation of the same annotator and time.
+    """
+
+    file: str
+    made: AnnotationFile
+    items: ItemsJoined
+    annotators: tuple[AnnotatorJoined, ...]
+    lacking: Mapping[str, int]
+    namesakes: tuple[Namesake, ...]
+    ahead: int = 0
+    contradicting: tuple[str, ...] = ()
+
+    @property
+    def items_in_words(self) -> str:
+        """How many items are the same: `19 of 20 items are in this run; 1 has another text, refused.`."""
+        items = self.items
+        same, whole = len(items.same), len(self.made.items)
+        parts = [f"{same:,} of {whole:,} items {'is' if same == 1 else 'are'} in this run"]
+        if items.by_text:
+            parts.append(
+                f"{items.by_text:,} of them matched by {'its' if items.by_text == 1 else 'their'} texts only"
+            )
+        for ids, one, many in (
+            (items.other_text, "has another text", "have other texts"),
+            (items.missing, "is not in it", "are not in it"),
+        ):
+            if ids:
+                parts.append(f"{len(ids):,} {one if len(ids) == 1 else many}, refused")
+        return f"{'; '.join(parts)}."
+
+
+@dataclass(frozen=True)
+class Joining:
+    """What some files come to in a run, before it is written. `words`: those that the store takes, `met`: how
+    annotators of other stores are called here.
+    """
+
+    run: StoredRun
+    files: tuple[FileJoined, ...]
+    words: Sequence[Annotation] = ()
+    met: ImportedAnnotators = field(default_factory=dict)
+
+    @property
+    def new(self) -> int:
+        return sum(annotator.new for file in self.files for annotator in file.annotators)
+
+    @property
+    def namesakes(self) -> tuple[Namesake, ...]:
+        """What an annotator is to be asked first, each once."""
+        return tuple(dict.fromkeys(each for file in self.files for each in file.namesakes))
+
+
+def look_at(
+    store: RunStore,
+    run_id: int,
+    files: Sequence[tuple[str, AnnotationFile]],
+    answers: Mapping[tuple[str, str], str] = {},
+) -> Joining:
+    """What files, each with its name, would come to in a run; nothing is written.
+
+    `answers`: how somebody is called here, by the id of the store of the file and their name there; it is the
+    name itself where they are the same annotator as here. StoreError for no run; SetupError where an answer
+    is another one than was given before.
+    """
+    with store.reading():
+        run, here = store.run(run_id), store.all_annotations(run_id)
+        hashes, met, own_id = store.content_hashes(run_id), store.imported_annotators(), store.known_id()
+    _refuse_other_answers(answers, met)
+    found: list[FileJoined] = []
+    words, known = list[Annotation](), {**met, **answers}
+    of_here = {at: at[1] for _, made in files for each in made.known_as.values() for at in each}
+    known |= {at: name for at, name in of_here.items() if at[0] == own_id}
+    for name, made in files:
+        items = join_items(made.items, hashes)
+        own = _of_run(made, items, hashes)
+        called, namesakes = _who_is_who(made, own, here, known)
+        known |= {(made.store, each): called[each] for each in made.annotators if each in called}
+        own = [replace(word, author=called.get(word.author, word.author)) for word in own]
+        criteria = ("", *run.identity.criteria)
+        lacking = Counter(word.criterion for word in own if word.criterion not in criteria)
+        own = [word for word in own if word.criterion not in lacking]
+        annotators = [_counted(own, here, each, called.get(each, each)) for each in made.annotators]
+        ahead = sum(word.created > now() + _CLOCKS_DIFFER for word in own)
+        odd = (ahead, tuple(_contradicting(own, here)))
+        found.append(FileJoined(name, made, items, tuple(annotators), lacking, namesakes, *odd))
+        here, words = _together(here, own), _together(words, own)
+    learned = {at: name for at, name in known.items() if met.get(at) != name and at[0] != own_id}
+    return Joining(run, tuple(found), words, learned)
+
+
+def _together(some: Iterable[Annotation], others: Iterable[Annotation]) -> list[Annotation]:
+    """All of these, the oldest first, the later state of each that both have."""
+    found = {word.identity: word for word in some}
+    for word in others:
+        known = found.get(word.identity)
+        if known is None or word.turned_after(known):
+            found[word.identity] = word
+    return sorted(found.values(), key=lambda word: word.created)
+
+
+def join(store: RunStore, joining: Joining) -> None:
+    """Write what files come to: all of it or nothing. SetupError where somebody is to be asked first."""
+    if joining.namesakes:
+        raise SetupError(joining.namesakes[0].in_words, "Choose one of the two.")
+    store.add_imported(joining.run.id, joining.words, joining.met)
+
+
+def join_items(theirs: Mapping[str, str], here: Mapping[str, str]) -> ItemsJoined:
+    """Which items of a file are which of a run; both by id the hash of the content."""
+    ids: dict[str, list[str]] = {}
+    for item_id, content in here.items():
+        ids.setdefault(content, []).append(item_id)
+    times = Counter(theirs.values())
+    same: dict[str, str] = {}
+    by_text = 0
+    for item_id, content in theirs.items():
+        if here.get(item_id) == content:
+            same[item_id] = item_id
+        elif len(ids.get(content, ())) == 1 == times[content]:
+            [same[item_id]] = ids[content]
+            by_text += 1
+    left = [item_id for item_id in theirs if item_id not in same]
+    other = tuple(item_id for item_id in left if item_id in here)
+    return ItemsJoined(same, by_text, other, tuple(item_id for item_id in left if item_id not in here))
+
+
+def _of_run(made: AnnotationFile, items: ItemsJoined, hashes: Mapping[str, str]) -> list[Annotation]:
+    contents = {hashes[item_id] for item_id in items.same.values()}
+    return [
+        word if word.kind is AnnotationKind.NOTE else replace(word, item_id=items.same[word.item_id])
+        for word in made.words
+        if (word.content_hash in contents if word.kind is AnnotationKind.NOTE else word.item_id in items.same)
+    ]
+
+
+def _who_is_who(
+    made: AnnotationFile, own: Sequence[Annotation], here: Sequence[Annotation], known: ImportedAnnotators
+) -> tuple[dict[str, str], tuple[Namesake, ...]]:
+    """By name in the file, how each of its annotators is called here, and who is to be asked about."""
+    called: dict[str, str] = {}
+    namesakes = []
+    there = {word.identity for word in own}
+    for name in made.annotators:
+        # As far as that is confirmed: for them there, or in the stores that their annotations came from.
+        elsewhere = {known[at] for at in made.known_as.get(name, ()) if at in known}
+        said = known.get((made.store, name)) or (elsewhere.pop() if len(elsewhere) == 1 else None)
+        if said is not None:
+            called[name] = said
+            continue
+        of_name = {word.identity for word in here if word.author == name}
+        if of_name and not of_name & there:
+            taken = {*annotators_of(here), *made.annotators, *known.values()}
+            namesakes.append(Namesake(made.store, name, len(of_name), free_name(name, taken)))
+        else:
+            called[name] = name
+    return called, tuple(namesakes)
+
+
+def free_name(name: str, taken: Iterable[str]) -> str:
+    """`Ada (2)`, or the next of these that nobody has."""
+    names, number = set(taken), 2
+    while f"{name} ({number})" in names:
+        number += 1
+    return f"{name} ({number})"
+
+
+def _counted(
+    words: Iterable[Annotation], here: Iterable[Annotation], name: str, called: str
+) -> AnnotatorJoined:
+    known, counts = {word.identity: word for word in here}, Counter[str]()
+    new = {AnnotationKind.STATE: "states", AnnotationKind.NOTE: "notes"}
+    for word in words:
+        if word.author != called:
+            continue
+        before = known.get(word.identity)
+        if before is not None:
+            counts["turned" if word.turned_after(before) else "known"] += 1
+        else:
+            counts[new.get(word.kind, "labels")] += 1
+    return AnnotatorJoined(name, called, **counts)
+
+
+def _contradicting(words: Iterable[Annotation], here: Sequence[Annotation]) -> Iterator[str]:
+    """A sentence on each label or explanation that is new here and says something else than one of the same
+    annotator, judgment and time.
+    """
+    known, seen = {word.identity for word in here}, set[tuple[object, ...]]()
+    of_moment: dict[tuple[object, ...], list[Annotation]] = {}
+    for word in (*here, *words):
+        if word.kind in (AnnotationKind.STATE, AnnotationKind.NOTE) or word.identity in seen:
+            continue
+        seen.add(word.identity)
+        others = of_moment.setdefault((word.key, word.author, word.created, word.settles), [])
+        for other in others if word.identity not in known else ():
+            if word.preference is not other.preference or word.kind is other.kind:
+                what, when = f"{_said(other)} and {_said(word)}", f"{word.created:%Y-%m-%d %H:%M:%S} UTC"
+                # As the store has annotations of one moment in order: the last one counts.
+                last = max(
+                    (word, other),
+                    key=lambda each: (
+                        each.kind is AnnotationKind.OVERRIDE,
+                        each.preference or "",
+                        each.explanation or "",
+                    ),
+                )
+                yield (
+                    f"Item {word.item_id}, {in_words(word.criterion)}: {word.author} gave {what} at the same"
+                    f" time ({when}). Both are stored, and {_said(last)} counts, until {word.author}"
+                    " annotates it again."
+                )
+        others.append(word)
+
+
+def _said(word: Annotation) -> str:
+    text = quoted(word.explanation) if word.explanation else ""
+    return " with ".join(filter(None, (in_words(word.preference or ""), text)))
+
+
+def _refuse_other_answers(answers: Mapping[tuple[str, str], str], met: ImportedAnnotators) -> None:
+    for (store, name), called in answers.items():
+        checked_author(called)
+        before = met.get((store, name))
+        if before not in (None, called):
+            raise SetupError(
+                f"{quoted(name)} of that computer is already mapped to {quoted(str(before))} here.",
+                "Omit this mapping.",
+            )

@@ -1,0 +1,289 @@
+"""What a stored run lacks, and what in it is not the model's; a submission that is opened to be completed."""
+
+from collections.abc import Container, Iterable
+from dataclasses import dataclass
+from enum import Enum, auto
+from pathlib import Path
+from typing import Any
+
+from engine.annotations.effective import Reviews, count_overrides, picked_in_words, skipped_in_words
+from engine.core.errors import Hint, SetupError, Step
+from engine.core.formatting import listed
+from engine.core.items import digest
+from engine.core.judgments import JudgedItem, Origin
+from engine.core.rubric import ELOQUENT, rubric_of_names
+from engine.data.dataset import Dataset
+from engine.data.file_kinds import SAMPLED, SKIPPED
+from engine.data.label_origins import drawn_place
+from engine.data.submission import Submission, SubmissionRow, check_submission, read_submission
+from engine.results.run_results import RunResults, submission_of
+from engine.settings.identity import COLUMNS, NOT_IN_DATASET, RunIdentity, RunKind, StoredRun
+from engine.settings.rows import Mode
+from engine.settings.sampling import DEFAULT_SEED
+from engine.store.run_store import RunStore
+from engine.system.files import file_hash
+
+
+@dataclass(frozen=True)
+class RandomPart:
+    """The ids of items in the random samples of a run: of those with a label of an annotator, and of those
+    that annotators passed without one.
+    """
+
+    labelled: frozenset[str] = frozenset()
+    skipped: frozenset[str] = frozenset()
+
+    def of(self, item_id: str) -> str:
+        """What an export says of an item: SAMPLED, SKIPPED, or nothing."""
+        return SAMPLED if item_id in self.labelled else SKIPPED if item_id in self.skipped else ""
+
+    @property
+    def in_words(self) -> str:
+        """What the skipped items do to the sample; empty where there are none."""
+        return skipped_in_words(len(self.skipped), len(self.labelled))
+
+
+def sample_of(
+    reviews: Reviews, ids: Iterable[str], author: str | None = None, criterion: str | None = None
+) -> frozenset[str]:
+    """Of some items those up to the last one that anybody, or an `author`, labelled (on a criterion) in each
+    order that was drawn, labelled or not.
+    """
+    return _up_to(_reached(reviews, author, criterion), ids)
+
+
+def _reached(reviews: Reviews, author: str | None, criterion: str | None = None) -> dict[int, bytes]:
+    reached: dict[int, bytes] = {}
+    for each in (*reviews.overrides, *reviews.confirmations):
+        wanted = author in (None, each.author) and criterion in (None, each.criterion)
+        if each.origin is Origin.RANDOM and each.preference is not None and wanted:
+            seed = DEFAULT_SEED if each.seed is None else each.seed
+            reached[seed] = max(reached.get(seed, b""), drawn_place(each.item_id, seed))
+    return reached
+
+
+# A random sample is the beginning of a drawn order, as far as an annotator came in it. An item of that
+# beginning is in the sample also if it had been labelled before, in order of uncertainty: else the hardest
+# ones would be missing. A run has a sample for each seed that annotators labelled by; all of them together
+# are as random.
+def random_part(reviews: Reviews, author: str | None = None) -> RandomPart:
+    """The items up to the last one that anybody, or an `author`, came to in each order that was drawn."""
+    reached = _reached(reviews, author)
+    if not reached:
+        return RandomPart()
+    labelled = {
+        key.item_id for name, labels in reviews.labels.items() if author in (None, name) for key in labels
+    }
+    passed = {mark.item_id for mark in reviews.marks if author in (None, mark.author)} - labelled
+    return RandomPart(_up_to(reached, labelled), _up_to(reached, passed))
+
+
+def _up_to(reached: dict[int, bytes], ids: Iterable[str]) -> frozenset[str]:
+    """Those of some items that stand in any of the orders no further down than was reached there."""
+    return frozenset(
+        item_id
+        for item_id in ids
+        if any(drawn_place(item_id, seed) <= last for seed, last in reached.items())
+    )
+
+
+def origins_beside_sample(said: Iterable[tuple[str, Origin | None]], reviews: Reviews) -> list[Origin | None]:
+    """How annotators came to some labels, each after its item: to all items of the random part by the
+    sample.
+    """
+    part = random_part(reviews).labelled
+    return [Origin.RANDOM if item_id in part else origin for item_id, origin in said]
+
+
+def origins_in_words(said: Iterable[tuple[str, Origin | None]], reviews: Reviews) -> list[str]:
+    """Sentences on which of some labels are of items that were picked, and on what was skipped in a random
+    sample that others are of; none where there is nothing to be known.
+    """
+    origins = origins_beside_sample(said, reviews)
+    skipped = random_part(reviews).in_words if Origin.RANDOM in origins else ""
+    return [*picked_in_words(origins), *([skipped] if skipped else ())]
+
+
+class IncompleteKind(Enum):
+    """What a gap is about: each may have a next step of its own."""
+
+    OVERRIDDEN = auto()
+    COMPLETED = auto()
+    UNSCORED = auto()
+    UNEXPLAINED = auto()
+    STALE = auto()
+
+
+@dataclass(frozen=True)
+class IncompletePart:
+    """So many judgments or explanations, and what is to be known of them.
+
+    `plural`: how its sentence goes on after the number; `singular`: the same for a number of 1.
+    """
+
+    kind: IncompleteKind
+    number: int
+    plural: str
+    singular: str
+
+    @property
+    def sentence(self) -> str:
+        """All of it, for example `1 judgment is unscored; its cell is empty.`."""
+        return f"{self.number:,} {self.singular if self.number == 1 else self.plural}"
+
+
+def incomplete(results: RunResults, name: str = "The run") -> str:
+    """A sentence on how far a run is that is not complete; an opened submission, with annotators' help."""
+    run = results.run
+    if said := results.joined_in_words:
+        return said
+    if run.is_sample:
+        return f"{name} is {run.sample_in_words}."
+    return f"{name} is not complete: {run.judged:,} of {run.identity.items:,} items are judged."
+
+
+def gaps(results: RunResults) -> list[IncompletePart]:
+    """The gaps of a run in what is judged of it; `incomplete` says the rest."""
+    lacked, results = results.model_alone().unanswered, results.answered
+    effective = results.overrides.values()
+    own = [each for each in effective if each.item_id not in lacked]
+    added = count_overrides(each for each in effective if each.item_id in lacked)
+    run, annotators = f"of {results.run.called}", f"overridden by annotators: {count_overrides(own).by_whom}."
+    unanswered = f"that {results.run.called} does not answer"
+    completed = f"labelled by annotators: {added.by_whom}."
+    another = "written for another label than the effective one (stale): a submission omits"
+    wordless = "no explanation" + ("." if results.run.submitted else ": the model generated no text.")
+    found = [
+        IncompletePart(
+            IncompleteKind.OVERRIDDEN,
+            len(own),
+            f"judgments {run} are {annotators}",
+            f"judgment {run} is {annotators}",
+        ),
+        IncompletePart(
+            IncompleteKind.COMPLETED,
+            len(lacked & results.content_hashes.keys()),
+            f"items {unanswered} are {completed}",
+            f"item {unanswered} is {completed}",
+        ),
+        IncompletePart(
+            IncompleteKind.UNSCORED,
+            results.unscored,
+            "judgments are unscored; their cells are empty.",
+            "judgment is unscored; its cell is empty.",
+        ),
+        IncompletePart(
+            IncompleteKind.UNEXPLAINED,
+            results.unexplained,
+            f"judgments have {wordless}",
+            f"judgment has {wordless}",
+        ),
+        IncompletePart(
+            IncompleteKind.STALE,
+            results.stale,
+            f"explanations were {another} them.",
+            f"explanation was {another} it.",
+        ),
+    ]
+    return [gap for gap in found if gap.number]
+
+
+NOT_ANSWERED = "the submission does not answer this item"
+
+
+def open_submission(path: Path, dataset: Dataset, store: RunStore) -> StoredRun:
+    """Keep a submission in the store; where it is there already, with the same dataset, that one.
+
+    What it lacks of the dataset stands next to what it answers, unscored, for annotators to complete it; rows
+    for items that the dataset lacks are named in the manifest. SetupError where the file is no submission, or
+    answers no item of the dataset.
+    """
+    submission = read_submission(path)
+    places = {item_id: place for place, item_id in enumerate(dataset.ids)}
+    answered = [row for row in submission.rows if row.id in places]
+    if not answered:
+        raise SetupError(
+            f"{path.name} answers no item of {dataset.name}: they have no id in common.",
+            Hint(Step.CHOOSE_ANSWERED_DATASET),
+        )
+    with store.begin(_identity(path, submission, dataset)) as run:
+        if not run.judged:
+            store.add(run.id, [_judged(row, places[row.id], dataset) for row in answered])
+        add_unanswered(store, run, dataset)
+        made = _manifest(submission, places, dataset)
+        if made != run.manifest:
+            store.describe(run.id, made)
+    return store.run(run.id)
+
+
+def add_unanswered(store: RunStore, run: StoredRun, dataset: Dataset) -> None:
+    """Add the items of its dataset that the store lacks of a submission, while nobody else holds the run.
+
+    Earlier versions kept only those that it answers.
+    """
+    known = store.content_hashes(run.id)
+    reasons = dict.fromkeys(run.identity.criteria, NOT_ANSWERED)
+    lacking = [
+        JudgedItem(place, item_id, dataset[place].content_hash, raw_predictions={}, unscored=reasons)
+        for place, item_id in enumerate(dataset.ids)
+        if item_id not in known
+    ]
+    if lacking:
+        store.add(run.id, lacking)
+
+
+def share_answered(submission: Submission, ids: Container[str]) -> float:
+    """The share (0 to 1) of a submission's rows whose ids are among these."""
+    return sum(row.id in ids for row in submission.rows) / len(submission.rows)
+
+
+def findings(results: RunResults, dataset: Dataset) -> list[str]:
+    """What keeps a run, with all that annotators changed, from being the official submission for its dataset.
+
+    Nothing where all is well. Of an opened submission also which of its rows are omitted.
+    """
+    extra = results.run.not_in_dataset
+    left_out = (
+        [f"ids that are not in the dataset ({len(extra):,}), omitted: {listed(extra)}."] if extra else []
+    )
+    return [*check_submission(submission_of(results), dataset, results.run.identity.rubric), *left_out]
+
+
+def _identity(path: Path, submission: Submission, dataset: Dataset) -> RunIdentity:
+    content = file_hash(path)
+    mode = Mode.EXPLAIN if submission.with_explanations else Mode.LABELS
+    rubric = rubric_of_names(submission.criteria, dataset.rubric)
+    return RunIdentity(
+        key=digest([RunKind.SUBMITTED, dataset.hash, content]),
+        dataset_path=dataset.path.absolute(),
+        dataset_hash=dataset.hash,
+        items=len(dataset),
+        model_path=path.absolute(),
+        model_name=path.name,
+        model_hash=content,
+        prompt_version="",
+        criteria=submission.criteria,
+        settings={"mode": mode.value, "orders": [], "examples": None},
+        kind=RunKind.SUBMITTED,
+        rubric=None if rubric.is_part_of(ELOQUENT) else rubric,
+    )
+
+
+def _manifest(submission: Submission, ids: Container[str], dataset: Dataset) -> dict[str, Any]:
+    """Which of its rows are omitted, and by which columns its dataset was read this time."""
+    made: dict[str, Any] = {}
+    if extra := [row.id for row in submission.rows if row.id not in ids]:
+        made[NOT_IN_DATASET] = extra
+    if dataset.columns is not None:
+        made[COLUMNS] = dataset.columns.as_json()
+    return made
+
+
+def _judged(row: SubmissionRow, place: int, dataset: Dataset) -> JudgedItem:
+    return JudgedItem(
+        position=place,
+        item_id=row.id,
+        content_hash=dataset[place].content_hash,
+        raw_predictions={},
+        given=row.predictions,
+    )

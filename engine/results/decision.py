@@ -1,0 +1,487 @@
+"""Raw predictions put together into a judgment: un-swap, average, calibrate, decide."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from msgspec import structs
+
+from engine.core.items import PREFERENCES, Method, Order
+from engine.core.judgments import (
+    LENGTHS,
+    AnyJudgment,
+    CriterionCalibration,
+    Explanation,
+    Feature,
+    FeatureKind,
+    JudgedItem,
+    Judgment,
+    RawPrediction,
+    SubmittedLabel,
+    Unscored,
+)
+from engine.core.numeric import FloatArray, IntArray, log_softmax
+
+SWAPPED = [PREFERENCES.index(preference.swapped) for preference in PREFERENCES]
+"""Where each label's column is once the responses have changed places."""
+
+_LABELS = len(PREFERENCES)
+
+
+class PredictionSource(NamedTuple):
+    """By which judge, by which method and order a raw prediction was made."""
+
+    judge: int
+    method: Method
+    order: Order
+
+
+IsIn = Callable[[PredictionSource], bool]
+
+
+def of_order(order: Order) -> IsIn:
+    """Readings in one order."""
+    return lambda asked: asked.order is order
+
+
+def of_part(part: Feature) -> IsIn:
+    """Readings that a part is made of."""
+    return lambda asked: (
+        asked.judge == part.judge
+        and (part.method is None or asked.method is part.method)
+        and (part.order is None or asked.order is part.order)
+    )
+
+
+class PredictionFacts(NamedTuple):
+    """What the raw predictions of an item say of themselves: whether its two orders alone disagree, None
+    where there is one only, and of a jury; the mean of what the four labels held of all probability, None
+    where nothing was read but labels alone; how many judges of a jury said anything, None in a run of one
+    judge, and how many nothing; whether the former alone disagree, None for fewer than two.
+    """
+
+    flipped: bool | None
+    answer_mass: float | None
+    judges: int | None
+    judges_missing: int
+    judges_differ: bool | None
+
+
+class CriterionPredictions:
+    """What was read of items on one criterion; nothing of those that were not judged on it. `panel`: how many
+    judges a jury has, 0 in a run of one judge.
+    """
+
+    def __init__(self, judged: Sequence[JudgedItem], criterion: str, panel: int = 0) -> None:
+        self._panel = panel
+        self._raw_predictions = [
+            item.raw_predictions.get(criterion, ()) if criterion not in item.unscored else ()
+            for item in judged
+        ]
+        alike: dict[tuple[PredictionSource, ...], list[int]] = {}
+        for place, own in enumerate(self._raw_predictions):
+            if own:
+                asked = tuple(PredictionSource(each.judge, each.method, each.order) for each in own)
+                alike.setdefault(asked, []).append(place)
+        # Together by what was asked, so that numpy has thousands at once.
+        self._groups = [
+            (asked, np.array(places), _unswapped([self._raw_predictions[place] for place in places], asked))
+            for asked, places in alike.items()
+        ]
+
+    @cached_property
+    def mean(self) -> FloatArray:
+        return self.average()
+
+    @cached_property
+    def first(self) -> FloatArray:
+        """What decides between equals: of a jury what the first judge said that said anything, else the
+        mean; shape (items, 4).
+        """
+        found = self.mean
+        for own in reversed(self._by_judge):
+            found = np.where(np.isfinite(own), own, found)
+        return found
+
+    @cached_property
+    def _by_judge(self) -> Sequence[FloatArray]:
+        """What each judge of a jury says alone, shape (items, 4) each; none of a run's only judge."""
+        judges = sorted({each.judge for each in self.read_by} - {0})
+        return [self.average(of_part(Feature(FeatureKind.RAW_PREDICTIONS, judge))) for judge in judges]
+
+    @cached_property
+    def in_both(self) -> list[bool]:
+        """Which items each judge that spoke of them read in both orders."""
+        found = np.zeros(len(self._raw_predictions), dtype=np.bool_)
+        for asked, places, _ in self._groups:
+            judges = {each.judge for each in asked}
+            read = {(each.judge, each.order) for each in asked}
+            found[places] = len(read) == len(judges) * len(Order)
+        return [bool(each) for each in found]
+
+    def facts_of(self, place: int) -> PredictionFacts:
+        return self._facts[place]
+
+    @cached_property
+    def _facts(self) -> list[PredictionFacts]:
+        alone = np.nan_to_num(self._by_order, nan=-np.inf).argmax(axis=2)
+        flips = (alone[0] != alone[1]).tolist()
+        known = zip(flips, self.twice, self._raw_predictions, self._judges, strict=True)
+        return [
+            PredictionFacts(flip if both else None, _mean_mass(raw_predictions), *judges)
+            for flip, both, raw_predictions, judges in known
+        ]
+
+    @property
+    def _judges(self) -> list[tuple[int | None, int, bool | None]]:
+        """How many judges have a label for each item, how many have none, and whether the former disagree."""
+        if not self._by_judge:
+            return [(None, 0, None)] * len(self._raw_predictions)
+        alone = np.stack(self._by_judge)
+        said = np.isfinite(alone).all(axis=2)
+        labels = np.nan_to_num(alone, nan=-np.inf).argmax(axis=2)
+        lowest, highest = np.where(said, labels, _LABELS).min(axis=0), np.where(said, labels, -1).max(axis=0)
+        counts = said.sum(axis=0).tolist()
+        differ = (lowest < highest).tolist()
+        return [
+            (count, max(self._panel - count, 0), own if count > 1 else None)
+            for count, own in zip(counts, differ, strict=True)
+        ]
+
+    @cached_property
+    def _by_order(self) -> FloatArray:
+        return np.stack([self.average(of_order(order)) for order in Order])
+
+    @property
+    def read_by(self) -> set[PredictionSource]:
+        return {each for asked, _, _ in self._groups for each in asked}
+
+    @property
+    def twice(self) -> list[bool]:
+        """Which items a run's only judge read in both orders."""
+        return [each and not panel for each, panel in zip(self.in_both, self._in_panel, strict=True)]
+
+    @cached_property
+    def _in_panel(self) -> list[bool]:
+        return [any(each.judge for each in own) for own in self._raw_predictions]
+
+    def average(self, is_in: IsIn | None = None) -> FloatArray:
+        """Mean of the un-swapped log-probabilities, normalised again, shape (items, 4), of all raw
+        predictions or of some. NaN where there is none of these, or where one is not finite.
+
+        What is found of an item does not depend on the others, not even by rounding.
+        """
+        found = np.full((len(self._raw_predictions), _LABELS), np.nan)
+        for asked, places, log_probs in self._groups:
+            shares = _shares(asked, is_in, self._asked(is_in))
+            chosen = np.flatnonzero(shares)
+            if len(chosen):
+                mean = (shares[chosen, None] * log_probs[:, chosen]).sum(axis=1)
+                found[places] = log_softmax(mean)
+        return found
+
+    def _asked(self, is_in: IsIn | None) -> int:
+        """How many judges of the jury were asked for raw predictions of this kind, whether they answered or
+        not.
+        """
+        judges = range(1, self._panel + 1)
+        if is_in is None:
+            return len(judges)
+        kinds = list(product(Method, Order))
+        return sum(any(is_in(PredictionSource(judge, *kind)) for kind in kinds) for judge in judges)
+
+
+def average(raw_predictions: Sequence[RawPrediction]) -> FloatArray:
+    """The same mean of the raw predictions of one item, shape (4,)."""
+    (found,) = CriterionPredictions([JudgedItem(0, "", "", {"": tuple(raw_predictions)})], "").average()
+    return np.asarray(found)
+
+
+class RunPredictions:
+    """What was read of the same items on all criteria, each made into arrays once; `panel`: as of
+    ReadItems.
+    """
+
+    def __init__(self, judged: Sequence[JudgedItem], panel: int = 0) -> None:
+        self.judged = judged
+        self._panel = panel
+        self._of: dict[str, CriterionPredictions] = {}
+
+    def of(self, criterion: str) -> CriterionPredictions:
+        if criterion not in self._of:
+            self._of[criterion] = CriterionPredictions(self.judged, criterion, self._panel)
+        return self._of[criterion]
+
+    def part_values(self, criterion: str, parts: Sequence[Feature], is_in: IsIn | None = None) -> FloatArray:
+        """What each part says next to the mean of all raw predictions, shape (items, parts, 4); each row sums
+        to 0.
+
+        Of raw predictions, and of those on another criterion: their own mean, as log-probabilities less their
+        mean over the labels; of lengths: log((characters of A + 1) / (of B + 1)) for A, its negative for B.
+        NaN where it is missing. `is_in`: with some of the raw predictions alone.
+        """
+        values = np.zeros((len(self.judged), len(parts), _LABELS))
+        for place, part in enumerate(parts):
+            if part.kind is FeatureKind.LENGTHS:
+                values[:, place] = _lengths(self.judged)
+            elif part.kind is FeatureKind.CRITERION:
+                values[:, place] = _centred(self.of(part.criterion).average(is_in))
+            else:
+                values[:, place] = _centred(self.of(criterion).average(_both(of_part(part), is_in)))
+        return values
+
+
+def exchanged(parts: Sequence[Feature]) -> list[Feature]:
+    """What says of items whose responses changed places what these say of the items as they are, but for A
+    and B, which are exchanged: what AB was is BA then.
+    """
+    other = {Order.AB: Order.BA, Order.BA: Order.AB}
+    return [part if part.order is None else structs.replace(part, order=other[part.order]) for part in parts]
+
+
+def parts_of(
+    read: RunPredictions, criterion: str, others: Sequence[str], *, by_order: bool, lengths: bool
+) -> tuple[Feature, ...]:
+    """The parts that items have: each judge and method, each order too where asked, where there are several;
+    the `others` of their criteria; the lengths of the responses if wanted.
+    """
+    known = {
+        (each.judge, each.method, each.order if by_order else None) for each in read.of(criterion).read_by
+    }
+    places = sorted(known, key=lambda each: (each[0], list(Method).index(each[1]), each[2] or ""))
+    raw_predictions = (
+        [Feature(FeatureKind.RAW_PREDICTIONS, *place) for place in places] if len(places) > 1 else []
+    )
+    beside = [Feature(FeatureKind.CRITERION, criterion=name) for name in others]
+    return (*raw_predictions, *beside, *((LENGTHS,) if lengths else ()))
+
+
+def _both(one: IsIn, other: IsIn | None) -> IsIn:
+    return one if other is None else lambda read_by: one(read_by) and other(read_by)
+
+
+def _lengths(judged: Sequence[JudgedItem]) -> FloatArray:
+    unknown = (np.nan, np.nan)
+    known = np.array([item.lengths or unknown for item in judged], dtype=np.float64).reshape(-1, 2)
+    longer = np.log1p(known[:, 0]) - np.log1p(known[:, 1])
+    nothing = 0 * longer
+    return np.column_stack([longer, -longer, nothing, nothing])
+
+
+def _mean_mass(raw_predictions: Sequence[RawPrediction]) -> float | None:
+    masses = [each.answer_mass for each in raw_predictions if not each.label_alone]
+    return sum(masses) / len(masses) if masses else None
+
+
+def _centred(log_probs: FloatArray) -> FloatArray:
+    return np.asarray(log_probs - log_probs.mean(axis=-1, keepdims=True))
+
+
+def _unswapped(
+    raw_predictions: Sequence[Sequence[RawPrediction]], asked: Sequence[PredictionSource]
+) -> FloatArray:
+    """Log-probabilities among the four labels alone, of the items' own A and B: (items, raw predictions,
+    4).
+    """
+    values = np.array([[each.log_probs for each in own] for own in raw_predictions], dtype=np.float64)
+    # Among the four alone: what else the model might have said takes no part in the label.
+    values[~np.isfinite(values).all(axis=2)] = np.nan
+    values = log_softmax(values)
+    swapped = [place for place, each in enumerate(asked) if each.order is Order.BA]
+    values[:, swapped] = values[:, swapped][..., SWAPPED]
+    return values
+
+
+# Each judge of a jury counts alike; of a judge each order counts alike, and within an order each method. A
+# judge of a jury that said nothing of an item counts too, as one to which all labels are equally likely: what
+# is left of the jury is less confident than all of it would be, and no label changes by that.
+def _shares(asked: Sequence[PredictionSource], is_in: IsIn | None, panel: int) -> FloatArray:
+    """How much of the mean each raw prediction is, shape (raw predictions,); 0 for those that are not in it.
+    The judges of a jury that said nothing have the rest: equally likely labels, which change no difference
+    between others.
+    """
+    chosen = [each for each in asked if is_in is None or is_in(each)]
+    judges = max(panel, len({each.judge for each in chosen}))
+    shares = []
+    for each in asked:
+        if each not in chosen:
+            shares.append(0.0)
+            continue
+        own = [other for other in chosen if other.judge == each.judge]
+        orders = len({other.order for other in own})
+        methods = sum(other.order is each.order for other in own)
+        shares.append(1 / (judges * orders * methods))
+    return np.array(shares)
+
+
+NOT_FINITE = "the model gave no finite probabilities"
+NO_LABEL = "the submission gives no label"
+
+
+def decide(
+    judged: JudgedItem, criterion: str, calibration: CriterionCalibration | None = None
+) -> AnyJudgment:
+    return decide_all([judged], criterion, calibration)[0]
+
+
+def decide_all(
+    judged: Sequence[JudgedItem],
+    criterion: str,
+    calibration: CriterionCalibration | None = None,
+    read: RunPredictions | None = None,
+) -> tuple[AnyJudgment, ...]:
+    """The judgments of items on one criterion, from their stored raw predictions, in the order of the items.
+
+    The labels of an opened submission stand as they are, whatever the calibration. An item that took part in
+    the fit of the calibration is decided by what was fitted without it. `read`: these items as arrays, where
+    they are known from before.
+    What is decided of an item does not depend on the others, not even by rounding.
+    """
+    run = read or RunPredictions(judged)
+    own = run.of(criterion)
+    # Together by what decides them, so that numpy decides thousands at once.
+    alike: dict[tuple[bool, int | None], list[int]] = {}
+    for place in np.flatnonzero(np.isfinite(own.mean).all(axis=1)).tolist():
+        fold = calibration.fold(judged[place].content_hash) if calibration else None
+        alike.setdefault((own.in_both[place], fold), []).append(place)
+    deciding = {
+        (both, fold): _Deciding.by(calibration.by_fold(fold) if calibration else None, both)
+        for both, fold in alike
+    }
+    parts = tuple(dict.fromkeys(part for each in deciding.values() for part in each.parts))
+    beside = dict(zip(parts, run.part_values(criterion, parts).swapaxes(0, 1), strict=True))
+    decided: dict[int, _Facts] = {}
+    for key, places in alike.items():
+        values = {part: own_values[places] for part, own_values in beside.items()}
+        facts = deciding[key].facts(own.mean[places], own.first[places], values)
+        decided.update(zip(places, facts, strict=True))
+    return tuple(
+        _submitted(item, criterion)
+        if criterion in item.given
+        else _judgment(item, criterion, decided[place], own.facts_of(place))
+        if place in decided
+        else _unscored(item, criterion)
+        for place, item in enumerate(judged)
+    )
+
+
+class _Facts(NamedTuple):
+    label: int
+    probabilities: Sequence[float]
+    place_decides: bool | None
+
+
+_Beside = Mapping[Feature, FloatArray]  # what each part says of some items, shape (items, 4)
+
+
+@dataclass(frozen=True)
+class _Deciding:
+    """By which calibration, if any, items are decided that were read in one order or `in_both`."""
+
+    used: CriterionCalibration | None
+    in_both: bool
+
+    @classmethod
+    def by(cls, calibration: CriterionCalibration | None, in_both: bool) -> "_Deciding":
+        """By a calibration, or its own for one order."""
+        first = calibration.first_order if calibration and not in_both else None
+        return cls(first or calibration, in_both)
+
+    @property
+    def parts(self) -> Sequence[Feature]:
+        own = tuple(self.used.parts) if self.used else ()
+        return (*own, *exchanged(own))
+
+    def facts(self, read: FloatArray, first: FloatArray, beside: _Beside) -> Iterator[_Facts]:
+        """Of items that were `read` so on average, shape (items, 4); between equals `first` decides."""
+        used = self.used
+        moved: Sequence[bool | None] = [None] * len(read)
+        log_probs = read
+        if used is not None:
+            log_probs = _by_parts(used, read, [beside[part] for part in used.parts])
+        labels = likeliest(log_probs, first)
+        if used is not None and self.in_both:
+            other = read[:, SWAPPED]  # what both orders would say, had the responses changed places
+            values = [beside[part][:, SWAPPED] for part in exchanged(tuple(used.parts))]
+            there = np.asarray(SWAPPED)[likeliest(_by_parts(used, other, values), first[:, SWAPPED])]
+            a, b, *_ = used.biases
+            unlike = a != b or any(part.order for part in used.parts)
+            moved = [
+                unlike and one != other for one, other in zip(labels.tolist(), there.tolist(), strict=True)
+            ]
+        return map(_Facts, labels.tolist(), np.exp(log_probs).tolist(), moved)
+
+
+def _by_parts(used: CriterionCalibration, read: FloatArray, values: Sequence[FloatArray]) -> FloatArray:
+    return calibrated(read, used, np.stack(values, axis=1) if values else None)
+
+
+def _unscored(item: JudgedItem, criterion: str) -> Unscored:
+    read = criterion not in item.unscored and item.raw_predictions.get(criterion)
+    reason = NOT_FINITE if read else item.unscored.get(criterion, "not judged")
+    return Unscored(item.item_id, criterion, reason)
+
+
+def _submitted(item: JudgedItem, criterion: str) -> SubmittedLabel | Unscored:
+    given = item.given[criterion]
+    if given.preference is None:
+        return Unscored(item.item_id, criterion, NO_LABEL, given.explanation)
+    return SubmittedLabel(item.item_id, criterion, given.preference, given.explanation)
+
+
+def calibrated(
+    log_probs: FloatArray, calibration: CriterionCalibration, parts: FloatArray | None = None
+) -> FloatArray:
+    """Log-probabilities, shape (..., 4), after a calibration, normalised again; `parts`: what its parts say
+    next to them, shape (..., parts, 4), NaN where that is not known, nothing for None.
+    """
+    values = calibration.scale * log_probs + np.asarray(calibration.biases)
+    if parts is not None and calibration.parts:
+        factors = np.array(list(calibration.parts.values()))
+        means = np.array([calibration.part_means.get(part, (0.0,) * 4) for part in calibration.parts])
+        parts = np.where(np.isnan(parts), means, parts)
+        values = values + (factors[:, None] * parts).sum(axis=-2)
+    return log_softmax(values)
+
+
+def likeliest(log_probs: FloatArray, read: FloatArray) -> IntArray:
+    """Places of the labels of the highest log-probability, shape (...): of equal ones that which is likelier
+    as it was `read`, else the first. Both shapes (..., 4).
+
+    A calibration that treats A and B alike and trusts no raw prediction makes both equally likely: were it
+    always A, the place alone would decide.
+    """
+    highest = log_probs == log_probs.max(axis=-1, keepdims=True)
+    places: IntArray = np.where(highest, read, -np.inf).argmax(axis=-1)
+    return places
+
+
+def _judgment(item: JudgedItem, criterion: str, facts: _Facts, read: PredictionFacts) -> Judgment:
+    a, b, both_good, both_bad = facts.probabilities
+    return Judgment(
+        item_id=item.item_id,
+        criterion=criterion,
+        preference=PREFERENCES[facts.label],
+        probabilities=(a, b, both_good, both_bad),
+        flipped=read.flipped,
+        answer_mass=read.answer_mass,
+        raw_predictions=item.raw_predictions[criterion],
+        explanations=_explanations(item, criterion),
+        place_decides=facts.place_decides,
+        judges=read.judges,
+        judges_missing=read.judges_missing,
+        judges_differ=read.judges_differ,
+    )
+
+
+def _explanations(item: JudgedItem, criterion: str) -> tuple[Explanation, ...]:
+    """The model's first text and those for other labels."""
+    first = item.explanations.get(criterion)
+    if first is None:
+        return ()
+    return first, *(
+        explanation for (name, _label), explanation in item.rewritten.items() if name == criterion
+    )

@@ -1,0 +1,397 @@
+"""The items that a run judged, found again in their file; its annotations as human labels of them."""
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from engine.annotations.effective import standing_notes, tags_together
+from engine.annotations.records import LAST
+from engine.core.column_map import ColumnMap, annotator_column, kept_column, label_column
+from engine.core.errors import Hint, Setting, SetupError, Step
+from engine.core.events import CancelToken
+from engine.core.formatting import counted, listed
+from engine.core.items import PREFERENCES, Gold, HumanLabel, Preference
+from engine.core.judgments import AnyJudgment, JudgmentKey
+from engine.core.rubric import Rubric, rubric_for_labels
+from engine.data.dataset import REQUIRED_COLUMNS, Dataset, load_dataset
+from engine.data.file_kinds import IN_SAMPLE, origin_cell, origin_column
+from engine.data.mapped_table import distinct_names
+from engine.data.slices import Noted
+from engine.data.submission import Cell
+from engine.results.completeness import RandomPart, random_part
+from engine.results.run_results import RunResults, load_reviews
+from engine.settings.identity import StoredRun
+from engine.store.row_validator import DamagedError
+from engine.store.run_store import RunStore
+from engine.system.paths import is_there, real_path
+
+
+def dataset_of_run(
+    run: StoredRun,
+    path: Path | None = None,
+    cancel: CancelToken | None = None,
+    columns: ColumnMap | None = None,
+) -> Dataset:
+    """The items of a run out of its dataset's file, or out of `path`, where that file lies now.
+
+    `columns`: by which a foreign file is read; None for those that the run was judged with, or, where these
+    do not give its items, for what is remembered.
+    SetupError where the file is missing, cannot be read or holds other items; Cancelled.
+    """
+    path = path or run.identity.dataset_path
+    if not is_there(path):
+        raise SetupError(
+            f"{run.title} is of {run.identity.dataset_path.name}; {path} is not there.",
+            Hint("Put the dataset back there, or ", Step.FIND_DATASET, "."),
+        )
+    own = run.columns if columns is None else None
+    rubric = rubric_for_labels([run.identity.asked])
+    if own is not None:
+        try:
+            return judged_items(run, load_dataset(path, rubric, cancel, columns=own))
+        except SetupError as refused:
+            # The file may have been written anew with other columns, and the same items.
+            with suppress(SetupError):
+                return judged_items(run, load_dataset(path, rubric, cancel))
+            raise refused
+    return judged_items(run, load_dataset(path, rubric, cancel, columns=columns))
+
+
+def load_as_judged(
+    path: Path,
+    runs: Iterable[StoredRun],
+    cancel: CancelToken | None = None,
+    progress: Callable[[int], None] | None = None,
+    *,
+    moved: bool = False,
+    rubric: Rubric | None = None,
+) -> Dataset:
+    """A dataset that may be the file of one of some runs: read by the columns that the first such run was
+    judged with, where these still fit it; else as any other. `moved`: also a file that lies elsewhere.
+    `rubric`: on whose criteria its labels are; None for those that the runs were asked.
+
+    Raises what load_dataset raises.
+    """
+    runs = list(runs)
+    rubric = rubric or rubric_for_labels([run.identity.asked for run in runs])
+    here = real_path(path)
+    own = [run.columns for run in runs if moved or real_path(run.identity.dataset_path) == here]
+    for columns in dict.fromkeys(filter(None, own)):
+        with suppress(SetupError):
+            return load_dataset(path, rubric, cancel, progress, columns)
+    return load_dataset(path, rubric, cancel, progress)
+
+
+def judged_items(run: StoredRun, dataset: Dataset) -> Dataset:
+    """The part of a dataset that a run judged; SetupError where it holds other items."""
+    items, chosen = run.identity.items, run.identity.chosen
+    part = dataset
+    if len(dataset) > items:
+        part = dataset.only(frozenset(chosen)) if chosen else dataset.head(items)
+    if part.hash != run.identity.dataset_hash:
+        raise SetupError(
+            f"{dataset.name} does not have the items of {run.called}: ids, texts or their order differ.",
+            _hint(run, dataset),
+        )
+    return part
+
+
+def _hint(run: StoredRun, dataset: Dataset) -> Hint:
+    file = f"Use the dataset that was judged. Its file was {run.identity.dataset_path}"
+    if dataset.columns is None:
+        return Hint(file)
+    how = Setting.COLUMNS.at(dataset.columns.columns_text)
+    return Hint(f"{file}, and it must be read by the same columns as for the run; now they are ", how)
+
+
+def cells_beside(dataset: Dataset, ids: Container[str]) -> dict[str, Mapping[str, str]]:
+    """The cells of a dataset's other columns, by the ids of some items, in the order of its file."""
+    return {
+        item_id: cells
+        for item_id, cells in zip(dataset.ids, dataset.cells_beside(), strict=True)
+        if item_id in ids
+    }
+
+
+def human_labels(results: RunResults, dataset: Dataset) -> dict[JudgmentKey, HumanLabel]:
+    """Of the items that the run judged as they are in the dataset."""
+    return {
+        JudgmentKey(item.id, criterion): gold.label
+        for item in dataset.same_items(results.content_hashes)
+        for criterion, gold in item.gold.items()
+        if gold.label is not None
+    }
+
+
+def noted_of_items(store: RunStore, dataset: Dataset, author: str | None = None) -> Noted:
+    """The annotations of the items of a dataset by which these can be divided, of whatever run; with an
+    `author` the tags that they gave last, and their own random samples.
+    """
+    with store.reading():
+        part = _random_part(store, author)
+        if not part.labelled and not store.tags():
+            return Noted()
+        hashes = {item.id: item.content_hash for item in dataset}
+        notes = store.notes(hashes.values())
+    tags: dict[str, tuple[str, ...]] = {}
+    for item_id, content in hashes.items():
+        standing = standing_notes(notes.get(content, ()))
+        if given := tags_together(note for note in standing if author in (None, note.author)):
+            tags[item_id] = given
+    return Noted(
+        tags,
+        frozenset(item_id for item_id, content in hashes.items() if content in part.labelled),
+        frozenset(item_id for item_id, content in hashes.items() if content in part.skipped),
+    )
+
+
+def _random_part(store: RunStore, author: str | None) -> RandomPart:
+    """The random samples of all runs, by the hashes of the contents of items instead of their ids."""
+    labelled: set[str] = set()
+    skipped: set[str] = set()
+    for run in store.runs():
+        with suppress(DamagedError):  # reported if that run is opened
+            part = random_part(load_reviews(store, run.id), author)
+            hashes = store.content_hashes(run.id) if part.labelled else {}
+            labelled |= {hashes[item_id] for item_id in part.labelled}
+            skipped |= {hashes[item_id] for item_id in part.skipped}
+    return RandomPart(frozenset(labelled), frozenset(skipped - labelled))
+
+
+@dataclass(frozen=True)
+class LabelledDataset:
+    """`columns`: what is to be written, each with a cell for each item. `sentences`: what is to be known."""
+
+    columns: Mapping[str, Sequence[Cell]]
+    sentences: Sequence[str]
+
+
+# What the judge alone said is no human label: it is omitted, unless it is asked for, and then a column says
+# of each label whose it is.
+def labelled_dataset(results: RunResults, dataset: Dataset, with_judge: bool = False) -> LabelledDataset:
+    """The items of a run with the effective labels as human labels, and all other columns of the dataset.
+
+    A label counts that an annotator gave or confirmed; without one the cell is empty, or with `with_judge`
+    the judge's. So do explanations, but one that was written for another label is omitted. Beside them stand,
+    for each criterion of the run:
+
+    - `<criterion>_preference|<name>`: what each annotator said, read back as one of several annotators;
+    - `<criterion>_share_<label>`: how many of them gave each label, 0 to 1;
+    - `<criterion>_label_by`, `<criterion>_explanation_by`: whose they are;
+    - `<criterion>_origin`: how annotators came to the item, as `label_origins` reads it.
+
+    Labels that the dataset had itself on these criteria are kept under other names, `_before` after theirs;
+    those on other criteria stay what they are. SetupError where no label is an annotator's and `with_judge`
+    is not given.
+    """
+    made = {name: _Criterion(results, dataset, name, with_judge) for name in results.judgments}
+    if not with_judge and not any(one.of_annotators for one in made.values()):
+        raise SetupError(
+            f"There are no human labels in {results.run.called} to write.",
+            Hint("Label or accept some first, on the page Review; or ", Step.WITH_JUDGE, "."),
+        )
+    columns: dict[str, Sequence[Cell]] = {name: _texts(dataset, name) for name in REQUIRED_COLUMNS}
+    for one in made.values():
+        columns |= one.labels
+    for one in made.values():
+        columns |= {**one.annotators, **one.shares, **one.facts}
+    sampled = list(map(random_part(results.reviews).of, dataset.ids))
+    columns |= {IN_SAMPLE: sampled} if any(sampled) else {}
+    old = [name for name in dataset.table.column_names if label_column(name) in _labels_of(made)]
+    kept = [name for name in dataset.table.column_names if name not in {*columns, *old}]
+    columns |= {name: _texts(dataset, name) for name in kept}
+    before = {kept_column(name): _texts(dataset, name) for name in old if any(_texts(dataset, name))}
+    columns |= before
+    beside = distinct_names(dataset.other_columns, [*columns, *_labels_of(made)])
+    columns |= {called: _texts(dataset, name) for name, called in beside.items()}
+    return LabelledDataset(columns, list(_sentences(results, dataset, made, list(before))))
+
+
+def written_otherwise(path: Path, made: LabelledDataset, dataset: Dataset) -> list[str]:
+    """What is read of the file otherwise than it was written, a sentence each; nothing where all is well.
+
+    So it is where columns are remembered that read files with these names in another way.
+    """
+    try:
+        found = load_dataset(path, dataset.rubric)
+    except SetupError as error:
+        return [f"It cannot be read again: {error.problem}"]
+    labels = [name for name in made.columns if label_column(name) in _labels_of(dataset.rubric.names)]
+    if found.hash == dataset.hash and all(
+        found.texts(name).to_pylist() == [cell or "" for cell in made.columns[name]] for name in labels
+    ):
+        return []
+    how = f": by the remembered columns, {found.columns.in_words}" if found.columns else ""
+    return [f"It is read differently from how it was written{how}."]
+
+
+class _Criterion:
+    def __init__(self, results: RunResults, dataset: Dataset, name: str, with_judge: bool) -> None:
+        self._results = results
+        self._name = name
+        self._with_judge = with_judge
+        hashes = results.content_hashes
+        there = {item.id for item in dataset.same_items(hashes)}
+        by_id = {judgment.item_id: judgment for judgment in results.judgments[name]}
+        self._judgments = [by_id[item_id] if item_id in there else None for item_id in dataset.ids]
+
+    @property
+    def labels(self) -> Mapping[str, Sequence[Cell]]:
+        return {
+            f"{self._name}_preference": [label or None for label in self._labels],
+            f"{self._name}_explanation": self._explanations,
+        }
+
+    @property
+    def annotators(self) -> Mapping[str, Sequence[Cell]]:
+        label = f"{self._name}_preference"
+        return {
+            annotator_column(label, annotator): [given.annotators.get(annotator) for given in self._given]
+            for annotator in self.annotator_names
+        }
+
+    @property
+    def shares(self) -> Mapping[str, Sequence[Cell]]:
+        """How many of them gave each label; nothing where nobody gave any."""
+        if not self.annotator_names:
+            return {}
+        return {
+            f"{self._name}_share_{label}": [
+                given.shares.get(label, 0.0) if given.annotators else None for given in self._given
+            ]
+            for label in PREFERENCES
+        }
+
+    @property
+    def facts(self) -> Mapping[str, Sequence[Cell]]:
+        """Whose the label and the explanation are, and how annotators came to the item."""
+        by = {
+            f"{self._name}_label_by": [
+                (", ".join(self._behind(at)) or self._judge) if label else None
+                for at, label in enumerate(self._labels)
+            ],
+            f"{self._name}_explanation_by": [
+                text and self._explained_by(judgment)
+                for judgment, text in zip(self._judgments, self._explanations, strict=True)
+            ],
+        }
+        facts = {**by, origin_column(self._name): list(self._origins())}
+        return {name: cells for name, cells in facts.items() if any(cells)}
+
+    @cached_property
+    def annotator_names(self) -> Sequence[str]:
+        return sorted({name for given in self._given for name in given.annotators})
+
+    @cached_property
+    def of_annotators(self) -> int:
+        return sum(label is not None and bool(self._behind(at)) for at, label in enumerate(self._labels))
+
+    @property
+    def of_judge(self) -> int:
+        return sum(label is not None for label in self._labels) - self.of_annotators
+
+    @property
+    def stale(self) -> int:
+        """How many explanations are omitted, written for another label."""
+        return sum(
+            judgment is not None and self._is_told(judgment) and self._results.is_stale(judgment)
+            for judgment in self._judgments
+        )
+
+    @cached_property
+    def _given(self) -> Sequence[Gold]:
+        labels = self._results.reviews.labels
+        return [
+            Gold(annotators={name: of_one[key] for name, of_one in labels.items() if key in of_one})
+            for key in (judgment.key if judgment else _NOWHERE for judgment in self._judgments)
+        ]
+
+    @cached_property
+    def _labels(self) -> Sequence[Preference | None]:
+        return [
+            self._results.label(judgment) if judgment and (self._with_judge or self._behind(at)) else None
+            for at, judgment in enumerate(self._judgments)
+        ]
+
+    @cached_property
+    def _explanations(self) -> Sequence[str | None]:
+        return [
+            self._results.explanation(judgment)
+            if judgment and self._is_told(judgment) and not self._results.is_stale(judgment)
+            else None
+            for judgment in self._judgments
+        ]
+
+    @property
+    def authors(self) -> set[str]:
+        return {name for at, label in enumerate(self._labels) if label for name in self._behind(at)}
+
+    def _behind(self, at: int) -> Sequence[str]:
+        """Who gave the effective label of an item, or confirmed it; nobody where it is the judge's alone."""
+        judgment = self._judgments[at]
+        if judgment is None:
+            return ()
+        override = self._results.overrides.get(judgment.key)
+        if override is not None and override.preference is not None:
+            return override.label_by
+        if self._results.source != LAST:  # of others than the chosen ones nothing counts
+            return ()
+        label = self._results.label(judgment)
+        return [name for name, given in self._given[at].annotators.items() if given is label]
+
+    def _explained_by(self, judgment: AnyJudgment | None) -> str:
+        override = self._results.overrides.get(judgment.key) if judgment else None
+        return override.text_by if override is not None and override.text_by else self._judge
+
+    def _is_told(self, judgment: AnyJudgment) -> bool:
+        override = self._results.overrides.get(judgment.key)
+        return self._with_judge or (override is not None and override.explanation is not None)
+
+    @property
+    def _judge(self) -> str:
+        return f"{self._results.run.identity.model_name} (the judge)"
+
+    def _origins(self) -> Iterator[str | None]:
+        reviews, part = self._results.reviews, random_part(self._results.reviews)
+        for judgment in self._judgments:
+            given = reviews.given_on(judgment.key) if judgment else {}
+            in_sample = part.of(judgment.item_id) if judgment else ""
+            yield origin_cell([each.origin for each in given.values()], in_sample) or None
+
+
+_NOWHERE = JudgmentKey("", "")
+
+
+def _texts(dataset: Dataset, column: str) -> list[str]:
+    texts: list[str] = dataset.texts(column).to_pylist()
+    return texts
+
+
+def _labels_of(criteria: Iterable[str]) -> list[str]:
+    return [f"{name}_{part}" for name in criteria for part in ("preference", "explanation")]
+
+
+def _sentences(
+    results: RunResults, dataset: Dataset, made: Mapping[str, _Criterion], kept: Sequence[str]
+) -> Iterator[str]:
+    """How many labels are whose, what is empty, what is omitted, and what is kept under another name."""
+    cells = len(dataset) * len(made)
+    annotator_names = sorted(set().union(*(one.authors for one in made.values())))
+    of_annotators = sum(one.of_annotators for one in made.values())
+    of_judge = sum(one.of_judge for one in made.values())
+    by = f", by {listed(annotator_names, shown=str)}" if annotator_names else ""
+    yield f"{of_annotators:,} of {cells:,} labels are human ones{by}."
+    if of_judge:
+        judge = results.run.identity.model_name
+        yield (
+            f"{of_judge:,} labels are of {judge}, the judge, as requested: the columns _label_by show which."
+        )
+    if empty := cells - of_annotators - of_judge:
+        yield f"{counted(empty, 'cell is', 'cells are')} empty: no annotator gave or accepted a label there."
+    if stale := sum(one.stale for one in made.values()):
+        were = counted(stale, "explanation was", "explanations were")
+        yield f"{were} omitted as stale: written for another label than the effective one."
+    if kept:
+        yield f"The dataset's own values are kept in separate columns: {listed(kept, 2, str)}."

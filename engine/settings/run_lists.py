@@ -1,0 +1,182 @@
+"""What goes with runs that are deleted, and what that frees, for users.
+
+The list of runs as a table, and a run in a few lines, for the terminal and the window.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from engine.core.formatting import amount, counted, listed, short_name, words
+from engine.core.health import Health, HealthVerdict
+from engine.core.tables import Column, Kind, PartOf, Row, Table
+from engine.settings.identity import AnyRun, DamagedRun, RunKind, StoredRun
+
+_COLUMNS = (
+    Column("run", "run", Kind.COUNT, "The number of the run"),
+    Column("name", "name", Kind.TEXT, "Its name"),
+    Column("items", "items", Kind.PART, "Judged items, of all items of the run"),
+    Column(
+        "mode", "mode", Kind.TEXT, "Labels only or with explanations, and the number of elicitation methods"
+    ),
+    Column("dataset", "dataset", Kind.TEXT, "The dataset"),
+    Column("model", "model", Kind.TEXT, "The judge model"),
+    Column("made", "made", Kind.TEXT, "Start time"),
+    Column("health", "health", Kind.TEXT, "Whether the model judged at all, from its answers"),
+    Column("archived", "archived", Kind.TEXT, "When the run was archived"),
+)
+_KINDS = {RunKind.SUBMITTED: "submission", RunKind.PANEL: "jury"}
+_HEALTH = {
+    HealthVerdict.JUDGES: "judges",
+    HealthVerdict.LOOK: "look closely",
+    HealthVerdict.DOES_NOT_JUDGE: "does not judge",
+    HealthVerdict.TOO_FEW: "too few items",
+}
+
+
+def run_list(runs: Sequence[AnyRun], health: Mapping[int, Health] | None = None) -> Table:
+    """A row for each run; `health`: what is known of it, by the number of the run, None for not looked at."""
+    return Table(_COLUMNS, [_row(run, health) for run in runs])
+
+
+def _row(run: AnyRun, health: Mapping[int, Health] | None) -> Row:
+    if isinstance(run, DamagedRun):
+        return [run.id, "", PartOf(run.judged, None), "damaged", *[""] * 5]
+    identity = run.identity
+    methods = len(identity.methods)
+    mode = f"{identity.mode or ''}{f', {methods} methods' if methods > 1 else ''}"
+    return [
+        run.id,
+        run.name,
+        PartOf(run.judged, identity.items),
+        mode if run.by_a_model else f"{_KINDS[identity.kind]}, {mode}".rstrip(", "),
+        f"{identity.dataset_in_words}{run.sample_in_short}",
+        short_name(identity.model_name),
+        _moment(run.created),
+        "" if health is None else "-" if not run.by_a_model else _health_in_words(health.get(run.id)),
+        f"{run.archived.when.astimezone():%Y-%m-%d}" if run.archived else "",
+    ]
+
+
+def _health_in_words(health: Health | None) -> str:
+    if health is None:
+        return "…"
+    few_but_bad = health.verdict is HealthVerdict.TOO_FEW and health.doubted
+    return "few items, look closely" if few_but_bad else _HEALTH[health.verdict]
+
+
+def run_in_lines(run: StoredRun, health: Health | None = None) -> str:
+    """All that tells a run from others, with long names whole: title, files, what was asked and how, note."""
+    identity = run.identity
+    lines = [run.title, *([run.name] if short_name(run.name) != run.name else [])]
+    called = [] if identity.model_name in str(identity.model_path) else [identity.model_name]
+    made_by = [] if run.panel else [str(identity.model_path)]
+    lines += [_far(run), str(identity.dataset_path), *called, *made_by]
+    if run.panel:
+        lines.append(f"Judges: {'; '.join(run.judges)}")
+    if not run.submitted:
+        asked = ", ".join(words(name) for name in identity.criteria)
+        lines.append(f"Rubric {identity.asked.name}: {asked}")
+    if identity.methods_in_words:
+        lines.append(f"Elicitation methods: {identity.methods_in_words}")
+    if health is not None and run.by_a_model:
+        lines.append(health.headline)
+    if run.archived:
+        lines.append(f"Archived {_moment(run.archived.when)} by {run.archived.by}.")
+    return "\n".join([*lines, *([run.note] if run.note else [])])
+
+
+def run_in_a_line(run: StoredRun) -> str:
+    """What it is of, how far it is, when it was made; long names without their middle."""
+    identity = run.identity
+    dataset, model = short_name(identity.dataset_path.name), short_name(identity.model_name)
+    if run.submitted:
+        called = f" “{short_name(run.name)}”" if run.name else ""
+        return f"Submission {model}{called} on {dataset}, {_far(run)}"
+    return f"{run.title}: {dataset}, {model}, {_far(run)}"
+
+
+def of_what(run: StoredRun) -> str:
+    """What distinguishes a run behind its name: `(demo.tsv, demo-judge)`."""
+    by = [] if run.submitted else [short_name(run.identity.model_name)]
+    return f"({', '.join([short_name(run.identity.dataset_path.name), *by])})"
+
+
+def _far(run: StoredRun) -> str:
+    identity = run.identity
+    what = f"items ({identity.items_are})" if identity.items_are else "items"
+    return f"{run.judged:,} of {identity.items:,} {what}{run.sample_in_short}, {_moment(run.created)}"
+
+
+def _moment(when: datetime) -> str:
+    return f"{when.astimezone():%Y-%m-%d %H:%M}"
+
+
+@dataclass(frozen=True)
+class RunContents:
+    """What goes with a run that is deleted, and about how many bytes of the store's file that is.
+
+    `overrides`, `confirmed`, `marked`: labels and explanations that annotators changed, labels that they
+    confirmed, items that they marked as done or skipped; `begun`: explanations and notes of which there is a
+    draft; `authors`: who did so.
+    """
+
+    run: AnyRun
+    n_bytes: int
+    overrides: int = 0
+    confirmed: int = 0
+    marked: int = 0
+    begun: int = 0
+    authors: tuple[str, ...] = ()
+
+    @property
+    def decided(self) -> bool:
+        """True where annotators have decided something that nobody can make again."""
+        return bool(self.overrides or self.confirmed or self.marked or self.begun)
+
+    @property
+    def decisions(self) -> str:
+        """What annotators decided: `3 overrides and 12 accepted labels, by Ada`; empty for nothing."""
+        parts = [
+            counted(number, one, more)
+            for number, one, more in (
+                (self.overrides, "override", "overrides"),
+                (self.confirmed, "accepted label", "accepted labels"),
+                (self.marked, "item marked as done or skipped", "items marked as done or skipped"),
+                (self.begun, "unsaved draft", "unsaved drafts"),
+            )
+            if number
+        ]
+        last = " and ".join(parts[-2:])
+        return f"{', '.join([*parts[:-2], last])}, by {listed(self.authors)}" if parts else ""
+
+    @property
+    def in_words(self) -> str:
+        judged = counted(self.run.judged, "judged item", "judged items")
+        annotators = f", {self.decisions}" if self.decided else "; it has no annotations"
+        return f"{self.run.title}: {judged}, about {amount_of_file(self.n_bytes)}{annotators}."
+
+
+@dataclass(frozen=True)
+class Deleted:
+    """Runs were deleted: `freed` bytes of the disk; `left` bytes stay in the store's file for later runs."""
+
+    ids: tuple[int, ...]
+    freed: int
+    left: int
+
+    @property
+    def in_words(self) -> str:
+        numbers = ", ".join(map(str, self.ids))
+        gone = f"Run {numbers} is deleted" if len(self.ids) == 1 else f"Runs {numbers} are deleted"
+        kept = (
+            f" {amount_of_file(self.left)} in the run store's file are reserved for later runs."
+            if self.left
+            else ""
+        )
+        return f"{gone}; {amount_of_file(self.freed)} of disk space are free again.{kept}"
+
+
+def amount_of_file(n_bytes: int) -> str:
+    """The size of a file, which may be small: `12 KiB`, else as `amount`."""
+    return f"{n_bytes / 1024:,.0f} KiB" if n_bytes < 1 << 20 else amount(n_bytes)

@@ -1,1 +1,0 @@
-"""The best settings for a model on labelled items: tried, chosen, held against items that took no part."""

@@ -1,0 +1,460 @@
+"""The page Ranking: which candidate, a model that wrote responses, is better, by whose labels."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QComboBox, QPushButton, QStackedWidget, QWidget
+
+from engine.annotations.effective import Reviews
+from engine.annotations.records import Filters, ListOrder, WantedItems
+from engine.core.errors import EngineError, SetupError
+from engine.core.events import MeasureProgress
+from engine.core.formatting import capitalised, counted, short_name, visible, words
+from engine.core.rubric import OVERALL, default_criterion
+from engine.core.tables import ItemsBehind
+from gui.compare import ranking_jobs
+from gui.compare.ranking_jobs import RankedCandidates, RankRequest, rank_candidates, save_ranking
+from gui.results.run_weights import RunWeights
+from gui.widgets import labels
+from gui.widgets.fields import FlowLayout, narrow_box
+from gui.widgets.files import ask_target
+from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip, tip
+from gui.widgets.notice import problem_of
+from gui.widgets.text_views import SheetView
+from gui.workspace.dataset_reader import ColumnsRequest
+from gui.workspace.figures import FramedPicture
+from gui.workspace.page import OfferedRun, Page, RunPicker, SourceBox
+from gui.workspace.state import PageName
+from gui.workspace.task_panel import TaskPanel, write_file
+from gui.workspace.threads import ThreadName
+from gui.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+
+WEIGHTED = "weighted"
+_WHOLE = int(Qt.ItemDataRole.UserRole) + 1
+_OF_WEIGHTED = "The winners by all criteria, with the weights set on Results, under “Weighted scoring”"
+
+
+class RankingSource(StrEnum):
+    RUN = "run"  # of the open run
+    GOLD = "gold"  # the human labels that it is compared with
+    DATASET = "dataset"  # the human labels of the open dataset
+
+
+class RankChoice(QWidget):
+    """Offers what is open. `changed`: something else is to be ranked, or the same by other labels."""
+
+    changed = Signal()
+
+    def __init__(self, workspace: Workspace, beside: Sequence[QWidget] = ()) -> None:
+        """`beside`: what stands in the same row, or where there is no room, in the next."""
+        super().__init__()
+        self._workspace = workspace
+        self._run_id: int | None = None  # of which labels were offered last
+        self._wanted = OVERALL  # the criterion that was chosen last
+        self.by = narrow_box("Labels to rank by", letters=28)
+        self.criterion = narrow_box("Criterion to rank by", letters=16)
+        self.whose = SourceBox()
+        row = FlowLayout(self)
+        for part in (self.by, self.criterion, self.whose, *beside):
+            row.addWidget(part)
+        self.by.currentIndexChanged.connect(self._offer_criteria)
+        self.criterion.currentIndexChanged.connect(self._tell)
+        self.criterion.activated.connect(self._keep_criterion)
+        self.whose.changed.connect(self.changed)
+        for signal in (workspace.run_changed, workspace.dataset_changed, workspace.gold_changed):
+            signal.connect(self.offer)
+        workspace.reviewed.connect(self._follow_annotators)
+        self.offer()
+
+    @property
+    def dataset(self) -> "Dataset | None":
+        """What is to name the candidates; None where nothing is open, or a run without its items."""
+        return self._naming(self._datasets.get(self.chosen)) if self.chosen else None
+
+    @property
+    def chosen(self) -> RankingSource | None:
+        """Whose labels; None where there are none."""
+        return RankingSource(self.by.currentData()) if self.by.count() else None
+
+    @property
+    def request(self) -> RankRequest | None:
+        """What is to be ranked; None where something is missing."""
+        dataset, run = self.dataset, self._workspace.run
+        criterion = self.criterion.currentData()
+        if dataset is None or criterion is None:
+            return None
+        if self.chosen is not RankingSource.RUN or run is None:
+            return RankRequest(dataset, criterion)
+        results = run.results.by(self.whose.source)
+        if criterion != WEIGHTED:
+            return RankRequest(dataset, criterion, results)
+        return RankRequest(dataset, None, results, RunWeights(self._workspace.state).of(results.run))
+
+    @property
+    def _datasets(self) -> "dict[RankingSource, Dataset | None]":
+        """What is offered, and the items of each."""
+        space, found = self._workspace, {}
+        gold = space.gold if space.run is not None else None
+        if space.run is not None:
+            found[RankingSource.RUN] = space.run.dataset or gold
+        if gold is not None:
+            found[RankingSource.GOLD] = gold
+        opened = space.dataset
+        if opened is not None and opened.criteria and (gold is None or gold.path != opened.path):
+            found[RankingSource.DATASET] = opened
+        return found
+
+    def _naming(self, dataset: "Dataset | None") -> "Dataset | None":
+        """The same items as they were read last, where only then their candidates were named."""
+        opened = self._workspace.dataset
+        if dataset is None or dataset.names_candidates or opened is None:
+            return dataset
+        return opened if opened.path == dataset.path and opened.names_candidates else dataset
+
+    @Slot()
+    def offer(self) -> None:
+        """Offer what is open now; what is chosen stays where it can, and a run that was just opened is."""
+        run, before = self._workspace.run, self.chosen
+        is_new = run is not None and run.id != self._run_id
+        self._run_id = run.id if run is not None else None
+        with QSignalBlocker(self.by):
+            self.by.clear()
+            for by, dataset in self._datasets.items():
+                self._add(by, dataset)
+            place = self.by.findData(RankingSource.RUN if is_new else before)
+            self.by.setCurrentIndex(max(place, 0) if self.by.count() else -1)
+        self._follow_annotators()
+        self._offer_criteria()
+
+    def _add(self, by: RankingSource, dataset: "Dataset | None") -> None:
+        run = self._workspace.run
+        if by is RankingSource.RUN and run is not None:
+            text, whole = f"labels of {run.results.run.called}", f"labels of {run.results.run.title}"
+        else:
+            assert dataset is not None
+            text, whole = f"human labels of {short_name(dataset.name)}", f"human labels of {dataset.path}"
+        _add_entry(self.by, capitalised(text), by, capitalised(whole))
+
+    @Slot()
+    def _offer_criteria(self) -> None:
+        chosen, run = self.chosen, self._workspace.run
+        names: tuple[str, ...] = ()
+        if chosen is RankingSource.RUN and run is not None:
+            names = run.results.run.identity.criteria
+        elif (dataset := self.dataset) is not None:
+            names = dataset.criteria
+        with QSignalBlocker(self.criterion):
+            self.criterion.clear()
+            for each in names:
+                _add_entry(self.criterion, capitalised(words(each)), each, each)
+            if chosen is RankingSource.RUN:
+                _add_entry(self.criterion, "Weighted scoring", WEIGHTED, _OF_WEIGHTED)
+            default = default_criterion(names) if names else None
+            places = [self.criterion.findData(each) for each in (self._wanted, default)]
+            self.criterion.setCurrentIndex(next((place for place in places if place >= 0), -1))
+        self.whose.setVisible(chosen is RankingSource.RUN)
+        self._tell()
+
+    @Slot()
+    def _keep_criterion(self) -> None:
+        self._wanted = str(self.criterion.currentData())
+
+    @Slot()
+    def _follow_annotators(self) -> None:
+        """Offer the annotators who labelled the run; what they say may rank it otherwise."""
+        run = self._workspace.run
+        reviews = run.results.reviews if run is not None else Reviews()
+        with QSignalBlocker(self.whose):
+            self.whose.offer(tuple(reviews.labels), bool(reviews.adjudicated))
+        self.whose.setEnabled(bool(reviews.annotators))
+        self.changed.emit()
+
+    @Slot()
+    def _tell(self) -> None:
+        for box in (self.by, self.criterion):
+            set_tip(box, str(box.currentData(_WHOLE) or ""))
+        self.changed.emit()
+
+
+def _add_entry(box: QComboBox, text: str, value: str, whole: str) -> None:
+    """Offer a value; `whole` is what its tip says, and that of the closed list where it is chosen."""
+    box.addItem(one_line(text), value)
+    box.setItemData(box.count() - 1, tip(whole), Qt.ItemDataRole.ToolTipRole)
+    box.setItemData(box.count() - 1, whole, _WHOLE)
+
+
+_DEBOUNCE_MS = 300
+_WHAT = (
+    "Which candidate is better: a candidate is a model that wrote responses. Win rates, Bradley-Terry scores"
+    " with 95 % intervals, which candidates differ significantly, pairwise win rates, and length bias, by the"
+    " labels of a run or human labels. The dataset names the candidates in its columns candidate_a"
+    " and candidate_b."
+)
+_HOW = (
+    "Double-click or press Enter on a row, or on a cell of the pairwise table, to list its items in"
+    " Review. The tool tip of a cell has its interval; bold: significantly better."
+)
+_NOTHING = "Nothing to rank yet"
+_JUDGE = "Open a dataset that has human labels, or judge it and open its run."
+_NO_ITEMS = "The dataset of {run} is missing or has changed: open it on the Dataset page."
+_UNDER_WAY = "This run is not finished: Rank uses the items judged so far."
+_JUDGING = "{name} is being judged: choose its run in the list above."
+_STOPPED = "Ranking was stopped. Press Rank to begin again."
+_SAMPLE = "in the order of the random sample: labels given from the top correct the ranking"
+_UNLABELLED = f"without a label yet, {_SAMPLE}"
+_ONLY_RUNS = (
+    "Review lists the items of a run: judge this dataset, or choose one of its runs in the list above."
+)
+
+
+class RankingPage(Page):
+    """The candidates of the open run, or of a dataset with human labels, the best first."""
+
+    NAME = PageName.RANKING
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self.ranked: RankedCandidates | None = None
+        self._request: RankRequest | None = None  # that is being ranked, or was last
+        self._stale = True
+        self._ranking = TaskPanel(
+            workspace.threads,
+            ThreadName.MEASURE,
+            self,
+            self._take,
+            follow=self._follow,
+            failed=self._fail,
+            stopped=self._tell_stop,
+        )
+        self._later = QTimer(self, singleShot=True)
+        self.label_button = QPushButton("&Label at random")
+        labels.name(
+            self.label_button,
+            "Label a random sample in Review",
+            "Lists the run's unlabelled items in the order of a random sample: labels given from its"
+            " top correct the judge",
+        )
+        self.choice = RankChoice(workspace, beside=[self.label_button])
+        self.picture = FramedPicture(workspace, "ranking", "Uncertainty of the order")
+        self.sheet = SheetView(above={"pairs": self.picture})
+        self._build()
+        self._connect()
+        self._show_state()
+
+    def entered(self) -> None:
+        """Rank what has changed while another page was shown."""
+        self.workspace.refresh_runs()
+        request = self.choice.request
+        if request is not None and self._request is not None and request.weights != self._request.weights:
+            self._stale = True
+        self._rank_if_stale()
+
+    def restyle(self) -> None:
+        super().restyle()
+        self.picture.restyle()
+
+    @Slot()
+    def rank_anew(self) -> None:
+        """Rank what is chosen, once more where it was; of a run under way all that is judged by now."""
+        if self.workspace.judges_open_run:
+            self.workspace.read_run_again()  # of which it is told, and ranks
+        else:
+            self.rank()
+
+    def rank(self) -> None:
+        """Rank what is chosen, as it was read last."""
+        request = self.choice.request
+        self._stale = False
+        if request is None:
+            self._ranking.drop()
+            self._show(None)
+            return
+        self._request = request
+        self._ranking.begin(rank_candidates(request), "Ranking …")
+        self._show_state()
+
+    def save(self, path: Path) -> None:
+        if self.ranked is not None:
+            job = save_ranking(self.ranked, path, self.workspace.files_in_use(self))
+            write_file(self.workspace, job, "ranking saved")
+
+    # Making
+
+    def _build(self) -> None:
+        self.picker = RunPicker(self.workspace)
+        self.save_button = QPushButton("&Save as JSON…")
+        labels.name(self.save_button, "Save the ranking as JSON", "Every rate, pair and interval")
+        self.rank_button = labels.main_button("Ran&k")
+        labels.name(self.rank_button, "Rank the candidates", "Ctrl+Enter")
+        self.header.addWidget(self.picker, 4)
+        self.header.addWidget(OfferedRun(self.workspace))
+        self.header.addWidget(self.save_button)
+        self.header.addWidget(self.rank_button)
+        self.title = OneLine(role="heading")
+        self.doubts, self.notes = plain_label(role="bad"), plain_label(role="warning")
+        found = labels.column(self.title, self.doubts, self.notes, labels.hint(_HOW), self.sheet)
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self._empty())
+        self.stack.addWidget(labels.scrolling(found, "Ranking"))
+        content = QWidget()
+        labels.in_column(self.choice, self._ranking.line, (self.stack, labels.STRETCH), on=content)
+        self.body.addWidget(content, 1)
+
+    def _empty(self) -> QWidget:
+        self._empty_title, self._why = labels.heading(_NOTHING), plain_label()
+        self.columns_button = labels.main_button("Choose &columns…")
+        labels.name(
+            self.columns_button, "Choose columns", "Choose the columns that name the candidate models"
+        )
+        self.columns_button.clicked.connect(self._ask_columns)
+        self.judge_button = QPushButton("Go to &Judge")
+        labels.name(self.judge_button, "Go to the Judge page to make a run")
+        self.judge_button.clicked.connect(lambda: self.workspace.page_wanted.emit(PageName.JUDGE))
+        buttons = [
+            (button, Qt.AlignmentFlag.AlignLeft) for button in (self.columns_button, self.judge_button)
+        ]
+        return labels.panel(self._empty_title, self._why, *buttons, labels.hint(_WHAT), labels.STRETCH)
+
+    def _connect(self) -> None:
+        self.choice.changed.connect(self._rank_soon)
+        for signal in (self.workspace.run_changed, self.workspace.dataset_changed):
+            signal.connect(self._let_go)
+        self.rank_button.clicked.connect(self.rank_anew)
+        self.label_button.clicked.connect(self._label_at_random)
+        self.save_button.clicked.connect(self._ask_where_to_save)
+        self._later.timeout.connect(self._rank_if_stale)
+        self.sheet.listed.connect(self._list_behind)
+        self.add_keys(rank=self.rank_anew)
+
+    # What happens
+
+    @Slot()
+    def _rank_soon(self) -> None:
+        """Rank again once the changes end; where the page is hidden, when it is entered."""
+        self._stale = True
+        if self.isVisible():
+            self._later.start(0 if self.ranked is None else _DEBOUNCE_MS)
+
+    @Slot()
+    def _let_go(self) -> None:
+        """Hold nothing of a run or a dataset that is closed while nobody looks."""
+        if not self.isVisible() and (self.ranked is not None or self._request is not None):
+            self._ranking.drop()
+            self._request = None
+            self._show(None)
+
+    @Slot()
+    def _rank_if_stale(self) -> None:
+        if self._stale:
+            self.rank()
+
+    @Slot(object)
+    def _follow(self, event: MeasureProgress) -> None:
+        done = f"{event.done:,} of {counted(event.total, 'bootstrap draw', 'bootstrap draws')}"
+        self._ranking.line.go_on(f"Ranking: {done}", event.done, event.total)
+
+    @Slot(object)
+    def _take(self, ranked: RankedCandidates) -> None:
+        self.workspace.failures.end(self)
+        self._show(ranked)
+
+    @Slot(object)
+    def _fail(self, error: EngineError) -> None:
+        self._show(None, "\n".join(problem_of(error)))
+        if not isinstance(error, SetupError):
+            self.workspace.failures.fail(self, error)  # where its details can be copied
+
+    @Slot()
+    def _tell_stop(self) -> None:
+        self._show(None, _STOPPED)
+
+    def _show(self, ranked: RankedCandidates | None, why: str = "") -> None:
+        """Show a ranking, or why there is none."""
+        self.ranked = ranked
+        self.sheet.show_sheet(ranked.sheet if ranked else None)
+        self.picture.show_source(ranking_jobs.figure_of(ranked) if ranked is not None else None)
+        if ranked is not None:
+            self.title.setText(ranked.sheet.title)
+            labels.show_text(self.doubts, "\n".join(ranked.doubts))
+            is_going_on = ranked.request.results is not None and self.workspace.judges_open_run
+            under_way = [_UNDER_WAY] if is_going_on else []
+            labels.show_text(self.notes, "\n".join([*under_way, *ranked.notes]))
+        self._show_state(why)
+
+    def _show_state(self, why: str = "") -> None:
+        ranked, dataset = self.ranked is not None, self.choice.dataset
+        self.stack.setCurrentIndex(1 if ranked else 0)
+        self.save_button.setEnabled(ranked)
+        self.label_button.setVisible(self.ranked is not None and self.ranked.labels_help)
+        self.rank_button.setEnabled(self.choice.request is not None)
+        under_way = not why and self.choice.request is not None
+        self._empty_title.setText("No ranking" if why else "Ranking …" if under_way else _NOTHING)
+        self._why.setText(visible(why or self._lacking()))
+        unnamed = bool(why) and dataset is not None and not dataset.names_candidates
+        self.columns_button.setVisible(unnamed)
+        self.judge_button.setVisible(self.workspace.run is None and not under_way)
+
+    def _lacking(self) -> str:
+        """What is missing before something can be ranked."""
+        run, opened = self.workspace.run, self.workspace.dataset
+        if run is not None and self.choice.chosen is RankingSource.RUN and self.choice.dataset is None:
+            return _NO_ITEMS.format(run=run.results.run.called)
+        if run is None and self.workspace.judging is not None:
+            return _JUDGING.format(name=short_name(opened.name) if opened is not None else "The dataset")
+        if run is None and opened is not None and not opened.criteria:
+            return f"{short_name(opened.name)} has no human labels to rank by. Judge it, then open its run."
+        return "" if self.choice.request is not None else _JUDGE
+
+    @Slot()
+    def _ask_columns(self) -> None:
+        """Ask which columns of the file name the candidates, and open it by them."""
+        dataset = self.choice.dataset
+        if dataset is not None:
+            rubric, open_by = self.workspace.rubric.rubric, self.workspace.open_dataset
+            request = ColumnsRequest(dataset.path, open_by, dataset.columns, rubric=rubric)
+            self.workspace.columns_wanted.emit(request)
+
+    @Slot()
+    def _ask_where_to_save(self) -> None:
+        path = ask_target(
+            self, "Save ranking", self.workspace.state.export_folder() / "ranking.json", "JSON (*.json)"
+        )
+        if path is not None:
+            self.workspace.state.keep_export_folder(path.parent)
+            self.save(path)
+
+    # The way to Review
+
+    @Slot()
+    def _label_at_random(self) -> None:
+        """List what has no label yet of the run that ranked, in the order of its random sample."""
+        ranked = self.ranked
+        if ranked is None or ranked.request.results is None or ranked.corrected is None:
+            return
+        run_id, labelled = ranked.request.results.run.id, ranked.corrected.labelled
+        filters = Filters(criterion=ranked.request.criterion, labelled=labelled)
+        wanted = WantedItems(run_id, filters, _UNLABELLED if labelled else _SAMPLE, ListOrder.RANDOM)
+        self.workspace.open_in_review(run_id, wanted)
+
+    @Slot(object)
+    def _list_behind(self, behind: ItemsBehind) -> None:
+        """List the items of a row or of a cell in the run that ranked, else in the open run of them."""
+        run, ranked = self.workspace.run, self.ranked
+        if ranked is None:
+            return
+        results = ranked.request.results
+        own = run is not None and run.results.run.identity.dataset_path == ranked.request.dataset.path
+        if results is None and (run is None or not own):
+            self.workspace.note.emit(_ONLY_RUNS)
+            return
+        stored = results.run if results is not None else run.results.run if run is not None else None
+        assert stored is not None
+        criterion = ranked.request.criterion if ranked.request.criterion in stored.identity.criteria else None
+        filters = Filters(ids=behind.ids, criterion=criterion)
+        self.workspace.open_in_review(stored.id, WantedItems(stored.id, filters, behind.words))

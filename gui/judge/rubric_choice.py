@@ -1,0 +1,292 @@
+"""Which rubric asks: all that there are, what the dataset has labels on, the ways to the editor."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QShowEvent, QStandardItemModel
+from PySide6.QtWidgets import QPushButton, QWidget
+
+from engine.core.errors import EngineError
+from engine.core.formatting import counted, listed, short_name, words
+from engine.core.rubric import Rubric
+from engine.settings.run_setup import RunSetup
+from engine.system.paths import rubrics_folder
+from gui.judge import rubric_jobs
+from gui.judge.rubric_dialog import RubricDialog, RubricRequest
+from gui.judge.rubric_edit import EditedRubric
+from gui.judge.rubric_jobs import KIND, RubricFile, RubricsFound
+from gui.widgets.fields import ComboBox, FlowLayout
+from gui.widgets.files import ask_source
+from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip, tip
+from gui.widgets.glossary import Topic
+from gui.widgets.help_dialog import HelpMark
+from gui.widgets.labels import STRETCH, in_column, in_row, name, narrow
+from gui.widgets.notice import problem_of
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
+from gui.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+
+_LABELS = "_preference"
+_MOST_NAMED = 4  # criteria
+
+
+class RubricChoice(QWidget):
+    def __init__(self, workspace: Workspace, described: Callable[[], RunSetup]) -> None:
+        """`described`: the run that the page describes, by whose model the editor shows prompts."""
+        super().__init__()
+        self._workspace, self._described = workspace, described
+        self._current = workspace.rubric
+        self._found = RubricsFound((), ())
+        self._offered: Rubric | None = None
+        self.dialog: RubricDialog | None = None
+        # Neither behind a search for models nor behind a large dataset.
+        threads, failures = workspace.threads, workspace.failures
+        self._finding = TaskPanel(threads, ThreadName.STORE, self, self._take_found, failed=failures)
+        self._opening = TaskPanel(threads, ThreadName.STORE, self, self._take_opened, failed=self._refuse)
+        self._drafting = TaskPanel(threads, ThreadName.FILES, self, self._take_draft, failed=failures)
+        self.field = ComboBox()
+        narrow(self.field)
+        name(self.field, "Rubric", "The criteria and the words of the prompt")
+        self.field.activated.connect(self._choose)
+        self.source = OneLine(end=True)
+        self.edit_button = self._button("Edit…", "Edit the rubric")
+        self.edit_button.clicked.connect(self.edit)
+        self.new_button = self._button("New…", "Make a rubric of your own")
+        self.new_button.clicked.connect(self.make)
+        self.copy_button = self._button("Duplicate…", "Make a rubric of your own from this one")
+        self.copy_button.clicked.connect(self.duplicate)
+        self.open_button = self._button("Open…", "Open the file of a rubric")
+        self.open_button.clicked.connect(self.open_file)
+        buttons = QWidget()
+        flow = FlowLayout(buttons)
+        for button in (self.edit_button, self.new_button, self.copy_button, self.open_button):
+            flow.addWidget(button)
+        self.offer = QWidget()
+        self._offer_text = plain_label(role="warning")
+        self.offer_button = self._button("Draft a rubric…", "Draft a rubric with the dataset's own criteria")
+        self.offer_button.clicked.connect(self._take_offer)
+        in_column(self._offer_text, (self.offer_button, Qt.AlignmentFlag.AlignLeft), on=self.offer)
+        first = in_row((self.field, STRETCH), HelpMark(Topic.RUBRIC))
+        in_column(first, self.source, buttons, self.offer, on=self, spacing=4)
+        self._current.changed.connect(self._show)
+        workspace.dataset_changed.connect(self._show_offer)
+        self._show()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """What lies in the folder may have changed since it was seen last."""
+        super().showEvent(event)
+        self.look()
+
+    def look(self) -> None:
+        # What was found before something was saved must not be heard after it.
+        own = [self._current.path] if self._current.path is not None else []
+        self._finding.start(rubric_jobs.find_rubrics([*own, *self._current.opened]))
+
+    # Making
+
+    def _button(self, text: str, accessible: str) -> QPushButton:
+        button = QPushButton(text)
+        name(button, accessible)
+        return button
+
+    # What is chosen
+
+    @Slot()
+    def _choose(self) -> None:
+        chosen = self.field.currentData()
+        if isinstance(chosen, RubricFile) and chosen.rubric is not None:
+            self._current.choose(chosen.rubric, chosen.path)
+        elif isinstance(chosen, Rubric):
+            self._current.choose(chosen)
+
+    @Slot()
+    def open_file(self) -> None:
+        folder = self._current.path.parent if self._current.path else rubrics_folder()
+        path = ask_source(self, "Open rubric", folder, KIND)
+        if path is not None:
+            self.open_named(path)
+
+    def open_named(self, path: Path) -> None:
+        self._opening.start(rubric_jobs.read_rubric(path))
+
+    @Slot(object)
+    def _take_opened(self, file: RubricFile) -> None:
+        if file.rubric is not None:
+            if file.path.parent != rubrics_folder():
+                self._current.remember(file.path)
+            self._current.choose(file.rubric, file.path)
+            self.look()
+
+    @Slot(object)
+    def _refuse(self, error: EngineError) -> None:
+        self._fill()
+        self._workspace.problem.emit(error)
+
+    @Slot(object)
+    def _take_found(self, found: RubricsFound) -> None:
+        """Show what there is; where the user's file was changed since it was chosen, that is what counts."""
+        self._found = found
+        file = self._file()
+        if file is not None and file.rubric is not None and file.rubric != self._current.rubric:
+            self._workspace.note.emit(f"{short_name(file.path.name)} was changed and is read again.")
+            self._current.choose(file.rubric, file.path)
+        self._show()
+
+    def _file(self) -> RubricFile | None:
+        return next((file for file in self._found.files if file.path == self._current.path), None)
+
+    # Editing
+
+    @Slot()
+    def edit(self) -> None:
+        """Edit the current rubric; one that comes with the program becomes a copy once it is saved."""
+        self._open(RubricRequest(EditedRubric.of(self._current.rubric), self._file()))
+
+    @Slot()
+    def make(self) -> None:
+        self._open(RubricRequest(EditedRubric()))
+
+    @Slot()
+    def duplicate(self) -> None:
+        written = EditedRubric.of(self._current.rubric)
+        self._open(RubricRequest(replace(written, name=f"{written.name} (copy)")))
+
+    def _open(self, request: RubricRequest) -> None:
+        space = self._workspace
+        request = replace(request, dataset=space.dataset, model=self._described().model_path)
+        self.dialog = RubricDialog(space, request, self.window())
+        self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.dialog.saved.connect(self._take_opened)
+        self.dialog.finished.connect(self._let_go)
+        self.dialog.open()
+
+    @Slot()
+    def _let_go(self) -> None:
+        self.dialog = None  # which holds a dataset
+
+    # What the open dataset has labels on
+
+    @Slot()
+    def _take_offer(self) -> None:
+        dataset = self._workspace.dataset
+        if self._offered is not None:
+            file = next((file for file in self._found.files if file.rubric == self._offered), None)
+            self._current.choose(self._offered, file.path if file else None)
+        elif dataset is not None:
+            self._drafting.start(rubric_jobs.draft_of(_columns(dataset), dataset.path.stem))
+
+    @Slot(object)
+    def _take_draft(self, draft: Rubric | None) -> None:
+        if draft is not None:
+            self._open(RubricRequest(EditedRubric.of(draft)))
+
+    @Slot()
+    def _show_offer(self) -> None:
+        dataset = self._workspace.dataset
+        own = _own_criteria(dataset) if dataset is not None else []
+        unasked = [criterion for criterion in own if criterion not in self._current.rubric.names]
+        self.offer.setVisible(bool(unasked))
+        if not unasked or dataset is None:
+            return
+        files = [file.rubric for file in self._found.files if file.rubric is not None]
+        fitting = [each for each in (*files, *self._found.shipped) if set(own) <= set(each.names)]
+        self._offered = min(fitting, key=lambda rubric: len(rubric.names), default=None)
+        named = listed([one_line(words(criterion)) for criterion in unasked], _MOST_NAMED)
+        self._offer_text.setText(
+            f"{one_line(short_name(dataset.name))} has labels on {named}, which are not in this rubric."
+        )
+        if self._offered is not None:
+            called = one_line(short_name(self._offered.name))
+            self.offer_button.setText(f"Use “{called}”")
+            name(self.offer_button, f"Use the rubric {called}")
+        else:
+            count = counted(len(own), "criterion", "criteria")
+            self.offer_button.setText(f"Draft a rubric with its {count}…")
+            name(self.offer_button, "Draft a rubric with the dataset's own criteria")
+
+    # Showing
+
+    @Slot()
+    def _show(self) -> None:
+        if (whole := self._whole()) is not None:
+            self._current.choose(*whole)  # which is shown then
+            return
+        self._fill()
+        rubric = self._current.rubric
+        self.source.setText(one_line(rubric.source) if rubric.source else "No source is named.")
+        set_tip(self.source, rubric.source)
+        self.source.setAccessibleName(f"Source of the rubric: {self.source.text()}")
+        self._show_offer()
+
+    def _fill(self) -> None:
+        """Offer what there is; what is loaded and in none of them stays, and is named so."""
+        field, current = self.field, self._current
+        field.clear()
+        for rubric in self._found.shipped:
+            self._add(rubric.name, rubric, rubric.source)
+            if current.path is None and rubric == current.rubric:
+                field.setCurrentIndex(field.count() - 1)
+        if self._found.files:
+            field.insertSeparator(field.count())
+        for file in self._found.files:
+            if file.rubric is None:
+                self._add_unread(file)
+                continue
+            self._add(file.rubric.name, file, str(file.path))
+            if file.path == current.path:
+                field.setCurrentIndex(field.count() - 1)
+        if not self._is_listed():
+            where = f"not in {current.path.name} any more" if current.path else "as in a run"
+            looked = f" ({where})" if self._found.shipped else ""
+            self._add(f"{current.rubric.name}{looked}", current.rubric, str(current.path or ""))
+            field.setCurrentIndex(field.count() - 1)
+        set_tip(field, current.rubric.name)
+
+    def _add(self, text: str, data: object, what: str) -> None:
+        self.field.addItem(one_line(short_name(text)), data)
+        self.field.setItemData(self.field.count() - 1, tip(what), Qt.ItemDataRole.ToolTipRole)
+
+    def _whole(self) -> tuple[Rubric, Path | None] | None:
+        """What is offered, of which the current rubric is some, as that of a run may be."""
+        current = self._current
+        if current.path is not None or current.rubric in self._found.shipped:
+            return None
+        offered: list[tuple[Rubric, Path | None]] = [
+            *((file.rubric, file.path) for file in self._found.files if file.rubric is not None),
+            *((rubric, None) for rubric in self._found.shipped),
+        ]
+        return next((found for found in offered if current.rubric.is_part_of(found[0])), None)
+
+    def _add_unread(self, file: RubricFile) -> None:
+        """A file that cannot be chosen, with the reason; "Open…" says all of it."""
+        why = " ".join(problem_of(file.error)) if file.error is not None else ""
+        self._add(f"{file.path.name} (cannot be read)", file, f"{file.path}: {why}")
+        model = self.field.model()
+        if isinstance(model, QStandardItemModel):
+            model.item(self.field.count() - 1).setEnabled(False)
+
+    def _is_listed(self) -> bool:
+        current = self._current
+        if current.path is None:
+            return current.rubric in self._found.shipped
+        file = self._file()
+        return file is not None and file.rubric is not None
+
+
+def _columns(dataset: "Dataset") -> tuple[str, ...]:
+    """All columns of a dataset's file, and those of ours that the user has said are in it."""
+    mapped = [ours for ours, theirs in dataset.columns.sources if theirs] if dataset.columns else []
+    found = (*dataset.file_columns, *dataset.table.column_names, *dataset.other_columns, *mapped)
+    return tuple(dict.fromkeys(found))
+
+
+def _own_criteria(dataset: "Dataset") -> list[str]:
+    """The criteria that a dataset has columns of labels for."""
+    named = (column.removesuffix(_LABELS) for column in _columns(dataset) if column.endswith(_LABELS))
+    return [criterion for criterion in named if criterion.isidentifier()]

@@ -1,0 +1,398 @@
+"""The editor of a rubric: its criteria, its wording, and beside them what the model is asked."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QDialog, QMessageBox, QPushButton, QTabWidget, QWidget
+
+from engine.core.errors import EngineError
+from engine.core.formatting import counted, short_name, visible
+from engine.core.items import Method, Order
+from engine.core.rubric import LONGEST_RUBRIC_NAME, WORDING_PARTS
+from gui.judge import prompt_jobs, rubric_edit
+from gui.judge.prompt_jobs import KINDS, SAMPLE_ITEM, PreviewedPrompt, PreviewRequest
+from gui.judge.rubric_jobs import RubricFile, RubricOnDisk
+from gui.judge.rubric_tabs import CriteriaTab, WordingTab
+from gui.widgets import labels
+from gui.widgets.fields import ComboBox, SpinBox
+from gui.widgets.foreign_text import OneLine, one_line
+from gui.widgets.notice import Notice, problem_of, question
+from gui.widgets.prompt_pane import PromptView, ShownPrompt
+from gui.workspace.page import two_parts
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import EngineThreads, ThreadName
+from gui.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+
+_REST_MS = 250  # of no change before the prompt is made again
+_ORDERS = {Order.AB: "A first", Order.BA: "B first"}
+_MOST = 10**9
+
+
+class PreviewPanel(QWidget):
+    """Follows a draft a moment after each change, and scrolls to what has changed."""
+
+    def __init__(
+        self,
+        draft: rubric_edit.RubricDraft,
+        threads: EngineThreads,
+        dataset: "Dataset | None",
+        model: Path | None,
+    ) -> None:
+        """`dataset`: whose items are asked about, None for a sample; `model`: in whose chat format."""
+        super().__init__()
+        self._draft, self._dataset, self._model = draft, dataset, model
+        self._shown_of: tuple[int, Method | None, Order] | None = None
+        self.kind, self.order, self.item = ComboBox(), ComboBox(), SpinBox()
+        for kind, text in KINDS.items():
+            self.kind.addItem(text, kind.value if kind else "")
+        for order, text in _ORDERS.items():
+            self.order.addItem(text, order.value)
+        labels.narrow(self.kind)
+        labels.name(self.kind, "Question", "Which question of the criterion is shown")
+        labels.name(self.order, "Order of the responses")
+        count = len(self._dataset) if self._dataset is not None else 1
+        self.item.setRange(1, min(count, _MOST))
+        self.item.setPrefix("Item ")
+        self.item.setGroupSeparatorShown(True)
+        labels.name(self.item, "Item of the dataset that is asked about")
+        self.item.setVisible(self._dataset is not None)
+        self.kind.activated.connect(self.make)
+        self.order.activated.connect(self.make)
+        self.item.valueChanged.connect(self._make_soon)
+        self.of = OneLine(role="heading")
+        self.view = PromptView()
+        self.pane = self.view.pane
+        self.said = labels.hint("")
+        self.note = labels.label("", "warning")
+        self.note.hide()
+        above = labels.in_row((self.kind, labels.STRETCH), self.order, self.item)
+        where = (
+            f"Of {short_name(self._dataset.name)}"
+            if self._dataset is not None
+            else "Of a sample item: no dataset is open"
+        )
+        parts = (self.of, (self.view, labels.STRETCH), self.said, self.note)
+        labels.in_column(labels.heading("Preview"), above, *parts, on=self)
+        self._where = where
+        self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
+        self._rest.timeout.connect(self.make)
+        self._making = TaskPanel(
+            threads, ThreadName.FILES, self, self._take, follow=self._take, failed=self._fail
+        )
+        draft.changed.connect(self._make_soon)
+        draft.place_changed.connect(self.make)
+        self.make()
+
+    @property
+    def request(self) -> PreviewRequest:
+        return PreviewRequest(
+            self._draft.rubric.sound(self._draft.place),
+            SAMPLE_ITEM if self._dataset is None else self._dataset[self.item.value() - 1],
+            Order(self.order.currentData()),
+            Method(self.kind.currentData()) if self.kind.currentData() else None,
+            self._model,
+        )
+
+    def drop(self) -> None:
+        self._rest.stop()
+        self._making.drop()
+
+    @Slot()
+    def make(self) -> None:
+        self._rest.stop()
+        criterion = self._draft.criterion
+        of = f"What the model is asked: {criterion.title}" if criterion is not None else "No criterion"
+        self.of.setText(one_line(of))
+        self._making.start(prompt_jobs.preview(self.request, at_once=self.pane.prompt is None))
+
+    @Slot()
+    def _make_soon(self) -> None:
+        self._rest.start()
+
+    @Slot(object)
+    def _take(self, made: PreviewedPrompt) -> None:
+        before = self.pane.prompt
+        same = (self._draft.place, self.request.kind, self.request.order)
+        self.view.show_prompt(made.prompt)
+        if before is None or self._shown_of != same:
+            self.pane.show_verdict()
+        elif (place := _first_difference(before, made.prompt)) is not None:
+            self.pane.show_place(place)
+        self._shown_of = same
+        self.said.setText(visible(f"{self._where}{self._format(made)}"))
+        self._tell(made.note)
+
+    def _format(self, made: PreviewedPrompt) -> str:
+        if made.tokens is None or self._model is None:
+            return "; only the text, without a model's chat format."
+        return f", as {short_name(self._model.name)} gets it: {made.tokens:,} tokens."
+
+    @Slot(object)
+    def _fail(self, error: EngineError) -> None:
+        self._tell(" ".join(problem_of(error)))
+
+    def _tell(self, note: str) -> None:
+        wrong = "Invalid fields are shown with their defaults, or empty." if self._draft.problems else ""
+        labels.show_text(self.note, " ".join(filter(None, (wrong, note))))
+
+
+def _first_difference(before: ShownPrompt, now: ShownPrompt) -> int | None:
+    """The first character that has changed, in Qt's positions; None where nothing has."""
+    if before.text == now.text:
+        return None
+    shorter = min(len(before.text), len(now.text))
+    place = next((place for place in range(shorter) if before.text[place] != now.text[place]), shorter)
+    return len(now.text[:place].encode("utf-16-le")) // 2
+
+
+HIGHEST_THRESHOLD = 10.0
+_SIZE = (190, 50)  # characters, lines
+_SHARE_OF_SCREEN = 0.94
+_CAPTION = 16  # characters
+_NUMBER = 18  # characters
+
+
+@dataclass(frozen=True)
+class RubricRequest:
+    """What is to be edited. `file`: that it is from; None for what is not in a file yet.
+
+    `dataset`: whose items prompts are shown of, None for a sample; `model`: in whose chat format.
+    """
+
+    rubric: rubric_edit.EditedRubric
+    file: RubricFile | None = None
+    dataset: "Dataset | None" = None
+    model: Path | None = None
+
+
+class RubricDialog(QDialog):
+    """`saved`: a RubricFile, each time that it is written."""
+
+    saved = Signal(object)
+
+    def __init__(self, workspace: Workspace, request: RubricRequest, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.draft = rubric_edit.RubricDraft(request.rubric, self)
+        self.disk = RubricOnDisk(workspace.threads, request.file, self)
+        self._kept = request.rubric  # as it is saved, or was begun
+        self._closes = False  # once it is saved
+        self.criteria = CriteriaTab(self.draft)
+        self.wording = WordingTab(self.draft)
+        self.preview = PreviewPanel(self.draft, workspace.threads, request.dataset, request.model)
+        self.name_field = rubric_edit.LineField(
+            "Name of the rubric", "Shown in lists and reports.", LONGEST_RUBRIC_NAME + 1
+        )
+        self.source_field = rubric_edit.TextField("Source", "Where the criteria come from.", lines=2)
+        self.threshold_field = rubric_edit.NumberField(
+            "Tie threshold",
+            "If the weighted scores (0 to 10 points) differ by at most this, it is a tie.",
+            HIGHEST_THRESHOLD,
+            0.1,
+        )
+        self.head = rubric_edit.FieldGrid(_CAPTION)
+        self.head.add("name", "Na&me", self.name_field)
+        self.head.add("source", "S&ource", self.source_field)
+        self.head.add("tie_threshold", "&Tie threshold", self.threshold_field)
+        self.threshold_field.setMaximumWidth(self.fontMetrics().averageCharWidth() * _NUMBER)
+        self.name_field.written.connect(lambda text: self._write(name=text))
+        self.source_field.written.connect(lambda text: self._write(source=text))
+        self.threshold_field.written.connect(lambda value: self._write(tie_threshold=round(value, 3)))
+        self._make_foot()
+        self.tabs = QTabWidget()
+        labels.name(self.tabs.tabBar(), "Parts of the rubric")
+        self.tabs.addTab(self.criteria, "&Criteria")
+        self.tabs.addTab(self.wording, "Wor&ding")
+        left = labels.as_column(self.head, (self.tabs, labels.STRETCH))
+        across = two_parts(Qt.Orientation.Horizontal, left, self.preview)
+        across.setSizes([640, 520])
+        self.where = OneLine()
+        last = labels.in_row(
+            (self.problem, labels.STRETCH),
+            self.show_button,
+            self.save_button,
+            self.save_as_button,
+            self.close_button,
+        )
+        # The notice is below: above, it would move the fields.
+        labels.in_column((across, labels.STRETCH), self.notice, self.where, last, on=self, margins=None)
+        labels.make_room(self, *_SIZE, _SHARE_OF_SCREEN)
+        self.draft.changed.connect(self._show)
+        self.disk.saved.connect(self._take_saved)
+        self.disk.failed.connect(self._tell_failure)
+        self.disk.changed_outside.connect(self._tell_changed_outside)
+        self.disk.read_again.connect(self._take_read_again)
+        self.disk.not_saved.connect(self._stay)
+        self.finished.connect(self._let_go)
+        QShortcut(QKeySequence.StandardKey.Save, self, self.save)
+        self._show()
+        self.name_field.setFocus()
+
+    @property
+    def modified(self) -> bool:
+        """True where something would be lost."""
+        return self.draft.rubric != self._kept
+
+    def _make_foot(self) -> None:
+        self.notice = Notice()
+        self.reload_button = self.notice.offer("Read it again")
+        self.reload_button.clicked.connect(self.disk.read)
+        self.problem = OneLine(role="hint", end=True)
+        self.show_button = QPushButton("Sho&w")
+        labels.name(self.show_button, "Show the first problem", "Go to the field")
+        self.show_button.clicked.connect(self._go_to_problem)
+        self.save_button = labels.main_button("&Save")
+        self.save_button.clicked.connect(self.save)
+        self.save_as_button = QPushButton("Save &as…")
+        labels.name(self.save_as_button, "Save as", "Write it to another file")
+        self.save_as_button.clicked.connect(self.save_as)
+        self.close_button = QPushButton("Close")
+        self.close_button.clicked.connect(self.reject)
+        for button in (self.show_button, self.save_as_button, self.close_button, self.save_button):
+            button.setAutoDefault(False)
+
+    # Editing
+
+    def _write(self, **values: str | float) -> None:
+        self.draft.write(replace(self.draft.rubric, **values))  # type: ignore[arg-type]
+
+    @Slot()
+    def _show(self) -> None:
+        rubric, problems = self.draft.rubric, self.draft.problems
+        self.name_field.fill(rubric.name)
+        self.source_field.fill(rubric.source)
+        self.threshold_field.fill(rubric.tie_threshold)
+        for key in ("name", "source", "tie_threshold"):
+            self.head.say(key, problems.get(rubric_edit.FieldPlace(rubric_edit.RUBRIC, key), ""))
+        self._show_problems()
+        path = self.disk.path
+        self.where.setText(str(path) if path is not None else "Not saved in a file yet")
+        self.setWindowTitle(one_line(f"Rubric {rubric.name}{' *' if self.modified else ''}")[:120])
+        self.save_button.setEnabled(not problems and (self.modified or path is None))
+        self.save_as_button.setEnabled(not problems)
+        labels.name(
+            self.save_button,
+            "Save",
+            "Write it to its file (Ctrl+S)" if path else "Write it to a file (Ctrl+S)",
+        )
+
+    def _show_problems(self) -> None:
+        found = list(self.draft.problems.items())
+        self.show_button.setVisible(bool(found))
+        labels.set_role(self.problem, "warning" if found else "hint")
+        if not found:
+            self.problem.setText("Unsaved changes" if self.modified else "")
+            return
+        at, text = found[0]
+        more = f" And {counted(len(found) - 1, 'problem', 'problems')} more." if len(found) > 1 else ""
+        self.problem.setText(f"{self._where(at)}: {text}{more}")
+
+    def _where(self, at: rubric_edit.FieldPlace) -> str:
+        if at.place == rubric_edit.WORDING:
+            return f"Wording, {WORDING_PARTS[at.field].title}"
+        if at.place == rubric_edit.RUBRIC:
+            return "Criteria" if at.field == "criteria" else "Rubric"
+        criterion = self.draft.rubric.criteria[at.place]
+        return f"Criterion {at.place + 1} ({short_name(criterion.title)}), {at.field}"
+
+    @Slot()
+    def _go_to_problem(self) -> None:
+        at = next(iter(self.draft.problems), None)
+        if at is None:
+            return
+        if at.place == rubric_edit.WORDING:
+            self.tabs.setCurrentWidget(self.wording)
+            self.wording.go_to(at)
+        elif at.place >= 0 or at.field == "criteria":
+            self.tabs.setCurrentWidget(self.criteria)
+            self.criteria.go_to(at)
+        else:
+            self.head.field(at.field).setFocus(Qt.FocusReason.OtherFocusReason)
+
+    # Files
+
+    @Slot()
+    def save(self) -> None:
+        """Write it to its file; what has none yet, to one that is asked for."""
+        if not self.draft.problems:
+            self.disk.save(self.draft.rubric.rubric())
+
+    @Slot()
+    def save_as(self) -> None:
+        if not self.draft.problems:
+            self.disk.save_as(self.draft.rubric.rubric())
+
+    @Slot(object)
+    def _take_saved(self, file: RubricFile) -> None:
+        if file.rubric is not None:
+            self._kept = rubric_edit.EditedRubric.of(file.rubric)
+        self.notice.hide()
+        self._show()
+        self.saved.emit(file)
+        if self._closes:
+            self.accept()
+
+    @Slot()
+    def _stay(self) -> None:
+        self._closes = False
+
+    @Slot(object)
+    def _tell_failure(self, error: EngineError) -> None:
+        self.reload_button.hide()
+        self.notice.show_error(error)
+
+    @Slot()
+    def _tell_changed_outside(self) -> None:
+        self.reload_button.show()
+        self.notice.show_note(
+            "Another program changed this file. You see its earlier content with your changes.",
+            "Read it again to see its current content without your changes; or save: you are asked first.",
+        )
+
+    @Slot(object)
+    def _take_read_again(self, file: RubricFile) -> None:
+        if file.rubric is not None:
+            self._kept = rubric_edit.EditedRubric.of(file.rubric)
+            self.notice.hide()
+            self.draft.write(self._kept)
+            self._show()
+
+    # Closing
+
+    def reject(self) -> None:
+        """Close, unless something would be lost that the user wants to keep."""
+        if not self.modified or self._may_discard():
+            super().reject()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Whoever comes back from another program may have changed the file there."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
+            self.disk.look()
+
+    def _may_discard(self) -> bool:
+        """Ask; where the user wants to save, that is done, and the dialog closes then."""
+        sound = not self.draft.problems
+        unsaved = f"“{short_name(self.draft.rubric.name)}” has changes that are not saved."
+        why_not = "" if sound else "It cannot be saved until its problems are fixed."
+        box = question(self, "Unsaved changes", unsaved, why_not)
+        save = box.addButton("Save", QMessageBox.ButtonRole.AcceptRole) if sound else None
+        discard = box.addButton("Discard them", QMessageBox.ButtonRole.DestructiveRole)
+        stay = box.addButton("Go on editing", QMessageBox.ButtonRole.RejectRole)
+        box.setDefaultButton(save or stay)
+        box.exec()
+        box.deleteLater()
+        if save is not None and box.clickedButton() is save:
+            self._closes = True
+            self.save()
+        return box.clickedButton() is discard
+
+    @Slot()
+    def _let_go(self) -> None:
+        self.preview.drop()
+        self.disk.drop()

@@ -1,0 +1,368 @@
+"""The tabs of the editor: criteria with the fields of the current one, every word of the prompt."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import QModelIndex, QObject, Qt, Slot
+from PySide6.QtWidgets import QPushButton, QWidget
+
+from engine.core.formatting import counted, words
+from engine.core.rubric import DEFAULT_WORDING, LONGEST_TEXT, WORDING_PARTS, WordingPart, marks_of
+from gui.judge.rubric_edit import (
+    FIELDS_OF_CRITERION,
+    RUBRIC,
+    WORDING,
+    EditedCriterion,
+    FieldGrid,
+    FieldPlace,
+    LineField,
+    NumberField,
+    RubricDraft,
+    TextField,
+)
+from gui.widgets.actions import add_key
+from gui.widgets.foreign_text import one_line, tip
+from gui.widgets.labels import (
+    STRETCH,
+    DownScroll,
+    as_column,
+    column,
+    heading,
+    hint,
+    in_column,
+    in_row,
+    label,
+    name,
+    show_text,
+)
+from gui.widgets.value_table import Head, HeadedModel, Index
+from gui.widgets.views import FillingView, dressed
+from gui.workspace.page import two_parts
+
+NAME, QUESTION, GOOD, BAD, WEIGHT = range(5)
+WRONG = "⚠"
+_HEADS = (
+    Head("Name", "Its columns in datasets and submissions begin with this name."),
+    Head("Question", "What the model is asked."),
+    Head("Good", "What makes a response good on it."),
+    Head("Bad", "What makes a response bad on it."),
+    Head("Weight", "Its weight in weighted scoring.", is_number=True),
+)
+
+
+class CriteriaTable(HeadedModel):
+    """Shows an edited rubric's criteria; those with a problem are marked."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(_HEADS, parent)
+        self._criteria: Sequence[EditedCriterion] = ()
+        self._problems: Mapping[int, str] = {}
+
+    def show_criteria(self, criteria: Sequence[EditedCriterion], problems: Mapping[FieldPlace, str]) -> None:
+        """Show these criteria; views keep their place where there are as many as before."""
+        wrong: dict[int, str] = {}
+        for at, problem in problems.items():
+            if at.place >= 0:
+                wrong.setdefault(at.place, problem)
+        same = len(criteria) == len(self._criteria)
+        if not same:
+            self.beginResetModel()
+        self._criteria, self._problems = tuple(criteria), wrong
+        if same:
+            self._tell_changed(0, len(criteria) - 1)
+        else:
+            self.endResetModel()
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        row, column = index.row(), index.column()
+        text = self._text(self._criteria[row], column)
+        if role == Qt.ItemDataRole.DisplayRole:
+            marked = column == NAME and row in self._problems
+            return f"{WRONG} {one_line(text)}" if marked else one_line(text)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return tip(self._problems.get(row, text) if column == NAME else text)
+        if role == Qt.ItemDataRole.AccessibleTextRole and column == NAME and row in self._problems:
+            return f"{one_line(text)}: {self._problems[row]}"
+        return super().data(index, role)
+
+    def _count_rows(self) -> int:
+        return len(self._criteria)
+
+    def _text(self, criterion: EditedCriterion, column: int) -> str:
+        if column == NAME:
+            return words(criterion.name) if criterion.name.strip() else "(no name)"
+        if column == WEIGHT:
+            return f"{criterion.weight:g}"
+        return {QUESTION: criterion.question, GOOD: criterion.good, BAD: criterion.bad}[column]
+
+
+_HIGHEST_WEIGHT = 1000.0
+_CAPTION = 9  # characters
+_NUMBER = 18  # characters
+_LEAST = {NAME: 16, QUESTION: 34, GOOD: 9, BAD: 9}  # characters
+_ROWS = 5  # of the table, that are seen at least
+_SEPARATORS = str.maketrans({" ": "_", "-": "_"})
+
+
+class CriteriaTab(QWidget):
+    def __init__(self, draft: RubricDraft) -> None:
+        super().__init__()
+        self._draft = draft
+        self.table = CriteriaTable(self)
+        self.view = dressed(FillingView(), self.table, "Criteria")
+        self._none = label("", "warning")
+        self._make_buttons()
+        self.name_field = LineField(
+            "Name of the criterion", "Letters, digits and underscores: its columns begin with it."
+        )
+        self.question_field = TextField("Question of the criterion", "What the model is asked.", lines=3)
+        self.good_field = TextField("Good", "What makes a response good on it; may be empty.", lines=2)
+        self.bad_field = TextField("Bad", "What makes a response bad on it; may be empty.", lines=2)
+        self.weight_field = NumberField(
+            "Weight of the criterion", "Its weight in weighted scoring, on any scale.", _HIGHEST_WEIGHT, 0.5
+        )
+        self.name_field.setMaxLength(LONGEST_TEXT)
+        self.name_field.setPlaceholderText("politeness")
+        self.question_field.setPlaceholderText("Which response is more polite?")
+        self.fields = FieldGrid(_CAPTION)
+        for key, caption, field in (
+            ("name", "&Name", self.name_field),
+            ("question", "&Question", self.question_field),
+            ("good", "&Good", self.good_field),
+            ("bad", "&Bad", self.bad_field),
+            ("weight", "&Weight", self.weight_field),
+        ):
+            self.fields.add(key, caption, field)
+        self.weight_field.setMaximumWidth(self.fontMetrics().averageCharWidth() * _NUMBER)
+        self.name_field.written.connect(self._write_name)
+        self.question_field.written.connect(lambda text: self._write(question=text))
+        self.good_field.written.connect(lambda text: self._write(good=text))
+        self.bad_field.written.connect(lambda text: self._write(bad=text))
+        self.weight_field.written.connect(lambda weight: self._write(weight=round(weight, 3)))
+        buttons = in_row(self.add_button, self.remove_button, self.up_button, self.down_button, STRETCH)
+        above = as_column((self.view, STRETCH), self._none, buttons)
+        self.view.setMinimumHeight(self.fontMetrics().height() * _ROWS)
+        fields = QWidget()
+        fields.setLayout(self.fields)
+        self._form = column(fields)
+        area = DownScroll(self._form)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        parts = two_parts(Qt.Orientation.Vertical, above, area)
+        parts.setStretchFactor(0, 0)  # what takes room below takes it of the end of the fields
+        parts.keeps_first = True
+        list_height = above.minimumSizeHint().height() + self.view.minimumHeight() // 2
+        parts.setSizes([list_height, self._form.sizeHint().height()])
+        in_column(parts, on=self, margins=(8, 8, 8, 8))
+        self.restyle()
+        self.view.selectionModel().currentRowChanged.connect(self._choose)
+        draft.changed.connect(self._show)
+        draft.place_changed.connect(self._show_place)
+        self._show()
+        self._show_place()
+
+    def restyle(self) -> None:
+        letter = self.view.fontMetrics().averageCharWidth()
+        self.view.fill({column: letters * letter for column, letters in _LEAST.items()})
+
+    def go_to(self, at: FieldPlace) -> None:
+        if at.place >= 0:
+            self._draft.choose(at.place)
+            self.fields.field(at.field).setFocus(Qt.FocusReason.OtherFocusReason)
+        else:
+            self.add_button.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @Slot()
+    def add(self) -> None:
+        """One criterion more, whose name is to be written now."""
+        if self._draft.can_add:
+            self._draft.add()
+            self.name_field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    # Making
+
+    def _make_buttons(self) -> None:
+        draft = self._draft
+        self.add_button = self._button("&Add", "Add a criterion", "One more, below the current one (Ins)")
+        self.add_button.clicked.connect(self.add)
+        self.remove_button = self._button("Re&move", "Remove the criterion", "Remove it (Delete)")
+        self.remove_button.clicked.connect(draft.remove)
+        self.up_button = self._button("&Up", "Move the criterion up", "It is asked earlier (Alt+Up)")
+        self.up_button.clicked.connect(lambda: draft.move(-1))
+        self.down_button = self._button("D&own", "Move the criterion down", "It is asked later (Alt+Down)")
+        self.down_button.clicked.connect(lambda: draft.move(1))
+        add_key(self.view, "Ins", self.add)
+        add_key(self.view, "Del", draft.remove)
+        add_key(self.view, "Alt+Up", lambda: draft.move(-1))
+        add_key(self.view, "Alt+Down", lambda: draft.move(1))
+
+    def _button(self, text: str, accessible: str, what: str) -> QPushButton:
+        button = QPushButton(text, autoDefault=False)
+        name(button, accessible, what)
+        return button
+
+    # Writing
+
+    def _write(self, **values: str | float) -> None:
+        draft = self._draft
+        if draft.criterion is not None:
+            written = replace(draft.criterion, **values)  # type: ignore[arg-type]
+            draft.write(draft.rubric.with_criterion(draft.place, written))
+
+    @Slot(str)
+    def _write_name(self, text: str) -> None:
+        """A space would end a name: it becomes an underscore, as it is meant."""
+        as_name = text.translate(_SEPARATORS)
+        if as_name != text:
+            place = self.name_field.cursorPosition()
+            self.name_field.setText(as_name)
+            self.name_field.setCursorPosition(place)
+        self._write(name=as_name)
+
+    # Following
+
+    @Slot(QModelIndex)
+    def _choose(self, index: QModelIndex) -> None:
+        if index.isValid():
+            self._draft.choose(index.row())
+
+    @Slot()
+    def _show(self) -> None:
+        draft = self._draft
+        self.table.show_criteria(draft.rubric.criteria, draft.problems)
+        if self.view.currentIndex().row() != draft.place:
+            self.view.selectRow(draft.place)
+        many = draft.problems.get(FieldPlace(RUBRIC, "criteria"), "")
+        show_text(self._none, many)
+        self._fill()
+
+    @Slot()
+    def _show_place(self) -> None:
+        if self.view.currentIndex().row() != self._draft.place:
+            self.view.selectRow(self._draft.place)
+        self._fill()
+
+    def _fill(self) -> None:
+        draft = self._draft
+        written = draft.criterion or EditedCriterion()
+        self.name_field.fill(written.name)
+        self.question_field.fill(written.question)
+        self.good_field.fill(written.good)
+        self.bad_field.fill(written.bad)
+        self.weight_field.fill(written.weight)
+        for key in FIELDS_OF_CRITERION:
+            self.fields.say(
+                key, draft.problems.get(FieldPlace(draft.place, key), "") if draft.criterion else ""
+            )
+        there, last = draft.criterion is not None, len(draft.rubric.criteria) - 1
+        self._form.setEnabled(there)
+        self.add_button.setEnabled(draft.can_add)
+        self.remove_button.setEnabled(there)
+        self.up_button.setEnabled(draft.place > 0)
+        self.down_button.setEnabled(there and draft.place < last)
+
+
+_DEFAULT = asdict(DEFAULT_WORDING)
+MARKS = {
+    "letters": "the four lines that say what A, B, C and D mean",
+    "title": "one of the three titles",
+    "number": "the number of an example",
+    "name": "the criterion's name",
+    "question": "its question",
+    "meaning": "what Good or Bad says of it",
+    "response": "the title of a response",
+}
+_HIGH = {"system": 8}  # lines of the higher field
+_WORDING_TAB_CAPTION = 15  # characters
+_WHAT = (
+    "These are the words of the prompt around an item, in any language. The delimiters around its texts, the"
+    " label tokens A to D and the position of the answer are fixed. Another wording is another run."
+    " Placeholders in braces: "
+)
+
+
+class WordingTab(QWidget):
+    def __init__(self, draft: RubricDraft) -> None:
+        super().__init__()
+        self._draft = draft
+        self.fields: dict[str, LineField | TextField] = {}
+        self.default_buttons: dict[str, QPushButton] = {}
+        self._grids: dict[str, FieldGrid] = {}
+        self._changed = hint("")
+        self.reset_button = QPushButton("All &defaults", autoDefault=False)
+        name(self.reset_button, "Reset all words to their defaults", "Undo all changes of the wording")
+        self.reset_button.clicked.connect(self._reset)
+        marks = "; ".join(f"{{{mark}}} {what}" for mark, what in MARKS.items())
+        parts: list[QWidget] = [hint(f"{_WHAT}{marks}.")]
+        for group in dict.fromkeys(part.group for part in WORDING_PARTS.values()):
+            own = {name: part for name, part in WORDING_PARTS.items() if part.group == group}
+            parts += [heading(group), self._group(own)]
+        above = in_row((self._changed, STRETCH), self.reset_button)
+        area = DownScroll(column(*parts))
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._area = area
+        in_column(above, (area, STRETCH), on=self, margins=(8, 8, 8, 8))
+        draft.changed.connect(self._show)
+        self._show()
+
+    def go_to(self, at: FieldPlace) -> None:
+        field = self.fields[at.field]
+        field.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._area.ensureWidgetVisible(field)
+
+    def said(self, part: str) -> str:
+        return self._grids[part].said(part)
+
+    def _group(self, parts: Mapping[str, WordingPart]) -> QWidget:
+        inside = QWidget()
+        grid = FieldGrid(_WORDING_TAB_CAPTION)
+        for part, said in parts.items():
+            field = self._field(part, said)
+            field.written.connect(partial(self._write, part))
+            default = QPushButton("Default", autoDefault=False)
+            name(default, f"{said.title}: default", _DEFAULT[part])
+            default.clicked.connect(partial(self._put_back, part))
+            grid.add(part, said.title, field, [default])
+            self.fields[part], self.default_buttons[part], self._grids[part] = field, default, grid
+        inside.setLayout(grid)
+        return inside
+
+    def _field(self, part: str, said: WordingPart) -> LineField | TextField:
+        marks = " and ".join(f"{{{mark}}}" for mark in marks_of(_DEFAULT[part]))
+        what = f"Needs {marks}." if marks else ""
+        accessible = f"Wording: {said.title}"
+        if said.one_line:
+            return LineField(accessible, what, LONGEST_TEXT)
+        return TextField(accessible, what, _HIGH.get(part, 2))
+
+    def _write(self, part: str, text: str) -> None:
+        self._draft.write(self._draft.rubric.with_part(part, text))
+
+    def _put_back(self, part: str) -> None:
+        self._write(part, _DEFAULT[part])
+        self.fields[part].setFocus(Qt.FocusReason.OtherFocusReason)  # its button cannot have it any more
+
+    @Slot()
+    def _reset(self) -> None:
+        rubric = self._draft.rubric
+        for part in WORDING_PARTS:
+            rubric = rubric.with_part(part, _DEFAULT[part])
+        self._draft.write(rubric)
+        self.fields["system"].setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @Slot()
+    def _show(self) -> None:
+        wording, problems = self._draft.rubric.wording, self._draft.problems
+        own = [part for part in WORDING_PARTS if wording[part] != _DEFAULT[part]]
+        for part, field in self.fields.items():
+            field.fill(wording[part])
+            self.default_buttons[part].setVisible(part in own)
+            self._grids[part].say(part, problems.get(FieldPlace(WORDING, part), ""))
+        self.reset_button.setEnabled(bool(own))
+        changed = counted(len(own), "part is", "parts are")
+        self._changed.setText(
+            f"{changed} changed from the default." if own else "The wording is the default."
+        )

@@ -1,0 +1,145 @@
+"""Jobs of calibration: fit, load and save one, decide a run with it, measure its learning curve."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.core.tables import Section, Sentences, Sheet, Tone
+from gui.results.export_jobs import figure_source
+from gui.workspace.figures import FigureSource
+from gui.workspace.threads import JobControl, job
+
+if TYPE_CHECKING:
+    from engine.calibration.learning import LearningCurve
+    from engine.data.dataset import Dataset
+    from engine.report.drawing import ReportFigure
+    from engine.results.calibration import Calibration
+    from engine.results.run_results import RunResults
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A calibration that a run could be decided with.
+
+    `source`: where it comes from, for display. `sheet`: what it is worth, and what it does to the labels of
+    the run. `one_label`: whether it gives one label to everything. `fitted`: its numbers; None for one from a
+    file.
+    """
+
+    calibration: "Calibration"
+    source: str
+    sheet: Sheet
+    one_label: bool
+    fitted: Section | None = None
+
+
+@job
+def fit(control: JobControl, results: "RunResults", gold: "Dataset", wishes: Mapping[str, bool]) -> Proposal:
+    """Fit a calibration to the run's own raw predictions and these labels, as `calibrating` with these
+    requests, whose MeasureProgress it reports. Raises SetupError.
+    """
+    from engine.calibration.run_calibration import Wishes, calibrating
+    from engine.core.events import followed
+    from engine.metrics.matching import match, system_of_run
+    from engine.report.calibration import (
+        calibration_warnings,
+        parameter_section,
+        quality_section,
+        sources_section,
+    )
+    from engine.report.run import changes_section
+
+    # Raw predictions are the model's: human overrides takes no part.
+    matched = match(system_of_run(results.model_alone()), gold, partial=True)
+    made = followed(calibrating(matched, control.cancel, Wishes(**wishes)), control.report)
+    one_label = made.one_label_sentence(results)
+    changes = changes_section(results, results.calibrated(made.calibration))
+    said = [one_label, *matched.labels_in_words, *calibration_warnings(made)]
+    sheet = _sheet(said, quality_section(made), *sources_section(made), changes)
+    source = f"fitted on {matched.dataset.name}"
+    return Proposal(made.calibration, source, sheet, bool(one_label), parameter_section(made))
+
+
+@job
+def load(_control: JobControl, results: "RunResults", path: Path) -> Proposal:
+    """A calibration out of a file. SetupError where it is none, or made for another judge."""
+    from engine.report.run import changes_section
+    from engine.results.calibration import load_calibration
+
+    calibration = load_calibration(path)
+    lacking = calibration.check_run(results.run, results.judged)
+    source = f"from {path.name}, fitted on {calibration.dataset}"
+    after = results.calibrated(calibration)
+    one_label = after.one_label_sentence
+    sheet = _sheet([lacking, one_label], changes_section(results, after))
+    return Proposal(calibration, source, sheet, bool(one_label))
+
+
+def _sheet(doubts: Sequence[str], *sections: Section, title: str = "") -> Sheet:
+    said = [*filter(None, doubts)]
+    before = [Section("doubts", "", [Sentences(said, Tone.CAVEAT)])] if said else []
+    return Sheet(title, [*before, *sections])
+
+
+@job
+def apply(_control: JobControl, store_path: Path, run_id: int, calibration: "Calibration | None") -> None:
+    """Decide a run with a calibration from now on, with none for None. Raises RunBusyError, StoreError."""
+    from engine.store.run_store import RunStore
+
+    with RunStore(store_path) as store, store.hold(run_id):
+        store.calibrate(run_id, calibration.as_json() if calibration else None)
+
+
+@job
+def save(_control: JobControl, calibration: "Calibration", path: Path, in_use: Mapping[str, Path]) -> Path:
+    """Write a calibration to a file, over none that is in use. Raises SetupError."""
+    from engine.results.calibration import save_calibration
+    from engine.system.files import check_targets
+
+    check_targets({"the calibration": path}, in_use)
+    save_calibration(path, calibration)
+    return path
+
+
+CURVE_FIGURE = "learning"
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """A curve of a run, `title`: as its figure names it, and the sheet that says it. `file_name`: of its
+    figure.
+    """
+
+    curve: "LearningCurve"
+    title: str
+    sheet: Sheet
+    file_name: str
+
+    @property
+    def figure(self) -> FigureSource:
+        return figure_source(CURVE_FIGURE, self._figure, self.sheet, self.file_name)
+
+    def _figure(self) -> "ReportFigure":
+        from engine.report.learning import learning_report_figure
+
+        return learning_report_figure(self.curve, self.title)
+
+
+@job
+def learn(control: JobControl, results: "RunResults", gold: "Dataset", wishes: Mapping[str, bool]) -> Learned:
+    """The curve of the run's own raw predictions by these labels, as `run_curve` with these requests, whose
+    MeasureProgress it reports. SetupError for too few labels.
+    """
+    from engine.calibration.learning import run_curve
+    from engine.calibration.run_calibration import Wishes
+    from engine.core.events import followed
+    from engine.metrics.matching import match, system_of_run
+    from engine.report.learning import learning_section
+
+    # Raw predictions are the model's: human overrides takes no part.
+    matched = match(system_of_run(results.model_alone()), gold, partial=True)
+    curve = followed(run_curve(matched, control.cancel, Wishes(**wishes)), control.report)
+    name = f"{matched.system.name}, by labels of {matched.dataset.name}"
+    sheet = _sheet(matched.labels_in_words, learning_section(curve), title=name)
+    return Learned(curve, name, sheet, f"{results.run.stem}-{CURVE_FIGURE}")

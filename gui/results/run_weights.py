@@ -1,0 +1,295 @@
+"""The weights and the tie threshold of each run, and those saved under a name, with their buttons.
+
+They are the window's memory, not the run's: nothing that judges or exports by command may follow a slider.
+A run is known by its number and the moment it was made: a store that was thrown away begins at 1 again.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QMenu, QPushButton, QWidget
+
+from engine.core.codec import plain, record_of
+from engine.core.formatting import without_middle
+from engine.core.items import digest
+from engine.core.judgments import KeptFit, short_hash
+from engine.core.rubric import ELOQUENT, Rubric
+from gui.widgets.actions import MenuButton
+from gui.widgets.foreign_text import one_line, tip
+from gui.widgets.labels import hint, in_column, label, name
+from gui.workspace.state import State
+
+if TYPE_CHECKING:
+    from engine.settings.identity import StoredRun
+
+DEFAULT = "default"
+BY_HAND = "set by hand"
+OF_RUNS, SAVED, FITS = "weights/runs", "weights/saved", "weights/fits"
+"""Where the state keeps them, and the fits that they come from: the work of the user, which is not forgotten
+with the layout.
+"""
+HIGHEST_WEIGHT = 10.0  # that a slider reaches
+MOST_DIGITS = 6  # of a weight or a threshold, behind the point
+_DEFAULT_DIGITS = 2
+_ROUNDED_OFF = 0.01  # of a number, at most
+_HIGHEST_THRESHOLD = 10.0  # points: more lie between no two scores
+_DEFAULT_WEIGHT = 1.0
+_MOST_RUNS = 500
+
+
+@dataclass(frozen=True)
+class WeightsChoice:
+    """Weights (not negative, any scale) by criterion, and a tie threshold in score points.
+
+    `source`: where they come from, for display: DEFAULT, BY_HAND, `saved as “…”`, `as fitted on …`. `fit`:
+    what is kept of the fit that they come from, also where the user changed or saved them since.
+    """
+
+    weights: Mapping[str, float]
+    tie_threshold: float
+    source: str = DEFAULT
+    fit: KeptFit | None = None
+
+    @property
+    def in_words(self) -> str:
+        return f"{self.source}; tie threshold {self.tie_threshold:g} points"
+
+
+def default_request(rubric: Rubric) -> WeightsChoice:
+    """What a run begins with: the weights and the threshold of the rubric that it asked.
+
+    A rubric may weigh on any scale; weights that the sliders do not reach, or are too coarse for, are
+    brought to theirs, all alike.
+    """
+    weights = rubric.weights(rubric.names)
+    highest = max(weights.values())
+    scale = 1.0 if highest == 0 or _DEFAULT_WEIGHT <= highest <= HIGHEST_WEIGHT else HIGHEST_WEIGHT / highest
+    reached = {name: scale * weight for name, weight in weights.items()}
+    return WeightsChoice(reached, min(rubric.tie_threshold, _HIGHEST_THRESHOLD))
+
+
+def digits_of(value: float) -> int:
+    """How many digits behind the point a number needs: two, or more where these would not show it."""
+    digits = range(_DEFAULT_DIGITS, MOST_DIGITS)
+    near = (each for each in digits if abs(round(value, each) - value) <= _ROUNDED_OFF * value)
+    return next(near, MOST_DIGITS)
+
+
+class RunWeights:
+    """What is damaged in the memory counts as not remembered."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def of(self, run: "StoredRun") -> WeightsChoice:
+        kept = self._state.record(OF_RUNS).get(_key(run))
+        default = default_request(run.identity.asked)
+        return self._request(kept, default) if isinstance(kept, dict) else default
+
+    def keep(self, run: "StoredRun", request: WeightsChoice) -> None:
+        own, runs = self._state.record(OF_RUNS), self._state.record_of_all(OF_RUNS)
+        before = own.get(_key(run))
+        for kept in (own, runs):
+            kept.pop(_key(run), None)
+            if request.source != DEFAULT:
+                kept[_key(run)] = {**_values(request), "source": request.source}
+        own, runs = (dict(list(kept.items())[-_MOST_RUNS:]) for kept in (own, runs))
+        self._state.set_record(OF_RUNS, runs, own)
+        if _fit_in(before) != _fit_in(runs.get(_key(run))):  # not with each step of a slider
+            self._keep_fit(request.fit)
+
+    @property
+    def saved(self) -> Mapping[str, WeightsChoice]:
+        """Those that have a name, in the order of the alphabet."""
+        kept = self._state.record_of_all(SAVED)
+        found = {name: kept[name] for name in sorted(kept, key=str.casefold) if isinstance(kept[name], dict)}
+        none = WeightsChoice({}, ELOQUENT.tie_threshold)
+        return {
+            name: self._request({**values, "source": saved_as(name)}, none) for name, values in found.items()
+        }
+
+    def save(self, name: str, request: WeightsChoice) -> WeightsChoice:
+        """Keep a copy under a name, in the place of what had this name; the same request, from there now."""
+        self._state.set_record(SAVED, {**self._state.record_of_all(SAVED), name: _values(request)})
+        self._keep_fit(request.fit)
+        self._state.save()
+        return replace(request, source=saved_as(name))
+
+    def remove(self, name: str) -> None:
+        others = {other: kept for other, kept in self._state.record_of_all(SAVED).items() if other != name}
+        self._state.set_record(SAVED, others)
+        self._keep_fit(None)
+        self._state.save()
+
+    def _request(self, kept: Mapping[str, Any], default: WeightsChoice) -> WeightsChoice:
+        """Remembered values; the defaults for those that are missing or damaged."""
+        request = _request(kept, default)
+        fit = self._state.record_of_all(FITS).get(_fit_in(kept)) if _fit_in(kept) else None
+        try:
+            return request if fit is None else replace(request, fit=record_of(fit, KeptFit))
+        except ValueError:
+            return request
+
+    def _keep_fit(self, fit: KeptFit | None) -> None:
+        """Keep a fit once, however many runs have it, and forget those that nothing has any more."""
+        state = self._state
+        fits = state.record_of_all(FITS) | ({_fit_key(fit): plain(fit)} if fit else {})
+        users = [*state.record_of_all(OF_RUNS).values(), *state.record_of_all(SAVED).values()]
+        used = set(map(_fit_in, users))
+        self._state.set_record(FITS, {key: kept for key, kept in fits.items() if key in used})
+
+
+def saved_as(name: str) -> str:
+    return f"saved as “{name}”"
+
+
+def _key(run: "StoredRun") -> str:
+    return f"{run.id} {run.created.isoformat()}"
+
+
+def _values(request: WeightsChoice) -> dict[str, Any]:
+    fit = {"fit": _fit_key(request.fit)} if request.fit else {}
+    return {"weights": dict(request.weights), "tie_threshold": request.tie_threshold, **fit}
+
+
+def _fit_in(kept: object) -> str:
+    """The key of the fit that remembered weights come from; empty for none."""
+    key = kept.get("fit") if isinstance(kept, dict) else None
+    return key if isinstance(key, str) else ""
+
+
+def _fit_key(fit: KeptFit) -> str:
+    return short_hash(digest(plain(fit)))
+
+
+def _request(kept: Mapping[str, Any], default: WeightsChoice) -> WeightsChoice:
+    """Remembered values; the defaults for those that are missing or damaged."""
+    own = kept.get("weights")
+    own = own if isinstance(own, dict) else {}
+    names = dict.fromkeys([*default.weights, *own])
+    weights = {
+        name: _number(own.get(name), default.weights.get(name, _DEFAULT_WEIGHT))
+        for name in names
+        if isinstance(name, str)
+    }
+    source = kept.get("source")
+    threshold = _number(kept.get("tie_threshold"), default.tie_threshold)
+    return WeightsChoice(weights, threshold, source if isinstance(source, str) and source else BY_HAND)
+
+
+def _number(value: object, default: float) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0:
+        return float(value)
+    return default
+
+
+_LONGEST_NAME = 80
+_LONGEST_ENTRY = 48  # characters in the menu
+_NO_AMPERSAND = str.maketrans({"&": "&&"})
+
+
+class SavedWeights(QObject):
+    """`save_wanted` and `apply_wanted` tell a name; the menu is made again each time it opens.
+
+    Its two buttons are laid out by whoever shows them: `save_button` and `apply_button`.
+    """
+
+    save_wanted = Signal(str)
+    apply_wanted = Signal(str)
+
+    def __init__(self, weights: RunWeights, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._weights, self._window = weights, parent
+        self.save_button = QPushButton("Save &as…")
+        name(self.save_button, "Save these weights under a name", "To apply them to other runs")
+        self.save_button.clicked.connect(self._ask_for_name)
+        self.apply_button = MenuButton("A&pply", tips=True)
+        self.menu = self.apply_button.menu()
+        self.menu.aboutToShow.connect(self.fill)
+        name(self.apply_button, "Apply saved weights to this run", "Weights that were saved under a name")
+
+    @Slot()
+    def fill(self) -> None:
+        self.menu.clear()
+        saved = tuple(self._weights.saved)
+        for known in saved:
+            self._add(self.menu, known).triggered.connect(partial(self._apply, known))
+        if not saved:
+            self.menu.addAction("Nothing is saved yet").setEnabled(False)
+            return
+        self.menu.addSeparator()
+        remove = self.menu.addMenu("&Remove saved weights")
+        remove.setToolTipsVisible(True)
+        for known in saved:
+            self._add(remove, known).triggered.connect(partial(self._remove, known))
+
+    def _add(self, menu: QMenu, known: str) -> QAction:
+        cut = without_middle(one_line(known), _LONGEST_ENTRY)
+        action = menu.addAction(cut.translate(_NO_AMPERSAND))
+        action.setToolTip(tip(known))
+        return action
+
+    def _apply(self, known: str, _checked: bool = False) -> None:
+        self.apply_wanted.emit(known)
+
+    def _remove(self, known: str, _checked: bool = False) -> None:
+        self._weights.remove(known)
+
+    @Slot()
+    def _ask_for_name(self) -> None:
+        self.dialog = NameDialog(tuple(self._weights.saved), self._window)
+        self.dialog.named.connect(self.save_wanted)
+        self.dialog.open()
+
+
+class NameDialog(QDialog):
+    """Asks for a name; says where it is taken, and that what has it will be replaced."""
+
+    named = Signal(str)
+
+    def __init__(self, taken: tuple[str, ...], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._taken = taken
+        self.setWindowTitle("Save weights")
+        self.field = QLineEdit(maxLength=_LONGEST_NAME)
+        name(self.field, "Name of these weights")
+        self.field.textChanged.connect(self._follow)
+        self.warning = label("", "warning")
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self.save = buttons.addButton("Save", QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.accepted.connect(self._accept)
+        buttons.rejected.connect(self.reject)
+        in_column(
+            hint("A name for these weights and this tie threshold:"),
+            self.field,
+            self.warning,
+            buttons,
+            on=self,
+            margins=None,
+        )
+        self.save.setDefault(True)  # here: Qt must know of which dialog
+        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 50)
+        self._follow("")
+
+    @Slot(str)
+    def _follow(self, _text: str) -> None:
+        wanted = self._name
+        taken = wanted in self._taken
+        self.warning.setText("This name is taken: its weights will be replaced." if taken else "")
+        self.save.setText("Replace" if taken else "Save")
+
+    @property
+    def _name(self) -> str:
+        return " ".join(self.field.text().split())
+
+    def _accept(self) -> None:
+        if not self._name:
+            self.warning.setText("Give the weights a name.")
+            return
+        self.named.emit(self._name)
+        self.accept()

@@ -1,0 +1,205 @@
+"""Jobs of weighted scoring: decide all items by weighted criteria, and fit the weights."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from engine.core.errors import SetupError
+from engine.core.judgments import FittedOn, Overlap
+from engine.core.tables import Table
+from gui.results.run_weights import BY_HAND, WeightsChoice
+from gui.workspace.threads import JobControl, job
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+    from engine.metrics.matching import System
+    from engine.ranking.weighted_scoring import ScoredPairs, WeightedScoring
+
+Share = tuple[float, tuple[float, float] | None]
+"""0 to 1, and its 95 % interval."""
+
+MARGIN_BINS = 20
+HIGHEST_MARGIN = 10.0  # points: that of two responses with the scores 10 and 0 on every criterion
+
+
+@dataclass(frozen=True)
+class WeightedResult:
+    """The weighted decisions of a run. `bins`: how many A wins, B wins and ties have such a margin.
+
+    `a`, `b`, `tie`: shares (0 to 1), each with its 95 % interval where the instructions of the items are
+    known. `caveats`: what must be said before all of it.
+    """
+
+    request: WeightsChoice
+    comparisons: int
+    left_out: int
+    a: Share
+    b: Share
+    tie: Share
+    mean_margin: float
+    bins: Sequence[tuple[int, int, int]]
+    agreement: Table | None
+    caveats: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Basis:
+    """A run, the human labels that fit it, and its response scores by the criteria that count.
+
+    `known` and `overlaps` are filled on the worker thread of the jobs, and `items`: without human labels the
+    run's own dataset, None where it cannot be read.
+    """
+
+    system: "System"
+    gold: "Dataset | None"
+    known: "dict[tuple[str, ...], ScoredPairs]" = field(default_factory=dict, compare=False, repr=False)
+    overlaps: dict[FittedOn, Overlap] = field(default_factory=dict, compare=False, repr=False)
+    items: "list[Dataset | None]" = field(default_factory=list, compare=False, repr=False)
+
+
+@job
+def weigh(_control: JobControl, basis: Basis, request: WeightsChoice) -> WeightedResult:
+    """Decide all items of the run. SetupError where no criterion counts, or none is informative."""
+    from engine.report.weighted_scoring import overall_agreement_table
+
+    weighted_scoring = weighed(basis, request)
+    weighted_scoring.informative.check()
+    decided, rates, agreement = weighted_scoring.result, weighted_scoring.rates, weighted_scoring.agreement
+    return WeightedResult(
+        request,
+        comparisons=len(decided["results"]),
+        left_out=len(weighted_scoring.left_out),
+        a=rates["A"],
+        b=rates["B"],
+        tie=rates["tie"],
+        mean_margin=decided["avg_margin"],
+        bins=_bins(weighted_scoring),
+        agreement=overall_agreement_table(agreement) if agreement else None,
+        caveats=[*weighted_scoring.informative.sentences, *filter(None, [weighted_scoring.fit_in_words])],
+    )
+
+
+def weighed(basis: Basis, request: WeightsChoice) -> "WeightedScoring":
+    """What the engine makes of it; on the worker thread of a job."""
+    from engine.ranking.weighted_scoring import weigh
+
+    weights = _weights(basis, request)
+    pairs, items = _scored_pairs(basis, tuple(weights)), _items(basis)
+    made = weigh(pairs, weights, request.tie_threshold, basis.gold, basis.system, items=items)
+    return replace(made, fit_in_words=_fit_in_words(basis, request))
+
+
+def _fit_in_words(basis: Basis, request: WeightsChoice) -> str:
+    """How many of the items took part in the fit that the weights come from; empty where none did."""
+    if request.fit is None:
+        return ""
+    fitted_on, gold, system = request.fit.fitted_on, basis.gold, basis.system
+    if fitted_on not in basis.overlaps:
+        basis.overlaps[fitted_on] = (
+            fitted_on.overlap_of_hashes(system.content_hashes.values())
+            if gold is None
+            else fitted_on.overlap(item for item in gold if item.id in system.rows)
+        )
+    began = "the weights that these were set from" if request.source == BY_HAND else "the weights"
+    return request.fit.in_words(basis.overlaps[fitted_on], began)
+
+
+@job
+def decided_items(
+    _control: JobControl,
+    basis: Basis,
+    request: WeightsChoice,
+    winner: str | None,
+    margins: tuple[float, float] | None = None,
+) -> frozenset[str]:
+    """The ids of the items with a winner (`A`, `B` or `tie`; None for any) and a margin from the first of
+    two on, below the second; the highest bin holds all above it too.
+    """
+    low, high = margins or (0.0, HIGHEST_MARGIN)
+    last = high >= HIGHEST_MARGIN
+    return frozenset(
+        decision["id"]
+        for decision in weighed(basis, request).result["results"]
+        if winner in (None, decision["winner"])
+        and low <= decision["margin"]
+        and (last or decision["margin"] < high)
+    )
+
+
+def _weights(basis: Basis, request: WeightsChoice) -> dict[str, float]:
+    known = basis.system.criteria
+    weights = {name: weight for name, weight in request.weights.items() if weight > 0 and name in known}
+    if not weights:
+        raise SetupError("All weights are 0.", "Give at least one criterion a weight.")
+    return weights
+
+
+def _items(basis: Basis) -> "Dataset | None":
+    """The run's own dataset, whose instructions give the intervals; not needed where there are human
+    labels.
+    """
+    if basis.gold is not None or basis.system.results is None:
+        return None
+    if not basis.items:
+        from engine.results.run_dataset import dataset_of_run
+
+        try:
+            basis.items.append(dataset_of_run(basis.system.results.run))
+        except SetupError:
+            basis.items.append(None)
+    return basis.items[0]
+
+
+def _scored_pairs(basis: Basis, criteria: tuple[str, ...]) -> "ScoredPairs":
+    from engine.ranking.weighted_scoring import scored_pairs_of
+
+    if criteria not in basis.known:
+        basis.known[criteria] = scored_pairs_of(basis.system, criteria)
+    return basis.known[criteria]
+
+
+def _bins(weighted_scoring: "WeightedScoring") -> list[tuple[int, int, int]]:
+    places = {"A": 0, "B": 1, "tie": 2}
+    counts = [[0, 0, 0] for _ in range(MARGIN_BINS)]
+    for decision in weighted_scoring.result["results"]:
+        place = min(MARGIN_BINS - 1, int(decision["margin"] * MARGIN_BINS / HIGHEST_MARGIN))
+        counts[place][places[decision["winner"]]] += 1
+    return [(a, b, tie) for a, b, tie in counts]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Weights that fit the human overall labels best, the largest 10; their ranges, their quality.
+
+    `note`: what is to be said of the ranges.
+    """
+
+    request: WeightsChoice
+    weights: Table
+    quality: Table
+    note: str
+
+
+@job
+def fit(_control: JobControl, basis: Basis, request: WeightsChoice) -> Fitted:
+    """Fit the weights that are not 0, and the tie threshold, to the human overall labels. SetupError where
+    that cannot be done.
+    """
+    from engine.ranking.weight_fit import fit_weights, kept_of
+    from engine.ranking.weighted_scoring import human_winners
+    from engine.report.weighted_scoring import RANGES, fit_table, fitted_weight_table, ranges_in_words
+
+    gold = basis.gold
+    if gold is None:
+        raise SetupError("There are no human labels to fit weights to.", "Choose them with “Choose labels…”.")
+    criteria = tuple(_weights(basis, request))
+    pairs = _scored_pairs(basis, criteria)
+    human = human_winners(gold)
+    found = fit_weights(pairs.rows, human, gold.groups, criteria)
+    kept = kept_of(found, gold, human.keys() & {row["id"] for row in pairs.rows})
+    largest = max(found.weights.values())
+    weights = {name: HIGHEST_MARGIN * weight / largest for name, weight in found.weights.items()}
+    rest = dict.fromkeys(basis.system.criteria, 0.0)
+    source = f"as fitted on {gold.name} ({ranges_in_words(found)})"
+    fitted = WeightsChoice(rest | weights, found.tie_threshold, source, kept)
+    return Fitted(fitted, fitted_weight_table(found), fit_table(found), RANGES)

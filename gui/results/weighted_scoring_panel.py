@@ -1,0 +1,443 @@
+"""Weighted scoring: a weight for each criterion, and what follows from them at once."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from engine.annotations.records import Filters, WantedItems
+from engine.core.errors import EngineError, SetupError
+from engine.core.formatting import SCORE, counted, number, percent, visible, words
+from engine.core.rubric import ELOQUENT
+from gui.results import run_weights, weighted_scoring_jobs
+from gui.results.weighted_scoring_jobs import Basis, Fitted, WeightedResult
+from gui.results.win_charts import MarginChart, WinBars
+from gui.widgets.actions import MenuButton
+from gui.widgets.fields import DoubleSpinBox, FlowLayout, Slider
+from gui.widgets.glossary import Topic
+from gui.widgets.help_dialog import headed
+from gui.widgets.labels import hint, label, name, panel
+from gui.widgets.notice import problem_of
+from gui.widgets.value_table import TableModel
+from gui.widgets.views import measure_view
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
+from gui.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+    from engine.metrics.matching import System
+    from engine.settings.identity import StoredRun
+
+_EQUAL = 1.0
+_STEPS = 10  # of a slider in one point
+_WHAT = (
+    f"Each response gets a score on each criterion: {SCORE}. The weighted sums decide the winner; a"
+    " difference up to the tie threshold is a tie."
+)
+
+
+class _NumberField(DoubleSpinBox):
+    """Shows a number with two digits behind the point, or as many more as a small one needs."""
+
+    def textFromValue(self, value: float) -> str:
+        """Without what rounding would not miss."""
+        return self.locale().toString(value, "f", run_weights.digits_of(value))
+
+
+class WeightControl(QObject):
+    """A number from 0 to `highest`: a slider in steps of 0.1 and a field that takes finer ones, kept in step.
+
+    Its two parts are laid out by whoever shows them: `slider` and `field`. A number that was set stays what
+    it is, however it is shown, until the user changes it.
+    """
+
+    changed = Signal()
+
+    def __init__(self, what: str, highest: float, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.slider = Slider(Qt.Orientation.Horizontal)
+        self.slider.setRange(0, round(highest * _STEPS))
+        self.slider.setPageStep(_STEPS)
+        name(self.slider, what)
+        self.value = 0.0
+        self.field = _NumberField()
+        self.field.setDecimals(run_weights.MOST_DIGITS)
+        self.field.setRange(0.0, highest)
+        self.field.setSingleStep(1 / _STEPS)
+        name(self.field, f"{what}, as a number")
+        self.slider.valueChanged.connect(self._take_slider)
+        self.field.valueChanged.connect(self._take_field)
+
+    @property
+    def _shown(self) -> float:
+        return round(self.value, run_weights.digits_of(self.value))
+
+    def set_value(self, value: float) -> None:
+        self.value = min(max(value, self.field.minimum()), self.field.maximum())
+        with QSignalBlocker(self.field):
+            self.field.setValue(self._shown)
+        self._show_in_slider()
+
+    def _show_in_slider(self) -> None:
+        with QSignalBlocker(self.slider):
+            self.slider.setValue(round(self.value * _STEPS))
+
+    def _take_slider(self, steps: int) -> None:
+        self.set_value(steps / _STEPS)
+        self.changed.emit()
+
+    def _take_field(self, value: float) -> None:
+        if value == self._shown:  # Enter alone changes nothing
+            return
+        self.value = value  # the field is not filled again under the hand that writes in it
+        self._show_in_slider()
+        self.changed.emit()
+
+
+class WeightedScoringPanel(QWidget):
+    """Follows its sliders: a change made while the last one is still decided is decided right after it."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
+        self._workspace = workspace
+        self.weights = run_weights.RunWeights(workspace.state)
+        self._run: StoredRun | None = None  # whose weights are set
+        self._default = run_weights.default_request(ELOQUENT)
+        self._source, self._fit = self._default.source, self._default.fit
+        self._basis: Basis | None = None
+        self._again = False
+        self.controls: dict[str, WeightControl] = {}
+        self._shares: dict[str, QLabel] = {}
+        threads, failures = workspace.threads, workspace.failures
+        # Short, and not behind a measure: sliders are followed at once.
+        self._weighing = TaskPanel(threads, ThreadName.FILES, self, self._take, failed=self._tell)
+        self._finding = TaskPanel(threads, ThreadName.FILES, self, self._list_items, failed=failures)
+        self._wanted_words = ""
+        self._fitting = TaskPanel(
+            threads,
+            ThreadName.MEASURE,
+            self,
+            self._take_fit,
+            failed=failures,
+            changed=self._follow_fitting,
+        )
+        self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._halves.setContentsMargins(0, 0, 0, 0)
+        self._halves.setSpacing(10)
+        self._halves.addWidget(self._build_controls(), 1)
+        self._halves.addWidget(self._build_decisions(), 1)
+        self._follow_fitting()
+        self._show_criteria(ELOQUENT.names)
+        self._show_request(self._default)
+
+    # What it is about
+
+    @property
+    def request(self) -> run_weights.WeightsChoice:
+        weights = {criterion: control.value for criterion, control in self.controls.items()}
+        return run_weights.WeightsChoice(weights, self.threshold.value, self._source, self._fit)
+
+    def show_run(self, system: "System | None", gold: "Dataset | None") -> None:
+        """Decide another run with its own weights, or the same one with other labels; nothing for None."""
+        if system is None or system.results is None:
+            self._change_basis(None)
+            self._show_nothing("")
+            return
+        before, run = self._basis, system.results.run
+        if before is None or before.system is not system or before.gold is not gold:
+            self._change_basis(Basis(system, gold))
+            self._show_weights_of(run, system.criteria)
+            self._decide()
+
+    def _show_weights_of(self, run: "StoredRun", criteria: tuple[str, ...]) -> None:
+        """Set the controls, where they are not those of this run yet."""
+        shown = self._run
+        if shown is not None and (shown.id, shown.created) == (run.id, run.created):
+            return
+        if tuple(self.controls) != tuple(criteria):
+            self._show_criteria(criteria)
+        self._run, self._default = run, run_weights.default_request(run.identity.asked)
+        self._show_request(self.weights.of(run))
+
+    def _change_basis(self, basis: Basis | None) -> None:
+        """What is under way for another run or other labels counts no more."""
+        self._basis = basis
+        self._again = False
+        for task in (self._fitting, self._weighing, self._finding):
+            task.drop()
+        self._show_fit(False)
+        self._follow_fitting()
+
+    def equal_weights(self) -> None:
+        self._set(
+            replace(self.request, weights=dict.fromkeys(self.controls, _EQUAL), source=run_weights.BY_HAND)
+        )
+
+    def save_as(self, name: str) -> None:
+        self._keep(self.weights.save(name, self.request))
+
+    def apply_saved(self, name: str) -> None:
+        """Decide this run by what was saved under a name; what it does not name is as by default."""
+        saved = self.weights.saved.get(name)
+        if saved is not None:
+            self._set(replace(saved, weights={**self._default.weights, **saved.weights}))
+
+    def fit_weights(self) -> None:
+        """The weights that explain the human overall labels best, of the criteria that have one."""
+        if self._basis is not None and not self._fitting.busy:
+            self._fitting.start(weighted_scoring_jobs.fit(self._basis, self.request))
+
+    # Deciding
+
+    @Slot()
+    def _changed(self) -> None:
+        self._workspace.stay()
+        self._keep(replace(self.request, source=run_weights.BY_HAND))
+        self._decide()
+
+    def _keep(self, request: run_weights.WeightsChoice) -> None:
+        """Remember what is set, and say where it comes from; the rubric's own by hand is the default."""
+        default = self._default
+        own = {name: default.weights.get(name, _EQUAL) for name in self.controls}
+        alike = (request.weights, request.tie_threshold) == (own, default.tie_threshold)
+        origin = default if alike and request.source == run_weights.BY_HAND else request
+        self._source, self._fit = origin.source, origin.fit
+        total = sum(request.weights.values())
+        for criterion, shown in self._shares.items():
+            shown.setText(percent(request.weights[criterion] / total if total else None))
+        self.source.setText(visible(f"Weights and tie threshold of this run: {self._source}."))
+        if self._run is not None:
+            self.weights.keep(self._run, self.request)
+
+    def _decide(self) -> None:
+        if self._basis is None:
+            return
+        if self._weighing.busy:
+            self._again = True
+            return
+        self._weighing.start(weighted_scoring_jobs.weigh(self._basis, self.request))
+
+    def _go_on(self) -> None:
+        if self._again:
+            self._again = False
+            self._decide()
+
+    @Slot(object)
+    def _take(self, weighed: WeightedResult) -> None:
+        self.rates.show_weighed(weighed)
+        self.margins.show_weighed(weighed)
+        text = counted(weighed.comparisons, "comparison", "comparisons")
+        text += f", mean margin {number(weighed.mean_margin)} points."
+        if weighed.left_out:
+            text += f" {counted(weighed.left_out, 'item', 'items')} omitted: a judgment is missing."
+        self.summary.setText(text)
+        self._show_caveats(weighed.caveats)
+        if weighed.agreement:
+            self._agreement.show_table(weighed.agreement)
+        else:
+            self._agreement.clear()
+        self._agreement_view.setVisible(weighed.agreement is not None)
+        self._go_on()
+
+    @Slot(object)
+    def _tell(self, error: EngineError) -> None:
+        if isinstance(error, SetupError):
+            self._show_nothing(visible(" ".join(problem_of(error))))
+        else:
+            self._workspace.problem.emit(error)
+        self._go_on()
+
+    def _show_nothing(self, text: str) -> None:
+        self.rates.show_weighed(None)
+        self.margins.show_weighed(None)
+        self.summary.setText(text)
+        self._show_caveats(())
+        self._agreement.clear()
+        self._agreement_view.hide()
+
+    def _show_caveats(self, caveats: Sequence[str]) -> None:
+        self.caveats.setText(visible("\n".join(caveats)))
+        self.caveats.setVisible(bool(caveats))
+
+    # Fitting
+
+    @Slot()
+    def _follow_fitting(self) -> None:
+        # Not disabled meanwhile: the focus would jump elsewhere.
+        self.fit_button.setEnabled(self._basis is not None and self._basis.gold is not None)
+        self.fit_button.setText("Fitting …" if self._fitting.busy else "Fi&t weights to human labels")
+
+    @Slot(object)
+    def _take_fit(self, fitted: Fitted) -> None:
+        self._fit_table.show_table(fitted.quality)
+        self._weight_table.show_table(fitted.weights)
+        self._fit_note.setText(fitted.note)
+        self._show_fit(True)
+        self._set(fitted.request)
+
+    def _show_fit(self, known: bool) -> None:
+        for part in (self._fit_view, self._weight_view, self._fit_note):
+            part.setVisible(known)
+
+    def _set(self, request: run_weights.WeightsChoice) -> None:
+        self._show_request(request)
+        self._decide()
+
+    def _show_request(self, request: run_weights.WeightsChoice) -> None:
+        for criterion, weight in request.weights.items():
+            if criterion in self.controls:
+                self.controls[criterion].set_value(weight)
+        self.threshold.set_value(request.tie_threshold)
+        self._keep(replace(self.request, source=request.source, fit=request.fit))
+
+    # Items
+
+    @Slot(str)
+    def _find_winner(self, winner: str) -> None:
+        self._find("tie" if winner == "tie" else f"{winner} wins", winner)
+
+    @Slot(float, float)
+    def _find_margins(self, low: float, high: float) -> None:
+        self._find(f"margin from {low:g} to {high:g} points", None, (low, high))
+
+    def _find(self, what: str, winner: str | None, margins: tuple[float, float] | None = None) -> None:
+        if self._basis is not None:
+            self._wanted_words = f"{what} by weighted scoring"
+            self._finding.start(
+                weighted_scoring_jobs.decided_items(self._basis, self.request, winner, margins)
+            )
+
+    @Slot(object)
+    def _list_items(self, ids: frozenset[str]) -> None:
+        results = self._basis.system.results if self._basis else None
+        if results is not None:
+            self._workspace.show_in_review(WantedItems(results.run.id, Filters(ids=ids), self._wanted_words))
+
+    # Showing
+
+    def _build_controls(self) -> QWidget:
+        self._rows = QGridLayout()
+        self._rows.setColumnStretch(1, 1)
+        self._rows.setVerticalSpacing(6)
+        self.threshold = WeightControl("Tie threshold", weighted_scoring_jobs.HIGHEST_MARGIN, self)
+        self.threshold.changed.connect(self._changed)
+        self.equal_button = QPushButton("E&qual weights")
+        name(self.equal_button, "Equal weights", "Give all criteria the same weight")
+        self.equal_button.clicked.connect(self.equal_weights)
+        self.fit_button = QPushButton("Fit weights to human labels")
+        name(
+            self.fit_button,
+            "Fit weights to human labels",
+            "Find the weights that best explain the overall label; criteria with a weight of 0 are not in the"
+            " fit",
+        )
+        self.fit_button.clicked.connect(self.fit_weights)
+        self._fit_table = TableModel(self)
+        self._fit_view = measure_view(self._fit_table, "Quality of the fitted weights")
+        self._weight_table = TableModel(self)
+        self._weight_view = measure_view(self._weight_table, "The fitted weights with their ranges")
+        self._fit_note = hint("")
+        self._show_fit(False)
+        self.source = hint("")
+        self.saved = run_weights.SavedWeights(self.weights, self)
+        self.saved.save_wanted.connect(self.save_as)
+        self.saved.apply_wanted.connect(self.apply_saved)
+        self._controls = panel(headed("Weights", Topic.WEIGHTS), hint(_WHAT), self.source)
+        inside = self._controls.layout()
+        assert isinstance(inside, QVBoxLayout)
+        inside.addLayout(self._rows)
+        buttons = FlowLayout()
+        saved = (self.saved.save_button, self.saved.apply_button)
+        for button in (self.equal_button, self.fit_button, *saved):
+            buttons.addWidget(button)
+        inside.addLayout(buttons)
+        for part in (self._weight_view, self._fit_note, self._fit_view):
+            inside.addWidget(part)
+        inside.addStretch(1)
+        return self._controls
+
+    def _build_decisions(self) -> QWidget:
+        self._agreement = TableModel(self)
+        self._agreement_view = measure_view(self._agreement, "Agreement with the human overall label")
+        self._agreement_view.hide()
+        self.caveats = label("", "warning")
+        self.caveats.hide()
+        self.rates, self.margins = WinBars(), MarginChart()
+        self.rates.wanted.connect(self._find_winner)
+        self.margins.wanted.connect(self._find_margins)
+        self.summary = label("", "hint")
+        self._decided = panel(
+            headed("Decisions", Topic.TIE_THRESHOLD),
+            self.caveats,
+            self.rates,
+            self._items_button(),
+            self.summary,
+            self.margins,
+            self._agreement_view,
+        )
+        below = self._decided.layout()
+        assert isinstance(below, QVBoxLayout)
+        below.addStretch(1)
+        return self._decided
+
+    def _items_button(self) -> MenuButton:
+        """What a click on a bar does, for those who use no mouse."""
+        self.items_button = MenuButton("Show in Review")
+        name(
+            self.items_button,
+            "Show the items of a winner or a margin in Review",
+            "Clicking a bar also shows its items",
+        )
+        for winner, text in (("A", "&A wins"), ("tie", "&Tie"), ("B", "&B wins")):
+            entry = self.items_button.menu().addAction(text)
+            entry.triggered.connect(lambda _checked=False, wanted=winner: self._find_winner(wanted))
+        self._margins_menu = self.items_button.menu().addMenu("By &margin")
+        self._margins_menu.aboutToShow.connect(self._fill_margins)
+        return self.items_button
+
+    @Slot()
+    def _fill_margins(self) -> None:
+        self._margins_menu.clear()
+        for low, high, count in self.margins.bars():
+            items = counted(count, "comparison", "comparisons")
+            entry = self._margins_menu.addAction(f"{low:g} to {high:g} points: {items}")
+            entry.triggered.connect(lambda _checked=False, ends=(low, high): self._find_margins(*ends))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Side by side where both halves have room, else one below the other."""
+        super().resizeEvent(event)
+        parent = self.parentWidget()
+        room = parent.width() if parent else self.width()
+        needed = sum(half.minimumSizeHint().width() for half in (self._controls, self._decided))
+        fits = needed + self._halves.spacing() <= room
+        sides = QBoxLayout.Direction
+        self._halves.setDirection(sides.LeftToRight if fits else sides.TopToBottom)
+
+    def _show_criteria(self, criteria: tuple[str, ...]) -> None:
+        while (item := self._rows.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None and widget not in (self.threshold.slider, self.threshold.field):
+                widget.deleteLater()
+        for control in self.controls.values():
+            control.deleteLater()
+        self.controls, self._shares = {}, {}
+        for row, criterion in enumerate(criteria):
+            control = WeightControl(f"Weight of {words(criterion)}", run_weights.HIGHEST_WEIGHT, self)
+            control.changed.connect(self._changed)
+            self.controls[criterion] = control
+            self._shares[criterion] = hint("")
+            self._add_row(row, words(criterion).capitalize(), control, self._shares[criterion])
+        self._add_row(len(criteria), "Tie threshold", self.threshold, hint("points"))
+
+    def _add_row(self, row: int, text: str, control: WeightControl, after: QLabel) -> None:
+        after.setWordWrap(False)
+        after.setMinimumWidth(self.fontMetrics().horizontalAdvance("100.0 %"))
+        after.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._rows.addWidget(label(text, wrap=False), row, 0)
+        self._rows.addWidget(control.slider, row, 1)
+        self._rows.addWidget(control.field, row, 2)
+        self._rows.addWidget(after, row, 3)

@@ -1,0 +1,247 @@
+"""Exports annotations of the open run, with or without texts, and imports those of others: asks for files and
+who is who, starts the jobs, reports the outcome. Nothing is written or added before the user agrees.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6 import QtWidgets
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+
+from engine.core.formatting import counted, file_stem, listed, visible
+from gui.review import review_jobs
+from gui.review.review_jobs import CountedFiles
+from gui.widgets import labels
+from gui.widgets.files import ask_target, let_choose_several
+from gui.widgets.labels import STRETCH, hint, in_column, in_row, label, name
+from gui.widgets.notice import Message
+from gui.widgets.text_views import SheetView
+from gui.workspace.open_run import OpenRun
+from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.workspace import LONGEST_NAME, Workspace
+
+if TYPE_CHECKING:
+    from engine.results.annotation_import import Namesake
+
+_NO_AMPERSAND = str.maketrans({"&": "&&"})
+
+
+class NamesakeQuestion(QtWidgets.QWidget):
+    """One annotator, or two of the same name; neither is chosen at first."""
+
+    changed = Signal()
+
+    def __init__(self, asked: "Namesake") -> None:
+        super().__init__()
+        self.asked = asked
+        shown = visible(asked.name).translate(_NO_AMPERSAND)
+        self.one = QtWidgets.QRadioButton(f"Same annotator: {shown}")
+        self.two = QtWidgets.QRadioButton("Two annotators. Name of the one in the file:")
+        self.field = QtWidgets.QLineEdit(asked.suggested, maxLength=LONGEST_NAME)
+        name(self.one, f"{visible(asked.name)} is the same annotator")
+        name(self.two, f"{visible(asked.name)} in the file is another annotator")
+        name(self.field, f"Name of the other {visible(asked.name)}")
+        self._group = QtWidgets.QButtonGroup(self)
+        for button in (self.one, self.two):
+            self._group.addButton(button)
+            button.toggled.connect(self.changed)
+        self.field.textChanged.connect(self.changed)
+        self.field.textEdited.connect(lambda: self.two.setChecked(True))
+        in_column(label(visible(asked.in_words)), self.one, in_row(self.two, (self.field, STRETCH)), on=self)
+
+    @property
+    def answer(self) -> str:
+        """The name here of the annotator in the file; empty until it is chosen."""
+        if self.one.isChecked():
+            return self.asked.name
+        written = "".join(letter for letter in self.field.text() if letter.isprintable()).strip()
+        return written if self.two.isChecked() and written != self.asked.name else ""
+
+
+class ExportWordsDialog(QtWidgets.QDialog):
+    """`accepted`: a file may be named; with texts of the dataset where `tick` is checked. `annotators`: whose
+    annotations they are, all where nobody is named.
+    """
+
+    def __init__(
+        self, run: OpenRun, annotators: Sequence[str], parent: QtWidgets.QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Export my annotations" if annotators else "Export annotations of all annotators")
+        who = f"{listed([visible(each) for each in annotators])}" if annotators else "all annotators"
+        self.tick = QtWidgets.QCheckBox("Include the &texts of the dataset")
+        self.tick.setEnabled(run.dataset is not None)
+        what_for = (
+            "If ticked, the file holds the instruction and the responses of each annotated"
+            " item: give it only to those who may read them. Importing it needs no texts."
+            if run.dataset is not None
+            else "The dataset of the run is not loaded, so its texts cannot be included."
+            " Importing the file needs none."
+        )
+        labels.describe(self.tick, what_for)
+        buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Cancel)
+        start = buttons.addButton("Choose the &file…", QtWidgets.QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        asked = label(f"One small file with the annotations of {who} for {visible(run.results.run.called)}.")
+        in_column(asked, self.tick, hint(what_for), STRETCH, buttons, on=self, margins=None, spacing=10)
+        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 76)
+        start.setDefault(True)  # once it is in the dialog: Enter would be Cancel
+        (self.tick if self.tick.isEnabled() else start).setFocus(Qt.FocusReason.OtherFocusReason)
+
+
+class AddWordsDialog(QtWidgets.QDialog):
+    """`accepted`: the files are to be added, by `answers`."""
+
+    def __init__(self, found: CountedFiles, parent: QtWidgets.QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.found = found
+        joining = found.joining
+        self.setWindowTitle(f"Import annotations into {visible(joining.run.called)}")
+        self.sheet = SheetView()
+        self.sheet.show_sheet(found.sheet)
+        self.questions = [NamesakeQuestion(asked) for asked in joining.namesakes]
+        self.status = hint("")
+        self.buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Cancel)
+        self.add = self.buttons.addButton("&Add", QtWidgets.QDialogButtonBox.ButtonRole.AcceptRole)
+        self.buttons.accepted.connect(self.accept)
+        self.buttons.rejected.connect(self.reject)
+        asking = [labels.panel(*self.questions, role="note")] if self.questions else []
+        inside = QtWidgets.QWidget()
+        in_column(*asking, self.sheet, STRETCH, on=inside, spacing=10)
+        in_column(
+            (labels.scrolling(inside), STRETCH), self.status, self.buttons, on=self, margins=None, spacing=10
+        )
+        for question in self.questions:
+            question.changed.connect(self._follow)
+        self._follow()
+        labels.make_room(self, 110, 30)
+        first = self.questions[0].one if self.questions else self.add
+        first.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @property
+    def answers(self) -> Mapping[tuple[str, str], str]:
+        """How annotators are called here, by the store of their file and their name there."""
+        return {(each.asked.store, each.asked.name): each.answer for each in self.questions if each.answer}
+
+    @Slot()
+    def _follow(self) -> None:
+        new = self.found.joining.new
+        left = len(self.questions) - len(self.answers)
+        self.add.setEnabled(bool(new) and not left)
+        if not new:
+            self.status.setText("The run has all of these annotations already.")
+        elif left:
+            self.status.setText(f"{counted(left, 'name is', 'names are')} still to be decided.")
+        else:
+            self.status.setText(
+                f"{counted(new, 'annotation', 'annotations')} will be added; nothing else changes."
+            )
+
+
+_KIND = "Annotations (*.json)"
+_FOLDER = "last/words"  # that files of others were in
+_ABOUT = "annotations exchanged"
+_LONGEST_STEM = 40  # bytes of an annotator's name in that of a file
+_NOT_IN_NAMES = re.compile(r"[^\w-]+")
+
+
+class AnnotationExchange(QObject):
+    def __init__(self, workspace: Workspace, window: QtWidgets.QWidget) -> None:
+        super().__init__(window)
+        self._workspace, self._window = workspace, window
+        self._run_id = 0  # to which files are added
+        self.dialog: AddWordsDialog | None = None
+        self.asking: ExportWordsDialog | None = None
+        self._counting = LatestTask(workspace.threads, ThreadName.FILES, self)
+        self._counting.finished.connect(self._show)
+        self._counting.failed.connect(workspace.problem)
+
+    @Slot()
+    def export_mine(self, *, path: Path | None = None) -> None:
+        """Export this annotator's annotations of the open run; without a path, dialogs ask, also for texts of
+        the dataset.
+        """
+        self._export((self._workspace.author,), path)
+
+    @Slot()
+    def export_all(self, *, path: Path | None = None) -> None:
+        self._export((), path)
+
+    @Slot()
+    def add(self) -> None:
+        kept = self._workspace.state.text(_FOLDER)
+        let_choose_several(self._window, "Import annotations", kept, _KIND, self.count)
+
+    def count(self, paths: Sequence[Path]) -> None:
+        space = self._workspace
+        if space.run is None or not paths:
+            return
+        self._run_id = space.run.id
+        space.state.set_text(_FOLDER, str(paths[0].absolute().parent))
+        self._counting.start(review_jobs.count_files(space.store_path, self._run_id, paths))
+
+    def _export(self, annotators: Sequence[str], path: Path | None) -> None:
+        space = self._workspace
+        if space.run is None:
+            return
+        if path is not None:
+            self._write(space.run, annotators, path)
+            return
+        self.asking = asking = ExportWordsDialog(space.run, annotators, self._window)
+        asking.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        asking.accepted.connect(partial(self._ask_where, space.run, annotators))
+        asking.finished.connect(lambda: setattr(self, "asking", None))
+        asking.open()
+
+    def _ask_where(self, opened: OpenRun, annotators: Sequence[str]) -> None:
+        assert self.asking is not None
+        title, texts = self.asking.windowTitle(), self.asking.tick.isChecked()
+        run = opened.results.run
+        who = (
+            file_stem(_NOT_IN_NAMES.sub("-", annotators[0]).strip("-"), _LONGEST_STEM)
+            if annotators
+            else "all"
+        )
+        folder = self._workspace.state.export_folder(run.identity.dataset_path.parent)
+        path = ask_target(self._window, title, folder / f"{run.stem}-{who or 'labels'}.json", _KIND)
+        if path is not None:
+            self._write(opened, annotators, path, texts)
+
+    def _write(self, opened: OpenRun, annotators: Sequence[str], path: Path, texts: bool = False) -> None:
+        space = self._workspace
+        dataset = opened.dataset if texts else None
+        job = review_jobs.export_words(space.store_path, opened.id, annotators, path, dataset)
+        task = space.threads.start(ThreadName.STORE, job, must_end=True)
+        space.state.keep_export_folder(path.parent)
+        waiting = space.words.count
+        left = "\nYour latest annotations are not in the run store yet." if waiting else ""
+        task.finished.connect(partial(self._tell, left, "note" if waiting else "done"))
+        task.failed.connect(space.problem)
+
+    def _tell(self, left: str, role: str, text: str) -> None:
+        self._workspace.notice.emit(Message(text + left, role=role, about=_ABOUT))
+
+    @Slot(object)
+    def _show(self, found: review_jobs.CountedFiles) -> None:
+        if self.dialog is not None:
+            self.dialog.close()
+        self.dialog = dialog = AddWordsDialog(found, self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.accepted.connect(self._add)
+        dialog.finished.connect(lambda: setattr(self, "dialog", None))
+        dialog.open()
+
+    @Slot()
+    def _add(self) -> None:
+        dialog, space = self.dialog, self._workspace
+        if dialog is None:
+            return
+        job = review_jobs.add_files(space.store_path, self._run_id, dialog.found, dialog.answers)
+        task = space.threads.start(ThreadName.STORE, job, must_end=True)
+        task.finished.connect(partial(self._tell, "", "done"))
+        task.finished.connect(space.watch.look)
+        task.failed.connect(space.problem)

@@ -1,0 +1,365 @@
+"""Which systems are read beside the open run: chosen, remembered for each dataset, loaded, shown in columns.
+
+Knows: runs that answer the same items. Does not know: how columns look, how an annotator's label is stored.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6 import QtWidgets
+from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
+
+from engine.core.formatting import short_name, words
+from engine.settings.identity import StoredRun
+from gui.review import review_jobs
+from gui.review.judgment_desk import JudgmentDesk
+from gui.review.review_jobs import HIDDEN, OtherRun
+from gui.review.session import ReviewedJudgment
+from gui.review.side_by_side import (
+    ColumnText,
+    SideBySide,
+    adjudicated_column,
+    annotator_columns,
+    column_of,
+    human_column,
+    own_column,
+    silent_column,
+    system_name,
+    whole_name,
+)
+from gui.widgets.actions import MenuButton, PanelMenu
+from gui.widgets.foreign_text import one_line, tip
+from gui.widgets.labels import STRETCH, as_column, hint, name
+from gui.widgets.views import ListView
+from gui.workspace.page import PageSplitter
+from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.results.run_results import RunResults
+
+MOST_BESIDE = 2  # with the open run and the own column four: more are too narrow to be read
+_STATE = "review/beside"
+_HEIGHT = "review/beside height"
+_MOST_DATASETS = 40
+_DEFAULT_SHARE = 50  # percent of the height of the page, for the columns
+_HUMAN = 0  # in the place of a run's id
+
+
+class Chooser(MenuButton):
+    shown_changed = Signal(bool)
+    ticked = Signal(int, bool)  # the id of a run, 0 for the human labels
+    list_wanted = Signal()
+    submission_wanted = Signal()
+
+    def __init__(self) -> None:
+        super().__init__("Side by side", kind=PanelMenu)
+        name(
+            self,
+            "Side by side",
+            "Show other runs and submissions side by side with the open one (V shows and hides them)",
+        )
+        self.on = QtWidgets.QCheckBox("&Show side by side (V)")
+        self.on.toggled.connect(self.shown_changed)
+        self.list = ListView()
+        name(self.list, "Systems side by side")
+        self.list.setSpacing(2)
+        self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.itemChanged.connect(self._take_tick)
+        self._most = hint("")
+        self._add = QtWidgets.QPushButton("Open &submission…")
+        name(self._add, "Open a submission file")
+        self._add.clicked.connect(self._menu.close)
+        self._add.clicked.connect(self.submission_wanted)
+        panel = as_column(self.on, self.list, self._most, self._add, margins=None)
+        self.list.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
+        action = QtWidgets.QWidgetAction(self)
+        action.setDefaultWidget(panel)
+        self._menu.addAction(action)
+        self._menu.aboutToShow.connect(self.list_wanted)
+        self._menu.aboutToShow.connect(self.list.setFocus)
+
+    def show_systems(self, systems: Sequence[tuple[int, str, str]], ticked: Sequence[int]) -> None:
+        """List these: id, words and tool tip; no more than this many can be ticked."""
+        row = max(0, self.list.currentRow())
+        with QSignalBlocker(self.list):
+            self.list.clear()
+            full = len(ticked) >= MOST_BESIDE
+            for run_id, text, more in systems:
+                entry = QtWidgets.QListWidgetItem(one_line(text))
+                entry.setToolTip(tip(more))
+                entry.setData(Qt.ItemDataRole.UserRole, run_id)
+                entry.setCheckState(Qt.CheckState.Checked if run_id in ticked else Qt.CheckState.Unchecked)
+                if full and run_id not in ticked:
+                    entry.setFlags(Qt.ItemFlag.ItemIsSelectable)
+                self.list.addItem(entry)
+            self.list.setCurrentRow(min(row, self.list.count() - 1))
+        others = any(run_id != _HUMAN for run_id, *_ in systems)
+        self._most.setText(
+            f"At most {MOST_BESIDE} in addition to the open run and your own column."
+            if others
+            else "No other run and no opened submission has these items."
+        )
+
+    @Slot(QtWidgets.QListWidgetItem)
+    def _take_tick(self, entry: QtWidgets.QListWidgetItem) -> None:
+        checked = entry.checkState() is Qt.CheckState.Checked
+        self.ticked.emit(entry.data(Qt.ItemDataRole.UserRole), checked)
+
+
+class ComparisonColumns(QObject):
+    def __init__(self, workspace: Workspace, desk: JudgmentDesk, parent: QtWidgets.QWidget) -> None:
+        super().__init__(parent)
+        self._workspace, self._desk, self._page = workspace, desk, parent
+        self._shown: ReviewedJudgment | None = None
+        self._dataset = ""  # the hash of the open run's
+        self._on = False
+        self._runs: tuple[int, ...] = ()
+        self._others: Mapping[int, OtherRun] = {}
+        self._answering: Sequence[tuple[StoredRun, int]] = ()
+        self._hashes: Mapping[str, str] = {}
+        self._hashed: object = None
+        self.button = Chooser()
+        self.columns = SideBySide()
+        self.home = as_column((desk, STRETCH), spacing=6)
+        self.panel = as_column((self.columns, STRETCH), spacing=6)
+        self.panel.hide()
+        self._listing = LatestTask(workspace.threads, ThreadName.STORE, self)
+        self._listing.finished.connect(self._take_list)
+        self._reading = LatestTask(workspace.threads, ThreadName.MEASURE, self)
+        self._reading.finished.connect(self._take_others)
+        for latest in (self._listing, self._reading):
+            workspace.failures.follow(latest)
+        self.button.shown_changed.connect(self.set_on)
+        self.button.ticked.connect(self._tick)
+        self.button.list_wanted.connect(self._list)
+        self.button.submission_wanted.connect(workspace.submission_wanted)
+        desk.shown.connect(self._take_shown)
+        workspace.run_changed.connect(self._follow_run)
+        desk.follow(self.columns.own.buttons)
+
+    def below(self, page: QtWidgets.QWidget) -> PageSplitter:
+        self._splitter = PageSplitter(Qt.Orientation.Vertical)
+        self._splitter.addWidget(page)
+        self._splitter.addWidget(self.panel)
+        self._splitter.setHandleWidth(8)
+        self._splitter.setCollapsible(0, True)
+        return self._splitter
+
+    @property
+    def on(self) -> bool:
+        """True where an annotator wants the columns, or adjudicates by them."""
+        return self._on or self._desk.session.settling
+
+    def follow_settling(self) -> None:
+        self._read()
+        self._arrange()
+
+    @Slot(bool)
+    def set_on(self, on: bool) -> None:
+        if on != self._on and self._dataset:
+            self._on = on
+            self._remember()
+            self._read()
+            self._arrange()
+
+    @property
+    def places(self) -> Sequence[QtWidgets.QAbstractScrollArea]:
+        if not self._on:
+            return [self._desk.card.body] if self._desk.card.open else []
+        return self.columns.views if not self.panel.isHidden() else []
+
+    @Slot()
+    def toggle(self) -> None:
+        if self._desk.session.settling:
+            self._workspace.note.emit("The annotations stay side by side while you adjudicate.")
+        else:
+            self.set_on(not self._on)
+
+    @Slot()
+    def show_nothing(self) -> None:
+        self._shown = None
+        self.keep_layout()
+        self.panel.hide()
+
+    def follow_page(self) -> None:
+        self._read()
+        self._show()
+
+    # Which ones
+
+    @Slot()
+    def _follow_run(self) -> None:
+        run = self._workspace.run
+        if run is None:
+            return
+        self._shown = None  # it was the judgment of what was open before
+        self._dataset = run.results.run.identity.dataset_hash
+        kept = self._kept().get(self._dataset, {})
+        runs = kept.get("runs", [_HUMAN])
+        self._runs = tuple(each for each in runs if isinstance(each, int)) if isinstance(runs, list) else ()
+        self._on = kept.get("on") is True
+        if run.results.judged is not self._hashed:
+            self._hashed = run.results.judged
+            self._hashes = run.results.content_hashes
+        self._reading.drop()
+        self._others = {}
+        self._read()
+        self._arrange()
+
+    def _kept(self) -> dict[str, Any]:
+        kept = self._workspace.state.record_of_all(_STATE)
+        return {key: value for key, value in kept.items() if isinstance(value, dict)}
+
+    def _remember(self) -> None:
+        kept = self._kept()
+        kept.pop(self._dataset, None)
+        kept[self._dataset] = {"on": self._on, "runs": list(self._runs)}
+        self._workspace.state.set_record(_STATE, dict(list(kept.items())[-_MOST_DATASETS:]))
+
+    @property
+    def _beside(self) -> tuple[int, ...]:
+        """What is ticked, without the open run, which has the first column anyway."""
+        run = self._workspace.run
+        open_id = run.id if run else None
+        human = self._workspace.gold is not None
+        chosen = [each for each in self._runs if each != open_id and (human or each != _HUMAN)]
+        return tuple(chosen[:MOST_BESIDE])
+
+    @Slot(int, bool)
+    def _tick(self, run_id: int, ticked: bool) -> None:
+        rest = tuple(each for each in self._beside if each != run_id)
+        self._runs = (*rest, run_id) if ticked else rest
+        self._on = self._on or ticked
+        self._remember()
+        self._read()
+        self._show_list()
+        self._arrange()
+
+    def _read(self) -> None:
+        if not self.on or not self._page.isVisible():
+            return
+        wanted = [each for each in self._beside if each != _HUMAN and each not in self._others]
+        if wanted:
+            job = review_jobs.other_runs(self._workspace.store_path, self._beside)
+            self._reading.start(job)
+
+    @Slot(object)
+    def _take_others(self, others: Mapping[int, OtherRun]) -> None:
+        self._others = others
+        self._show()
+
+    @Slot()
+    def _list(self) -> None:
+        run = self._workspace.run
+        if run is not None:
+            self._show_list()
+            self._listing.start(review_jobs.answering_runs(self._workspace.store_path, run.id))
+
+    @Slot(object)
+    def _take_list(self, answering: Sequence[tuple[StoredRun, int]]) -> None:
+        self._answering = answering
+        self._show_list()
+
+    def _show_list(self) -> None:
+        gold, run = self._workspace.gold, self._workspace.run
+        listed = []
+        if gold is not None:
+            listed.append((_HUMAN, f"Human labels of {short_name(gold.name)}", str(gold.path)))
+        for other, shared in self._answering:
+            items = f"{shared:,} of these {len(run.results.judged) if run else 0:,} items"
+            listed.append((other.id, f"{system_name(other)}, {items}", whole_name(other)))
+        self.button.show_systems(listed, self._beside)
+
+    # What is shown
+
+    def _arrange(self) -> None:
+        desk, on = self._desk, self.on and self._dataset != ""
+        self.button.on.setChecked(self._on)
+        if on != (self.columns.own.isAncestorOf(desk.card.editor)):
+            writing, focused = desk.writing, desk.card.editor.has_focus
+            if on:
+                _put_first(self.panel, desk)
+                self.columns.own.take_editor(desk.card.editor)
+            else:
+                self.keep_layout()
+                _put_first(self.home, desk)
+                desk.card.take_editor_back()
+            desk.card.setVisible(not on)
+            self.home.setVisible(not on)
+            desk.show()
+            desk.card.editor.setVisible(writing)
+            if focused:
+                desk.card.editor.go_on()
+        self._show()
+
+    @Slot(object)
+    def _take_shown(self, shown: ReviewedJudgment) -> None:
+        self._shown = shown
+        self._show()
+
+    def _show(self) -> None:
+        shown, run = self._shown, self._workspace.run
+        if not self.on or shown is None or run is None or shown.judgment.item_id not in self._hashes:
+            if not self.on:
+                self.panel.hide()
+            return
+        if self._desk.session.settling:
+            others = [self._open_column(run.results, shown)]
+            others += [self._other_column(_HUMAN)] if shown.human else []
+            notes = run.results.notes_on(self._hashes[shown.judgment.item_id])
+            others += annotator_columns(run.results.reviews, notes, shown)
+        elif shown.hidden:
+            others = [silent_column("Hidden", "", HIDDEN)] * (1 + len(self._beside))
+        else:
+            others = [self._open_column(run.results, shown), *map(self._other_column, self._beside)]
+        self.columns.show_systems(others)
+        if self._desk.session.settling:
+            own = adjudicated_column(shown)
+        else:
+            # What this annotator gave or agreed with, and wrote.
+            author = shown.reviewer
+            texts = [each.explanation for each in shown.history if each.author == author and not each.undone]
+            label = run.results.reviews.labels.get(author, {}).get(shown.judgment.key)
+            own = own_column(author, label, texts[-1] if texts else None, shown.draft)
+        self.columns.own.show_own(own, shown)
+        if self.panel.isHidden():
+            self.panel.show()
+            share = self._workspace.state.number(_HEIGHT, _DEFAULT_SHARE, most=100)
+            room = max(100, self._splitter.height())
+            self._splitter.setSizes([room * (100 - share) // 100, room * share // 100])
+
+    def keep_layout(self) -> None:
+        above, below = self._splitter.sizes()
+        if self.panel.isVisible() and above + below:
+            self._workspace.state.set_number(_HEIGHT, round(100 * below / (above + below)))
+
+    def _open_column(self, results: "RunResults", shown: ReviewedJudgment) -> ColumnText:
+        by_other = shown.override if shown.override and shown.override.author != shown.reviewer else None
+        return column_of(results.run, shown.judgment, by_other)
+
+    def _other_column(self, which: int) -> ColumnText:
+        shown, gold, other = self._shown, self._workspace.gold, self._others.get(which)
+        assert shown is not None
+        if which == _HUMAN:
+            return human_column(shown.human, gold.path if gold is not None else Path())
+        if other is None:
+            remark = "Reading …" if self._reading.busy else "This run is not in the store any more."
+            return silent_column(f"Run {which}", "", remark)
+        run, judgments = other.results.run, other.results.judgments
+        item_id, criterion = shown.judgment.key
+        place = other.places.get((item_id, self._hashes[item_id]))
+        if place is None:
+            return silent_column(system_name(run), whole_name(run), "Does not answer this item.")
+        if criterion not in judgments:
+            return silent_column(system_name(run), whole_name(run), f"Has no criterion {words(criterion)}.")
+        override = other.results.overrides.get(shown.judgment.key)
+        return column_of(run, judgments[criterion][place], override)
+
+
+def _put_first(box: QtWidgets.QWidget, widget: QtWidgets.QWidget) -> None:
+    layout = box.layout()
+    assert isinstance(layout, QtWidgets.QVBoxLayout)
+    layout.insertWidget(0, widget)

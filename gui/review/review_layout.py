@@ -1,0 +1,273 @@
+"""An item to read: the instruction above both responses, which stand side by side; and how the height of the
+review is shared between these texts and the judgment.
+"""
+
+from enum import StrEnum
+
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QColor, QShowEvent, QTextCharFormat
+from PySide6.QtWidgets import QWidget
+
+from engine.core.formatting import counted, percent
+from engine.core.items import Item, Preference
+from engine.core.judgments import Shortening
+from gui.review.judgment_desk import JudgmentDesk
+from gui.review.review_jobs import Highlights, compare_wording
+from gui.review.review_table import MOST_MARKED, Search, Spans, hit_style
+from gui.widgets.fields import ComboBox
+from gui.widgets.foreign_text import set_tip
+from gui.widgets.labels import in_column, name
+from gui.widgets.text_views import TextPane
+from gui.widgets.theme import colours
+from gui.workspace.page import PageSplitter
+from gui.workspace.state import State
+from gui.workspace.threads import EngineThreads, LatestTask, ThreadName
+
+
+class Marking(StrEnum):
+    NOTHING = "nothing"
+    DIFFERENCES = "differences"
+    SHARED = "shared"
+
+
+_MARKINGS = {
+    Marking.NOTHING: "No highlight",
+    Marking.DIFFERENCES: "Differences",
+    Marking.SHARED: "Shared words",
+}
+
+
+class MarkingBox(ComboBox):
+    chosen = Signal(object)  # a Marking
+
+    def __init__(self) -> None:
+        super().__init__()
+        for marking, words in _MARKINGS.items():
+            self.addItem(words, marking)
+        name(self, "Highlight in the responses", "Highlight what differs or what is shared (D)")
+        self.currentIndexChanged.connect(self._tell)
+
+    @Slot()
+    def choose_next(self) -> None:
+        self.setCurrentIndex((self.currentIndex() + 1) % self.count())
+
+    @Slot()
+    def _tell(self) -> None:
+        self.chosen.emit(Marking(self.currentData()))
+
+
+class ItemReading(QWidget):
+    def __init__(self, threads: EngineThreads) -> None:
+        super().__init__()
+        self.instruction = TextPane("Instruction")
+        self.a = TextPane("Response A", Preference.A)
+        self.b = TextPane("Response B", Preference.B)
+        self._marking = Marking.NOTHING
+        self._found: Highlights | None = None
+        self._search = Search()
+        self._notes: dict[TextPane, str] = {}  # what stands beside a heading, but for the hits
+        self._new = False  # its first hit is still to be scrolled to
+        self._comparing = LatestTask(threads, ThreadName.FILES, self)
+        self._comparing.finished.connect(self._take)
+        # Both responses change at once: they are compared once.
+        self._soon = QTimer(self, singleShot=True, interval=0)
+        self._soon.timeout.connect(self._compare)
+        self.a.changed.connect(self._forget)
+        self.b.changed.connect(self._forget)
+        self.beside = PageSplitter(Qt.Orientation.Horizontal)
+        self.beside.addWidget(self.a)
+        self.beside.addWidget(self.b)
+        self.beside.setHandleWidth(8)
+        self.above = PageSplitter(Qt.Orientation.Vertical)
+        self.above.addWidget(self.instruction)
+        self.above.addWidget(self.beside)
+        self.above.setStretchFactor(1, 1)
+        self.above.setSizes([72, 300])
+        in_column(self.above, on=self)
+
+    def show_item(self, item: Item, shortening: Shortening | None) -> None:
+        self._new = True
+        self.instruction.show_text(item.instruction)
+        for pane, text, left_out in (
+            (self.a, item.output_a, shortening.left_out_a if shortening else 0),
+            (self.b, item.output_b, shortening.left_out_b if shortening else 0),
+        ):
+            count = len(text.split())
+            self._notes[pane] = counted(count, "word", "words")
+            pane.show_text(text)
+            pane.pill.setVisible(left_out > 0)
+            pane.pill.say("shortened", "warning")
+            set_tip(
+                pane.pill,
+                f"The model saw it without {left_out:,} characters of its middle. It is shown whole here.",
+            )
+
+    def set_markdown(self, on: bool) -> None:
+        for pane in (self.instruction, self.a, self.b):
+            pane.set_markdown(on)
+
+    def set_marking(self, marking: Marking) -> None:
+        self._marking = marking
+        self._forget()
+
+    def set_search(self, search: Search) -> None:
+        self._search, self._new = search, True
+        self._show()
+
+    def restyle(self) -> None:
+        self._show()
+
+    @Slot()
+    def _forget(self) -> None:
+        self._found = None
+        self._comparing.drop()
+        self._soon.start()
+
+    @Slot()
+    def _compare(self) -> None:
+        if self._marking is Marking.NOTHING:
+            self._show()
+        else:
+            self._comparing.start(compare_wording(self.a.text, self.b.text))
+
+    @Slot(object)
+    def _take(self, found: Highlights) -> None:
+        self._found = found
+        self._show()
+
+    def _show(self) -> None:
+        found, used = self._found, colours(self.palette())
+        spans: tuple[Spans, Spans] = ((), ())
+        style = QTextCharFormat()
+        self._notes[self.instruction] = ""
+        if found is not None and self._marking is not Marking.NOTHING:
+            differences = self._marking is Marking.DIFFERENCES
+            spans = found.own if differences else found.shared
+            style.setBackground(QColor(used.own_ground if differences else used.shared_ground))
+            # Hits of a search have a line that is whole.
+            style.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DotLine)
+            beginning = "" if found.whole else ", of their beginnings"
+            self._notes[self.instruction] = (
+                f"{percent(found.share)} of the responses' words are shared{beginning}"
+            )
+        # Also what is searched for, and how often it is there.
+        for pane, marked in ((self.instruction, ()), (self.a, spans[0]), (self.b, spans[1])):
+            hits = self._search.spans(pane.text)
+            pane.mark((marked, style), (hits[:MOST_MARKED], hit_style(self)))
+            said = counted(len(hits), "hit", "hits") if hits else ""
+            pane.say(", ".join(part for part in (self._notes.get(pane, ""), said) if part))
+            if hits and self._new:
+                pane.bring_into_view(hits[0][0])
+        self._new = False
+
+
+_MOST = 100_000  # pixels
+_STATE = "review/card"  # the height of the open card
+_MOST_FOR_CARD = 0.45  # of the height of both, at first
+_MOST_FOR_METHODS = 0.75  # of the height of both, while an annotator looks at what each method said
+
+
+class ReviewLayout(PageSplitter):
+    """The texts get what the judgment leaves; folded it leaves nearly everything.
+
+    `card_height`: of the judgment while its card is open, in pixels; 0 until it is known. Until an annotator
+    moves the handle it is what the card wants. Who goes to what each elicitation method said sees all of it,
+    where there is room at all, until they go back.
+    """
+
+    def __init__(self, reading: ItemReading, below: QWidget, desk: JudgmentDesk, state: State) -> None:
+        """`below` holds the desk; its card is hidden while columns stand in its place elsewhere."""
+        super().__init__(Qt.Orientation.Vertical)
+        self._desk, self._state = desk, state
+        self.addWidget(reading)
+        self.addWidget(below)
+        self.setStretchFactor(0, 1)
+        self.setStretchFactor(1, 0)
+        self.setHandleWidth(8)
+        self.card_height = max(0, state.number(_STATE, 0, most=_MOST))
+        self._by_annotator = self.card_height > 0
+        self._for_methods = False
+        if self._by_annotator:
+            self.setSizes([2 * self.card_height, self.card_height])
+        self.splitterMoved.connect(self._follow_annotator)
+        self._letter = self.fontMetrics().height()
+        self._soon = QTimer(self, singleShot=True)  # once what is new has its place
+        self._soon.timeout.connect(self._begin)
+        desk.card.body_shown.connect(self._make_room)
+        desk.card.methods_wanted.connect(self._make_room_for_methods)
+
+    @property
+    def arranged(self) -> bool:
+        """True once the card has its height."""
+        return self.card_height > 0 and not self._soon.isActive()
+
+    def keep(self) -> None:
+        if self._by_annotator:
+            self._state.set_number(_STATE, self.card_height)
+
+    def event(self, event: QEvent) -> bool:
+        done = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest and hasattr(self, "_soon"):
+            self._soon.start()
+        return done
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._soon.start()
+
+    @Slot()
+    def _follow_annotator(self) -> None:
+        if not self._desk.card.isHidden():
+            self.card_height, self._by_annotator, self._for_methods = self.sizes()[1], True, False
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "_soon"):
+            before, self._letter = self._letter, self.fontMetrics().height()
+            self._by_annotator = self._by_annotator and (not self.seen or before == self._letter)
+            self._soon.start()
+
+    @Slot()
+    def _begin(self) -> None:
+        """The card is as high as it wants to be, but most of the room is for the texts."""
+        room = sum(self.sizes())
+        if (
+            self._for_methods
+            or self._by_annotator
+            or not room
+            or not self._desk.card.open
+            or self._desk.card.isHidden()
+        ):
+            return
+        self._desk.lay_out_now()
+        self.card_height = min(self._desk.sizeHint().height(), int(room * _MOST_FOR_CARD))
+        if self.sizes()[1] != self.card_height:
+            self.setSizes([room - self.card_height, self.card_height])
+
+    @Slot(bool)
+    def _make_room_for_methods(self, wanted: bool) -> None:
+        """Let the texts give what the methods need to be seen, and have it back afterwards."""
+        if self._desk.card.isHidden() or wanted == self._for_methods:
+            return
+        self._for_methods = wanted
+        room, height = sum(self.sizes()), self.card_height
+        if wanted:
+            self._desk.lay_out_now()
+            body = self._desk.card.body
+            needed = self._desk.height() - body.viewport().height() + body.methods.height()
+            height = max(self.sizes()[1], min(needed, int(room * _MOST_FOR_METHODS)))
+        self.setSizes([room - height, height])
+
+    @Slot(bool)
+    def _make_room(self, for_card: bool) -> None:
+        """Give the texts what a folded card leaves, and the card its height again once it opens."""
+        reading, card = self.sizes()
+        self._for_methods = False
+        self._desk.lay_out_now()
+        self.handle(1).setEnabled(for_card)
+        if not for_card:
+            self.setSizes([reading + card, 0])  # as little as it needs
+        elif self._by_annotator:
+            self.setSizes([max(0, reading + card - self.card_height), self.card_height])
+        else:
+            self._begin()

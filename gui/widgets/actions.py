@@ -1,0 +1,258 @@
+"""How the user acts: menu entries, keys, the order of Tab, the line of work under way, what is announced.
+
+Tab goes as one reads. Qt goes in the order in which widgets came into the window: a list that grows or a
+part that another page puts in would come last.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6 import QtGui, QtWidgets
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
+
+from gui.widgets.foreign_text import OneLine
+from gui.widgets.labels import STRETCH, in_row, name
+
+LONGEST = 240  # characters: who wants more of a text goes there
+
+
+class Announcer(QObject):
+    """Speaks for a widget; silent while nobody sees that. `said` is emitted with each text, heard or not."""
+
+    said = Signal(str)
+
+    def __init__(self, widget: QtWidgets.QWidget) -> None:
+        super().__init__(widget)
+        self._widget = widget
+
+    def say(self, text: str, at_once: bool = False) -> None:
+        """Let a text be read; `at_once`: in the place of what is being read, which it makes old."""
+        if not text or not self._widget.isVisible():
+            return
+        event = QtGui.QAccessibleAnnouncementEvent(self._widget, text)
+        urgency = QtGui.QAccessible.AnnouncementPoliteness
+        event.setPoliteness(urgency.Assertive if at_once else urgency.Polite)
+        QtGui.QAccessible.updateAccessibility(event)
+        self.said.emit(text)
+
+
+if TYPE_CHECKING:
+    _Window = QtWidgets.QWidget
+else:
+    _Window = object
+
+_Part = QtWidgets.QWidget | QtWidgets.QLayout
+_CLOSED = (
+    QtWidgets.QAbstractScrollArea,
+    QtWidgets.QAbstractSpinBox,
+    QtWidgets.QComboBox,
+)  # what Qt has put into them gets no keys by Tab
+
+
+class ReadingOrder(_Window):
+    """What lets Tab go as one reads; stands before Qt's own class among the bases of a window."""
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Give the keys to the next control, or to the one before; after the last comes the first."""
+        now = self.focusWidget()
+        order = controls(self, now)
+        if now not in order:
+            return super().focusNextPrevChild(forward)
+        if len(order) == 1:
+            return False
+        there = order[(order.index(now) + (1 if forward else -1)) % len(order)]
+        there.setFocus(Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason)
+        _bring_into_view(there)
+        return True
+
+
+def _bring_into_view(widget: QtWidgets.QWidget) -> None:
+    """Qt scrolls what the keys come from, not what they come to."""
+    around = widget.parentWidget()
+    while around is not None:
+        if isinstance(around, QtWidgets.QScrollArea):
+            around.ensureWidgetVisible(widget)
+        around = around.parentWidget()
+
+
+def controls(root: QtWidgets.QWidget, now: QtWidgets.QWidget | None = None) -> list[QtWidgets.QWidget]:
+    """The controls in a widget that Tab comes to, as they are read: rows from the top, each from the left.
+
+    `now`: also this one, wherever it was, though it may just have been hidden or disabled.
+    """
+    everywhere = (
+        QtGui.QGuiApplication.styleHints().tabFocusBehavior() is Qt.TabFocusBehavior.TabFocusAllControls
+    )
+    # On macOS the user may have told the system that Tab goes to texts and lists alone.
+    wanted = Qt.FocusPolicy.TabFocus if everywhere else Qt.FocusPolicy.StrongFocus
+
+    def is_control(widget: QtWidgets.QWidget) -> bool:
+        can = widget.isEnabled() and widget.focusPolicy() & wanted == wanted and widget.focusProxy() is None
+        return widget is now or can
+
+    return [widget for widget in _inside(root, now) if is_control(widget)]
+
+
+def _inside(widget: QtWidgets.QWidget, now: QtWidgets.QWidget | None) -> Iterator[QtWidgets.QWidget]:
+    """A widget and all that is seen in it."""
+    yield widget
+    if isinstance(widget, QtWidgets.QScrollArea):
+        held: Sequence[QObject | None] = [widget.widget()]
+    elif isinstance(widget, _CLOSED):
+        return
+    else:
+        held = widget.children()
+    children = [each for each in held if isinstance(each, QtWidgets.QWidget) and not each.isWindow()]
+    seen = [each for each in children if each.isVisible() or (now is not None and _holds(each, now))]
+    layout = None if isinstance(widget, QtWidgets.QScrollArea) else widget.layout()
+    for part in _as_read(seen if layout is None else _parts(layout, seen), seen):
+        for inner in [part] if isinstance(part, QtWidgets.QWidget) else _laid_out(part, seen):
+            yield from _inside(inner, now)
+
+
+def _holds(widget: QtWidgets.QWidget, other: QtWidgets.QWidget) -> bool:
+    return widget is other or widget.isAncestorOf(other)
+
+
+def _laid_out(layout: QtWidgets.QLayout, seen: Sequence[QtWidgets.QWidget]) -> Iterator[QtWidgets.QWidget]:
+    """The widgets in a layout, and in the layouts in it, as they are read."""
+    own: list[_Part] = [each for each in seen if layout.indexOf(each) >= 0]
+    for part in _as_read([*own, *_layouts(layout)], seen):
+        yield from [part] if isinstance(part, QtWidgets.QWidget) else _laid_out(part, seen)
+
+
+def _parts(layout: QtWidgets.QLayout, seen: Sequence[QtWidgets.QWidget]) -> list[_Part]:
+    """What stands in the layout of a widget, and what stands in the widget beside it."""
+    deeper = {widget for inner in _layouts(layout) for widget in _laid_out(inner, seen)}
+    return [*(each for each in seen if each not in deeper), *_layouts(layout)]
+
+
+def _layouts(layout: QtWidgets.QLayout) -> list[QtWidgets.QLayout]:
+    # Not by the layout's items: PySide ends the process over those of a layout within another one.
+    return [each for each in layout.children() if isinstance(each, QtWidgets.QLayout)]
+
+
+def _as_read(parts: Sequence[_Part], seen: Sequence[QtWidgets.QWidget]) -> Iterator[_Part]:
+    """Parts in rows from the top, each row from the left."""
+    places = {id(part): _place(part, seen) for part in parts}
+    left = sorted(parts, key=lambda part: places[id(part)].top())
+    while left:
+        first = places[id(left[0])]
+        row = [part for part in left if part is left[0] or _beside(first, places[id(part)])]
+        yield from sorted(row, key=lambda part: (places[id(part)].left(), places[id(part)].top()))
+        left = [part for part in left if not any(part is each for each in row)]
+
+
+def _beside(one: QRect, other: QRect) -> bool:
+    """True where two places share more than half of the height of the lower one."""
+    common = min(one.bottom(), other.bottom()) - max(one.top(), other.top())
+    return common * 2 > min(one.height(), other.height())
+
+
+def _place(part: _Part, seen: Sequence[QtWidgets.QWidget]) -> QRect:
+    """Where a part is on the screen; of a layout, what is seen of it."""
+    place = QRect()
+    for widget in [part] if isinstance(part, QtWidgets.QWidget) else _laid_out(part, seen):
+        place |= QRect(widget.mapToGlobal(QPoint(0, 0)), widget.size())
+    return place
+
+
+Key = QtGui.QKeySequence | QtGui.QKeySequence.StandardKey | str
+
+
+def add_entry(
+    menu: QtWidgets.QMenu, text: str, do: Callable[[], object], keys: Sequence[QtGui.QKeySequence] = ()
+) -> QtGui.QAction:
+    """Put an entry at the end of a menu. Only one menu may have the keys: two make Qt ignore them."""
+    added = menu.addAction(text)
+    added.setShortcuts(keys)
+    # The signal carries whether the action is checked, which nobody wants to know.
+    added.triggered.connect(lambda _checked=False: do())
+    return added
+
+
+class PanelMenu(QtWidgets.QMenu):
+    """A menu of fields: Tab goes through them, where it would choose entries else."""
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        return QtWidgets.QWidget.focusNextPrevChild(self, forward)
+
+
+class MenuButton(QtWidgets.QToolButton):
+    """A button that opens a menu. `tips`: whether the menu shows the tool tips of its entries."""
+
+    def __init__(
+        self, text: str = "", tips: bool = False, kind: type[QtWidgets.QMenu] = QtWidgets.QMenu
+    ) -> None:
+        super().__init__(popupMode=QtWidgets.QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.setText(text)
+        self.setProperty("role", "button")
+        self._menu = kind(self)
+        self._menu.setToolTipsVisible(tips)
+        self.setMenu(self._menu)
+
+
+class _Once(QObject):
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        """Let nobody hear of the second press of a double click."""
+        return event.type() == QEvent.Type.MouseButtonDblClick
+
+
+def press_once(button: QtWidgets.QAbstractButton) -> None:
+    """A double click presses it once: its second click would be of what the first one has led to."""
+    button.installEventFilter(_Once(button))
+
+
+def add_key(place: QtWidgets.QWidget, key: Key, do: Callable[[], object], inside: bool = False) -> None:
+    """Let a key do something while a widget has the focus, or, with `inside`, while anything in it has."""
+    context = Qt.ShortcutContext
+    shortcut = QtGui.QShortcut(QtGui.QKeySequence(key), place)
+    shortcut.setContext(context.WidgetWithChildrenShortcut if inside else context.WidgetShortcut)
+    shortcut.activated.connect(do)
+
+
+class BusyLine(QtWidgets.QWidget):
+    """Hidden until something is under way."""
+
+    cancelled = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._text = OneLine()
+        self._bar = QtWidgets.QProgressBar(textVisible=False)
+        self._bar.setFixedHeight(8)
+        name(self._bar, "How far it is")
+        self._button = QtWidgets.QPushButton("Cancel")
+        name(self._button, "Cancel what is under way")
+        self._button.clicked.connect(self._cancel)
+        in_row(self._text, (self._bar, STRETCH), self._button, on=self)
+        self.hide()
+
+    def begin(self, text: str) -> None:
+        """Show that something is under way; how far is not known yet."""
+        # Qt's bar for an unknown end: it moves to and fro.
+        self._bar.setRange(0, 0)
+        self._button.setEnabled(True)
+        self._say(text)
+        self.show()
+
+    def go_on(self, text: str, done: int | None = None, total: int | None = None) -> None:
+        """Show how far it is; without `total` only the text."""
+        if done is not None and total:
+            # Parts in a thousand: Qt's numbers end at two thousand million.
+            self._bar.setRange(0, 1000)
+            self._bar.setValue(int(1000 * done / total))
+        self._say(text)
+
+    def end(self) -> None:
+        self._bar.setRange(0, 1)
+        self.hide()
+
+    def _say(self, text: str) -> None:
+        self._text.setText(text)
+        self.setAccessibleName(text)
+
+    def _cancel(self) -> None:
+        self._button.setEnabled(False)
+        self._say("Stopping …")
+        self.cancelled.emit()

@@ -1,0 +1,199 @@
+"""Figures in the window: as sharp as the screen allows; saved, copied, asked for the items behind them."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6 import QtGui
+from PySide6.QtCore import QByteArray, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QApplication, QMenu, QSizePolicy
+
+from engine.core.formatting import counted, visible, words
+from engine.core.tables import Table
+from gui.widgets.foreign_text import set_tip
+from gui.widgets.labels import Painted, describe
+from gui.widgets.theme import colours
+
+_FRAME = 8  # pixels around a figure, in which the mark of the focus stands
+
+Box = tuple[float, float, float, float]
+"""Left, top, right and bottom, as shares (0 to 1) of a figure's width and height."""
+
+
+@dataclass(frozen=True)
+class FigureMark:
+    """A place in a figure that stands for items of a criterion; `words`: what these have in common."""
+
+    box: Box
+    criterion: str
+    words: str
+    ids: frozenset[str]
+
+
+@dataclass(frozen=True)
+class DrawnFigure:
+    """A figure. `svg`: as it is shown; `in_words`: for those who do not see it; `spots`: where it stands for
+    items, those without any left out; `table`: its numbers.
+    """
+
+    name: str
+    svg: bytes
+    in_words: str
+    spots: Sequence[FigureMark] = ()
+    table: Table | None = None
+
+
+class FigureView(Painted):
+    """One figure, as wide as there is room, with a menu that saves and copies it."""
+
+    save_wanted = Signal(str, str)  # the figure's name, `png` or `svg`
+    copy_wanted = Signal(str)
+    spot_wanted = Signal(object)  # a Spot whose items are to be listed
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+        self._renderer = QSvgRenderer(self)
+        self._spots: Sequence[FigureMark] = ()
+        self._table: Table | None = None
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def show_figure(self, drawn: DrawnFigure) -> None:
+        """Show another picture. Its first sentence is its name, the rest its description."""
+        self._spots, self._table, in_words = drawn.spots, drawn.table, drawn.in_words
+        self._renderer.load(QByteArray(_without_empty_glyphs(drawn.svg)))
+        self._renderer.setAspectRatioMode(Qt.AspectRatioMode.KeepAspectRatio)
+        set_tip(self, in_words)
+        what, _, shown = visible(in_words).partition(". ")
+        self.setAccessibleName(what)
+        describe(self, f"{shown} Enter opens a menu.".lstrip())
+        self._fit_height()
+        self.updateGeometry()
+        self.update()
+
+    @property
+    def has_figure(self) -> bool:
+        return self._renderer.isValid()
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        width = min(width, self._widest())
+        size = self._renderer.defaultSize()
+        if size.width() <= 0:
+            return 2 * _FRAME
+        return round((width - 2 * _FRAME) * size.height() / size.width()) + 2 * _FRAME
+
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
+        """Follow the width with the height: a grid alone does not."""
+        super().resizeEvent(event)
+        self._fit_height()
+
+    def _fit_height(self) -> None:
+        self.setMaximumWidth(self._widest())
+        height = self.heightForWidth(self.width())
+        if height != self.height():
+            self.setFixedHeight(height)
+
+    def sizeHint(self) -> QSize:
+        """As large as its letters are like those of the window."""
+        return QSize(self._widest(), self.heightForWidth(self._widest()))
+
+    def _widest(self) -> int:
+        """Wider, the letters of a figure would be larger than those around it."""
+        return self.fontMetrics().height() * 50
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(240, self.heightForWidth(240))
+
+    def paintEvent(self, _event: QtGui.QPaintEvent) -> None:
+        painter = QtGui.QPainter(self)
+        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
+        if self.has_figure:
+            self._renderer.render(painter, self._inner())
+        used = colours(QApplication.palette())
+        painter.setPen(QtGui.QPen(QtGui.QColor(used.accent if self.hasFocus() else used.border), 1))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), _FRAME, _FRAME)
+        painter.end()
+
+    def spot_at(self, place: QPointF) -> FigureMark | None:
+        inner = self._inner()
+        x, y = (place.x() - inner.left()) / inner.width(), (place.y() - inner.top()) / inner.height()
+        for spot in self._spots:
+            left, top, right, bottom = spot.box
+            if left <= x < right and top <= y < bottom:
+                return spot
+        return None
+
+    def mouseMoveEvent(self, event: QtGui.QMouseEvent) -> None:
+        spot = self.spot_at(event.position())
+        self.setCursor(Qt.CursorShape.PointingHandCursor if spot else Qt.CursorShape.ArrowCursor)
+
+    def mouseReleaseEvent(self, event: QtGui.QMouseEvent) -> None:
+        spot = self.spot_at(event.position())
+        if spot is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.spot_wanted.emit(spot)
+
+    def _inner(self) -> QRectF:
+        return QRectF(self.rect()).adjusted(_FRAME, _FRAME, -_FRAME, -_FRAME)
+
+    def focusInEvent(self, event: QtGui.QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.update()
+
+    def focusOutEvent(self, event: QtGui.QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.update()
+
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
+        if event.matches(QtGui.QKeySequence.StandardKey.Copy):
+            self.copy_wanted.emit(self.name)
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self.menu().popup(self.mapToGlobal(self.rect().center()))
+        else:
+            super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QtGui.QContextMenuEvent) -> None:
+        """Offer to save and copy; the menu key comes here too."""
+        self.menu().popup(event.globalPos())
+
+    def menu(self) -> QMenu:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction("Save as &PNG…").triggered.connect(lambda: self.save_wanted.emit(self.name, "png"))
+        menu.addAction("Save as &SVG…").triggered.connect(lambda: self.save_wanted.emit(self.name, "svg"))
+        menu.addAction("&Copy").triggered.connect(lambda: self.copy_wanted.emit(self.name))
+        if self._table is not None:
+            menu.addAction("Copy its &numbers as a table").triggered.connect(self._copy_numbers)
+        if self._spots:
+            menu.addMenu(self._spot_menu(menu))
+        return menu
+
+    def _copy_numbers(self) -> None:
+        if self._table is not None:
+            QtGui.QGuiApplication.clipboard().setText(self._table.with_tabs())
+
+    def _spot_menu(self, parent: QMenu) -> QMenu:
+        """All spots, by criterion, for those who use no mouse."""
+        menu = QMenu("Show the &items in Review", parent)
+        of: dict[str, QMenu] = {}
+        for spot in self._spots:
+            if spot.criterion not in of:
+                of[spot.criterion] = menu.addMenu(words(spot.criterion).capitalize())
+            count = counted(len(spot.ids), "item", "items")
+            entry = of[spot.criterion].addAction(f"{count}: {spot.words}")
+            entry.triggered.connect(lambda _checked=False, wanted=spot: self.spot_wanted.emit(wanted))
+        return menu
+
+
+def _without_empty_glyphs(svg: bytes) -> bytes:
+    """The same picture without the glyph of the space, of whose empty path Qt complains at each use."""
+    for name in re.findall(rb'<path id="([\w-]+)" transform="[^"]*"/>', svg):
+        svg = re.sub(rb'<use xlink:href="#' + name + rb'"[^>]*/>', b"", svg)
+    return re.sub(rb'<path id="[\w-]+" transform="[^"]*"/>', b"", svg)

@@ -1,0 +1,354 @@
+"""Labels in the roles of the style sheet, rows and columns of widgets, frames, the size of dialogs."""
+
+import re
+import sys
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtGui import QPixmap, QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLayout,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from engine.core.formatting import visible
+
+
+class Painted(QLabel):
+    """Told as a picture by those that read the screen; a subclass paints it, and names it.
+
+    A bare widget would be told as a part of the layout, which screen readers pass over, name and all. Qt
+    takes the kind from the class of a widget, and a label that has a picture, however small, for a picture.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(textFormat=Qt.TextFormat.PlainText)
+        self.setPixmap(QPixmap(1, 1))
+
+
+STRETCH = 1
+"""Among the parts: empty room. Beside a part, as `(part, STRETCH)`: it takes the room that is left."""
+
+Part = QWidget | QLayout | int | tuple[QWidget | QLayout, int] | tuple[QWidget, Qt.AlignmentFlag]
+"""A widget or a layout, alone, or with its stretch or (a widget) its alignment; a number: empty room."""
+
+Margins = tuple[int, int, int, int] | None
+"""Left, top, right, bottom; None as the style has them."""
+
+_NONE = (0, 0, 0, 0)
+_Box = TypeVar("_Box", bound=QBoxLayout)
+
+
+def in_row(
+    *parts: Part, on: QWidget | None = None, margins: Margins = _NONE, spacing: int | None = None
+) -> QHBoxLayout:
+    """Parts side by side, as the layout of the widget `on`, if any; the style has its own `spacing`."""
+    return _filled(QHBoxLayout(), parts, on, margins, spacing)
+
+
+def in_column(
+    *parts: Part, on: QWidget | None = None, margins: Margins = _NONE, spacing: int | None = None
+) -> QVBoxLayout:
+    """Parts one below the other, as `in_row` takes them."""
+    return _filled(QVBoxLayout(), parts, on, margins, spacing)
+
+
+def as_row(*parts: Part, margins: Margins = _NONE, spacing: int | None = None) -> QWidget:
+    made = QWidget()
+    in_row(*parts, on=made, margins=margins, spacing=spacing)
+    return made
+
+
+def as_column(*parts: Part, role: str = "", margins: Margins = _NONE, spacing: int | None = None) -> QWidget:
+    """A widget of parts one below the other, in a role of the style sheet, if any."""
+    made = QWidget()
+    if role:
+        made.setProperty("role", role)
+    in_column(*parts, on=made, margins=margins, spacing=spacing)
+    return made
+
+
+def _filled(
+    box: _Box, parts: tuple[Part, ...], on: QWidget | None, margins: Margins, spacing: int | None
+) -> _Box:
+    if on is not None:
+        on.setLayout(box)  # first: what is then put in is at once a child of it, and is shown with it
+    if margins is not None:
+        box.setContentsMargins(*margins)
+    if spacing is not None:
+        box.setSpacing(spacing)
+    for part in parts:
+        _add(box, part)
+    return box
+
+
+def _add(box: QBoxLayout, part: Part) -> None:
+    match part:
+        case int():
+            box.addStretch(part)
+        case QWidget():
+            box.addWidget(part)
+        case QLayout():
+            box.addLayout(part)
+        case (QWidget() as widget, Qt.AlignmentFlag() as where):
+            box.addWidget(widget, 0, where)
+        case (QWidget() as widget, int(stretch)):
+            box.addWidget(widget, stretch)
+        case (QLayout() as layout, int(stretch)):
+            box.addLayout(layout, stretch)
+
+
+def take_out(layout: QLayout, widgets: Iterable[QWidget]) -> None:
+    """Take these widgets out of a layout for good; one of them may be what is just being pressed."""
+    for widget in list(widgets):
+        layout.removeWidget(widget)
+        # deleteLater comes with the next turn of Qt's loop; until then it would be seen outside of any
+        # layout.
+        widget.hide()
+        widget.deleteLater()
+
+
+def empty(layout: QLayout) -> None:
+    """Take all that is in a layout out of it for good, spaces between the widgets too."""
+    while (item := layout.itemAt(0)) is not None:
+        widget = item.widget()
+        if widget is None:
+            layout.takeAt(0)
+        else:
+            take_out(layout, [widget])
+
+
+def ok_and_cancel(dialog: QDialog) -> QDialogButtonBox:
+    """The buttons of a dialog that asks for something: they accept and reject it."""
+    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
+    buttons.accepted.connect(dialog.accept)
+    buttons.rejected.connect(dialog.reject)
+    return buttons
+
+
+def close_button(dialog: QDialog) -> QDialogButtonBox:
+    """The one button of a dialog that asks for nothing."""
+    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+    buttons.rejected.connect(dialog.reject)
+    return buttons
+
+
+def button(text: str, do: Callable[[], object], accessible: str = "", what: str = "") -> QPushButton:
+    """A button that does something; `accessible`, `what`: see `name`."""
+    made = QPushButton(text)
+    if accessible or what:
+        name(made, accessible or text.replace("&", ""), what)
+    made.clicked.connect(do)
+    return made
+
+
+def make_room(dialog: QWidget, letters: int, lines: int, share: float = 0.9) -> None:
+    """Let a dialog be this many average characters wide and lines high, as far as its `share` of the screen
+    goes.
+    """
+    metrics = dialog.fontMetrics()
+    wanted = QSize(metrics.averageCharWidth() * letters, metrics.height() * lines)
+    dialog.resize(wanted.boundedTo(dialog.screen().availableSize() * share))
+
+
+# Qt breaks a line after a space, a slash or a hyphen. A name of 255 characters may have none of these, and
+# would widen the window: where it has more than 40, it may be broken after each 20.
+_UNBROKEN = re.compile(r"[^\s/\\-]{41,}")
+_IN_PIECES = re.compile(r".{1,20}")
+_GUARDED = "guarded"
+_NAMED_BY_VALUE = sys.platform != "win32"
+_LONGEST_LINE = 160  # mean characters of the font, which are wider than those of most texts
+
+
+class Prose(QLabel):
+    """Wrapped text in lines that the eye can follow, however wide the page is, and however long a word is."""
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__()
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(True)
+        self.setText(text)
+
+    def setText(self, text: str) -> None:
+        """Show a text. Its longest words, such as names of files, may be broken over lines."""
+        self._text = text
+        super().setText(breakable(text))
+
+    def text(self) -> str:
+        return self._text
+
+    def sizeHint(self) -> QSize:
+        return super().sizeHint() - QSize(self.contentsMargins().right(), 0)
+
+    def minimumSizeHint(self) -> QSize:
+        return super().minimumSizeHint() - QSize(self.contentsMargins().right(), 0)
+
+    def heightForWidth(self, width: int) -> int:
+        room = self.contentsMargins().right()  # which QLabel takes off
+        return super().heightForWidth(min(width, longest_line(self)) + room)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave the rest of a wide page empty."""
+        super().resizeEvent(event)
+        room = max(0, self.width() - longest_line(self)) if self.wordWrap() else 0
+        if room != self.contentsMargins().right():
+            self.setContentsMargins(0, 0, room, 0)
+
+
+def breakable(text: str) -> str:
+    """A text whose longest words, such as names of files, may be broken over lines where it is wrapped."""
+    # A space of no width: the line may break there, and nothing is seen of it.
+    return _UNBROKEN.sub(lambda word: "\u200b".join(_IN_PIECES.findall(word[0])), text)
+
+
+def longest_line(widget: QWidget) -> int:
+    """How wide a line of text may be, in pixels."""
+    return widget.fontMetrics().averageCharWidth() * _LONGEST_LINE
+
+
+def label(text: str, role: str = "", wrap: bool = True) -> QLabel:
+    """A label of plain text; `role` is one of the style sheet's."""
+    made = Prose(visible(text)) if wrap else QLabel(visible(text))
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    if role:
+        made.setProperty("role", role)
+    return made
+
+
+def title(text: str) -> QLabel:
+    return label(text, "title", wrap=False)
+
+
+def heading(text: str) -> QLabel:
+    return label(text, "heading", wrap=False)
+
+
+def hint(text: str, wrap: bool = True) -> QLabel:
+    return label(text, "hint", wrap)
+
+
+def show_text(shown: QLabel, text: str) -> None:
+    """Show a text in letters that can all be seen; a label that has nothing to say is hidden."""
+    shown.setText(visible(text))
+    shown.setVisible(bool(text))
+
+
+def set_role(widget: QWidget, role: str) -> None:
+    """Give a widget another role, and let the style sheet see it."""
+    if widget.property("role") != role:
+        widget.setProperty("role", role)
+        # Qt reads properties for the style sheet only when it polishes a widget.
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
+
+
+def panel(*parts: Part, role: str = "panel") -> QFrame:
+    frame = QFrame()
+    frame.setProperty("role", role)
+    in_column(*parts, on=frame, margins=(12, 10, 12, 10), spacing=8)
+    return frame
+
+
+def column(*widgets: QWidget) -> QWidget:
+    """Widgets one below the other, as wide as there is room; what is left over is below them."""
+    return as_column(*widgets, STRETCH, margins=(0, 0, 6, 0), spacing=10, role="content")
+
+
+def scrolling(inside: QWidget, accessible: str = "") -> QScrollArea:
+    """A widget that is scrolled where there is too little room for it; by keys, too, where it has a name."""
+    area = QScrollArea(widgetResizable=True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setWidget(inside)
+    area.setAccessibleName(accessible)
+    if not accessible:
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    return area
+
+
+class DownScroll(QScrollArea):
+    """Scrolls up and down alone, so it is never narrower than what is in it."""
+
+    def __init__(self, inside: QWidget | None = None) -> None:
+        super().__init__()
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        if inside is not None:
+            self.setWidget(inside)
+
+    def minimumSizeHint(self) -> QSize:
+        """As wide as what is in it must be at least, beside the bar."""
+        inside, size = self.widget(), super().minimumSizeHint()
+        if inside is not None:
+            bar = self.verticalScrollBar().sizeHint().width()
+            size.setWidth(inside.minimumSizeHint().width() + bar + 2 * self.frameWidth())
+        return size
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Tell the layout around when what is in it needs another width."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.updateGeometry()
+        return super().eventFilter(watched, event)
+
+
+def main_button(text: str) -> QPushButton:
+    button = QPushButton(text)
+    button.setProperty("role", "main")
+    return button
+
+
+def name(widget: QWidget, accessible: str, what: str = "") -> None:
+    """Give a control its accessible name, and a tool tip where `what` says more."""
+    widget.setAccessibleName(accessible)
+    if what:
+        widget.setToolTip(what)
+    if what or isinstance(widget, QComboBox):
+        describe(widget, what)
+
+
+def guard(*widgets: QWidget) -> None:
+    """What a click on these does is kept, or gone: nothing that comes and goes by itself lies over them."""
+    for widget in widgets:
+        widget.setProperty(_GUARDED, True)
+
+
+def keep_room(*widgets: QWidget) -> None:
+    """Nothing beside these moves where they come or go: what is pressed stays under the hand."""
+    for widget in widgets:
+        policy = widget.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        widget.setSizePolicy(policy)
+
+
+def is_guarded(widget: QWidget) -> bool:
+    return widget.property(_GUARDED) is True
+
+
+def describe(widget: QWidget, what: str) -> None:
+    """Tell who has the screen read more of a control than its name."""
+    # But on Windows, Qt tells what a box is set to as its name: "All items", of what?
+    purpose = widget.accessibleName() if _NAMED_BY_VALUE and isinstance(widget, QComboBox) else ""
+    widget.setAccessibleDescription(". ".join(dict.fromkeys(filter(None, (purpose, what)))))
+
+
+def narrow(box: QComboBox, letters: int = 12) -> None:
+    """Let a list be narrower than its longest entry where there is little room."""
+    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    box.setMinimumContentsLength(letters)
+
+
+def shown_text(widget: QWidget) -> str:
+    """What the labels in a widget say, a line each, but for those that are hidden or empty."""
+    labels = (label for label in widget.findChildren(QLabel) if not label.isHidden())
+    return "\n".join(label.text() for label in labels if label.text())

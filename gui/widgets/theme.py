@@ -1,0 +1,264 @@
+"""How the window looks: two sets of colours, one style sheet, the size of text."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, cast
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QPaintDevice, QPainter, QPalette, QPen
+from PySide6.QtWidgets import QApplication
+
+if TYPE_CHECKING:
+    from engine.core.items import HumanLabel
+
+_STYLE_SHEET = Path(__file__).resolve().with_name("theme.qss")
+TEXT_SIZES = (80, 90, 100, 110, 125, 150, 175, 200)  # percent of the system's
+
+
+class ThemeChoice(StrEnum):
+    SYSTEM = "system"
+    LIGHT = "light"
+    DARK = "dark"
+
+
+@dataclass(frozen=True)
+class Colours:
+    """One set of colours, as `#rrggbb`. Those of labels and states can be told apart by the colour-blind.
+
+    Those of labels are 3:1 to `panel`, `window` and `hover`; what they say a letter or a pattern says, too.
+
+    `edge`: of what can be filled in, 3:1 to what is around and in it; `border`: of what only holds others.
+    `deepest`: the share of a label's colour in the shade of 0 and 100 %, on which letters keep a contrast of
+    4.5.
+    """
+
+    window: str
+    panel: str
+    field: str
+    border: str
+    edge: str
+    text: str
+    muted: str
+    accent: str
+    on_accent: str
+    selection: str
+    hover: str
+    good: str
+    warning: str
+    bad: str
+    good_ground: str
+    warning_ground: str
+    bad_ground: str
+    label_a: str
+    label_b: str
+    label_both_good: str
+    label_both_bad: str
+    label_tie: str
+    shared_ground: str
+    own_ground: str
+    hit_ground: str
+    unscored: str
+    deepest: float
+
+    def of_label(self, label: "HumanLabel | None") -> str:
+        """The colour of a label; None is unscored."""
+        colour: str = self.unscored if label is None else getattr(self, f"label_{label.lower()}")
+        return colour
+
+    def shade(self, share: float) -> str:
+        """The ground for a share from 0 to 1: none at one half, towards the colour of A above, of B below."""
+        far = 2 * min(max(share, 0.0), 1.0) - 1
+        ground, full = QColor(self.field), QColor(self.label_a if far > 0 else self.label_b)
+        depth = self.deepest * abs(far) ** 0.7  # most shares are not far from one half
+        parts = ((part(ground), part(full)) for part in (QColor.red, QColor.green, QColor.blue))
+        return QColor(*(round(own + depth * (other - own)) for own, other in parts)).name()
+
+    def ink_on(self, ground: str) -> str:
+        """Black or white, whichever can be read better on a ground."""
+        colour = QColor(ground)
+        parts = zip((0.2126, 0.7152, 0.0722), (colour.redF(), colour.greenF(), colour.blueF()), strict=True)
+        # Where the contrast to black and to white is the same, by WCAG's relative luminance.
+        return "#000000" if sum(weight * part**2.2 for weight, part in parts) > 0.18 else "#ffffff"
+
+
+LIGHT = Colours(
+    window="#f3f5f7",
+    panel="#ffffff",
+    field="#ffffff",
+    border="#d5dbe1",
+    edge="#808993",
+    text="#1c2024",
+    muted="#5a636d",
+    accent="#2166a5",
+    on_accent="#ffffff",
+    selection="#d6e6f5",
+    hover="#e8edf2",
+    good="#1b7346",
+    warning="#8a5300",
+    bad="#b3261e",
+    good_ground="#e0f2e8",
+    warning_ground="#fdf0d9",
+    bad_ground="#fbe4e2",
+    label_a="#2f74b5",
+    label_b="#b87400",
+    label_both_good="#258f69",
+    label_both_bad="#b0609c",
+    label_tie="#6f6a99",
+    shared_ground="#fff1b8",
+    own_ground="#ffdcb8",
+    hit_ground="#8fe3cf",
+    unscored="#7c858f",
+    deepest=0.6,
+)
+
+DARK = Colours(
+    window="#16191d",
+    panel="#1e2227",
+    field="#23282e",
+    border="#3a414a",
+    edge="#7b8590",
+    text="#e6e9ec",
+    muted="#a3acb6",
+    accent="#6fb1ec",
+    on_accent="#10161c",
+    selection="#2c4863",
+    hover="#2a3037",
+    good="#6fd3a0",
+    warning="#f0b860",
+    bad="#ff9189",
+    good_ground="#1d3a2c",
+    warning_ground="#40321a",
+    bad_ground="#472523",
+    label_a="#6fb1ec",
+    label_b="#f0b24a",
+    label_both_good="#58c79b",
+    label_both_bad="#d78fc6",
+    label_tie="#a7a2d1",
+    shared_ground="#4a4420",
+    own_ground="#5c3c14",
+    hit_ground="#0f6b5c",
+    unscored="#87919c",
+    deepest=0.4,
+)
+
+
+def is_dark(palette: QPalette) -> bool:
+    return palette.color(QPalette.ColorRole.Window).lightness() < 128
+
+
+def colours(palette: QPalette) -> Colours:
+    return DARK if is_dark(palette) else LIGHT
+
+
+def draw_frame(on: QPaintDevice, place: QRectF, colour: str, width: int) -> None:
+    """Draw a frame of this many pixels just inside a place."""
+    painter = QPainter(on)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(QColor(colour), width))
+    inside = width / 2
+    painter.drawRoundedRect(place.adjusted(inside, inside, -inside, -inside), 3, 3)
+    painter.end()
+
+
+@dataclass(frozen=True)
+class Look:
+    """Colours and the size of text, in points."""
+
+    colours: Colours
+    points: float
+
+
+def apply_theme(
+    app: QApplication, choice: ThemeChoice, text_percent: int, base_points: float, worn: Look | None = None
+) -> Look:
+    """Give the application its colours and text size, and say which; it is not changed where it wears them.
+
+    `base_points`: the size of the system's own font.
+    """
+    scheme = {
+        ThemeChoice.SYSTEM: Qt.ColorScheme.Unknown,
+        ThemeChoice.LIGHT: Qt.ColorScheme.Light,
+        ThemeChoice.DARK: Qt.ColorScheme.Dark,
+    }[choice]
+    hints = app.styleHints()
+    # What the system itself draws, such as title bars, follows this and not our palette.
+    hints.setColorScheme(scheme)
+    dark = choice is ThemeChoice.DARK
+    if choice is ThemeChoice.SYSTEM:
+        dark = hints.colorScheme() is Qt.ColorScheme.Dark
+    look = Look(DARK if dark else LIGHT, base_points * text_percent / 100)
+    if look != worn:
+        _put_on(app, look)
+    return look
+
+
+@contextmanager
+def dressed_at_once() -> Iterator[None]:
+    """What is made within gets the style sheet at the end, which takes a fifth of the time.
+
+    Else Qt polishes each widget once more for each step on its way up into the window.
+    """
+    app = cast("QApplication", QApplication.instance())
+    worn = app.styleSheet()
+    app.setStyleSheet("")
+    try:
+        yield
+    finally:
+        app.setStyleSheet(worn)
+
+
+def _put_on(app: QApplication, look: Look) -> None:
+    font = QFont(app.font())
+    font.setPointSizeF(look.points)
+    # Where a style sheet takes the place of another one, Qt polishes each widget once more for each of its
+    # ancestors; where one goes and then one comes, twice.
+    app.setStyleSheet("")
+    app.setFont(font)
+    app.setPalette(_palette(look.colours))
+    app.setStyleSheet(_style_sheet(look))
+
+
+def _palette(used: Colours) -> QPalette:
+    palette = QPalette()
+    roles = QPalette.ColorRole
+    for role, colour in (
+        (roles.Window, used.window),
+        (roles.WindowText, used.text),
+        (roles.Base, used.field),
+        (roles.AlternateBase, used.window),
+        (roles.Text, used.text),
+        (roles.PlaceholderText, used.muted),
+        (roles.Button, used.panel),
+        (roles.ButtonText, used.text),
+        (roles.BrightText, used.bad),
+        (roles.ToolTipBase, used.panel),
+        (roles.ToolTipText, used.text),
+        (roles.Highlight, used.selection),
+        (roles.HighlightedText, used.text),
+        (roles.Link, used.accent),
+        (roles.Accent, used.accent),
+        (roles.Mid, used.border),
+        (roles.Light, used.panel),
+        (roles.Dark, used.border),
+        (roles.Shadow, used.border),
+    ):
+        palette.setColor(role, QColor(colour))
+    # The colours above are for all states: else what cannot be used would look like the rest.
+    for role in (roles.WindowText, roles.Text, roles.ButtonText):
+        palette.setColor(QPalette.ColorGroup.Disabled, role, QColor(used.unscored))
+    return palette
+
+
+def _style_sheet(look: Look) -> str:
+    points = look.points
+    sizes = {
+        "title_points": f"{points * 1.45:.1f}",
+        "heading_points": f"{points * 1.05:.1f}",
+        "figure_points": f"{points * 1.3:.1f}",
+        "mark_pixels": f"{points * 1.4:.0f}",
+    }
+    return Template(_STYLE_SHEET.read_text(encoding="utf-8")).substitute(asdict(look.colours), **sizes)

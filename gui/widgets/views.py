@@ -1,0 +1,248 @@
+"""Tables and lists as the whole window uses them, whatever is in them."""
+
+import sys
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from PySide6 import QtGui
+from PySide6.QtCore import QAbstractItemModel, QRect, QRectF, Qt, QTimer, Slot
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QListWidget, QTableView, QWidget
+
+from engine.core.tables import latex_label, latex_table, markdown_table
+from gui.widgets.actions import add_key
+from gui.widgets.theme import colours, draw_frame
+from gui.widgets.value_table import Index, TableModel
+
+if TYPE_CHECKING:
+    _View = QAbstractItemView
+else:
+    _View = object
+
+View = TypeVar("View", bound="RowsView")
+_BESIDE_TITLE = 14  # pixels
+_BESIDE_LINES = 10
+_SHARE = "100.0"  # the longest
+_TELLS_VIEW_ALONE = sys.platform.startswith("linux")
+"""There Qt tells who reads the screen of a table or list that got the keys, elsewhere of the row in it."""
+_AFTER_VIEW_MS = 100  # of a window that was just opened Qt tells the view later than it gives the keys to it
+
+
+class RowFrame(_View):
+    """Frames the row that the keys are for, only while the view has them; stands before Qt's own class.
+
+    What is chosen alone looks the same in all views of a page. A screen reader is told of the row when the
+    keys come to the view.
+    """
+
+    def focusInEvent(self, event: QtGui.QFocusEvent) -> None:
+        """Tell the row, once Qt has told the view."""
+        super().focusInEvent(event)
+        if _TELLS_VIEW_ALONE and QtGui.QAccessible.isActive():
+            QTimer.singleShot(_AFTER_VIEW_MS, self, self._tell_row)
+
+    def _tell_row(self) -> None:
+        told = QtGui.QAccessible.queryAccessibleInterface(self) if self.hasFocus() else None
+        cell = told.focusChild() if told is not None else None
+        if cell is not None:
+            QtGui.QAccessible.updateAccessibility(QtGui.QAccessibleEvent(cell, QtGui.QAccessible.Event.Focus))
+
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
+        super().paintEvent(event)
+        place = self.visualRect(self.currentIndex())
+        if place.isEmpty():
+            return
+        if self.selectionBehavior() is QAbstractItemView.SelectionBehavior.SelectRows:
+            place.setLeft(0)
+            place.setRight(self.viewport().width() - 1)
+        if self.hasFocus():
+            draw_frame(self.viewport(), QRectF(place), colours(self.palette()).accent, 2)
+        elif self.selectionModel() is not None and self.selectionModel().isSelected(self.currentIndex()):
+            self._mark_chosen(place)
+
+    def _mark_chosen(self, place: QRect) -> None:
+        """A bar at its left: what is chosen has a ground that is hardly another one for many eyes."""
+        painter = QtGui.QPainter(self.viewport())
+        painter.fillRect(
+            place.left(), place.top(), 3, place.height(), QtGui.QColor(colours(self.palette()).accent)
+        )
+        painter.end()
+
+    def currentChanged(self, now: Index, before: Index) -> None:
+        """Paint the whole rows anew: Qt does so with the cells alone."""
+        super().currentChanged(now, before)
+        self.viewport().update()
+
+
+class ListView(RowFrame, QListWidget):
+    """A list of words."""
+
+
+class RowsView(RowFrame, QTableView):
+    """A table whose rows are `lines` of text high; `fit_rows` when the size of the text is another."""
+
+    def __init__(self, parent: QWidget | None = None, lines: int = 1) -> None:
+        super().__init__(parent)
+        self._lines = lines
+
+    def fit_rows(self) -> None:
+        self.verticalHeader().setDefaultSectionSize(
+            self._lines * self.fontMetrics().lineSpacing() + _BESIDE_LINES
+        )
+
+
+class FillingView(RowsView):
+    """Some of its columns share the room that the others leave; below their least widths it is scrolled."""
+
+    def __init__(self, parent: QWidget | None = None, lines: int = 1) -> None:
+        super().__init__(parent, lines)
+        self._least: dict[int, int] = {}
+        self._sharing = False
+        self.horizontalHeader().sectionResized.connect(self._share)
+
+    def fill(self, least: Mapping[int, int]) -> None:
+        """Let these columns take the room; their least widths in pixels."""
+        self._least = dict(least)
+        self._share()
+
+    def title_width(self, column: int) -> int:
+        """The room that the title of a column takes, as the style sheet draws it."""
+        font = QtGui.QFont(self.font())
+        font.setWeight(QtGui.QFont.Weight.DemiBold)
+        title = self.model().headerData(column, Qt.Orientation.Horizontal)
+        return QtGui.QFontMetrics(font).horizontalAdvance(str(title)) + _BESIDE_TITLE
+
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._share()
+
+    @Slot()
+    def _share(self) -> None:
+        # Every change of a column comes back here as a signal.
+        if self._sharing or not self._least or self.model() is None:
+            return
+        self._sharing = True
+        header = self.horizontalHeader()
+        others = sum(
+            header.sectionSize(column) for column in range(header.count()) if column not in self._least
+        )
+        free = max(0, self.viewport().width() - others - sum(self._least.values()))
+        more, rest = divmod(free, len(self._least))
+        for place, (column, least) in enumerate(self._least.items()):
+            if header.sectionSize(column) != least + more + (place < rest):
+                header.resizeSection(column, least + more + (place < rest))
+        self._sharing = False
+
+
+class _WholeView(FillingView):
+    """As high as its rows, whatever the size of the text; shaded columns share the room that others leave.
+
+    `widest`: of a column, in average characters, where that is limited.
+    """
+
+    def __init__(self, widest: int | None = None) -> None:
+        super().__init__()
+        self._widest = widest
+        self._limit: int | None = None  # the same in pixels, once it is set
+
+    def fit_rows(self) -> None:
+        """Make the rows as high as their text, and the view as high as the rows."""
+        super().fit_rows()
+        title, rows = self.horizontalHeader(), self.verticalHeader()
+        if self._widest is not None:
+            widest = self._widest * self.fontMetrics().averageCharWidth()
+            title.setMaximumSectionSize(widest)
+            if self._limit not in (None, widest):  # another size of text: Qt keeps what was cut before
+                self.resizeColumnsToContents()
+            self._limit = widest
+        self._fit_shaded()
+        title.ensurePolished()  # on a tab that nobody has seen it is not
+        height = title.sizeHint().height() + self.model().rowCount() * rows.defaultSectionSize()
+        self.setFixedHeight(height + 2 * self.frameWidth() + self.horizontalScrollBar().sizeHint().height())
+
+    def _fit_shaded(self) -> None:
+        model = self.model()
+        shaded = model.shaded if isinstance(model, TableModel) else []
+        if shaded or self._least:
+            title, mode = self.horizontalHeader(), QHeaderView.ResizeMode
+            # Beside shaded ones fixed too: each of those that is changed would let Qt measure them anew.
+            title.setSectionResizeMode(mode.Fixed if shaded else mode.ResizeToContents)
+            for column in set(range(title.count())) - set(shaded) if shaded else ():
+                self.resizeColumnToContents(column)
+            # There each cell tells of something else, so that the keys go from cell to cell.
+            behavior = QAbstractItemView.SelectionBehavior
+            self.setSelectionBehavior(behavior.SelectItems if shaded else behavior.SelectRows)
+            # What is chosen would have the colour of another value; the frame shows where the keys are.
+            modes = QAbstractItemView.SelectionMode
+            self.setSelectionMode(modes.NoSelection if shaded else modes.SingleSelection)
+            # Names of models differ at their ends.
+            elide = Qt.TextElideMode
+            title.setTextElideMode(elide.ElideMiddle if shaded else elide.ElideRight)
+        least = self.fontMetrics().horizontalAdvance(_SHARE) + _BESIDE_TITLE
+        self.fill(dict.fromkeys(shaded, least))
+
+
+def table_view(model: QAbstractItemModel, accessible: str) -> RowsView:
+    """A view of whole rows, without grid, with rows one line high."""
+    return dressed(RowsView(), model, accessible)
+
+
+def dressed(view: View, model: QAbstractItemModel, accessible: str) -> View:
+    """The same for a view of a kind of its own."""
+    view.setAccessibleName(accessible)
+    view.setModel(model)
+    view.setShowGrid(False)
+    view.setAlternatingRowColors(True)
+    view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    # Tab leads to the next control of the page, not through thousands of cells.
+    view.setTabKeyNavigation(False)
+    view.setWordWrap(False)
+    view.setTextElideMode(Qt.TextElideMode.ElideRight)
+    view.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
+    # By whole columns a wide one could never be seen to its end.
+    view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+    rows = view.verticalHeader()
+    rows.setVisible(False)
+    rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+    rows.setMinimumSectionSize(1)  # else the header's own font, which changes later, keeps rows high
+    view.fit_rows()
+    view.horizontalHeader().setHighlightSections(False)
+    return view
+
+
+def measure_view(model: TableModel, accessible: str, widest: int | None = None) -> RowsView:
+    """A view of a small table that is shown whole, as wide as its texts, each column at most `widest`
+    characters; Ctrl+C copies all of it, its menu also as LaTeX or Markdown.
+    """
+    view = dressed(_WholeView(widest), model, accessible)
+    view.setProperty("role", "whole")
+    view.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    header = view.horizontalHeader()
+    header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    header.setStretchLastSection(False)
+    model.modelReset.connect(view.fit_rows)
+    # Several such tables stand on one page; Ctrl+C is for the one that has the focus.
+    add_key(view, QtGui.QKeySequence.StandardKey.Copy, partial(_copy, model.as_text))
+    view.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+    for words, text in (
+        ("&Copy", model.as_text),
+        (
+            "Copy as &LaTeX",
+            lambda: latex_table(model.table, title := view.accessibleName(), latex_label(title)),
+        ),
+        ("Copy as &Markdown", lambda: markdown_table(model.table)),
+    ):
+        action = QtGui.QAction(words, view)
+        action.triggered.connect(partial(_copy, text))
+        view.addAction(action)
+    return view
+
+
+def _latex(model: TableModel, name: str) -> str:
+    return latex_table(model.table, name, latex_label(name))
+
+
+def _copy(text: Callable[[], str], _checked: bool = False) -> None:
+    QtGui.QGuiApplication.clipboard().setText(text())

@@ -1,0 +1,383 @@
+"""The dialogs of the menus: settings, keys, about, check of a submission, self-test; and the diagnostics."""
+
+from collections.abc import Iterable, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+from PySide6 import QtWidgets
+from PySide6.QtCore import QObject, Signal, SignalInstance, Slot, qVersion
+from PySide6.QtGui import QGuiApplication
+
+from engine.core import VERSION
+from engine.core.errors import EngineError
+from engine.core.formatting import capitalised, counted, short_name, visible
+from engine.system.computer import KeepAwake
+from engine.system.paths import text_of_path, third_party_licences
+from gui.review.judgment_desk import AFTER_LABEL, NEXT_ITEM
+from gui.runs.run_desk import KEEP_AWAKE, kept_awake
+from gui.widgets.action_table import PAGES, keys_of
+from gui.widgets.actions import BusyLine
+from gui.widgets.fields import ComboBox
+from gui.widgets.foreign_text import plain_label
+from gui.widgets.label_mark import Pill
+from gui.widgets.labels import (
+    button,
+    close_button,
+    describe,
+    heading,
+    hint,
+    in_column,
+    label,
+    make_room,
+    name,
+    set_role,
+    title,
+)
+from gui.widgets.notice import IN_THE_WINDOW, Notice, problem_of
+from gui.widgets.theme import TEXT_SIZES, ThemeChoice, is_dark
+from gui.window import submission_jobs
+from gui.window.submission_jobs import tell
+from gui.workspace.open_run import OpenRun
+from gui.workspace.state import BLIND, MOST_OF_QT, NEXT_CRITERION, State
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import WAITING, ThreadName
+from gui.workspace.workspace import LONGEST_NAME, Workspace
+
+if TYPE_CHECKING:
+    from engine.operations.self_test import Check
+
+
+class CheckDialog(QtWidgets.QDialog):
+    """Checks a run when it opens; `other_wanted`: another dataset is to be answered."""
+
+    other_wanted = Signal()
+
+    def __init__(self, workspace: Workspace, run: OpenRun, parent: QtWidgets.QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Check the submission")
+        stored = run.results.run
+        self._what = plain_label(
+            run.results.joined_in_words
+            if stored.submitted
+            else f"{stored.title} has judged {stored.judged:,} of the {stored.identity.items:,} items of"
+            f" {short_name(stored.identity.dataset_path.name)}."
+        )
+        self.outcome = plain_label("Checking …")
+        set_role(self.outcome, "heading")
+        self.list = QtWidgets.QPlainTextEdit(readOnly=True, tabChangesFocus=True)
+        name(self.list, "What was found")
+        self.list.hide()
+        against = hint(
+            "Checks what an export would hold now, with all overrides: columns and their"
+            " order, missing and unknown ids, empty cells."
+        )
+        buttons = close_button(self)
+        self.copy = button("&Copy all", self._copy)
+        buttons.addButton(self.copy, QtWidgets.QDialogButtonBox.ButtonRole.ActionRole)
+        what = "Open the submission with another dataset that it answers"
+        self.other = button("&Other dataset…", self.accept, "Other dataset", what)
+        self.other.clicked.connect(self.other_wanted)
+        self.other.setVisible(stored.submitted)
+        buttons.addButton(self.other, QtWidgets.QDialogButtonBox.ButtonRole.ActionRole)
+        layout = in_column(self._what, self.outcome, self.list, against, buttons, on=self, margins=None)
+        layout.setStretchFactor(self.list, 1)
+        make_room(self, 90, 20)
+        self._check = TaskPanel(workspace.threads, ThreadName.MEASURE, self, self._show, failed=self._tell)
+        if run.dataset is None:
+            self.outcome.setText("Its dataset is not loaded, so nothing can be checked.")
+        else:
+            self._check.start(submission_jobs.find_gaps(run.results, run.dataset))
+
+    @property
+    def text(self) -> str:
+        return "\n".join([self._what.text(), self.outcome.text(), *self.list.toPlainText().splitlines()])
+
+    @Slot(object)
+    def _show(self, findings: list[str]) -> None:
+        self.list.setVisible(bool(findings))
+        self.list.setPlainText(visible("\n".join(findings)))
+        found = counted(len(findings), "finding", "findings")
+        self.outcome.setText(
+            f"{found}: an official scorer may refuse it." if findings else "No problems: it is complete."
+        )
+        set_role(self.outcome, "warning" if findings else "good")
+
+    @Slot(object)
+    def _tell(self, error: EngineError) -> None:
+        self.outcome.setText(visible("\n".join(problem_of(error))))
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.text)
+        self.copy.setText("Copied")
+
+
+PACKAGES = (
+    *("llama-cpp-python", "PySide6-Essentials", "pandas", "pyarrow"),
+    *("numpy", "scikit-learn", "matplotlib", "rouge-score"),
+)
+
+
+def package_versions() -> list[str]:
+    found = []
+    for package in PACKAGES:
+        try:
+            found.append(f"{package} {version(package)}")
+        except PackageNotFoundError:  # a bundle may come without the records of its packages
+            found.append(package)
+    return found
+
+
+class AboutDialog(QtWidgets.QDialog):
+    def __init__(self, parent: QtWidgets.QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("About Tiebreak")
+        layout = in_column(
+            title(f"Tiebreak {VERSION}"),
+            label(
+                "Judges pairs of LLM responses with a local GGUF model, and shows how far its judgments can"
+                " be trusted. No part of it uses the network: no telemetry, no update check, no download."
+            ),
+            hint(f"Qt {qVersion()}, {', '.join(package_versions())}"),
+            hint("Licence: MIT."),
+            on=self,
+            margins=None,
+            spacing=10,
+        )
+        if licences := third_party_licences():
+            layout.addWidget(hint(f"Licences of its parts: {licences}"))
+        layout.addWidget(close_button(self))
+        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
+
+
+class KeysDialog(QtWidgets.QDialog):
+    def __init__(self, page: str, parent: QtWidgets.QWidget | None = None) -> None:
+        """`page`: whose keys come first; then those that work everywhere, then the other pages'."""
+        super().__init__(parent)
+        self.setWindowTitle("Keys")
+        content = QtWidgets.QWidget()
+        content.setProperty("role", "content")
+        grid = QtWidgets.QGridLayout(content)
+        grid.setColumnStretch(1, 1)
+        grid.setHorizontalSpacing(24)
+        for place in (page, "Everywhere", *(other for other in PAGES if other != page)):
+            grid.addWidget(heading(place), grid.rowCount(), 0, 1, 2)
+            for action, what in keys_of(place):
+                row = grid.rowCount()
+                grid.addWidget(label(action.native_keys, wrap=False), row, 0)
+                grid.addWidget(label(what, "hint"), row, 1)
+        area = QtWidgets.QScrollArea(widgetResizable=True)
+        area.setWidget(content)
+        area.setAccessibleName("All keys")
+        in_column(area, close_button(self), on=self, margins=None)
+        make_room(self, 72, 34)
+
+
+_THEMES = {ThemeChoice.SYSTEM: "As the system", ThemeChoice.LIGHT: "Light", ThemeChoice.DARK: "Dark"}
+_AWAKE = {
+    KeepAwake.MAINS: "The computer stays awake on mains",
+    KeepAwake.YES: "The computer stays awake, also on its battery",
+    KeepAwake.NO: "The computer may go to sleep",
+}
+
+
+class SettingsDialog(QtWidgets.QDialog):
+    """Changes take effect at once; they are remembered."""
+
+    look_changed = Signal()
+    forget_wanted = Signal()
+    power_changed = Signal()  # when the computer shall stay awake
+
+    def __init__(self, workspace: Workspace, parent: QtWidgets.QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Settings")
+        self._workspace = workspace
+        self._state = state = workspace.state
+        self._form = QtWidgets.QFormLayout(verticalSpacing=10)
+        self._author = QtWidgets.QLineEdit(maxLength=LONGEST_NAME)
+        name(self._author, "Your name", "Stored with every label and note that you give")
+        self._author.editingFinished.connect(self._keep_author)
+        self._form.addRow("Your name, for labels", self._author)
+        self._theme = self._choice("Theme", _THEMES.items(), "theme", self.look_changed)
+        sizes = [(str(percent), f"{percent} %") for percent in TEXT_SIZES]
+        self._size = self._choice("Text size", sizes, "text_size", self.look_changed)
+        self._awake = self._choice("While judging", _AWAKE.items(), KEEP_AWAKE, self.power_changed)
+        name(self._awake, "Keep the computer awake while judging", "The screen may go dark meanwhile")
+        after = [(wanted, capitalised(words)) for wanted, words in AFTER_LABEL.items()]
+        self._after_label = self._choice("After a label", after, NEXT_CRITERION)
+        name(self._after_label, "After you give a label", "What Review opens after you give a label")
+        for what, path in (("Run store", workspace.store_path), ("These settings", state.path)):
+            shown = label(text_of_path(path), "hint")
+            shown.setAccessibleName(text_of_path(path))
+            self._form.addRow(what, shown)
+        forgets = "Forget recent files, layout and settings"
+        forget = button(forgets, self.forget_wanted.emit, what="Runs, their judgments and your name are kept")
+        forget.clicked.connect(self._show)
+        of_runs = "The settings of a run are on the Judge page and are stored with each run."
+        in_column(self._form, forget, hint(of_runs), close_button(self), on=self, margins=None)
+        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 76)
+        self.finished.connect(self._keep_author)
+        self._show()
+
+    def _choice(
+        self, what: str, choices: Iterable[tuple[str, str]], key: str, changed: SignalInstance | None = None
+    ) -> ComboBox:
+        """A row for a choice that the state keeps by a key."""
+
+        def keep() -> None:
+            self._state.set_text(key, str(box.currentData()))
+            if changed is not None:
+                changed.emit()
+
+        box = ComboBox()
+        name(box, what)
+        for choice, words in choices:
+            box.addItem(words, str(choice))
+        box.activated.connect(keep)
+        self._form.addRow(what, box)
+        return box
+
+    @Slot()
+    def _show(self) -> None:
+        self._author.setText(self._workspace.author)
+        kept = {
+            self._theme: self._state.text("theme", ThemeChoice.SYSTEM),
+            self._size: str(self._state.number("text_size", 100, MOST_OF_QT)),
+            self._awake: kept_awake(self._state).value,
+        }
+        for box, value in kept.items():
+            box.setCurrentIndex(box.findData(value))
+        after_label = self._after_label.findData(self._state.text(NEXT_CRITERION))
+        self._after_label.setCurrentIndex(max(0, after_label))
+
+    @Slot()
+    def _keep_author(self) -> None:
+        if self._author.isModified():
+            self._workspace.set_author(self._author.text())
+
+
+_Pairs = Sequence[tuple[str, str]]
+
+
+class DiagnosticsCopier(QObject):
+    """Gathers them where nobody waits, then copies them and says so."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._workspace = workspace
+        self._telling = TaskPanel(
+            workspace.threads, ThreadName.FILES, self, self._take, failed=workspace.failures
+        )
+
+    @Slot()
+    def copy(self) -> None:
+        """Begin; what is on the clipboard stays until they are whole."""
+        space = self._workspace
+        space.note.emit("Gathering the diagnostics …")
+        self._telling.start(tell(_screen(), _settings(space.state), space.store_path))
+
+    @Slot(object)
+    def _take(self, text: str) -> None:
+        QGuiApplication.clipboard().setText(text)
+        self._workspace.note.emit("The diagnostics are on the clipboard; they contain none of your texts.")
+
+
+def _screen() -> _Pairs:
+    screen = QGuiApplication.primaryScreen()
+    size, room = screen.size(), screen.availableSize()
+    of_screen = (
+        f"{size.width()} x {size.height()} ({room.width()} x {room.height()} free), scale"
+        f" {screen.devicePixelRatio():g}, {screen.logicalDotsPerInch():.0f} dpi, one of"
+        f" {len(QGuiApplication.screens())}"
+    )
+    of_window = (
+        f"Qt {qVersion()} on {QGuiApplication.platformName()}, style {QtWidgets.QApplication.style().name()},"
+        f" {'dark' if is_dark(QGuiApplication.palette()) else 'light'} colours"
+    )
+    return ("screen", of_screen), ("window", of_window)
+
+
+def _settings(state: State) -> _Pairs:
+    """Those that were changed; whatever stands in the file, only words of the window are told."""
+    theme, text_size = state.text("theme"), state.number("text_size", 100, MOST_OF_QT)
+    after_label = state.text(NEXT_CRITERION)
+    changed = {
+        "theme": theme if theme in (ThemeChoice.LIGHT, ThemeChoice.DARK) else "",
+        "text size": f"{text_size} %" if text_size != 100 else "",
+        "awake while judging": "" if kept_awake(state) is KeepAwake.MAINS else kept_awake(state).value,
+        "next after a label": {"on": "criterion", NEXT_ITEM: "item"}.get(after_label, ""),
+        "blind": "on" if state.text(BLIND) == "on" else "",
+    }
+    return [(name, value) for name, value in changed.items() if value]
+
+
+class SelfTestDialog(QtWidgets.QDialog):
+    """Starts the test when it opens, and cancels it when it closes."""
+
+    diagnostics_wanted = Signal()
+
+    def __init__(self, workspace: Workspace, parent: QtWidgets.QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Self-test")
+        self._lines: list[str] = []
+        self._failed = 0
+        content = QtWidgets.QWidget()
+        content.setProperty("role", "content")
+        self._grid = QtWidgets.QGridLayout(content)
+        self._grid.setColumnStretch(1, 1)
+        self._grid.setHorizontalSpacing(14)
+        self._area = QtWidgets.QScrollArea(widgetResizable=True)
+        self._area.setWidget(content)
+        self._area.setAccessibleName("Checks")
+        self._busy = BusyLine()
+        self._notice = Notice()
+        self._outcome = hint("")
+        buttons = close_button(self)
+        copy = buttons.addButton("Copy all", QtWidgets.QDialogButtonBox.ButtonRole.ActionRole)
+        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText("\n".join(self._lines)))
+        diagnostics = buttons.addButton("Copy diagnostics", QtWidgets.QDialogButtonBox.ButtonRole.ActionRole)
+        describe(
+            diagnostics, "Versions, computer, settings and the last bug, for a report; none of your texts"
+        )
+        diagnostics.clicked.connect(self.diagnostics_wanted)
+        in_column(self._area, self._busy, self._notice, self._outcome, buttons, on=self, margins=None)
+        make_room(self, 96, 30)
+        self._test = TaskPanel(
+            workspace.threads, ThreadName.MODEL, self, self._end, failed=self._tell, follow=self._add
+        )
+        self._test.cancelled.connect(self._stop)
+        self._busy.cancelled.connect(self._test.cancel)
+        waiting = workspace.threads.busy(ThreadName.MODEL)
+        self._busy.begin(f"{WAITING if waiting else 'Testing'} …")
+        self._test.start(submission_jobs.check_all())
+
+    @property
+    def outcome(self) -> str:
+        return self._outcome.text()
+
+    @Slot(object)
+    def _add(self, check: "Check") -> None:
+        row = self._grid.rowCount()
+        self._failed += not check.passed
+        pill = Pill("passed", "good") if check.passed else Pill("failed", "bad")
+        self._grid.addWidget(pill, row, 0)
+        found = f"{check.found}\n{IN_THE_WINDOW.of(check.hint)}" if check.hint else check.found
+        self._grid.addWidget(label(f"{check.name}: {found}"), row, 1)
+        self._lines.append(f"{'passed' if check.passed else 'FAILED'}  {check.name}: {found}")
+        self._busy.go_on(f"{len(self._lines)} checks done …")
+
+    @Slot(object)
+    def _end(self, _result: object) -> None:
+        self._busy.end()
+        self._outcome.setText(
+            f"{self._failed} of {len(self._lines)} checks failed." if self._failed else "All checks passed."
+        )
+
+    @Slot(object)
+    def _tell(self, error: EngineError) -> None:
+        self._busy.end()
+        self._notice.show_error(error)
+
+    @Slot()
+    def _stop(self) -> None:
+        self._busy.end()
+        self._outcome.setText("Stopped.")

@@ -1,0 +1,281 @@
+"""Jobs on files: a dataset read, its items divided into slices and measured so, what is missing of a list.
+
+All modules named *_jobs.py hold work that runs on the worker threads. They import what is heavy (pyarrow,
+llama.cpp, matplotlib) there and only then, so that the window is visible at once.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.core.column_map import ColumnMap
+from engine.core.errors import SetupError
+from engine.core.events import CancelToken
+from engine.core.rubric import ELOQUENT, Rubric, rubric_for_labels
+from engine.core.tables import Column, Estimate, Kind, Row, Table
+from engine.system.paths import PathKind, seen_at
+from gui.workspace.open_run import measured_mark
+from gui.workspace.threads import JobControl, job
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+    from engine.data.slices import Noted, Slice, Slicing
+    from engine.metrics.matching import Matched
+    from engine.metrics.slices import SlicedMeasures
+    from engine.ranking.weighted_scoring import SlicedWeightedScoring
+    from engine.results.run_results import RunResults
+    from engine.settings.identity import StoredRun
+
+
+@dataclass(frozen=True)
+class Loading:
+    path: Path
+    rows: int
+
+
+@job
+def load(
+    control: JobControl,
+    path: Path,
+    columns: ColumnMap | None = None,
+    remember: bool | None = None,
+    judged: "Sequence[StoredRun]" = (),
+    *,
+    moved: bool = False,
+    rubric: Rubric = ELOQUENT,
+) -> "Dataset":
+    """Read a dataset; reports Loading.
+
+    `columns`: by which a foreign file is read. `remember`: whether they are kept for files with the same
+    columns, or forgotten; None leaves what is remembered. `judged`: runs; where the file is that of one of
+    them and no `columns` are given, it is read as that run read it; with `moved` also where it lies
+    elsewhere. `rubric`: on whose criteria labels are read.
+    """
+    from engine.data.dataset import load_dataset
+    from engine.results.run_dataset import load_as_judged
+
+    def report(rows: int) -> None:
+        control.report(Loading(path, rows))
+
+    if columns is None:
+        dataset = load_as_judged(path, judged, control.cancel, report, moved=moved, rubric=rubric)
+    else:
+        dataset = load_dataset(path, rubric, control.cancel, report, columns)
+    keep_columns(dataset, remember)
+    # Both are needed soon, and take a moment for many items.
+    _ = dataset.hash, dataset.criteria
+    control.cancel.raise_if_requested()
+    return dataset
+
+
+def keep_columns(dataset: "Dataset", remember: bool | None) -> None:
+    """Keep for other files, or forget, by which columns a foreign file was just read; None: neither."""
+    from engine.data import column_memory
+
+    if dataset.columns is not None and remember is not None:
+        if remember:
+            column_memory.remember(dataset.file_columns, dataset.columns)
+        else:
+            column_memory.forget(dataset.file_columns)
+
+
+def has_labels_for(dataset: "Dataset", asked: Sequence[Rubric], columns: ColumnMap | None = None) -> bool:
+    """Whether a dataset was read with all human labels of its file on what some runs were asked.
+
+    `columns`: by which one of them read it, where that is another file's or not known here.
+    """
+    wanted = rubric_for_labels(asked).names if asked else ()
+    lacking = {f"{name}_preference" for name in wanted if name not in dataset.rubric.names}
+    maps = (dataset.columns, columns)
+    return not lacking & {*dataset.other_columns, *(name for one in maps if one for name in one.source_of)}
+
+
+def with_labels_for(dataset: "Dataset", asked: Sequence[Rubric], cancel: CancelToken) -> "Dataset":
+    """The same items with the human labels of their file on all that some runs were asked; those that were
+    read, where it cannot be read again. On a worker thread.
+    """
+    from engine.data.dataset import load_dataset
+
+    if has_labels_for(dataset, asked):
+        return dataset
+    with suppress(SetupError):
+        again = load_dataset(dataset.path, rubric_for_labels(asked), cancel, columns=dataset.columns)
+        again = again if len(again) == len(dataset) else again.only(frozenset(dataset.ids))
+        if again.hash == dataset.hash:
+            return again
+    return dataset
+
+
+@dataclass(frozen=True)
+class Divided:
+    """By what the items of a dataset can be divided, each with its title, and how they are by one of it.
+
+    `by_annotators`: they are by what annotators noted.
+    """
+
+    titles: Mapping[str, str]
+    slicing: "Slicing | None"
+    by_annotators: bool = False
+
+
+@dataclass(frozen=True)
+class Chosen:
+    part: "Slice"
+    words: str
+
+
+@dataclass(frozen=True)
+class NotedRequest:
+    """Where it is kept the notes on items, and whose notes count: all where no `author` is named."""
+
+    store_path: Path
+    author: str | None = None
+
+
+@job
+def divide(
+    _control: JobControl, dataset: "Dataset", gold: "Dataset | None", by: str, request: NotedRequest
+) -> Divided:
+    """Divide the items of a dataset; human labels are those of `gold`, where there is one. Nothing is divided
+    by what the dataset does not have, nor by the empty text.
+    """
+    from engine.data.slices import LABEL, divisions, is_by_annotators, slicing
+
+    noted = _noted(dataset, request)
+    known = divisions(dataset, noted)
+    own = {name: title for name, title in known.items() if not name.startswith(LABEL)}
+    labels = divisions(dataset if gold is None else gold)
+    human = {name: title for name, title in labels.items() if name.startswith(LABEL)}
+    source = gold if gold is not None and by in human else dataset
+    found = slicing(source, by, noted) if by in own or by in human else None
+    return Divided({**own, **human}, found, found is not None and is_by_annotators(by))
+
+
+def _noted(dataset: "Dataset", request: NotedRequest) -> "Noted":
+    """What annotators noted of items; nothing of a store that cannot be read: the list of runs tells of
+    it.
+    """
+    from engine.data.slices import Noted
+    from engine.results.run_dataset import noted_of_items
+    from engine.store import opening
+    from engine.store.run_store import RunStore
+
+    with suppress(SetupError):
+        if opening.has_store(request.store_path):
+            with RunStore(request.store_path) as store:
+                return noted_of_items(store, dataset, request.author)
+    return Noted()
+
+
+@job
+def missing(control: JobControl, paths: Sequence[Path]) -> frozenset[Path]:
+    """Those of some files that are not there; a job, because a disk of the network may take its time."""
+    gone = set()
+    for path in paths:
+        control.cancel.raise_if_requested()
+        if seen_at(path) is PathKind.NOTHING:
+            gone.add(path)
+    return frozenset(gone)
+
+
+DRAWN = "drawn"
+"""The key of the column in which the window draws accuracies and their intervals."""
+
+_DRAWN = Column(DRAWN, "0 to 100 %", Kind.ESTIMATE, "The accuracy as a point, its 95 % interval as a line.")
+
+
+@dataclass(frozen=True)
+class Sliced:
+    """Systems on each slice of a division.
+
+    `table`: a row for each slice; `below`: as many rows for each of them, None where there is nothing to show
+    so. `measured`, `weighed`: of each system, by its place and by
+    its name. `of`: what was measured, by value or itself. `said`: what is to be known of the best slice.
+    """
+
+    division: "Slicing"
+    table: Table
+    below: Table | None
+    of: "Hashable | Sequence[Matched]"
+    measured: "Sequence[SlicedMeasures]"
+    weighed: "Mapping[str, SlicedWeightedScoring]" = field(default_factory=dict)
+    said: Sequence[str] = ()
+
+    @property
+    def parts(self) -> "Sequence[Slice]":
+        return [found.part for found in self.measured[0].slices]
+
+
+@job
+def measure_slices(
+    control: JobControl,
+    results: "RunResults",
+    gold: "Dataset | None",
+    slicing: "Slicing",
+    known: Sliced | None = None,
+) -> Sliced:
+    """All slices of a run, against human labels where they fit: below, each criterion's accuracies.
+
+    What is `known` where that would be the same.
+    """
+    from engine.report.slices import criterion_slice_table, slice_table, slices_in_words
+
+    mark = measured_mark(results, gold)
+    if known is not None and (known.of, known.division) == (mark, slicing):
+        return known
+    measured = _measured(results, gold, slicing, control)
+    table, below = slice_table(measured), None
+    if any(found.measures for found in measured.slices):
+        below = criterion_slice_table(measured)
+        # With a column to draw in, after the interval.
+        place = [column.key for column in table.columns].index("interval") + 1
+        columns = (*table.columns[:place], _DRAWN, *table.columns[place:])
+        rows: list[Row] = []
+        for row, found in zip(table.rows, measured.slices, strict=True):
+            drawn = None if found.accuracy is None else Estimate(found.accuracy, found.interval)
+            rows.append([*row[:place], drawn, *row[place:]])
+        table = replace(table, columns=columns, rows=rows)
+    return Sliced(slicing, table, below, mark, [measured], said=slices_in_words(measured))
+
+
+@job
+def compare_slices(
+    control: JobControl, matched: "Sequence[Matched]", slicing: "Slicing", known: Sliced | None = None
+) -> Sliced:
+    """All slices of systems that are compared with the same human labels: below, how often A and B win.
+
+    What is `known` where it is of these very systems.
+    """
+    from engine.metrics.slices import measure_slices
+    from engine.ranking.weighted_scoring import weigh_by_default
+    from engine.report.slices import compared_slice_table, compared_slices_in_words, compared_win_table
+
+    if known is not None and known.of is matched and known.division == slicing:
+        return known
+    measured = [measure_slices(one, slicing, control.cancel) for one in matched]
+    weighed = {}
+    for one in matched:
+        control.cancel.raise_if_requested()
+        if (found := weigh_by_default(one, slicing)) is not None:
+            weighed[one.system.name] = found
+    table = compared_slice_table(matched, measured)
+    below = compared_win_table(measured[0], weighed) if weighed else None
+    said = compared_slices_in_words(matched, measured)
+    return Sliced(slicing, table, below, matched, measured, weighed, said)
+
+
+def _measured(
+    results: "RunResults", gold: "Dataset | None", slicing: "Slicing", control: JobControl
+) -> "SlicedMeasures":
+    from engine.metrics import slices
+    from engine.metrics.matching import match, system_of_run
+
+    if gold is not None and results.judged:
+        try:
+            matched = match(system_of_run(results), gold, partial=True)
+        except SetupError:  # the scores say why
+            return slices.count_slices(results.answered, slicing)
+        return slices.measure_slices(matched, slicing, control.cancel)
+    return slices.count_slices(results.answered, slicing)

@@ -1,0 +1,186 @@
+"""Python's garbage collector runs on the thread of the window alone, never while jobs make records.
+
+By itself it runs on whichever thread makes the next object. On a thread of a job it would end what is left
+of closed dialogs there, and Qt then breaks down or waits for ever: parts of a window end on its own thread.
+It also stops all threads, the longer the more records there are: a second for those of 100,000 items. Records
+hold no cycles, so it has nothing to find among them.
+
+So what is there once very many records were made is kept out of its sight. But more than records was there:
+what a window drops later, such as tables and figures of the run before, would be kept for ever. Therefore all
+is looked at once after each such load and each run that is closed, when keys and mouse have been still.
+
+Knows: the garbage collector, when it is due, that the user is at work. Does not know: what is made.
+"""
+
+import gc
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from PySide6.QtCore import QEvent, QObject, QTimer, Slot
+from PySide6.QtGui import QGuiApplication
+
+_TICK_MS = 1000
+_MANY = 200_000  # objects that the collector goes through in less than 50 ms (measured)
+_REST = 100  # times as long as it took to look at everything, until it does so again
+_LEAST_REST = 30.0  # seconds
+_LEAST_MADE = 10_000  # objects until everything is looked at again
+_EACH = 0.25e-6  # seconds for one of them
+_STILL = 3.0  # seconds without a key or the mouse, after which a look at what was hidden may be taken;
+_AS_LONG = 30  # and this many times as long as it takes: then hardly anybody comes back in its midst
+_SHORT = 0.05  # seconds of a look that nobody notices
+_TOUCHES = frozenset(
+    (
+        *(QEvent.Type.KeyPress, QEvent.Type.InputMethod, QEvent.Type.Wheel),
+        *(QEvent.Type.MouseButtonPress, QEvent.Type.MouseMove, QEvent.Type.TouchUpdate),
+    )
+)
+
+
+class _Switch:
+    """Off as long as anybody has a reason; then as it was before.
+
+    Jobs turn it too, on their threads: adding a reason and taking one out are each done at once, and while
+    there are such threads, a window has a reason of its own.
+    """
+
+    def __init__(self) -> None:
+        self._reasons: set[object] = set()
+        self._was_on = False
+
+    def turn_off(self, reason: object) -> None:
+        if not self._reasons:
+            self._was_on = gc.isenabled()
+        gc.disable()
+        self._reasons.add(reason)
+
+    def let_on(self, reason: object) -> None:
+        self._reasons.discard(reason)
+        if self._was_on and not self._reasons:
+            gc.enable()
+
+
+_by_itself = _Switch()
+"""Whether the collector runs by itself."""
+
+_under_way: set[object] = set()
+"""A mark for each job that makes many records."""
+
+
+class _Hidden:
+    """What is kept out of the collector's sight. `stale`: some of it may have been dropped meanwhile."""
+
+    def __init__(self) -> None:
+        self._seconds = 0.0  # that a look at it will take
+        self.stale = False
+
+    def hide(self) -> None:
+        """Keep all that is there out of sight; at once, however much it is, and on any thread."""
+        self._seconds += _EACH * gc.get_count()[0]
+        gc.freeze()
+        self.stale = True
+
+    def let_go(self) -> None:
+        self.stale = self._seconds > 0
+
+    @property
+    def stillness(self) -> float:
+        """For how many seconds nobody must have been at work when it is looked at."""
+        return max(_STILL, _AS_LONG * self._seconds)
+
+    def look(self) -> None:
+        """Look at all of it, and hide what is left where that takes long."""
+        self._seconds, self.stale = 0.0, False  # first: a job may hide something meanwhile
+        gc.unfreeze()
+        begun = time.monotonic()
+        gc.collect()
+        took = time.monotonic() - begun
+        if took > _SHORT:
+            gc.freeze()
+            self._seconds += took
+
+
+_hidden = _Hidden()
+
+
+def run_closed() -> None:
+    """A run is no longer looked at: what was made for it is to be found, also where it is out of sight."""
+    _hidden.let_go()
+
+
+class Collector(QObject):
+    """Runs the collector on the thread that made this, and lets it run nowhere else until `close`."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._reason = object()
+        self._made = 0
+        self._next_full = time.monotonic() + _LEAST_REST
+        self._touched: float | None = None  # when a key or the mouse was, while that counts
+        self._timer = QTimer(self)
+        self._timer.timeout.connect(self.tick)
+        self._timer.start(_TICK_MS)
+        _by_itself.turn_off(self._reason)
+
+    @Slot()
+    def tick(self) -> None:
+        """Look at what was made since the last time; at everything where that is due."""
+        if _under_way:
+            return
+        if _hidden.stale and self._nobody_was_at_work(_hidden.stillness):
+            _hidden.look()
+        self._made += gc.get_count()[0]
+        begun = time.monotonic()
+        if begun < self._next_full or self._made < _LEAST_MADE:
+            # Young objects alone: that takes milliseconds, however many there are in all.
+            gc.collect(1)
+        else:
+            gc.collect()
+            ended = time.monotonic()
+            self._made, self._next_full = 0, ended + max(_LEAST_REST, _REST * (ended - begun))
+
+    def _nobody_was_at_work(self, seconds: float) -> bool:
+        """Whether keys and mouse have been still for so long; from the first time on, they are watched."""
+        if self._touched is None:
+            self._touched = time.monotonic()
+        # The windows of the system, to which keys and mouse come first: were it the application, each event
+        # of each widget would take a detour through Python. Some may be new since the last look.
+        for window in QGuiApplication.allWindows():
+            window.installEventFilter(self)
+        still = time.monotonic() - self._touched > seconds
+        if still:
+            self._touched = None
+            self._watch_no_more()
+        return still
+
+    def _watch_no_more(self) -> None:
+        for window in QGuiApplication.allWindows():
+            window.removeEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in _TOUCHES:
+            self._touched = time.monotonic()
+        return super().eventFilter(watched, event)
+
+    def close(self) -> None:
+        self._timer.stop()
+        self._watch_no_more()
+        _by_itself.let_on(self._reason)
+
+
+@contextmanager
+def many_records() -> Iterator[None]:
+    """Keep the collector from running until the last job inside has ended, and from looking at what was made
+    where that is very much.
+    """
+    mark = object()
+    _by_itself.turn_off(mark)
+    _under_way.add(mark)
+    try:
+        yield
+    finally:
+        if gc.get_count()[0] > _MANY:
+            # Else each later look takes a second for 100,000 items.
+            _hidden.hide()
+        _under_way.discard(mark)
+        _by_itself.let_on(mark)

@@ -1,0 +1,291 @@
+"""The jobs that count and write again the explanations of a run that are not for the effective labels.
+
+Jobs on the run store: which runs there are, one run with its dataset, its annotations.
+"""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from engine.annotations.effective import Reviews
+from engine.annotations.records import Annotation, AnnotationKind, Said, Undo, annotations_in
+from engine.core.errors import SetupError, StoreError
+from engine.core.events import CancelToken, followed
+from engine.core.health import Health
+from engine.core.tables import Sheet, Table
+from engine.system.write_ahead_log import WriteAheadLog
+from gui.workspace.file_jobs import has_labels_for
+from gui.workspace.garbage import many_records
+from gui.workspace.open_run import OpenRun
+from gui.workspace.threads import Job, JobControl, job, worker
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+    from engine.judging.run import Rewritten
+    from engine.results.run_results import RunResults
+    from engine.settings.identity import AnyRun, StoredRun
+    from engine.store.run_store import RunStore
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Annotations that the store has taken, in their order, and those that it never will, each with the
+    reason.
+
+    `reviews`: all that is said now of the runs that they are of. `notes`: all of the items that they are of,
+    by the hash of their content.
+    """
+
+    words: Sequence[Said] = ()
+    refused: Sequence[tuple[Said | None, SetupError]] = ()
+    reviews: Mapping[int, Reviews] = field(default_factory=dict)
+    notes: Mapping[str, tuple[Annotation, ...]] = field(default_factory=dict)
+
+
+def in_store(store_path: Path, ask: "Callable[[RunStore], Result]", or_none: bool = False) -> "Job[Result]":
+    """What becomes of asking the store, or changing it; `or_none`: see RunStore."""
+
+    def work(_control: JobControl) -> Result:
+        from engine.store.run_store import RunStore
+
+        with RunStore(store_path, or_none=or_none) as store:
+            return ask(store)
+
+    return work
+
+
+@job
+def list_runs(_control: JobControl, store_path: Path) -> "Sequence[AnyRun]":
+    from engine.store.opening import has_store
+    from engine.store.run_store import RunStore
+
+    if not has_store(store_path):
+        return []
+    with RunStore(store_path) as store, store.reading():
+        return [*store.runs()[::-1], *store.damaged_runs()[::-1]]
+
+
+@dataclass(frozen=True)
+class SeenStore:
+    """A store that is there; `refusal`: what is said to whoever would change it, where nobody can."""
+
+    refusal: StoreError | None
+
+
+@job
+def look_at_store(_control: JobControl, store_path: Path) -> SeenStore | None:
+    """What the window must know of the store at its start; None where there is none yet."""
+    from engine.store.opening import has_store
+    from engine.store.run_store import RunStore
+
+    if not has_store(store_path):
+        return None
+    with RunStore(store_path) as store:
+        return SeenStore(store.refusal)
+
+
+@job
+def open_run(control: JobControl, store_path: Path, run_id: int, current: "Dataset | None") -> OpenRun:
+    """A run with the items that it judged, out of the file that the run names, else out of `current`."""
+    from engine.results.health import run_health
+    from engine.results.run_results import load_results
+    from engine.store.run_store import RunStore
+
+    with RunStore(store_path) as store, many_records():
+        results = load_results(store, run_id)
+        drafts = store.drafts(run_id)
+    dataset = _judged_items(results.run, current, control.cancel)
+    if results.run.submitted and dataset is not None and len(results.judged) < len(dataset):
+        results = _with_unanswered(store_path, results, dataset)
+    return OpenRun(results, dataset, run_health(results), drafts)
+
+
+def _with_unanswered(store_path: Path, results: "RunResults", dataset: "Dataset") -> "RunResults":
+    """A submission that an earlier version kept without the items that it does not answer, with them.
+
+    As it is where the store cannot take them now.
+    """
+    from engine.results.completeness import add_unanswered
+    from engine.results.run_results import load_results
+    from engine.store.run_store import RunStore
+
+    with suppress(StoreError), RunStore(store_path) as store, many_records():
+        with store.hold(results.run.id) as run:
+            add_unanswered(store, run, dataset)
+        return load_results(store, run.id)
+    return results
+
+
+def _judged_items(run: "StoredRun", current: "Dataset | None", cancel: CancelToken) -> "Dataset | None":
+    from engine.results.run_dataset import dataset_of_run, judged_items
+
+    own = run.identity.dataset_path
+    is_own = current is not None and current.path.absolute() == own.absolute()
+    if current is not None and is_own and has_labels_for(current, [run.identity.asked], run.columns):
+        with suppress(SetupError):
+            return judged_items(run, current)
+    # Before what is loaded: another file may hold the same texts with other labels. Not before it where it
+    # alone has any: gold that annotators made of this run, say.
+    found = None
+    with suppress(SetupError):
+        found = dataset_of_run(run, cancel=cancel)
+    if current is not None and (found is None or (current.criteria and not found.criteria)):
+        with suppress(SetupError):
+            return judged_items(run, current)
+    return found  # None where it is gone or changed: the page says so and asks for the file
+
+
+@job
+def store_words(_control: JobControl, store_path: Path, write_ahead_log: WriteAheadLog) -> Stored:
+    """Store what waits in an write-ahead log, and read what annotators say then. StoreError where that cannot
+    be now.
+    """
+    from engine.results.run_results import load_reviews
+    from engine.store.annotation_rows import OF_RUN, said_of
+    from engine.store.run_store import RunStore
+
+    pending = write_ahead_log.pending  # at once: the window may be closing
+    words = pending.words
+    if not words:
+        return Stored()
+    with RunStore(store_path) as store, many_records():
+        refused = store.take_words(pending.name, words)
+        write_ahead_log.stored(words[-1].number)
+        errors = {word.number: word.error for word in refused}
+        said = [said_of(word.values) for word in words if word.number not in errors]
+        undone = [(each.run_id, each.what.content_hash) for each in said if isinstance(each.what, Undo)]
+        new = [(each.run_id, word) for each in said for word in annotations_in(each.what)]
+        runs = {run_id for run_id, word in new if word.kind in OF_RUN} | {run_id for run_id, _ in undone}
+        hashes = [word.content_hash for _, word in new if word.kind is AnnotationKind.NOTE]
+        hashes += [content_hash for _, content_hash in undone]
+        noted = store.notes(hashes)
+        return Stored(
+            said,
+            [(word.said, word.error) for word in refused],
+            {run_id: load_reviews(store, run_id) for run_id in runs if run_id is not None},
+            {content_hash: noted.get(content_hash, ()) for content_hash in hashes},
+        )
+
+
+@dataclass(frozen=True)
+class SeenWords:
+    """By what a change of what annotators say is noticed: `files`, without opening the store, then `mark`."""
+
+    files: Hashable = None
+    mark: Hashable = None
+
+
+@dataclass(frozen=True)
+class FoundWords:
+    """What a look at a run came to. `reviews`, `notes` (by the hash of the content): all that is said now;
+    None where nothing has changed.
+    """
+
+    run_id: int
+    seen: SeenWords
+    reviews: Reviews | None = None
+    notes: Mapping[str, tuple[Annotation, ...]] = field(default_factory=dict)
+
+
+@job
+def look_for_words(_control: JobControl, store_path: Path, run_id: int, seen: SeenWords) -> FoundWords:
+    """What annotators say of a run, where that has changed since it was `seen`, by whomever."""
+    from engine.results.run_results import load_reviews
+    from engine.store.opening import files_mark, has_store
+    from engine.store.run_store import RunStore
+
+    files = files_mark(store_path)  # first: what is written while it is read is seen next time
+    if (files is not None and files == seen.files) or not has_store(store_path):
+        return FoundWords(run_id, seen)
+    with RunStore(store_path) as store, many_records(), store.reading():
+        now = SeenWords(files, store.words_mark(run_id))
+        if now.mark == seen.mark:
+            return FoundWords(run_id, now)
+        hashes = store.content_hashes(run_id)
+        return FoundWords(run_id, now, load_reviews(store, run_id), store.notes(hashes.values()))
+
+
+@job
+def differences(_control: JobControl, store_path: Path, first: int, other: int) -> Table:
+    from engine.report.run import differences_table
+    from engine.store.run_store import RunStore
+
+    with RunStore(store_path) as store, store.reading():
+        runs = store.run(first), store.run(other)
+        efforts = {run.id: store.efforts(run.id) for run in runs}
+        return differences_table(*runs, efforts, store.shared_items(first).get(other, 0))
+
+
+@job
+def drift(control: JobControl, store_path: Path, first: int, other: int) -> Sheet:
+    from engine.metrics.run_drift import stored_drift
+    from engine.report.drift import drift_sections
+    from engine.store.run_store import RunStore
+
+    with RunStore(store_path) as store, many_records():
+        found = stored_drift(store, first, other, cancel=control.cancel)
+    return Sheet("Regression check", tuple(drift_sections(found)))
+
+
+@job
+def health(_control: JobControl, store_path: Path, run_id: int) -> tuple[int, Health]:
+    """What speaks against the judge of a run, with the run's number."""
+    from engine.results.health import run_health
+    from engine.results.run_results import load_results
+    from engine.store.run_store import RunStore
+
+    with RunStore(store_path) as store, many_records():
+        return run_id, run_health(load_results(store, run_id))
+
+
+def draw_sample_by(store_path: Path, run_id: int, seed: int) -> Job[None]:
+    """Draw the random sample of a run by another seed from now on."""
+    return in_store(store_path, lambda store: store.draw_sample_by(run_id, seed))
+
+
+def known_tags(store_path: Path) -> Job[Sequence[str]]:
+    return in_store(store_path, lambda store: store.tags(), or_none=True)
+
+
+@job
+def count_stale(control: JobControl, results: "RunResults") -> int:
+    """How many effective explanations were written for another label than the effective one."""
+    found = 0
+    for judgments in results.judgments.values():
+        control.cancel.raise_if_requested()
+        found += sum(results.is_stale(judgment) for judgment in judgments)
+    return found
+
+
+@job
+def rewrite(
+    control: JobControl, store_path: Path, run_id: int, dataset: "Dataset", threads: int | None
+) -> "Rewritten":
+    """Write again what is stale in a run, by the model that it names; reports MeasureProgress.
+
+    `dataset`: with the items that the run judged. `threads`: None for the default. A stop keeps
+    what was written. SetupError where the dataset, the model's file, the questions or the examples are not
+    those of the run: one that was shown examples can only be written again by the command. ModelFileError
+    where it is gone, broken or does not fit the memory. RunBusyError.
+    """
+    from engine.judging.run import rewriting_plan
+    from engine.judging.work import rewrite_run
+    from engine.models.checked_model import checked_model, in_use
+    from engine.models.memory import check_memory
+    from engine.models.model_file import read_model_file
+    from engine.models.opening import machine_settings
+    from engine.store.run_store import RunStore
+
+    with worker(rewrite_run, control) as writer:
+        with RunStore(store_path) as store:
+            run = store.run(run_id)
+        described, settings = read_model_file(run.identity.model_path), run.identity.judge_settings
+        check_memory(described, settings.context, kv_type=settings.kv_type)
+        model = checked_model(described, control.cancel)
+        plan = rewriting_plan(run, dataset, model, machine_settings(threads))
+        with in_use(model):
+            return followed(writer.do(plan, store_path, run_id), control.report)

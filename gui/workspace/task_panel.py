@@ -1,0 +1,153 @@
+"""A job as a page or a dialog shows it: the line while it is under way, where its failure is told, its end.
+
+Each kind of job has one panel, which does the newest job alone; what an earlier one still says is not heard.
+"""
+
+from collections.abc import Callable, Hashable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QWidget
+
+from engine.core.errors import EngineError
+from engine.core.events import MeasureProgress, Preparing
+from engine.core.tables import Sheet
+from gui.widgets.actions import BusyLine
+from gui.widgets.foreign_text import plain_label
+from gui.widgets.labels import STRETCH, in_column, make_room, scrolling, show_text
+from gui.widgets.notice import Notice
+from gui.widgets.text_views import SheetView
+from gui.workspace.threads import WAITING, AtWork, EngineThreads, Failures, Job, LatestTask, Task, ThreadName
+from gui.workspace.workspace import Workspace
+
+Hear = Callable[[Any], object] | Callable[[], object]
+Failed = Failures | Notice | Callable[[EngineError], object]
+
+
+class TaskPanel(LatestTask):
+    """Jobs of which the newest counts. Where its parent is a dialog, they are abandoned once that is closed.
+
+    `done` is told of the result and `follow` of each event (None: `show_progress`). `failed`: the notice, the
+    window's failures, or a function that tells an error; None where nobody has to know of it. `stopped`: the
+    user stopped it. `changed` is told whenever a job begins or none is under way any more: there buttons are
+    enabled. `at_once`: the line's button abandons the job, of which `stopped` is not told then.
+    """
+
+    def __init__(
+        self,
+        threads: EngineThreads,
+        thread_name: ThreadName,
+        parent: QObject,
+        done: Hear | None = None,
+        *,
+        follow: Hear | None = None,
+        failed: Failed | None = None,
+        stopped: Callable[[], object] | None = None,
+        changed: Callable[[], object] | None = None,
+        at_once: bool = False,
+    ) -> None:
+        super().__init__(threads, thread_name, parent)
+        self._text, self._at_once, self._changed = "", at_once, changed
+        self._notice = failed if isinstance(failed, Notice) else None
+        self.progress.connect(follow or self.show_progress)
+        if done is not None:
+            self.finished.connect(done)
+        if isinstance(failed, Failures):
+            failed.follow(self)
+        elif failed is not None:
+            self.failed.connect(failed.show_error if isinstance(failed, Notice) else failed)
+        if stopped is not None:
+            self.cancelled.connect(stopped)
+        self.busy_changed.connect(self._follow_busy)
+        if isinstance(parent, QDialog):
+            parent.finished.connect(self.drop)
+
+    @cached_property
+    def line(self) -> BusyLine:
+        """What is done, how far, and the button that stops it; laid out by whoever shows it."""
+        line = BusyLine()
+        # A job that opens a model may wait long for another one: nobody waits for it to begin only to stop.
+        stop = self.stop if self._thread_name is ThreadName.MODEL else self.cancel
+        line.cancelled.connect(self.drop if self._at_once else stop)
+        return line
+
+    def begin(self, job: Job[Any], text: str) -> None:
+        """Do this from now on, with the line, which says `text` until more is known."""
+        waits = self._thread_name is ThreadName.MODEL and self._threads.busy(ThreadName.MODEL)
+        if self._notice is not None:
+            self._notice.dismiss()
+        self._text = text
+        self.start(job)
+        self.line.begin(f"{WAITING} …" if waits else text)
+
+    def show_progress(self, event: object) -> None:
+        """Say on the line how far the job is."""
+        if isinstance(event, AtWork):
+            self.line.go_on(event.text, event.done, event.total)
+        elif isinstance(event, MeasureProgress):
+            self.line.go_on(self._text, event.done, event.total)
+        elif isinstance(event, Preparing):
+            self.line.go_on(f"{event.what} …")
+
+    @Slot(bool)
+    def _follow_busy(self, busy: bool) -> None:
+        if not busy and "line" in self.__dict__:
+            self.line.end()
+        if self._changed is not None:
+            self._changed()
+
+
+def write_file(
+    workspace: Workspace, job: Job[Path], kind: Hashable, thread_name: ThreadName = ThreadName.FILES
+) -> Task:
+    """Write a file that the user asked for, to its end also where the window closes; say where it is.
+
+    `kind`: of failures, as Failures has them.
+    """
+    task = workspace.threads.start(thread_name, job, must_end=True)
+    task.finished.connect(lambda written: workspace.note.emit(f"Written: {written}"))
+    workspace.failures.follow(task, kind)
+    return task
+
+
+class TaskDialog(QDialog):
+    """Asks for something, does it while the dialog is open, and shows what came of it below, as a sheet.
+
+    A subclass makes the `task`, calls `lay_out` with what is asked, and connects the two buttons.
+    """
+
+    task: TaskPanel
+
+    def __init__(self, title: str, act: str, use: str, parent: QWidget | None) -> None:
+        """`act`: the button that begins; `use`: the one for what came of it."""
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        self.notice, self.outcome, self.sheet = Notice(), plain_label(role="heading"), SheetView()
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        self.use_button = self.buttons.addButton(use, QDialogButtonBox.ButtonRole.ActionRole)
+        self.act_button = self.buttons.addButton(act, QDialogButtonBox.ButtonRole.ActionRole)
+        self.buttons.rejected.connect(self.reject)
+
+    def lay_out(self, asked: QWidget, letters: int, lines: int) -> None:
+        inside = QWidget()
+        shown = (self.notice, self.task.line, self.outcome, self.sheet)
+        in_column(asked, *shown, STRETCH, on=inside, spacing=8)
+        self.outcome.hide()
+        in_column((scrolling(inside), STRETCH), self.buttons, on=self, margins=None, spacing=8)
+        self.act_button.setDefault(True)
+        make_room(self, letters, lines)
+
+    def begin(self, job: Job[Any], text: str) -> None:
+        """Do this, without what came of the last one."""
+        self.outcome.hide()
+        self.sheet.show_sheet(None)
+        self.task.begin(job, text)
+
+    def show_outcome(self, text: str, sheet: Sheet) -> None:
+        """Say what came of it, and lead the keys to what can be done with it."""
+        show_text(self.outcome, text)
+        self.sheet.show_sheet(sheet)
+        self.use_button.show()
+        self.use_button.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -1,0 +1,322 @@
+"""Which settings are tried on which items, and which are chosen."""
+
+import pickle
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+import pytest
+
+from bench.coverage.heads import SKEWS
+from bench.coverage.readings import CRITERION
+from bench.coverage.settings import NO_EXAMPLES, WITH_EXAMPLES, Known, drawn_run, found_settings, labelled
+from engine.analysis.tuning import TriedRun, held_out
+from engine.analysis.tuning_choice import (
+    LEAST,
+    ItemCost,
+    PartOfItems,
+    SettingsChoice,
+    SettingsRun,
+    TriedSettings,
+    choose,
+    columns_of_examples,
+    looks_at,
+    parts_of,
+)
+from engine.core.errors import SetupError
+from engine.core.events import Cancelled, CancelToken, MeasureProgress, followed
+from engine.core.items import Method, Order, Preference
+from engine.data.dataset import Dataset
+from engine.data.label_origins import in_drawn_order
+from engine.results.calibration import judge_of_run
+from tests.judged import A, dataset
+
+# What is chosen in drawn worlds, and what is said of it on items that took no part.
+
+
+EVEN = (0.25, 0.25, 0.25, 0.25)
+NOTHING = {Method.LABEL_TOKENS: 0.0, Method.POINTWISE_YES_NO: 0.0}
+
+
+def drawn(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def test_the_one_way_that_knows_is_chosen_and_surely_beats_the_most_frequent_label() -> None:
+    judges = [
+        Known(NO_EXAMPLES, NOTHING),
+        Known(WITH_EXAMPLES, {Method.LABEL_TOKENS: 0.1, Method.POINTWISE_YES_NO: 3.0}),
+    ]
+    choice, worth = found_settings(drawn(), 100, EVEN, judges)
+    look = choice.chosen.look
+    assert (look.prompt, Method.POINTWISE_YES_NO in look.methods) == (WITH_EXAMPLES, True)
+    assert worth.beats_frequent
+    assert worth.over_default is not None
+    assert worth.over_default.significantly_better
+    assert worth.right.value > worth.frequent.value
+
+
+@pytest.mark.slow
+def test_where_nothing_knows_anything_nothing_is_said_to_beat_the_most_frequent_label() -> None:
+    judges = [Known(prompt, NOTHING) for prompt in (NO_EXAMPLES, WITH_EXAMPLES)]
+    worlds = 12
+    random = drawn(3)
+    said = sum(
+        found_settings(random, 60, SKEWS["overall_quality"], judges)[1].beats_frequent for _ in range(worlds)
+    )
+    assert said <= 2  # of so many at most .05: three or more in 2 of 100 such tests
+
+
+def test_of_those_that_are_as_good_the_cheapest_is_chosen() -> None:
+    judges = [
+        Known(prompt, {Method.LABEL_TOKENS: 1.5, Method.POINTWISE_YES_NO: 1.5})
+        for prompt in (NO_EXAMPLES, WITH_EXAMPLES)
+    ]
+    choice, _ = found_settings(drawn(1), 100, EVEN, judges)
+    as_good = [each for each in choice.standings if each.as_good]
+    assert choice.chosen in as_good
+    assert choice.chosen.cost.tokens == min(each.cost.tokens for each in as_good)
+    assert choice.standings[0].behind == 0
+
+
+def compared(
+    unscored: int,
+    cancel: CancelToken | None = None,
+    told: list[MeasureProgress] | None = None,
+    time_left: Callable[[], float] = lambda: inf,
+) -> SettingsChoice:
+    random = drawn()
+    labels = random.integers(4, size=40)
+    gold = labelled(labels)
+    runs = [
+        drawn_run(random, gold, labels, Known(prompt, NOTHING)) for prompt in (NO_EXAMPLES, WITH_EXAMPLES)
+    ]
+    judged = tuple(
+        replace(item, raw_predictions={}, unscored={CRITERION: "too long"}) if place < unscored else item
+        for place, item in enumerate(runs[1].judged)
+    )
+    runs[1] = replace(runs[1], judged=judged).calibrated(None)
+    seen = [
+        SettingsRun(
+            prompt,
+            run,
+            {
+                look: ItemCost(1.0, 1.0)
+                for look in looks_at(prompt, (Method.LABEL_TOKENS, Method.POINTWISE_YES_NO))
+            },
+        )
+        for prompt, run in zip((NO_EXAMPLES, WITH_EXAMPLES), runs, strict=True)
+    ]
+    progress = told if told is not None else []
+    work = choose(seen, gold, (CRITERION,), cancel or CancelToken(), time_left)
+    return followed(work, progress.append)
+
+
+def test_a_prompt_that_leaves_many_items_without_a_judgment_takes_no_part() -> None:
+    choice = compared(unscored=8)
+    assert choice.left_out == {WITH_EXAMPLES: "it left 8 items without a judgment"}
+    assert {each.look.prompt for each in choice.standings} == {NO_EXAMPLES}
+    assert choice.items == 40
+
+
+def test_few_such_items_are_left_out_of_the_comparison() -> None:
+    choice = compared(unscored=3)
+    assert not choice.left_out
+    assert choice.items == 37
+
+
+def test_progress_goes_from_none_to_all_and_stop_is_heard() -> None:
+    told: list[MeasureProgress] = []
+    compared(unscored=0, told=told)
+    assert [(event.done, event.total) for event in told] == [(done, 12) for done in range(13)]
+    cancel = CancelToken()
+    cancel.cancel()
+    with pytest.raises(Cancelled):
+        compared(unscored=0, cancel=cancel)
+
+
+def test_where_the_time_is_over_what_was_compared_decides() -> None:
+    choice = compared(unscored=0, time_left=lambda: 0.0)
+    assert [each.look for each in choice.standings] == [TriedSettings(NO_EXAMPLES, orders=(Order.AB,))]
+    assert choice.chosen == choice.standings[0]
+    assert choice.uncompared == 11
+    assert choice.left_out == {WITH_EXAMPLES: "no time was left for it"}
+    left = iter([1.0, 1.0, 0.0])
+    choice = compared(unscored=0, time_left=lambda: next(left))
+    assert [each.look.prompt for each in choice.standings].count(WITH_EXAMPLES) == 1
+    assert (len(choice.standings), choice.uncompared, choice.left_out) == (3, 9, {})
+
+
+def test_a_run_that_is_looked_at_in_part_is_the_judge_of_a_run_that_asks_just_that() -> None:
+    random = drawn()
+    labels = random.integers(4, size=12)
+    run = drawn_run(random, labelled(labels), labels, Known(NO_EXAMPLES, NOTHING))
+    part = run.as_asked((Method.POINTWISE_YES_NO,), (Order.AB,))
+    judge = judge_of_run(part.run.identity)
+    assert (judge.methods, judge.orders) == (("absolute",), ("AB",))
+    assert not part.run.in_both_orders
+    assert {
+        (each.method, each.order) for item in part.judged for each in item.raw_predictions[CRITERION]
+    } == {(Method.POINTWISE_YES_NO, Order.AB)}
+    default = run.as_asked((Method.LABEL_TOKENS,), tuple(Order))
+    assert "ways" not in default.run.identity.settings
+    assert TriedSettings(NO_EXAMPLES).in_words == "label tokens, both orders, no examples"
+
+
+def test_a_prompt_that_had_time_for_few_items_does_not_cut_what_all_are_compared_on() -> None:
+    random = drawn()
+    labels = random.integers(4, size=60)
+    gold = labelled(labels)
+    runs = [
+        drawn_run(random, gold, labels, Known(prompt, NOTHING)) for prompt in (NO_EXAMPLES, WITH_EXAMPLES)
+    ]
+    runs[1] = runs[1].only(frozenset(gold.ids[:12]))
+    seen = [
+        SettingsRun(
+            prompt, run, {look: ItemCost(1.0, 1.0) for look in looks_at(prompt, (Method.LABEL_TOKENS,))}
+        )
+        for prompt, run in zip((NO_EXAMPLES, WITH_EXAMPLES), runs, strict=True)
+    ]
+    choice = followed(choose(seen, gold, (CRITERION,), CancelToken()), lambda _: None)
+    assert choice.items == 60
+    assert "12 items of 60" in choice.left_out[WITH_EXAMPLES]
+
+
+@pytest.mark.slow
+def test_what_places_mean_in_the_data_makes_one_order_no_better_than_both() -> None:
+    lopsided = (0.62, 0.08, 0.15, 0.15)
+    judges = [Known(NO_EXAMPLES, {Method.LABEL_TOKENS: 0.8})]
+    worlds, random = 10, drawn(5)
+    found = [found_settings(random, 120, lopsided, judges) for _ in range(worlds)]
+    said = [worth.over_default is not None and worth.over_default.significantly_better for _, worth in found]
+    assert sum(said) <= 1
+
+
+def test_the_most_frequent_label_is_that_of_the_places_as_they_are() -> None:
+    judges = [Known(NO_EXAMPLES, NOTHING)]
+    _, worth = found_settings(drawn(2), 300, (0.6, 0.1, 0.2, 0.1), judges)
+    assert worth.frequent.value == pytest.approx(0.6, abs=0.1)
+
+
+def test_items_that_one_side_cannot_score_are_left_out_for_both() -> None:
+    random = drawn(4)
+    labels = random.integers(4, size=100)
+    gold = labelled(labels)
+    parts = parts_of(gold, (CRITERION,), 0, None, own_examples=False)
+    signals = {Method.LABEL_TOKENS: 2.0, Method.POINTWISE_YES_NO: 0.0}
+    run = drawn_run(random, gold, labels, Known(NO_EXAMPLES, signals))
+    gone = set(parts.held_out[:3])
+    judged = tuple(
+        replace(item, raw_predictions={}, unscored={CRITERION: "too long"}) if item.item_id in gone else item
+        for item in run.judged
+    )
+    lacks = replace(run, judged=judged).calibrated(None)
+    chosen, default = (
+        TriedRun(TriedSettings(prompt), each) for prompt, each in ((WITH_EXAMPLES, lacks), (NO_EXAMPLES, run))
+    )
+    worth = held_out(chosen, default, gold, parts, CancelToken())
+    assert worth is not None
+    assert worth.unscored == 3
+    assert worth.instructions == len(parts.held_out) - 3
+    assert worth.over_default is not None
+    assert worth.over_default.nats.value == pytest.approx(0, abs=1e-9)  # the very same judge
+    assert worth.over_default.right.value == 0
+
+
+def test_what_the_chosen_settings_are_worth_does_not_wait_for_the_usual_ones() -> None:
+    random = drawn(4)
+    labels = random.integers(4, size=100)
+    gold = labelled(labels)
+    parts = parts_of(gold, (CRITERION,), 0, None, own_examples=False)
+    signals = {Method.LABEL_TOKENS: 2.0, Method.POINTWISE_YES_NO: 0.0}
+    run = drawn_run(random, gold, labels, Known(NO_EXAMPLES, signals))
+    default = TriedRun(TriedSettings(NO_EXAMPLES), run.only(frozenset(parts.to_choose_by)))
+    worth = held_out(TriedRun(TriedSettings(WITH_EXAMPLES), run), default, gold, parts, CancelToken())
+    assert worth is not None
+    assert worth.over_default is None
+    assert worth.items == len(parts.held_out)
+
+
+# How labelled items are divided, and the inquiry by which a run judges a part of them.
+
+
+def items_with_labels(instructions: int, twice: int = 0, unlabelled: int = 0) -> Dataset:
+    """So many instructions, the first of them with two items each; then items without labels."""
+    asked = [f"question {place}" for place in (*range(instructions), *range(twice))]
+    asked += [f"unlabelled {place}" for place in range(unlabelled)]
+    labels: list[Preference | None] = [A] * (instructions + twice) + [None] * unlabelled
+    return dataset({"safety": labels}, instructions=asked)
+
+
+def test_instructions_stay_together_and_only_labelled_items_take_part() -> None:
+    gold = items_with_labels(100, twice=20, unlabelled=7)
+    parts = parts_of(gold, ("safety",), 0, None, own_examples=True)
+    named = {item.id: item.instruction for item in gold}
+    by_part = [
+        {named[item_id] for item_id in ids}
+        for ids in (parts.examples, parts.first, parts.rest, parts.held_out)
+    ]
+    assert sum(map(len, by_part)) == len(set().union(*by_part)) == 100
+    assert [len(part) for part in by_part] == [12, 18, 35, 35]
+    assert len((*parts.examples, *parts.judged)) == 120
+
+
+def test_the_order_is_that_in_which_runs_draw_instructions() -> None:
+    gold = items_with_labels(50)
+    parts = parts_of(gold, ("safety",), 7, None, own_examples=False)
+    named = {item.id: item.instruction for item in gold}
+    assert [named[item_id] for item_id in parts.judged] == in_drawn_order(named.values(), 7)
+
+
+def test_another_seed_draws_others_and_fewer_items_are_the_first_of_them() -> None:
+    gold = items_with_labels(80)
+    whole, other = (parts_of(gold, ("safety",), seed, None, own_examples=False) for seed in (0, 1))
+    assert whole.judged != other.judged
+    fewer = parts_of(gold, ("safety",), 0, 40, own_examples=False)
+    assert fewer.judged == whole.judged[:40]
+
+
+def test_items_without_an_instruction_are_divided_each_by_itself() -> None:
+    gold = dataset({"safety": [A] * 60}, instructions=[""] * 60)
+    parts = parts_of(gold, ("safety",), 0, 40, own_examples=False)
+    assert len(parts.judged) == 40
+
+
+@pytest.mark.parametrize(("instructions", "most"), [(LEAST - 1, None), (60, LEAST - 1)])
+def test_too_few_are_refused_with_their_number(instructions: int, most: int | None) -> None:
+    with pytest.raises(SetupError, match=str(LEAST - 1)):
+        parts_of(items_with_labels(instructions), ("safety",), 0, most, own_examples=False)
+
+
+def test_no_examples_are_put_aside_where_too_few_would_be_left() -> None:
+    assert not parts_of(items_with_labels(LEAST + 7), ("safety",), 0, None, own_examples=True).examples
+    assert len(parts_of(items_with_labels(LEAST + 8), ("safety",), 0, None, own_examples=True).examples) == 8
+
+
+def test_examples_are_written_with_their_labels() -> None:
+    gold = items_with_labels(60)
+    parts = parts_of(gold, ("safety",), 0, None, own_examples=True)
+    columns = columns_of_examples(gold, parts)
+    assert sorted(map(str, columns["id"])) == sorted(parts.examples)
+    assert set(columns["safety_preference"]) == {"A"}
+
+
+def test_a_part_is_wanted_until_it_is_judged_also_in_another_process() -> None:
+    part = pickle.loads(pickle.dumps(PartOfItems({"1", "2"}, 0, "safety", 60)))
+    assert part.wants("1")
+    assert not part.wants("3")
+    part.add({"1": A, "3": None})
+    assert not part.wants("1")
+    assert not part.is_answered
+    part.add({"2": None})
+    assert part.is_answered
+
+
+def test_nothing_is_wanted_once_the_time_is_over() -> None:
+    part = PartOfItems({"1"}, 0, "safety", 0.05)
+    assert part.wants("1")
+    time.sleep(0.1)
+    assert part.is_answered
+    assert not part.wants("1")

@@ -1,0 +1,173 @@
+"""How commands end: words and exit codes for what went wrong."""
+
+import errno
+import io
+import json
+import re
+import signal
+import sys
+import unicodedata
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tqdm import tqdm
+
+from engine.cli.shared.console import SafeStream, guarded, interruptible, printable, raw_stderr, table
+from engine.core.errors import EngineBug, InputError, SetupError
+from engine.core.events import Cancelled
+from engine.core.formatting import percent
+from engine.system.paths import log_folder
+
+
+def ended(error: BaseException) -> int:
+    def fail() -> int:
+        raise error
+
+    return guarded(fail)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_the_first_ctrl_c_loses_nothing_the_second_stops_now(capsys: pytest.CaptureFixture[str]) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with interruptible(lambda: "Stopping now loses 40 s of work.") as cancel:
+        signal.raise_signal(signal.SIGINT)
+        assert (cancel.ending, cancel.requested) == (True, False)
+        assert "loses 40 s of work. Press Ctrl-C again to stop now." in capsys.readouterr().err
+        signal.raise_signal(signal.SIGINT)
+        assert cancel.requested
+        assert "Stopping ..." in capsys.readouterr().err
+    assert signal.getsignal(signal.SIGINT) == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize(("number", "loss"), [(signal.SIGINT, ""), (signal.SIGTERM, "40 s")])
+def test_a_stop_that_loses_nothing_and_a_request_to_end_are_answered_at_once(number: int, loss: str) -> None:
+    with interruptible(lambda: loss) as cancel:
+        signal.raise_signal(number)
+        assert cancel.requested
+
+
+def test_what_the_user_can_mend_is_problem_and_remedy(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended(SetupError("The file is gone.", "Put it back.")) == 2
+    assert capsys.readouterr().err == "The file is gone.\nPut it back.\n"
+
+
+@pytest.mark.parametrize("error", [Cancelled(), KeyboardInterrupt()])
+def test_a_stop_is_no_error(error: BaseException, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended(error) == 1
+    assert capsys.readouterr().err == "Stopped.\n"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        EngineBug("the cache is gone"),
+        ZeroDivisionError("division by zero"),
+        FileNotFoundError("Shared library 'llama' not found"),
+        OSError(errno.EIO, "Input/output error"),  # of anything but what is printed
+        BrokenPipeError(errno.EPIPE, "Broken pipe"),
+    ],
+)
+def test_a_fault_of_the_program_is_logged_whole_and_said(
+    error: Exception, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    assert ended(error) == 3
+    caplog.clear()
+    printed = capsys.readouterr().err
+    assert str(error) in printed
+    assert "Traceback" not in printed
+    log = (log_folder() / "tiebreak.log").read_text("utf-8")
+    assert "Traceback" in log
+    assert str(error) in log
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
+def test_what_cannot_be_printed_is_said_where_it_can_be(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def work() -> int:
+        print("x" * 100_000)
+        return 0
+
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert guarded(work) == 2
+        assert "The output could not be written: No space left" in capsys.readouterr().err
+        monkeypatch.setattr(sys, "stderr", full)
+        assert ended(SetupError("The file is gone.", "Put it back.")) == 2  # of which nobody hears
+
+
+def test_all_problems_of_a_file_are_listed_up_to_fifty(tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("x") / "data.tsv"
+    error = InputError(path, [f"line {number}: wrong" for number in range(60)], "Mend them.")
+    assert error.problem.splitlines()[0] == "data.tsv: 60 problems."
+    assert error.problem.count("wrong") == 50
+    assert error.problem.endswith("and 10 more.")
+
+
+def test_a_table_lines_its_columns_up() -> None:
+    assert table(["name", "n"], [["a", "10"], ["long name", "9"]]) == (
+        "name        n\na          10\nlong name   9"
+    )
+
+
+@pytest.mark.parametrize(("share", "text"), [(None, "-"), (0.5, "50.0 %"), (1, "100.0 %")])
+def test_percent(share: float | None, text: str) -> None:
+    assert percent(share) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("plain é 東", "plain é 東"), ("a\n\x1b[31mb", "a\\n\\x1b[31mb"), ("\u202e", "\\u202e")],
+)
+def test_foreign_text_cannot_steer_a_terminal(text: str, shown: str) -> None:
+    assert printable(text) == shown
+    assert shown in table(["x"], [[text]])
+
+
+@given(st.text())
+def test_nothing_that_is_printed_steers_a_terminal(text: str) -> None:
+    below = io.StringIO()
+    print(text, file=SafeStream(below), end="")
+    printed = below.getvalue()
+    assert all(char in "\n\t" or unicodedata.category(char) not in {"Cc", "Cs"} for char in printed)
+    assert not set(printed) & set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+    assert re.sub(r"\\u([0-9a-f]{4})", lambda found: chr(int(found[1], 16)), printed) == text or "\\u" in text
+
+
+@given(st.text())
+def test_json_that_is_printed_is_still_json(text: str) -> None:
+    below = io.StringIO()
+    print(json.dumps([text], ensure_ascii=False), file=SafeStream(below))
+    assert json.loads(below.getvalue()) == [text]
+
+
+def test_an_error_with_foreign_words_cannot_steer_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended(SetupError("The template says \x1b]0;owned\x07 \x9b31m.", "Choose another.")) == 2
+    assert capsys.readouterr().err == (
+        "The template says \\u001b]0;owned\\u0007 \\u009b31m.\nChoose another.\n"
+    )
+
+
+@pytest.mark.parametrize("letters", ["cp437", "cp1252", "ascii"])
+def test_words_of_any_script_are_printed_where_the_console_has_few_letters(
+    letters: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding=letters, errors="strict"))
+    monkeypatch.setattr(
+        sys, "stderr", bar := io.TextIOWrapper(io.BytesIO(), encoding=letters, errors="strict")
+    )
+
+    def work() -> int:
+        print("“日本語” → ✓ 😀")
+        for _ in tqdm(range(1), file=raw_stderr(), bar_format="{bar:5}│ Δ {n}"):
+            pass
+        return 0
+
+    assert guarded(work) == 0
+    bar.flush()
+    assert "“日本語” → ✓ 😀" in raw.getvalue().decode("utf-8")
+    assert "█████│ Δ 1" in bar.buffer.getvalue().decode("utf-8")

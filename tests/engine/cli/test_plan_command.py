@@ -1,0 +1,64 @@
+"""`judge --plan` and `judge --kv-type` as a user gives them."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.commands import ROOT, facts, run_here
+
+DEMO = ROOT / "examples" / "demo.tsv"
+
+
+pytestmark = pytest.mark.usefixtures("demo_tried")
+
+
+def test_a_plan_is_printed_and_nothing_is_judged(tmp_path: Path) -> None:
+    store = tmp_path / "runs.sqlite"
+    words = ["--items", 4, "--mode", "labels", "--threads", 1, "--store", store]
+    done = run_here("judge", DEMO, "--model", "demo", *words, "--plan")
+    assert done.returncode == 0, done.stderr
+    plan = facts(done.stdout)
+    assert plan["raw predictions"] == "4 items x 5 criteria x both orders = 40"
+    assert "in the store" not in plan
+    assert plan["too long"].startswith("none: every item fits.")
+    assert re.match(r"about \d+ MiB with 4,096 tokens of context; [\d.]+ [GM]iB are free", plan["memory"])
+    assert "at the speed of some items of typical length" in done.stdout
+    assert not store.exists()
+
+
+def test_a_plan_knows_what_a_run_in_a_small_cache_has_judged(tmp_path: Path) -> None:
+    store, out = tmp_path / "runs.sqlite", tmp_path / "out.tsv"
+    words = ["judge", DEMO, "--model", "demo", "--mode", "labels", "--store", store]
+    words += ["--kv-type", "q8_0", "--threads", 1]
+    assert run_here(*words, "--items", 2, "--out", out).returncode == 0
+    same, more = (run_here(*words, "--items", items, "--plan") for items in (2, 4))
+    assert facts(same.stdout)["in the store"] == "all 2 items are judged in run 1"
+    assert "Time: nothing is left to judge." in same.stdout
+    assert "in the store" not in facts(more.stdout)
+    assert "at the speed of run 1" in more.stdout
+    assert facts(run_here("runs", "show", 1, "--store", store).stdout)["KV-cache type"] == "q8_0"
+
+
+def test_a_plan_without_an_item_that_fits_judges_none_for_its_speed() -> None:
+    done = run_here("judge", DEMO, "--model", "demo", "--items", 3, "--context", 256, "--plan")
+    assert done.returncode == 0, done.stderr
+    assert facts(done.stdout)["too long"].startswith("3 of 3 items will be unscored: 1, 2, 3.")
+    assert "no item fits" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "found", "hint"),
+    [
+        ([], "--out is missing", "--out FILE.tsv"),
+        (["--kv-type", "q8_0", "--plan"], "does not support the KV-cache type q8_0", "--kv-type f16"),
+    ],
+)
+def test_what_cannot_be_planned_or_judged_says_why(
+    tried_model: Callable[[str], Path], options: list[object], found: str, hint: str
+) -> None:
+    done = run_here("judge", DEMO, "--model", tried_model("headers"), "--items", 2, *options)
+    assert done.returncode == 2
+    assert found in done.stderr
+    assert hint in done.stderr

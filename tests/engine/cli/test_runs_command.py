@@ -1,0 +1,170 @@
+"""`runs export --csv` and `runs rewrite` on runs of the demo judge."""
+
+import hashlib
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from engine.annotations.records import new_override
+from engine.core.errors import SetupError
+from engine.core.events import CancelToken
+from engine.core.items import Preference
+from engine.core.rubric import ELOQUENT
+from engine.data.dataset import load_dataset
+from engine.judging.plan import RunPlan, open_model
+from engine.judging.run import run_judging
+from engine.models.checked_model import CheckedModel
+from engine.results.exports import DATASET_COLUMNS, RUN_COLUMNS
+from engine.settings.rows import JudgeSettings, MachineSettings
+from engine.store.run_store import RunStore
+from engine.system.paths import demo_model
+from tests.commands import refusal
+from tests.conftest import DEMO_ITEMS
+from tests.engine.cli.in_process import give_runs
+
+
+def change(store: Path, column: str, value: Path) -> None:
+    """Let run 1 have come from another file."""
+    db = sqlite3.connect(store)
+    db.execute(f"UPDATE run SET {column} = ?", (str(value),))
+    db.commit()
+    db.close()
+
+
+@pytest.fixture
+def store(demo_store: Path, tmp_path: Path) -> Path:
+    """A copy of `demo_store`."""
+    return Path(shutil.copy(demo_store, tmp_path))
+
+
+def test_all_data_are_exported_with_the_texts_and_labels_of_the_dataset(
+    store: Path, demo_gold: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "all.csv"
+    assert give_runs(store, "export", 1, "--csv", path) == 0
+    assert capsys.readouterr().out == f"All data: {path}\n"
+    read = pd.read_csv(path, dtype=str, keep_default_na=False)
+    assert tuple(read.columns) == RUN_COLUMNS + DATASET_COLUMNS
+    assert len(read) == DEMO_ITEMS * len(ELOQUENT.names)
+    first = load_dataset(demo_gold)[0]
+    assert (read["instruction"][0], read["human_preference"][0]) == (
+        first.instruction,
+        first.gold[ELOQUENT.names[0]].label,
+    )
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (lambda path: path.unlink(), "is not there"),
+        (
+            lambda path: path.write_bytes(path.read_bytes().replace(b" the ", b" a ")),
+            "does not have the items",
+        ),
+        (lambda path: path.write_bytes(b"id\n1\n"), "no column 'instruction'"),
+    ],
+    ids=["gone", "changed", "broken"],
+)
+def test_where_the_dataset_is_another_the_data_are_exported_without_it(
+    store: Path,
+    demo_gold: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    damage: Callable[[Path], object],
+    reason: str,
+) -> None:
+    copy = Path(shutil.copy(demo_gold, tmp_path / "copy.tsv"))
+    change(store, "dataset_path", copy)
+    damage(copy)
+    assert give_runs(store, "export", 1, "--csv", tmp_path / "all.csv") == 0
+    printed = capsys.readouterr().err
+    assert reason in printed
+    assert "without texts and human labels" in printed
+    assert tuple(pd.read_csv(tmp_path / "all.csv", nrows=1).columns) == RUN_COLUMNS
+
+
+def test_an_export_needs_a_file_and_spares_what_was_read(
+    store: Path, demo_gold: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(SetupError, match="no output file is named"):
+        give_runs(store, "export", 1)
+    with pytest.raises(SetupError, match="would be overwritten"):
+        give_runs(store, "export", 1, "--csv", demo_gold)
+    with pytest.raises(SetupError, match="would be overwritten"):
+        give_runs(store, "export", 1, "--csv", tmp_path / "one", "--json", tmp_path / "one")
+    assert not (tmp_path / "one").exists()
+
+
+@pytest.fixture(scope="module")
+def judged_once(demo_gold: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store whose run 1 are two items, judged by the demo model as `judge` would do it."""
+    folder = tmp_path_factory.mktemp("judged")
+    data, path = Path(shutil.copy(demo_gold, folder / "data.tsv")), demo_model()
+    state = path.stat()
+    model = CheckedModel(
+        path, "demo", hashlib.sha256(path.read_bytes()).hexdigest(), state.st_size, state.st_mtime_ns
+    )
+    settings = JudgeSettings(context=2048, max_explanation_tokens=20)
+    plan = RunPlan(load_dataset(data).head(2), ELOQUENT, settings, MachineSettings(1, 0), model)
+    with RunStore(folder / "judged.sqlite") as store:
+        list(run_judging(plan, store, lambda: open_model(plan, CancelToken())))
+    return folder / "judged.sqlite"
+
+
+@pytest.fixture
+def judged(judged_once: Path, tmp_path: Path) -> Path:
+    """A copy of `judged_once`, of a dataset that may be moved."""
+    store = Path(shutil.copy(judged_once, tmp_path))
+    change(store, "dataset_path", Path(shutil.copy(judged_once.with_name("data.tsv"), tmp_path)))
+    return store
+
+
+def relabel(path: Path) -> Preference:
+    """Let a person give the first item another label on safety."""
+    with RunStore(path) as store:
+        first = next(store.judged(1))
+        written_for = first.explanations["safety"].preference
+        label = next(other for other in Preference if other is not written_for)
+        store.annotate(
+            1, new_override(first.item_id, "safety", preference=label, explanation=None, author="Ada")
+        )
+    return label
+
+
+@pytest.mark.usefixtures("demo_tried")
+def test_what_is_out_of_date_is_written_again_once(
+    judged: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    label = relabel(judged)
+    moved = (tmp_path / "data.tsv").rename(tmp_path / "moved.tsv")
+    assert give_runs(judged, "rewrite", 1, "--dataset", moved, "--model", "mo-judge", "--threads", 1) == 0
+    printed = capsys.readouterr()
+    assert "1 of 1 stale explanations are regenerated" in printed.out
+    assert f"mo-judge is {demo_model()}\n" in printed.err
+    with RunStore(judged) as store:
+        first = next(store.judged(1))
+        assert first.explanations["safety"].preference is not label
+        assert list(first.rewritten) == [("safety", label)]
+    assert give_runs(judged, "rewrite", 1) == 0
+    assert capsys.readouterr().out == "No explanation of run 1 is stale.\n"
+    assert give_runs(judged, "show", 1) == 0
+    assert "explanations: 1" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--dataset", "gone.tsv"), "is of data.tsv; gone.tsv is not there"),
+        (("--model", "./gone.gguf"), "was judged by demo; gone.gguf is missing"),
+        (("--model", "gone.gguf"), "gone.gguf: there is no such file here, and no model"),
+        (("--few-shot", 2), "--few-shot without --examples"),
+        (("--few-shot-selection", "nearest"), "--few-shot-selection without --examples"),
+    ],
+)
+def test_what_is_missing_is_named(judged: Path, words: tuple[object, ...], problem: str) -> None:
+    relabel(judged)
+    assert problem in refusal("runs", "rewrite", 1, *words, "--store", judged)

@@ -1,0 +1,371 @@
+"""Model files found in the folders of many programs, all or by a part of the name."""
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from engine.models.finder import FoundModel, default_folders, find_models, models_named, stamps
+from engine.models.model_file import read_model_file
+
+SmallModel = Callable[[str], Path]
+IN_HEADER = b"random weights"
+
+
+@pytest.fixture
+def put(small_model: SmallModel) -> Callable[[Path], Path]:
+    """Copies a sound model to a path, whose folders it makes."""
+
+    def copy(path: Path) -> Path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return Path(shutil.copyfile(small_model("chatml"), path))
+
+    return copy
+
+
+Put = Callable[[Path], Path]
+
+
+def paths(found: list[FoundModel]) -> list[Path]:
+    return [entry.path for entry in found]
+
+
+def test_models_are_found_at_any_depth_and_described(tmp_path: Path, put: Put) -> None:
+    tree = tmp_path / "tree"
+    deep, upper = put(tree / "a" / "b" / "c" / "deep.gguf"), put(tree / "UPPER.GGUF")
+    found = list(find_models([tree]))
+    assert paths(found) == [upper, deep]
+    assert [entry.model for entry in found] == [read_model_file(upper), read_model_file(deep)]
+    assert {entry.source for entry in found} == {"tree"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("incomplete-x.gguf", "x.gguf.part", "._x.gguf", "x.bin", "sha256-" + "0" * 64),
+        *("mmproj-x.gguf", "x.mmproj-Q8_0.gguf", "x-mmproj-f16.gguf"),
+    ],
+)
+def test_unfinished_downloads_and_helpers_are_left_out(tmp_path: Path, put: Put, name: str) -> None:
+    put(tmp_path / "tree" / name)
+    assert not list(find_models([tmp_path / "tree"]))
+
+
+def test_stamps_tell_what_came_grew_or_went_in_any_part_of_a_model(tmp_path: Path) -> None:
+    first, second = (tmp_path / "deep" / f"m-0000{part}-of-00002.gguf" for part in (1, 2))
+    first.parent.mkdir()
+    (first.parent / "m.gguf.part").write_bytes(b"GGUF")
+    chosen = tmp_path / "chosen.bin"
+    for path in (first, second, chosen):
+        path.write_bytes(b"GGUF")
+    before = stamps([first.parent], [chosen, tmp_path / "gone.gguf"])
+    assert set(before) == {first, second, chosen}
+    second.write_bytes(b"GGUF and more")
+    chosen.unlink()
+    now = stamps([first.parent], [chosen])
+    assert (set(now), now[first] == before[first], now[second] == before[second]) == (
+        {first, second},
+        True,
+        False,
+    )
+
+
+def test_a_bad_file_comes_with_its_error_and_the_rest_is_found(tmp_path: Path, put: Put) -> None:
+    good, bad = put(tmp_path / "tree" / "good.gguf"), tmp_path / "tree" / "bad.gguf"
+    bad.write_bytes(b"<html>")
+    first, second = find_models([tmp_path / "tree"])
+    assert (first.path, first.model) == (bad, None)
+    assert first.error is not None
+    assert "web page" in first.error.problem
+    assert (second.path, second.error) == (good, None)
+
+
+def test_a_folder_that_cannot_be_read_is_reported_and_the_rest_is_found(tmp_path: Path, put: Put) -> None:
+    model = put(tmp_path / "tree" / "model.gguf")
+    missing, found = find_models([tmp_path / "gone", tmp_path / "tree"])
+    assert missing.error is not None
+    assert "gone: the folder cannot be read" in missing.error.problem
+    assert found.path == model
+
+
+def test_a_file_in_two_of_the_folders_is_listed_once(tmp_path: Path, put: Put) -> None:
+    model = put(tmp_path / "tree" / "inner" / "model.gguf")
+    assert paths(list(find_models([tmp_path / "tree" / "inner", tmp_path / "tree"]))) == [model]
+
+
+def link(path: Path, target: Path) -> None:
+    try:
+        path.symlink_to(target, target_is_directory=target.is_dir())
+    except OSError:
+        pytest.skip("this system does not let us make links")
+
+
+def test_links_are_followed_and_their_target_is_listed_once(tmp_path: Path, put: Put) -> None:
+    blob = put(tmp_path / "tree" / "blobs" / "0123")
+    snapshots = tmp_path / "tree" / "snapshots"
+    snapshots.mkdir()
+    link(snapshots / "first.gguf", blob)
+    link(snapshots / "second.gguf", blob)
+    assert paths(list(find_models([tmp_path / "tree"]))) == [snapshots / "first.gguf"]
+
+
+def test_loops_and_dangling_links_do_no_harm(tmp_path: Path, put: Put) -> None:
+    model = put(tmp_path / "tree" / "model.gguf")
+    link(tmp_path / "tree" / "up", tmp_path / "tree")
+    link(tmp_path / "tree" / "itself.gguf", tmp_path / "tree" / "itself.gguf")
+    link(tmp_path / "tree" / "gone.gguf", tmp_path / "nowhere.gguf")
+    assert {path.resolve() for path in paths(list(find_models([tmp_path / "tree"])))} == {model.resolve()}
+
+
+MODEL, PROJECTOR, ORPHAN = ("sha256-" + digit * 64 for digit in "abc")
+
+
+def ollama(folder: Path, put: Put, manifest_of: str = "manifests/registry.ollama.ai/library/tiny/1b") -> Path:
+    """An Ollama folder with a model, its projector and its template, and a model that no manifest names."""
+    for blob in (MODEL, PROJECTOR, ORPHAN):
+        put(folder / "blobs" / blob)
+    (folder / "blobs" / ("sha256-" + "d" * 64)).write_text("{{ .Prompt }}", encoding="utf-8")
+    kinds = {MODEL: "model", PROJECTOR: "projector"}
+    layers = [
+        {"mediaType": f"application/vnd.ollama.image.{kind}", "digest": blob.replace("-", ":")}
+        for blob, kind in kinds.items()
+    ]
+    manifest = folder / manifest_of
+    manifest.parent.mkdir(parents=True)
+    manifest.write_text(json.dumps({"layers": layers}), encoding="utf-8")
+    (manifest.parent / "broken").write_text("{", encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("manifest", "name"),
+    [
+        ("manifests/registry.ollama.ai/library/tiny/1b", "tiny:1b"),
+        ("manifests/registry.ollama.ai/someone/tiny/1b", "someone/tiny:1b"),
+        ("manifests/hf.co/someone/Tiny-GGUF/Q4_K_M", "hf.co/someone/Tiny-GGUF:Q4_K_M"),
+        ("manifests-v2/ollama.com/library/tiny/1b", "tiny:1b"),
+    ],
+)
+def test_models_of_ollama_are_called_as_ollama_calls_them(
+    tmp_path: Path, put: Put, manifest: str, name: str
+) -> None:
+    (found,) = find_models([ollama(tmp_path / "ollama", put, manifest)])
+    assert found.path.name == MODEL
+    assert found.model is not None
+    assert {found.name, found.model.name, read_model_file(found.path).name} == {name}
+
+
+def test_a_model_of_ollama_that_cannot_judge_has_its_name_too(tmp_path: Path, put: Put) -> None:
+    folder = ollama(tmp_path / "ollama", put)
+    (folder / "blobs" / MODEL).write_bytes(b"GGUF and no more")
+    (found,) = find_models([folder])
+    assert (found.model, found.name) == (None, "tiny:1b")
+
+
+def test_blobs_without_manifests_are_listed_if_they_are_models(tmp_path: Path, put: Put) -> None:
+    folder = ollama(tmp_path / "ollama", put)
+    shutil.rmtree(folder / "manifests")
+    assert [path.name for path in paths(list(find_models([folder])))] == [MODEL, PROJECTOR, ORPHAN]
+
+
+def test_the_programs_own_folders_are_among_the_usual_ones(private_home: Path) -> None:
+    own = private_home / "tiebreak" / "models"
+    assert own not in default_folders()
+    own.mkdir(parents=True)
+    assert default_folders()[0] == own
+
+
+PLACES = {
+    "linux": [
+        ("Jan", ".config/Jan/data/llamacpp/models"),
+        ("GPT4All", ".local/share/nomic.ai/GPT4All"),
+        ("llama.cpp", ".cache/llama.cpp"),
+    ],
+    "darwin": [
+        ("Jan", "Library/Application Support/Jan/data/llamacpp/models"),
+        ("GPT4All", "Library/Application Support/nomic.ai/GPT4All"),
+        ("llama.cpp", "Library/Caches/llama.cpp"),
+    ],
+    "win32": [
+        ("Jan", "AppData/Roaming/Jan/data/llamacpp/models"),
+        ("GPT4All", "AppData/Local/nomic.ai/GPT4All"),
+        ("llama.cpp", "AppData/Local/llama.cpp"),
+    ],
+}
+ON_ALL_SYSTEMS = [
+    ("Tiebreak", "tiebreak/models"),
+    ("LM Studio", ".lmstudio/models"),
+    ("LM Studio", ".cache/lm-studio/models"),
+    ("Ollama", ".ollama/models"),
+    ("Hugging Face", ".cache/huggingface/hub"),
+]
+OWN_SETTINGS = (
+    *("APPDATA", "LOCALAPPDATA", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"),
+    *("OLLAMA_MODELS", "HF_HOME", "HF_HUB_CACHE", "LLAMA_CACHE"),
+)
+
+
+@pytest.mark.parametrize(
+    ("platform", "place"),
+    [(platform, place) for platform, places in PLACES.items() for place in ON_ALL_SYSTEMS + places],
+)
+def test_models_of_other_programs_are_found_where_they_keep_them(
+    private_home: Path, put: Put, monkeypatch: pytest.MonkeyPatch, platform: str, place: tuple[str, str]
+) -> None:
+    program, folder = place
+    for variable in OWN_SETTINGS:
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(sys, "platform", platform)
+    model = put(private_home / folder / "publisher" / "model.gguf")
+    found = [entry for entry in find_models(default_folders()) if entry.path.is_relative_to(private_home)]
+    assert [(entry.path, entry.source) for entry in found] == [(model, program)]
+
+
+@pytest.mark.parametrize(
+    ("variable", "program"),
+    [
+        ("OLLAMA_MODELS", "Ollama"),
+        ("HF_HOME", "Hugging Face"),
+        ("HF_HUB_CACHE", "Hugging Face"),
+        ("LLAMA_CACHE", "llama.cpp"),
+    ],
+)
+def test_folders_named_in_the_environment_are_searched(
+    tmp_path: Path, put: Put, monkeypatch: pytest.MonkeyPatch, variable: str, program: str
+) -> None:
+    model = put(tmp_path / "elsewhere" / "hub" / "model.gguf")
+    monkeypatch.delenv("HF_HUB_CACHE", raising=False)
+    monkeypatch.setenv(variable, str(tmp_path / "elsewhere"))
+    found = [entry for entry in find_models(default_folders()) if entry.path == model]
+    assert [entry.source for entry in found] == [program]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
+def test_an_unreadable_folder_is_reported_and_the_rest_is_found(tmp_path: Path, put: Put) -> None:
+    if os.access("/", os.W_OK):
+        pytest.skip("this user may read everything")
+    closed = put(tmp_path / "tree" / "closed" / "model.gguf").parent
+    model = put(tmp_path / "tree" / "open" / "model.gguf")
+    closed.chmod(0)
+    try:
+        found = {entry.path: entry.error for entry in find_models([tmp_path / "tree"])}
+    finally:
+        closed.chmod(0o700)
+    assert set(found) == {closed, model}
+    assert found[closed] is not None
+
+
+# A part of a name
+
+
+@pytest.fixture
+def made(small_model: SmallModel, tmp_path: Path) -> Callable[..., Path]:
+    """Puts a sound model into the folder `tree`; `header`: the name that it gives itself, 14 letters."""
+
+    def made(name: str, header: bytes = IN_HEADER) -> Path:
+        assert len(header) == len(IN_HEADER)
+        path = tmp_path / "tree" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(small_model("chatml").read_bytes().replace(IN_HEADER, header))
+        return path
+
+    return made
+
+
+Made = Callable[..., Path]
+
+
+@pytest.fixture
+def named(tmp_path: Path) -> Callable[[str], list[Path]]:
+    """The files of the models in `tree` that are called so."""
+    return lambda text: [place.path for place in models_named(text, [tmp_path / "tree"])]
+
+
+Named = Callable[[str], list[Path]]
+
+
+@pytest.fixture
+def no_header(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No header is read."""
+
+    def read(path: Path) -> None:
+        raise AssertionError(f"{path} was read")
+
+    monkeypatch.setattr("engine.models.model_file.read_model_file", read)
+
+
+@pytest.mark.parametrize("text", ["sparrow", "SPARROW", "Quiet-Sp", "w-1b-Q8", "quiet-sparrow-1b-q8.gguf"])
+def test_a_part_of_one_files_name_finds_it_without_its_header(
+    made: Made, named: Named, no_header: None, text: str
+) -> None:
+    sparrow = made("deep/er/Quiet-Sparrow-1b-Q8.gguf")
+    made("Loud-Goose-7b-Q4.gguf")
+    assert named(text) == [sparrow]
+
+
+def test_a_folder_that_names_its_model_finds_it(made: Made, named: Named, no_header: None) -> None:
+    sparrow = made("Quiet-Sparrow-1b-Q8/model.gguf")
+    made("Loud-Goose-7b-Q4/model.gguf")
+    assert named("sparrow") == [sparrow]
+
+
+def test_a_part_that_several_names_have_finds_them_all(made: Made, named: Named) -> None:
+    models = [made("one/a-1b.gguf"), made("one/b-1b.gguf"), made("two/a-1b.gguf")]
+    made("two/a-7b.gguf")
+    assert named("1b") == models
+
+
+def test_a_whole_name_goes_before_a_part_of_a_longer_one(made: Made, named: Named, no_header: None) -> None:
+    short, _ = made("sparrow.gguf"), made("sparrow-7b.gguf")
+    assert named("Sparrow") == named("sparrow.gguf") == [short]
+
+
+def test_the_name_in_a_header_counts_where_no_files_name_fits(made: Made, named: Named) -> None:
+    made("model-00.gguf")
+    sparrow = made("model-01.gguf", b"Quiet Sparrow!")
+    assert named("sparrow") == [sparrow]
+    assert named("model-01") == [sparrow]
+    (found,) = models_named("sparrow", [sparrow.parent])
+    assert found.name == "Quiet Sparrow!"
+
+
+def test_of_several_those_that_can_judge_are_meant(made: Made, named: Named) -> None:
+    whole, cut = made("sparrow-q8.gguf"), made("sparrow-q4.gguf")
+    cut.write_bytes(cut.read_bytes()[:5000])
+    assert named("sparrow") == [whole]
+    assert named("sparrow-q4") == [cut]
+
+
+def test_where_none_of_several_can_judge_all_are_meant(made: Made, named: Named) -> None:
+    models = [made("sparrow-a.gguf"), made("sparrow-b.gguf")]
+    for model in models:
+        model.write_bytes(b"<html>")
+    assert named("sparrow") == models
+
+
+def test_a_split_model_counts_once_by_its_first_part(made: Made, named: Named, no_header: None) -> None:
+    parts = [made(f"one/sparrow-0000{number}-of-00003.gguf") for number in (1, 2, 3)]
+    goose = made("goose-00001-of-00001.gguf")
+    assert named("sparrow") == parts[:1]
+    assert named("goose") == [goose]
+
+
+def test_a_model_of_ollama_has_the_name_of_its_manifest(made: Made, named: Named, no_header: None) -> None:
+    blob = made("ollama/blobs/sha256-" + "a" * 64)
+    manifest = blob.parent.parent / "manifests" / "example.org" / "library" / "sparrow" / "1b"
+    manifest.parent.mkdir(parents=True)
+    layer = {"mediaType": "application/vnd.ollama.image.model", "digest": blob.name.replace("-", ":")}
+    manifest.write_text(json.dumps({"layers": [layer]}), encoding="utf-8")
+    assert named("sparrow:1b") == named("PARROW") == [blob]
+
+
+def test_nothing_is_found_where_nothing_fits_and_broken_files_do_no_harm(
+    made: Made, named: Named, tmp_path: Path
+) -> None:
+    made("goose.gguf").write_bytes(b"<html>")
+    assert named("sparrow") == []
+    assert models_named("sparrow", [tmp_path / "nowhere"]) == []

@@ -1,0 +1,170 @@
+"""Chat templates are rendered in child processes: what one does cannot hang or vary the program."""
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.core.errors import EngineBug, NoRoomError
+from engine.core.events import Cancelled, CancelToken
+from engine.llama.model import LlamaModel, Vocabulary
+from engine.models.templates import chat_template, model_memory
+from engine.prompt.conversation import Frame
+from engine.system.paths import cache_folder, self_command
+
+TURNS = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}<assistant>"
+
+
+@pytest.fixture
+def vocabulary(small_model: Callable[[str], Path]) -> Iterator[Vocabulary]:
+    with LlamaModel(small_model("headers"), vocabulary_only=True) as model:
+        yield Vocabulary(model)
+
+
+@pytest.fixture
+def frame_of(vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> Callable[[str | None], Frame]:
+    """The frame of a template, as a process gets it that has rendered none before."""
+
+    def frame_of(source: str | None) -> Frame:
+        monkeypatch.setattr("engine.models.templates._rendered", {})
+        return chat_template(source, vocabulary, CancelToken()).frame
+
+    return frame_of
+
+
+def child_that(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
+    """Let the child process be a real one that does something else."""
+    monkeypatch.setattr("engine.models.templates.self_command", lambda: [sys.executable, "-c", program])
+
+
+def kept() -> int:
+    """How many frames the cache holds."""
+    with model_memory() as memory:
+        (count,) = memory._db.execute("SELECT count(*) FROM frame").fetchone()
+        return int(count)
+
+
+def test_a_template_is_rendered_once_and_remembered(
+    frame_of: Callable[[str], Frame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = frame_of(TURNS)
+    assert (first.pieces[-2], first.note) == ("<assistant>", "")
+    child_that(monkeypatch, "raise SystemExit('no child was expected')")
+    assert frame_of(TURNS) == first
+
+
+@pytest.mark.slow
+def test_a_damaged_memory_is_not_believed(frame_of: Callable[[str], Frame]) -> None:
+    first = frame_of(TURNS)
+    for damage in ("nonsense", '{"pieces": ["x"], "slots": [], "note": ""}'):
+        with model_memory() as memory:
+            memory._db.execute("UPDATE frame SET frame = ?", (damage,))
+        assert frame_of(TURNS) == first
+
+
+def test_a_template_is_rendered_where_nothing_can_be_remembered(
+    frame_of: Callable[[str], Frame],
+) -> None:
+    cache_folder().parent.mkdir(parents=True, exist_ok=True)
+    cache_folder().write_text("a file where the folder should be", encoding="utf-8")
+    assert not frame_of(TURNS).note
+
+
+@pytest.mark.slow
+def test_a_loop_without_an_end_is_ended(
+    frame_of: Callable[[str], Frame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.models.templates.RENDER_SECONDS", 0.6)
+    loops = "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"
+    frame = frame_of(loops + TURNS)
+    assert "it takes more than 1 seconds" in frame.note
+    assert kept() == 1  # it was tried twice
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ['"x".center(10**10)', '"%10000000000d" % 1'])
+def test_a_text_larger_than_the_memory_is_refused(frame_of: Callable[[str], Frame], text: str) -> None:
+    frame = frame_of(f"{{{{ {text} }}}}" + TURNS)
+    assert "cannot be used" in frame.note
+    assert frame.note.endswith("plain text is used.")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{{ messages[0].content | length }}" + TURNS,  # the length of a message
+        "{{ raise_exception }}" + TURNS,  # a place in memory
+        "{{ messages | map('upper') }}" + TURNS,
+    ],
+)
+def test_what_cannot_be_repeated_is_refused(frame_of: Callable[[str], Frame], source: str) -> None:
+    assert "its output changes each time" in frame_of(source).note
+    assert kept() == 1
+
+
+def test_a_refusal_is_remembered_with_its_reason(
+    frame_of: Callable[[str], Frame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = frame_of("{{ raise_exception('never') }}")
+    child_that(monkeypatch, "raise SystemExit('no child was expected')")
+    assert frame_of("{{ raise_exception('never') }}") == refused
+    assert "never" in refused.note
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+def test_a_child_that_was_ended_from_outside_says_nothing_of_the_template(
+    frame_of: Callable[[str], Frame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child_that(monkeypatch, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+    with pytest.raises(NoRoomError, match="could not be rendered now"):
+        frame_of(TURNS)
+    assert kept() == 0
+
+
+def test_a_limit_that_was_reached_once_only_is_no_limit(
+    frame_of: Callable[[str], Frame], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    first = frame_of(TURNS)
+    (cache_folder() / "models.sqlite").unlink()
+    met = tmp_path / "met"
+    main = self_command()[-1]
+    program = (
+        f"import os, pathlib, runpy, sys; met = pathlib.Path({str(met)!r})\n"
+        "if not met.exists(): met.touch(); os.abort()\n"
+        f"sys.argv[0] = {main!r}; sys.path.insert(0, {str(Path(main).parent)!r})\n"
+        f"runpy.run_path({main!r}, run_name='__main__')"
+    )
+    child_that(monkeypatch, program)
+    assert frame_of(TURNS) == first
+
+
+def test_a_child_that_breaks_down_speaks_against_the_template(
+    frame_of: Callable[[str], Frame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child_that(monkeypatch, "import os; os.abort()")
+    assert "crashes" in frame_of(TURNS).note
+
+
+def test_a_child_that_fails_of_itself_is_a_fault(
+    frame_of: Callable[[str], Frame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child_that(monkeypatch, "raise SystemExit(3)")
+    with pytest.raises(EngineBug, match="exit code 3"):
+        frame_of(TURNS)
+    assert kept() == 0
+
+
+def test_stop_ends_the_child(vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> None:
+    child_that(monkeypatch, "import time; time.sleep(60)")
+    cancel = CancelToken()
+    cancel.cancel()
+    with pytest.raises(Cancelled):
+        chat_template(TURNS + "stopped", vocabulary, cancel)
+
+
+def test_no_template_needs_no_child(
+    frame_of: Callable[[str | None], Frame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child_that(monkeypatch, "raise SystemExit('no child was expected')")
+    assert frame_of(None).note == "The model has no chat template: plain text is used."

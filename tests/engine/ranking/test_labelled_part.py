@@ -1,0 +1,325 @@
+"""Which labels may correct a judge: of real stores, labelled at random, by doubt, or as items came."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.annotations.records import JUDGE_ALONE, LabelSource, LabelSourceKind, new_override, new_review
+from engine.core.errors import Hint, SetupError, Step
+from engine.core.events import Reports
+from engine.core.items import HumanLabel
+from engine.core.judgments import Origin, ReviewState
+from engine.core.tables import Sentences, Table
+from engine.data.dataset import Dataset
+from engine.data.label_origins import in_drawn_order
+from engine.metrics.matching import System, system_of_run
+from engine.ranking.labelled_part import LabelledPart, RankedByLabels, by_labels, judge_expects, labelled_part
+from engine.report.correction import correction_sections
+from engine.results.run_results import load_results
+from engine.store.run_store import RunStore
+from tests.judged import GOOD, SURE_A, SURE_B, TIE, A, B, dataset, stored_run, system, text_table
+
+ITEMS = 60
+NAMES = ("llama", "opt", "pythia")
+
+
+def with_candidates(labels: Sequence[HumanLabel | None]) -> Dataset:
+    """Items with these labels, of three candidates in turn."""
+    beside = {
+        column: [NAMES[(place + step) % 3] for place in range(len(labels))]
+        for column, step in (("candidate_a", 0), ("candidate_b", 1))
+    }
+    return replace(dataset({"safety": labels}), others=text_table(beside))
+
+
+GOLD = with_candidates([None] * ITEMS)
+DRAWN = in_drawn_order(GOLD.ids, 0)
+
+
+def run_of(folder: Path, said: Iterable[tuple[str, Origin]], author: str = "Ada") -> System:
+    """A run whose judge calls all even items A, in which somebody said B of some, and how he came to each."""
+    stored_run(folder, GOLD, {"safety": [(SURE_A, SURE_B)[place % 2] for place in range(ITEMS)]})
+    with RunStore(folder / "runs.sqlite") as store:
+        for item, origin in said:
+            store.annotate(1, new_override(item, "safety", B, None, author, origin=origin))
+        return system_of_run(load_results(store, 1))
+
+
+def by(run: System, source: LabelSource) -> System:
+    """The same run, of which the labels of others count."""
+    assert run.results is not None
+    return system_of_run(run.results.by(source))
+
+
+def taken(system: System, dataset: Dataset, criterion: str = "safety") -> LabelledPart:
+    """The labels that may correct the judge, which there are."""
+    part = labelled_part(system, dataset, criterion)
+    assert part is not None
+    return part
+
+
+def test_labels_of_the_random_sample_count_and_picked_ones_are_left_out(tmp_path: Path) -> None:
+    said = [
+        *((item, Origin.RANDOM) for item in DRAWN[:20]),
+        *((item, Origin.UNCERTAINTY) for item in DRAWN[40:45]),
+    ]
+    part = taken(run_of(tmp_path, said), GOLD)
+    assert {GOLD.ids[place] for place in np.flatnonzero(~np.isnan(part.said[:, 0]))} == set(DRAWN[:20])
+    assert part.sentences == (
+        "20 items have labels of annotators, by the random sample on Review.",
+        "5 labels are omitted: their items were selected in another way.",
+    )
+
+
+def test_labels_of_people_and_of_the_dataset_are_one_random_part(tmp_path: Path) -> None:
+    run = run_of(tmp_path, [(item, Origin.RANDOM) for item in DRAWN[:20]])
+    gold = with_candidates([A if item in DRAWN[15:35] else None for item in GOLD.ids])
+    part = taken(run, gold)
+    assert part.labels == 35
+    said = dict(zip(gold.ids, part.said[:, 0].tolist(), strict=True))
+    assert [said[item] for item in (DRAWN[0], DRAWN[15], DRAWN[34])] == [0.0, 1.0, 1.0]
+    assert part.whose == "human labels of gold.tsv and labels of annotators"
+    assert part.sentences[-1] == "5 items have both: the labels of the dataset count."
+    alone = taken(by(run, LabelSource(LabelSourceKind.ANNOTATOR, "Ada")), gold)
+    assert alone.labels == 20  # of whom the dataset's are, nobody knows
+
+
+def test_labels_that_are_left_out_beside_others_are_named(tmp_path: Path) -> None:
+    """The ranking that is not corrected takes them: that this one does not is not to be guessed."""
+    run = run_of(tmp_path, [(item, Origin.RANDOM) for item in DRAWN[:8]])
+    gold = with_candidates([A if item in DRAWN[15:35] else None for item in GOLD.ids])
+    part = taken(run, gold)
+    assert part.labels == 20
+    assert part.sentences[-1] == (
+        "Omitted: There are 8 labels of annotators, on fewer than 10 instructions: too few for an estimate."
+    )
+    with pytest.raises(SetupError, match="8 labels of annotators, on fewer than 10 instructions"):
+        labelled_part(run, GOLD, "safety")
+    (tmp_path / "more").mkdir()
+    more = run_of(tmp_path / "more", [(item, Origin.RANDOM) for item in DRAWN[:12]])
+    alone = taken(by(more, LabelSource(LabelSourceKind.ANNOTATOR, "Ada")), gold)
+    assert alone.sentences[-1] == "Omitted: There are also 12 labels of Ada, which are fewer."
+
+
+def test_no_more_labels_are_asked_for_than_there_are_items() -> None:
+    few = with_candidates([A] * 5 + [None] * 15)
+    with pytest.raises(SetupError, match="too few for an estimate") as refused:
+        labelled_part(system({"safety": [A] * 20}), few, "safety")
+    assert "Label 15 items more" in str(refused.value.hint)
+
+
+def test_a_confirmed_label_is_a_label(tmp_path: Path) -> None:
+    stored_run(tmp_path, GOLD, {"safety": [SURE_A] * ITEMS})
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        for item in DRAWN[:15]:
+            store.annotate(1, new_review(item, "Ada", confirmed={"safety": A}, origin=Origin.RANDOM))
+        run = system_of_run(load_results(store, 1))
+    part = taken(run, GOLD)
+    assert part.labels == 15
+
+
+def test_labels_that_were_given_beside_the_judges_are_counted(tmp_path: Path) -> None:
+    stored_run(tmp_path, GOLD, {"safety": [SURE_A] * ITEMS})
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        for place, item in enumerate(DRAWN[:15]):
+            blind = place >= 5
+            store.annotate(1, new_override(item, "safety", B, None, "Ada", origin=Origin.RANDOM, blind=blind))
+        run = system_of_run(load_results(store, 1))
+    part = taken(run, GOLD)
+    assert part.sentences[-1].startswith("5 labels were given with the judge's label visible")
+
+
+def test_labels_of_the_hardest_items_are_refused_with_what_to_do(tmp_path: Path) -> None:
+    run = run_of(tmp_path, [(item, Origin.UNCERTAINTY) for item in DRAWN[:20]])
+    with pytest.raises(SetupError, match="selected by uncertainty or by hand") as refused:
+        labelled_part(run, GOLD, "safety")
+    assert isinstance(refused.value.hint, Hint)
+    assert Step.LABEL_AT_RANDOM in refused.value.hint.parts
+    assert "Label 50 items more" in str(refused.value.hint)
+
+
+def test_labels_in_the_order_of_the_dataset_count_with_a_word_of_doubt(tmp_path: Path) -> None:
+    part = taken(run_of(tmp_path, [(item, Origin.DATASET) for item in GOLD.ids[:15]]), GOLD)
+    assert part.labels == 15
+    assert "as good as random only if that order is arbitrary" in part.sentences[0]
+
+
+def test_items_of_the_sample_without_a_label_belong_to_it_be_they_skipped_or_passed_over(
+    tmp_path: Path,
+) -> None:
+    run_of(tmp_path, [(item, Origin.RANDOM) for item in DRAWN[:20] if item not in (DRAWN[3], DRAWN[5])])
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        store.annotate(1, new_review(DRAWN[5], "Ada", ReviewState.SKIPPED, origin=Origin.RANDOM))
+        run = system_of_run(load_results(store, 1))
+    part = taken(run, GOLD)
+    assert (part.labels, part.missing) == (18, frozenset({DRAWN[3], DRAWN[5]}))
+    assert part.sentences == (
+        "18 items have labels of annotators, by the random sample on Review.",
+        "2 items of the random sample have no such label, 1 of them skipped: the intervals are valid for"
+        " any labels of them.",
+    )
+    found = Reports(by_labels(run, GOLD, "safety"))
+    list(found)
+    (section, *_) = correction_sections(found.result)
+    said = [text for shown in section.parts if isinstance(shown, Sentences) for text in shown.texts]
+    assert said[-1].startswith("The intervals are valid if this part is random and the judge has seen none")
+    assert any(text.startswith("Bradley-Terry scores are not corrected: 2 of the 20 items") for text in said)
+    assert found.result.correction is not None
+    assert found.result.correction.bradley_terry is None
+
+
+def test_labels_in_the_order_of_the_dataset_take_in_what_was_labelled_before_and_passed_over(
+    tmp_path: Path,
+) -> None:
+    in_order = [item for item in GOLD.ids[:20] if item not in (GOLD.ids[2], GOLD.ids[7])]
+    said = [*((item, Origin.DATASET) for item in in_order), (GOLD.ids[7], Origin.UNCERTAINTY)]
+    part = taken(run_of(tmp_path, said), GOLD)
+    assert (part.labels, part.missing) == (19, frozenset({GOLD.ids[2]}))
+
+
+def test_labels_in_an_order_of_the_dataset_that_the_judge_knows_are_refused(tmp_path: Path) -> None:
+    """The file begins with what the judge is sure of."""
+    unsure = (0.4, 0.3, 0.2, 0.1)
+    stored_run(tmp_path, GOLD, {"safety": [SURE_A] * 30 + [unsure] * 30})
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        for item in GOLD.ids[:20]:
+            store.annotate(1, new_override(item, "safety", B, None, "Ada", origin=Origin.DATASET))
+        run = system_of_run(load_results(store, 1))
+    with pytest.raises(
+        SetupError, match="in the order of the dataset, and these were probably not sampled at random"
+    ):
+        labelled_part(run, GOLD, "safety")
+
+
+def test_settled_labels_are_no_random_part(tmp_path: Path) -> None:
+    stored_run(tmp_path, GOLD, {"safety": [SURE_A] * ITEMS})
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        for item in DRAWN[:20]:
+            new = new_override(item, "safety", B, None, "Ada", origin=Origin.RANDOM, settles=True)
+            store.annotate(1, new)
+        run = system_of_run(load_results(store, 1))
+    with pytest.raises(SetupError, match="where annotators disagreed"):
+        labelled_part(by(run, LabelSource(LabelSourceKind.ADJUDICATED)), GOLD, "safety")
+
+
+def test_of_one_person_that_sample_counts(tmp_path: Path) -> None:
+    run = run_of(tmp_path, [(item, Origin.RANDOM) for item in DRAWN[:20]])
+    part = taken(by(run, LabelSource(LabelSourceKind.ANNOTATOR, "Ada")), GOLD)
+    assert part.sentences[0].startswith("20 items have labels of Ada")
+    assert labelled_part(by(run, JUDGE_ALONE), GOLD, "safety") is None
+
+
+def test_what_people_say_where_the_judge_is_silent_is_not_taken_for_its_word(tmp_path: Path) -> None:
+    probabilities = [SURE_A if place else None for place in range(ITEMS)]
+    said = [(item, "safety", B, None) for item in GOLD.ids[:15]]
+    run = stored_run(tmp_path, GOLD, {"safety": probabilities}, overrides=said)
+    expected = judge_expects(run, GOLD, "safety")
+    assert np.isnan(expected[0]).all()
+    assert expected[1, 0] == pytest.approx(SURE_A[0], abs=0.01)
+
+
+def test_labels_of_a_dataset_count_unless_something_speaks_against_it(tmp_path: Path) -> None:
+    judge = system({"safety": [A, B] * 100})
+    at_random = in_drawn_order([str(number + 1) for number in range(200)], 3)[:80]
+    labels = [A if str(number + 1) in at_random else None for number in range(200)]
+    part = taken(judge, with_candidates(labels))
+    assert part.labels == 80
+    assert "They count as a random part of all" in part.sentences[0]
+    # Now labels of those items alone that the judge calls ties.
+    ties = system({"safety": [GOOD if number < 40 else A for number in range(200)]})
+    with pytest.raises(SetupError, match="the judge's rate of ties on them is 100 %"):
+        labelled_part(ties, with_candidates([A if number < 40 else None for number in range(200)]), "safety")
+
+
+def test_few_labels_say_next_to_nothing() -> None:
+    with pytest.raises(SetupError, match="on fewer than 10 instructions"):
+        labelled_part(system({"safety": [A] * 60}), with_candidates([A] * 5 + [None] * 55), "safety")
+
+
+def found(judge: System, gold: Dataset) -> RankedByLabels:
+    reports = Reports(by_labels(judge, gold, "safety"))
+    list(reports)
+    return reports.result
+
+
+def texts(of: RankedByLabels) -> str:
+    return "\n".join(
+        text
+        for section in correction_sections(of)
+        for part in section.parts
+        if isinstance(part, Sentences)
+        for text in part.texts
+    )
+
+
+def test_what_labels_make_of_a_judge_is_shown_beside_both_alone() -> None:
+    random = np.random.default_rng(1)
+    annotators = [A if random.random() < 0.6 else B for _ in range(300)]
+    judge = system({"safety": [label if random.random() < 0.8 else A for label in annotators]})
+    labelled = random.permutation(300) < 120
+    gold = with_candidates(
+        [label if here else None for label, here in zip(annotators, labelled, strict=True)]
+    )
+    of = found(judge, gold)
+    sections = correction_sections(of)
+    assert [section.key for section in sections] == ["corrected", "how_many"]
+    table = next(part for part in sections[0].parts if isinstance(part, Table))
+    assert [column.title for column in table.columns][:5] == [
+        "candidate",
+        "corrected (%)",
+        "of these items",
+        "labels only (%)",
+        "judge only",
+    ]
+    assert {row[0] for row in table.rows} == set(NAMES)
+    assert "With the judge on all items, labels of 120 of 300 items are worth" in texts(of)
+    assert "120 labels on 300 items detect differences of two win rates from" in texts(of)
+    assert "of which" in texts(of)
+
+
+def test_a_judge_of_one_answer_adds_nothing_and_it_says_so() -> None:
+    random = np.random.default_rng(1)
+    labels = [(A, B, TIE, None)[place] for place in random.integers(0, 4, 200)]
+    of = found(system({"safety": [GOOD] * 200}), with_candidates(labels))
+    assert "The judge adds nothing to the labels of" in texts(of)
+    assert of.correction is not None
+    assert all(one.rate == one.labels for one in of.correction.candidates.values())
+
+
+def test_without_labels_it_says_how_many_it_takes_and_of_all_labelled_that_there_is_nothing_to_do() -> None:
+    none = found(system({"safety": [A, B] * 100}), with_candidates([None] * 200))
+    assert (none.part, none.correction) == (None, None)
+    assert "with a judge whose correlation with annotators is 0.6" in texts(none)
+    everything = found(system({"safety": [A, B] * 100}), with_candidates([A, B] * 100))
+    assert everything.correction is None
+    assert "there is nothing to correct" in texts(everything)
+    assert [section.key for section in correction_sections(everything)] == ["corrected"]
+
+
+def test_items_that_the_judge_has_not_come_to_take_no_part() -> None:
+    labels = [(A, B, None)[place % 3] for place in range(200)]
+    of = found(system({"safety": [A, B, B, A] * 30}), with_candidates(labels))
+    assert of.correction is not None
+    assert (of.correction.labelled, of.correction.items) == (80, 120)
+
+
+def test_what_is_refused_is_shown_with_its_remedy() -> None:
+    of = found(system({"safety": [A, B] * 30}), with_candidates([A] * 5 + [None] * 55))
+    assert "Not corrected. There are 5 human labels" in texts(of)
+    assert "Random sample" in texts(of)
+
+
+def test_of_a_dataset_items_of_the_sample_without_this_label_belong_to_it() -> None:
+    """As those of the run that it was exported from: labelled on another criterion alone, or skipped."""
+    gold = with_candidates([A if item in DRAWN[:20] else None for item in GOLD.ids])
+    cells = dict.fromkeys(DRAWN[:28], "labelled") | dict.fromkeys(DRAWN[28:30], "skipped")
+    beside = {name: gold.texts(name).to_pylist() for name in ("candidate_a", "candidate_b")}
+    beside["random_sample"] = [cells.get(item, "") for item in gold.ids]
+    beside["safety_origin"] = ["random" if item in DRAWN[:20] else "" for item in gold.ids]
+    told = replace(gold, others=text_table(beside))
+    part = taken(system({"safety": [A] * ITEMS}), told)
+    assert part.missing == set(DRAWN[20:30])
+    assert "10 items of it have no such label, 2 of them skipped" in " ".join(part.sentences)

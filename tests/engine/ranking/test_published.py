@@ -1,0 +1,100 @@
+"""Real data: the published rates of AlpacaEval 2 and those of PandaLM's annotators."""
+
+import csv
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from engine.core.items import Gold, written_label
+from engine.metrics.intervals import group_numbers
+from engine.ranking.comparisons import PairComparisons, nothing_said, said_of
+from engine.ranking.length_control import length_control
+from engine.ranking.ranking import win_rates
+
+BASELINE = "gpt4_1106_preview"
+PANDALM = {
+    "llama-7b": 70.4,
+    "pythia-6.9b": 52.6,
+    "bloom-7b": 49.1,
+    "opt-7b": 43.0,
+    "cerebras-gpt-6.7B": 33.3,
+}
+
+
+@pytest.fixture(scope="module")
+def alpaca(shared_data: Path) -> PairComparisons:
+    """30 candidates against one baseline; what was said is the judge's probability."""
+    with gzip.open(shared_data / "ranking" / "alpaca_eval_2.csv.gz", "rt", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    names = (*dict.fromkeys(row["system"] for row in rows), BASELINE)
+    preferences = np.array([float(row["preference"]) for row in rows])
+    said = nothing_said(len(rows))
+    said[:] = 0
+    said[:, 0], said[:, 1] = preferences, 1 - preferences
+    lengths = [[float(row["characters_system"]), float(row["characters_baseline"])] for row in rows]
+    return PairComparisons(
+        ids=tuple(map(str, range(len(rows)))),
+        names=names,
+        first=np.array([names.index(row["system"]) for row in rows]),
+        second=np.full(len(rows), names.index(BASELINE)),
+        instructions=group_numbers([row["instruction_number"] for row in rows]),
+        lengths=np.array(lengths),
+        said=said,
+    )
+
+
+def published(shared_data: Path) -> dict[str, dict[str, str]]:
+    with (shared_data / "ranking" / "alpaca_eval_2_published.csv").open(encoding="utf-8") as file:
+        return {row["system"]: row for row in csv.DictReader(file)}
+
+
+def test_win_rates_and_standard_errors_are_the_published_ones(
+    alpaca: PairComparisons, shared_data: Path
+) -> None:
+    rates = win_rates(alpaca).candidates
+    known = published(shared_data)
+    assert len(known) == 30
+    for name, row in known.items():
+        error = rates[name].standard_error
+        assert error is not None
+        assert 100 * rates[name].rate.value == pytest.approx(float(row["win_rate"]), abs=1e-6)
+        assert 100 * error == pytest.approx(float(row["standard_error"]), abs=1e-6)
+
+
+@pytest.mark.models
+def test_rates_at_equal_length_are_near_the_published_ones(
+    alpaca: PairComparisons, shared_data: Path
+) -> None:
+    found = length_control(alpaca)
+    assert found is not None
+    known = {name: float(row["length_controlled_winrate"]) for name, row in published(shared_data).items()}
+    ours = np.array([100 * found.rates[name].value for name in known])
+    theirs = np.array(list(known.values()))
+    raw = np.array([100 * win_rates(alpaca).candidates[name].rate.value for name in known])
+    assert spearmanr(ours, theirs).statistic > 0.985
+    assert abs(float(np.mean(ours - theirs))) < 1.0
+    assert float(np.mean(np.abs(ours - theirs))) < 1.5 < float(np.mean(np.abs(raw - theirs)))
+
+
+def test_the_human_win_rates_of_pandalm(shared_data: Path) -> None:
+    with (shared_data / "ranking" / "pandalm_systems.tsv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    names = tuple(dict.fromkeys(row[side] for row in rows for side in ("system_a", "system_b")))
+    annotators = ("annotator_1", "annotator_2", "annotator_3")
+    golds = [
+        Gold(annotators={name: written_label(row[name]) for name in annotators if row[name]}) for row in rows
+    ]
+    comparisons = PairComparisons(
+        ids=tuple(row["id"] for row in rows),
+        names=names,
+        first=np.array([names.index(row["system_a"]) for row in rows]),
+        second=np.array([names.index(row["system_b"]) for row in rows]),
+        instructions=np.arange(len(rows)),
+        lengths=np.ones((len(rows), 2)),
+        said=said_of(golds),
+    )
+    rates = win_rates(comparisons).candidates
+    assert {name: round(100 * rate.rate.value, 1) for name, rate in rates.items()} == PANDALM

@@ -1,0 +1,153 @@
+"""The file of people's words: what stands in it, what it gives back, how it is refused."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.core.errors import InputError, SetupError
+from engine.results.annotation_file import (
+    annotation_file,
+    as_json,
+    is_annotation_file,
+    load_annotation_file,
+    save_annotation_file,
+)
+from engine.store.run_store import RunStore
+from tests.engine.results.laptops import Laptop
+from tests.judged import A, B
+
+
+@pytest.fixture
+def away(tmp_path: Path) -> Laptop:
+    """Ben labelled, agreed, noted, took back and did again; Cy skipped nothing but labelled one."""
+    made = Laptop(tmp_path / "away")
+    step = made.label(1, B, "Ben", "B is “safer”.", blind=True, settles=True)
+    made.undo(1, "Ben", step)
+    made.undo(1, "Ben", step, again=True)
+    made.undo(2, "Ben", made.agree(2, A, "Ben"))
+    made.note(3, "odd\ntext", "Ben", "rare")
+    made.label(1, A, "Cy")
+    return made
+
+
+def test_a_file_gives_back_what_was_written(away: Laptop, tmp_path: Path) -> None:
+    made, path = away.file(), tmp_path / "words.json"
+    save_annotation_file(path, made)
+    assert load_annotation_file(path) == made
+    assert is_annotation_file(path)
+
+
+def test_it_holds_no_texts_unless_asked(away: Laptop) -> None:
+    assert "question 1" not in json.dumps(as_json(away.file()))
+    with RunStore(away.path) as store:
+        texts = as_json(annotation_file(store, 1, dataset=away.data))["items"]
+    assert [item["instruction"] for item in texts] == ["question 1", "question 2", "question 3"]
+
+
+def test_one_person_alone_can_be_handed_over(away: Laptop) -> None:
+    made = away.file("Cy")
+    assert made.annotators == ("Cy",)
+    assert list(made.items) == ["1"]
+    with pytest.raises(SetupError, match="has no annotations of Dee"):
+        away.file("Dee")
+
+
+def test_a_run_of_which_nobody_said_anything_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match="There are no annotations"):
+        Laptop(tmp_path / "new").file()
+
+
+@pytest.mark.parametrize(
+    "data", [b'{"tiebreak_people": 1', b'\n{\n "tiebreak_people":2}', b'\xef\xbb\xbf{"tiebreak_people":1']
+)
+def test_it_is_known_by_its_first_bytes(data: bytes) -> None:
+    assert is_annotation_file(data)
+
+
+@pytest.mark.parametrize("data", [b"", b"[1]", b'{"tiebreak_calibration": 1}', b"id\tinstruction"])
+def test_other_files_are_not_taken_for_one(data: bytes) -> None:
+    assert not is_annotation_file(data)
+
+
+def set_label(values: dict[str, Any]) -> None:
+    values["overrides"][1]["label"] = "C"
+
+
+def set_item(values: dict[str, Any]) -> None:
+    values["notes"][0]["item"] = "99"
+
+
+def set_time(values: dict[str, Any]) -> None:
+    values["marks"][0]["said"] = "yesterday"
+
+
+def set_author(values: dict[str, Any]) -> None:
+    values["confirmations"][0]["author"] = "Mallory"
+
+
+def set_hash(values: dict[str, Any]) -> None:
+    values["items"][0]["sha256"] = "x"
+
+
+def set_texts(values: dict[str, Any]) -> None:
+    values["items"][0] |= {"instruction": "other", "output_a": "a", "output_b": "b"}
+
+
+def set_version(values: dict[str, Any]) -> None:
+    values["tiebreak_people"] = 9
+
+
+def drop_run(values: dict[str, Any]) -> None:
+    del values["run"]["judge"]
+
+
+def drop_list(values: dict[str, Any]) -> None:
+    del values["marks"]
+
+
+def drop_said(values: dict[str, Any]) -> None:
+    del values["overrides"][0]["said"]
+
+
+def set_nothing(values: dict[str, Any]) -> None:
+    values["overrides"][0] = 7
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (set_label, "overrides, entry 2: label"),
+        (set_item, "notes, entry 1: item"),
+        (set_time, "marks, entry 1: said"),
+        (set_author, "confirmations, entry 1: author"),
+        (set_hash, "items, entry 1: sha256"),
+        (set_texts, "items, entry 1: sha256"),
+        (set_version, "version"),
+        (drop_run, "run: values: .*'judge' is missing"),
+        (drop_list, "marks: this list is missing"),
+        (drop_said, "overrides, entry 1: .*'said' is missing"),
+        (set_nothing, "overrides, entry 1: it is not an object"),
+    ],
+)
+def test_a_damaged_file_is_refused_with_the_place(
+    away: Laptop, tmp_path: Path, spoil: Callable[[dict[str, Any]], None], said: str
+) -> None:
+    values = as_json(away.file())
+    spoil(values)
+    path = tmp_path / "words.json"
+    path.write_text(json.dumps(values), "utf-8")
+    with pytest.raises(InputError, match=said):
+        load_annotation_file(path)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"tiebreak_people": 1}', '{"tiebreak_people": 1, "overrides": 3}']
+)
+def test_what_is_no_such_file_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "words.json"
+    path.write_text(text, "utf-8")
+    with pytest.raises(InputError):
+        load_annotation_file(path)

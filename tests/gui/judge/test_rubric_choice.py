@@ -1,0 +1,290 @@
+"""The rubric on the Judge page: chosen, opened, offered, remembered, part of what is judged."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from engine.core.rubric import ELOQUENT, Criterion, Rubric
+from engine.data.rubrics.files import save_rubric, shipped_rubrics
+from engine.settings.run_setup import RunSetup
+from engine.system.paths import demo_model, rubrics_folder
+from gui.judge.judge_page import JudgePage
+from gui.judge.rubric_choice import RubricChoice
+from gui.runs.queue import Queued
+from gui.workspace.state import State
+from gui.workspace.workspace import Workspace
+from tests.gui.judge.pages import new_page, wait_for_plan
+
+pytestmark = pytest.mark.usefixtures("demo_tried")
+
+MANNERS = Rubric(
+    "Manners",
+    (
+        Criterion("politeness", "Which response is more polite?", 50),
+        Criterion("brevity", "Which response is shorter?", 30),
+        Criterion("on_topic", "Which response speaks of what was asked?", 20),
+    ),
+    1.0,
+    "Made up.",
+)
+ROWS = """id\tinstruction\toutput_a\toutput_b\tpoliteness_preference\tbrevity_preference\ton_topic_preference
+1\tWhat is hot?\tFire, thank you.\tIce.\tA\tB\tA
+2\tWhat is cold?\tFire.\tIce, thank you.\tB\tA\tboth_good
+3\tWhat is wet?\tWater.\tSand.\tboth_good\tboth_bad\tA
+"""
+
+
+@pytest.fixture
+def own() -> Path:
+    """In the user's folder."""
+    rubrics_folder().mkdir(parents=True)
+    path = rubrics_folder() / "manners.toml"
+    save_rubric(path, MANNERS)
+    return path
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    path = tmp_path / "manners.tsv"
+    path.write_text(ROWS, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
+    return known(qtbot, new_page(qtbot, workspace))
+
+
+def known(qtbot: QtBot, page: JudgePage) -> JudgePage:
+    qtbot.waitUntil(lambda: choice(page).field.count() > len(shipped_rubrics()) - 1)
+    return page
+
+
+def choice(page: JudgePage) -> RubricChoice:
+    return page.settings.rubric
+
+
+def listed(page: JudgePage) -> list[str]:
+    field = choice(page).field
+    return [field.itemText(row) for row in range(field.count()) if field.itemText(row)]
+
+
+def choose(page: JudgePage, name: str) -> None:
+    """By the keyboard: its first letters."""
+    field = choice(page).field
+    field.setFocus()
+    field.setCurrentIndex(field.findText(name))
+    field.activated.emit(field.currentIndex())
+
+
+def opened(qtbot: QtBot, page: JudgePage, path: Path) -> None:
+    with qtbot.waitSignal(page.workspace.dataset_changed):
+        page.workspace.open_dataset(path)
+
+
+def test_all_that_there_are_can_be_chosen_say_where_they_come_from_and_are_remembered(
+    qtbot: QtBot, own: Path, page: JudgePage, workspace: Workspace
+) -> None:
+    assert listed(page) == [*(rubric.name for rubric in shipped_rubrics()), "Manners"]
+    assert choice(page).field.currentText() == ELOQUENT.name
+    assert choice(page).source.text() == " ".join(ELOQUENT.source.split())[:240]
+    choose(page, "Manners")
+    assert page.workspace.rubric.rubric == MANNERS
+    assert page.workspace.rubric.path == own
+    assert choice(page).source.text() == "Made up."
+    boxes = page.settings.criteria.boxes
+    assert [box.text() for box in boxes.values()] == ["Politeness", "Brevity", "On topic"]
+    assert (page.setup().rubric, page.setup().criteria) == (MANNERS, MANNERS.names)
+    boxes["brevity"].setChecked(False)
+    assert page.setup().criteria == ("politeness", "on_topic")
+    workspace.state.save()
+    state = State(workspace.state.path.parent)
+    later = Workspace(workspace.threads, state, workspace.store_path)
+    again = known(qtbot, new_page(qtbot, later))
+    assert (again.setup().rubric, again.setup().criteria) == (MANNERS, ("politeness", "on_topic"))
+    assert choice(again).field.currentText() == "Manners"
+
+
+def test_of_a_file_that_was_changed_or_is_gone(
+    qtbot: QtBot, own: Path, page: JudgePage, workspace: Workspace
+) -> None:
+    choose(page, "Manners")
+    changed = replace(MANNERS, criteria=(*MANNERS.criteria, Criterion("wit", "Which is wittier?")))
+    page.settings.criteria.boxes["brevity"].setChecked(False)
+    save_rubric(own, changed)
+    with qtbot.waitSignal(workspace.note) as note:
+        choice(page).look()
+    assert note.args == ["manners.toml was changed and is read again."]
+    assert page.setup().rubric == changed
+    assert page.setup().criteria == ("politeness", "on_topic", "wit")  # what was left out stays so
+    own.unlink()
+    choice(page).look()
+    qtbot.waitUntil(lambda: choice(page).field.currentText() == "Manners (not in manners.toml any more)")
+    assert page.setup().rubric == changed
+
+
+def test_a_file_that_is_no_rubric_is_listed_and_cannot_be_chosen(
+    qtbot: QtBot, workspace: Workspace, tmp_path: Path
+) -> None:
+    rubrics_folder().mkdir(parents=True)
+    (rubrics_folder() / "bad.toml").write_text("name = 7\n", encoding="utf-8")
+    page = known(qtbot, new_page(qtbot, workspace))
+    field = choice(page).field
+    row = field.findText("bad.toml (cannot be read)")
+    assert not field.model().flags(field.model().index(row, 0)) & Qt.ItemFlag.ItemIsEnabled
+    assert "criteria" in field.itemData(row, Qt.ItemDataRole.ToolTipRole)
+    with qtbot.waitSignal(workspace.problem) as problem:
+        choice(page).open_named(rubrics_folder() / "bad.toml")
+    assert "bad.toml" in problem.args[0].problem
+    assert field.currentText() == ELOQUENT.name
+
+
+def test_a_file_elsewhere_is_opened_and_offered_from_then_on(
+    qtbot: QtBot, page: JudgePage, tmp_path: Path
+) -> None:
+    path = tmp_path / "elsewhere" / "mine.toml"
+    path.parent.mkdir()
+    save_rubric(path, MANNERS)
+    choice(page).open_named(path)
+    qtbot.waitUntil(lambda: "Manners" in listed(page))
+    choose(page, ELOQUENT.name)
+    choice(page).look()
+    qtbot.waitUntil(lambda: not choice(page)._finding.busy)
+    assert "Manners" in listed(page)
+
+
+def test_the_open_dataset_is_read_again_by_the_rubric(
+    qtbot: QtBot, own: Path, page: JudgePage, dataset: Path
+) -> None:
+    opened(qtbot, page, dataset)
+    assert page.workspace.dataset.criteria == ()
+    page.dataset_line.set_items(2)
+    with qtbot.waitSignal(page.workspace.dataset_changed):
+        choose(page, "Manners")
+    assert page.workspace.dataset.criteria == MANNERS.names
+    assert page.dataset_line.items == 2
+    with qtbot.waitSignal(page.workspace.dataset_changed):  # the newest rubric counts, also while it is read
+        page.workspace.open_dataset(dataset)
+        page.workspace.rubric.choose(replace(MANNERS.only(("brevity",)), name="Short"))
+    assert page.workspace.dataset.rubric.names == ("brevity",)
+
+
+def test_what_a_dataset_has_labels_on_is_offered_as_a_draft(
+    qtbot: QtBot, page: JudgePage, dataset: Path
+) -> None:
+    opened(qtbot, page, dataset)
+    offer = choice(page)
+    assert offer.offer.isVisible()
+    assert "manners.tsv has labels on politeness, brevity, on topic" in offer._offer_text.text()
+    assert offer.offer_button.text() == "Draft a rubric with its 3 criteria…"
+    offer.offer_button.click()
+    qtbot.waitUntil(lambda: offer.dialog is not None)
+    dialog = offer.dialog
+    assert tuple(criterion.name for criterion in dialog.draft.rubric.criteria) == MANNERS.names
+    assert dialog.draft.rubric.name == "manners"
+    path = rubrics_folder() / "manners.toml"
+    path.parent.mkdir(parents=True)
+    dialog.disk.path = path
+    with qtbot.waitSignal(page.workspace.dataset_changed):
+        dialog.save_button.click()
+    dialog.accept()
+    assert page.workspace.rubric.path == path
+    assert not offer.offer.isVisible()
+
+
+def test_a_rubric_that_asks_all_of_it_is_offered_first(
+    qtbot: QtBot, own: Path, page: JudgePage, dataset: Path
+) -> None:
+    opened(qtbot, page, dataset)
+    assert choice(page).offer_button.text() == "Use “Manners”"
+    choice(page).offer_button.click()
+    assert (page.workspace.rubric.rubric, page.workspace.rubric.path) == (MANNERS, own)
+
+
+def test_a_setup_brings_its_rubric_and_the_queue_keeps_it(
+    qtbot: QtBot, own: Path, page: JudgePage, dataset: Path
+) -> None:
+    setup = RunSetup(dataset, demo_model(), rubric=MANNERS, criteria=("brevity",))
+    kept = Queued.of_json(json.loads(json.dumps(Queued(setup).as_json())), RunSetup(dataset, demo_model()))
+    assert kept.setup == setup
+    assert "1 criterion of Manners" in kept.how
+    page.settings.show_setup(kept.setup)
+    assert (page.setup().rubric, page.setup().criteria) == (MANNERS, ("brevity",))
+    qtbot.waitUntil(lambda: choice(page).field.currentText() == "Manners")
+    page.settings._reset.click()  # what is asked is no setting
+    assert (page.setup().rubric, page.setup().criteria) == (MANNERS, MANNERS.names)
+
+
+def test_what_a_run_asked_is_found_among_the_rubrics(qtbot: QtBot, own: Path, page: JudgePage) -> None:
+    page.workspace.rubric.ask(MANNERS.only(("brevity", "on_topic")))
+    assert page.workspace.rubric.rubric == MANNERS
+    page.workspace.rubric.ask(MANNERS.only(("brevity",)))  # a part of what is at hand
+    assert page.workspace.rubric.rubric == MANNERS
+    other = replace(MANNERS, name="Other")
+    page.workspace.rubric.ask(other)
+    assert page.workspace.rubric.rubric == other
+    assert choice(page).field.currentText() == "Other (as in a run)"
+
+
+def test_a_shipped_one_is_edited_as_a_copy_and_a_new_one_is_empty(qtbot: QtBot, page: JudgePage) -> None:
+    for button, name in (
+        (choice(page).edit_button, ELOQUENT.name),
+        (choice(page).new_button, ""),
+        (choice(page).copy_button, f"{ELOQUENT.name} (copy)"),
+    ):
+        button.click()
+        dialog = choice(page).dialog
+        assert dialog.draft.rubric.name == name
+        assert dialog.disk.path is None
+        dialog.reject()  # nothing was changed: nobody is asked
+
+
+@pytest.mark.slow
+def test_a_rubric_of_ones_own_is_judged_from_the_window(
+    qtbot: QtBot, own: Path, page: JudgePage, dataset: Path
+) -> None:
+    opened(qtbot, page, dataset)
+    with qtbot.waitSignal(page.workspace.dataset_changed):
+        choose(page, "Manners")
+    wait_for_plan(qtbot, page)
+    with qtbot.waitSignal(page.control.ended):
+        page.run()
+    qtbot.waitUntil(lambda: page.workspace.run is not None)
+    run = page.workspace.run
+    assert run.results.run.identity.asked == MANNERS
+    assert set(run.results.judgments) == set(MANNERS.names)
+    assert page.workspace.gold.criteria == MANNERS.names
+    first = run.id
+    # Another wording is another run.
+    asked = replace(MANNERS, wording=replace(MANNERS.wording, verdict="Urteil:"))
+    page.workspace.rubric.choose(asked)
+    wait_for_plan(qtbot, page)
+    assert page.planner.plan.forecast.run_id is None
+    page.workspace.rubric.choose(MANNERS, own)
+    wait_for_plan(qtbot, page)
+    assert page.planner.plan.forecast.run_id == first
+
+
+def test_names_of_any_length_and_script_widen_nothing(
+    qtbot: QtBot, page: JudgePage, save: Callable[[str, bytes], Path]
+) -> None:
+    before = page.settings.minimumSizeHint().width()
+    names = ("n" * 255, "الأدب", "礼貌")
+    page.workspace.rubric.choose(
+        Rubric("R" * 255, tuple(Criterion(name, "<b>Which?</b>") for name in names), source="s" * 4000)
+    )
+    assert page.settings.minimumSizeHint().width() <= before
+    assert page.settings.criteria.boxes["礼貌"].text() == "礼貌"
+    assert "&lt;b&gt;" in page.settings.criteria.boxes["礼貌"].toolTip()
+
+
+def test_a_damaged_memory_is_the_rubric_of_the_task(tmp_path: Path, workspace: Workspace) -> None:
+    for kept in ({"rubric": 7}, {"rubric": {"name": "x"}}, {"rubric": MANNERS.as_json() | {"criteria": []}}):
+        workspace.state.set_record("rubric", {**kept, "path": 3})
+        again = Workspace(workspace.threads, workspace.state, workspace.store_path)
+        assert (again.rubric.rubric, again.rubric.path) == (ELOQUENT, None)

@@ -1,0 +1,298 @@
+"""Jobs on the lanes: whatever happens, each ends exactly once, and on the thread of the window."""
+
+import gc
+import logging
+import threading
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from engine.core.errors import EngineBug, EngineError, SetupError
+from engine.core.events import Cancelled
+from engine.system.computer import STACK_BYTES
+from gui.workspace.threads import EngineThreads, JobControl, LatestTask, Task, ThreadName
+from tests.stack import CAN_BE_SEEN, stack_bytes
+
+
+class Received:
+    """What is heard of a task, in order, and on which threads."""
+
+    def __init__(self, task: Task) -> None:
+        self.all: list[tuple[str, object]] = []
+        self.threads: set[int] = set()
+        task.progress.connect(lambda value: self._hear("event", value))
+        task.finished.connect(lambda value: self._hear("finished", value))
+        task.failed.connect(lambda error: self._hear("failed", error))
+        task.cancelled.connect(lambda: self._hear("cancelled"))
+        task.ended.connect(lambda: self._hear("ended"))
+
+    def _hear(self, kind: str, value: object = None) -> None:
+        self.all.append((kind, value))
+        self.threads.add(threading.get_ident())
+
+    @property
+    def kinds(self) -> list[str]:
+        return [kind for kind, _ in self.all]
+
+
+def received_to_the_end(qtbot: QtBot, task: Task) -> Received:
+    received = Received(task)
+    qtbot.waitUntil(lambda: "ended" in received.kinds)
+    return received
+
+
+def wait_for_cancel(control: JobControl) -> None:
+    """A job that works until it is cancelled."""
+    control.report("at work")
+    while True:
+        control.cancel.raise_if_requested()
+        threading.Event().wait(0.001)
+
+
+def raises(error: BaseException) -> Callable[[JobControl], None]:
+    def job(_control: JobControl) -> None:
+        raise error
+
+    return job
+
+
+def returns(value: object) -> Callable[[JobControl], object]:
+    return lambda _control: value
+
+
+def test_a_job_tells_its_events_in_order_and_then_its_result(qtbot: QtBot, threads: EngineThreads) -> None:
+    def job(control: JobControl) -> str:
+        for size in (1, 5_000_000_000, None):
+            control.report(size)
+        return "done"
+
+    received = received_to_the_end(qtbot, threads.start(ThreadName.FILES, job))
+    events: list[tuple[str, object]] = [("event", 1), ("event", 5_000_000_000), ("event", None)]
+    assert received.all == [*events, ("finished", "done"), ("ended", None)]
+    assert received.threads == {threading.get_ident()}
+
+
+def test_a_job_does_not_work_on_the_thread_of_the_window(qtbot: QtBot, threads: EngineThreads) -> None:
+    worker_threads = (ThreadName.FILES, ThreadName.STORE)
+    received = [
+        Received(threads.start(thread_name, lambda _: threading.get_ident()))
+        for thread_name in worker_threads
+    ]
+    qtbot.waitUntil(lambda: all("ended" in listener.kinds for listener in received))
+    assert len({listener.all[0][1] for listener in received} | {threading.get_ident()}) == 3
+
+
+@CAN_BE_SEEN
+def test_a_job_has_room_on_its_stack(qtbot: QtBot, threads: EngineThreads) -> None:
+    [(_, size), *_] = received_to_the_end(qtbot, threads.start(ThreadName.FILES, lambda _: stack_bytes())).all
+    assert isinstance(size, int)
+    assert STACK_BYTES <= size < 2 * STACK_BYTES
+
+
+def test_jobs_of_a_lane_wait_for_each_other_and_other_lanes_do_not(
+    qtbot: QtBot, threads: EngineThreads
+) -> None:
+    order: list[str] = []
+    validator = threading.Event()
+    first = threads.start(
+        ThreadName.FILES, lambda _: order.append("first" if validator.wait(10) else "no gate")
+    )
+    second = threads.start(ThreadName.FILES, lambda _: order.append("second"))
+    with qtbot.waitSignal(threads.start(ThreadName.STORE, lambda _: order.append("other lane")).ended):
+        pass
+    assert threads.busy(ThreadName.FILES)
+    assert not threads.busy(ThreadName.STORE)
+    validator.set()
+    qtbot.waitUntil(lambda: first.done and second.done)
+    assert order == ["other lane", "first", "second"]
+
+
+def test_a_cancelled_job_says_so_once(qtbot: QtBot, threads: EngineThreads) -> None:
+    task = threads.start(ThreadName.MODEL, wait_for_cancel)
+    for _ in range(2):
+        task.progress.connect(task.cancel)
+    assert received_to_the_end(qtbot, task).kinds == ["event", "cancelled", "ended"]
+
+
+def test_a_job_that_is_cancelled_before_its_turn_never_begins(qtbot: QtBot, threads: EngineThreads) -> None:
+    begun: list[str] = []
+    before = threads.start(ThreadName.FILES, wait_for_cancel)
+    task = threads.start(ThreadName.FILES, lambda _: begun.append("begun"))
+    task.cancel()
+    before.cancel()
+    assert received_to_the_end(qtbot, task).kinds == ["cancelled", "ended"]
+    assert begun == []
+
+
+def test_an_error_for_the_user_arrives_as_it_is(qtbot: QtBot, threads: EngineThreads) -> None:
+    error = SetupError("demo.tsv is empty.", "Choose another file.")
+    received = received_to_the_end(qtbot, threads.start(ThreadName.FILES, raises(error)))
+    assert received.all == [("failed", error), ("ended", None)]
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("a slip"), SystemExit(3), KeyboardInterrupt()], ids=repr)
+def test_anything_else_that_goes_wrong_is_logged_and_told_as_our_fault(
+    qtbot: QtBot, threads: EngineThreads, caplog: pytest.LogCaptureFixture, error: BaseException
+) -> None:
+    received = received_to_the_end(qtbot, threads.start(ThreadName.MEASURE, raises(error)))
+    assert received.kinds == ["failed", "ended"]
+    bug = received.all[0][1]
+    assert isinstance(bug, EngineBug)
+    assert type(error).__name__ in str(bug)
+    assert bug.__cause__ is error
+    assert [record.levelno for record in caplog.records] == [logging.ERROR]
+    caplog.clear()
+
+
+def test_want_of_memory_is_told_without_a_traceback(qtbot: QtBot, threads: EngineThreads) -> None:
+    received = received_to_the_end(qtbot, threads.start(ThreadName.MEASURE, raises(MemoryError())))
+    assert "not enough memory" in str(received.all[0][1])
+
+
+def test_a_lane_works_on_after_a_job_that_failed(
+    qtbot: QtBot, threads: EngineThreads, caplog: pytest.LogCaptureFixture
+) -> None:
+    threads.start(ThreadName.FILES, raises(ValueError("a slip")))
+    assert received_to_the_end(qtbot, threads.start(ThreadName.FILES, lambda _: 7)).all[0] == ("finished", 7)
+    caplog.clear()
+
+
+def test_of_an_abandoned_job_only_the_end_is_heard(qtbot: QtBot, threads: EngineThreads) -> None:
+    task = threads.start(ThreadName.MODEL, wait_for_cancel)
+    task.abandon()
+    assert received_to_the_end(qtbot, task).kinds == ["ended"]
+
+
+def test_a_result_that_was_on_its_way_when_its_job_was_abandoned_is_not_heard(
+    qtbot: QtBot, threads: EngineThreads
+) -> None:
+    made = threading.Event()
+    task = threads.start(ThreadName.FILES, lambda _: made.set())
+    received = Received(task)
+    assert made.wait(10)
+    task.abandon()
+    qtbot.waitUntil(lambda: task.done)
+    assert received.kinds == ["ended"]
+
+
+def test_many_quick_jobs_end_once_each(qtbot: QtBot, threads: EngineThreads) -> None:
+    worker_threads = list(ThreadName)
+    received = [Received(threads.start(worker_threads[number % 4], returns(number))) for number in range(400)]
+    qtbot.waitUntil(lambda: all("ended" in listener.kinds for listener in received))
+    assert [listener.all for listener in received] == [
+        [("finished", number), ("ended", None)] for number in range(400)
+    ]
+    assert not any(threads.busy(thread_name) for thread_name in worker_threads)
+
+
+def test_only_the_newest_of_latest_jobs_is_heard(qtbot: QtBot, threads: EngineThreads) -> None:
+    latest = LatestTask(threads, ThreadName.FILES)
+    results: list[object] = []
+    busy: list[bool] = []
+    latest.finished.connect(results.append)
+    latest.busy_changed.connect(busy.append)
+    latest.start(wait_for_cancel)
+    latest.start(lambda _: "second")
+    with qtbot.waitSignal(latest.finished):
+        latest.start(lambda _: "third")
+    qtbot.waitUntil(lambda: not latest.busy)
+    assert results == ["third"]
+    assert busy == [True, False, True, False, True, False]
+
+
+@pytest.mark.parametrize("kind", ["failed", "cancelled"])
+def test_latest_tells_how_its_job_ended(qtbot: QtBot, threads: EngineThreads, kind: str) -> None:
+    latest = LatestTask(threads, ThreadName.FILES)
+    errors: dict[str, BaseException] = {"failed": EngineError("no"), "cancelled": Cancelled()}
+    with qtbot.waitSignals([getattr(latest, kind), latest.busy_changed], order="none"):
+        latest.start(raises(errors[kind]))
+    qtbot.waitUntil(lambda: not latest.busy)
+
+
+def test_of_a_dropped_job_nothing_is_heard(qtbot: QtBot, threads: EngineThreads) -> None:
+    latest = LatestTask(threads, ThreadName.FILES)
+    ends: list[str] = []
+    latest.cancelled.connect(lambda: ends.append("cancelled"))
+    task = latest.start(wait_for_cancel)
+    latest.drop()
+    assert not latest.busy
+    qtbot.waitUntil(lambda: task.done)
+    assert ends == []
+
+
+def test_stop_ends_what_works_and_lets_nothing_begin(qtbot: QtBot) -> None:
+    threads = EngineThreads()
+    begun: list[str] = []
+    with qtbot.waitSignal(threads.start(ThreadName.MODEL, wait_for_cancel).progress):
+        pass
+    threads.start(ThreadName.MODEL, lambda _: begun.append("waiting"))
+    assert threads.stop()
+    assert threads.stop()
+    threads.start(ThreadName.MODEL, lambda _: begun.append("too late"))
+    assert begun == []
+
+
+def test_what_a_person_decided_is_written_also_when_the_window_closes() -> None:
+    threads = EngineThreads()
+    written: list[str] = []
+    validator = threading.Event()
+    threads.start(ThreadName.STORE, lambda _: validator.wait(10))
+    threads.start(ThreadName.STORE, lambda _: written.append("override"), must_end=True)
+    threads.start(ThreadName.STORE, lambda _: written.append("search"))
+    validator.set()
+    assert threads.stop()
+    assert written == ["override"]
+
+
+def test_latest_is_busy_where_the_end_of_one_job_starts_the_next(
+    qtbot: QtBot, threads: EngineThreads
+) -> None:
+    latest = LatestTask(threads, ThreadName.FILES)
+    received: list[bool] = []
+    latest.busy_changed.connect(received.append)
+    results: list[object] = []
+
+    def go_on(result: object) -> None:
+        results.append(result)
+        if result == 1:
+            latest.start(returns(2))
+
+    latest.finished.connect(go_on)
+    latest.start(returns(1))
+    qtbot.waitUntil(lambda: len(results) == 2 and not latest.busy)
+    assert received == [True, True, False]
+
+
+def test_what_is_left_of_a_closed_window_never_ends_on_a_lane(qtbot: QtBot, threads: EngineThreads) -> None:
+    ended_on: list[int] = []
+
+    def make_many(_control: JobControl) -> int:
+        return len([[number] for number in range(300_000)])  # enough for the collector to want to run
+
+    for _ in range(5):
+        window = QWidget()
+        window.itself = window  # type: ignore[attr-defined] # a cycle, as a connected lambda makes one
+        window.destroyed.connect(
+            lambda: ended_on.append(threading.get_ident()), Qt.ConnectionType.DirectConnection
+        )
+        window.show()
+        del window
+        with qtbot.waitSignal(threads.start(ThreadName.FILES, make_many).finished):
+            pass
+    gc.collect()
+    assert ended_on == [threading.get_ident()] * 5
+
+
+def test_a_task_that_nobody_keeps_ends_on_the_thread_of_the_window(
+    qtbot: QtBot, threads: EngineThreads
+) -> None:
+    ended_on: list[int] = []
+    for number in range(50):
+        threads.start(ThreadName.FILES, returns(number)).destroyed.connect(
+            lambda: ended_on.append(threading.get_ident()), Qt.ConnectionType.DirectConnection
+        )
+    qtbot.waitUntil(lambda: len(ended_on) == 50)
+    assert set(ended_on) == {threading.get_ident()}

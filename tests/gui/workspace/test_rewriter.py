@@ -1,0 +1,239 @@
+"""Explanations written again: the jobs, and what pages show of them; with the demo model and a real store."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from engine.annotations.records import new_override
+from engine.core.errors import ModelFileError, SetupError
+from engine.core.events import MeasureProgress
+from engine.core.items import Preference
+from engine.data.dataset import load_dataset
+from engine.judging.run import Rewritten
+from engine.models.model_file import read_model_file
+from engine.results.run_results import load_results
+from engine.settings.run_setup import RunSetup
+from engine.store.run_store import RunStore
+from engine.system.paths import demo_model
+from gui.judge.run_jobs import judge
+from gui.results.results_page import ResultsPage
+from gui.review.review_page import ReviewPage
+from gui.workspace.open_run import OpenRun, UnderWay
+from gui.workspace.rewriter import Rewriter, StaleLine
+from gui.workspace.store_jobs import count_stale, rewrite
+from gui.workspace.threads import ThreadName
+from gui.workspace.workspace import Workspace
+from tests.gui.jobs import done
+from tests.gui.steps import run_of
+
+ITEMS = 3
+
+
+@pytest.fixture
+def rewriter(workspace: Workspace) -> Rewriter:
+    return Rewriter(workspace)
+
+
+@pytest.fixture(scope="module")
+def judged(demo_gold: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The store of a run of three items with the explanation of one out of date."""
+    path = tmp_path_factory.mktemp("judged") / "runs.sqlite"
+    setup = RunSetup(demo_gold, demo_model(), items=ITEMS, threads=1, context=4096, max_explanation_tokens=20)
+    done(judge(setup, path, None))
+    with RunStore(path) as store:
+        change_label(store, 0)
+    return path
+
+
+@pytest.fixture
+def opened(qtbot: QtBot, workspace: Workspace, rewriter: Rewriter, judged: Path) -> Workspace:
+    """A workspace with a copy of `judged`, its run open."""
+    shutil.copy(judged, workspace.store_path)
+    with qtbot.waitSignal(workspace.run_changed):
+        workspace.open_run(1)
+    qtbot.waitUntil(lambda: rewriter.stale == 1)
+    return workspace
+
+
+def change_label(store: RunStore, place: int) -> None:
+    results = load_results(store, 1)
+    judgment = results.judgments["safety"][place]
+    other = next(label for label in Preference if label is not results.label(judgment))
+    store.annotate(
+        1, new_override(judgment.item_id, "safety", preference=other, explanation=None, author="Ada")
+    )
+
+
+def stale(workspace: Workspace) -> int:
+    with RunStore(workspace.store_path) as store:
+        return load_results(store, 1).stale
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("demo_tried")
+def test_a_page_says_what_is_out_of_date_and_writes_it_again(
+    qtbot: QtBot, opened: Workspace, rewriter: Rewriter
+) -> None:
+    page = ReviewPage(opened, rewriter)
+    qtbot.addWidget(page)
+    page.resize(1180, 640)
+    page.show()
+    assert page.stale.text.text() == "1 explanation was written for another label than the effective one."
+    page.stale.button.setFocus()
+    with (
+        qtbot.waitSignal(opened.note, check_params_cb=lambda text: "again" in text) as note,
+        qtbot.waitSignal(opened.run_changed),
+    ):
+        QTest.keyClick(page.stale.button, Qt.Key.Key_Space)
+        assert page.stale.button.isHidden()
+        assert not page.stale.busy.isHidden()
+    assert note.args == ["Run 1: 1 of 1 explanations are written again."]
+    qtbot.waitUntil(page.stale.isHidden)
+    assert stale(opened) == 0
+
+
+@pytest.mark.usefixtures("demo_tried")
+def test_both_pages_show_the_same_work_and_either_can_cancel_it(
+    qtbot: QtBot, opened: Workspace, rewriter: Rewriter
+) -> None:
+    pages = ResultsPage(opened, rewriter), ReviewPage(opened, rewriter)
+    for page in pages:
+        qtbot.addWidget(page)
+    results, review = pages
+    with RunStore(opened.store_path) as store:
+        for place in range(1, ITEMS):
+            change_label(store, place)
+    with qtbot.waitSignal(opened.run_changed):
+        opened.read_run_again()
+    qtbot.waitUntil(lambda: rewriter.stale == ITEMS)
+    assert results.stale.button.text() == "Write them again"
+    results.stale.button.click()
+    assert not review.stale.busy.isHidden()
+    review.stale.busy.cancelled.emit()
+    qtbot.waitUntil(lambda: not rewriter.busy)
+    qtbot.waitUntil(lambda: not opened.threads.busy(ThreadName.MODEL))
+    assert stale(opened) == ITEMS
+    assert not results.stale.button.isHidden()
+
+
+def without_dataset(space: Workspace) -> None:
+    assert space.run is not None
+    space.run = replace(space.run, dataset=None)
+    space.run_changed.emit()
+
+
+def shown_examples(space: Workspace) -> None:
+    results = run_of(space).results
+    identity = results.run.identity
+    settings = {**identity.settings, "examples": "0123"}
+    run = replace(results.run, identity=replace(identity, settings=settings))
+    space.run = OpenRun(replace(results, run=run), run_of(space).dataset)
+    space.run_changed.emit()
+
+
+@pytest.mark.parametrize(
+    ("hinder", "why"),
+    [
+        (lambda space: space.tell_judging(UnderWay(2, 1, 9)), "A run is being judged"),
+        (without_dataset, "dataset of this run is not loaded"),
+        (shown_examples, "has few-shot examples"),
+    ],
+)
+@pytest.mark.usefixtures("demo_tried")
+def test_a_button_that_cannot_work_says_why(
+    qtbot: QtBot, opened: Workspace, rewriter: Rewriter, hinder: Callable[[Workspace], None], why: str
+) -> None:
+    line = StaleLine(rewriter, across=True)
+    qtbot.addWidget(line)
+    assert line.button.isEnabled()
+    hinder(opened)
+    assert not line.button.isEnabled()
+    assert why in line.why_not.text()
+    assert not line.why_not.isHidden()
+    rewriter.start()
+    assert not rewriter.busy
+
+
+@pytest.mark.usefixtures("demo_tried")
+def test_a_model_that_is_gone_is_told_and_the_line_stays(
+    qtbot: QtBot, workspace: Workspace, rewriter: Rewriter, demo_gold: Path, tmp_path: Path
+) -> None:
+    model = tmp_path / "own.gguf"
+    setup = RunSetup(demo_gold, demo_model(), items=1, threads=1, context=4096, max_explanation_tokens=20)
+    model.write_bytes(read_model_file(setup.model_path).path.read_bytes())
+    done(judge(replace(setup, model_path=model), workspace.store_path, None))
+    with RunStore(workspace.store_path) as store:
+        change_label(store, 0)
+    model.unlink()
+    with qtbot.waitSignal(workspace.run_changed):
+        workspace.open_run(1)
+    qtbot.waitUntil(lambda: rewriter.stale == 1)
+    with qtbot.waitSignal(workspace.problem) as problem:
+        rewriter.start()
+    assert "own.gguf: there is no such file" in str(problem.args[0])
+    qtbot.waitUntil(lambda: not rewriter.busy)
+    assert rewriter.stale == 1
+
+
+@pytest.mark.usefixtures("demo_tried")
+def test_what_is_out_of_date_is_counted_as_the_engine_counts(opened: Workspace) -> None:
+    assert done(count_stale(run_of(opened).results)) == run_of(opened).results.stale == 1
+
+
+def judged_before(folder: Path, gold: Path, shots: int = 0) -> Path:
+    """A store with a run of two items, of which one has another label since."""
+    path = folder / "judged.sqlite"
+    setup = RunSetup(
+        dataset_path=gold,
+        model_path=demo_model(),
+        items=2,
+        threads=1,
+        context=4096,
+        max_explanation_tokens=20,
+        examples_path=gold if shots else None,
+        shots=shots or 1,
+    )
+    done(judge(setup, path, None))
+    with RunStore(path) as store:
+        first = next(store.judged(1))
+        label = next(other for other in Preference if other is not first.explanations["safety"].preference)
+        store.annotate(
+            1, new_override(first.item_id, "safety", preference=label, explanation=None, author="Ada")
+        )
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("demo_tried")
+def test_what_is_out_of_date_is_written_again(tmp_path: Path, demo_gold: Path) -> None:
+    path = judged_before(tmp_path, demo_gold)
+    received: list[object] = []
+    made = done(rewrite(path, 1, load_dataset(demo_gold), threads=1), received, apart=True)
+    assert made == Rewritten(1, 1, 0, (), stopped=False)
+    assert received == [MeasureProgress(0, 1), MeasureProgress(1, 1)]
+    with RunStore(path) as store:
+        assert load_results(store, 1).stale == 0
+
+
+@pytest.mark.usefixtures("demo_tried")
+def test_a_run_that_was_shown_examples_is_refused(tmp_path: Path, demo_gold: Path) -> None:
+    path = judged_before(tmp_path, demo_gold, shots=1)
+    with pytest.raises(SetupError, match="used labelled examples"):
+        done(rewrite(path, 1, load_dataset(demo_gold), threads=1))
+
+
+def test_a_model_that_is_gone_is_named(demo_store: Path, demo_gold: Path, tmp_path: Path) -> None:
+    path = tmp_path / "runs.sqlite"
+    with RunStore(demo_store) as store, RunStore(path) as other:
+        identity = store.run(1).identity
+        gone = replace(identity, model_path=tmp_path / "gone.gguf")
+        with other.begin(gone):
+            pass
+    with pytest.raises(ModelFileError, match=r"gone\.gguf: there is no such file"):
+        done(rewrite(path, 1, load_dataset(demo_gold), threads=1))
