@@ -163,7 +163,8 @@ def _in_words(said: str, values: object) -> str:
     there = [
         (at, value)
         for at, value in _places(values, _STEPS.findall(place))
-        if not (got and type(value) not in _KINDS[got[1]][1]) and not (missing and missing[1] in value)
+        if not (got and type(value) not in _KINDS[got[1]][1])
+        and (not missing or (isinstance(value, dict) and missing[1] not in value))
     ]
     one = there[0] if there and (got or len(there) == 1) else None
     if missing:

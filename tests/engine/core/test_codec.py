@@ -119,3 +119,9 @@ def test_what_is_none_is_refused_with_its_place_and_what_was_found(change: dict[
 def test_what_is_no_record_at_all_is_named(values: object, said: str) -> None:
     with pytest.raises(ValueError, match=f"^found {said}.*, expected an object$"):
         record_of(values, Whole)
+
+
+@pytest.mark.parametrize("other", [None, 5, "factor", ["factor"], {"factor": 1}])
+def test_what_lacks_a_key_is_named_next_to_what_has_none(other: object) -> None:
+    with pytest.raises(ValueError, match=r"^x: 'factor' is missing$"):
+        record_of({"x": {}, "y": other}, dict[str, Part])
