@@ -113,6 +113,7 @@ def _what_of(kind: str, values: dict[str, Any]) -> AnyWord:
         confirmed = values.pop("confirmed")
         values["state"] = None if values["state"] is None else ReviewState(values["state"])
         values["origin"] = None if values["origin"] is None else Origin(values["origin"])
+        values["blind"] = None if values["blind"] is None else validator.flag("blind", values["blind"])
         labels = {validator.text("criterion", name): Preference(label) for name, label in confirmed.items()}
         for name in ("item_id", "author"):
             validator.text(name, values[name])

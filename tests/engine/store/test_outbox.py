@@ -114,6 +114,14 @@ def test_what_is_no_word_is_refused(values: dict[str, object]) -> None:
         said_of(values)
 
 
+@pytest.mark.parametrize("said", [WORDS[0], WORDS[2]])
+def test_a_word_that_is_neither_blind_nor_not_is_refused(said: Said) -> None:
+    values = said.as_values()
+    values["what"]["blind"] = "perhaps"
+    with pytest.raises(ValueError, match="not an annotation"):
+        said_of(values)
+
+
 @pytest.mark.parametrize(
     "what",
     [
