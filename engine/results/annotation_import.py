@@ -174,7 +174,8 @@ def look_at(
         lacking = Counter(word.criterion for word in own if word.criterion not in criteria)
         own = [word for word in own if word.criterion not in lacking]
         annotators = [_counted(own, here, each, called.get(each, each)) for each in made.annotators]
-        ahead = sum(word.created > now() + _CLOCKS_DIFFER for word in own)
+        latest = now() + _CLOCKS_DIFFER  # asked once: each time that is told is later than the last
+        ahead = sum(word.created > latest for word in own)
         odd = (ahead, tuple(_contradicting(own, here)))
         found.append(FileJoined(name, made, items, tuple(annotators), lacking, namesakes, *odd))
         here, words = _together(here, own), _together(words, own)

@@ -1,6 +1,7 @@
 """Clocks set back, or wrong by an hour: what is said later counts, on one computer and on several."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.annotations.effective import to_redo, to_undo
-from engine.annotations.records import Undo, new_override
+from engine.annotations.records import Undo, new_override, now
 from engine.core.errors import SetupError
 from engine.core.items import Preference
 from engine.report.annotators import joining_sections
@@ -69,6 +70,15 @@ def test_the_store_itself_tells_no_time_before_the_last_word_of_an_item(laptop: 
         other = store.annotate(1, new_override("2", "safety", B, None, "Ada"))
     assert effective(one) is B
     assert other.created < one.at  # an item of which nothing was said has the time of the clock
+
+
+def test_a_file_of_many_words_moves_no_clock(laptop: Made) -> None:
+    one, away = laptop("one"), laptop("away")
+    away.label(1, B, "Ben")
+    made = away.file()
+    many = [replace(made.words[0], created=START + timedelta(seconds=second)) for second in range(900)]
+    one.look(replace(made, words=tuple(many)))
+    assert now() < datetime.now(UTC) + timedelta(milliseconds=100)
 
 
 def test_steps_are_taken_back_in_their_order_after_the_clock_was_set_back(laptop: Made) -> None:
