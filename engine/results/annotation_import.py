@@ -21,7 +21,7 @@ from engine.core.formatting import quoted
 from engine.core.formatting import words as in_words
 from engine.results.annotation_file import AnnotationFile
 from engine.settings.identity import StoredRun
-from engine.store.annotation_rows import ImportedAnnotators
+from engine.store.annotation_rows import CONTENT, ImportedAnnotators
 from engine.store.run_store import RunStore
 
 _CLOCKS_DIFFER = timedelta(minutes=10)
@@ -170,9 +170,9 @@ def look_at(
         called, namesakes = _who_is_who(made, own, here, known)
         known |= {(made.store, each): called[each] for each in made.annotators if each in called}
         own = [replace(word, author=called.get(word.author, word.author)) for word in own]
-        criteria = ("", *run.identity.criteria)
-        lacking = Counter(word.criterion for word in own if word.criterion not in criteria)
-        own = [word for word in own if word.criterion not in lacking]
+        judged = [word for word in own if "criterion" in CONTENT[word.kind]]
+        lacking = Counter(word.criterion for word in judged if word.criterion not in run.identity.criteria)
+        own = [word for word in own if "criterion" not in CONTENT[word.kind] or word.criterion not in lacking]
         annotators = [_counted(own, here, each, called.get(each, each)) for each in made.annotators]
         latest = now() + _CLOCKS_DIFFER  # asked once: each time that is told is later than the last
         ahead = sum(word.created > latest for word in own)

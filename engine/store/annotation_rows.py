@@ -452,7 +452,7 @@ def add_imported(db: sqlite3.Connection, run: StoredRun, words: Iterable[Annotat
             )
         known = here.get(word.identity)
         if known is None:
-            if word.criterion:
+            if "criterion" in CONTENT[word.kind]:
                 check_criterion(run.id, word.criterion, run.identity.criteria)
             insert_word(db, run.id, word)
             here[word.identity] = word

@@ -1,13 +1,14 @@
 """What people said on several computers, put together: each word once, with its author and its time."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from engine.annotations.records import new_override
-from engine.core.errors import SetupError
+from engine.core.errors import SetupError, StoreError
 from engine.data.submission import write_submission
 from engine.results.annotation_file import annotation_file
 from engine.results.annotation_import import join_items, look_at
@@ -117,6 +118,20 @@ def test_words_on_criteria_that_the_run_has_not_are_left_out_and_counted(laptop:
     [file] = hub.add(away.file()).files
     assert dict(file.lacking) == {"relevance": 1}
     assert hub.words == 1
+
+
+def test_a_label_of_no_criterion_is_left_out_and_counted(laptop: Made) -> None:
+    hub, away = laptop("hub"), laptop("away")
+    away.label(1, B, "Ben")
+    away.agree(2, A, "Ben")
+    away.note(3, "odd", "Ben")
+    made = away.file()
+    nowhere = replace(made, words=tuple(replace(word, criterion="") for word in made.words))
+    [file] = hub.add(nowhere).files
+    assert dict(file.lacking) == {"": 2}
+    assert hub.words == 2
+    with RunStore(hub.path) as store, pytest.raises(StoreError, match="no criterion"):
+        store.add_imported(1, nowhere.words, {})
 
 
 def test_a_name_that_both_have_is_asked_about_before_anything_is_written(laptop: Made) -> None:
