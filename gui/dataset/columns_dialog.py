@@ -3,6 +3,7 @@ they would be read.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from PySide6 import QtWidgets
 from PySide6.QtCore import QObject, QSignalBlocker, Qt, QTimer, Signal, Slot
@@ -157,7 +158,7 @@ class SourceFields(QtWidgets.QWidget):
                 grid.addWidget(widget, row, place)
             if target.endswith("_preference") and len(of_labels) > 1:
                 grid.addWidget(AnnotatorsButton(field, of_labels), row, 3)
-            field.changed.connect(confidence.clear)
+            field.changed.connect(partial(confidence.setText, ""))
             field.changed.connect(self.changed)
 
     def show_titles(self, titles: Mapping[str, str]) -> None:

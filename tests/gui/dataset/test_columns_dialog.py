@@ -18,7 +18,7 @@ from engine.core.rubric import Criterion, Rubric
 from engine.data.column_memory import remember, remembered
 from engine.store.run_store import RunStore
 from gui.compare.compare_page import ComparePage
-from gui.dataset.columns_dialog import NOTHING, AnnotatorsButton, ColumnAsker, ColumnsDialog
+from gui.dataset.columns_dialog import NOTHING, AnnotatorsButton, ColumnAsker, ColumnsDialog, SourceFields
 from gui.dataset.dataset_page import DatasetPage
 from gui.judge.run_control import default_setup
 from gui.judge.settings_panel import AdvancedPanel
@@ -109,6 +109,15 @@ def test_another_choice_is_shown_at_once_and_enter_opens_the_file(
     with qtbot.waitSignal(page.workspace.dataset_changed):
         QTest.keyClick(dialog.fields["item"].by_target["instruction"], Qt.Key.Key_Return)
     assert dataset_of(page.workspace)[0].output_a == "Twelve, of course, is one."
+
+
+def test_the_confidence_of_a_guess_goes_with_the_guess(qtbot: QtBot) -> None:
+    fields = SourceFields({"output_a": "Response A"}, ["chosen", "rejected"], [])
+    qtbot.addWidget(fields)
+    confidence = fields._confidence["output_a"]
+    confidence.setText("uncertain")
+    fields.by_target["output_a"].changed.emit()
+    assert not confidence.text()
 
 
 def test_a_source_may_be_written(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
