@@ -1,10 +1,10 @@
-"""BERTScore held against the package bert-score, with the weights of a published encoder.
+"""BERTScore compared with the package bert-score, with the weights of a published encoder.
 
     python -m bench.bertscore ENCODER LLAMA.CPP DATASET SUBMISSION.tsv [--pairs N] [--threads T]
 
 ENCODER is the folder of a RoBERTa or BERT as it is published (config.json, model.safetensors, the
 tokenizer), LLAMA.CPP that of llama.cpp's sources, whose script converts it. A submission's explanations are
-held against those of people, as many pairs as are asked for, spread over the labelled dataset. The layers
+compared with those of people, as many pairs as are asked for, spread over the labelled dataset. The layers
 are those that bert-score uses of such an encoder, all where it names none, or `--layers K`.
 
 Differences are those from bert-score one pair at a time. In batches, its row `batched`, it takes padding for

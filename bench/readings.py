@@ -1,4 +1,4 @@
-"""Whether llama.cpp still reads as it did: the demo model on ten items, held against readings that were kept.
+"""Whether llama.cpp still reads as it did: the demo model on ten items, beside readings that were kept.
 
     python -m bench.readings           # the differences; the exit code is 1 where one is too large
     python -m bench.readings --keep    # write readings.json anew, with the llama.cpp that is installed

@@ -102,7 +102,7 @@ def system(
 
 
 def matched(predicted: Labels, human: HumanLabels, criterion: str = "safety", **more: Any) -> Matched:
-    """One criterion's labels held against the human ones."""
+    """One criterion's labels compared with the human ones."""
     return match(system({criterion: predicted}), dataset({criterion: human}, **more))
 
 

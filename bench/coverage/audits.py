@@ -289,7 +289,7 @@ def _has_fault(random: np.random.Generator, _name: str, judge: Planted, world: W
 
 
 class Line(NamedTuple):
-    """A line of an audit: how it is held against its bound; `whole`: its values are 0 or 1."""
+    """A line of an audit: how it is tested against its bound; `whole`: its values are 0 or 1."""
 
     kind: audit.MeanKind
     bound: float

@@ -6,7 +6,7 @@ Ways: this program; `Llama` of llama-cpp-python, one completion for each criteri
 kept between prompts and with what it keeps by itself; llama-server with one slot and its prompt cache, and
 with as many requests at once as there are criteria, or texts in a batch of ours. llama-server's best is the
 fastest of these in each round. A round is a group of items; the ways judge it in turn, each round in another
-order. The labels' probabilities of all ways are held against each other.
+order. The labels' probabilities of all ways are compared with each other.
 
 Explanations: this program writes as it does; what it wrote is counted, and the others write as many tokens
 for each text, whatever they are.

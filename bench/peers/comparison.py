@@ -59,7 +59,7 @@ SHARE = 0.93
 
 
 def table(ours: str, rounds: Sequence[Round], bars: Sequence[Bar]) -> list[str]:
-    """A row for each way, and a line for each bar. `ours`: the way that the others are held against."""
+    """A row for each way, and a line for each bar. `ours`: the way that the others are compared with."""
     items = sum(each.items for each in rounds)
     lines = [f"{'way':42}{'s an item':>10}{'read':>8}{'written':>9}   ours is as many times as fast"]
     for method in rounds[0].work:

@@ -136,7 +136,7 @@ def likeliest_of(log_probs: FloatArray) -> IntArray:
 
 
 def _letters(judged: Sequence[JudgedItem], criteria: Sequence[str]) -> FloatArray:
-    """See Heard. An item whose questions are not all there is left NaN."""
+    """The `letters` of JudgePredictions; NaN for an item whose questions are not all there."""
     found = np.full((len(criteria), len(judged), len(Order), SHIFTS, len(LETTERS)), np.nan)
     orders = {order: place for place, order in enumerate(Order)}
     for row, name in enumerate(criteria):

@@ -84,7 +84,7 @@ class Gain:
 
     @property
     def significantly_better(self) -> bool:
-        """Whether its labels are surely right more often, or its probabilities surely say more."""
+        """Whether significantly more of its labels are right, or its log-loss is significantly lower."""
         return self.nats.significantly_above or (self.right.ends is not None and self.right.ends[0] > 0)
 
 
@@ -113,7 +113,7 @@ class HeldOut:
 
     @property
     def beats_frequent(self) -> bool:
-        """Whether it surely beats the most frequent label, by its labels or by its probabilities."""
+        """Whether it significantly beats the most frequent label, by its labels or by its probabilities."""
         return self.over_frequent.significantly_better
 
 
@@ -156,7 +156,7 @@ class _Compared:
 
 
 # Against always giving the most frequent label each response stands in its own place: A and B are alike to
-# what is calibrated, not to that. Settings are held against each other in both places, as they are
+# what is calibrated, not to that. Settings are compared with each other in both places, as they are
 # calibrated.
 def held_out(
     chosen: TriedRun, default: TriedRun | None, gold: Dataset, parts: DataSplit, cancel: CancelToken
@@ -303,7 +303,7 @@ class TuneRequest:
 
 
 # First all prompts read some items; those that are behind are given up; the others read the rest of the items
-# to choose by; what is chosen is held against items that took no part.
+# to choose by; what is chosen is tested on items that took no part.
 def tuning(
     request: TuneRequest,
     store_path: Path,

@@ -326,7 +326,7 @@ class RatedSettings:
 
 @dataclass(frozen=True)
 class SettingsRun:
-    """The results of a prompt's run on the items that are looked at, held against the labels; and what each
+    """The results of a prompt's run on the items that are looked at, compared with the labels; and what each
     look at it costs.
     """
 

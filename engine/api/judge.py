@@ -30,7 +30,7 @@ from engine.api.arguments import (
     taken,
     text_column,
 )
-from engine.api.refused import PARAMETERS, heard, in_python, notice, print_beside, stoppable
+from engine.api.refused import PARAMETERS, in_python, notice, print_beside, stoppable, with_notices
 from engine.api.run import Run
 from engine.api.stored import GivenFile
 from engine.core.errors import SetupError
@@ -184,7 +184,7 @@ class Judge:
             asked = {"sample_by": sample_by, "regression_check": regression_check}
             request = self._request(data, ids, items=items, sample=sample, **asked)
             ready = _prepared(request, cancel)
-            found = heard(judging.forecast_of(ready, request.store, cancel))
+            found = with_notices(judging.forecast_of(ready, request.store, cancel))
             found = followed(judging.timed(ready, found, cancel, apart=True), lambda _note: None)
         pairs = [
             ("judges", f"{ready.plan.model.name} on {ready.part_in_words}"),
@@ -257,7 +257,9 @@ class Judge:
                 judged = followed(judging.judge(ready, request.store, cancel, apart=True), show)
             if ready.regression is not None and judged.results is not None:
                 run_id = judged.ended.run_id
-                heard(drift_since(ready.regression, ready.plan, request.store, run_id, cancel, apart=True))
+                with_notices(
+                    drift_since(ready.regression, ready.plan, request.store, run_id, cancel, apart=True)
+                )
         for text in bar.left:
             notice(text)
         if judged.results is None:
@@ -311,7 +313,7 @@ class _FramedRequest(JudgeRequest):
 
 def _prepared(request: _FramedRequest, cancel: CancelToken) -> judging.ReadyRun:
     name = "" if request.frame is None else request.frame.path.name
-    return heard(judging.prepare(request, cancel), name, FRAME)
+    return with_notices(judging.prepare(request, cancel), name, FRAME)
 
 
 def _caveats(judged: judging.Judged) -> Iterable[str]:

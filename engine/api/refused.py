@@ -65,7 +65,7 @@ def notice(said: Hint | str) -> None:
     warnings.warn(PARAMETERS.of(said), TiebreakNotice, stacklevel=level)
 
 
-def heard(work: Generator[Any, None, Result], name: str = "", called: str = "") -> Result:
+def with_notices(work: Generator[Any, None, Result], name: str = "", called: str = "") -> Result:
     """Do work to its end, with its notes as notices; what it returns. A file of this `name` is `called`
     otherwise in notices and errors.
     """

@@ -24,7 +24,7 @@ from engine.api.arguments import (
     text_of,
     whole_number,
 )
-from engine.api.refused import PARAMETERS, heard, notice, stoppable
+from engine.api.refused import PARAMETERS, notice, stoppable, with_notices
 from engine.api.stored import RunAsStored
 from engine.api.tables import CandidateRanking, FittedCalibration, evaluation_frame, frame_of, frames_of
 from engine.calibration.learning import run_curve
@@ -119,8 +119,8 @@ class Run(RunAsStored):
             notice(told)
         matched = self._matched(gold, partial)
         with stoppable() as cancel:
-            measures = heard(ModelMeasures.of(self._path(), path, model, threads, cancel, apart=True))
-            scores = heard(measures.scores(matched))
+            measures = with_notices(ModelMeasures.of(self._path(), path, model, threads, cancel, apart=True))
+            scores = with_notices(measures.scores(matched))
         return evaluation_frame(evaluate(matched, scores))
 
     @api_call
@@ -157,7 +157,7 @@ class Run(RunAsStored):
         system = self.by(LabelSourceKind.JUDGE.option)._system()
         wishes, labels = Wishes(places_matter, lengths), self._gold(gold, system)
         fitting = fit_calibration(system, labels, wishes, CancelToken(), partial=partial or gold is None)
-        fitted = heard(fitting)
+        fitted = with_notices(fitting)
         for doubt in fitted.doubts:
             notice(doubt)
         return FittedCalibration(fitted.made, self._files(gold))

@@ -191,12 +191,12 @@ def run_curve(
     results = matched.system.results
     if wishes is None:
         wishes = Wishes.of(results.calibration if results is not None else None)
-    raw_predictions = CalibrationInputs.of(matched, wishes, "have a learning curve")
+    inputs = CalibrationInputs.of(matched, wishes, "have a learning curve")
     read = {name: scored(pairs) for name, pairs in matched.pairs.items()}
     left_out = {name: 0 for name, pairs in read.items() if not pairs}
-    seen = {name: raw_predictions.labelled(name, pairs).views() for name, pairs in read.items() if pairs}
+    seen = {name: inputs.labelled(name, pairs).views() for name, pairs in read.items() if pairs}
     curve = yield from learning(seen, cancel, thorough, left_out)
-    annotators = annotators_against_others(raw_predictions.results, matched.dataset, tuple(curve.labelled))
+    annotators = annotators_against_others(inputs.results, matched.dataset, tuple(curve.labelled))
     return replace(curve, annotators=tuple(annotators))
 
 

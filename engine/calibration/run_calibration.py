@@ -326,8 +326,8 @@ def calibrating(
     tells it from what the data do. Raises SetupError for a submission file, which has no raw predictions, and
     where no criterion has labels enough; Cancelled between two steps.
     """
-    raw_predictions = CalibrationInputs.of(matched, wishes, "be calibrated")
-    results, alike = raw_predictions.results, raw_predictions.alike
+    inputs = CalibrationInputs.of(matched, wishes, "be calibrated")
+    results, alike = inputs.results, inputs.alike
     whole = len(matched.pairs) * STEPS
     reports, criteria, unscored, left_out, best_baselines = {}, {}, {}, {}, {}
     without: dict[str, dict[str, Ablation]] = {}
@@ -337,7 +337,7 @@ def calibrating(
         read = scored(pairs)
         unscored[name] = len(pairs) - len(read)
         try:
-            fitting = raw_predictions.labelled(name, read).fitting(cancel)
+            fitting = inputs.labelled(name, read).fitting(cancel)
             for done, _ in enumerate(steps := Reports(fitting), start=1):
                 yield MeasureProgress(place * STEPS + min(done, STEPS), whole)
         except SetupError as error:

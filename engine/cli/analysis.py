@@ -38,11 +38,11 @@ from engine.cli.shared.console import (
 from engine.cli.shared.measure_arguments import read_labels
 from engine.cli.shared.progress import (
     ShownRun,
-    heard,
     show_forecast,
     show_measure,
     tell_note,
     warn_of_gaps,
+    with_notes,
 )
 from engine.cli.shared.setting_arguments import (
     add_examples,
@@ -202,7 +202,7 @@ def _audit_model(options: argparse.Namespace) -> int:
         methods = AUDIT_METHODS if options.method is None else parse_methods(options.method)
         setup = replace(audit_setup(described, path, options.dataset.name, methods), fresh=options.fresh)
         judged = replace(load_dataset(path, rubric, cancel), notices=())  # expected of perturbations
-        ready = judging.ReadyRun(heard(prepare_run(setup, cancel, judged)), options.fresh)
+        ready = judging.ReadyRun(with_notes(prepare_run(setup, cancel, judged)), options.fresh)
         if options.plan:
             what = f"{counted(len(judged), 'item', 'items')} of {printable(path.name)}"
             show_forecast(ready, what, options.store, cancel)

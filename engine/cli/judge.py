@@ -35,11 +35,11 @@ from engine.cli.shared.console import (
 from engine.cli.shared.progress import (
     ShownRun,
     health_lines,
-    heard,
     print_exports,
     show_forecast,
     show_measure,
     warn_of_gaps,
+    with_notes,
 )
 from engine.cli.shared.setting_arguments import (
     FEW_SHOT_SELECTION,
@@ -174,7 +174,7 @@ def _judge(options: argparse.Namespace) -> int:
         if over is not None:
             # This computer judges nothing.
             request = replace(request, device=CPU, judged_on=partial(device_of_cluster, over, cancel))
-        ready = heard(judging.prepare(request, cancel))
+        ready = with_notes(judging.prepare(request, cancel))
         part = ready.part_in_words
         if options.plan and over is not None:
             show_cluster_forecast(ready, part, over, cancel, store)

@@ -28,7 +28,7 @@ from engine.judging.plan import (
     format_hash,
     session_manifest,
 )
-from engine.judging.run import RunWriter, adjudicated, missing_groups
+from engine.judging.run import RunWriter, missing_groups, record_plan
 from engine.models.opening import open_template
 from engine.prompt.template import ChatTemplate
 from engine.results.decision import decide_all
@@ -37,7 +37,7 @@ from engine.store.run_store import RunStore
 
 if TYPE_CHECKING:
     from engine.cluster.connection import Connection
-    from engine.cluster.dispatcher import SortedFiles, TaskAnswered
+    from engine.cluster.dispatcher import DispatcherEvent, TaskAnswered
 
 NEAR = 0.15
 """In natural-log units, between the likeliest label and the next. Why this much: docs/cluster.md."""
@@ -56,7 +56,7 @@ class ClusterRun:
 
 
 class _Handing(Protocol):
-    told: "SimpleQueue[SortedFiles]"
+    told: "SimpleQueue[DispatcherEvent]"
 
 
 def run_over_cluster(
@@ -68,7 +68,7 @@ def run_over_cluster(
     ModelFileError, SetupError where the scheduler is lost or no worker can judge: what came back is stored.
     """
     with store.begin(plan.identity(), fresh) as run:
-        plan = adjudicated(plan, store, run)
+        plan = record_plan(plan, store, run)
         judged = store.positions(run.id)
         groups = missing_groups(plan, judged)
         yield events.RunStarted(run.id, len(plan.dataset), len(judged))

@@ -47,7 +47,7 @@ class TasksEnded:
     error: BaseException | None
 
 
-SortedFiles = ClusterEvent | TaskAnswered | TasksEnded
+DispatcherEvent = ClusterEvent | TaskAnswered | TasksEnded
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class TaskDispatcher:
     """
 
     def __init__(self, connection: Connection, orders: JudgeOrders, cancel: CancelToken) -> None:
-        self.told: queue.SimpleQueue[SortedFiles] = queue.SimpleQueue()
+        self.told: queue.SimpleQueue[DispatcherEvent] = queue.SimpleQueue()
         self._connection = connection
         self._orders = orders
         self._cancel = cancel

@@ -417,7 +417,7 @@ def plain_criterion(name: str) -> Criterion:
 
 def rubric_for_labels(rubrics: Sequence[Rubric]) -> Rubric:
     """The rubric by which human labels are read for what some rubrics asked: all their criteria and, for
-    weights to be held against it, the overall quality of the task. The task's, where it has all of them.
+    weights to be compared with it, the overall quality of the task. The task's, where it has all of them.
     """
     found = [*(criterion for rubric in rubrics for criterion in rubric.criteria), ELOQUENT.criteria[-1]]
     by_name = {criterion.name: criterion for criterion in reversed(found)}

@@ -45,7 +45,7 @@ from engine.store.run_store import RunStore
 _AT_ONCE = 1000  # stored items that are passed to an inquiry together: their raw predictions are large
 
 
-def adjudicated(plan: RunPlan, store: RunStore, run: StoredRun) -> RunPlan:
+def record_plan(plan: RunPlan, store: RunStore, run: StoredRun) -> RunPlan:
     """Store what a plan says of its run next to items; the plan with the calibration that the run has then.
 
     SetupError, with nothing stored, where that looks at lengths of responses that the run does not know.
@@ -147,7 +147,7 @@ def run_judging(
     """
     held = store.begin(plan.identity(), fresh) if resumes is None else store.hold(resumes)
     with held as run:
-        plan = adjudicated(plan, store, run)
+        plan = record_plan(plan, store, run)
         judged = store.positions(run.id)
         groups = missing_groups(plan, judged)
         order = order_of(run, plan.question_plan, len(judged))

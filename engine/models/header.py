@@ -2,7 +2,7 @@
 
 The header of a GGUF file, read without the tensor data.
 
-Every count is held against the size of the file before anything is allocated.
+Every count is checked against the size of the file before anything is allocated.
 
 Layout: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 """
@@ -102,7 +102,7 @@ class GgufHeader:
 
 
 def read_header(path: Path) -> GgufHeader:
-    """Read the header of a GGUF file; the tensor data is not touched, only held against the file's size.
+    """Read the header of a GGUF file; the tensor data is not read, only checked against the file's size.
 
     Raises ModelFileError: no such file, unreadable, not a GGUF (and what it is instead), damaged, incomplete.
     """

@@ -1,4 +1,4 @@
-"""The memory that a model takes with a context, held against that of this computer."""
+"""The memory that a model takes with a context, compared with that of this computer."""
 
 from dataclasses import dataclass
 from enum import StrEnum

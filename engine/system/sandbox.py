@@ -128,11 +128,11 @@ _ENDED_IDLE = 6  # exit code
 # Each thread of a library would take address space of its own, which is limited.
 _ENVIRONMENT = {"OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
 
-MethodQuestion = ParamSpec("MethodQuestion")
+Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
-def sandboxed(read: Callable[MethodQuestion, Result]) -> Callable[MethodQuestion, Result]:
+def sandboxed(read: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """Let a function at the top of a module be done by the reader; what it raises and returns is the same.
 
     What it is given must be picklable, but for `cancel`, a CancelToken, and `progress`, which is told of
@@ -142,7 +142,7 @@ def sandboxed(read: Callable[MethodQuestion, Result]) -> Callable[MethodQuestion
     signature = inspect.signature(read)
 
     @wraps(read)
-    def through_gate(*args: MethodQuestion.args, **kwargs: MethodQuestion.kwargs) -> Result:
+    def through_gate(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         if _is_reader:
             return read(*args, **kwargs)
         given = dict(signature.bind(*args, **kwargs).arguments)

@@ -270,19 +270,17 @@ _LATEST_END = 5.0  # seconds more for one that hangs, which nobody waits for
 _STOP, _END_SOON = b".", b","
 _GAVE_UP = 5
 
-MethodQuestion = ParamSpec("MethodQuestion")
+Arguments = ParamSpec("Arguments")
 Event = TypeVar("Event")
 Result = TypeVar("Result")
-ObservedTask = Callable[Concatenate[CancelToken, MethodQuestion], Generator[Event, None, Result]]
+ObservedTask = Callable[Concatenate[CancelToken, Arguments], Generator[Event, None, Result]]
 
 
-class Worker(ABC, Generic[MethodQuestion, Event, Result]):
+class Worker(ABC, Generic[Arguments, Event, Result]):
     """Does a work, in a `with` block."""
 
     @abstractmethod
-    def do(
-        self, *args: MethodQuestion.args, **kwargs: MethodQuestion.kwargs
-    ) -> Generator[Event, None, Result]:
+    def do(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Generator[Event, None, Result]:
         """Do the work with these arguments; its events, and what it returns. Raises what the work raises."""
 
     def __enter__(self) -> Self:
@@ -293,30 +291,28 @@ class Worker(ABC, Generic[MethodQuestion, Event, Result]):
         """End it."""
 
 
-class InProcessWorker(Worker[MethodQuestion, Event, Result]):
+class InProcessWorker(Worker[Arguments, Event, Result]):
     """Does a work in this process: for whoever could bear its end."""
 
-    def __init__(self, work: ObservedTask[MethodQuestion, Event, Result], cancel: CancelToken) -> None:
+    def __init__(self, work: ObservedTask[Arguments, Event, Result], cancel: CancelToken) -> None:
         self._work = work
         self._cancel = cancel
 
-    def do(
-        self, *args: MethodQuestion.args, **kwargs: MethodQuestion.kwargs
-    ) -> Generator[Event, None, Result]:
+    def do(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Generator[Event, None, Result]:
         return self._work(self._cancel, *args, **kwargs)
 
     def __exit__(self, *_error: object) -> None:
         return
 
 
-class SubprocessWorker(Worker[MethodQuestion, Event, Result]):
+class SubprocessWorker(Worker[Arguments, Event, Result]):
     """Does a work in a process of its own, which starts at once and imports what the work needs.
 
     At the end of the `with` block that process has ended, or will have within seconds where it has done its
     work and hangs.
     """
 
-    def __init__(self, work: ObservedTask[MethodQuestion, Event, Result], cancel: CancelToken) -> None:
+    def __init__(self, work: ObservedTask[Arguments, Event, Result], cancel: CancelToken) -> None:
         self._cancel = cancel
         self._begun = False  # the work has its arguments
         self._done = False  # it has told how it ended
@@ -334,9 +330,7 @@ class SubprocessWorker(Worker[MethodQuestion, Event, Result]):
             send(self._input, work)
         threading.Thread(target=self._hand_on_stop, name="stops work apart", daemon=True).start()
 
-    def do(
-        self, *args: MethodQuestion.args, **kwargs: MethodQuestion.kwargs
-    ) -> Generator[Event, None, Result]:
+    def do(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Generator[Event, None, Result]:
         """The same, once. Raises ProcessEnded where its process was ended before the work was done."""
         with suppress(OSError):
             send(self._input, (args, kwargs))

@@ -30,15 +30,15 @@ class UntilChoice(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._method = ComboBox()
+        self._which = ComboBox()
         labels.name(
-            self._method,
+            self._which,
             "How long to judge",
             "To stop early, instructions are judged in random order and tested as the run"
             " goes on. The error rate is at most 5 %, however often it is tested.",
         )
-        for text, method in (("To the end", _END), ("Until interval width is at most", _WIDTH)):
-            self._method.addItem(text, method)
+        for text, which in (("To the end", _END), ("Until interval width is at most", _WIDTH)):
+            self._which.addItem(text, which)
         self._width = SpinBox()
         self._width.setRange(1, _LARGEST_WIDTH)
         self._width.setValue(_DEFAULT_WIDTH)
@@ -48,43 +48,43 @@ class UntilChoice(QWidget):
             "Width of the intervals",
             "Of each candidate's win rate, or of how often A wins; 10 points are plus and minus 5.",
         )
-        labels.in_row(self._method, self._width, labels.STRETCH, on=self)
-        self._method.currentIndexChanged.connect(self._follow_method)
-        self._method.currentIndexChanged.connect(self.changed)
+        labels.in_row(self._which, self._width, labels.STRETCH, on=self)
+        self._which.currentIndexChanged.connect(self._follow_which)
+        self._which.currentIndexChanged.connect(self.changed)
         self._width.valueChanged.connect(self.changed)
-        self._follow_method()
+        self._follow_which()
 
     @property
     def until(self) -> StoppingRule | None:
-        method = self._method.currentData()
+        which = self._which.currentData()
         return (
-            None if method == _END else StoppingRule(float(self._width.value()) if method == _WIDTH else None)
+            None if which == _END else StoppingRule(float(self._width.value()) if which == _WIDTH else None)
         )
 
     def choose(self, until: StoppingRule | None) -> None:
         if until is not None and until.width is not None:
             self._width.setValue(round(until.width))
-        method = _END if until is None else _SURE if until.width is None else _WIDTH
-        self._method.setCurrentIndex(max(0, self._method.findData(method)))
+        which = _END if until is None else _SURE if until.width is None else _WIDTH
+        self._which.setCurrentIndex(max(0, self._which.findData(which)))
 
     def offer(self, names_candidates: bool) -> None:
         """Offer what can be asked of a dataset; what is chosen stays where it can."""
-        before, there = self.until, self._method.findData(_SURE) >= 0
-        with QSignalBlocker(self._method):
+        before, there = self.until, self._which.findData(_SURE) >= 0
+        with QSignalBlocker(self._which):
             if names_candidates and not there:
-                self._method.insertItem(1, "Until all differences are significant", _SURE)
+                self._which.insertItem(1, "Until all differences are significant", _SURE)
             elif there and not names_candidates:
-                asked = self._method.currentData() == _SURE
-                self._method.removeItem(self._method.findData(_SURE))
+                asked = self._which.currentData() == _SURE
+                self._which.removeItem(self._which.findData(_SURE))
                 if asked:
-                    self._method.setCurrentIndex(0)
-        self._follow_method()
+                    self._which.setCurrentIndex(0)
+        self._follow_which()
         if self.until != before:
             self.changed.emit()
 
     @Slot()
-    def _follow_method(self) -> None:
-        self._width.setVisible(self._method.currentData() == _WIDTH)
+    def _follow_which(self) -> None:
+        self._width.setVisible(self._which.currentData() == _WIDTH)
 
 
 _DEFAULT_PART = 30
@@ -102,23 +102,23 @@ class ItemChoice(QWidget):
         super().__init__()
         self._fresh = True  # no number is proposed yet
         self._make_fields()
-        first = labels.in_row(self._method, self._number, labels.STRETCH)
+        first = labels.in_row(self._which, self._number, labels.STRETCH)
         second = labels.in_row(self._column, self._seed_field, labels.STRETCH)
         labels.in_column(first, second, on=self, spacing=6)
-        self._follow_method()
+        self._follow_which()
 
     @property
     def items(self) -> int | None:
         """The first this many items; None for all, and where they are drawn."""
-        return self._number.value() if self._method.currentData() == _FIRST else None
+        return self._number.value() if self._which.currentData() == _FIRST else None
 
     @property
     def sample(self) -> ItemSample | None:
         """How items are drawn; None where they are not."""
-        method = self._method.currentData()
-        if method not in (_RANDOM, _EVEN):
+        which = self._which.currentData()
+        if which not in (_RANDOM, _EVEN):
             return None
-        by = self._column.currentData() if method == _EVEN else ""
+        by = self._column.currentData() if which == _EVEN else ""
         return ItemSample(self._number.value(), self._seed.value(), by or "")
 
     def choose(self, items: int | None, sample: ItemSample | None = None) -> None:
@@ -134,9 +134,9 @@ class ItemChoice(QWidget):
                 if sample.by:
                     self._offer(sample.by)
                     self._column.setCurrentIndex(self._column.findData(sample.by))
-            method = _ALL if count is None else _FIRST if sample is None else _EVEN if sample.by else _RANDOM
-            self._method.setCurrentIndex(self._method.findData(method))
-        self._follow_method()
+            which = _ALL if count is None else _FIRST if sample is None else _EVEN if sample.by else _RANDOM
+            self._which.setCurrentIndex(self._which.findData(which))
+        self._follow_which()
 
     def show_dataset(self, items: int, columns: Sequence[str]) -> None:
         """Offer what a dataset of this many items has; `columns`: over whose values they can be drawn."""
@@ -151,17 +151,17 @@ class ItemChoice(QWidget):
                 self._offer(column)
             self._column.setCurrentIndex(max(0, self._column.findData(chosen)))
             self._offer_even()
-        self._follow_method()
+        self._follow_which()
 
     def _make_fields(self) -> None:
-        self._method = ComboBox()
-        labels.name(self._method, "Which items to judge")
-        for text, method in (
+        self._which = ComboBox()
+        labels.name(self._which, "Which items to judge")
+        for text, which in (
             ("All items", _ALL),
             ("Only the first", _FIRST),
             (FIELDS[Setting.SAMPLE], _RANDOM),
         ):
-            self._method.addItem(text, method)
+            self._which.addItem(text, which)
         self._number = SpinBox()
         self._number.setRange(1, 1)
         self._number.setGroupSeparatorShown(True)
@@ -180,8 +180,8 @@ class ItemChoice(QWidget):
             "The same seed draws the same items; another one draws others.",
         )
         self._seed_field = labels.as_row(labels.label("Seed of the draw", wrap=False), self._seed)
-        self._method.currentIndexChanged.connect(self._follow_method)
-        self._method.currentIndexChanged.connect(self.changed)
+        self._which.currentIndexChanged.connect(self._follow_which)
+        self._which.currentIndexChanged.connect(self.changed)
         self._column.currentIndexChanged.connect(self.changed)
         for number in (self._number, self._seed):
             number.valueChanged.connect(self.changed)
@@ -196,18 +196,18 @@ class ItemChoice(QWidget):
         self._offer_even()
 
     def _offer_even(self) -> None:
-        place, there = self._method.findData(_EVEN), self._column.count() > 0
+        place, there = self._which.findData(_EVEN), self._column.count() > 0
         if there and place < 0:
-            self._method.addItem("Evenly over a column", _EVEN)
+            self._which.addItem("Evenly over a column", _EVEN)
         elif not there and place >= 0:
-            self._method.removeItem(place)
+            self._which.removeItem(place)
 
     @Slot()
-    def _follow_method(self) -> None:
-        method = self._method.currentData()
-        self._number.setVisible(method != _ALL)
-        self._seed_field.setVisible(method in (_RANDOM, _EVEN))
-        self._column.setVisible(method == _EVEN)
+    def _follow_which(self) -> None:
+        which = self._which.currentData()
+        self._number.setVisible(which != _ALL)
+        self._seed_field.setVisible(which in (_RANDOM, _EVEN))
+        self._column.setVisible(which == _EVEN)
 
 
 _IDS_SHOWN, _IDS_IN_TIP = 3, 50

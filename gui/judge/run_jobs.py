@@ -60,7 +60,7 @@ def plan(control: JobControl, setup: RunSetup, store_path: Path, current: "Datas
     store = store_path if has_store(store_path) else None
     run = None if setup.fresh else _run_of(prepared.plan, store)
     going_on = None if run is not None and run.complete else run  # it may be judged again
-    made = stopping(_adjudicated(prepared.plan, going_on), setup.until, going_on)
+    made = stopping(_on_its_device(prepared.plan, going_on), setup.until, going_on)
     counting = forecast(made, store, control.cancel, setup.fresh)
     counted = followed(counting, control.report)
     settings, computes = made.settings, computing(setup, made, going_on)
@@ -134,7 +134,7 @@ def judge(control: JobControl, setup: RunSetup, store_path: Path, current: "Data
         going_on = resumed
         if resumed is None and not setup.fresh and has_store(store_path):
             going_on = _run_of(made, store_path)
-        made = stopping(_adjudicated(made, going_on), setup.until, going_on)
+        made = stopping(_on_its_device(made, going_on), setup.until, going_on)
         control.report(computing(setup, made, going_on))
         control.report(Preparing("Loading the model"))
         another = partial(worker, judge_plan, control)
@@ -163,7 +163,7 @@ def _run_of(made: "RunPlan", store_path: Path | None) -> "StoredRun | None":
         return store.find(made.identity().key)
 
 
-def _adjudicated(made: "RunPlan", run: "StoredRun | None") -> "RunPlan":
+def _on_its_device(made: "RunPlan", run: "StoredRun | None") -> "RunPlan":
     """A plan with what goes on with its run: the processor where that has left its device."""
     return made.by_processor() if run is not None and run.device_left else made
 

@@ -34,13 +34,13 @@ from gui.workspace.workspace import Workspace
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
 
-SortedFiles = SignalInstance | Callable[[], None]
+Listener = SignalInstance | Callable[[], None]
 
 
 class SettingFields:
     """One field for each setting of some groups, by name; whenever one of them changes, `changed` is told."""
 
-    def __init__(self, groups: Collection[Group], changed: SortedFiles) -> None:
+    def __init__(self, groups: Collection[Group], changed: Listener) -> None:
         self._rows = rows_on(Surface.WINDOW, *groups)
         self.by_name: dict[str, Any] = {row.name: _field(row, changed) for row in self._rows}
 
@@ -60,7 +60,7 @@ class SettingFields:
             form.addRow("" if row.kind is bool else row.field_label, self.by_name[row.name])
 
 
-def _field(row: SettingRow, changed: SortedFiles) -> QWidget:
+def _field(row: SettingRow, changed: Listener) -> QWidget:
     field: QWidget
     if row.kind is bool:
         field = QCheckBox(row.field_label)

@@ -59,7 +59,7 @@ class LearningPanel(QWidget):
         self.fold = Fold(_TITLE, labels.as_column(self.picture, self.sheet, spacing=10))
         labels.in_column(self.fold, on=self)
         self.button.clicked.connect(self.learn)
-        workspace.run_wanted.connect(self._make_method)
+        workspace.run_wanted.connect(self._drop_curve)
         workspace.run_changed.connect(self.follow_run)
         workspace.gold_changed.connect(self.follow_run)
         self._show(None)
@@ -74,7 +74,7 @@ class LearningPanel(QWidget):
             self._learning.begin(job, "Measuring the learning curve …")
 
     @Slot(int)
-    def _make_method(self, _run_id: int) -> None:
+    def _drop_curve(self, _run_id: int) -> None:
         """Another run would wait for the curve, which takes long, and is not of it."""
         self._learning.drop()
 

@@ -163,7 +163,7 @@ class Reviewer(QObject):
         self._criteria: Sequence[str] = ()
         self.blind = Blind(workspace, workspace.state.text(BLIND) == "on")
         workspace.author_changed.connect(self._start_anew)
-        workspace.reviewed.connect(self._adjudicate)
+        workspace.reviewed.connect(self._forget_stored)
         for signal in (workspace.run_changed, workspace.unsaid):
             signal.connect(self.blind.forget)
         workspace.taken_back.connect(self.blind.forget_item)
@@ -191,7 +191,7 @@ class Reviewer(QObject):
             "Compare the annotations side by side and decide the effective label; other"
             " annotators cannot change it",
         )
-        self.adjudicate_button.toggled.connect(self._switch_settling)
+        self.adjudicate_button.toggled.connect(self._switch_adjudicating)
         for signal in (workspace.run_changed, workspace.reviewed):
             signal.connect(self._offer_to_adjudicate)
         self._offer_to_adjudicate()
@@ -208,7 +208,7 @@ class Reviewer(QObject):
             self._workspace.blind_changed.emit()
 
     @property
-    def settling(self) -> bool:
+    def adjudicating(self) -> bool:
         return self.adjudicate_button.isChecked()
 
     @Slot()
@@ -220,7 +220,7 @@ class Reviewer(QObject):
         self.adjudicate_button.setVisible(differ)
 
     @Slot(bool)
-    def _switch_settling(self, on: bool) -> None:
+    def _switch_adjudicating(self, on: bool) -> None:
         if on:  # an adjudicator must see the annotations of others
             self.blind_button.setChecked(False)
         self.adjudication_changed.emit(on)
@@ -242,7 +242,7 @@ class Reviewer(QObject):
         self.blind_changed.emit()
 
     @Slot()
-    def _adjudicate(self) -> None:
+    def _forget_stored(self) -> None:
         self.blind.forget_stored()
         self._show_note()
 

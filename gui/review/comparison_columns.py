@@ -151,9 +151,9 @@ class ComparisonColumns(QObject):
     @property
     def on(self) -> bool:
         """True where an annotator wants the columns, or adjudicates by them."""
-        return self._on or self._desk.session.settling
+        return self._on or self._desk.session.adjudicating
 
-    def follow_settling(self) -> None:
+    def follow_adjudicating(self) -> None:
         self._read()
         self._arrange()
 
@@ -173,7 +173,7 @@ class ComparisonColumns(QObject):
 
     @Slot()
     def toggle(self) -> None:
-        if self._desk.session.settling:
+        if self._desk.session.adjudicating:
             self._workspace.note.emit("The annotations stay side by side while you adjudicate.")
         else:
             self.set_on(not self._on)
@@ -306,7 +306,7 @@ class ComparisonColumns(QObject):
             if not self.on:
                 self.panel.hide()
             return
-        if self._desk.session.settling:
+        if self._desk.session.adjudicating:
             others = [self._open_column(run.results, shown)]
             others += [self._other_column(_HUMAN)] if shown.human else []
             notes = run.results.notes_on(self._hashes[shown.judgment.item_id])
@@ -316,7 +316,7 @@ class ComparisonColumns(QObject):
         else:
             others = [self._open_column(run.results, shown), *map(self._other_column, self._beside)]
         self.columns.show_systems(others)
-        if self._desk.session.settling:
+        if self._desk.session.adjudicating:
             own = adjudicated_column(shown)
         else:
             # What this annotator gave or agreed with, and wrote.

@@ -225,7 +225,9 @@ class JudgmentDesk(QWidget):
         self._progress.follow_label(key.item_id)
         if not (said and follows and key == session.key):
             return
-        adjudicated = session.settling and follows == NEXT_ITEM  # one judgment, whoever labelled the others
+        adjudicated = (
+            session.adjudicating and follows == NEXT_ITEM
+        )  # one judgment, whoever labelled the others
         if missing := session.to_label(self._progress.criterion) if not adjudicated else []:
             self.choose_criterion(missing[0])
         elif follows == NEXT_ITEM and not self.writing:
@@ -437,7 +439,7 @@ class ItemQueue(QObject):
         """Agree with all effective labels of the item, or with that on the criterion that alone is wanted;
         who adjudicates adjudicates the open judgment.
         """
-        if self._desk.session.settling:
+        if self._desk.session.adjudicating:
             self._reviewer.who.then(self._adjudicate)
         else:
             self._begin(ReviewState.DONE)
@@ -481,9 +483,9 @@ class ItemQueue(QObject):
         self._desk.finish_writing()
         if self._shown is None or not self._desk.adjudicate():
             return
-        self._go_on_settling(key)
+        self._go_on_adjudicating(key)
 
-    def _go_on_settling(self, adjudicated: JudgmentKey) -> None:
+    def _go_on_adjudicating(self, adjudicated: JudgmentKey) -> None:
         following = self._next_unsettled(adjudicated)
         if following is None:
             self._workspace.note.emit("No listed item is left to adjudicate.")
@@ -496,8 +498,8 @@ class ItemQueue(QObject):
         session, shown = self._desk.session, self._shown
         if shown is None:
             return
-        if session.settling:
-            self._go_on_settling(session.key)
+        if session.adjudicating:
+            self._go_on_adjudicating(session.key)
         else:
             self._finish(shown, ReviewState.DONE, agrees=False)
         session.went_on(shown[1], before)

@@ -214,8 +214,8 @@ class ReviewList(QWidget):
         self.take_focus()  # else Space would press a button that was clicked once
         return row is not None
 
-    def follow_settling(self) -> None:
-        if self._session.settling:
+    def follow_adjudicating(self) -> None:
+        if self._session.adjudicating:
             self.filters.choose_order(ListOrder.ANNOTATORS)
         self._show_progress()
 
@@ -413,7 +413,7 @@ class ReviewList(QWidget):
     def _show_progress(self, item_id: str = "") -> None:
         self.table.show_again(item_id)
         run = self._workspace.run
-        adjudicated = run.results.reviews.adjudicated_in_words if run and self._session.settling else ""
+        adjudicated = run.results.reviews.adjudicated_in_words if run and self._session.adjudicating else ""
         self.queue.show_progress(adjudicated or self.progress.in_words)
         self._show_state(self.current)
 

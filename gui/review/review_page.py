@@ -234,7 +234,7 @@ class ReviewPage(Page):
         self.list.chosen.connect(self._choose_item)
         self.list.listed.connect(self._follow_list)
         self.list.emptied.connect(self._show_nothing)
-        self.reviewer.adjudication_changed.connect(self._switch_settling)
+        self.reviewer.adjudication_changed.connect(self._switch_adjudicating)
         self.desk.focus_free.connect(self.list.take_focus)
         self.desk.put_aside.connect(self.keys.pause)
         self.list.criterion_chosen.connect(self.desk.choose_criterion)
@@ -290,12 +290,12 @@ class ReviewPage(Page):
             self.workspace.note.emit("No item is open: choose a run, or other filters.")
 
     @Slot(bool)
-    def _switch_settling(self, on: bool) -> None:
+    def _switch_adjudicating(self, on: bool) -> None:
         self.desk.finish_writing()
-        self.session.settling = on
-        self.list.follow_settling()
+        self.session.adjudicating = on
+        self.list.follow_adjudicating()
         self.desk.show_changes()
-        self.beside.follow_settling()
+        self.beside.follow_adjudicating()
 
     # The run and its list
 

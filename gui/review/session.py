@@ -102,7 +102,7 @@ class ReviewSession:
         self.seed: int | None = None  # of the random sample, where they came to it so
         self.writing = False
         self._review: Review | None = None
-        self.settling = False  # whether this annotator adjudicates
+        self.adjudicating = False  # whether this annotator adjudicates
         self._asked: dict[JudgmentKey, _Own] = {}  # not stored yet
         self._saving: JudgmentKey | None = None
         self._left: list[_Left] = []  # the way by which an annotator came to the item without a key of their
@@ -207,7 +207,7 @@ class ReviewSession:
             # The list, which knows the others, hears of an override a moment later.
             uncertainty=0.0 if results.decided_by_annotator(judgment) else row.uncertainty if row else None,
             annotators=sorted(self._labels_of_annotators(key).items()),
-            proposed=self._proposed(judgment) if self.settling else "",
+            proposed=self._proposed(judgment) if self.adjudicating else "",
             reviewer=author,
             undo=self._undo_in_words,
             redo=step_in_words(redo) if redo else "",
@@ -256,10 +256,10 @@ class ReviewSession:
         author, by, blind = self._opened.author, self._authors_of_label(key), not self._blind.shows(key)
         if locked := self._locked(key):
             return Change(note=locked)
-        if not self.settling:  # what is adjudicated is no label of their
+        if not self.adjudicating:  # what is adjudicated is no label of their
             self._blind.given.add(key)
         if self._effective_label(key) is label:
-            if not self.settling and (blind or (by and author not in by)):
+            if not self.adjudicating and (blind or (by and author not in by)):
                 agrees = new_review(
                     *(key.item_id, author, None, {key.criterion: label}, self.origin),
                     seed=self.seed,
@@ -267,7 +267,7 @@ class ReviewSession:
                 )
                 whom = "" if blind or not by else f" with {visible(clipped(' and '.join(by)))}"
                 return Change(agrees, note=f"You agree{whom}: {LABEL_WORDS[label]}.")
-            if author in by and self._is_adjudicated(key) is self.settling:
+            if author in by and self._is_adjudicated(key) is self.adjudicating:
                 return Change(note=f"Your label is {LABEL_WORDS[label]} already.")
         own = self._own(key)
         return self._ask(key, own._replace(label=label), blind=blind)
@@ -323,8 +323,8 @@ class ReviewSession:
     def went_on(self, left: str, before: Collection[datetime]) -> None:
         """The item `left` was left by itself for the open one; `before`: what was said of it before."""
         said = frozenset(step.at for step in self._steps_of(left)) - frozenset(before)
-        method = self._left if left == self.item_id else self._left_before  # nothing else is to do: it stays
-        self._left = [*method, _Left(left, self.item_id, said)]
+        earlier = self._left if left == self.item_id else self._left_before  # nothing else is to do: it stays
+        self._left = [*earlier, _Left(left, self.item_id, said)]
 
     def went_back(self) -> None:
         self._left = self._left_before[:-1]
@@ -374,7 +374,7 @@ class ReviewSession:
     def _locked(self, key: JudgmentKey) -> str:
         """Why this annotator cannot change a judgment that they see; empty where they can."""
         standing = self._standing(key)
-        if standing is None or not standing.adjudicated or self.settling or not self._blind.shows(key):
+        if standing is None or not standing.adjudicated or self.adjudicating or not self._blind.shows(key):
             return ""
         who = visible(clipped(" and ".join(standing.label_by)))
         return f"{who} adjudicated this label: use Adjudicate to change it."
@@ -427,7 +427,7 @@ class ReviewSession:
             seed=self.seed,
             written_for=own.written_for if own.explanation else None,
             blind=blind,
-            settles=self.settling,
+            settles=self.adjudicating,
         )
         return Change(new, over)
 
@@ -460,7 +460,7 @@ class ReviewSession:
 
     def _own(self, key: JudgmentKey) -> _Own:
         """What this annotator said themselves, as asked for last; as an adjudicator while they adjudicate."""
-        own = self._said.own(key, self._opened.author, self.settling)
+        own = self._said.own(key, self._opened.author, self.adjudicating)
         said = _Own(own.preference, own.explanation, own.written_for) if own else _Own()
         return self._asked.get(key, said)
 

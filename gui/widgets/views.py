@@ -240,9 +240,5 @@ def measure_view(model: TableModel, accessible: str, widest: int | None = None) 
     return view
 
 
-def _latex(model: TableModel, name: str) -> str:
-    return latex_table(model.table, name, latex_label(name))
-
-
 def _copy(text: Callable[[], str], _checked: bool = False) -> None:
     QtGui.QGuiApplication.clipboard().setText(text())

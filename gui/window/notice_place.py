@@ -55,7 +55,7 @@ class NoticePlace(QFrame):
         in_column((self._scroll, STRETCH), self._buttons, on=self, margins=margins, spacing=_SPACING)
         self._watched: set[QWidget] = set()  # what, where it moves, may come to lie under the notice
         self._soon = self._timer(0, self._fit)
-        self._settling = self._timer(SETTLE_MS, self._adjudicate)
+        self._settling = self._timer(SETTLE_MS, self._take_clicks)
         self._resting = self._timer(_REST_MS, self._rest)
         self._announcer = Announcer(self.button)  # which is seen while a notice is folded, too
         pages.installEventFilter(self)
@@ -132,7 +132,7 @@ class NoticePlace(QFrame):
 
     def _open(self) -> None:
         """Show it to somebody who asked for it: it stays until they fold it away."""
-        self._adjudicate()
+        self._take_clicks()
         self._resting.stop()
         self._show(unfold=True)
 
@@ -157,7 +157,7 @@ class NoticePlace(QFrame):
         self._show()
 
     @Slot()
-    def _adjudicate(self) -> None:
+    def _take_clicks(self) -> None:
         self._settling.stop()
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents, False)
 

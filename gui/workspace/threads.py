@@ -366,14 +366,14 @@ class Failures(QObject):
             self.over.emit(error)
 
 
-MethodQuestion = ParamSpec("MethodQuestion")
+Arguments = ParamSpec("Arguments")
 Event = TypeVar("Event")
 
 
 def worker(
-    work: "Callable[Concatenate[CancelToken, MethodQuestion], Generator[Event, None, Result]]",
+    work: "Callable[Concatenate[CancelToken, Arguments], Generator[Event, None, Result]]",
     control: JobControl,
-) -> "Worker[MethodQuestion, Event, Result]":
+) -> "Worker[Arguments, Event, Result]":
     """Whoever does a work for a job: a process of its own, whose end is not that of the window.
 
     To be used in a `with` block. `work`: a function at the top of a module of the engine.

@@ -1,6 +1,6 @@
 """What people do with the program from the first start to the file that they hand in, by keys and mouse.
 
-What comes out is read from the files that the program wrote; the window is held against stored pictures.
+What comes out is read from the files that the program wrote; the window is compared with stored pictures.
 """
 
 import csv

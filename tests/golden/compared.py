@@ -1,4 +1,4 @@
-"""Texts held against golden files, or written into them.
+"""Texts compared with golden files, or written into them.
 
 Knows: where golden files are, what differs from one computer to the next. Does not know: the program's names.
 """

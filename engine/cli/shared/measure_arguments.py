@@ -26,7 +26,7 @@ from engine.cli.shared.console import (
     tell,
     text_option,
 )
-from engine.cli.shared.progress import heard
+from engine.cli.shared.progress import with_notes
 from engine.cli.shared.setting_arguments import add_settings
 from engine.core import VERSION
 from engine.core.errors import SetupError
@@ -143,7 +143,7 @@ def find_judge_model(options: argparse.Namespace) -> None:
 def model_measures(options: argparse.Namespace, cancel: CancelToken) -> ModelMeasures:
     """The measures that --encoder and --judge-model request, whose files are checked."""
     given = options.store, options.encoder, options.judge_model, options.threads
-    return heard(ModelMeasures.of(*given, cancel))
+    return with_notes(ModelMeasures.of(*given, cancel))
 
 
 def add_weights(arguments: argparse.ArgumentParser) -> None:

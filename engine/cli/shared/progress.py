@@ -37,7 +37,7 @@ def tell_note(event: object) -> None:
             tell(OPTIONS.of(notice))
 
 
-def heard(work: Generator[Any, None, Result]) -> Result:
+def with_notes(work: Generator[Any, None, Result]) -> Result:
     """Do work to its end, and report its notes; what it returns."""
     return followed(work, tell_note)
 
@@ -111,7 +111,7 @@ def show_forecast(
     facts = ready.facts(found, available_memory() if here else None)
     print(f"\n{printed_section(Section('plan', f'{ready.plan.model.name} on {part}', [facts]))}")
     if here:
-        found = heard(timed(ready, found, cancel))
+        found = with_notes(timed(ready, found, cancel))
     if here or found.complete:
         print(f"\nTime: {found.time_in_words}.")
     return found

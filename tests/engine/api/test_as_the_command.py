@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import tiebreak
-from engine.api.refused import heard
+from engine.api.refused import with_notices
 from engine.core.events import CancelToken
 from engine.operations.judge import prepare
 from engine.settings.rows import Surface, rows_on
@@ -173,5 +173,5 @@ def test_a_sample_is_drawn_evenly_and_a_margin_is_learned(judge: tiebreak.Judge,
 
 def test_the_longest_thought_is_that_of_the_judge(judge: tiebreak.Judge, demo_gold: Path) -> None:
     reasons = replace(judge, methods="chain-of-thought", max_reasoning_tokens=7)
-    made = heard(prepare(reasons._request(demo_gold), CancelToken()))
+    made = with_notices(prepare(reasons._request(demo_gold), CancelToken()))
     assert made.plan.settings.max_reasoning_tokens == 7

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 import tiebreak
-from engine.api.refused import heard
+from engine.api.refused import with_notices
 from engine.core.errors import ProcessEnded
 from engine.core.events import CancelToken, followed
 from engine.core.judgments import JudgedItem
@@ -293,7 +293,7 @@ def test_what_another_thread_judges_is_being_judged_by_this_program(
 ) -> None:
     store = Path(str(judge.store))
     cancel = CancelToken()
-    made = heard(prepare(judge._request(demo_gold), CancelToken()))
+    made = with_notices(prepare(judge._request(demo_gold), CancelToken()))
     with SubprocessWorker(judge_plan, cancel) as worker:
         going = worker.do(made.plan, store, False, None)
         while not (has_store(store) and runs_of(store)):

@@ -24,7 +24,7 @@ def comparisons(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-class MethodQuestion:
+class JudgeCommand:
     """A command that judges them, with files of its own."""
 
     def __init__(self, dataset: Path, folder: Path) -> None:
@@ -56,7 +56,7 @@ def what_is_clear(printed: str) -> str:
 
 @pytest.mark.slow
 def test_it_stops_says_what_is_clear_and_goes_on(comparisons: Path, tmp_path: Path) -> None:
-    asked = MethodQuestion(comparisons, tmp_path)
+    asked = JudgeCommand(comparisons, tmp_path)
     first = run_here(*asked.words, "--until", "significant")
     assert first.returncode == 0, first.stderr
     assert 10 <= asked.rows < 40
@@ -88,7 +88,7 @@ def test_it_stops_says_what_is_clear_and_goes_on(comparisons: Path, tmp_path: Pa
 
 
 def test_workers_cannot_be_asked(comparisons: Path, tmp_path: Path) -> None:
-    asked = MethodQuestion(comparisons, tmp_path)
+    asked = JudgeCommand(comparisons, tmp_path)
     refused = run_here(*asked.words, "--until", "significant", "--cluster", "tls://localhost:8786")
     assert refused.returncode == 2
     assert "--until cannot check after each group" in refused.stderr
@@ -96,18 +96,18 @@ def test_workers_cannot_be_asked(comparisons: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("width", ["1e-300", "0.09", "0", "-5", "100", "1e300", "nan", "inf", "wide"])
 def test_a_width_that_nothing_reaches_is_refused(comparisons: Path, tmp_path: Path, width: str) -> None:
-    refused = run_here(*MethodQuestion(comparisons, tmp_path).words, "--until", width)
+    refused = run_here(*JudgeCommand(comparisons, tmp_path).words, "--until", width)
     assert refused.returncode == 2
     assert "Use 0.1 or more and less than 100" in refused.stderr or "Use significant" in refused.stderr
 
 
 def test_the_least_width_is_asked_for_to_the_end(comparisons: Path, tmp_path: Path) -> None:
-    done = run_here(*MethodQuestion(comparisons, tmp_path).words, "--until", "0.1", "--items", 12)
+    done = run_here(*JudgeCommand(comparisons, tmp_path).words, "--until", "0.1", "--items", 12)
     assert done.returncode == 0, done.stderr
     assert "more instructions of this kind" in what_is_clear(done.stdout)
 
 
 def test_a_plan_says_that_it_may_take_less(comparisons: Path, tmp_path: Path) -> None:
-    planned = run_here(*MethodQuestion(comparisons, tmp_path).words, "--until", "significant", "--plan")
+    planned = run_here(*JudgeCommand(comparisons, tmp_path).words, "--until", "significant", "--plan")
     assert planned.returncode == 0, planned.stderr
     assert "With --until this is the maximum" in planned.stdout

@@ -39,7 +39,7 @@ BY_UNCERTAINTY = "6 of these 12 labels were given in order of uncertainty: the h
 
 @pytest.fixture
 def run(tmp_path: Path) -> Matched:
-    """A run held against the labels that people gave in it, through its CSV."""
+    """A run compared with the labels that people gave in it, through its CSV."""
     stored_run(tmp_path, OWN, {"safety": [SURE_A] * ITEMS})
     with RunStore(tmp_path / "runs.sqlite") as store:
         for place, item in enumerate(DRAWN[1:6]):

@@ -1,4 +1,4 @@
-"""Forecasts held against what real runs of real llama.cpp then do."""
+"""Forecasts compared with what real runs of real llama.cpp then do."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -297,7 +297,7 @@ POOL = ExamplePool((EXAMPLE, OTHER), 1)
 FAMILIES = (*CHAT_FAMILIES, "split_letters")
 
 
-class MethodQuestion:
+class AskedItem:
     """An item asked in one chat format, with everything that a run would make of it."""
 
     def __init__(self, vocabulary: Vocabulary, source: str | None, examples: ExamplePool) -> None:
@@ -321,14 +321,12 @@ class MethodQuestion:
 
 
 @contextmanager
-def previewed(
-    path: Path, source: str | None = None, examples: ExamplePool = POOL
-) -> Iterator[MethodQuestion]:
+def previewed(path: Path, source: str | None = None, examples: ExamplePool = POOL) -> Iterator[AskedItem]:
     with LlamaModel(path, vocabulary_only=True) as model:
-        yield MethodQuestion(Vocabulary(model), source or model.chat_template, examples)
+        yield AskedItem(Vocabulary(model), source or model.chat_template, examples)
 
 
-def check(one: MethodQuestion) -> None:
+def check(one: AskedItem) -> None:
     """The ids are those of the prompt; the text is that of the tokens; every character is somebody's."""
     first = one.preview(Order.AB, 0).tokens
     for order, branch, shown in one.previews():
@@ -438,7 +436,7 @@ def test_a_character_of_several_tokens_has_all_of_them(small_model: SmallModel) 
 def test_where_a_tokenizer_changes_the_text_its_tokens_are_found_all_the_same() -> None:
     """That of BERT drops capitals, accents, line breaks and emoji."""
     with LlamaModel(ROOT / "tests" / "encoders" / "bert.gguf", vocabulary_only=True) as model:
-        one = MethodQuestion(Vocabulary(model), None, ExamplePool())
+        one = AskedItem(Vocabulary(model), None, ExamplePool())
         shown = one.preview(Order.AB, 0)
     assert not shown.exact
     assert shown.text.endswith("does all that it asks?\n\nVerdict:")

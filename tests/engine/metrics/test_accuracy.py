@@ -111,7 +111,7 @@ def test_there_is_one_interval_also_of_the_mean() -> None:
     assert accuracy([A, B], [A, A], ["x", "x"]).interval is None
 
 
-# Labels held against human ones: scikit-learn's measures on small tables, trivial judges beside them.
+# Labels compared with human ones: scikit-learn's measures on small tables, trivial judges beside them.
 
 
 def measured(predicted: Labels, human: HumanLabels, **more: Any) -> LabelMeasures:

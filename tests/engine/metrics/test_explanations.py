@@ -45,7 +45,7 @@ from engine.store.run_store import RunStore
 from tests.encoders.rewritten import FAMILIES, FOLDER, expected_scores, rewritten
 from tests.judged import GOOD, A, B, Labels, Texts, dataset, system
 
-# Explanations held against human ones: what is missing counts 0, and the typical one stands beside.
+# Explanations compared with human ones: what is missing counts 0, and the typical one stands beside.
 
 
 def measured(

@@ -235,7 +235,7 @@ def test_it_can_be_stopped() -> None:
         next(work)
 
 
-# Real judges, held against three annotators.
+# Real judges, compared with three annotators.
 
 
 @pytest.fixture(scope="module")

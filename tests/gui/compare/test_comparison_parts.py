@@ -26,7 +26,7 @@ from tests.conftest import DEMO_ITEMS
 from tests.gui.compare.steps import Save, cells, choose, compare, comparisons_file, press, run_of
 
 
-def adjudicated(qtbot: QtBot, page: ComparePage) -> None:
+def at_rest(qtbot: QtBot, page: ComparePage) -> None:
     tab = page.view.slices
     qtbot.waitUntil(lambda: not (tab.choice._dividing.busy or tab._measuring.busy))
     qtbot.waitUntil(lambda: not page._comparing.busy)
@@ -39,7 +39,7 @@ def divide(qtbot: QtBot, page: ComparePage, by: str) -> Slicing:
     choice.by.setCurrentIndex(choice.by.findData(by))
     choice.by.activated.emit(choice.by.currentIndex())
     qtbot.waitUntil(lambda: choice.slicing is not None and choice.slicing.by == by)
-    adjudicated(qtbot, page)
+    at_rest(qtbot, page)
     assert choice.slicing is not None
     return choice.slicing
 
@@ -49,7 +49,7 @@ def keep_to(qtbot: QtBot, page: ComparePage, place: int) -> None:
     parts = page.view.slices.choice.parts
     parts.setCurrentIndex(place)
     parts.activated.emit(place)
-    adjudicated(qtbot, page)
+    at_rest(qtbot, page)
 
 
 def shown(table: TableModel) -> list[list[str]]:
@@ -99,7 +99,7 @@ def test_one_slice_restricts_measures_agreement_and_differences(qtbot: QtBot, bo
     assert len(shown(both.view.slices.table)) == len(division.slices)  # all of them still
     assert not both.stale.isVisible()
     assert compare(qtbot, both) == ""  # again: what is chosen stays
-    adjudicated(qtbot, both)
+    at_rest(qtbot, both)
     assert both.compared.comparison.items == len(part)
     keep_to(qtbot, both, 0)  # which was not measured this time
     assert (shown(both.view.measures), both.view.tabText(2)) == whole

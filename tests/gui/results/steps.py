@@ -45,11 +45,11 @@ def open_labels(qtbot: QtBot, page: ResultsPage, labels: Path) -> None:
 def measured(qtbot: QtBot, page: ResultsPage) -> None:
     """Wait until all that was asked for is measured."""
 
-    def adjudicated() -> bool:
+    def at_rest() -> bool:
         scores, stale = page.measurer.scores, page._stale or page._later.isActive()
         return scores is not None and scores.explained and not page.measurer.busy and not stale
 
-    qtbot.waitUntil(adjudicated)
+    qtbot.waitUntil(at_rest)
 
 
 def table_of(page: ResultsPage, key: str) -> TableModel:

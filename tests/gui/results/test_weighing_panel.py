@@ -59,7 +59,7 @@ def rates(panel: WeightedScoringPanel) -> str:
     return panel.rates.accessibleName()
 
 
-def adjudicated(qtbot: QtBot, panel: WeightedScoringPanel, before: str) -> None:
+def at_rest(qtbot: QtBot, panel: WeightedScoringPanel, before: str) -> None:
     qtbot.waitUntil(lambda: rates(panel) != before)
 
 
@@ -81,7 +81,7 @@ def test_a_slider_moves_its_field_and_the_decisions_follow(qtbot: QtBot, panel: 
     for _ in range(10):
         QTest.keyClick(slider, Qt.Key.Key_PageUp)
     assert panel.threshold.field.value() == 10.0
-    adjudicated(qtbot, panel, before)
+    at_rest(qtbot, panel, before)
     qtbot.waitUntil(lambda: "tie 100.0 %" in rates(panel))
 
 
@@ -256,7 +256,7 @@ def test_saved_weights_are_applied_on_purpose(
     before = rates(panel)
     panel.saved.menu.actions()[0].trigger()
     assert (panel.request.weights["safety"], panel.request.source) == (5, "saved as “safety first”")
-    adjudicated(qtbot, panel, before)
+    at_rest(qtbot, panel, before)
     panel.controls["safety"].field.setValue(4)
     assert panel.request.source == "set by hand"
     assert panel.weights.saved["safety first"].weights["safety"] == 5

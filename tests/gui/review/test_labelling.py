@@ -507,8 +507,8 @@ def test_who_settles_does_not_label_blind(annotators: Page) -> None:
     begin(annotators)
     assert not annotators.reviewer.blind.on
     annotators.reviewer.blind_button.click()
-    assert not annotators.reviewer.settling
-    assert not annotators.session.settling
+    assert not annotators.reviewer.adjudicating
+    assert not annotators.session.adjudicating
 
 
 def test_confirmed_labels_differ_from_others_too(page: Page) -> None:

@@ -127,14 +127,14 @@ def test_the_label_of_another_is_agreed_with_and_the_own_one_is_said_to_be_there
 
 
 def test_what_was_settled_is_changed_by_who_settles_alone(session: ReviewSession, window: Window) -> None:
-    session.settling = True
+    session.adjudicating = True
     window.store(session.change(KEY, B), "Eve")
     session.stored(KEY)
-    session.settling = False
+    session.adjudicating = False
     assert shown(session).override == window.results.reviews.standing_by(LAST)[KEY]
     assert session.change(KEY, A) == Change(note="Eve adjudicated this label: use Adjudicate to change it.")
     assert session.begin_writing() is None
-    session.settling = True
+    session.adjudicating = True
     again = session.change(KEY, A).say
     assert isinstance(again, Annotation)
     assert (again.settles, again.preference, again.author) == (True, A, "Ada")

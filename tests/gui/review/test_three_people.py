@@ -263,7 +263,7 @@ class Desk:
         self.to(self.review.reviewer.adjudicate_button)
         self.press("Space", "F6")
         session, differing = self.review.session, self.reviews.differing
-        self.wait(lambda: session.settling)
+        self.wait(lambda: session.adjudicating)
         if session.key not in differing:
             self.press("Return")  # to where people differ
         for done in range(1, len(differing) + 1):
