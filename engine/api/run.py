@@ -157,10 +157,7 @@ class Run(RunAsStored):
         system = self.by(LabelSourceKind.JUDGE.option)._system()
         wishes, labels = Wishes(places_matter, lengths), self._gold(gold, system)
         fitting = fit_calibration(system, labels, wishes, CancelToken(), partial=partial or gold is None)
-        fitted = with_notices(fitting)
-        for doubt in fitted.doubts:
-            notice(doubt)
-        return FittedCalibration(fitted.made, self._files(gold))
+        return FittedCalibration(with_notices(fitting).made, self._files(gold))
 
     @api_call
     def apply(self, calibration: FittedCalibration | AnyPath | None) -> pd.DataFrame:

@@ -349,6 +349,7 @@ def calibrating(
             without.setdefault(source, {})[name] = lost
         took_part |= {pair.item.id: pair.item for pair in read}
         best_baselines[name] = best_baseline(baseline_judges(_in_all_places(read) if alike else read))
+    yield MeasureProgress(whole, whole)  # a criterion without a fit, or with a quick one, leaves steps undone
     if not reports:
         raise SetupError(
             "No criterion can be calibrated:\n" + "\n".join(f"  {reason}" for reason in left_out.values()),

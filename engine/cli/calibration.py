@@ -78,8 +78,6 @@ def _calibrate(options: argparse.Namespace) -> int:
         wishes = measures.wishes_of(options)
         fitting = fit_calibration(system, gold, wishes, cancel, partial=options.partial)
         fitted = show_measure("fitting", fitting)
-    for doubt in fitted.doubts:
-        tell(printable(doubt))
     save_calibration(options.out, fitted.made.calibration)
     results = system.results
     one_label = fitted.made.one_label_sentence(results) if results is not None else ""
@@ -175,8 +173,6 @@ def _jury(options: argparse.Namespace) -> int:
             certainty=options.certainty,
         )
         kept = show_measure("fitting", decide_together(setup, options.store, cancel))
-    for remark in kept.remarks:
-        tell(printable(remark))
     print_sheet(Sheet("", [Section("panel", "", [run_facts(kept.results)]), *kept.sections]))
     print(f"\n{printable(kept.run.title)} is run {kept.run.id} of {options.store}.")
     return DONE

@@ -216,22 +216,21 @@ def weight_errors() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class FittedRun:
-    """A calibration fitted to a system by human labels. `doubts`: what the user should know of it."""
+    """A calibration fitted to a system by human labels."""
 
     matched: Matched
     made: CalibratedRun
 
-    @property
-    def doubts(self) -> list[str]:
-        return [*left_out_in_words(self.matched), *calibration_warnings(self.made)]
-
 
 def fit_calibration(
     system: System, gold: Dataset, wishes: Wishes, cancel: CancelToken, *, partial: bool
-) -> Generator[MeasureProgress, None, FittedRun]:
+) -> Generator[Note | MeasureProgress, None, FittedRun]:
     """Calibrate the raw predictions of a system. SetupError for too few labels, and for a submission."""
     matched = match(system, gold, partial)
-    return FittedRun(matched, (yield from calibrating(matched, cancel, wishes)))
+    yield from map(Note, left_out_in_words(matched))
+    made = yield from calibrating(matched, cancel, wishes)
+    yield from map(Note, calibration_warnings(made))
+    return FittedRun(matched, made)
 
 
 @dataclass(frozen=True)
@@ -271,39 +270,40 @@ class JurySetup:
 
 @dataclass(frozen=True)
 class KeptJury:
-    """A jury that is stored as a run. `remarks`: on how it is joined and calibrated; `sections`: what shows
-    its fit and its labels.
-    """
+    """A jury that is stored as a run. `sections`: what shows its fit and its labels."""
 
     run: StoredRun
     results: RunResults
-    remarks: tuple[str, ...]
     sections: tuple[Section, ...]
 
 
 def decide_together(
     setup: JurySetup, store_path: Path, cancel: CancelToken
-) -> Generator[MeasureProgress, None, KeptJury]:
-    """Make a jury and store it as a run. SetupError, StoreError, Cancelled."""
+) -> Generator[Note | MeasureProgress, None, KeptJury]:
+    """Make a jury and store it as a run. Tells how it is joined before it is fitted, a slow step.
+
+    SetupError, StoreError, Cancelled.
+    """
     items = setup.items or items_of(setup.systems, setup.gold, cancel)
     made = make_jury(setup.systems, items, setup.partial, setup.certainty)
-    remarks, sections = [*made.remarks], list[Section]()
+    yield from map(Note, made.remarks)
+    sections = list[Section]()
     calibration: Calibration | None = None
     if setup.calibration is not None:
         calibration = load_calibration(setup.calibration)
-        remarks += filter(None, [calibration.check_run(made.results.run, made.judged)])
+        if lacking := calibration.check_run(made.results.run, made.judged):
+            yield Note(lacking)
         if CERTAINTY in made.manifest:
-            remarks.append(
+            yield Note(
                 "A submission is known only by its name: its judge may be another than that of the fit."
             )
     if setup.gold is not None:
         wishes, judged = Wishes(lengths=setup.lengths), system_of_run(made.results)
         fitted = yield from fit_calibration(judged, setup.gold, wishes, cancel, partial=True)
         calibration = fitted.made.calibration
-        remarks += fitted.doubts
         sections += calibration_sections(fitted.made)
     cancel.raise_if_requested()
     with RunStore(store_path) as store:
         kept = made.keep(store, checked_name(setup.name, "the jury"), calibration)
         results = load_results(store, kept.id)
-    return KeptJury(kept, results, tuple(remarks), (*sections, labels_given_section(results)))
+    return KeptJury(kept, results, (*sections, labels_given_section(results)))

@@ -330,7 +330,7 @@ class StoredJury:
 def decide_together(control: JobControl, store_path: Path, request: JuryRequest) -> StoredJury:
     """Make a jury and store it; reports MeasureProgress while it is fitted. SetupError, StoreError."""
     from engine.calibration.jury import DEFAULT_CERTAINTY
-    from engine.core.events import followed
+    from engine.core.events import Note, followed
     from engine.metrics.matching import open_system, system_of_file, told_apart
     from engine.operations.measuring import JurySetup
     from engine.operations.measuring import decide_together as deciding
@@ -352,6 +352,14 @@ def decide_together(control: JobControl, store_path: Path, request: JuryRequest)
         lengths=request.lengths,
         certainty=request.certainty or DEFAULT_CERTAINTY,
     )
-    kept = followed(deciding(setup, store_path, control.cancel), control.report)
-    said = [Section("remarks", "", [Sentences(kept.remarks, Tone.CAVEAT)])] if kept.remarks else []
+    remarks: list[str] = []
+
+    def told(event: object) -> None:
+        if isinstance(event, Note):
+            remarks.append(str(event.said))
+        else:
+            control.report(event)
+
+    kept = followed(deciding(setup, store_path, control.cancel), told)
+    said = [Section("remarks", "", [Sentences(remarks, Tone.CAVEAT)])] if remarks else []
     return StoredJury(kept.run.id, kept.run.title, Sheet("", [*said, *kept.sections]))

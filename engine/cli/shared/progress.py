@@ -62,11 +62,10 @@ def show_measure(title: str, measure: Generator[Any, None, Result]) -> Result:
             return
         if bar is not None:
             bar.update(0)  # the elapsed time is refreshed
-        if isinstance(event, Preparing):
-            title = event.what
-            if bar is not None:
-                bar.close()
-                bar = None
+        title = event.what if isinstance(event, Preparing) else title
+        if bar is not None and (isinstance(event, Preparing) or bar.n == bar.total):
+            bar.close()
+            bar = None
         if bar is not None and isinstance(event, Note):
             bar.clear()  # else the note would stand behind it
         tell_note(event)

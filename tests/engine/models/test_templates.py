@@ -75,7 +75,7 @@ def test_a_template_is_rendered_where_nothing_can_be_remembered(
 def test_a_loop_without_an_end_is_ended(
     frame_of: Callable[[str], Frame], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.models.templates.RENDER_SECONDS", 0.6)
+    monkeypatch.setattr("engine.prompt.conversation.RENDER_SECONDS", 0.6)
     loops = "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"
     frame = frame_of(loops + TURNS)
     assert "it takes more than 1 seconds" in frame.note
