@@ -289,6 +289,18 @@ def test_a_settled_label_stands_whatever_is_said_later(store: RunStore) -> None:
     assert stands(store)[KEY].preference is B
 
 
+@pytest.mark.parametrize("source", [LabelSource(), LabelSource(LabelSourceKind.ADJUDICATED)])
+def test_of_two_adjudicators_the_last_one_s_label_stands(store: RunStore, source: LabelSource) -> None:
+    override(store, A, author="Ada")
+    for adjudicator, label in (("Eve", GOOD), ("Fay", BAD), ("Eve", B)):
+        pause()
+        store.annotate(1, new_override(*KEY, label, None, adjudicator, settles=True))
+    standing = load_reviews(store, 1).standing_by(source)[KEY]
+    assert (standing.preference, standing.label_by) == (B, ("Eve",))
+    take_back(store, 1, KEY, "Eve")
+    assert load_reviews(store, 1).standing_by(source)[KEY].preference is BAD
+
+
 def test_an_item_is_to_do_until_a_person_says_something_else(store: RunStore) -> None:
     store.annotate(1, new_review("id 0", "Ada", ReviewState.DONE, {"safety": B}))
     store.annotate(1, new_review("id 1", "Ada", ReviewState.SKIPPED))
