@@ -24,9 +24,24 @@ RANKED = ("chosen", "rejected")
 CANDIDATES = ("candidate_a", "candidate_b")
 """Which model wrote each response; with RANKED the first wrote the chosen one. No judge sees them."""
 OUTPUT, CANDIDATE = "output", "candidate"
+SYSTEM = "system"
+"""What the models were told before the instruction."""
+ANNOTATOR = "annotator"
+"""Who gave the labels of a row: rows of the same texts are one item with several annotators."""
+SCORE, GROUP = "score", "group"
+"""Next to OUTPUT, in the place of OUTPUTS: how good each of several responses is, more is better; which rows
+hold responses to the same instruction.
+"""
+OMIT = "omit"
+"""Where a row, or an annotation in it, says that it does not count: discarded, cancelled, a draft."""
+RECORDS = "records"
+"""The key of a JSON object under which the records lie."""
+IF_NAMED = (*RANKED, SYSTEM, ANNOTATOR, OUTPUT, CANDIDATE, SCORE, GROUP, OMIT, RECORDS)
+"""What is read only where a map names it, though the file may have columns of these names."""
 OF_OUTPUTS = (ID, INSTRUCTION, OUTPUT, CANDIDATE)
 """What is read of a file with the outputs of one candidate, of which pairs are made."""
 
+_OF_ROWS = (ANNOTATOR, OUTPUT, CANDIDATE, SCORE, GROUP, OMIT, RECORDS)
 NO_LABEL = ""
 _NO_LABEL_WORD = "none"
 _MEANINGS = {**{label.value: label.value for label in HUMAN_LABELS}, _NO_LABEL_WORD: NO_LABEL}
@@ -119,7 +134,7 @@ class _Form(msgspec.Struct):
 def targets(rubric: Rubric) -> tuple[str, ...]:
     """Every column that a map may give a source, in the default order."""
     labels = (f"{name}_{part}" for name in rubric.names for part in _OF_LABELS)
-    return (ID, INSTRUCTION, *OUTPUTS, *RANKED, *CANDIDATES, *labels)
+    return (ID, SYSTEM, INSTRUCTION, *OUTPUTS, *RANKED, *CANDIDATES, *labels, *_OF_ROWS)
 
 
 def parse_columns(text: str, of_outputs: bool = False) -> dict[str, str]:
@@ -228,10 +243,10 @@ def check_targets(names: Sequence[str] | Mapping[str, str], rubric: Rubric | Non
 
 def _is_target(name: str) -> bool:
     """Whether it is a column of a dataset, with whatever criteria."""
-    criterion, _, part = name.rpartition("_")
+    criterion, _, part = name.removesuffix(_OF_AN_ANNOTATOR).rpartition("_")
     if part in _OF_LABELS:
         return not any(criterion_problems({"name": criterion}))
-    return name in (ID, INSTRUCTION, *OUTPUTS, *RANKED, *CANDIDATES)
+    return name in (ID, SYSTEM, INSTRUCTION, *OUTPUTS, *RANKED, *CANDIDATES, *_OF_ROWS)
 
 
 def _parts(text: str) -> list[str]:

@@ -1,9 +1,10 @@
 r"""Sources: what is read of a foreign row for one column of ours.
 
 Written as text: `prompt`; `instruction+input`, several columns joined; `completions[0].response`, a place in
-a nested value; `chosen@reply`, a part of a dialogue; `conversation_a@replies:turn`, this many rounds of it as
-the column `turn` says; `cmp_key@before:_` and `cmp_key@after:_`, what stands before and after the first mark
-`_` of a text; `score_a>score_b`, the label that two numbers give. A column of exactly that name comes first.
+a nested value; `completions[].response`, the same place of each entry of a list; `chosen@reply`, a part of a
+dialogue; `conversation_a@replies:turn`, this many rounds of it as the column `turn` says; `cmp_key@before:_`
+and `cmp_key@after:_`, what stands before and after the first mark `_` of a text; `score_a>score_b`, the label
+that two numbers give. A column of exactly that name comes first.
 
 A dialogue is a JSON list of messages, each with who speaks (`role` or `from`) and what is said (`content` or
 `value`); a JSON list of texts, or of objects with a `content` and no speaker; or a text with the marks
@@ -13,7 +14,7 @@ A dialogue is a JSON list of messages, each with who speaks (`role` or `from`) a
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
@@ -25,13 +26,14 @@ FIRST_IS_MORE, SECOND_IS_MORE, EQUAL = "A", "B", "equal"
 """What a comparison of two numbers gives; empty where one of them is none."""
 
 _CUT = re.compile(r"(.+?)@(before|after):([^+]+)", re.DOTALL)
-_STEP = re.compile(r"\[(-?\d{1,6})\]|\.([^.\[\]]+)")
+_STEP = re.compile(r"\[(-?\d{1,6})?\]|\.([^.\[\]]+)")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _HALF = re.compile("[\ud800-\udfff]")
 _MOST_ROUNDS = 1_000_000
 _MOST_COLUMNS_SHOWN = 20
 
-Step = int | str
+Step = int | str | None
+"""Into an entry of a list, a key of an object, or each entry of a list."""
 USER, ASSISTANT = "user", "assistant"
 _ROLES = {
     **dict.fromkeys(("user", "human", "prompter", "customer", "instruction"), USER),
@@ -39,6 +41,9 @@ _ROLES = {
 }
 _ROLE_KEYS, _TEXT_KEYS = ("role", "from", "speaker"), ("content", "value", "text")
 _ANSWER = "answer"  # what Arena-Hard 2 has in the place of a text
+PICTURE = "[image]"
+"""Stands in the text of a message that holds a picture, which no judge here sees."""
+_PICTURES = ("image", "image_url", "input_image", "picture")
 _MARK = re.compile(r"(?:\A\s*|\n\n)(Human|Assistant): ?")
 
 
@@ -100,6 +105,16 @@ class CellSource:
         """The same without those that only say how many rounds count."""
         places = (place for place in (*self.places, self.than) if isinstance(place, CellPlace))
         return tuple(dict.fromkeys(place.column for place in places))
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it reads something of each entry of a list."""
+        return any(isinstance(place, CellPlace) and None in place.path for place in self.places)
+
+    @property
+    def parts(self) -> bool:
+        """Whether it says which part of a dialogue is read."""
+        return any(isinstance(place, CellPlace) and place.part for place in self.places)
 
     @property
     def whole(self) -> tuple[str, ...]:
@@ -166,7 +181,7 @@ def _nested(text: str, columns: Collection[str]) -> CellPlace | None:
         steps = list(_STEP.finditer(text, at))
         is_path = steps and "".join(step[0] for step in steps) == text[at:]
         if text[:at] in columns and is_path:
-            path = tuple(int(step[1]) if step[1] is not None else step[2] for step in steps)
+            path = tuple(int(step[1]) if step[1] is not None else step[2] for step in steps)  # [] is None
             return CellPlace(text[:at], path)
     return None
 
@@ -293,10 +308,53 @@ class RowReader:
             raise SourceProblem(f"{quoted(place.rounds)} is {quoted(text)}, not a number of rounds.")
         return int(rounds)
 
+    def entries(self, source: CellSource) -> list[str]:
+        """What the only place of a source with `[]` says in each entry of its list, in order; empty for an
+        entry without it. SourceProblem.
+        """
+        (place,) = (place for place in source.places if isinstance(place, CellPlace))
+        if not self._cells.get(place.column):
+            return []
+        at = place.path.index(None)
+        found = self._value(replace(place, path=place.path[:at]))
+        if not isinstance(found, list):
+            raise SourceProblem(f"{_in_words(replace(place, path=place.path[:at]))} is not a list.")
+        inner = place.path[at + 1 :]
+        if None not in inner:
+            return [self._entry_text(entry, inner, place) for entry in found]
+        at = inner.index(None)
+        lists = (_followed(entry, inner[:at]) for entry in found)
+        return [
+            self._entry_text(entry, inner[at + 1 :], place)
+            for each in lists
+            for entry in (each if isinstance(each, list) else [])
+        ]
+
+    def _entry_text(self, entry: object, path: Sequence[Step], place: CellPlace) -> str:
+        value = _followed(entry, path)
+        turns = None if place.part is None else turns_of_value(value)
+        if place.part is not None and turns is not None:
+            return part_of(turns, place.part)
+        return cell_text(value)
+
+    def turns(self, source: CellSource) -> list[Turn] | None:
+        """The messages of a dialogue that a source reads whole, or a part of; None where it reads others."""
+        if len(source.places) != 1 or source.than is not None:
+            return None
+        (place,) = source.places
+        if not isinstance(place, CellPlace) or place.cut or place.rounds or None in place.path:
+            return None
+        if place.part not in (None, DialoguePart.PROMPT, DialoguePart.REPLY):
+            return None
+        found = self._turns(place) if self._cells.get(place.column) else None
+        return found if found and all(turn.role for turn in found) else None
+
     def _value(self, place: CellPlace) -> object:
         value = self._parsed(place.column)
         walked = place.column
         for step in place.path:
+            if step is None:
+                raise SourceProblem(f"{_in_words(place)} gives several texts, where one is read.")
             try:
                 value = _entry(value, step)
             except LookupError as error:
@@ -316,6 +374,16 @@ class RowReader:
         return self._values[column]
 
 
+def _followed(value: object, path: Sequence[Step]) -> object:
+    """What lies at the end of a path; None where nothing does."""
+    for step in path:
+        try:
+            value = _entry(value, step)
+        except LookupError:
+            return None
+    return value
+
+
 def _entry(value: object, step: Step) -> object:
     """What a list or an object holds at one step; LookupError where it holds nothing there."""
     if isinstance(step, int) and isinstance(value, list):
@@ -330,7 +398,7 @@ def _in_words(place: CellPlace) -> str:
 
 
 def _step_text(step: Step) -> str:
-    return f"[{step}]" if isinstance(step, int) else f".{step}"
+    return f".{step}" if isinstance(step, str) else f"[{'' if step is None else step}]"
 
 
 def turns_of(cell: str) -> list[Turn] | None:
@@ -366,22 +434,22 @@ def part_of(turns: Sequence[Turn], part: DialoguePart, rounds: int | None = None
     turns = _first(turns, rounds)
     match part:
         case DialoguePart.DIALOGUE:
-            return _written(turns)
+            return written(turns)
         case DialoguePart.USERS:
-            return _written([turn for turn in turns if turn.role != ASSISTANT])
+            return written([turn for turn in turns if turn.role != ASSISTANT])
     said = [place for place, turn in enumerate(turns) if turn.role == ASSISTANT]
     if not said:
         raise SourceProblem("it has no turn of the assistant.")
     if part is DialoguePart.REPLIES:
-        return _written([turns[place] for place in said])
-    return turns[said[-1]].text if part is DialoguePart.REPLY else _written(turns[: said[-1]])
+        return written([turns[place] for place in said])
+    return turns[said[-1]].text if part is DialoguePart.REPLY else written(turns[: said[-1]])
 
 
 def _part_of_texts(turns: Sequence[Turn], part: DialoguePart, rounds: int | None) -> str:
     """Of a list of texts: those of one side where a side is asked for, else user and assistant by turns."""
     if part in (DialoguePart.USERS, DialoguePart.REPLIES):
         role = USER if part is DialoguePart.USERS else ASSISTANT
-        return _written([Turn(role, turn.text) for turn in turns[:rounds]])
+        return written([Turn(role, turn.text) for turn in turns[:rounds]])
     announcements = [Turn(ASSISTANT if place % 2 else USER, turn.text) for place, turn in enumerate(turns)]
     return part_of(announcements, part, rounds)
 
@@ -393,7 +461,8 @@ def _first(turns: Sequence[Turn], rounds: int | None) -> Sequence[Turn]:
     return turns[: asked[rounds]] if len(asked) > rounds else turns
 
 
-def _written(turns: Sequence[Turn]) -> str:
+def written(turns: Sequence[Turn]) -> str:
+    """Messages as text: one of user or assistant as it is, several as paragraphs that name who speaks."""
     if len(turns) == 1 and turns[0].role in (USER, ASSISTANT):
         return turns[0].text
     return "\n\n".join(f"{turn.role.capitalize()}: {turn.text}" for turn in turns)
@@ -418,16 +487,26 @@ def _message(message: object) -> Turn | None:
 
 
 def _content(value: object) -> str | None:
-    """The text of a message; None where it is none, or holds more than texts, such as a picture."""
+    """The text of a message, with marks for pictures; None where it is none."""
     if value is None or _is_text(value):
         return str(value or "")
     if isinstance(value, dict) and _is_text(value.get(_ANSWER)):
         return str(value[_ANSWER])
     if isinstance(value, list):
-        texts = [part.get("text") for part in value if isinstance(part, dict)]
-        if len(texts) == len(value) and all(isinstance(text, str) for text in texts):
-            return "\n\n".join(map(str, texts))
+        texts = [_part_text(part) for part in value]
+        if None not in texts:
+            return "\n\n".join(filter(None, texts))
     return None
+
+
+def _part_text(part: object) -> str | None:
+    """A typed part of a message: its text, a mark for a picture; None for anything else."""
+    if not isinstance(part, dict):
+        return str(part) if _is_text(part) else None
+    if _is_text(part.get("text")):
+        return str(part["text"])
+    kind = part.get("type")
+    return PICTURE if any(part.get(key) for key in _PICTURES) or kind in _PICTURES else None
 
 
 def _is_text(value: object) -> bool:

@@ -254,7 +254,8 @@ def _loaded(
         table = of_run = RunCsvTable(table, cancel)
         names, read_as = of_run.columns, of_run.read_as
     if columns is not None:
-        table = MappedTable(table, columns, rubric)
+        table = mapped = MappedTable(table, columns, rubric)
+        mapped.read_ahead()
     elif names and (missing := [name for name in REQUIRED_COLUMNS if name not in names]):
         raise _foreign(table, names, missing, rubric, cancel)
     elif own_annotators(names, rubric):

@@ -8,19 +8,28 @@ have such columns by itself, as `safety_preference|Ada`; where it has one of the
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import combinations, islice
 
 import pyarrow as pa
 
 from engine.core.column_map import (
+    ANNOTATOR,
+    CANDIDATE,
     CANDIDATES,
     GAP,
+    GROUP,
     ID,
+    IF_NAMED,
     INSTRUCTION,
     MEANINGS_IN_WORDS,
     NO_LABEL,
+    OMIT,
+    OUTPUT,
     OUTPUTS,
     RANKED,
+    RECORDS,
+    SCORE,
+    SYSTEM,
     ColumnMap,
     annotator_column,
     annotator_of,
@@ -33,8 +42,16 @@ from engine.core.formatting import counted, listed, quoted
 from engine.core.items import HUMAN_LABELS, Preference, digest, majority, written_label
 from engine.core.rubric import Rubric, default_criterion
 from engine.data.arrow_arrays import text_array
-from engine.data.column_content import MOST_VALUES, said_meanings, values_in_words
-from engine.data.column_source import CellSource, RowReader, SourceProblem, parse_source
+from engine.data.column_content import MOST_VALUES, finite_number, said_meanings, values_in_words
+from engine.data.column_source import (
+    EQUAL,
+    PICTURE,
+    CellSource,
+    RowReader,
+    SourceProblem,
+    parse_source,
+    written,
+)
 from engine.data.tables import SourceRow, SourceTable
 
 MOST_OTHER_COLUMNS = 100
@@ -120,28 +137,38 @@ _OF_SIDES = ("_preference", "_explanation")
 _BETWEEN_IDS, _BETWEEN_LABELS, _BETWEEN_TEXTS = "-", "/", "\n\n"
 _MOST_VALUES_SHOWN = 8
 _LONGEST_SOURCE = 120
+_OMITTED = frozenset(("true", "1", "discarded", "cancelled", "canceled", "draft", "pending", "rejected"))
+_MOST_PAIRS = 6  # of one row with several responses: more would let a few instructions outweigh the others
+_MOST_ANNOTATORS = 100  # columns; of a crowd, whose workers label some items each, the names say little
+_OWN_TEXTS = (SYSTEM, INSTRUCTION, OUTPUT, *OUTPUTS, *RANKED)
+
+Cells = dict[str, str]
 
 
 class MappedTable(SourceTable):
     """Reads `inner` once. `columns` are ours that are mapped, and those of the file that stay next to
-    them.
+    them. Where a map names annotators or several responses, an item may come of several rows and a row may
+    give several items: then all rows are read at once.
     """
 
     def __init__(self, inner: SourceTable, columns: ColumnMap, rubric: Rubric) -> None:
         super().__init__(inner.path, inner.data_format)
         self.row_word = inner.row_word
         self.problems = inner.problems
+        self.counts: Counter[str] = Counter()
+        """Of what was not read as it stands: rows omitted, dialogues that part early, pictures."""
         self._inner = inner
         self._map = columns
         self._names = inner.first_columns()
         self._unknown: Counter[str] = Counter()  # labels, in the order in which they were met
         self._bad_ids = False
         self._sources = self._resolved(rubric)
-        self._annotated = _annotated(self._sources)
-        self._by_majority = [name for name in self._annotated if name not in self._sources]
         self._ranked = RANKED[0] in self._sources
         self._verdict = f"{default_criterion(rubric.names)}_preference"
         self._meanings = columns.meaning_of
+        self._annotated = _annotated(self._sources)
+        self._by_majority = [name for name in self._annotated if name not in self._sources]
+        self._made: list[SourceRow] | None = None
         self._ours = self._our_columns()
         self._taken = self._taken_columns()
         self._name_columns(self._names)
@@ -151,33 +178,30 @@ class MappedTable(SourceTable):
     def _resolved(self, rubric: Rubric) -> dict[str, CellSource]:
         """The sources by column of ours. ColumnsError where one cannot be found, or something is missing."""
         named = self._map.source_of
-        ranked = any(named.get(name) for name in RANKED)
-        left_out = OUTPUTS if ranked else RANKED
+        ways = [way for way in ((OUTPUT,), RANKED, OUTPUTS) if any(named.get(name) for name in way)]
+        hashed = OUTPUTS not in ways[:1] and bool(ways)  # a hash places the responses
         own = (name for name in own_annotators(self._names, rubric) if label_column(name) not in named)
         texts = {
-            name: named.get(name, name if name in self._names and name not in RANKED else "")
-            for name in (*targets(rubric), *own)
+            name: named.get(name, name if name in self._names and name not in IF_NAMED else "")
+            for name in dict.fromkeys((*targets(rubric), *own, *named))
             # Labels and candidates that nobody named speak of other sides than those that a hash gives.
-            if name in named or not (name in left_out or (ranked and _is_of_sides(name)))
+            if name in named or not (hashed and (name in OUTPUTS or _is_of_sides(name)))
         }
         sources: dict[str, CellSource] = {}
         problems: list[str] = []
         for name, text in texts.items():
             try:
-                if text:
+                if text and name != RECORDS:
                     sources.update(self._parsed(name, text))
             except SourceProblem as problem:
                 problems.append(f"{name}: {problem}")
-        problems += [
-            f"{name!r} has no column."
-            for name in (INSTRUCTION, *(RANKED if ranked else OUTPUTS))
-            if not texts.get(name)
-        ]
+        needed = {(OUTPUT,): (OUTPUT, SCORE), RANKED: RANKED}.get(ways[0] if ways else OUTPUTS, OUTPUTS)
+        problems += [f"{name!r} has no column." for name in (INSTRUCTION, *needed) if not texts.get(name)]
         lone = [name for name in CANDIDATES if name in sources]
         if len(lone) == 1 and named.get(lone[0]):
             problems.append(f"only {lone[0]} is named; name both, {' and '.join(CANDIDATES)}, or none.")
-        if ranked and any(name in sources for name in OUTPUTS):
-            problems.append("name either output_a and output_b, or chosen and rejected.")
+        if len(ways) > 1:
+            problems.append("name either output_a and output_b, or chosen and rejected, or output and score.")
         used = {name for source in sources.values() for name in source.columns}
         problems += [
             f"column {quoted(name)} occurs {self._names.count(name)} times."
@@ -190,24 +214,34 @@ class MappedTable(SourceTable):
 
     def _parsed(self, name: str, text: str) -> Iterator[tuple[str, CellSource]]:
         """What is read for a column of ours: for a label of several annotators a column for each of them."""
-        is_one = text in self._names or not _is_label(name)
+        may_be_several = _is_label(name) or name in (ANNOTATOR, OMIT)
+        is_one = text in self._names or not may_be_several
         annotators = (text,) if is_one else annotators_of(text)
         twice = [annotator for annotator, times in Counter(annotators).items() if times > 1]
         if twice:
             raise SourceProblem(f"{quoted(twice[0])} is named twice; each annotator counts once.")
         for annotator in annotators:
-            several = len(annotators) > 1
-            column = annotator_column(name, annotator) if several else name
-            yield column, parse_source(annotator, self._names)
+            source = parse_source(annotator, self._names)
+            several = len(annotators) > 1 or (source.is_list and _is_label(name))
+            yield annotator_column(label_column(name), annotator) if several else name, source
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether rows are joined or parted, so that all are read before the first is known."""
+        sources = self._sources.items()
+        return any(source.is_list or name in (ANNOTATOR, OUTPUT) for name, source in sources)
 
     def _name_columns(self, names: Sequence[str]) -> None:
         """Ours that are there, then the file's that stay next to them."""
         self.columns = [*self._ours, *(name for name in names if name not in self._taken)]
 
     def _our_columns(self) -> tuple[str, ...]:
-        ours = [name for name in self._sources if name not in RANKED]
-        ours += [*OUTPUTS, self._verdict] if self._ranked else []
-        ours += self._annotated
+        several = OUTPUT in self._sources
+        ours = [name for name in self._sources if label_column(name) not in IF_NAMED]
+        ours = [name for name in ours if name == label_column(name)]
+        ours += [*OUTPUTS, self._verdict] if several or self._ranked else []
+        ours += CANDIDATES if several and CANDIDATE in self._sources else ()
+        ours += [column for label, columns in self._annotated.items() for column in (label, *columns)]
         return tuple(dict.fromkeys([ID, *ours]))
 
     def _taken_columns(self) -> frozenset[str]:
@@ -215,43 +249,95 @@ class MappedTable(SourceTable):
         taken = set(self._ours)
         for name, source in self._sources.items():
             taken.update(source.whole)
-            if name in (INSTRUCTION, *OUTPUTS, *RANKED):
+            if name in _OWN_TEXTS:
                 taken.update(source.texts)
         return frozenset(taken)
 
     def rows(self, wanted: Collection[str] | None = None) -> Iterator[SourceRow]:
         """Our cells of each row, and those of the `wanted` columns of the file that stay next to them."""
+        if self._is_whole:
+            yield from self._all_at_once() if self._made is None else self._made
+            return
+        yield from self._each(wanted)
+        self._name_columns(self._inner.columns)
+
+    def read_ahead(self) -> None:
+        """Read all rows now where the columns depend on them."""
+        if self._is_whole and self._made is None:
+            self._made = self._all_at_once()
+
+    def _all_at_once(self) -> list[SourceRow]:
+        rows = list(self._each(None))
+        if GROUP in self._sources:
+            rows = list(self._of_groups(rows))
+        if ANNOTATOR in self._sources and not self._sources[ANNOTATOR].is_list:
+            rows = self._of_items(rows)
+        rows = _few_annotators(rows)
+        self._annotated = _annotated(name for row in rows for name in row.cells)
+        self._by_majority = [name for name in self._annotated if name not in self._sources]
+        for row in rows:
+            self._decide(row.cells)
+        self._ours = self._our_columns()
+        self._name_columns(self._inner.columns)
+        return rows
+
+    def _each(self, wanted: Collection[str] | None) -> Iterator[SourceRow]:
         needed = {name for source in self._sources.values() for name in source.columns}
         if self.must_be_text is not None:
             self._inner.must_be_text = needed
         read = None if wanted is None else {*needed, *wanted}
         for count, row in enumerate(self._inner.rows(read), start=1):
             before = len(self.problems)
-            cells = self._cells(count, row)
+            reader = RowReader(row.cells)
+            try:
+                if self._is_omitted(reader):
+                    self.counts["omitted"] += 1
+                    continue
+                items = list(self._items(self._cells(count, row, reader), reader))
+            except SourceProblem as problem:
+                super().report(row.number, str(problem))
             if len(self.problems) == before:
                 beside = {name: text for name, text in row.cells.items() if name not in self._taken}
-                yield SourceRow(row.number, {**cells, **beside})
-        self._name_columns(self._inner.columns)
+                for cells in items:
+                    yield SourceRow(row.number, {**cells, **beside})
+
+    def _is_omitted(self, reader: RowReader) -> bool:
+        source = self._sources.get(OMIT)
+        return source is not None and not source.is_list and reader.text(source, "").lower() in _OMITTED
 
     def holds_text(self, column: str) -> bool:
         """As the file says of its own columns."""
         return column in self._ours or self._inner.holds_text(column)
 
-    def _cells(self, count: int, row: SourceRow) -> dict[str, str]:
-        """Our cells of a row; what is wrong is reported."""
-        reader = RowReader(row.cells)
+    def _cells(self, count: int, row: SourceRow, reader: RowReader) -> Cells:
+        """Our cells of a row, without what is a list of responses; what is wrong is reported."""
         cells = {ID: str(count)} if ID not in self._sources else {}
         for name, source in self._sources.items():
             try:
-                cells[name] = self._cell(name, source, reader, row.number)
+                if not source.is_list:
+                    cells[name] = self._cell(name, source, reader, row.number)
+                elif _is_label(name):
+                    cells |= self._labels_of_each(name, source, reader, row.number)
+                elif name.endswith("_explanation"):
+                    cells[name] = _BETWEEN_TEXTS.join(filter(None, reader.entries(source)))
             except SourceProblem as problem:
                 super().report(row.number, str(problem))
-        for name in self._by_majority:
-            annotators = self._annotated[name]
-            cells[name] = _majority_cell([cells.get(column, NO_LABEL) for column in annotators])
-        if self._ranked and all(name in cells for name in (ID, INSTRUCTION, *RANKED)):
-            self._place(cells)
+        if all(name in cells for name in (RANKED if self._ranked else OUTPUTS)):
+            self._read_dialogues(cells, reader)
+        if system := cells.pop(SYSTEM, ""):
+            said = cells.get(INSTRUCTION, "")
+            asked = said if said.startswith(("User: ", "System: ")) else f"User: {said}"
+            cells[INSTRUCTION] = f"System: {system}\n\n{asked}"
+        if any(PICTURE in cells.get(name, "") for name in (INSTRUCTION, *OUTPUTS, *RANKED)):
+            self.counts["pictures"] += 1
+        self._decide(cells)
         return cells
+
+    def _decide(self, cells: Cells) -> None:
+        """Fill labels in that are those of most of several annotators."""
+        for name in self._by_majority:
+            said = [cells.get(column, NO_LABEL) for column in self._annotated[name]]
+            cells[name] = _majority_cell(said)
 
     def _cell(self, name: str, source: CellSource, reader: RowReader, number: int) -> str:
         if _is_label(name):
@@ -260,7 +346,31 @@ class MappedTable(SourceTable):
             return reader.text(source, _BETWEEN_TEXTS)
         if not reader.has(source):
             raise SourceProblem(f"no {' and no '.join(map(quoted, source.columns))}.")
-        return reader.text(source, _BETWEEN_IDS if name == ID else _BETWEEN_TEXTS)
+        if name in _OWN_TEXTS and not source.parts and (turns := reader.turns(source)):
+            return written(turns)
+        return reader.text(source, _BETWEEN_IDS if name in (ID, GROUP) else _BETWEEN_TEXTS)
+
+    def _read_dialogues(self, cells: Cells, reader: RowReader) -> None:
+        """Where both responses are dialogues: they begin where the two part. What was said before belongs to
+        what was asked, unless a column of its own holds as much.
+        """
+        sources = [self._sources[name] for name in (RANKED if self._ranked else OUTPUTS)]
+        one, other = (reader.turns(source) for source in sources)
+        if not one or not other:
+            return
+        least = min(len(one), len(other)) - 1
+        shared = next((at for at in range(least) if one[at] != other[at]), least)
+        if all(source.parts for source in sources) and shared == len(one) - 1 == len(other) - 1:
+            return  # they differ in the reply alone, which was read
+        for name, turns in zip((RANKED if self._ranked else OUTPUTS), (one, other), strict=True):
+            cells[name] = written(turns[shared:])
+        self.counts["parted"] += max(len(one), len(other)) - shared > 1
+        before, asked = written(one[:shared]), cells.get(INSTRUCTION, "")
+        of_them = {name for source in sources for name in source.columns}
+        if shared and (of_them & {*self._sources[INSTRUCTION].columns} or (asked in before and shared > 1)):
+            cells[INSTRUCTION] = before
+
+    # Labels
 
     def _label(self, source: CellSource, reader: RowReader, number: int) -> str:
         """The label that a row gives; empty for none."""
@@ -268,30 +378,154 @@ class MappedTable(SourceTable):
             value = reader.text(source, "")
             return self._meanings.get(value, value if value in HUMAN_LABELS else NO_LABEL)
         texts = reader.texts(source)
-        if not any(texts):
-            return NO_LABEL
-        value = _BETWEEN_LABELS.join(texts)
+        return self._meant(_BETWEEN_LABELS.join(texts), source, reader, number) if any(texts) else NO_LABEL
+
+    def _meant(self, value: str, source: CellSource, reader: RowReader, number: int) -> str:
+        """The label that a value stands for, the name of one of the candidates too; others are reported."""
         label = self._meanings.get(value, value)
-        if label != NO_LABEL and label not in HUMAN_LABELS:
-            self._unknown[value] += 1
-            super().report(number, f"unknown label {quoted(value)}.", _BETWEEN_LABELS.join(source.columns))
+        if label == NO_LABEL or label in HUMAN_LABELS:
+            return label
+        if all(name in self._sources for name in CANDIDATES):
+            names = [reader.text(self._sources[name], _BETWEEN_TEXTS) for name in CANDIDATES]
+            if names.count(value) == 1:
+                return HUMAN_LABELS[names.index(value)].value
+        self._unknown[value] += 1
+        super().report(number, f"unknown label {quoted(value)}.", _BETWEEN_LABELS.join(source.columns))
         return label
 
-    def _place(self, cells: dict[str, str]) -> None:
-        """Put the chosen response first or second, as a hash of the item says, and label it."""
+    def _labels_of_each(self, name: str, source: CellSource, reader: RowReader, number: int) -> Cells:
+        """What each annotator says whose labels are a list in the row, without those that do not count."""
+        label = label_column(name)
+        lists = [column for column in self._sources if label_column(column) == label and column != label]
+        place = lists.index(name)
+        values = reader.entries(source)
+        who, omitted = (self._beside(kind, place, len(values), reader) for kind in (ANNOTATOR, OMIT))
+        found = {}
+        for at, value in enumerate(values):
+            if omitted[at].lower() in _OMITTED:
+                self.counts["annotations omitted"] += 1
+            elif value:
+                name = _annotator_name(who[at]) or f"annotator {len(values) * place + at + 1}"
+                found[annotator_column(label, name)] = self._meant(value, source, reader, number)
+        return found
+
+    def _beside(self, kind: str, place: int, count: int, reader: RowReader) -> list[str]:
+        """What stands beside each of some annotations: who gave them, whether they count."""
+        sources = [source for name, source in self._sources.items() if label_column(name) == kind]
+        if not sources or not sources[0].is_list:
+            return [""] * count
+        found = reader.entries(sources[min(place, len(sources) - 1)])
+        return [*found, *[""] * count][:count]
+
+    # Several responses, several rows
+
+    def _items(self, cells: Cells, reader: RowReader) -> Iterator[Cells]:
+        """What a row gives: an item, or one for each of some pairs of its responses."""
+        if OUTPUT in self._sources:
+            if GROUP in self._sources:
+                yield cells
+                return
+            texts, scores, writers = (
+                reader.entries(self._sources[name]) if name in self._sources else []
+                for name in (OUTPUT, SCORE, CANDIDATE)
+            )
+            yield from self._scored(cells, texts, scores, writers)
+        elif self._ranked:
+            either = {name: self._sources[name] for name in RANKED}
+            if any(source.is_list for source in either.values()):
+                chosen, rejected = (
+                    reader.entries(source) if source.is_list else [cells[name]]
+                    for name, source in either.items()
+                )
+                found = [{RANKED[0]: one, RANKED[1]: other} for one in chosen for other in rejected]
+                yield from self._placed(cells, found)
+            elif all(name in cells for name in (ID, INSTRUCTION, *RANKED)):
+                yield self._place(cells)
+        else:
+            yield cells
+
+    def _scored(
+        self, cells: Cells, texts: Sequence[str], scores: Sequence[str], writers: Sequence[str]
+    ) -> Iterator[Cells]:
+        """Pairs of responses by their scores; equal ones are labelled as the map says of EQUAL."""
+        known = [
+            (text, number, writers[at] if at < len(writers) else "")
+            for at, text in enumerate(texts)
+            if at < len(scores) and (number := _score(scores[at])) is not None
+        ]
+        found = []
+        for one, other in combinations(known, 2):
+            better, worse = (one, other) if one[1] >= other[1] else (other, one)
+            pair = {RANKED[0]: better[0], RANKED[1]: worse[0]}
+            if CANDIDATE in self._sources:
+                pair |= dict(zip(CANDIDATES, (better[2], worse[2]), strict=True))
+            if one[1] == other[1]:
+                pair[self._verdict] = self._meanings.get(EQUAL, NO_LABEL)
+            found.append(pair)
+        yield from self._placed(
+            {n: t for n, t in cells.items() if n not in (OUTPUT, SCORE, CANDIDATE, GROUP)}, found
+        )
+
+    def _placed(self, cells: Cells, pairs: Sequence[Cells]) -> Iterator[Cells]:
+        """An item for each pair of responses, of some where there are many, picked by a hash."""
+        kept = range(len(pairs))
+        if len(pairs) > _MOST_PAIRS:
+            self.counts["pairs left out"] += len(pairs) - _MOST_PAIRS
+            picked = sorted(kept, key=lambda at: digest([cells[INSTRUCTION], *pairs[at].values()]))
+            kept = sorted(picked[:_MOST_PAIRS])
+        for number, at in enumerate(kept, start=1):
+            own_id = cells[ID] if len(pairs) == 1 else f"{cells[ID]}-{number}"
+            yield self._place({**cells, **pairs[at], ID: own_id})
+
+    def _place(self, cells: Cells) -> Cells:
+        """The same with the chosen response first or second, as a hash of the item says, and labelled."""
         chosen, rejected = (cells.pop(name) for name in RANKED)
-        first = int(digest([cells[ID], cells[INSTRUCTION], *sorted((chosen, rejected))]), 16) % 2 == 0
+        item_id = () if ANNOTATOR in self._sources else (cells[ID],)  # of all annotators in the same places
+        first = int(digest([*item_id, cells[INSTRUCTION], *sorted((chosen, rejected))]), 16) % 2 == 0
         first = first == (chosen <= rejected)
         cells[OUTPUTS[0]], cells[OUTPUTS[1]] = (chosen, rejected) if first else (rejected, chosen)
         if not first:  # A of a label is the response that was named first: the chosen one
-            written = [cells[name] for name in CANDIDATES if name in cells]
-            if len(written) == len(CANDIDATES):
-                cells.update(zip(CANDIDATES, reversed(written), strict=True))
-            for name, label in cells.items():
-                if _is_label(name) and label in HUMAN_LABELS:
-                    cells[name] = written_label(label).swapped.value
-        if not cells.get(self._verdict):
+            _swap(cells)
+        if self._verdict not in cells or (not cells[self._verdict] and OUTPUT not in self._sources):
             cells[self._verdict] = (Preference.A if first else Preference.B).value
+        return cells
+
+    def _of_groups(self, rows: Iterable[SourceRow]) -> Iterator[SourceRow]:
+        """Pairs of the responses in the rows of one group; all else is that of the group's first row."""
+        groups: dict[str, list[SourceRow]] = {}
+        for row in rows:
+            groups.setdefault(row.cells[GROUP], []).append(row)
+        for of_one in groups.values():
+            lists = [[row.cells.get(name, "") for row in of_one] for name in (OUTPUT, SCORE, CANDIDATE)]
+            for cells in self._scored(of_one[0].cells, *lists):
+                yield SourceRow(of_one[0].number, cells)
+            self.counts["alone"] += len(of_one) == 1
+
+    def _of_items(self, rows: Iterable[SourceRow]) -> list[SourceRow]:
+        """One row for the same texts, with a column for each annotator of each label."""
+        items: dict[tuple[str, ...], SourceRow] = {}
+        for row in rows:
+            cells = row.cells
+            who = _annotator_name(cells.pop(ANNOTATOR, "")) or "unnamed"
+            sides = [cells[name] for name in OUTPUTS]
+            known = items.get((cells[INSTRUCTION], *sides)) or items.get((cells[INSTRUCTION], *sides[::-1]))
+            if known is None:
+                known = items[cells[INSTRUCTION], *sides] = row
+            elif [known.cells[name] for name in OUTPUTS] != sides:
+                _swap(cells)
+            for name in [name for name in cells if _is_label(name) and name == label_column(name)]:
+                column = annotator_column(name, who)
+                self.counts["said twice"] += bool(known.cells.get(column)) and bool(cells[name])
+                known.cells[column] = cells[name] or known.cells.get(column, NO_LABEL)
+            for name in [name for name in cells if name.endswith("_explanation") and known is not row]:
+                known.cells[name] = _BETWEEN_TEXTS.join(filter(None, (known.cells.get(name), cells[name])))
+        labels = [name for name in self._sources if _is_label(name)]
+        for row in items.values():
+            for name in labels:
+                del row.cells[name]
+        for name in labels:  # what the rows said are the annotators' labels now
+            del self._sources[name]
+        return list(items.values())
 
     @property
     def annotator_columns(self) -> Sequence[str]:
@@ -345,12 +579,43 @@ class MappedTable(SourceTable):
         ]
         if ID not in self._sources:
             said.append("No id column: the items are numbered in the order of the file.")
-        if self._ranked:
+        said += self._counted_in_words()
+        if self._ranked or OUTPUT in self._sources:
             said.append(
                 "A hash of the item decides whether the chosen response is A or B, and the label of"
-                " {self._verdict.removesuffix('_preference').replace('_', ' ')} is set accordingly."
+                f" {self._verdict.removesuffix('_preference').replace('_', ' ')} is set accordingly."
             )
         return said
+
+    def _counted_in_words(self) -> Iterator[str]:
+        told = {
+            "omitted": (
+                "row is",
+                "rows are",
+                "omitted: they are marked as discarded, cancelled or unfinished.",
+            ),
+            "annotations omitted": (
+                *("annotation is", "annotations are"),
+                "omitted: they are marked as discarded, cancelled or unfinished.",
+            ),
+            "parted": (
+                *("pair of dialogues parts", "pairs of dialogues part"),
+                "before the last reply: the responses begin there, with all that follows.",
+            ),
+            "pictures": ("item holds", "items hold", f"a picture, which no judge here sees: {PICTURE}."),
+            "pairs left out": (
+                *("pair is", "pairs are"),
+                f"left out: of the responses to one instruction at most {_MOST_PAIRS} pairs are read.",
+            ),
+            "alone": ("response stands", "responses stand", "alone in a group: no pair."),
+            "said twice": (
+                *("label is", "labels are"),
+                "given twice by the same annotator to the same texts: the last one counts.",
+            ),
+        }
+        for what, (one, several, rest) in told.items():
+            if self.counts[what]:
+                yield f"{counted(self.counts[what], one, several)} {rest}"
 
 
 def unknown_labels(
@@ -386,6 +651,50 @@ def _annotated(columns: Iterable[str]) -> dict[str, tuple[str, ...]]:
         if (label := label_column(name)) != name:
             found[label] = (*found.get(label, ()), name)
     return found
+
+
+def _few_annotators(rows: Sequence[SourceRow]) -> list[SourceRow]:
+    """The same rows; where no item has two annotators without their columns, and with their places for names
+    where there are too many.
+    """
+    columns = dict.fromkeys(name for row in rows for name in row.cells if annotator_of(name))
+    most = max((sum(1 for name in row.cells if annotator_of(name)) for row in rows), default=0)
+    labels = {label_column(name) for name in columns}
+    if most > len(labels) and len(columns) <= _MOST_ANNOTATORS * len(labels):
+        return list(rows)
+    found = []
+    for row in rows:
+        cells = {name: text for name, text in row.cells.items() if name not in columns}
+        for label in labels:
+            given = [
+                text for name, text in row.cells.items() if name in columns and label_column(name) == label
+            ]
+            if most <= len(labels):
+                cells[label] = "".join(given)
+            else:
+                cells |= {
+                    annotator_column(label, f"annotator {at}"): text for at, text in enumerate(given, 1)
+                }
+        found.append(row._replace(cells=cells))
+    return found
+
+
+def _swap(cells: Cells) -> None:
+    """Exchange the candidates, and what labels say of the two sides."""
+    writers = [cells[name] for name in CANDIDATES if name in cells]
+    if len(writers) == len(CANDIDATES):
+        cells.update(zip(CANDIDATES, reversed(writers), strict=True))
+    for name, label in cells.items():
+        if _is_label(name) and label in HUMAN_LABELS:
+            cells[name] = written_label(label).swapped.value
+
+
+def _annotator_name(text: str) -> str:
+    return text.replace("|", "/").strip()
+
+
+def _score(text: str) -> float | None:
+    return float(text.lower() == "true") if text.lower() in ("true", "false") else finite_number(text)
 
 
 def _is_of_sides(column: str) -> bool:

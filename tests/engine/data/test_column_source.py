@@ -160,7 +160,6 @@ def test_published_shapes_of_dialogues_are_read(cell: str) -> None:
         '["x", 3]',
         '{"role": "user", "content": "x"}',
         '[{"role": "user"}]',
-        '[{"role": "user", "content": [{"type": "image"}]}]',
         "Human: only one side speaks",
     ],
 )

@@ -109,7 +109,7 @@ def test_the_place_of_a_response_does_not_tell_which_was_chosen(tmp_path: Path) 
                 "chosen": "one",
                 "rejected": "two",
             },
-            "name either output_a and output_b, or chosen and rejected.",
+            "name either output_a and output_b, or chosen and rejected, or output and score.",
         ),
         ({"instruction": "prompt", "chosen": "one"}, "'rejected' has no column."),
     ],
