@@ -99,6 +99,29 @@ class Sample:
         """What the first rows hold there, as text; empty where they hold nothing."""
         return list(self._read(place, _ROWS_LOOKED_AT))
 
+    def held(self, source: str) -> list[str]:
+        """What the first rows hold at a source that may be a list, without what is empty. SourceProblem."""
+        parsed = parse_source(source, self.columns)
+        if not parsed.is_list:
+            return [cell for cell in self.cells(source) if cell]
+        found: list[str] = []
+        for row in self.rows[:_ROWS_LOOKED_AT]:
+            with suppress(SourceProblem):
+                found += filter(None, RowReader(row.cells).entries(parsed))
+        return found
+
+    def kind_of(self, source: str) -> str:
+        """`dialogue`, `texts`, `number`, `list`, `object` or `text`: what is held there."""
+        cells = self.held(source)
+        if cells and all(map(_is_dialogue, cells)):
+            return "dialogue"
+        if cells and all(finite_number(cell) is not None for cell in cells):
+            return "number"
+        if cells and all(map(turns_of, cells)):
+            return "texts"
+        marks = {cell.lstrip()[:1] for cell in cells}
+        return {"[": "list", "{": "object"}.get(marks.pop(), "text") if len(marks) == 1 else "text"
+
     def is_filled(self, column: str) -> bool:
         """True where a row has something there."""
         return any(self.cells(column))

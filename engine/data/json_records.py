@@ -5,7 +5,7 @@ Read the records of JSON and JSON Lines, numbers as they are written.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -40,14 +40,17 @@ class _RepeatedKey(Exception):
     """An object names a key twice; Python's json would keep the last value alone."""
 
 
-def read_json(data: bytes, start: int = 0) -> list[JsonRecord]:
-    """The records of a JSON file: a list, or an object that holds exactly one list of records.
+def read_json(
+    data: bytes, start: int = 0, key: str = "", known_keys: Collection[str] = ()
+) -> list[JsonRecord]:
+    """The records of a JSON file: a list, or an object that holds exactly one list of records, or one under a
+    `key`, such as `results.data`, or just one under `known_keys`.
 
     Raises JsonProblem where the bytes are anything else.
     """
     value = parse_json(data, start)
     if isinstance(value, dict):
-        value = _only_list(value)
+        value = _under(value, key) if key else _only_list(value, known_keys)
     if not isinstance(value, list):
         raise JsonProblem("contains one value, not a list of records.")
     return [JsonRecord(number, record) for number, record in enumerate(value, start=1)]
@@ -119,7 +122,15 @@ def _record_of_line(line: bytes, number: int, offset: int) -> JsonRecord | JsonP
         return JsonProblem(f"line {number}: lists or objects are nested too deeply.")
 
 
-def _only_list(value: dict[str, object]) -> object:
+def _under(value: object, key: str) -> object:
+    for step in key.split("."):
+        value = value.get(step) if isinstance(value, dict) else None
+    if not _is_list_of_records(value):
+        raise JsonProblem(f"contains no list of records under {quoted(key)}.")
+    return value
+
+
+def _only_list(value: dict[str, object], known_keys: Collection[str]) -> object:
     lists = {key: inner for key, inner in value.items() if _is_list_of_records(inner)}
     if not lists:
         raise JsonProblem("is an object without a list of records.")
@@ -127,6 +138,9 @@ def _only_list(value: dict[str, object]) -> object:
     # One below would be omitted without a word, as the second split of a dataset; a list of authors may be.
     names = [*lists, *(name for name, inner in _lists_below(value) if _are_alike(records, inner))]
     if len(names) > 1:
+        known = [name for name in names if name in known_keys]
+        if len(known) == 1:
+            return _under(value, known[0])
         raise JsonProblem(f"contains {len(names)} lists of records ({', '.join(names)}), but one is allowed.")
     return records
 

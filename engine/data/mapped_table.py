@@ -148,19 +148,24 @@ Cells = dict[str, str]
 class MappedTable(SourceTable):
     """Reads `inner` once. `columns` are ours that are mapped, and those of the file that stay next to
     them. Where a map names annotators or several responses, an item may come of several rows and a row may
-    give several items: then all rows are read at once.
+    give several items: then all rows are read at once. `strict`: a value of a label whose meaning is not known is
+    a problem; else it is no label, and counted in `unknown`.
     """
 
-    def __init__(self, inner: SourceTable, columns: ColumnMap, rubric: Rubric) -> None:
+    def __init__(
+        self, inner: SourceTable, columns: ColumnMap, rubric: Rubric, *, strict: bool = True
+    ) -> None:
         super().__init__(inner.path, inner.data_format)
         self.row_word = inner.row_word
-        self.problems = inner.problems
+        self.problems, self.bad_rows = inner.problems, inner.bad_rows
         self.counts: Counter[str] = Counter()
         """Of what was not read as it stands: rows omitted, dialogues that part early, pictures."""
         self._inner = inner
         self._map = columns
         self._names = inner.first_columns()
-        self._unknown: Counter[str] = Counter()  # labels, in the order in which they were met
+        self.unknown: Counter[str] = Counter()
+        """Values of labels whose meaning is not known, in the order in which they were met."""
+        self._strict = strict
         self._bad_ids = False
         self._sources = self._resolved(rubric)
         self._ranked = RANKED[0] in self._sources
@@ -389,7 +394,9 @@ class MappedTable(SourceTable):
             names = [reader.text(self._sources[name], _BETWEEN_TEXTS) for name in CANDIDATES]
             if names.count(value) == 1:
                 return HUMAN_LABELS[names.index(value)].value
-        self._unknown[value] += 1
+        self.unknown[value] += 1
+        if not self._strict:
+            return NO_LABEL
         super().report(number, f"unknown label {quoted(value)}.", _BETWEEN_LABELS.join(source.columns))
         return label
 
@@ -545,8 +552,8 @@ class MappedTable(SourceTable):
         if self.problems and self._inner.has_bad_bytes:
             self._inner.raise_problems()
         if self.problems:
-            if self._unknown:
-                raise unknown_labels(self, self._unknown, self._meanings)
+            if self.unknown:
+                raise unknown_labels(self, self.unknown, self._meanings)
             raise ColumnsError(self.path, self.problems, self._advice())
 
     def _advice(self) -> Hint:

@@ -20,6 +20,7 @@ from engine.core.events import CancelToken
 from engine.core.formatting import named
 from engine.data import file_format, json_records
 from engine.data.arrow_arrays import holds_bytes, unpacked_bytes
+from engine.data.catalogue import records_keys
 from engine.data.delimited import Cell, QuotingError, Record, Splitter, TooManyCells
 from engine.system.sandbox import sandboxed
 
@@ -59,6 +60,7 @@ class SourceTable(ABC):
         self.data_format = data_format
         self.columns: list[str] = []
         self.problems: list[str] = []
+        self.bad_rows: list[tuple[int, str]] = []  # the number of each row with a problem, and the problem
         self.must_be_text: Collection[str] | None = None
         self.of_bytes: Collection[str] = ()
         self._hint = _MEND
@@ -96,6 +98,7 @@ class SourceTable(ABC):
         """Add a problem of one row, and of one of its cells where `column` is given."""
         cell = "" if column is None else f", {named(column)}"
         self.problems.append(f"{self.row_word} {number}{cell}: {problem}")
+        self.bad_rows.append((number, problem if column is None else f"{named(column)}: {problem}"))
 
     def _checked(self, number: int, column: str, text: str) -> str:
         """The text of a cell; reported where it is too long."""
@@ -126,8 +129,8 @@ class SourceTable(ABC):
         return InputError(self.path, ["has no rows."], hint)
 
 
-def open_table(path: Path, cancel: CancelToken | None = None) -> SourceTable:
-    """The table in a file whose name says its format.
+def open_table(path: Path, cancel: CancelToken | None = None, records: str = "") -> SourceTable:
+    """The table in a file whose name says its format. `records`: the key of a JSON object where they lie.
 
     Raises SetupError where the file cannot be read, InputError where it is not what its name says or too
     large; Cancelled while it is unpacked.
@@ -138,7 +141,7 @@ def open_table(path: Path, cancel: CancelToken | None = None) -> SourceTable:
         case file_format.FileFormat.TSV | file_format.FileFormat.CSV:
             return delimited_table(path, data_format, data)
         case file_format.FileFormat.JSON:
-            return _JsonTable(path, data_format, _json_records(path, data, start))
+            return _JsonTable(path, data_format, _json_records(path, data, start, records))
         case file_format.FileFormat.JSON_LINES:
             return _JsonLinesTable(path, data_format, json_records.read_json_lines(data, start))
         case file_format.FileFormat.PARQUET:
@@ -170,9 +173,9 @@ def read_json_records(path: Path) -> Sequence[json_records.JsonRecord]:
     )
 
 
-def _json_records(path: Path, data: bytes, start: int) -> Sequence[json_records.JsonRecord]:
+def _json_records(path: Path, data: bytes, start: int, key: str = "") -> Sequence[json_records.JsonRecord]:
     try:
-        return json_records.read_json(data, start)
+        return json_records.read_json(data, start, key, records_keys())
     except json_records.JsonProblem as problem:
         hint = _SAVE_AS_UTF8 if isinstance(problem, json_records.NotUtf8) else _MEND
         raise InputError(path, [str(problem)], hint) from problem

@@ -1,0 +1,267 @@
+"""How a file is read: its shape, what is read for each column of ours, what is asked, and what speaks
+against it, with the first items as they would be judged.
+
+Knows: which way of reading comes first. Does not know: how questions are put to a user.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from engine.core.column_map import (
+    ID,
+    INSTRUCTION,
+    OUTPUTS,
+    RECORDS,
+    ColumnMap,
+    Confidence,
+    annotator_of,
+    label_column,
+)
+from engine.core.events import CancelToken
+from engine.core.formatting import counted, listed, quoted
+from engine.core.rubric import ELOQUENT, Rubric
+from engine.data.catalogue import Known, every_known
+from engine.data.column_content import Sample, look_into, meanings_of
+from engine.data.column_guess import Guess, guess_columns
+from engine.data.column_memory import remembered
+from engine.data.column_source import SourceProblem
+from engine.data.mapped_table import MappedTable
+from engine.data.signs import Sign, SignKind, Signs
+from engine.data.tables import open_table
+from engine.system.sandbox import sandboxed
+
+_FIRST = 50  # items that a report holds
+_MOST_SKIPPED = 1_000
+_ROWS_AT_ONCE = 2048
+
+
+class ReadFrom(msgspec.Struct, frozen=True):
+    """`source`: what is read for a column of ours. `certain`: whether nothing else could be meant."""
+
+    source: str
+    certain: bool
+
+
+class Question(msgspec.Struct, frozen=True):
+    """What only the user knows. `about`: "labels", "direction" of numbers, or "column". `column`: of the file
+    where labels are asked about, else of ours; `values`: of it, with how often each occurs.
+    """
+
+    about: str
+    column: str
+    values: Mapping[str, int]
+
+
+class Skipped(msgspec.Struct, frozen=True):
+    row: int
+    why: str
+
+
+class FirstItem(msgspec.Struct, frozen=True):
+    """An item as it would be judged. `labels`: by criterion; `annotators`: by criterion, what each said."""
+
+    id: str
+    instruction: str
+    output_a: str
+    output_b: str
+    labels: Mapping[str, str]
+    annotators: Mapping[str, Mapping[str, str]]
+
+
+class FileReport(msgspec.Struct, frozen=True):
+    """How a file is read. `shape`: its name in the catalogue, None for others. `kind`: "pairs", "outputs" of
+    one model, "verdicts" of another judge. `reading`: by column of ours. `items`: how many it gives.
+    `skipped`: rows that cannot be read. `labels`: what values of labels mean.
+    """
+
+    shape: str | None
+    kind: str
+    reading: Mapping[str, ReadFrom]
+    labels: Mapping[str, str]
+    questions: Sequence[Question]
+    signs: Sequence[Sign]
+    items: int
+    skipped: Sequence[Skipped]
+    first: Sequence[FirstItem]
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the file may be read so without a word."""
+        sure = all(each.certain for each in self.reading.values())
+        return sure and not self.questions and not any(sign.strong for sign in self.signs)
+
+
+@sandboxed
+def report_on(
+    path: Path,
+    rubric: Rubric = ELOQUENT,
+    columns: ColumnMap | None = None,
+    cancel: CancelToken | None = None,
+) -> FileReport:
+    """How a file is read: by `columns`, else as remembered, as known, or as guessed.
+
+    The errors are those of open_table; ColumnsError for columns that the file does not have.
+    """
+    sample = look_into(path, may_be_empty=False, cancel=cancel)
+    known: Known | None = None
+    guess: Guess | None = None
+    own = {ID, INSTRUCTION, *OUTPUTS} <= {*sample.columns}
+    columns = columns or remembered(sample.file_columns)
+    if columns is None and not own and (known := known_as(sample)) is not None:
+        columns = known.map_for(rubric)
+    if columns is None and not own:
+        guess = guess_columns(sample, rubric)
+        columns = guess.map
+    columns = columns or ColumnMap()
+    reading, questions = _reading(columns, guess)
+    if guess is not None and guess.open:
+        return FileReport(
+            None, "pairs", reading, columns.meaning_of, questions, _of_columns(sample, columns), 0, (), ()
+        )
+    if known is not None and known.kind != "pairs":
+        return FileReport(known.name, known.kind, reading, columns.meaning_of, (), (), 0, (), ())
+    shape = None if known is None else known.name
+    table = open_table(path, cancel, columns.source_of.get(RECORDS, ""))
+    read = _Read(MappedTable(table, columns, rubric, strict=False), cancel)
+    return FileReport(
+        shape,
+        "pairs",
+        reading,
+        columns.meaning_of,
+        [*questions, *read.questions(columns, questions)],
+        [*read.signs.found(), *_of_rows(read.mapped), *_of_columns(sample, columns)],
+        read.count,
+        [Skipped(number, why) for number, why in table.bad_rows[:_MOST_SKIPPED]],
+        read.first,
+    )
+
+
+def known_as(sample: Sample) -> Known | None:
+    """Which known file it is: the one of those that fit which needs most; None where two need as much."""
+    fitting = [known for known in every_known() if _fits(sample, known)]
+    most = max((len(known.needs) for known in fitting), default=0)
+    best = [known for known in fitting if len(known.needs) == most]
+    return best[0] if len(best) == 1 else None
+
+
+def _fits(sample: Sample, known: Known) -> bool:
+    return all(_has(sample, need) for need in known.needs) and not any(
+        _has(sample, other) for other in known.without
+    )
+
+
+def _has(sample: Sample, need: str) -> bool:
+    """Whether some of the first rows hold what is needed: `chosen`, `chosen=dialogue`, `score=number`."""
+    source, _, kind = need.partition("=")
+    try:
+        found = sample.held(source)
+    except SourceProblem:
+        return False
+    if not kind:
+        return bool(found) or source in sample.columns
+    return bool(found) and sample.kind_of(source) == kind
+
+
+def _reading(columns: ColumnMap, guess: Guess | None) -> tuple[dict[str, ReadFrom], list[Question]]:
+    sure = {} if guess is None else guess.confidence
+    reading = {
+        name: ReadFrom(source, sure.get(name, Confidence.SURE) is Confidence.SURE)
+        for name, source in columns.sources
+        if source
+    }
+    questions = []
+    if guess is not None:
+        questions += [Question("column", name, {}) for name in guess.open]
+        if guess.values:
+            questions.append(Question("labels", _label_sources(columns), dict(guess.values)))
+        if guess.scale:
+            questions.append(Question("direction", columns.source_of[guess.scale], {}))
+    return reading, questions
+
+
+class _Read:
+    """All rows of a table, read once: what speaks against them, and the first items."""
+
+    def __init__(self, mapped: MappedTable, cancel: CancelToken | None) -> None:
+        self.mapped = mapped
+        self.signs = Signs()
+        self.first: list[FirstItem] = []
+        self.count = 0
+        for row in mapped.rows(()):
+            if cancel is not None and self.count % _ROWS_AT_ONCE == 0:
+                cancel.raise_if_requested()
+            self.count += 1
+            self.signs.add(row.cells)
+            if len(self.first) < _FIRST:
+                self.first.append(_first_item(row.cells))
+
+    def questions(self, columns: ColumnMap, asked: Sequence[Question]) -> list[Question]:
+        """What unknown values of labels mean, of which nothing was asked before."""
+        before = {value for question in asked for value in question.values}
+        unknown = {value: times for value, times in self.mapped.unknown.items() if value not in before}
+        return [Question("labels", _label_sources(columns), unknown)] if unknown else []
+
+
+def _label_sources(columns: ColumnMap) -> str:
+    """The sources of all labels, with a bar between them."""
+    return "|".join(source for name, source in columns.sources if label_column(name).endswith("_preference"))
+
+
+def _first_item(cells: Mapping[str, str]) -> FirstItem:
+    labels, annotators = {}, dict[str, dict[str, str]]()
+    for name, text in cells.items():
+        label = label_column(name)
+        if not label.endswith("_preference") or not text:
+            continue
+        criterion = label.removesuffix("_preference")
+        if name == label:
+            labels[criterion] = text
+        else:
+            annotators.setdefault(criterion, {})[annotator_of(name)] = text
+    texts = (cells.get(name, "") for name in (ID, INSTRUCTION, *OUTPUTS))
+    return FirstItem(*texts, labels, annotators)
+
+
+def _of_rows(mapped: MappedTable) -> list[Sign]:
+    """What the rows showed while they were read."""
+    told = {
+        "parted": (
+            SignKind.DIALOGUES_PART,
+            "pair of dialogues parts",
+            "pairs of dialogues part",
+            " before the last reply",
+        ),
+        "pictures": (SignKind.PICTURE, "item holds", "items hold", " a picture, which no judge here sees"),
+    }
+    return [
+        Sign(kind, counted(mapped.counts[what], one, several) + rest, mapped.counts[what])
+        for what, (kind, one, several, rest) in told.items()
+        if mapped.counts[what]
+    ]
+
+
+def _of_columns(sample: Sample, columns: ColumnMap) -> list[Sign]:
+    """Columns that could be labels and are not read, and labels that no person gave."""
+    read = " ".join(columns.source_of.values())
+    has_labels = any(label_column(name).endswith("_preference") for name, source in columns.sources if source)
+    signs = []
+    if not has_labels and "chosen" not in columns.source_of and "output" not in columns.source_of:
+        names = [name for name in sample.columns if name not in read and _may_be_label(sample, name)]
+        if names:
+            text = f"no label is read, though {listed(names, shown=quoted)} could hold one"
+            signs.append(Sign(SignKind.LABEL_NOT_READ, text, len(names), strong=True))
+    suggested = [
+        source for name, source in columns.sources if name.endswith("_preference") and "suggestion" in source
+    ]
+    if suggested:
+        text = f"{listed(suggested, shown=quoted)} holds a model's suggestion, not a person's label"
+        signs.append(Sign(SignKind.SUGGESTION, text, len(suggested), strong=True))
+    return signs
+
+
+def _may_be_label(sample: Sample, name: str) -> bool:
+    values = sample.values(name)
+    return bool(values) and len(values or ()) > 1 and meanings_of(Counter(values or {})) is not None

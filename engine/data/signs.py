@@ -1,0 +1,193 @@
+"""Signs that a file is read wrong: an instruction that is a date, responses that are verdicts, equal texts.
+
+They are looked for in the items as they would be judged, whoever said how the file is read. Knows: what items
+of a dataset look like. Does not know: files, columns.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from enum import StrEnum
+
+import msgspec
+
+from engine.core.column_map import INSTRUCTION, OUTPUTS
+from engine.core.formatting import clipped, counted, percent, quoted
+
+STRONG = 0.1
+"""The share of the items from which on a sign is a strong one: a run on such a reading asks first."""
+_FEW = 3  # items, of which a strong sign needs as many
+_SAME = 0.9
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?|\d\d?[./]\d\d?[./]\d{4}")
+_HASH = re.compile(
+    r"[0-9a-f]{16,128}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|t\d_[0-9a-z]{5,8}", re.IGNORECASE
+)
+_VERDICT = re.compile(
+    r"\s*(\[\[?(a|b|c|tie|[ab][<>=]{1,2}[ab])\]?\]|[ab]\s?[<>=]{1,2}\s?[ab]|\[(pass|fail)\].*)\s*",
+    re.I | re.DOTALL,
+)
+_ENDS_IN_VERDICT = re.compile(r"\[\[(A|B|C|tie|[AB][<>=]{1,2}[AB])\]\]\W*$", re.IGNORECASE)
+_ROLE = re.compile(
+    r"\s*(human|user|assistant|system|ai|bot|gpt)\s*:\s|\s*<\|?(im_start|start_header_id|user|assistant)"
+)
+
+
+class SignKind(StrEnum):
+    """What speaks against a reading; the value is its name in the JSON of `check`."""
+
+    INSTRUCTION_EMPTY = "instruction_empty"
+    INSTRUCTION_CONSTANT = "instruction_constant"
+    INSTRUCTION_JSON = "instruction_json"
+    INSTRUCTION_DATE = "instruction_date"
+    INSTRUCTION_HASH = "instruction_hash"
+    INSTRUCTION_HOLDS_RESPONSES = "instruction_holds_responses"
+    RESPONSES_EQUAL = "responses_equal"
+    RESPONSE_EMPTY = "response_empty"
+    RESPONSE_JSON = "response_json"
+    RESPONSE_HASH = "response_hash"
+    RESPONSE_VERDICT = "response_verdict"
+    RESPONSE_LIST = "response_list"
+    ROLE_ON_ONE_SIDE = "role_on_one_side"
+    DIALOGUES_PART = "dialogues_part"
+    PICTURE = "picture"
+    LABEL_NOT_READ = "label_not_read"
+    LABEL_UNKNOWN = "label_unknown"
+    SAME_TEXTS = "rows_differ_in_annotator"
+    SUGGESTION = "model_suggestion"
+    OTHER_JUDGE = "labels_of_a_judge"
+
+
+_WORDS: Mapping[SignKind, tuple[str, str]] = {
+    SignKind.INSTRUCTION_EMPTY: ("instruction is empty", "instructions are empty"),
+    SignKind.INSTRUCTION_JSON: ("instruction is JSON", "instructions are JSON"),
+    SignKind.INSTRUCTION_DATE: ("instruction is a date", "instructions are dates"),
+    SignKind.INSTRUCTION_HASH: ("instruction is an id or a hash", "instructions are ids or hashes"),
+    SignKind.INSTRUCTION_HOLDS_RESPONSES: (
+        *("instruction contains both responses", "instructions contain both responses"),
+    ),
+    SignKind.RESPONSES_EQUAL: ("item has equal responses", "items have equal responses"),
+    SignKind.RESPONSE_EMPTY: ("response is empty", "responses are empty"),
+    SignKind.RESPONSE_JSON: ("response is a JSON object", "responses are JSON objects"),
+    SignKind.RESPONSE_HASH: ("response is an id or a hash", "responses are ids or hashes"),
+    SignKind.RESPONSE_VERDICT: ("response reads as a verdict", "responses read as verdicts"),
+    SignKind.RESPONSE_LIST: ("response is a list of texts", "responses are lists of texts"),
+    SignKind.ROLE_ON_ONE_SIDE: (
+        *("item has a speaker's name before one response alone",),
+        "items have a speaker's name before one response alone",
+    ),
+}
+_NEVER_STRONG = (SignKind.RESPONSE_EMPTY, SignKind.DIALOGUES_PART, SignKind.PICTURE, SignKind.RESPONSES_EQUAL)
+
+
+class Sign(msgspec.Struct, frozen=True):
+    """What speaks against a reading. `text`: in words, with an example; `count`: of how many items or values;
+    `strong`: whether it is likely that another reading is right.
+    """
+
+    kind: SignKind
+    text: str
+    count: int
+    strong: bool = False
+
+
+class Signs:
+    """Counts them item by item."""
+
+    def __init__(self) -> None:
+        self._items = 0
+        self._counts: Counter[SignKind] = Counter()
+        self._examples: dict[SignKind, str] = {}
+        self._instructions: Counter[str] = Counter()
+
+    def add(self, cells: Mapping[str, str]) -> None:
+        """Look at one item, as a dataset stores it."""
+        self._items += 1
+        instruction = cells.get(INSTRUCTION, "")
+        self._instructions[instruction] += 1
+        if not instruction.strip():
+            self._met(SignKind.INSTRUCTION_EMPTY, cells.get("id", ""))
+        elif len(instruction) < 200 or instruction[0] in "[{":
+            for kind, fits in _OF_INSTRUCTIONS:
+                if fits(instruction):
+                    self._met(kind, instruction)
+        one, other = (cells.get(name, "") for name in OUTPUTS)
+        if (
+            one.strip()
+            and other.strip()
+            and one in instruction
+            and other in instruction
+            and len(one + other) > 20
+        ):
+            self._met(SignKind.INSTRUCTION_HOLDS_RESPONSES, instruction)
+        if one == other:
+            self._met(SignKind.RESPONSES_EQUAL, one)
+        for text in (one, other):
+            if not text.strip():
+                self._met(SignKind.RESPONSE_EMPTY, cells.get("id", ""))
+                continue
+            for kind, fits in _OF_RESPONSES:
+                if fits(text):
+                    self._met(kind, text)
+        if bool(_ROLE.match(one)) != bool(_ROLE.match(other)):
+            self._met(SignKind.ROLE_ON_ONE_SIDE, one if _ROLE.match(one) else other)
+
+    def found(self) -> Iterator[Sign]:
+        """All that were met, those that are strong first."""
+        made = [self._sign(kind, count) for kind, count in self._counts.items()]
+        (most, often), *_ = self._instructions.most_common(1) or [("", 0)]
+        if often > max(_FEW, _SAME * self._items) and most.strip():
+            text = f"the instruction of {often:,} of {self._items:,} items is the same: {_short(most)}"
+            made.append(Sign(SignKind.INSTRUCTION_CONSTANT, text, often, often == self._items))
+        yield from sorted(made, key=lambda sign: not sign.strong)
+
+    def _met(self, kind: SignKind, example: str) -> None:
+        self._counts[kind] += 1
+        self._examples.setdefault(kind, example)
+
+    def _sign(self, kind: SignKind, count: int) -> Sign:
+        of = self._items * (2 if kind.value.startswith("response_") else 1)
+        strong = count >= min(_FEW, of) and count > STRONG * of and kind not in _NEVER_STRONG
+        said = counted(count, *_WORDS[kind])
+        share = f" ({percent(count / of)})" if count < of else " (all)"
+        return Sign(kind, f"{said}{share}, such as {_short(self._examples[kind])}", count, strong)
+
+
+def _is_json(text: str) -> bool:
+    if text[:1] + text[-1:] not in ("{}", "[]"):
+        return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _is_list(text: str) -> bool:
+    return text[:1] == "[" and _is_json(text)
+
+
+def _is_object(text: str) -> bool:
+    return text[:1] == "{" and _is_json(text)
+
+
+def _is_verdict(text: str) -> bool:
+    return bool(_VERDICT.fullmatch(text) or _ENDS_IN_VERDICT.search(text[-40:]))
+
+
+_OF_INSTRUCTIONS: tuple[tuple[SignKind, Callable[[str], object]], ...] = (
+    (SignKind.INSTRUCTION_JSON, _is_json),
+    (SignKind.INSTRUCTION_DATE, _DATE.fullmatch),
+    (SignKind.INSTRUCTION_HASH, _HASH.fullmatch),
+)
+_OF_RESPONSES: tuple[tuple[SignKind, Callable[[str], object]], ...] = (
+    (SignKind.RESPONSE_JSON, _is_object),
+    (SignKind.RESPONSE_LIST, _is_list),
+    (SignKind.RESPONSE_HASH, _HASH.fullmatch),
+    (SignKind.RESPONSE_VERDICT, _is_verdict),
+)
+
+
+def _short(text: str) -> str:
+    return quoted(clipped(" ".join(text.split())))
