@@ -1,6 +1,7 @@
 """What columns of a foreign file hold: texts, dialogues, numbers, a few values, and what these may mean."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -14,6 +15,8 @@ from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed, quoted
 from engine.core.items import HUMAN_LABELS
 from engine.data.column_source import (
+    ASSISTANT,
+    EQUAL,
     CellSource,
     DialoguePart,
     RowReader,
@@ -21,8 +24,10 @@ from engine.data.column_source import (
     Step,
     parse_source,
     turns_of,
+    turns_of_value,
 )
 from engine.data.json_records import JsonProblem, parse_json
+from engine.data.signs import is_no_prose
 from engine.data.tables import SourceRow, SourceTable, open_table
 from engine.system.sandbox import sandboxed
 
@@ -33,7 +38,7 @@ _MOST_COLUMNS = 300
 _LONGEST_SHORT = 100  # characters of an id, a label, a number
 MOST_VALUES = 12
 _MOST_PLACES = 100  # of one nested column
-_DEEPEST = 4
+_DEEPEST = 5
 _MOST_ENTRIES = 4
 _OF_ROUNDS = (DialoguePart.USERS, DialoguePart.REPLIES)
 _SHORTEST_TEXT = 12  # characters, on average: below it a column is no text
@@ -54,6 +59,15 @@ _WORDS: Mapping[str, str] = {
     ),
     **dict.fromkeys(("both_good", "bothgood", "tie_bothgood", "tie_both_good", "good_tie"), _GOOD),
     **dict.fromkeys(("both_bad", "bothbad", "tie_bothbad", "tie_both_bad", "bad_tie", "none_is_good"), _BAD),
+    **dict.fromkeys(("a>>b", "[[a>>b]]", "[[a>b]]", "1>2", "response 1", "answer_1", "left_better"), _A),
+    **dict.fromkeys(
+        ("b>>a", "a<b", "a<<b", "[[b>>a]]", "[[b>a]]", "2>1", "1<2", "answer_2", "right_better"), _B
+    ),
+    **dict.fromkeys(("a_is_better", "a_is_slightly_better", "a_is_clearly_better", "a_is_much_better"), _A),
+    **dict.fromkeys(("b_is_better", "b_is_slightly_better", "b_is_clearly_better", "b_is_much_better"), _B),
+    **dict.fromkeys(("both_are_good", "both_good.", "a_and_b_are_good"), _GOOD),
+    **dict.fromkeys(("both_are_bad", "neither_is_good", "both_bad."), _BAD),
+    **dict.fromkeys(("1=2", "b=a", "[[a=b]]", "about_the_same", "equally_good_or_bad"), _TIE),
     **dict.fromkeys(("tie", "tied", "draw", "equal", "equally_good", "same", "similar", "both"), _TIE),
     **dict.fromkeys(("[[c]]", "c", "a=b", "no_preference", "neither"), _TIE),
     **dict.fromkeys(("none", "null", "nan", "n/a", "na", "unknown", "invalid", "error", "-", "?"), NO_LABEL),
@@ -110,6 +124,14 @@ class Sample:
                 found += filter(None, RowReader(row.cells).entries(parsed))
         return found
 
+    def held_everywhere(self, source: str) -> list[str]:
+        """What all rows that were kept whole hold at a source that is a list, without what is empty."""
+        parsed, found = parse_source(source, self.columns), list[str]()
+        for row in self.rows:
+            with suppress(SourceProblem):
+                found += filter(None, RowReader(row.cells).entries(parsed))
+        return found
+
     def kind_of(self, source: str) -> str:
         """`dialogue`, `texts`, `number`, `list`, `object` or `text`: what is held there."""
         cells = self.held(source)
@@ -149,6 +171,54 @@ class Sample:
             return False
         return len({*cells}) > min(3, len(cells) - 1) or self.length(place) >= _SHORTEST_TEXT
 
+    def is_beside_text(self, place: str) -> bool:
+        """True where most texts are ids, hashes, dates, verdicts, or objects of JSON: nothing to be read."""
+        cells = [cell for cell in self.cells(place) if cell]
+        return bool(cells) and sum(map(is_no_prose, cells)) > len(cells) / 2
+
+    def is_prose(self, place: str) -> bool:
+        """True where there are texts that people would read."""
+        return self.holds_texts(place) and not self.is_beside_text(place)
+
+    def is_constant(self, place: str) -> bool:
+        """True where several rows, nearly all, say the same."""
+        cells = [cell for cell in self.cells(place) if cell]
+        return len(cells) > 2 and Counter(cells).most_common(1)[0][1] > 0.9 * len(cells)
+
+    def distinct(self, source: str) -> set[str]:
+        """The different texts that the first rows hold at a source; none where there is none."""
+        if not source:
+            return set()
+        parsed = parse_source(source, self.columns)
+        found = set()
+        for row in self.rows:
+            with suppress(SourceProblem):
+                found.add(RowReader(row.cells).text(parsed, ""))
+        return found - {""}
+
+    def asks(self, place: str) -> bool:
+        """True where dialogues hold what a user said, not replies alone."""
+        turns = (turns_of(cell) or [] for cell in self.cells(place) if cell)
+        return any(turn.role != ASSISTANT for each in turns for turn in each)
+
+    def repeats(self, *sources: str) -> bool:
+        """True where several of the first rows hold the same texts at all of some sources."""
+        if not all(sources):
+            return False
+        rows = Counter(zip(*(self.cells(re.split("@", source)[0]) for source in sources), strict=True))
+        return any(times > 1 for times in rows.values())
+
+    def ties(self, source: str) -> int:
+        """How often a comparison of two numbers finds them equal, in the rows that were read."""
+        return self.source_values(source).get(EQUAL, 0)
+
+    @cached_property
+    def lists(self) -> tuple[str, ...]:
+        """The places in the entries of lists: `annotations[].label`; and lists of texts as such."""
+        nested = (place for column in self.columns for place in self._nested(column, of_each=True))
+        whole = (f"{name}[]" for name in self.columns if any(cell[:1] == "[" for cell in self.cells(name)))
+        return tuple(dict.fromkeys((*whole, *(place for place in nested if "[]" in place))))
+
     def is_short(self, column: str) -> bool:
         """True where every cell is short and one has something in it."""
         return any(row.get(column) for row in self.short) and all(column in row for row in self.short)
@@ -182,6 +252,9 @@ class Sample:
         for annotator in (text,) if text in self.columns else annotators_of(text):
             with suppress(SourceProblem):
                 source = parse_source(annotator, self.columns)
+                if source.is_list:
+                    counts.update(self.held_everywhere(annotator))
+                    continue
                 rows = self.short if _is_flat(source) else [row.cells for row in self.rows]
                 counts.update(filter(None, (_label_value(source, row) for row in rows)))
         return dict(counts.most_common())
@@ -213,9 +286,9 @@ class Sample:
         found = self.numbers(column) if column in self.columns else []
         return bool(found) and all(number >= 1 and number == int(number) for number in found)
 
-    def _nested(self, column: str) -> Iterator[str]:
+    def _nested(self, column: str, *, of_each: bool = False) -> Iterator[str]:
         cells = [row.cells.get(column, "") for row in self.rows[:3]]
-        if not any(map(_is_nested, cells)) or any(turns_of(cell) for cell in cells if cell):
+        if not any(map(_is_nested, cells)) or (not of_each and any(turns_of(cell) for cell in cells if cell)):
             return
         for cell in cells:
             if not _is_nested(cell):
@@ -224,7 +297,7 @@ class Sample:
                 value = parse_json(cell.encode("utf-8", "surrogatepass"))
             except (JsonProblem, UnicodeError):
                 return
-            yield from islice(_paths(value, column, 0), _MOST_PLACES)
+            yield from islice(_paths(value, column, 0, of_each=of_each), _MOST_PLACES)
             return
 
     def _read(self, place: str, most: int) -> Iterator[str]:
@@ -291,10 +364,13 @@ def meanings_of(values: Collection[str]) -> dict[str, str] | None:
     meant = said_meanings(values)
     unsaid = [value for value in values if value not in meant and value not in HUMAN_LABELS]
     numbers = {finite_number(value) for value in unsaid}
-    if numbers:
+    said = {meant.get(value, value) for value in values}
+    if {_A, _B} <= said or None in numbers:  # further values are asked about
+        may_be = {_A, _B} <= said
+    elif numbers:
         may_be = any(numbers <= known for known in _NUMBERED) and (len(numbers) > 1 or 1 in numbers)
     else:
-        may_be = bool({_A, _B} & {meant.get(value, value) for value in values})
+        may_be = bool({_A, _B} & said)
     return meant if may_be else None
 
 
@@ -340,18 +416,24 @@ def _is_flat(source: CellSource) -> bool:
     return all(getattr(place, "path", ()) == () for place in (*source.places, source.than))
 
 
-def _paths(value: object, path: str, depth: int) -> Iterator[str]:
+def _paths(value: object, path: str, depth: int, *, of_each: bool = False) -> Iterator[str]:
+    """The places in a nested value. `of_each`: of the first list on the way, those in each entry."""
     if depth >= _DEEPEST:
+        return
+    if depth and any(turn.role for turn in turns_of_value(value) or ()):
+        yield path  # a dialogue is read as a whole
         return
     steps: list[tuple[Step, object]] = []
     if isinstance(value, dict):
         steps = [(key, inner) for key, inner in value.items() if key and not set(key) & set(".[]@+>")]
     elif isinstance(value, list):
         steps = list(enumerate(value[:_MOST_ENTRIES]))
+        if of_each and "[]" not in path:
+            steps = [(None, inner) for _, inner in steps[:1]]
     for step, inner in steps:
-        place = f"{path}[{step}]" if isinstance(step, int) else f"{path}.{step}"
+        place = f"{path}.{step}" if isinstance(step, str) else f"{path}[{'' if step is None else step}]"
         if isinstance(inner, dict | list):
-            yield from _paths(inner, place, depth + 1)
+            yield from _paths(inner, place, depth + 1, of_each=of_each)
         else:
             yield place
 

@@ -3,17 +3,20 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.core.column_map import (
+    ANNOTATOR,
     CANDIDATES,
     GAP,
     ID,
     INSTRUCTION,
     MEANINGS_IN_WORDS,
+    OMIT,
     OUTPUTS,
     RANKED,
+    SYSTEM,
     ColumnMap,
     Confidence,
     of_annotators,
@@ -21,8 +24,16 @@ from engine.core.column_map import (
 from engine.core.formatting import quoted
 from engine.core.items import HUMAN_LABELS
 from engine.core.rubric import Rubric, default_criterion
-from engine.data.column_content import Sample, meanings_of, one_hot_meanings, values_in_words
-from engine.data.column_source import DialoguePart, Turn, part_of, turns_of
+from engine.data.column_content import (
+    MOST_VALUES,
+    Sample,
+    finite_number,
+    meanings_of,
+    one_hot_meanings,
+    said_meanings,
+    values_in_words,
+)
+from engine.data.column_source import EQUAL, DialoguePart, Turn, part_of, turns_of
 
 SIDES: Sequence[tuple[str, str]] = (
     *(("a", "b"), ("1", "2"), ("0", "1"), ("left", "right"), ("first", "second"), ("one", "two")),
@@ -64,31 +75,49 @@ IDS = (
 _LABELS = (
     *("winner", "preference", "preferred", "label", "choice", "verdict", "vote", "gold", "human_preference"),
     *("better", "overall", "overall_preference", "annotator1", "annotation", "answer", "rating"),
+    *("comparison", "judgment", "judgement", "decision", "selected", "sentiment", "pref", "result"),
 )
 _EXPLANATIONS = ("explanation", "rationale", "reason", "reasoning", "justification", "feedback", "comment")
 _RESPONSES = frozenset(
-    ("response", "output", "answer", "completion", "reply", "conversation", "generation", "summary", "chosen")
+    (
+        *("response", "output", "answer", "completion", "reply", "conversation", "generation", "summary"),
+        *("chosen", "assistant", "message"),
+    )
 )
 _BESIDE_RESPONSES = frozenset(
     (
         *("model", "models", "generator", "score", "scores", "rating", "id", "name", "source", "length"),
-        *("len", "tokens", "token", "logprob", "logprobs", "reward", "annotator", "judge", "rank"),
-        *("reason", "critique"),
+        *("len", "tokens", "token", "logprob", "logprobs", "reward", "annotator", "judge", "rank", "safe"),
+        *("reason", "critique", "feedback", "sha", "sha256", "hash", "md5", "quotes", "refusal", "category"),
+        *("rationale", "explanation", "comment", "note", "metadata", "system", "prompt", "severity", "url"),
     )
 )
 _SCORES = frozenset(("score", "scores", "rating", "reward", "overall", "quality"))
 _LESS_IS_BETTER = frozenset(("rank", "loss", "perplexity", "ppl", "error", "errors", "distance"))
 _WINNING = frozenset(("winner", "win", "wins", "won", "better", "preferred", "preference", "chosen", "best"))
-_NO_VERDICT = frozenset(("annotator", "annotation", "human", "answer", "rating", "overall"))
+_NO_VERDICT = frozenset(("annotator", "annotation", "human", "answer", "rating", "overall", "result"))
 _TOKEN = re.compile(r"[a-z]+|\d+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _MOST_OF_AN_ID = 4
 _SURE_LABELS = 6  # of the names in _LABELS
 _ANNOTATORS = frozenset(("annotator", "annotation", "annotators", "rater", "evaluator", "expert", "worker"))
+_PEOPLE = ("annotator", "worker", "workerid", "rater", "evaluator", "labeler", "labeller", "judge", "user")
+_SUGGESTED = frozenset(("suggestion", "suggestions", "prediction", "predictions", "predicted", "confidence"))
 _NAMES_CANDIDATES = frozenset(("model", "generator", "system", "candidate", "llm", "name", "id"))
 _LONGEST_NAME = 100  # characters, on average
 _BOTH_CANDIDATES = {"cmp_key": "_"}  # PandaLM: one name, the mark, the other
 _TELLING = frozenset(("model", "generator", "judge", "annotator", "turn", "system"))
+_SYSTEMS = ("system", "system_prompt", "system_message")
+_FURTHER_SIDES = {"b": "c", "2": "3", "1": "2", "second": "third", "two": "three"}
+_VERDICTS = frozenset(
+    (
+        *("winner", "preference", "preferences", "preferred", "pref", "better", "verdict", "choice", "label"),
+        *("labels", "vote", "comparison", "judgment", "judgement", "decision", "selected", "gold"),
+    )
+)
+_NAMED = 2.0  # the merit of an instruction whose name says what it is
+_AHEAD = 1.0  # of the merit of a second reading, so that the first one is certain
+_MOST_STEPS = 11  # of a scale from one response to the other
 
 
 @dataclass(frozen=True)
@@ -154,10 +183,13 @@ class _Guessing:
         """All of it, what others build on first."""
         self._guess_responses()
         self._guess_instruction()
-        self._guess_id()
         self._guess_candidates()
+        self._guess_annotator()
+        self._guess_id()
         if RANKED[0] not in self._sources:
             self._guess_labels()
+        elif (equal := self._equal_scores()) is not None:
+            self._set(self._overall, equal, Confidence.LIKELY)
         self._guess_explanation()
         responses = RANKED if RANKED[0] in self._sources else OUTPUTS
         needed = tuple(name for name in (INSTRUCTION, *responses) if not self._sources.get(name))
@@ -176,25 +208,46 @@ class _Guessing:
 
     def _guess_responses(self) -> None:
         pairs = list(_pairs(self._sample.places, (*_RANKS, *SIDES)))
-        pairs = [pair for pair in pairs if self._may_be_responses(pair)]
+        pairs = sorted(
+            (pair for pair in pairs if self._may_be_responses(pair)), key=self._merit, reverse=True
+        )
         if not pairs:
             return
-        best = max(pairs, key=self._merit)
+        best = pairs[0]
         targets = RANKED if best.ranked else OUTPUTS
         sure = Confidence.SURE if self._is_named_response(best) else Confidence.UNCERTAIN
         if "[" in best.columns[0] and sure is Confidence.SURE:
             sure = Confidence.LIKELY  # two of several
+        rival = next((pair for pair in pairs[1:] if not {*pair.columns} & {*best.columns}), None)
+        if self._has_further(best) or (
+            rival is not None
+            and self._merit(best)[0] - self._merit(rival)[0] < _AHEAD
+            and self._sample.is_prose(rival.columns[0])
+        ):
+            sure = Confidence.UNCERTAIN
         left, right = best.columns
-        parts = self._dialogue_parts(left, right, best.ranked)
+        kind = self._sample.kind(left)
+        if kind == "texts" and best.ranked and not self._sample.counts_rounds("turn"):
+            for target, column in zip(targets, best.columns, strict=True):  # alternatives
+                self._set(
+                    target, f"{column}[]" if self._sample.kind(column) == "texts" else column, sure, column
+                )
+            return
+        before, part = self._dialogue_parts(left, right, best.ranked)
         for target, column in zip(targets, best.columns, strict=True):
-            self._set(target, column + parts[1], sure, column)
-        if parts[0]:
-            self._set(INSTRUCTION, left + parts[0], Confidence.SURE, left)
+            self._set(target, column + part, sure, column)
+        if before:
+            self._set(INSTRUCTION, left + before, Confidence.SURE, left)
 
     def _may_be_responses(self, pair: "_Pair") -> bool:
         """Whether both hold texts; what is called responses may be as short as numbers."""
         holds = self._sample.is_filled if self._is_named_response(pair) else self._sample.holds_texts
-        return all(map(holds, pair.columns))
+        alike = {self._sample.kind(name) for name in pair.columns}
+        return (
+            all(map(holds, pair.columns))
+            and len(alike - {"text"}) < 2
+            and (not any(map(self._sample.is_beside_text, pair.columns)))
+        )
 
     def _merit(self, pair: "_Pair") -> tuple[float, float]:
         words = set(pair.tokens)
@@ -206,13 +259,29 @@ class _Guessing:
         words = set(pair.tokens)
         return bool(words & _RESPONSES or pair.ranked) and not words & _BESIDE_RESPONSES
 
+    def _has_further(self, pair: "_Pair") -> bool:
+        """Whether a third response stands beside the two: response_3."""
+        columns = {tuple(_tokens(name)) for name in self._sample.columns}
+        words = _tokens(pair.columns[1])
+        further = (
+            (*words[:at], _FURTHER_SIDES[word], *words[at + 1 :])
+            for at, word in enumerate(words)
+            if word in _FURTHER_SIDES
+        )
+        own = {tuple(_tokens(name)) for name in pair.columns}
+        return any(each in columns - own for each in further)
+
     def _dialogue_parts(self, left: str, right: str, ranked: bool) -> tuple[str, str]:
-        """What of two dialogues is the instruction, and what the responses; empty for plain texts."""
+        """What of two dialogues is the instruction, and what the responses; empty for plain texts, and for
+        replies alone, without what was asked.
+        """
         kind = self._sample.kind(left)
         if kind == "text":
             return "", ""
         if kind == "texts":
             return "", f"@{DialoguePart.REPLIES}"
+        if not any(self._sample.asks(column) for column in (left, right)):
+            return "", ""
         if ranked or self._share_their_prompts(left, right):
             return f"@{DialoguePart.PROMPT}", f"@{DialoguePart.REPLY}"
         rounds = next((f":{name}" for name in ("turn", "turns") if self._sample.counts_rounds(name)), "")
@@ -231,29 +300,71 @@ class _Guessing:
     # The instruction and the id
 
     def _guess_instruction(self) -> None:
+        """The best of all texts that are free; certain where its name says so and no other comes near."""
+        system = next((name for name in _SYSTEMS if name in self._free(self._sample.columns)), None)
+        if system is not None and self._sample.is_filled(system) and INSTRUCTION not in self._sources:
+            self._set(SYSTEM, system, Confidence.SURE)
         if INSTRUCTION in self._sources:
             return
-        free = self._free(self._sample.columns)
-        named = _first_named(free, _INSTRUCTIONS, self._sample.is_filled)
-        if named is None:
-            texts = [name for name in free if self._sample.holds_texts(name) and not _is_id(name)]
-            if texts:
-                self._set(INSTRUCTION, max(texts, key=self._sample.length), Confidence.UNCERTAIN)
+        found = [
+            (merit, name)
+            for name in self._free(self._sample.places)
+            if (merit := self._instruction_merit(name)) is not None
+        ]
+        if not found:
             return
+        (best, named), *others = sorted(found, key=lambda pair: -pair[0])
+        sure = Confidence.LIKELY if best >= _NAMED else Confidence.UNCERTAIN
+        if best >= _NAMED and (not others or best - others[0][0] >= _AHEAD / 2):
+            sure = Confidence.SURE
         kind = self._sample.kind(named)
         if kind != "text":
             part = DialoguePart.USERS if kind == "texts" else DialoguePart.DIALOGUE
-            self._set(INSTRUCTION, f"{named}@{part}", Confidence.SURE, named)
+            self._set(INSTRUCTION, f"{named}@{part}", sure, named)
             return
-        more = _first_named(self._free(free), _INPUTS, self._sample.is_filled)
+        more = _first_named(self._free(self._sample.columns), _INPUTS, self._sample.is_filled)
         if more is not None and more != named and _plain(named) in ("instruction", "task", "question"):
             self._set(INSTRUCTION, f"{named}+{more}", Confidence.LIKELY, named, more)
         else:
-            first = _plain(named) in _INSTRUCTIONS[:5]
-            self._set(INSTRUCTION, named, Confidence.SURE if first else Confidence.LIKELY)
+            self._set(INSTRUCTION, named, sure)
+
+    def _instruction_merit(self, name: str) -> float | None:
+        """How much speaks for a text as the instruction; None where it cannot be it."""
+        words = _tokens(name)
+        plain = "_".join(_tokens(name.rpartition(".")[2])) or _plain(name)
+        if not self._sample.is_filled(name) or _is_id(name) or words[-1:] == ["type"]:
+            return None
+        of_name = next(
+            (_NAMED + 2 - 0.15 * at for at, word in enumerate(_INSTRUCTIONS) if plain == word), None
+        )
+        if of_name is None:
+            inner = {*_INSTRUCTIONS[:6]} & {*words}
+            of_name = _NAMED + 0.2 if inner and not {*words} & (_BESIDE_RESPONSES - {"prompt"}) else 0.0
+        if not of_name and (
+            not self._sample.holds_texts(name) or {*words} & (_BESIDE_RESPONSES | _RESPONSES)
+        ):
+            return None
+        if self._sample.is_beside_text(name) or self._holds_responses(name):
+            return None
+        constant = self._sample.is_constant(name)
+        length = min(self._sample.length(name), 200) / 400
+        return of_name + length - 4.0 * constant - 0.5 * name.count(".") - 1.0 * ("[" in name)
+
+    def _holds_responses(self, name: str) -> bool:
+        """Whether the texts contain both responses: the prompt of another judge."""
+        pair = [self._sources.get(target, "") for target in OUTPUTS]
+        if not all(pair) or any("@" in source or "[]" in source for source in pair):
+            return False
+        rows = zip(self._sample.cells(name), *map(self._sample.cells, pair), strict=True)
+        return any(
+            len(one) > 9 and len(other) > 9 and one in text and other in text for text, one, other in rows
+        )
 
     def _guess_id(self) -> None:
         free = self._free(self._sample.columns)
+        if ANNOTATOR in self._sources:  # what differs from annotation to annotation is no id of an item
+            self._confidence[ID] = Confidence.SURE
+            return
         named = [column for word in IDS for column in free if _plain(column) == word]
         named += [column for column in free if column not in named and _is_id(column)]
         unique = next((column for column in named if self._sample.is_unique(column)), None)
@@ -272,6 +383,19 @@ class _Guessing:
         self._confidence[ID] = Confidence.SURE  # the rows are numbered
         if ID in self._sample.columns:
             self._sources[ID] = ""
+
+    def _guess_annotator(self) -> None:
+        """Who labelled, where several rows hold the same texts."""
+        responses = [self._sources.get(name, "") for name in (*OUTPUTS, *RANKED) if self._sources.get(name)]
+        if len(responses) != len(OUTPUTS) or not self._sample.repeats(
+            self._sources.get(INSTRUCTION, ""), *responses
+        ):
+            return
+        free = self._free(self._sample.columns)
+        named = [name for word in _PEOPLE for name in free if word in _tokens(name)]
+        who = next((name for name in named if len(self._sample.distinct(name)) > 1), None)
+        if who is not None:
+            self._set(ANNOTATOR, who, Confidence.SURE)
 
     # The candidates
 
@@ -311,7 +435,9 @@ class _Guessing:
             for name in own:
                 self._set(f"{name}_preference", f"{name}_preference", Confidence.SURE)
             return
-        steps: Sequence[Callable[[], bool]] = (self._one_hot, self._named_labels, self._scores)
+        steps: Sequence[Callable[[], bool]] = (
+            *(self._one_hot, self._annotations, self._named_labels, self._scores, self._odd_labels),
+        )
         any(step() for step in steps)
 
     def _one_hot(self) -> bool:
@@ -326,6 +452,49 @@ class _Guessing:
                 self._set(self._overall, "+".join(columns), Confidence.SURE, *columns)
                 return True
         return False
+
+    def _annotations(self) -> bool:
+        """A list in each row with what each annotator said, and beside it who that was."""
+        for place in self._sample.lists:
+            words = {*_tokens(place.rpartition("]")[2] or place)}
+            if (
+                {*_tokens(place)} & _SUGGESTED
+                or words & {*_PEOPLE, "id", "by"}
+                or not self._says_who_wins(place)
+            ):
+                continue
+            self._take_values([place])
+            whole = place.rpartition("[]")[0]
+            beside = [name for name in self._sample.lists if name != place and name.startswith(whole)]
+            who = next(
+                (
+                    name
+                    for word in (*_PEOPLE, "users", "completed", "by")
+                    for name in beside
+                    if word in _tokens(name[len(whole) :])
+                ),
+                None,
+            )
+            omit = next(
+                (name for name in beside if {"status", "cancelled"} & {*_tokens(name[len(whole) :])}), None
+            )
+            if who is not None:
+                self._set(ANNOTATOR, who, Confidence.SURE)
+            if omit is not None:
+                self._set(OMIT, omit, Confidence.SURE)
+            self._set(self._overall, place, Confidence.SURE if who is not None else Confidence.LIKELY)
+            return True
+        return False
+
+    def _says_who_wins(self, place: str) -> bool:
+        """Whether the values of a list are words for labels: numbers may be anything."""
+        values = self._sample.source_values(place)
+        meant = {**said_meanings(values), **(self._names_of_sides(values) or {})}
+        return (
+            len(values) <= MOST_VALUES
+            and bool({"A", "B"} & {meant.get(value, value) for value in values})
+            and (not any(finite_number(value) is not None for value in values))
+        )
 
     def _named_labels(self) -> bool:
         for column in self._label_columns():
@@ -342,6 +511,23 @@ class _Guessing:
             return True
         return False
 
+    def _odd_labels(self) -> bool:
+        """A column that is called a label and whose few values nobody knows: all of them are asked about."""
+        for column in self._label_columns():
+            if not {*_tokens(column)} & _VERDICTS:
+                continue
+            values, numbers = self._sample.values(column) or {}, self._sample.numbers(column)
+            if numbers and (not values or any(number != int(number) for number in numbers)):
+                self._scale = self._criterion_of(column)
+            elif 2 <= len(values) <= _MOST_STEPS:
+                self._labels = said_meanings(values)
+                self._values = {value: count for value, count in values.items() if value not in self._labels}
+            else:
+                continue
+            self._set(self._criterion_of(column), column, Confidence.UNCERTAIN)
+            return True
+        return False
+
     def _annotators_like(self, column: str) -> list[str]:
         """The column, and those of other annotators: of the same name but for its number, in their order."""
         words = _tokens(column)
@@ -352,7 +538,7 @@ class _Guessing:
         return [name for name in alike if name == column or self._sample.values(name)]
 
     def _label_columns(self) -> Iterator[str]:
-        free = self._free(self._sample.columns)
+        free = [name for name in self._free(self._sample.columns) if not {*_tokens(name)} & _SUGGESTED]
         named = [column for word in _LABELS for column in free if _plain(column) == word]
         words = {token for word in _LABELS for token in _tokens(word) if token.isalpha()} - _NO_VERDICT
         yield from named
@@ -364,28 +550,59 @@ class _Guessing:
         """Take what the values of label columns seem to mean; False where they seem to be no labels."""
         counts: Counter[str] = Counter()
         for column in columns:
-            counts.update(self._sample.values(column) or {})
-        meant = meanings_of(counts)
+            found = self._sample.source_values(column) if "[]" in column else self._sample.values(column)
+            counts.update(found or {})
+        if len(counts) > MOST_VALUES:
+            return False
+        meant = self._names_of_sides(counts) or meanings_of(counts)
         if meant is None:
             return False
-        self._labels = meant
-        self._values = {
-            value: count for value, count in counts.most_common() if value not in {*meant, *HUMAN_LABELS}
-        }
+        self._labels = {value: label for value, label in meant.items() if label != value}
+        known = {*meant, *HUMAN_LABELS}
+        self._values = {value: count for value, count in counts.most_common() if value not in known}
         return True
+
+    def _names_of_sides(self, values: Collection[str]) -> dict[str, str] | None:
+        """What values mean that are the names of the columns of the two responses, or of the two models."""
+        columns = [re.split(r"[@\[]", self._sources.get(name, ""))[0] for name in OUTPUTS]
+        own = [column.rpartition(".")[2] for column in columns]
+        sides = {own[0]: HUMAN_LABELS[0].value, own[1]: HUMAN_LABELS[1].value}
+        if {*own} & {*values} and all(own):
+            return {**said_meanings(values), **{value: sides[value] for value in values if value in sides}}
+        writers = [self._sample.distinct(self._sources.get(name, "")) for name in CANDIDATES]
+        if all(writers) and {*values} & (writers[0] | writers[1]):
+            named = {value: value for value in values if value in writers[0] | writers[1]}
+            return {**said_meanings(values), **named}
+        return None
 
     def _scores(self) -> bool:
         """Two numbers, one for each response."""
+        for pair, named in self._score_pairs(SIDES):
+            target = f"{named}_preference" if named else self._overall
+            if target not in self._sources:
+                self._set(target, ">".join(pair.columns), Confidence.LIKELY)
+        found = [name for name in self._sources if name.endswith("_preference")]
+        if any(self._sample.ties(self._sources[name]) for name in found):
+            self._values = {EQUAL: sum(self._sample.ties(self._sources[name]) for name in found)}
+        return bool(found)
+
+    def _equal_scores(self) -> str | None:
+        """Of a chosen and a rejected response the scores, where some are equal: those are asked about."""
+        for pair, _ in self._score_pairs(_RANKS):
+            source = ">".join(pair.columns)
+            if count := self._sample.ties(source):
+                self._values = {EQUAL: count}
+                return source
+        return None
+
+    def _score_pairs(self, sides: Sequence[tuple[str, str]]) -> Iterator[tuple["_Pair", str | None]]:
         numbers = [place for place in self._free(self._sample.places) if self._sample.is_number(place)]
-        for pair in _pairs(numbers, SIDES):
+        for pair in _pairs(numbers, sides):
             words = set(pair.tokens)
             named = next((name for name in self._rubric.names if name in words), None)
-            if words & _LESS_IS_BETTER or (named is None and not words & _SCORES):
+            if words & _LESS_IS_BETTER or (named is None and not words & _SCORES) or not self._belongs(pair):
                 continue
-            target = f"{named}_preference" if named else self._overall
-            if target not in self._sources and self._belongs(pair):
-                self._set(target, ">".join(pair.columns), Confidence.LIKELY)
-        return any(name.endswith("_preference") for name in self._sources)
+            yield pair, named
 
     def _belongs(self, pair: "_Pair") -> bool:
         """Whether numbers are of the same two entries of a list as the responses."""
@@ -407,6 +624,15 @@ class _Guessing:
         named = _first_named(self._free(self._sample.columns), _EXPLANATIONS, self._sample.holds_texts)
         if named is not None and any(name.endswith("_preference") for name in self._sources):
             self._set(target, named, Confidence.LIKELY)
+
+
+def may_be_label(sample: Sample, name: str) -> bool:
+    """Whether a column of few values could be a label that nobody named: by its name, or by its values."""
+    values = sample.values(name) or {}
+    if not 2 <= len(values) <= _MOST_STEPS or _is_id(name) or sample.is_unique(name):
+        return False
+    said = {*said_meanings(values).values(), *values}
+    return bool({*_tokens(name)} & (_VERDICTS | {"rating", "score", "strength"})) or {"A", "B"} <= said
 
 
 @dataclass(frozen=True)

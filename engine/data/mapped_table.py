@@ -148,8 +148,8 @@ Cells = dict[str, str]
 class MappedTable(SourceTable):
     """Reads `inner` once. `columns` are ours that are mapped, and those of the file that stay next to
     them. Where a map names annotators or several responses, an item may come of several rows and a row may
-    give several items: then all rows are read at once. `strict`: a value of a label whose meaning is not known is
-    a problem; else it is no label, and counted in `unknown`.
+    give several items: then all rows are read at once. `strict`: a value of a label whose meaning is not
+    known is a problem; else it is no label, and counted in `unknown`.
     """
 
     def __init__(
@@ -475,7 +475,7 @@ class MappedTable(SourceTable):
 
     def _placed(self, cells: Cells, pairs: Sequence[Cells]) -> Iterator[Cells]:
         """An item for each pair of responses, of some where there are many, picked by a hash."""
-        kept = range(len(pairs))
+        kept = list(range(len(pairs)))
         if len(pairs) > _MOST_PAIRS:
             self.counts["pairs left out"] += len(pairs) - _MOST_PAIRS
             picked = sorted(kept, key=lambda at: digest([cells[INSTRUCTION], *pairs[at].values()]))
@@ -714,7 +714,8 @@ def _is_label(column: str) -> bool:
 
 def _majority_cell(cells: Sequence[str]) -> str:
     """What most annotators say; the others' cells are of those who said nothing, or what is no label."""
-    return majority([written_label(cell) for cell in cells if cell in HUMAN_LABELS]) or NO_LABEL
+    found = majority([written_label(cell) for cell in cells if cell in HUMAN_LABELS])
+    return found.value if found else NO_LABEL
 
 
 def _shown(source: str) -> str:

@@ -4,7 +4,6 @@ against it, with the first items as they would be judged.
 Knows: which way of reading comes first. Does not know: how questions are put to a user.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -13,7 +12,9 @@ import msgspec
 from engine.core.column_map import (
     ID,
     INSTRUCTION,
+    OUTPUT,
     OUTPUTS,
+    RANKED,
     RECORDS,
     ColumnMap,
     Confidence,
@@ -24,8 +25,8 @@ from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed, quoted
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.catalogue import Known, every_known
-from engine.data.column_content import Sample, look_into, meanings_of
-from engine.data.column_guess import Guess, guess_columns
+from engine.data.column_content import Sample, look_into
+from engine.data.column_guess import Guess, guess_columns, may_be_label
 from engine.data.column_memory import remembered
 from engine.data.column_source import SourceProblem
 from engine.data.mapped_table import MappedTable
@@ -221,8 +222,8 @@ def _first_item(cells: Mapping[str, str]) -> FirstItem:
             labels[criterion] = text
         else:
             annotators.setdefault(criterion, {})[annotator_of(name)] = text
-    texts = (cells.get(name, "") for name in (ID, INSTRUCTION, *OUTPUTS))
-    return FirstItem(*texts, labels, annotators)
+    item_id, instruction, one, other = (cells.get(name, "") for name in (ID, INSTRUCTION, *OUTPUTS))
+    return FirstItem(item_id, instruction, one, other, labels, annotators)
 
 
 def _of_rows(mapped: MappedTable) -> list[Sign]:
@@ -246,22 +247,19 @@ def _of_rows(mapped: MappedTable) -> list[Sign]:
 def _of_columns(sample: Sample, columns: ColumnMap) -> list[Sign]:
     """Columns that could be labels and are not read, and labels that no person gave."""
     read = " ".join(columns.source_of.values())
-    has_labels = any(label_column(name).endswith("_preference") for name, source in columns.sources if source)
+    labels = [
+        name for name, source in columns.sources if label_column(name).endswith("_preference") and source
+    ]
+    labels += [name for name in sample.columns if label_column(name).endswith("_preference")]
     signs = []
-    if not has_labels and "chosen" not in columns.source_of and "output" not in columns.source_of:
-        names = [name for name in sample.columns if name not in read and _may_be_label(sample, name)]
+    if not labels and not {*RANKED, OUTPUT} & columns.source_of.keys():
+        names = [name for name in sample.columns if name not in read and may_be_label(sample, name)]
         if names:
             text = f"no label is read, though {listed(names, shown=quoted)} could hold one"
             signs.append(Sign(SignKind.LABEL_NOT_READ, text, len(names), strong=True))
-    suggested = [
-        source for name, source in columns.sources if name.endswith("_preference") and "suggestion" in source
-    ]
+    sources = [columns.source_of.get(name, "") for name in labels]
+    suggested = [source for source in sources if "suggestion" in source]
     if suggested:
         text = f"{listed(suggested, shown=quoted)} holds a model's suggestion, not a person's label"
         signs.append(Sign(SignKind.SUGGESTION, text, len(suggested), strong=True))
     return signs
-
-
-def _may_be_label(sample: Sample, name: str) -> bool:
-    values = sample.values(name)
-    return bool(values) and len(values or ()) > 1 and meanings_of(Counter(values or {})) is not None

@@ -176,6 +176,12 @@ def _is_verdict(text: str) -> bool:
     return bool(_VERDICT.fullmatch(text) or _ENDS_IN_VERDICT.search(text[-40:]))
 
 
+def is_no_prose(text: str) -> bool:
+    """Whether a text is an id, a hash, a date, a verdict, or an object of JSON."""
+    text = text.strip()
+    return bool(_HASH.fullmatch(text) or _DATE.fullmatch(text)) or _is_object(text) or _is_verdict(text)
+
+
 _OF_INSTRUCTIONS: tuple[tuple[SignKind, Callable[[str], object]], ...] = (
     (SignKind.INSTRUCTION_JSON, _is_json),
     (SignKind.INSTRUCTION_DATE, _DATE.fullmatch),

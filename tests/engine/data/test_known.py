@@ -1,0 +1,63 @@
+"""Each known file is recognised by rows in its shape, and read as its entry says."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engine.core.items import HUMAN_LABELS, written_label
+from engine.data.catalogue import Known, every_known
+from engine.data.reading import FirstItem, report_on
+
+ALL = [pytest.param(known, id=known.slug) for known in every_known()]
+SWAPPED = {label.value: written_label(label.value).swapped.value for label in HUMAN_LABELS}
+
+
+def written(known: Known, folder: Path) -> Path:
+    """A file of the rows of an entry: JSON Lines, or an object of JSON where the records lie in one."""
+    rows = known.rows.strip()
+    is_object = "records" in known.columns
+    path = folder / ("x.json" if is_object else "x.jsonl")
+    path.write_text(rows, encoding="utf-8")
+    return path
+
+
+def said(item: FirstItem, wanted: dict[str, object]) -> dict[str, object]:
+    """What an item says of what is wanted, with the responses in the wanted order."""
+    exchanged = (item.output_a, item.output_b) == (wanted["output_b"], wanted["output_a"])
+    labels = {name: SWAPPED[label] if exchanged else label for name, label in item.labels.items()}
+    people = item.annotators.get("overall_quality", {})
+    given = {name: SWAPPED[label] if exchanged else label for name, label in people.items()}
+    outputs = [item.output_b, item.output_a] if exchanged else [item.output_a, item.output_b]
+    found: dict[str, object] = {
+        "instruction": item.instruction,
+        "output_a": outputs[0],
+        "output_b": outputs[1],
+        "label": labels.get("overall_quality", "none"),
+        "labels": labels,
+        "annotators": given,
+    }
+    return {name: found[name] for name in wanted}
+
+
+@pytest.mark.parametrize("known", ALL)
+def test_its_rows_are_recognised_and_read(known: Known, tmp_path: Path) -> None:
+    report = report_on(written(known, tmp_path))
+    assert (report.shape, report.kind, list(report.questions), list(report.skipped)) == (
+        known.name,
+        known.kind,
+        [],
+        [],
+    )
+    assert not [sign for sign in report.signs if sign.strong]
+    wanted = [json.loads(line) for line in known.items.strip().splitlines()]
+    assert len(wanted) == report.items
+    assert [said(item, each) for item, each in zip(report.first, wanted, strict=True)] == wanted
+
+
+@pytest.mark.parametrize("known", ALL)
+def test_it_says_where_it_is_documented(known: Known) -> None:
+    assert known.published
+    assert known.documentation
+    assert known.needs
+    assert len(known.rows.strip().splitlines()) >= 2 or "records" in known.columns
