@@ -1,7 +1,4 @@
-"""A run as the store has it: its facts, labels and raw predictions, as frames.
-
-The content of a run as frames: labels, explanations, judgments, raw predictions.
-"""
+"""A run as the store has it, as frames: its facts, labels, explanations, judgments, raw predictions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
@@ -72,17 +69,14 @@ _RAW_PREDICTIONS: Columns = {
 
 
 def labels_frame(results: RunResults) -> pd.DataFrame:
-    """The effective labels: a row for each item, by id; a category for each criterion."""
     return _by_item(results, results.label, lambda labels: array_of(labels, _LABELS))
 
 
 def explanations_frame(results: RunResults) -> pd.DataFrame:
-    """The effective explanations: a row for each item, by id; a text for each criterion."""
     return _by_item(results, results.explanation, text_column)
 
 
 def judgments_frame(results: RunResults) -> pd.DataFrame:
-    """A row for each item and criterion."""
     rows = [
         _judgment_row(results, column[place])
         for place in range(len(results.judged))
@@ -92,7 +86,6 @@ def judgments_frame(results: RunResults) -> pd.DataFrame:
 
 
 def raw_predictions_frame(results: RunResults) -> pd.DataFrame:
-    """A row for each raw prediction: an item, a criterion, a method, an order; of a jury also a judge."""
     rows = [
         (
             *(item.item_id, criterion, reading.method.value, reading.order.value, reading.judge),
@@ -145,17 +138,14 @@ def _value(value: Preference | str | None) -> str | None:
 
 @dataclass
 class _SeenFile:
-    """The results that were read of a run, and the state of the store at that time."""
-
     mark: object = None
     results: RunResults | None = None
 
 
 @dataclass(frozen=True)
 class GivenFile:
-    """The dataset file given to a judge, which may differ from that of the run: for example the same items
-    with other labels. `columns`: its column map, None for Tiebreak's own columns. `gold`: the file with human
-    labels of its items; None if they are in it.
+    """The dataset file given to a judge, which may be another than the run's: the same items with other
+    labels. `columns`: None for Tiebreak's own. `gold`: human labels of its items, if not in it.
     """
 
     path: Path
@@ -165,8 +155,6 @@ class GivenFile:
 
 @dataclass(frozen=True)
 class RunAsStored:
-    """The facts and results of a run; see Run."""
-
     id: int
     store: AnyPath | None = None
     labels_of: str = LabelSourceKind.LAST.option
@@ -292,7 +280,6 @@ class RunAsStored:
 
     @in_python()
     def _results(self) -> RunResults:
-        """The run as the store has it now; it is read again only if the store has changed."""
         path = self._path()
         mark = files_mark(path)
         if self._seen.results is None or mark is None or mark != self._seen.mark:
@@ -305,13 +292,11 @@ class RunAsStored:
         return self._seen.results
 
     def _of_given(self, run: StoredRun) -> StoredRun:
-        """The run with the dataset file that was given to the judge."""
         if self._given is None:
             return run
         return replace(run, identity=replace(run.identity, dataset_path=self._given.path))
 
     def _own_dataset(self) -> Dataset:
-        """Its items, with the labels and candidates of its file."""
         columns, run = None if self._given is None else self._given.columns, self._stored()
         try:
             return dataset_of_run(run, columns=columns)

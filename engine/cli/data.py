@@ -1,7 +1,4 @@
-"""`check`, `pairs`, `rubrics`: datasets, submissions and criteria before anything is judged.
-
-Knows: their arguments and what they print.
-"""
+"""`check`, `pairs`, `rubrics`: datasets, submissions and criteria before anything is judged."""
 
 import argparse
 from collections import Counter
@@ -11,6 +8,7 @@ from textwrap import fill
 from engine.cli.shared import arguments as shared
 from engine.cli.shared.console import (
     DONE,
+    add_action,
     command_parser,
     file_option,
     interruptible,
@@ -121,7 +119,6 @@ def _label_table(counts: dict[str, Counter[str]], nothing: str) -> str:
 
 
 def _print_guess(path: Path, rubric: Rubric) -> None:
-    """Print a guess of what the columns mean, and the first rows as they would be read."""
     sample = look_into(path, may_be_empty=True)
     guess = guess_columns(sample, rubric)
     sources, confidence = guess.map.source_of, guess.confidence
@@ -141,7 +138,6 @@ def _print_guess(path: Path, rubric: Rubric) -> None:
 
 
 def _label_values(sample: Sample, guess: Guess) -> list[list[str]]:
-    """Each value of the label columns, how often it occurs, and its guessed meaning."""
     meant = guess.map.meaning_of
     counts: Counter[str] = Counter()
     for name, source in guess.map.sources:
@@ -229,17 +225,15 @@ def rubrics() -> argparse.ArgumentParser:
     )
     arguments.set_defaults(action=_list_rubrics)
     actions = arguments.add_subparsers(metavar="ACTION", title="actions (none: list the rubrics)")
-    show = actions.add_parser("show", help="print a rubric as TOML, to edit and use as your own")
+    show = add_action(actions, "show", _show_rubric, "print a rubric as TOML, to edit and use as your own")
     show.add_argument("rubric", metavar="NAME|FILE")
-    show.set_defaults(action=_show_rubric)
-    draft = actions.add_parser("draft", help="make a rubric from the label columns of a dataset")
+    words = "make a rubric from the label columns of a dataset"
+    draft = add_action(actions, "draft", _draft_rubric, words)
     draft.add_argument("dataset", type=Path, metavar="DATASET")
     file_option(draft, "--out", "the rubric", metavar="FILE.toml", required=True)
     shared.add_columns(draft, "DATASET")
-    draft.set_defaults(action=_draft_rubric)
-    check = actions.add_parser("check", help="print a rubric's questions, or list the problems of its file")
-    check.add_argument("file", type=Path, metavar="FILE")
-    check.set_defaults(action=_check_rubric)
+    words = "print a rubric's questions, or list the problems of its file"
+    add_action(actions, "check", _check_rubric, words).add_argument("file", type=Path, metavar="FILE")
     return arguments
 
 

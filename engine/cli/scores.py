@@ -1,7 +1,4 @@
-"""`evaluate`, `compare`, `report`: runs and submissions against human labels.
-
-Knows: their arguments and what they print.
-"""
+"""`evaluate`, `compare`, `report`: runs and submissions against human labels."""
 
 import argparse
 from collections.abc import Sequence
@@ -10,21 +7,8 @@ from textwrap import indent
 
 from engine.calibration.learning import run_curve
 from engine.cli.shared import arguments as shared
+from engine.cli.shared import console
 from engine.cli.shared import measure_arguments as measures
-from engine.cli.shared.console import (
-    DONE,
-    add_store,
-    command_parser,
-    file_option,
-    flag,
-    interruptible,
-    number_option,
-    print_sheet,
-    printable,
-    printed_section,
-    table,
-    tell,
-)
 from engine.cli.shared.hints import OPTIONS
 from engine.cli.shared.progress import health_lines, show_measure
 from engine.core.errors import SetupError
@@ -56,7 +40,7 @@ _FORMS = ("png", "svg")
 
 
 def evaluate() -> argparse.ArgumentParser:
-    arguments = command_parser(
+    arguments = console.command_parser(
         "evaluate",
         _evaluate,
         "Score SYSTEM against human labels: accuracy by criterion and, for explanations, ROUGE-L,\n"
@@ -65,13 +49,13 @@ def evaluate() -> argparse.ArgumentParser:
     )
     arguments.add_argument("system", metavar="SYSTEM", help="SUBMISSION.tsv, or the id of a run")
     measures.add_gold(arguments)
-    file_option(arguments, "--json", "the scores as JSON, under the task's keys")
+    console.file_option(arguments, "--json", "the scores as JSON, under the task's keys")
     shared.add_table_files(arguments)
     measures.add_methods(arguments)
-    flag(arguments, "--confusion", "also print the confusion matrices")
+    console.flag(arguments, "--confusion", "also print the confusion matrices")
     measures.add_slices(arguments)
     measures.add_labels_of(arguments)
-    add_store(arguments)
+    console.add_store(arguments)
     measures.add_model_measures(arguments)
     return arguments
 
@@ -80,7 +64,7 @@ def _evaluate(options: argparse.Namespace) -> int:
     measures.find_judge_model(options)
     written = {"--json": options.json, **shared.table_targets(options), **measures.methods_targets(options)}
     measures.check_measure_outputs(options, written, [options.system])
-    with interruptible() as cancel:
+    with console.interruptible() as cancel:
         system = open_system(options.system, options.store, options.labels_of)
         gold = measures.read_labels(options, options.gold, [system], cancel)
         divisions = measures.divided(options, gold)
@@ -100,12 +84,12 @@ def _evaluate(options: argparse.Namespace) -> int:
     shared.write_table_files(options, "evaluate", sheet)
     statements = evaluation_methods(evaluation, by_model.encoder_name, by_model.judge_name)
     measures.write_methods(options, "evaluate", statements)
-    print_sheet(sheet)
-    return DONE
+    console.print_sheet(sheet)
+    return console.DONE
 
 
 def compare() -> argparse.ArgumentParser:
-    arguments = command_parser(
+    arguments = console.command_parser(
         "compare",
         _compare,
         "Compare SYSTEMs (submission files or ids of runs) against human labels: all measures with ranks,\n"
@@ -115,12 +99,14 @@ def compare() -> argparse.ArgumentParser:
         "systems", nargs="+", metavar="SYSTEM", help="SUBMISSION.tsv, or the id of a run; two or more"
     )
     measures.add_gold(arguments)
-    file_option(arguments, "--json", "the comparison as JSON, with every difference")
+    console.file_option(arguments, "--json", "the comparison as JSON, with every difference")
     shared.add_table_files(arguments)
-    number_option(arguments, "--differences", "number of differences to print (%(default)s)", default=10)
+    console.number_option(
+        arguments, "--differences", "number of differences to print (%(default)s)", default=10
+    )
     measures.add_slices(arguments)
     measures.add_labels_of(arguments)
-    add_store(arguments)
+    console.add_store(arguments)
     measures.add_model_measures(arguments)
     return arguments
 
@@ -129,7 +115,7 @@ def _compare(options: argparse.Namespace) -> int:
     measures.find_judge_model(options)
     written = {"--json": options.json, **shared.table_targets(options)}
     measures.check_measure_outputs(options, written, options.systems)
-    with interruptible() as cancel:
+    with console.interruptible() as cancel:
         opened = [open_system(word, options.store, options.labels_of) for word in options.systems]
         systems = told_apart(opened)
         gold = measures.read_labels(options, options.gold, systems, cancel)
@@ -152,20 +138,19 @@ def _compare(options: argparse.Namespace) -> int:
         write_json(options.json, found)
         print(f"Comparison: {options.json}\n")
     for sentence in result.not_compared:
-        tell(printable(sentence))
+        console.tell(console.printable(sentence))
     for system in (each.system for each in matched if each.system.health.doubted):
-        print(printable(f"{system.name}:"))
+        print(console.printable(f"{system.name}:"))
         print(indent(health_lines(system.health), "    "))
     sections = [*comparison_sheet(result, matched).sections, *([beside.section] if beside else ())]
     sections += _slice_sections(matched, slices, wins)
     shared.write_table_files(options, "compare", Sheet(" against ".join(result.systems), sections))
-    print("\n\n".join(map(printed_section, sections)))
+    print("\n\n".join(map(console.printed_section, sections)))
     _print_differences(result, options.differences)
-    return DONE
+    return console.DONE
 
 
 def _wins(matched: Sequence[Matched], division: Slicing) -> dict[str, SlicedWeightedScoring]:
-    """The weighted decisions on each slice, for the systems that can be decided."""
     found = {one.system.name: weigh_by_default(one, division) for one in matched}
     return {name: weighed for name, weighed in found.items() if weighed is not None}
 
@@ -175,7 +160,6 @@ def _slice_sections(
     slices: Sequence[Sequence[SlicedMeasures]],
     wins: Sequence[dict[str, SlicedWeightedScoring]],
 ) -> list[Section]:
-    """Accuracies and win rates for each division; `slices` are those of each system."""
     parts: list[Part] = []
     for of_each, weighed in zip(zip(*slices, strict=True), wins, strict=True):
         parts.append(compared_slice_table(matched, of_each))
@@ -198,13 +182,13 @@ def _print_differences(result: Comparison, most: int) -> None:
         ]
         for difference in found[:most]
     ]
-    print(table(["item", "criterion", "human", *result.systems], rows))
+    print(console.table(["item", "criterion", "human", *result.systems], rows))
     if len(found) > most:
         print(f"and {len(found) - most:,} more; --json writes all of them.")
 
 
 def report() -> argparse.ArgumentParser:
-    arguments = command_parser(
+    arguments = console.command_parser(
         "report",
         _report,
         "Write one HTML file that scores RUN against human labels: tables, figures, the largest\n"
@@ -213,13 +197,13 @@ def report() -> argparse.ArgumentParser:
     )
     arguments.add_argument("run", metavar="RUN", help="the id of a run, or SUBMISSION.tsv")
     measures.add_gold(arguments)
-    file_option(arguments, "--out", "the report", metavar="FILE.html", required=True)
-    file_option(arguments, "--figures", "also write its figures, as PNG and SVG", metavar="DIR")
-    flag(arguments, "--curve", "include the learning curve of the calibration (takes some seconds)")
+    console.file_option(arguments, "--out", "the report", metavar="FILE.html", required=True)
+    console.file_option(arguments, "--figures", "also write its figures, as PNG and SVG", metavar="DIR")
+    console.flag(arguments, "--curve", "include the learning curve of the calibration (takes some seconds)")
     measures.add_weights(arguments)
     measures.add_slices(arguments)
     measures.add_labels_of(arguments)
-    add_store(arguments)
+    console.add_store(arguments)
     measures.add_model_measures(arguments)
     return arguments
 
@@ -231,7 +215,7 @@ def _report(options: argparse.Namespace) -> int:
     shared.check_suffix("--out", options.out, "a report is HTML", ".html", ".htm")
     measures.find_judge_model(options)
     measures.check_measure_outputs(options, {"--out": options.out}, [options.run])
-    with interruptible() as cancel:
+    with console.interruptible() as cancel:
         system = open_system(options.run, options.store, options.labels_of)
         gold = measures.read_labels(options, options.gold, [system], cancel)
         divisions = measures.divided(options, gold)
@@ -256,11 +240,10 @@ def _report(options: argparse.Namespace) -> int:
             write_whole(path, drawn[name] if form == "svg" else made.figures[name].as_bytes(form))
     if options.figures:
         print(f"Figures: {options.figures}")
-    return DONE
+    return console.DONE
 
 
 def _figure_targets(folder: Path, names: Sequence[str]) -> dict[Path, tuple[str, str]]:
-    """The path of each figure in each format; the folder is made if it is missing."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

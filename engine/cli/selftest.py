@@ -1,7 +1,4 @@
-"""`selftest`: whether each part of the program works on this computer.
-
-A module of its own, which loads little: it must also run where llama.cpp cannot be loaded.
-"""
+"""`selftest`: whether each part of the program works here; it loads little, to run without llama.cpp."""
 
 import argparse
 

@@ -9,8 +9,6 @@ from gui.widgets.notice import FIELDS
 
 
 class Topic(Enum):
-    """A word that is explained. The value is its heading."""
-
     LABELS = "Labels"
     RUBRIC = "Rubric"
     UNCERTAINTY = "Uncertainty"

@@ -90,11 +90,9 @@ class MainContent(QObject):
 
     @property
     def pages(self) -> tuple[Page, ...]:
-        """All pages in the order of the rail."""
         return (self.dataset, self.judge, self.results, self.review, self.compare, self.ranking)
 
     def begin(self, *files: Path) -> None:
-        """Open what was open last, on the very first start the demo; or a dataset, a submission, or both."""
         state = self.frame.state
         last = state.text("last/dataset")
         dataset = Path(last) if last else demo_dataset()
@@ -109,17 +107,13 @@ class MainContent(QObject):
         self._turn_to(self.frame.page)
 
     def end(self, at_once: bool = False) -> bool:
-        """End the threads, the window being closed; False where one does not end.
-
-        `at_once`: the program ends with them, so that nothing is waited for but what must end.
-        """
+        """End the threads; False where one does not end. `at_once`: the program ends with them."""
         ended = self.threads.stop(at_once)
         self.workspace.close()
         return ended
 
     @Slot(object)
     def _take_store(self, seen: SeenStore | None) -> None:
-        """Open the run of last time; say before anybody works for nothing that nothing can be stored."""
         if seen is not None:
             self.workspace.open_last_run()
         if seen is not None and seen.refusal is not None:
@@ -130,7 +124,6 @@ class MainContent(QObject):
             self.notices.add(Message(said, IN_THE_WINDOW.of(seen.refusal.hint)))
 
     def tell_of_fault(self, log: Path) -> None:
-        """Say that an earlier window was ended by a bug, and where its details were written."""
         said = f"A bug ended Tiebreak last time. Details are in {text_of_path(log)}"
         kept = "Everything judged or labelled until then is saved. Please report the log."
         steps = {"Open the log folder": lambda: self._open_folder(log.parent)}
@@ -143,8 +136,6 @@ class MainContent(QObject):
     # Making
 
     def _make_places(self) -> Mapping[FileKind, tuple[str, Callable[[Path], object]]]:
-        """What opens a file of each kind, with the words of a button for it."""
-
         def at(page: PageName, do: Callable[[Path], object]) -> Callable[[Path], object]:
             def open_there(path: Path) -> None:
                 self.frame.show_page(page)
@@ -166,7 +157,6 @@ class MainContent(QObject):
 
     @Slot(object, object)
     def open_kind(self, path: Path, kind: FileKind) -> None:
-        """Open a file in the place of its kind; where the window has none for it, say what it is."""
         self.notices.withdraw(path)
         if kind in self._places:
             self._places[kind][1](path)
@@ -175,7 +165,6 @@ class MainContent(QObject):
 
     @Slot(object)
     def show_problem(self, error: EngineError) -> None:
-        """Show an error, whichever page is open; a file in the wrong place can be opened there in its own."""
         said = replace(Message.of(error), about=error)
         if isinstance(error, WrongKindError) and error.kind in self._places:
             words, _ = self._places[error.kind]
@@ -189,7 +178,6 @@ class MainContent(QObject):
         self._show(dialog)
 
     def _actions(self) -> Mapping[str, Callable[[], object]]:
-        """What the entries of the menus do, by their names in the table of actions."""
         frame, across, down = self.frame, Qt.Orientation.Horizontal, Qt.Orientation.Vertical
         return {
             "open_dataset": self.datasets.ask,
@@ -290,7 +278,6 @@ class MainContent(QObject):
 
     @Slot(object)
     def _take_files(self, paths: Sequence[Path]) -> None:
-        """Open what was dropped where it belongs; a folder is one of models."""
         first = paths[0]
         if seen_at(first) is PathKind.FOLDER or first.suffix.lower() == _MODEL_SUFFIX:
             self.judge.choose_model(first)
@@ -308,7 +295,6 @@ class MainContent(QObject):
 
     @Slot()
     def _follow_look(self) -> None:
-        """Let pages and the icons of the rail look as the frame does, and mark the theme in the menu."""
         for page in self.pages:
             page.follow_look()
         rail = self.frame.rail
@@ -320,7 +306,7 @@ class MainContent(QObject):
     # Dialogs and folders
 
     def _show(self, dialog: QDialog) -> None:
-        """Show a dialog until it is closed; it must not live on in the window until that closes."""
+        # it must not live on in the window until that closes
         dialog.exec()
         dialog.deleteLater()
 
@@ -333,7 +319,6 @@ class MainContent(QObject):
 
     @Slot()
     def _forget(self) -> None:
-        """Forget what the window remembers, but for who labels, how, and work that the user has begun."""
         self.workspace.state.forget_all_but(UNFINISHED, QUEUE, DRAFTS, OF_RUNS, SAVED, FITS, AUTHOR, BLIND)
         self.frame.apply_look()
         self.frame.show_note("Recent files, layout and settings are forgotten; runs and your name are kept.")
@@ -351,7 +336,6 @@ class MainContent(QObject):
 
     @Slot(object, str)
     def _show_prompt_of_run(self, item: Item, criterion: str) -> None:
-        """What the open run has shown its model; of what no model judged here, as above."""
         run, setup, blind = self.workspace.run, self.judge.setup(), self.review.reviewer.blind
         if run is None:
             return
@@ -374,10 +358,7 @@ class MainContent(QObject):
 
     @Slot(object)
     def _tell_findings(self, opened: Answered) -> None:
-        """Say what is wrong with a submission that was just opened, and by which name it is known.
-
-        Which items it answers, the status bar says.
-        """
+        """What is wrong with a submission just opened; which items it answers, the status bar says."""
         run = opened.run
         lines = [*opened.findings, *filter(None, [how_to_complete(opened.results.left)])]
         if opened.path.absolute() != run.identity.model_path:
@@ -399,7 +380,6 @@ class MainContent(QObject):
 
     @Slot()
     def _follow_open_run(self) -> None:
-        """The menus name the run that is shown, and nobody need be told that it has ended."""
         run = self.workspace.run
         self.menus.name_run(run.results.run if run is not None else None)
         if run is not None:
@@ -431,7 +411,6 @@ class MainContent(QObject):
 
     @Slot(object)
     def _consider_closing(self, event: QCloseEvent) -> None:
-        """Remember the layout; during a run ask, let it stop, and close then; during a search ask, too."""
         if self.judge.searching and not self.frame.closing:
             title, kept = (
                 "The search for the best settings is running",

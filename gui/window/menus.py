@@ -25,9 +25,8 @@ _NO_AMPERSAND = str.maketrans({"&": "&&"})
 
 
 class Menus(QObject):
-    """Fills the menus of a bar, which has them already.
-
-    `does`: what the entries do, by their names. `recent`: gives the files opened last, the newest first.
+    """Fills the menus of a bar. `does`: what the entries do, by name. `recent`: the files opened last, the
+    newest first.
     """
 
     def __init__(
@@ -62,13 +61,11 @@ class Menus(QObject):
                 self._entries[row.name] = add_entry(menu, row.text, self._does[row.name], row.sequences)
 
     def enable(self, when: When, possible: bool) -> None:
-        """Say whether what needs this can be chosen now."""
         for name, entry in self._entries.items():
             if OF_MENUS[name].when is when:
                 entry.setEnabled(possible)
 
     def name_run(self, run: "StoredRun | None") -> None:
-        """Say which run is exported, checked and added to; another one may have ended meanwhile."""
         called = of = to = whole = ""
         if run is not None:
             whole = f"Export {run.called}, {run.identity.dataset_path.name}, {run.identity.model_name}"

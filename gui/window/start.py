@@ -32,12 +32,7 @@ _ONE_REQUEST = 1.0  # seconds; a terminal that closes sends two signals at once
 
 
 class EndSignals(QObject):
-    """Emits `wanted` when the user or the system asks the program to end; the next such signal ends it.
-
-    Python runs its handlers only between its own instructions, and Qt's loop has none while it waits. So each
-    signal is written to a pipe, too, which Qt watches; on Windows Qt watches no pipes, and a timer looks.
-    A handler may come in the middle of anything, of itself, too: it keeps the time, the loop does the rest.
-    """
+    """Emits `wanted` when the user or the system asks the program to end; the next such signal ends it."""
 
     wanted = Signal()
 
@@ -63,17 +58,14 @@ class EndSignals(QObject):
         self.hear()
 
     def hear(self) -> None:
-        """Let the next signal be heard, also after one that was."""
         for number in self._numbers:
             signal.signal(number, self._keep)
 
     def let_end(self) -> None:
-        """From now on a signal ends the program at once."""
         for number in self._numbers:
             signal.signal(number, signal.SIG_DFL)
 
     def close(self) -> None:
-        """Hear nothing more."""
         self.let_end()
         if self._pipe is not None:
             # Before the pipe is closed: its number may be another file's at once.
@@ -115,7 +107,6 @@ def _made_of(parent: type) -> Iterator[type]:
 
 
 def _guard(made: type) -> None:
-    """Raise again what leaves the class's own methods that stand in the place of one of Qt's."""
     if _is_qt(made):
         return
     bases = [base for base in made.__mro__ if _is_qt(base)]
@@ -145,8 +136,6 @@ def _is_qt(made: type) -> bool:
 
 
 class PopupKeys(QObject):
-    """Made once for an application: holds for all its windows."""
-
     def __init__(self, app: QGuiApplication) -> None:
         super().__init__(app)
         app.focusWindowChanged.connect(self._watch)
@@ -163,10 +152,8 @@ class PopupKeys(QObject):
                 bar.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Qt asks with this event whether a key is wanted as it is, before it looks for a shortcut.
-
-        The popup is asked first: an open list deals with Enter and Escape there and then.
-        """
+        # Qt asks with this event whether a key is wanted as it is, before it looks for a shortcut. The popup
+        # is asked first: an open list deals with Enter and Escape there and then.
         popup = QApplication.activePopupWidget() if event.type() is QEvent.Type.ShortcutOverride else None
         if popup is None:
             return super().eventFilter(watched, event)

@@ -1,7 +1,4 @@
-"""The jobs that count and write again the explanations of a run that are not for the effective labels.
-
-Jobs on the run store: which runs there are, one run with its dataset, its annotations.
-"""
+"""Jobs on the run store: all runs, one run with its dataset, its annotations and stale explanations."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
@@ -33,11 +30,8 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Stored:
-    """Annotations that the store has taken, in their order, and those that it never will, each with the
-    reason.
-
-    `reviews`: all that is said now of the runs that they are of. `notes`: all of the items that they are of,
-    by the hash of their content.
+    """Annotations that the store has taken, in their order, and those that it never will, with the reason.
+    `reviews` (by run), `notes` (by hash of the content): all that is said now there.
     """
 
     words: Sequence[Said] = ()
@@ -47,8 +41,6 @@ class Stored:
 
 
 def in_store(store_path: Path, ask: "Callable[[RunStore], Result]", or_none: bool = False) -> "Job[Result]":
-    """What becomes of asking the store, or changing it; `or_none`: see RunStore."""
-
     def work(_control: JobControl) -> Result:
         from engine.store.run_store import RunStore
 
@@ -71,14 +63,11 @@ def list_runs(_control: JobControl, store_path: Path) -> "Sequence[AnyRun]":
 
 @dataclass(frozen=True)
 class SeenStore:
-    """A store that is there; `refusal`: what is said to whoever would change it, where nobody can."""
-
     refusal: StoreError | None
 
 
 @job
 def look_at_store(_control: JobControl, store_path: Path) -> SeenStore | None:
-    """What the window must know of the store at its start; None where there is none yet."""
     from engine.store.opening import has_store
     from engine.store.run_store import RunStore
 
@@ -105,10 +94,7 @@ def open_run(control: JobControl, store_path: Path, run_id: int, current: "Datas
 
 
 def _with_unanswered(store_path: Path, results: "RunResults", dataset: "Dataset") -> "RunResults":
-    """A submission that an earlier version kept without the items that it does not answer, with them.
-
-    As it is where the store cannot take them now.
-    """
+    # As it is where the store cannot take them now.
     from engine.results.completeness import add_unanswered
     from engine.results.run_results import load_results
     from engine.store.run_store import RunStore
@@ -141,9 +127,7 @@ def _judged_items(run: "StoredRun", current: "Dataset | None", cancel: CancelTok
 
 @job
 def store_words(_control: JobControl, store_path: Path, write_ahead_log: WriteAheadLog) -> Stored:
-    """Store what waits in an write-ahead log, and read what annotators say then. StoreError where that cannot
-    be now.
-    """
+    """Store what waits in a write-ahead log, and read what annotators say then. StoreError: not now."""
     from engine.results.run_results import load_reviews
     from engine.store.annotation_rows import OF_RUN, said_of
     from engine.store.run_store import RunStore
@@ -173,17 +157,13 @@ def store_words(_control: JobControl, store_path: Path, write_ahead_log: WriteAh
 
 @dataclass(frozen=True)
 class SeenWords:
-    """By what a change of what annotators say is noticed: `files`, without opening the store, then `mark`."""
-
     files: Hashable = None
     mark: Hashable = None
 
 
 @dataclass(frozen=True)
 class FoundWords:
-    """What a look at a run came to. `reviews`, `notes` (by the hash of the content): all that is said now;
-    None where nothing has changed.
-    """
+    """`reviews`, `notes` (by the hash of the content): all that is said now; None: no change."""
 
     run_id: int
     seen: SeenWords
@@ -193,7 +173,6 @@ class FoundWords:
 
 @job
 def look_for_words(_control: JobControl, store_path: Path, run_id: int, seen: SeenWords) -> FoundWords:
-    """What annotators say of a run, where that has changed since it was `seen`, by whomever."""
     from engine.results.run_results import load_reviews
     from engine.store.opening import files_mark, has_store
     from engine.store.run_store import RunStore
@@ -233,7 +212,6 @@ def drift(control: JobControl, store_path: Path, first: int, other: int) -> Shee
 
 @job
 def health(_control: JobControl, store_path: Path, run_id: int) -> tuple[int, Health]:
-    """What speaks against the judge of a run, with the run's number."""
     from engine.results.health import run_health
     from engine.results.run_results import load_results
     from engine.store.run_store import RunStore
@@ -242,18 +220,8 @@ def health(_control: JobControl, store_path: Path, run_id: int) -> tuple[int, He
         return run_id, run_health(load_results(store, run_id))
 
 
-def draw_sample_by(store_path: Path, run_id: int, seed: int) -> Job[None]:
-    """Draw the random sample of a run by another seed from now on."""
-    return in_store(store_path, lambda store: store.draw_sample_by(run_id, seed))
-
-
-def known_tags(store_path: Path) -> Job[Sequence[str]]:
-    return in_store(store_path, lambda store: store.tags(), or_none=True)
-
-
 @job
 def count_stale(control: JobControl, results: "RunResults") -> int:
-    """How many effective explanations were written for another label than the effective one."""
     found = 0
     for judgments in results.judgments.values():
         control.cancel.raise_if_requested()
@@ -262,15 +230,10 @@ def count_stale(control: JobControl, results: "RunResults") -> int:
 
 
 @job
-def rewrite(
-    control: JobControl, store_path: Path, run_id: int, dataset: "Dataset", threads: int | None
-) -> "Rewritten":
-    """Write again what is stale in a run, by the model that it names; reports MeasureProgress.
-
-    `dataset`: with the items that the run judged. `threads`: None for the default. A stop keeps
-    what was written. SetupError where the dataset, the model's file, the questions or the examples are not
-    those of the run: one that was shown examples can only be written again by the command. ModelFileError
-    where it is gone, broken or does not fit the memory. RunBusyError.
+def rewrite(control: JobControl, store_path: Path, run_id: int, dataset: "Dataset") -> "Rewritten":
+    """Write again what is stale in a run, by the model that it names; reports MeasureProgress, and a stop
+    keeps what was written. SetupError where dataset, model file, questions or examples are not the run's;
+    ModelFileError; RunBusyError.
     """
     from engine.judging.run import rewriting_plan
     from engine.judging.work import rewrite_run
@@ -286,6 +249,6 @@ def rewrite(
         described, settings = read_model_file(run.identity.model_path), run.identity.judge_settings
         check_memory(described, settings.context, kv_type=settings.kv_type)
         model = checked_model(described, control.cancel)
-        plan = rewriting_plan(run, dataset, model, machine_settings(threads))
+        plan = rewriting_plan(run, dataset, model, machine_settings(None))
         with in_use(model):
             return followed(writer.do(plan, store_path, run_id), control.report)

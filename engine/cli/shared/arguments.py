@@ -1,7 +1,4 @@
-"""What most commands take: models, rubrics, columns of datasets, files of tables; and what they become.
-
-Light: commands that need no model do not wait for llama.cpp.
-"""
+"""What most commands take: models, rubrics, columns of datasets, files of tables. Does not load llama.cpp."""
 
 import argparse
 from collections.abc import Callable, Mapping
@@ -38,19 +35,15 @@ def option_of(dest: str) -> str:
 
 
 def add_rubric(arguments: argparse._ActionsContainer, what: str) -> None:
-    """--rubric; `what`: what it sets."""
     text_option(arguments, "--rubric", "NAME|FILE", f"{what}: a name listed by `rubrics`, or a TOML file")
 
 
 def rubric_of(options: argparse.Namespace) -> Rubric | None:
-    """The rubric that is named; None without --rubric. SetupError if it is missing or wrong."""
     return None if options.rubric is None else find_rubric(options.rubric)
 
 
 def criteria_of(text: str, rubric: Rubric | None) -> tuple[str, ...]:
-    """The criteria named in a comma-separated list. SetupError for an empty name, and for one that the rubric
-    lacks, if it is known.
-    """
+    """The criteria of a comma-separated list. SetupError, also for one that the `rubric` lacks."""
     names = tuple(name.strip() for name in text.split(","))
     if not all(names):
         raise SetupError(
@@ -63,7 +56,6 @@ def criteria_of(text: str, rubric: Rubric | None) -> tuple[str, ...]:
 
 
 def add_columns(arguments: argparse._ActionsContainer, dataset: str) -> None:
-    """--columns, --labels and --save-columns; `dataset`: the file that they describe."""
     group = arguments.add_argument_group(f"{dataset} with other columns (see: check FILE)")
     text_option(group, "--columns", "OURS=THEIRS,...", "column names: id=uid,instruction=prompt")
     text_option(group, "--labels", "VALUE=LABEL,...", "label values: 1=A,2=B,0=tie,bad=none")
@@ -71,9 +63,7 @@ def add_columns(arguments: argparse._ActionsContainer, dataset: str) -> None:
 
 
 def columns_of(options: argparse.Namespace, rubric: Rubric | None = None) -> ColumnMap | None:
-    """The column map of the options; None without any. SetupError, also for labels on other criteria than
-    those of `rubric`.
-    """
+    """The column map of the options; None without any. SetupError, also for labels that `rubric` lacks."""
     if options.columns is None and options.labels is None:
         if options.save_columns:
             raise SetupError("--save-columns: there are no columns to store.", "Name them with --columns.")
@@ -85,7 +75,6 @@ def columns_of(options: argparse.Namespace, rubric: Rubric | None = None) -> Col
 
 
 def keep_columns(options: argparse.Namespace, dataset: Dataset) -> None:
-    """Store the columns by which a dataset was read, if requested."""
     if options.save_columns and (told := remember_columns(dataset)):
         tell(told)
 
@@ -93,10 +82,7 @@ def keep_columns(options: argparse.Namespace, dataset: Dataset) -> None:
 def read_dataset(
     options: argparse.Namespace, path: Path, cancel: CancelToken | None = None, rubric: Rubric | None = None
 ) -> Dataset:
-    """The dataset, read by the options; with --save-columns they are stored.
-
-    `rubric`: the criteria of its labels; None for that of --rubric, or the task's.
-    """
+    """The dataset, read by the options. `rubric`: of its labels; None: that of --rubric, or the task's."""
     rubric = rubric or rubric_of(options) or ELOQUENT
     dataset = load_dataset(path, rubric, cancel, columns=columns_of(options, rubric))
     keep_columns(options, dataset)
@@ -106,9 +92,7 @@ def read_dataset(
 def items_of_run(
     options: argparse.Namespace, run: StoredRun, path: Path | None = None, cancel: CancelToken | None = None
 ) -> Dataset:
-    """The items of a run as `dataset_of_run` finds them, by the options, which are stored if requested. A
-    command without --dataset has --gold, which names the file as well.
-    """
+    """The items of a run, read by the options. Without --dataset there is --gold, which names the file."""
     try:
         dataset = dataset_of_run(run, path, cancel, columns_of(options))
     except SetupError as error:
@@ -120,7 +104,6 @@ def items_of_run(
 
 
 def seed_of(options: argparse.Namespace) -> int:
-    """The seed of samples: that of --seed, else the default."""
     return DEFAULT_SEED if options.seed is None else int(options.seed)
 
 
@@ -131,20 +114,17 @@ def check_suffix(option: str, path: Path | None, what: str, *suffixes: str) -> N
 
 
 def add_table_files(arguments: argparse.ArgumentParser) -> None:
-    """--latex and --markdown."""
     file_option(arguments, "--latex", "the tables for a paper, in LaTeX")
     file_option(arguments, "--markdown", "the printed report as Markdown")
 
 
 def table_targets(options: argparse.Namespace) -> Mapping[str, Path | None]:
-    """The files to write, to be checked before long work."""
     return {"--latex": options.latex, "--markdown": options.markdown}
 
 
 def write_table_files(
     options: argparse.Namespace, command: str, sheet: Sheet, paper: Sheet | None = None
 ) -> None:
-    """Write the requested files, and print their paths; `paper`: the part for LaTeX, if not all."""
     made_by = f"Made by Tiebreak {VERSION}, command {command}"
     forms: list[tuple[Path | None, Callable[[Sheet, str], str], Sheet]] = [
         (options.latex, sheet_latex, paper or sheet),

@@ -1,7 +1,5 @@
-"""`cluster`: certificates, the scheduler and the workers of a cluster of computers that judge together;
-`judge --cluster`: a run judged by them, and its plan.
-
-Knows: the arguments, what is printed. Does not know: Dask, which may not be installed.
+"""`cluster`: certificates, scheduler and workers of computers that judge together; `judge --cluster`, its
+plan. Does not know: Dask, which may not be installed.
 """
 
 import argparse
@@ -12,20 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.cli.shared import console
 from engine.cli.shared.arguments import MODEL_WORDS, model_file
-from engine.cli.shared.console import (
-    DONE,
-    command_parser,
-    file_option,
-    flag,
-    interruptible,
-    number_option,
-    printable,
-    repeated_option,
-    table,
-    tell,
-    text_option,
-)
 from engine.cli.shared.hints import OPTIONS
 from engine.cli.shared.progress import show_forecast
 from engine.cli.shared.setting_arguments import add_device, add_settings
@@ -51,7 +37,6 @@ _PACKAGES = ("dask", "distributed", "cryptography")
 
 
 def add_connection(group: argparse._ActionsContainer) -> None:
-    """--certificates and --plain-tcp."""
     group.add_argument(
         "--certificates",
         type=Path,
@@ -59,7 +44,7 @@ def add_connection(group: argparse._ActionsContainer) -> None:
         metavar="FOLDER",
         help="the certificates of the cluster (%(default)s)",
     )
-    flag(
+    console.flag(
         group,
         "--plain-tcp",
         "allow unencrypted tcp:// to other computers: others on the network can read the traffic, and"
@@ -68,7 +53,6 @@ def add_connection(group: argparse._ActionsContainer) -> None:
 
 
 def need_cluster() -> None:
-    """SetupError if a package is missing."""
     if missing := [name for name in _PACKAGES if find_spec(name) is None]:
         raise SetupError(
             f"Judging with several computers needs packages that are not installed: {listed(missing)}.",
@@ -77,20 +61,20 @@ def need_cluster() -> None:
 
 
 def add_cluster(group: argparse._ArgumentGroup) -> None:
-    """--cluster and its options."""
-    text_option(
+    console.text_option(
         group,
         "--cluster",
         "ADDRESS",
         "judge with the workers of a scheduler: tls://HOST:8786, or its scheduler file (see `cluster`)",
     )
-    number_option(group, "--task-items", "items per task of a worker (%(default)s)", default=ITEMS_OF_A_TASK)
-    flag(group, "--mixed-builds", "also use workers with other builds of llama.cpp")
+    console.number_option(
+        group, "--task-items", "items per task of a worker (%(default)s)", default=ITEMS_OF_A_TASK
+    )
+    console.flag(group, "--mixed-builds", "also use workers with other builds of llama.cpp")
     add_connection(group)
 
 
 def cluster_of(options: argparse.Namespace) -> ClusterRun | None:
-    """The cluster that the arguments name, if any. SetupError if they contradict each other."""
     if options.cluster is None:
         return None
     for name, value in (("--threads", options.threads), ("--device", options.device)):
@@ -109,10 +93,7 @@ def cluster_of(options: argparse.Namespace) -> ClusterRun | None:
 
 
 def device_of_cluster(over: ClusterRun, cancel: CancelToken) -> str | None:
-    """The GPUs of the workers; prints which workers cannot take part.
-
-    SetupError if none can.
-    """
+    """The GPUs of the workers; prints which cannot take part. SetupError if none can."""
     workers = _surveyed(over, cancel)
     used = [worker.facts for worker in workers if worker.facts is not None and worker.refused is None]
     if not used and (error := workers[0].refused):
@@ -132,8 +113,6 @@ def _surveyed(over: ClusterRun, cancel: CancelToken, work: JudgeWork | None = No
 def judged_by_cluster(
     store_path: Path, over: ClusterRun, cancel: CancelToken
 ) -> Callable[[RunPlan, bool], Generator[RunEvent, None, RunEnded]]:
-    """Judges a plan with the workers, as a new run or not; raises what `run_over_cluster` raises."""
-
     def judged(plan: RunPlan, fresh: bool) -> Generator[RunEvent, None, RunEnded]:
         with RunStore(store_path) as store:
             return (yield from run_over_cluster(plan, store, over, cancel, fresh=fresh))
@@ -144,12 +123,11 @@ def judged_by_cluster(
 def show_cluster_forecast(
     ready: ReadyRun, part: str, over: ClusterRun, cancel: CancelToken, store: Path
 ) -> None:
-    """Count what a plan will take, ask the workers for their speeds, and print both."""
     counted = show_forecast(ready, part, store, cancel, here=False)
     if counted.complete:
         return
     plan = ready.plan
-    tell("Measuring the speed of the model on the workers ...")
+    console.tell("Measuring the speed of the model on the workers ...")
     rows, speeds, kinds = [], [], []
     for worker in _surveyed(over, cancel, work_of(plan)):
         computer = worker.facts.computer if worker.facts else ""
@@ -164,7 +142,7 @@ def show_cluster_forecast(
         speeds.append(1 / max(seconds, 1e-9))
         kinds.append(worker.facts.kind)
         rows.append([computer, worker.address, f"{worker.speed.reading:,.0f}", duration(seconds), ""])
-    print(f"\n{table(('computer', 'worker', 'tokens/s read', 'alone', ''), rows, texts=(0, 1, 4))}")
+    print(f"\n{console.table(('computer', 'worker', 'tokens/s read', 'alone', ''), rows, texts=(0, 1, 4))}")
     if differ := differences(kinds):
         print(f"\nThe workers differ in {differ}: the last digits of probabilities may differ.")
     if not speeds:
@@ -173,21 +151,18 @@ def show_cluster_forecast(
 
 
 def cluster() -> argparse.ArgumentParser:
-    arguments = command_parser(
+    arguments = console.command_parser(
         "cluster",
         _cluster,
         "Judge with several computers: one is the scheduler, others are workers, and `judge --cluster` uses\n"
         "them. Set-up and security: docs/cluster.md.",
     )
     actions = arguments.add_subparsers(required=True, metavar="ACTION")
-    certificates = actions.add_parser(
-        "certificates", help="make the certificates that all computers of the cluster use"
-    )
+    words = "make the certificates that all computers of the cluster use"
+    certificates = console.add_action(actions, "certificates", _certificates, words)
     certificates.add_argument("folder", type=Path, nargs="?", metavar="FOLDER", help=f"({default_folder()})")
-    certificates.set_defaults(action=_certificates)
-    scheduler = actions.add_parser(
-        "scheduler", help="start the scheduler, to which workers and `judge --cluster` connect"
-    )
+    words = "start the scheduler, to which workers and `judge --cluster` connect"
+    scheduler = console.add_action(actions, "scheduler", _scheduler, words)
     scheduler.add_argument(
         "address",
         nargs="?",
@@ -195,11 +170,11 @@ def cluster() -> argparse.ArgumentParser:
         metavar="ADDRESS",
         help="the address to listen on (%(default)s); 127.0.0.1 for this computer only",
     )
-    file_option(scheduler, "--scheduler-file", "where to write the address")
-    scheduler.set_defaults(action=_scheduler)
-    worker = actions.add_parser("worker", help="start a worker, which judges items for the scheduler")
+    console.file_option(scheduler, "--scheduler-file", "where to write the address")
+    words = "start a worker, which judges items for the scheduler"
+    worker = console.add_action(actions, "worker", _worker, words)
     worker.add_argument("address", metavar="ADDRESS", help="tls://HOST:PORT, or the scheduler file")
-    repeated_option(
+    console.repeated_option(
         worker,
         "--model",
         "MODEL",
@@ -207,7 +182,6 @@ def cluster() -> argparse.ArgumentParser:
     )
     add_settings(worker.add_argument_group("computer"), "threads")
     add_device(worker.add_argument_group("device"), "the processor")
-    worker.set_defaults(action=_worker)
     for each in (scheduler, worker):
         add_connection(each)
     return arguments
@@ -220,42 +194,41 @@ def _cluster(options: argparse.Namespace) -> int:
 
 def _certificates(options: argparse.Namespace) -> int:
     files = make_certificates(options.folder or default_folder())
-    print(f"Certificates for your cluster are in {printable(str(files.folder))}")
+    print(f"Certificates for your cluster are in {console.printable(str(files.folder))}")
     print("Copy this folder to each of its computers over a private channel (scp, a USB stick).")
     print("Anyone who has key.pem can run programs on all of them, and read the items.")
-    return DONE
+    return console.DONE
 
 
 def _scheduler(options: argparse.Namespace) -> int:
     address = address_of(options.address, options.plain_tcp)
     if not address.encrypted:
-        tell("Not encrypted: anyone who can reach this port can run programs on all workers.")
+        console.tell("Not encrypted: anyone who can reach this port can run programs on all workers.")
     _set_up()
     service = import_module("engine.cluster.service")
-    service.run_scheduler(address, options.certificates, options.scheduler_file, tell)
-    return DONE
+    service.run_scheduler(address, options.certificates, options.scheduler_file, console.tell)
+    return console.DONE
 
 
 def _worker(options: argparse.Namespace) -> int:
     address = scheduler_address(options.address, options.plain_tcp)
     machine_settings(options.threads)  # wrong numbers are refused at once
-    with interruptible() as cancel:
+    with console.interruptible() as cancel:
         device = wished_device(options.device or "cpu", "", cancel)
     models = tuple(_models(word).absolute() for word in options.model)
     _set_up()
     service = import_module("engine.cluster.service")
     worker = WorkerOptions(models, options.threads, device, options.gpu_layers)
-    service.run_worker(address, options.certificates, worker, tell)
-    return DONE
+    service.run_worker(address, options.certificates, worker, console.tell)
+    return console.DONE
 
 
 def _models(word: str) -> Path:
-    """A folder of models, or one file. SetupError if there is neither."""
     if seen_at(Path(word)) is PathKind.FOLDER:
         return Path(word)
     path = model_file(word)
     if found_at(path) is not PathKind.FILE:
-        raise SetupError(f"{printable(word)}: there is no such file.", "Check the name.")
+        raise SetupError(f"{console.printable(word)}: there is no such file.", "Check the name.")
     return path
 
 

@@ -1,8 +1,4 @@
-"""The arguments for the orders in which the two responses are shown.
-
-The options of settings: those made from their rows, with the values given for them; and those made by
-hand, of the computer and of labelled examples.
-"""
+"""The options of settings, made from their rows; by hand those of the computer, of examples and of orders."""
 
 import argparse
 import re
@@ -14,44 +10,31 @@ from engine.cli.shared.console import file_option, number_option, text_option
 from engine.core.items import Method
 from engine.operations.judge_request import BOTH, ONE, UNCERTAIN, example_settings
 from engine.results.second_order import KEEP
-from engine.settings.rows import (
-    DEFAULT_MARGIN,
-    DEFAULT_SHOTS,
-    ExampleKind,
-    Group,
-    SettingRow,
-    Surface,
-    row_of,
-    rows_on,
-)
+from engine.settings import rows
 from engine.settings.run_setup import RunSetup
 from engine.system.computer import KeepAwake
 
-FEW_SHOT_SELECTION = {"fixed": ExampleKind.FIXED, "nearest": ExampleKind.NEAR}
+FEW_SHOT_SELECTION = {"fixed": rows.ExampleKind.FIXED, "nearest": rows.ExampleKind.NEAR}
 """How examples are selected, by the values of --few-shot-selection."""
 
 
 def option_names(methods: Iterable[Method] = Method) -> str:
-    """Elicitation methods as --method takes them: `label-tokens, permuted-labels`."""
     return ", ".join(method.option for method in methods)
 
 
 def add_settings(group: argparse._ActionsContainer, *names: str) -> None:
-    """An option for each of these settings, whose help names the default; None if it is not given."""
-    for row in map(row_of, names):
+    for row in map(rows.row_of, names):
         _add(group, row, row.help)
 
 
-def add_settings_of(group: argparse._ActionsContainer, surface: Surface, *groups: Group) -> None:
-    """The same for all settings that a command offers in some groups."""
-    for row in rows_on(surface, *groups):
+def add_settings_of(group: argparse._ActionsContainer, surface: rows.Surface, *groups: rows.Group) -> None:
+    for row in rows.rows_on(surface, *groups):
         if row.help:
-            words = (surface is Surface.PROMPT and row.brief) or row.help
-            _add(group, row, re.sub(r"{(\w+)}", lambda name: row_of(name[1]).option, words))
+            words = (surface is rows.Surface.PROMPT and row.brief) or row.help
+            _add(group, row, re.sub(r"{(\w+)}", lambda name: rows.row_of(name[1]).option, words))
 
 
 def add_device(group: argparse._ActionsContainer, otherwise: str = "") -> None:
-    """--device and --gpu-layers. `otherwise`: the default device, if not the fastest known."""
     otherwise = otherwise or "the fastest, if `models devices` has tried this model, else cpu"
     text_option(
         group,
@@ -62,9 +45,8 @@ def add_device(group: argparse._ActionsContainer, otherwise: str = "") -> None:
     add_settings(group, "gpu_layers")
 
 
-def add_machine(group: argparse._ActionsContainer, surface: Surface) -> None:
-    """The options for the computer: --context, --kv-type, --threads, --device, --keep-awake."""
-    add_settings_of(group, surface, Group.COMPUTER)
+def add_machine(group: argparse._ActionsContainer, surface: rows.Surface) -> None:
+    add_settings_of(group, surface, rows.Group.COMPUTER)
     add_device(group)
     group.add_argument(
         "--keep-awake",
@@ -75,9 +57,10 @@ def add_machine(group: argparse._ActionsContainer, surface: Surface) -> None:
 
 
 def add_examples(group: argparse._ActionsContainer) -> None:
-    """--examples, --few-shot and --few-shot-selection."""
     file_option(group, "--examples", "labelled items to show the model as examples")
-    number_option(group, "--few-shot", f"number of examples in each prompt ({DEFAULT_SHOTS})", metavar="K")
+    number_option(
+        group, "--few-shot", f"number of examples in each prompt ({rows.DEFAULT_SHOTS})", metavar="K"
+    )
     group.add_argument(
         "--few-shot-selection",
         choices=list(FEW_SHOT_SELECTION),
@@ -87,13 +70,12 @@ def add_examples(group: argparse._ActionsContainer) -> None:
 
 
 def given_examples(options: argparse.Namespace) -> dict[str, Any]:
-    """The options of examples, by their names in a RunSetup. SetupError if --examples is missing."""
     selection = options.few_shot_selection
     choice = None if selection is None else FEW_SHOT_SELECTION[selection]
     return example_settings(options.examples, options.few_shot, choice)
 
 
-def _add(group: argparse._ActionsContainer, row: SettingRow, words: str) -> None:
+def _add(group: argparse._ActionsContainer, row: rows.SettingRow, words: str) -> None:
     words = words.replace("%(default)s", str(getattr(RunSetup, row.name)))  # not argparse's: that is None
     if row.kind is bool:
         group.add_argument(row.option, action="store_true", default=None, help=words)
@@ -105,7 +87,6 @@ def _add(group: argparse._ActionsContainer, row: SettingRow, words: str) -> None
 
 
 def add_orders(group: argparse._ArgumentGroup) -> None:
-    """--orders, --margin-threshold and --margin-threshold-from."""
     group.add_argument(
         "--orders",
         choices=[BOTH, ONE, UNCERTAIN],
@@ -116,7 +97,7 @@ def add_orders(group: argparse._ArgumentGroup) -> None:
         group,
         "--margin-threshold",
         "an item is uncertain if the margin between its two likeliest labels is below M, 0 to 1"
-        f" ({DEFAULT_MARGIN:g})",
+        f" ({rows.DEFAULT_MARGIN:g})",
         metavar="M",
         kind=float,
     )
