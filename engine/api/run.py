@@ -19,6 +19,7 @@ from engine.core.errors import FileKind, Hint, SetupError, Step
 from engine.core.events import CancelToken, followed
 from engine.core.formatting import in_a_line
 from engine.core.rubric import default_criterion
+from engine.core.tables import Sentences
 from engine.data.dataset import Dataset
 from engine.data.file_kinds import expecting
 from engine.data.submission import write_submission
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
 
 Gold = arguments.AnyPath | pd.DataFrame | None
 """Human labels: a file, a frame, or None for the run's own dataset."""
-_PAGES = (".html", ".htm")
 
 
 class Run(RunAsStored):
@@ -186,12 +186,15 @@ class Run(RunAsStored):
         sheet = ranking_sheet(
             ranking, ranked.title, found, until=ranked.until, remark=ranked.remark, word=PARAMETERS.of
         )
-        correction = found.correction if found else None
-        return CandidateRanking.of(
-            sheet,
+        first, *others = sheet.sections
+        shown = [first, *(section for section in others if section.key == "corrected")]
+        parts = [part for section in shown for part in section.parts if isinstance(part, Sentences)]
+        return CandidateRanking(
+            sheet.title,
+            tuple(text for part in parts for text in part.texts),
             frame_of(candidate_table(ranking)),
             frame_of(pair_table(ranking)),
-            None if correction is None else frame_of(corrected_candidates(correction)),
+            frame_of(corrected_candidates(found.correction)) if found and found.correction else None,
         )
 
     @arguments.api_call
@@ -270,8 +273,7 @@ class Run(RunAsStored):
         """
         from engine.report.html_report import report_html  # noqa: PLC0415 - loads Jinja
 
-        target = _named(path, "HTML", *_PAGES)
-        check_targets({"path": target}, self._files(gold))
+        target = self._target(path, "HTML", ".html", ".htm", gold=gold)
         matched = self._matched(gold, partial)
         write_whole(target, report_html(_gathered(matched)).encode("utf-8"))
         return target
@@ -284,8 +286,7 @@ class Run(RunAsStored):
         >>> run.submission("submission.tsv").stat().st_size > 0
         True
         """
-        target = _named(path, "TSV", ".tsv")
-        check_targets({"path": target}, self._files(None))
+        target = self._target(path, "TSV", ".tsv")
         write_submission(target, submission_of(self._results(), with_stale))
         return target
 
@@ -323,8 +324,7 @@ class Run(RunAsStored):
         >>> run.json("run.json").name
         'run.json'
         """
-        target, results = _named(path, "JSON", ".json"), self._results()
-        check_targets({"path": target}, self._files(None))
+        target, results = self._target(path, "JSON", ".json"), self._results()
         write_json(target, as_json(results, self._beside(results, "JSON")))
         return target
 
@@ -335,9 +335,18 @@ class Run(RunAsStored):
         >>> run.csv("run.csv").name
         'run.csv'
         """
-        target, results = _named(path, "CSV", ".csv"), self._results()
-        check_targets({"path": target}, self._files(None))
+        target, results = self._target(path, "CSV", ".csv"), self._results()
         write_results_csv(target, results, self._beside(results, "CSV"))
+        return target
+
+    def _target(self, path: arguments.AnyPath, form: str, *suffixes: str, gold: Gold = None) -> Path:
+        """A path to write to. SetupError for a wrong suffix, and for an input of the run."""
+        target = arguments.path_of("path", path)
+        if target.suffix.lower() not in suffixes:
+            raise SetupError(
+                f"{target.name}: the file will be {form}.", f"Name it {target.stem}{suffixes[0]}"
+            )
+        check_targets({"path": target}, self._files(gold))
         return target
 
     # Human labels
@@ -394,13 +403,6 @@ class Run(RunAsStored):
         if self._given is not None and self._given.gold is not None:
             labels = {"gold": self._given.gold, **labels}
         return {"run store": path, **opening.files_of_runs(path, [self.id]), **given, **labels}
-
-
-def _named(path: arguments.AnyPath, form: str, *suffixes: str) -> Path:
-    target = arguments.path_of("path", path)
-    if target.suffix.lower() not in suffixes:
-        raise SetupError(f"{target.name}: the file will be {form}.", f"Name it {target.stem}{suffixes[0]}")
-    return target
 
 
 def _told_apart(runs: Sequence[Run]) -> list[System]:

@@ -68,36 +68,6 @@ _RAW_PREDICTIONS: Columns = {
 }  # fmt: skip
 
 
-def labels_frame(results: RunResults) -> pd.DataFrame:
-    return _by_item(results, results.label, lambda labels: array_of(labels, _LABELS))
-
-
-def explanations_frame(results: RunResults) -> pd.DataFrame:
-    return _by_item(results, results.explanation, text_column)
-
-
-def judgments_frame(results: RunResults) -> pd.DataFrame:
-    rows = [
-        _judgment_row(results, column[place])
-        for place in range(len(results.judged))
-        for column in results.judgments.values()
-    ]
-    return frame_of_rows(_JUDGMENTS, rows)
-
-
-def raw_predictions_frame(results: RunResults) -> pd.DataFrame:
-    rows = [
-        (
-            *(item.item_id, criterion, reading.method.value, reading.order.value, reading.judge),
-            *(*reading.log_probs, reading.answer_mass),
-        )
-        for item in results.judged
-        for criterion, raw_predictions in item.raw_predictions.items()
-        for reading in raw_predictions
-    ]
-    return frame_of_rows(_RAW_PREDICTIONS, rows)
-
-
 def _by_item(
     results: RunResults,
     part: Callable[[AnyJudgment], Preference | str | None],
@@ -227,7 +197,8 @@ class RunAsStored:
         >>> run.labels["relevance"].cat.categories.tolist()
         ['A', 'B', 'both_good', 'both_bad']
         """
-        return labels_frame(self._results().answered)
+        results = self._results().answered
+        return _by_item(results, results.label, lambda labels: array_of(labels, _LABELS))
 
     @property
     def explanations(self) -> pd.DataFrame:
@@ -236,7 +207,8 @@ class RunAsStored:
         >>> run.explanations.index.equals(run.labels.index)
         True
         """
-        return explanations_frame(self._results().answered)
+        results = self._results().answered
+        return _by_item(results, results.explanation, text_column)
 
     @property
     def judgments(self) -> pd.DataFrame:
@@ -246,7 +218,10 @@ class RunAsStored:
         >>> probabilities.round(6).unique().tolist()
         [1.0]
         """
-        return judgments_frame(self._results().answered)
+        results = self._results().answered
+        by_item = zip(*results.judgments.values(), strict=True)
+        rows = [_judgment_row(results, judgment) for item in by_item for judgment in item]
+        return frame_of_rows(_JUDGMENTS, rows)
 
     @property
     def raw_predictions(self) -> pd.DataFrame:
@@ -256,7 +231,16 @@ class RunAsStored:
         >>> len(run.raw_predictions) == 2 * len(run.judgments)  # in both orders
         True
         """
-        return raw_predictions_frame(self._results().answered)
+        rows = [
+            (
+                *(item.item_id, criterion, reading.method.value, reading.order.value, reading.judge),
+                *(*reading.log_probs, reading.answer_mass),
+            )
+            for item in self._results().answered.judged
+            for criterion, raw_predictions in item.raw_predictions.items()
+            for reading in raw_predictions
+        ]
+        return frame_of_rows(_RAW_PREDICTIONS, rows)
 
     @property
     def health(self) -> JudgeHealth:

@@ -20,8 +20,6 @@ from engine.core.tables import (
     PartOf,
     Ranked,
     Section,
-    Sentences,
-    Sheet,
     Table,
     Value,
 )
@@ -118,13 +116,13 @@ def _values(value: Value, kind: Kind) -> tuple[object, ...]:
         case Fact(kind=inner) if kind is Kind.FACT:
             return _as_fact(value.value, inner)
         case Ranked():
-            found: tuple[object, ...] = (value.value, value.rank, *(value.ends or (None, None)))
+            found: tuple[object, ...] = (value.value, value.rank, *(value.ends or ()))
         case Partial():
-            found = (value.value, value.left_out, *(value.ends or (None, None)))
+            found = (value.value, value.left_out, *(value.ends or ()))
         case PartOf():
             found = (value.value, value.whole)
         case Estimate():
-            found = (value.value, *(value.ends or (None, None)))
+            found = (value.value, *(value.ends or ()))
         case tuple():
             found = value
         case _:
@@ -351,20 +349,6 @@ class CandidateRanking:
     candidates: pd.DataFrame = field(repr=False)
     pairs: pd.DataFrame = field(repr=False)
     corrected: pd.DataFrame | None = field(repr=False)
-
-    @classmethod
-    def of(
-        cls,
-        sheet: Sheet,
-        candidates: pd.DataFrame,
-        pairs: pd.DataFrame,
-        corrected: pd.DataFrame | None,
-    ) -> "CandidateRanking":
-        first, *others = sheet.sections
-        shown = [first, *(section for section in others if section.key == "corrected")]
-        parts = [part for section in shown for part in section.parts if isinstance(part, Sentences)]
-        in_short: Sequence[str] = [text for part in parts for text in part.texts]
-        return cls(sheet.title, tuple(in_short), candidates, pairs, corrected)
 
     def __repr__(self) -> str:
         return "\n".join([self.title, *self.sentences])

@@ -151,8 +151,9 @@ def _grid_area(accessible: str, gap: int) -> tuple[QtWidgets.QScrollArea, QtWidg
     """Rows of two columns that are scrolled."""
     content = QtWidgets.QWidget()
     content.setProperty("role", "content")
-    grid = QtWidgets.QGridLayout(content, horizontalSpacing=gap)
+    grid = QtWidgets.QGridLayout(content)
     grid.setColumnStretch(1, 1)
+    grid.setHorizontalSpacing(gap)
     area = QtWidgets.QScrollArea(widgetResizable=True)
     area.setWidget(content)
     area.setAccessibleName(accessible)

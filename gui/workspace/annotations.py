@@ -3,16 +3,15 @@ in the write-ahead log of this process: nobody waits for a busy store, and what 
 opens it next stores.
 """
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from engine.annotations import records
-from engine.annotations.effective import AnnotatorStep, Reviews
+from engine.annotations.effective import AnnotatorStep
 from engine.core.errors import EngineError
 from engine.core.formatting import counted
 from engine.core.judgments import JudgedItem, JudgmentKey
@@ -21,10 +20,7 @@ from engine.system.write_ahead_log import WriteAheadLog
 from gui.widgets.notice import Message, problem_of
 from gui.workspace import store_jobs
 from gui.workspace.open_run import OpenRun
-from gui.workspace.threads import EngineThreads, Task, ThreadName
-
-if TYPE_CHECKING:
-    from engine.results.run_results import RunResults
+from gui.workspace.threads import EngineThreads, LatestTask, ThreadName
 
 _TICK_MS = 700
 
@@ -36,10 +32,12 @@ class AnnotationWatch(QObject):
 
     def __init__(self, threads: EngineThreads, store_path: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._threads, self._store_path = threads, store_path
+        self._store_path = store_path
         self._run_id: int | None = None
         self._seen = store_jobs.SeenWords()
-        self._task: Task | None = None
+        # What fails is tried again, and said by whatever the user wants of the store.
+        self._looking = LatestTask(threads, ThreadName.STORE, self)
+        self._looking.finished.connect(self._take)
         self._timer = QTimer(self, interval=_TICK_MS)
         self._timer.timeout.connect(self.look)
 
@@ -53,12 +51,8 @@ class AnnotationWatch(QObject):
 
     @Slot()
     def look(self) -> None:
-        if self._run_id is not None and self._task is None:
-            job = store_jobs.look_for_words(self._store_path, self._run_id, self._seen)
-            self._task = task = self._threads.start(ThreadName.STORE, job)
-            # What fails is tried again, and said by whatever the user wants of the store.
-            task.finished.connect(self._take)
-            task.ended.connect(self._follow_end)
+        if self._run_id is not None and not self._looking.busy:
+            self._looking.start(store_jobs.look_for_words(self._store_path, self._run_id, self._seen))
 
     @Slot(object)
     def _take(self, found: store_jobs.FoundWords) -> None:
@@ -66,10 +60,6 @@ class AnnotationWatch(QObject):
             self._seen = found.seen
             if found.reviews is not None:
                 self.found.emit(found)
-
-    @Slot()
-    def _follow_end(self) -> None:
-        self._task = None
 
 
 @dataclass(frozen=True)
@@ -88,24 +78,15 @@ def brought_up(run: OpenRun | None, found: store_jobs.FoundWords) -> tuple[OpenR
     """The open run with what was found, and what is different; None for another run, or where nothing is."""
     if run is None or run.id != found.run_id or found.reviews is None:
         return None
-    since = said_since(run.results, found.reviews, found.notes)
-    notes = {**run.results.notes, **found.notes}
-    return (replace(run, results=run.results.with_annotators(found.reviews, notes)), since) if since else None
-
-
-def said_since(
-    results: "RunResults", reviews: Reviews, notes: Mapping[str, tuple[records.Annotation, ...]]
-) -> SaidSince:
-    words = frozenset(results.reviews.all) ^ frozenset(reviews.all)
-    return SaidSince(
+    results, before, now = run.results, run.results.notes, found.notes
+    words = frozenset(results.reviews.all) ^ frozenset(found.reviews.all)
+    since = SaidSince(
         frozenset(word.key for word in words if word.kind is records.AnnotationKind.OVERRIDE),
         frozenset(word.item_id for word in words),
-        frozenset(
-            content
-            for content in {*results.notes, *notes}
-            if results.notes.get(content, ()) != notes.get(content, ())
-        ),
+        frozenset(content for content in {*before, *now} if before.get(content, ()) != now.get(content, ())),
     )
+    results = results.with_annotators(found.reviews, {**before, **now})
+    return (replace(run, results=results), since) if since else None
 
 
 WAITING_WORDS = "waiting words"
@@ -122,9 +103,12 @@ class StoredAnnotations(QObject):
 
     def __init__(self, threads: EngineThreads, store_path: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._threads, self._store_path = threads, store_path
+        self._store_path = store_path
         self._write_ahead_log = WriteAheadLog(store_path)
-        self._task: Task | None = None
+        self._storing = LatestTask(threads, ThreadName.STORE, self)
+        self._storing.finished.connect(self._follow_success)
+        self._storing.failed.connect(self._follow_failure)
+        self._storing.busy_changed.connect(self._follow_busy)
         self._told: tuple[int, str] | None = None  # how many were reported as waiting, and why
         self._why = ""
         self._waiting: list[records.Said] = []  # of this window, for the store
@@ -171,12 +155,8 @@ class StoredAnnotations(QObject):
 
     @Slot()
     def _deliver(self) -> None:
-        if self._task is None and self.count:
-            job = store_jobs.store_words(self._store_path, self._write_ahead_log)
-            self._task = task = self._threads.start(ThreadName.STORE, job)
-            task.finished.connect(self._follow_success)
-            task.failed.connect(self._follow_failure)
-            task.ended.connect(self._follow_end)
+        if self.count and not self._storing.busy:
+            self._storing.start(store_jobs.store_words(self._store_path, self._write_ahead_log))
 
     @Slot(object)
     def _follow_success(self, stored: store_jobs.Stored) -> None:
@@ -194,9 +174,10 @@ class StoredAnnotations(QObject):
         else:
             self.failed.emit(error)
 
-    @Slot()
-    def _follow_end(self) -> None:
-        self._task = None
+    @Slot(bool)
+    def _follow_busy(self, busy: bool) -> None:
+        if busy:
+            return
         if not self.count:
             self._slow.stop()
             self._again.stop()

@@ -89,8 +89,8 @@ class _Hidden:
 _hidden = _Hidden()
 
 
-def run_closed() -> None:
-    _hidden.let_go()
+run_closed = _hidden.let_go
+"""A run is no longer looked at: what was made for it is to be found, also where it is out of sight."""
 
 
 class Collector(QObject):
