@@ -16,7 +16,6 @@ from engine.analysis.tuning import TuneEvent, TuneRequest, tuning
 from engine.analysis.tuning_choice import DEFAULT_TRIED
 from engine.cli.shared import arguments as shared
 from engine.cli.shared import console
-from engine.cli.shared import setting_arguments as settings
 from engine.cli.shared.measure_arguments import read_labels
 from engine.cli.shared.progress import (
     ShownRun,
@@ -52,7 +51,7 @@ from engine.settings.run_setup import RunSetup
 from engine.settings.sampling import DEFAULT_SEED, checked_seed
 from engine.store.run_store import RunStore
 from engine.system.computer import Awake, KeepAwake
-from engine.system.files import check_targets, write_json
+from engine.system.files import check_targets
 
 _OF_LABELS = frozenset({"columns", "labels", "save_columns"})
 _OF_RUNS = frozenset(
@@ -89,7 +88,7 @@ def audit() -> argparse.ArgumentParser:
     console.file_option(arguments, "--gold", "with RUN: other human labels of its items")
     shared.add_columns(arguments, "DATASET")
     _add_judging(arguments.add_argument_group("judging"))
-    settings.add_machine(arguments.add_argument_group("computer"), Surface.AUDIT)
+    shared.add_machine(arguments.add_argument_group("computer"), Surface.AUDIT)
     arguments.set_defaults(keep_awake=None)  # so that a given value is recognised
     run_store = arguments.add_argument_group("run store")
     console.add_store(run_store, "runs")
@@ -114,11 +113,11 @@ def _add_judging(judging: argparse._ArgumentGroup) -> None:
         judging,
         "--method",
         "A,B",
-        f"elicitation methods: some of {settings.option_names()} ({settings.option_names(AUDIT_METHODS)})",
+        f"elicitation methods: some of {shared.option_names()} ({shared.option_names(AUDIT_METHODS)})",
     )
     shared.add_rubric(judging, "the criteria and their questions (the task's)")
-    settings.add_examples(judging)
-    settings.add_settings_of(judging, Surface.AUDIT, *JUDGED_BY)
+    shared.add_examples(judging)
+    shared.add_settings_of(judging, Surface.AUDIT, *JUDGED_BY)
 
 
 def _audit(options: argparse.Namespace) -> int:
@@ -163,7 +162,7 @@ def _audit_model(options: argparse.Namespace) -> int:
             rubric=rubric,
             criteria=criteria,
             device=options.device,
-            **settings.given_examples(options),
+            **shared.given_examples(options),
             **given_settings(options),
         )
         methods = AUDIT_METHODS if options.method is None else parse_methods(options.method)
@@ -258,9 +257,7 @@ def _told(options: argparse.Namespace, results: RunResults, dataset: Dataset, go
             f"{dataset.name} has none of the items that {results.run.called} judged.",
             "Name the dataset that was judged with --gold.",
         )
-    if options.json:
-        write_json(options.json, found.as_json())
-        print(f"Audit: {options.json}\n")
+    shared.write_json_file(options, "Audit", found.as_json())
     run = results.run
     asked = f", by {', '.join(method.title for method in results.methods)}" if results.methods else ""
     sheet = Sheet(f"{run.title}: {run.identity.model_name}{asked}", [audit_section(found)])
@@ -294,9 +291,9 @@ def tune() -> argparse.ArgumentParser:
     console.number_option(arguments, "--seed", "seed of all samples (%(default)s)", default=0)
     arguments.add_argument(
         "--method",
-        default=settings.option_names(DEFAULT_TRIED),
+        default=shared.option_names(DEFAULT_TRIED),
         metavar="A,B",
-        help=f"the elicitation methods to try: some of {settings.option_names()} (%(default)s)",
+        help=f"the elicitation methods to try: some of {shared.option_names()} (%(default)s)",
     )
     shared.add_rubric(arguments, "the criteria and their questions (the task's)")
     console.repeated_option(
@@ -314,8 +311,8 @@ def tune() -> argparse.ArgumentParser:
         arguments, "--few-shot", "examples per prompt (%(default)s)", metavar="K", default=DEFAULT_SHOTS
     )
     shared.add_columns(arguments, "DATASET")
-    settings.add_settings_of(arguments, Surface.TUNE, *JUDGED_BY)
-    settings.add_machine(arguments.add_argument_group("computer"), Surface.TUNE)
+    shared.add_settings_of(arguments, Surface.TUNE, *JUDGED_BY)
+    shared.add_machine(arguments.add_argument_group("computer"), Surface.TUNE)
     console.add_store(arguments, "runs")
     return arguments
 

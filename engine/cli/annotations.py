@@ -113,9 +113,8 @@ def _answers(
     for name, other in called.items():
         stores = {made.store for _, made in files if name in made.annotators}
         if not stores:
-            raise SetupError(
-                f"No file has annotations by {name}.", f"They have annotations by {_everybody(files)}."
-            )
+            everybody = listed(sorted({each for _, made in files for each in made.annotators}))
+            raise SetupError(f"No file has annotations by {name}.", f"They have annotations by {everybody}.")
         unknown = {each for each in stores if (each, name) not in met}
         if other != name and len(unknown) > 1:
             raise SetupError(
@@ -124,10 +123,6 @@ def _answers(
             )
         answers |= {(each, name): other for each in stores if other != name or each in unknown}
     return answers
-
-
-def _everybody(files: Sequence[tuple[str, AnnotationFile]]) -> str:
-    return listed(sorted({name for _, made in files for name in made.annotators}))
 
 
 def _question(joining: Joining) -> SetupError:

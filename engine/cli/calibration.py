@@ -26,7 +26,7 @@ from engine.results.run_results import calibration_of_run
 from engine.results.second_order import KEEP, learned_from
 from engine.settings.identity import StoredRun
 from engine.store.run_store import RunStore
-from engine.system.files import check_targets, write_json
+from engine.system.files import check_targets
 
 
 def calibrate() -> argparse.ArgumentParser:
@@ -93,10 +93,8 @@ def _learning_curve(options: argparse.Namespace) -> int:
         matched = match(system, gold, options.partial)
         measures.say_what_was_left_out(matched)
         curve = show_measure("learning", learning.run_curve(matched, cancel, measures.wishes_of(options)))
-    if options.json:
-        found = {"run": matched.system.name, "labels": matched.dataset.name, **curve.as_json()}
-        write_json(options.json, found)
-        print(f"Learning curve: {options.json}\n")
+    found = {"run": matched.system.name, "labels": matched.dataset.name, **curve.as_json()}
+    shared.write_json_file(options, "Learning curve", found)
     sheet = Sheet(f"{system.name}, by labels of {matched.dataset.name}", [learning_section(curve)])
     shared.write_table_files(options, "learning-curve", sheet)
     console.print_sheet(sheet)
@@ -212,9 +210,7 @@ def _orders(options: argparse.Namespace) -> int:
             console.tell(f"{console.printable(error.problem)}\nHow many tokens would be saved is not known.")
         groups = learning.groups_by_instruction(read.ids, instructions)
         report = learning.margin_report(read, groups, options.keep, tokens)
-    if options.json:
-        write_json(options.json, _orders_json(run, report))
-        print(f"Orders: {options.json}\n")
+    shared.write_json_file(options, "Orders", _orders_json(run, report))
     how = "uncalibrated and calibrated" if calibration else "uncalibrated"
     title = f"{run.title}: {counted(len(read.ids), 'item', 'items')} in both orders, {how}"
     console.print_sheet(Sheet(title, margin_sections(report)))

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from engine.cli.shared import arguments as shared
 from engine.cli.shared import cluster, console, progress
-from engine.cli.shared import setting_arguments as settings
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken
 from engine.core.methods import parse_methods
@@ -65,8 +64,8 @@ def judge() -> argparse.ArgumentParser:
         check, "--gold", "human labels of these items, if DATASET has none", metavar="DATASET"
     )
     _add_judging(arguments.add_argument_group("judging"))
-    settings.add_settings_of(arguments.add_argument_group("explanations"), Surface.JUDGE, Group.EXPLANATIONS)
-    settings.add_machine(arguments.add_argument_group("computer"), Surface.JUDGE)
+    shared.add_settings_of(arguments.add_argument_group("explanations"), Surface.JUDGE, Group.EXPLANATIONS)
+    shared.add_machine(arguments.add_argument_group("computer"), Surface.JUDGE)
     cluster.add_cluster(arguments.add_argument_group("other computers"))
     run_store = arguments.add_argument_group("run store")
     console.add_store(run_store, "runs")
@@ -77,16 +76,16 @@ def judge() -> argparse.ArgumentParser:
 
 
 def _add_judging(group: argparse._ArgumentGroup) -> None:
-    settings.add_settings_of(group, Surface.JUDGE, Group.OUTPUT)
-    settings.add_orders(group)
+    shared.add_settings_of(group, Surface.JUDGE, Group.OUTPUT)
+    shared.add_orders(group)
     console.text_option(
         group,
         "--method",
         "A,B",
-        f"elicitation methods: some of {settings.option_names()}; their log-probabilities are averaged"
-        f" ({settings.option_names(DEFAULT_METHODS)})",
+        f"elicitation methods: some of {shared.option_names()}; their log-probabilities are averaged"
+        f" ({shared.option_names(DEFAULT_METHODS)})",
     )
-    settings.add_settings_of(group, Surface.JUDGE, Group.METHODS)
+    shared.add_settings_of(group, Surface.JUDGE, Group.METHODS)
     shared.add_rubric(group, "the criteria and their questions (the task's)")
     console.text_option(
         group, "--criteria", "A,B", f"some of the rubric's criteria; the task's: {','.join(ELOQUENT.names)}"
@@ -110,11 +109,11 @@ def _add_judging(group: argparse._ArgumentGroup) -> None:
         " models differ significantly; the dataset names them), or intervals of win rates at most WIDTH"
         " points wide (without candidates: of how often A wins). Another value, or none, resumes the run",
     )
-    settings.add_examples(group)
+    shared.add_examples(group)
     console.file_option(
         group, "--calibration", "a calibration that `calibrate` fitted on a run of this judge"
     )
-    settings.add_settings_of(group, Surface.JUDGE, Group.EXAMPLES, Group.ORDERS, Group.ITEMS, Group.DISPLAY)
+    shared.add_settings_of(group, Surface.JUDGE, Group.EXAMPLES, Group.ORDERS, Group.ITEMS, Group.DISPLAY)
 
 
 def _judge(options: argparse.Namespace) -> int:
@@ -171,7 +170,7 @@ def _request(options: argparse.Namespace) -> JudgeRequest:
         | {
             "criteria": criteria,
             "methods": None if method is None else parse_methods(method),
-            "few_shot_selection": None if selection is None else settings.FEW_SHOT_SELECTION[selection],
+            "few_shot_selection": None if selection is None else shared.FEW_SHOT_SELECTION[selection],
             "columns": shared.columns_of(options),
             "settings": given_settings(options),
             "ids": None if options.ids is None else Path(options.ids),

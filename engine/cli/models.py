@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from engine.cli.shared import console
-from engine.cli.shared.arguments import model_file
+from engine.cli.shared.arguments import add_settings, model_file
 from engine.cli.shared.hints import OPTIONS
 from engine.cli.shared.progress import show_measure
-from engine.cli.shared.setting_arguments import add_settings
 from engine.core.errors import SetupError
 from engine.core.events import Cancelled, CancelToken
 from engine.core.formatting import amount, counted, short_count

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from engine.cli.shared import arguments as shared
 from engine.cli.shared import console
-from engine.cli.shared import setting_arguments as settings
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken, followed
 from engine.core.formatting import listed
@@ -43,16 +42,16 @@ def prompt() -> argparse.ArgumentParser:
     _add_place(arguments)
     judging = arguments.add_argument_group("a dataset, as in judge")
     shared.add_rubric(judging, "the criteria and their questions (the task's)")
-    settings.add_settings_of(judging, Surface.PROMPT, Group.OUTPUT, Group.COMPUTER)
-    settings.add_settings_of(
+    shared.add_settings_of(judging, Surface.PROMPT, Group.OUTPUT, Group.COMPUTER)
+    shared.add_settings_of(
         judging, Surface.PROMPT, *(group for group in JUDGED_BY if group is not Group.OUTPUT)
     )
-    settings.add_examples(arguments)
+    shared.add_examples(arguments)
     shared.add_columns(arguments, "dataset")
     run_store = arguments.add_argument_group("a run")
     console.file_option(run_store, "--dataset", "its dataset, if it was moved")
     console.add_store(run_store, "runs")
-    settings.add_settings(arguments.add_argument_group("computer"), "threads")
+    shared.add_settings(arguments.add_argument_group("computer"), "threads")
     return arguments
 
 
@@ -68,7 +67,7 @@ def _add_place(arguments: argparse.ArgumentParser) -> None:
     arguments.add_argument(
         "--method",
         choices=[method.option for method in Method],
-        help=f"the elicitation method ({settings.option_names(DEFAULT_METHODS)}, or the run's first)",
+        help=f"the elicitation method ({shared.option_names(DEFAULT_METHODS)}, or the run's first)",
     )
     console.text_option(
         arguments,
@@ -152,7 +151,7 @@ def _setup(options: argparse.Namespace, dataset: Path, model: Path) -> RunSetup:
         rubric=rubric,
         criteria=rubric.names,
         methods=DEFAULT_METHODS if (method := _method(options)) is None else (method,),
-        **settings.given_examples(options),
+        **shared.given_examples(options),
         **given_settings(options),
     )
 

@@ -96,9 +96,7 @@ def _rank(options: argparse.Namespace) -> int:
             of_both = side_by_side_section(found, ranked.title, other.title, stopped(ranked, other))
             sheet = sheet.with_section(of_both)
             as_json["side_by_side"] = side_by_side_json(found, other.title)
-    if options.json:
-        write_json(options.json, as_json)
-        print(f"Ranking: {options.json}\n")
+    shared.write_json_file(options, "Ranking", as_json)
     if options.csv:
         write_whole(options.csv, ranking_csv(made, corrected))
         print(f"Candidates and pairs: {options.csv}\n")
@@ -258,9 +256,7 @@ def _weigh_system(options: argparse.Namespace) -> int:
         console.tell(f"{console.printable(options.gold.name)} has no human overall label of these items.")
     fit = _fitted(pairs, result, gold) if options.fit_weights and gold is not None else None
     slices = [scoring.weigh_slices(pairs, result, matched.dataset, each) for each in divisions if matched]
-    if options.json:
-        write_json(options.json, _weighed_json(result, fit) | measures.slices_json(slices))
-        print(f"Decisions: {options.json}\n")
+    shared.write_json_file(options, "Decisions", _weighed_json(result, fit) | measures.slices_json(slices))
     if result.left_out:
         console.tell(
             f"{counted(len(result.left_out), 'item', 'items')} not decided, because a criterion is unscored:"

@@ -9,7 +9,6 @@ from engine.cli.shared import arguments as shared
 from engine.cli.shared import console, progress
 from engine.cli.shared.hints import OPTIONS
 from engine.cli.shared.measure_arguments import add_labels_of
-from engine.cli.shared.setting_arguments import add_examples, add_settings, given_examples
 from engine.core.errors import FileKind, Hint, SetupError, Step
 from engine.core.formatting import counted, listed, without_middle
 from engine.core.judgments import JudgmentKey
@@ -60,11 +59,11 @@ def runs() -> argparse.ArgumentParser:
     console.flag(with_what, "--none", "use the uncalibrated probabilities")
     words = "regenerate stale explanations: those written for another label than the effective one"
     rewrite = console.add_action(actions, "rewrite", _rewrite, words, of_run="ID")
-    add_examples(rewrite)
+    shared.add_examples(rewrite)
     console.file_option(rewrite, "--dataset", _MOVED)
     console.text_option(rewrite, "--model", "MODEL", "the run's model, if it was moved: its file or name")
     shared.add_columns(rewrite, "dataset")
-    add_settings(rewrite.add_argument_group("computer"), "threads")
+    shared.add_settings(rewrite.add_argument_group("computer"), "threads")
     for each in actions.choices.values():
         _add_store(each)
     return arguments
@@ -273,7 +272,7 @@ def _rewrite(store: RunStore, options: argparse.Namespace) -> int:
             dataset=shared.items_of_run(options, results.run, options.dataset, cancel),
             model=shared.model_file(options.model) if options.model else None,
             threads=options.threads,
-            examples=given_examples(options),
+            examples=shared.given_examples(options),
         )
         made = progress.show_measure("explanations", rewrite(request, cancel, apart=False))
     print(f"Run {options.id}: {made.written:,} of {made.stale:,} stale explanations are regenerated.")

@@ -33,7 +33,7 @@ from engine.report.slices import (
     compared_win_table,
     slice_sections,
 )
-from engine.system.files import write_json, write_whole
+from engine.system.files import write_whole
 from engine.system.paths import reason_of, shown
 
 _FORMS = ("png", "svg")
@@ -74,11 +74,9 @@ def _evaluate(options: argparse.Namespace) -> int:
         scores = show_measure("explanations", by_model.scores(matched))
     evaluation = evaluated(matched, scores)
     slices = measures.sliced(matched, divisions)
-    if options.json:
-        found = official_json(evaluation, by_model.judge_name)
-        found["details"] |= measures.slices_json(slices)
-        write_json(options.json, found)
-        print(f"Scores: {options.json}\n")
+    found = official_json(evaluation, by_model.judge_name)
+    found["details"] |= measures.slices_json(slices)
+    shared.write_json_file(options, "Scores", found)
     more = [*([confusion_section(evaluation)] if options.confusion else ()), *slice_sections(slices)]
     sheet = evaluation_sheet(evaluation, OPTIONS.of, more)
     shared.write_table_files(options, "evaluate", sheet)
@@ -130,13 +128,10 @@ def _compare(options: argparse.Namespace) -> int:
     slices = [measures.sliced(each, divisions) for each in matched]
     wins = [_wins(matched, division) for division in divisions]
     beside = rankings_beside(matched)
-    if options.json:
-        judge = by_model.judge_name
-        found = comparison_json(
-            result, evaluations, judge_name=judge, slices=slices, wins=wins, beside=beside
-        )
-        write_json(options.json, found)
-        print(f"Comparison: {options.json}\n")
+    found = comparison_json(
+        result, evaluations, judge_name=by_model.judge_name, slices=slices, wins=wins, beside=beside
+    )
+    shared.write_json_file(options, "Comparison", found)
     for sentence in result.not_compared:
         console.tell(console.printable(sentence))
     for system in (each.system for each in matched if each.system.health.doubted):

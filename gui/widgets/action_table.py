@@ -23,9 +23,8 @@ class When(Enum):
 
 @dataclass(frozen=True)
 class Action:
-    """`text`: in its menu, with `&` before its letter, or in the list of keys. `keys`: as they are shown.
-
-    `page`, `help`: of a menu's entry, under which page the list of keys has it too, and how it is put there.
+    """`text`: in its menu, `&` before its letter, or in the list of keys. `page`, `help`: where and how the
+    list of keys has a menu's entry, too.
     """
 
     name: str

@@ -70,10 +70,7 @@ def _bring_into_view(widget: QtWidgets.QWidget) -> None:
 
 
 def controls(root: QtWidgets.QWidget, now: QtWidgets.QWidget | None = None) -> list[QtWidgets.QWidget]:
-    """The controls in a widget that Tab comes to, as they are read: rows from the top, each from the left.
-
-    `now`: also this one, wherever it was, though it may just have been hidden or disabled.
-    """
+    """The controls in a widget that Tab comes to, as they are read; `now` also where it was just hidden."""
     # On macOS the user may have told the system that Tab goes to texts and lists alone.
     behavior = QtGui.QGuiApplication.styleHints().tabFocusBehavior()
     everywhere = behavior is Qt.TabFocusBehavior.TabFocusAllControls
@@ -95,15 +92,15 @@ def _inside(widget: QtWidgets.QWidget, now: QtWidgets.QWidget | None) -> Iterato
     else:
         held = widget.children()
     children = [each for each in held if isinstance(each, QtWidgets.QWidget) and not each.isWindow()]
-    seen = [each for each in children if each.isVisible() or (now is not None and _holds(each, now))]
+    seen = [
+        each
+        for each in children
+        if each.isVisible() or each is now or (now is not None and each.isAncestorOf(now))
+    ]
     layout = None if isinstance(widget, QtWidgets.QScrollArea) else widget.layout()
     for part in _as_read(seen if layout is None else _parts(layout, seen), seen):
         for inner in [part] if isinstance(part, QtWidgets.QWidget) else _laid_out(part, seen):
             yield from _inside(inner, now)
-
-
-def _holds(widget: QtWidgets.QWidget, other: QtWidgets.QWidget) -> bool:
-    return widget is other or widget.isAncestorOf(other)
 
 
 def _laid_out(layout: QtWidgets.QLayout, seen: Sequence[QtWidgets.QWidget]) -> Iterator[QtWidgets.QWidget]:

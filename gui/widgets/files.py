@@ -19,9 +19,7 @@ ALL_FILES = "All files (*)"
 
 
 def ask_target(parent: QWidget, title: str, suggestion: Path, kind: str) -> Path | None:
-    """A file to write, `kind` such as `Submissions (*.tsv)`; asks before it replaces one. None: nothing was
-    chosen.
-    """
+    """A file to write, `kind` such as `Submissions (*.tsv)`; asks before it replaces one, or None."""
     dialog = QFileDialog(parent, title, str(suggestion.parent), kind)
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     # Here, not afterwards: the dialog then asks for the name that is really written.
@@ -82,10 +80,7 @@ def open_file(path: Path) -> bool:
 
 
 def folder_for_new_files(*wanted: Path) -> Path:
-    """The first of these folders that is there and can be written to, else the user's documents.
-
-    Not one of the program's own: who updates or removes it would lose their files with it.
-    """
+    # not one of the program's own: who updates or removes it would lose their files with it
     program = real_path(demo_dataset().parent.parent)
     documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
     for folder in (*wanted, *([Path(documents)] if documents else [])):

@@ -1,6 +1,4 @@
-"""Foreign text shown as text, wherever Qt would take what looks like HTML for HTML; Markdown is made
-harmless.
-"""
+"""Foreign text shown as text, wherever Qt would take what looks like HTML for HTML; harmless Markdown."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +24,9 @@ def plain_label(text: str = "", role: str = "") -> QLabel:
 
 def tip(text: str) -> str:
     """A text as a tool tip: never read as HTML, cut where it is very long."""
-    return f'<p style="white-space: pre-wrap">{_escaped(_said(text))}</p>' if text else ""
+    # The module html takes 10 ms to import, which the first picture of the window would wait for.
+    escaped = _said(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return f'<p style="white-space: pre-wrap">{escaped}</p>' if text else ""
 
 
 def set_tip(widget: QWidget, text: str) -> None:
@@ -39,11 +39,6 @@ def _said(text: str) -> str:
     return visible(text if len(text) <= _LONGEST_TIP else f"{text[:_LONGEST_TIP]}…")
 
 
-def _escaped(text: str) -> str:
-    # The module html takes 10 ms to import, which the first picture of the window would wait for.
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
 def one_line(text: str) -> str:
     """The beginning of a text on one line, for a cell of a table."""
     # Cut first: a cell may hold millions of characters, and tables ask for it at every repaint.
@@ -53,9 +48,7 @@ def one_line(text: str) -> str:
 
 
 class OneLine(QLabel):
-    """One line that asks for no more room than there is: its middle (`end`: its end) is left out instead. The
-    whole is in the tool tip then, unless another one is set.
-    """
+    """One line that never asks for more room: its middle (`end`: its end) is left out, and in its tip."""
 
     def __init__(self, text: str = "", role: str = "hint", end: bool = False) -> None:
         super().__init__()

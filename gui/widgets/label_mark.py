@@ -1,6 +1,4 @@
-"""A label as users see it: in words, as the letter of its key, as a coloured square with that letter; bars,
-pills.
-"""
+"""A label as users see it: in words, as the letter of its key, as a coloured square; bars and pills."""
 
 from collections.abc import Mapping, Sequence
 

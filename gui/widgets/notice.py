@@ -112,13 +112,6 @@ def problem_of(error: EngineError) -> tuple[str, str]:
     )
 
 
-def details_of(error: EngineError) -> str:
-    lines = [f"Tiebreak {VERSION}", *problem_of(error)]
-    if not isinstance(error, SetupError):
-        lines.append("".join(traceback.format_exception(error)))
-    return "\n".join(lines)
-
-
 def question(parent: QWidget, title: str, text: str, more: str = "") -> QMessageBox:
     box = QMessageBox(parent, textFormat=Qt.TextFormat.PlainText, icon=QMessageBox.Icon.Question)
     box.setWindowTitle(title)
@@ -145,7 +138,8 @@ class Message:
     @classmethod
     def of(cls, error: EngineError) -> "Message":
         problem, hint = problem_of(error)
-        return cls(problem, hint, "problem", details_of(error))
+        trace = [] if isinstance(error, SetupError) else ["".join(traceback.format_exception(error))]
+        return cls(problem, hint, "problem", "\n".join([f"Tiebreak {VERSION}", problem, hint, *trace]))
 
     @property
     def in_words(self) -> str:

@@ -42,9 +42,8 @@ _STRENGTH = {False: 46, True: 70}  # of the ground of foreign text, of 255; by w
 
 @dataclass(frozen=True)
 class ShownPrompt(Preview):
-    """A prompt as it is shown: invisible characters written out, places as Qt counts them.
-
-    `as_read`: the text as the model gets it. `then`: what happens at its end.
+    """Places are as Qt counts them. `as_read`: the text as the model gets it. `then`: what happens at its
+    end.
     """
 
     as_read: str

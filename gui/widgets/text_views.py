@@ -1,6 +1,4 @@
-"""Sheets, filled anew in place; one foreign text to read, plain or as Markdown: nothing in it is loaded or
-followed.
-"""
+"""Sheets, filled anew in place; one foreign text to read, plain or as Markdown: nothing in it is loaded."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -46,9 +44,7 @@ class TextBrowser(QTextBrowser):
 
 
 class TextPane(QWidget):
-    """A heading, if there is a `title`, and a text to scroll, select and copy. `line_height`: percent of the
-    font's.
-    """
+    """A heading, if there is a `title`, and a text to copy. `line_height`: percent of the font's."""
 
     changed = Signal()  # another text is shown, or the same in another way
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6 import QtGui
-from PySide6.QtCore import QAbstractItemModel, QRect, QRectF, Qt, QTimer, Slot
+from PySide6.QtCore import QAbstractItemModel, QRectF, Qt, QTimer, Slot
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QListWidget, QTableView, QWidget
 
 from engine.core.tables import latex_label, latex_table, markdown_table
@@ -29,9 +29,7 @@ _AFTER_VIEW_MS = 100  # of a window that was just opened Qt tells the view later
 
 
 class RowFrame(_View):
-    """Frames the row that the keys are for, only while the view has them; stands before Qt's own class. A
-    screen reader is told of the row when the keys come to the view.
-    """
+    """Frames the row that has the keys, and tells it to a screen reader; stands before Qt's own class."""
 
     def focusInEvent(self, event: QtGui.QFocusEvent) -> None:
         super().focusInEvent(event)
@@ -55,14 +53,11 @@ class RowFrame(_View):
         if self.hasFocus():
             draw_frame(self.viewport(), QRectF(place), colours(self.palette()).accent, 2)
         elif self.selectionModel() is not None and self.selectionModel().isSelected(self.currentIndex()):
-            self._mark_chosen(place)
-
-    def _mark_chosen(self, place: QRect) -> None:
-        # at its left: what is chosen has a ground that is hardly another one for many eyes
-        painter = QtGui.QPainter(self.viewport())
-        ground = QtGui.QColor(colours(self.palette()).accent)
-        painter.fillRect(place.left(), place.top(), 3, place.height(), ground)
-        painter.end()
+            # What is chosen has a ground that is hardly another one for many eyes: a bar at its left, too.
+            painter = QtGui.QPainter(self.viewport())
+            place.setWidth(3)
+            painter.fillRect(place, QtGui.QColor(colours(self.palette()).accent))
+            painter.end()
 
     def currentChanged(self, now: Index, before: Index) -> None:
         # Qt paints the cells alone anew
@@ -198,9 +193,7 @@ def dressed(view: View, model: QAbstractItemModel, accessible: str) -> View:
 
 
 def measure_view(model: TableModel, accessible: str, widest: int | None = None) -> RowsView:
-    """A small table shown whole, each column at most `widest` characters; Ctrl+C copies it, its menu as
-    LaTeX, too.
-    """
+    """A small table shown whole, each column at most `widest` characters; Ctrl+C and its menu copy it."""
     view = dressed(_WholeView(widest), model, accessible)
     view.setProperty("role", "whole")
     view.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

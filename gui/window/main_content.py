@@ -1,7 +1,4 @@
-"""What fills the frame: pages, menus, dialogs, each joined to the others.
-
-Imported after the window's first picture, because it takes longer than the frame.
-"""
+"""What fills the frame: pages, menus, dialogs. Imported after the window's first picture."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -458,9 +455,7 @@ class MainContent(QObject):
 
 
 class Menus(QObject):
-    """Fills the menus of a bar. `does`: what the entries do, by name. `recent`: the files opened last, the
-    newest first.
-    """
+    """Fills the menus of a bar. `does`: by the entries' names. `recent`: files, newest first."""
 
     def __init__(
         self,

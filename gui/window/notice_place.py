@@ -68,8 +68,8 @@ class NoticePlace(QFrame):
         return len(self._all)
 
     def add(self, said: Message) -> None:
-        """Show this first, a quiet one only on the button; an earlier one about the same, or that says the
-        same, goes.
+        """Show this first, a quiet one only on the button; an earlier one about the same goes, or saying the
+        same.
         """
         seen = self._all[self._at] if self._all and not self.isHidden() else None
         earlier = [each for each in self._without(said.about) if each.in_words != said.in_words]
@@ -203,9 +203,7 @@ class NoticePlace(QFrame):
 
     @Slot()
     def _fit(self) -> None:
-        """As high as the words need, in the lower right corner or in the highest gap between what is guarded;
-        else folded.
-        """
+        """As high as the words need, in the lower right corner or in a gap between what is guarded."""
         if self.isHidden():
             return
         guarded = [widget for widget in self._over.findChildren(QWidget) if is_guarded(widget)]

@@ -29,9 +29,7 @@ _FOLDER = "last/submission"
 
 @dataclass(frozen=True)
 class _OpenRequest:
-    """`dataset`: that it must answer, None to be found. `columns`: by which this is read; `remember`: for all
-    like it.
-    """
+    """`dataset`: None to be found. `columns`: by which it is read; `remember`: for all like it."""
 
     path: Path
     dataset: Path | None

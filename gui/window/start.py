@@ -1,16 +1,4 @@
-"""While a list, a menu or another popup is open, keys are for it alone: none is a key of a page.
-
-Ctrl-C in the terminal, and the system's requests to end: heard while Qt waits for events.
-
-A bug in a method that Qt calls is shown as an error; else it would end the process.
-
-On Python 3.11 an exception that C code raises (a list's index, say) is not yet an object when it leaves the
-method that raised it. PySide takes it for one where Qt called that method in the middle of a call of ours,
-and the process ends by a segmentation fault (seen with PySide 6.8 to 6.12). Python makes an object of an
-exception that is caught: caught and raised again, it reaches whoever made the call.
-
-Qt finds the keys of a page by the widget that has the focus, and that of an open list lies inside the page.
-"""
+"""While a popup is open, keys are for it alone; signals to end, heard while Qt waits; bugs in overrides."""
 
 import os
 import signal
@@ -119,6 +107,9 @@ def _guard(made: type) -> None:
 _GUARDED = "raised_again"
 
 
+# On Python 3.11 an exception that C code raises is not yet an object when it leaves the method that raised
+# it, and PySide (seen with 6.8 to 6.12) ends the process by a segmentation fault where Qt called that method
+# in the middle of a call of ours. Caught and raised again, it is one, and reaches whoever made the call.
 def _raised_again(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def guarded(*arguments: Any, **named: Any) -> Any:
@@ -136,6 +127,7 @@ def _is_qt(made: type) -> bool:
 
 
 class PopupKeys(QObject):
+    # Qt finds the keys of a page by the widget that has the focus, and that of an open list lies in the page.
     def __init__(self, app: QGuiApplication) -> None:
         super().__init__(app)
         app.focusWindowChanged.connect(self._watch)

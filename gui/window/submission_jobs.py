@@ -78,11 +78,8 @@ class Unanswered:
 
 @dataclass(frozen=True)
 class Places:
-    """Where a dataset is looked for: the open one, then the files that were opened last.
-
-    `named`: the file that the user chose; then no other is looked at. `columns`: by which they say that it
-    is read, `remember`: whether they are kept for files like it. `judged`: runs, each with how its file is
-    read.
+    """Where a dataset is looked for: the open one, then `recent` ones; only in the `named` one, read by
+    `columns`, where the user chose. `judged`: runs, each with how its file is read.
     """
 
     current: "Dataset | None"
@@ -95,9 +92,7 @@ class Places:
 
 @job
 def tell_apart(_control: JobControl, paths: Sequence[Path]) -> SortedFiles:
-    """What some files are, by what they hold. What is no known kind, or cannot be read, counts as a dataset:
-    reading it says why.
-    """
+    """What some files are. What is no known kind counts as a dataset: reading it says why it is none."""
     from engine.data.file_kinds import kind_of
 
     dataset = submission = elsewhere = None

@@ -1,6 +1,4 @@
-"""The rubric that the window works with, and what reads a file of items; its columns are asked for where it
-must.
-"""
+"""The rubric that the window works with, and what reads a file of items, whose columns may be asked for."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,10 +24,7 @@ _RUBRICS = "rubrics"  # of the files that were opened
 
 
 class CurrentRubric(QObject):
-    """Kept whole, not by the name of its file: that may be changed or gone by tomorrow. `path`: None for a
-    rubric of the program or of a run.
-    """
-
+    # kept whole, not by the name of its file: that may be changed or gone by tomorrow
     changed = Signal()
 
     def __init__(self, state: State, parent: QObject | None = None) -> None:

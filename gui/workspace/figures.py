@@ -77,9 +77,7 @@ _HOW = "Enter or a right click saves and copies it."
 
 @dataclass(frozen=True, eq=False)
 class FigureSource:
-    """`shown`: the job that draws it, in dark colours or light ones; `saved`: that of its file, as `png` or
-    `svg`. `note`: how it is read.
-    """
+    """`shown`: the job that draws it, in dark colours or light ones; `saved`: its file, as `png` or `svg`."""
 
     shown: Callable[[bool], Job[DrawnFigure]]
     saved: Callable[[str], Job[bytes]]

@@ -76,9 +76,7 @@ def keep_columns(dataset: "Dataset", remember: bool | None) -> None:
 
 
 def has_labels_for(dataset: "Dataset", asked: Sequence[Rubric], columns: ColumnMap | None = None) -> bool:
-    """Whether all human labels of a file on what some runs were asked were read; `columns`: by which one of
-    them read it.
-    """
+    """Whether all labels of a file on what runs were asked were read; `columns`: by which one read it."""
     wanted = rubric_for_labels(asked).names if asked else ()
     lacking = {f"{name}_preference" for name in wanted if name not in dataset.rubric.names}
     maps = (dataset.columns, columns)
@@ -86,9 +84,7 @@ def has_labels_for(dataset: "Dataset", asked: Sequence[Rubric], columns: ColumnM
 
 
 def with_labels_for(dataset: "Dataset", asked: Sequence[Rubric], cancel: CancelToken) -> "Dataset":
-    """The same items with the labels of their file on all that some runs were asked, where it can be read
-    again.
-    """
+    """The same items with all labels of their file on what runs were asked, if it can be read again."""
     from engine.data.dataset import load_dataset
 
     if has_labels_for(dataset, asked):

@@ -67,9 +67,7 @@ def measured_mark(results: "RunResults", gold: "Dataset | None") -> Hashable:
 
 @dataclass(frozen=True)
 class OpenRun:
-    """`dataset`: its judged items, None where they are not there. `drafts`: what annotators began to write of
-    it.
-    """
+    """`dataset`: its judged items, None if they are not there. `drafts`: what annotators began to write."""
 
     results: "RunResults"
     dataset: "Dataset | None"

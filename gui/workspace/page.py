@@ -114,9 +114,7 @@ _NARROWEST, _WIDEST = 10, 96  # characters that the closed box shows
 
 
 class RunPicker(ComboBox):
-    """Choosing a run opens it. What is no run is obeyed only in the open list: keys go through the closed
-    box.
-    """
+    """Choosing a run opens it. What is no run is obeyed only in the open list, as keys go through the box."""
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()

@@ -31,9 +31,7 @@ _ALL = "Items: all"
 
 
 class SliceChoice(QWidget):
-    """Follows one dataset. `letters`: the least width of each list. `changed`: the choice is known, slices
-    and all.
-    """
+    """Follows one dataset. `letters`: the least width of each list. `changed`: the choice is known."""
 
     changed = Signal()
 
@@ -205,9 +203,7 @@ class SliceWords:
 
 
 class SlicesPanel(QWidget):
-    """Shows Sliced. `divided`: the user chose by what. `listed`: Filters of a row's items, and what these
-    have in common.
-    """
+    """`divided`: the user chose by what. `listed`: Filters of a row's items, and the words for them."""
 
     divided = Signal()
     listed = Signal(object, str)

@@ -30,8 +30,8 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Stored:
-    """Annotations that the store has taken, in their order, and those that it never will, with the reason.
-    `reviews` (by run), `notes` (by hash of the content): all that is said now there.
+    """What the store has taken, or never will, with the reason; all that is said now, by run and content's
+    hash.
     """
 
     words: Sequence[Said] = ()

@@ -69,18 +69,9 @@ class AtWork:
     total: int | None = None
 
 
-def _logged_bug(error: BaseException, thread_name: ThreadName) -> EngineBug:
-    log_fault(error, f"a job of the thread {thread_name.value}")
-    bug = EngineBug(fault_words(error))
-    bug.__cause__ = error
-    return bug
-
-
 class _Work:
-    """What a worker thread knows of a task. Nothing of Qt: whoever lets go of an object last ends it, and a
-    worker thread must end none that lives on the thread of the window.
-    """
-
+    # Nothing of Qt: whoever lets go of an object last ends it, and a worker thread must end none that lives
+    # on the thread of the window.
     def __init__(self, job: Job[object], thread_name: ThreadName, apart: bool) -> None:
         self._job: Job[object] | None = job
         self._thread_name = thread_name
@@ -101,7 +92,12 @@ class _Work:
         except MemoryError:
             tell("failed", EngineBug("there is not enough memory for this"))
         except BaseException as error:  # whatever it was, the window must hear of the end
-            tell("failed", said_of_system(error) or _logged_bug(error, self._thread_name))
+            said: EngineError | None = said_of_system(error)
+            if said is None:
+                log_fault(error, f"a job of the thread {self._thread_name.value}")
+                said = EngineBug(fault_words(error))
+                said.__cause__ = error
+            tell("failed", said)
         else:
             tell("finished", result)
         finally:
@@ -212,8 +208,8 @@ class EngineThreads(QObject):
         return any(task.thread_name is thread_name and not task.done for task in self._tasks.values())
 
     def stop(self, at_once: bool = False) -> bool:
-        """Cancel all that need not end, and end the threads; False where one did not end in time. `at_once`:
-        the program ends now.
+        """End the threads once what must end has; False where one did not in time. `at_once`: the program
+        ends now.
         """
         self._stopped = True
         deadline = time.monotonic() + _PATIENCE

@@ -1,6 +1,5 @@
-"""What all pages share: the dataset, the run that is looked at, and how to change them. Every change is a
-job; when it is done, a signal tells the pages. Long because each shared thing has its signal, its job and its
-answer here.
+"""What all pages share: the dataset, the run that is looked at, and how to change them: by jobs, told by
+signals.
 """
 
 from collections.abc import Sequence
@@ -234,7 +233,7 @@ class Workspace(QObject):
         self._listing.start(store_jobs.list_runs(self.store_path))
 
     def open_run(self, run_id: int, current: "Dataset | None" = None) -> None:
-        """Look at a run, as the user chose; its items from its file, else out of `current`, None for the open
+        """Look at a run, as the user chose; its items from its file, else out of `current` or the open
         dataset.
         """
         self._stays = True

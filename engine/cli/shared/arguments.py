@@ -1,23 +1,34 @@
-"""What most commands take: models, rubrics, columns of datasets, files of tables. Does not load llama.cpp."""
+"""What most commands take: models, rubrics, columns, files of tables; the options of settings, made
+from their rows, and by hand those of the computer, of examples and of orders. Does not load llama.cpp.
+"""
 
 import argparse
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
-from engine.cli.shared.console import file_option, flag, tell, text_option
+from engine.cli.shared.console import file_option, flag, number_option, tell, text_option
 from engine.core import VERSION
 from engine.core.column_map import ColumnMap, check_targets, parse_columns, parse_labels
 from engine.core.errors import SetupError, Step
 from engine.core.events import CancelToken
+from engine.core.items import Method
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.tables import Sheet, sheet_latex, sheet_markdown
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.rubrics.files import find_rubric
+from engine.operations.judge_request import BOTH, ONE, UNCERTAIN, example_settings
 from engine.operations.opening import find_model, remember_columns
 from engine.results.run_dataset import dataset_of_run
+from engine.results.second_order import KEEP
+from engine.settings import rows
 from engine.settings.identity import StoredRun
+from engine.settings.run_setup import RunSetup
 from engine.settings.sampling import DEFAULT_SEED
-from engine.system.files import write_whole
+from engine.system.computer import KeepAwake
+from engine.system.files import write_json, write_whole
 
 MODEL_WORDS = "a GGUF file, a part of the name of a listed model, or 'demo'"
 
@@ -122,6 +133,13 @@ def table_targets(options: argparse.Namespace) -> Mapping[str, Path | None]:
     return {"--latex": options.latex, "--markdown": options.markdown}
 
 
+def write_json_file(options: argparse.Namespace, what: str, found: object) -> None:
+    """Write what --json asks for, if anything, and print its path."""
+    if options.json:
+        write_json(options.json, found)
+        print(f"{what}: {options.json}\n")
+
+
 def write_table_files(
     options: argparse.Namespace, command: str, sheet: Sheet, paper: Sheet | None = None
 ) -> None:
@@ -134,3 +152,99 @@ def write_table_files(
         if path is not None:
             write_whole(path, text(shown, made_by).encode("utf-8"))
             print(f"Tables: {path}\n")
+
+
+FEW_SHOT_SELECTION = {"fixed": rows.ExampleKind.FIXED, "nearest": rows.ExampleKind.NEAR}
+"""How examples are selected, by the values of --few-shot-selection."""
+
+
+def option_names(methods: Iterable[Method] = Method) -> str:
+    return ", ".join(method.option for method in methods)
+
+
+def add_settings(group: argparse._ActionsContainer, *names: str) -> None:
+    for row in map(rows.row_of, names):
+        _add(group, row, row.help)
+
+
+def add_settings_of(group: argparse._ActionsContainer, surface: rows.Surface, *groups: rows.Group) -> None:
+    for row in rows.rows_on(surface, *groups):
+        if row.help:
+            words = (surface is rows.Surface.PROMPT and row.brief) or row.help
+            _add(group, row, re.sub(r"{(\w+)}", lambda name: rows.row_of(name[1]).option, words))
+
+
+def add_device(group: argparse._ActionsContainer, otherwise: str = "") -> None:
+    otherwise = otherwise or "the fastest, if `models devices` has tried this model, else cpu"
+    text_option(
+        group,
+        "--device",
+        "NAME",
+        f"compute device: cpu, or (part of) the name of a GPU, as `models devices` lists them ({otherwise})",
+    )
+    add_settings(group, "gpu_layers")
+
+
+def add_machine(group: argparse._ActionsContainer, surface: rows.Surface) -> None:
+    add_settings_of(group, surface, rows.Group.COMPUTER)
+    add_device(group)
+    group.add_argument(
+        "--keep-awake",
+        choices=[when.value for when in KeepAwake],
+        default=KeepAwake.MAINS.value,
+        help="keep the computer from sleeping meanwhile: always, never, or only on mains power (default)",
+    )
+
+
+def add_examples(group: argparse._ActionsContainer) -> None:
+    file_option(group, "--examples", "labelled items to show the model as examples")
+    number_option(
+        group, "--few-shot", f"number of examples in each prompt ({rows.DEFAULT_SHOTS})", metavar="K"
+    )
+    group.add_argument(
+        "--few-shot-selection",
+        choices=list(FEW_SHOT_SELECTION),
+        help="which examples: fixed, the same for all items (default), or nearest, those whose instructions"
+        " are most similar to the item's",
+    )
+
+
+def given_examples(options: argparse.Namespace) -> dict[str, Any]:
+    selection = options.few_shot_selection
+    choice = None if selection is None else FEW_SHOT_SELECTION[selection]
+    return example_settings(options.examples, options.few_shot, choice)
+
+
+def _add(group: argparse._ActionsContainer, row: rows.SettingRow, words: str) -> None:
+    words = words.replace("%(default)s", str(getattr(RunSetup, row.name)))  # not argparse's: that is None
+    if row.kind is bool:
+        group.add_argument(row.option, action="store_true", default=None, help=words)
+    elif issubclass(row.kind, StrEnum):
+        names = [member.value for member in row.kind]
+        group.add_argument(row.option, choices=names, help=words)
+    else:
+        group.add_argument(row.option, type=row.kind, metavar=row.metavar, help=words)
+
+
+def add_orders(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--orders",
+        choices=[BOTH, ONE, UNCERTAIN],
+        help="show the responses in both orders (default); in one, for half the time; or in the second one"
+        " only for items that are uncertain after the first",
+    )
+    number_option(
+        group,
+        "--margin-threshold",
+        "an item is uncertain if the margin between its two likeliest labels is below M, 0 to 1"
+        f" ({rows.DEFAULT_MARGIN:g})",
+        metavar="M",
+        kind=float,
+    )
+    number_option(
+        group,
+        "--margin-threshold-from",
+        f"the smallest margin threshold that keeps {KEEP:.0%}".replace("%", " %%")
+        + " of this run's labels, as computed by the command orders",
+        metavar="RUN",
+    )

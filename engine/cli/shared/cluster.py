@@ -1,6 +1,4 @@
-"""`cluster`: certificates, scheduler and workers of computers that judge together; `judge --cluster`, its
-plan. Does not know: Dask, which may not be installed.
-"""
+"""`cluster` and `judge --cluster`: computers that judge together. Does not know: Dask, maybe missing."""
 
 import argparse
 from collections.abc import Callable, Generator
@@ -11,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.cli.shared import console
-from engine.cli.shared.arguments import MODEL_WORDS, model_file
+from engine.cli.shared.arguments import MODEL_WORDS, add_device, add_settings, model_file
 from engine.cli.shared.hints import OPTIONS
 from engine.cli.shared.progress import show_forecast
-from engine.cli.shared.setting_arguments import add_device, add_settings
 from engine.cluster.answers import ITEMS_OF_A_TASK, JudgeWork, work_of
 from engine.cluster.certificates import PORT, address_of, default_folder, make_certificates, scheduler_address
 from engine.cluster.cluster_run import ClusterRun, run_over_cluster

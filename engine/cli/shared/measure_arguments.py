@@ -11,7 +11,6 @@ from engine.calibration.run_calibration import Wishes
 from engine.cli.shared import arguments as shared
 from engine.cli.shared import console
 from engine.cli.shared.progress import with_notes
-from engine.cli.shared.setting_arguments import add_settings
 from engine.core import VERSION
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken
@@ -44,9 +43,7 @@ def add_gold(arguments: argparse.ArgumentParser, required: bool = True) -> None:
 def read_labels(
     options: argparse.Namespace, path: Path, systems: Iterable[System], cancel: CancelToken | None = None
 ) -> Dataset:
-    """The labelled dataset by the options, else as a run read its own; on all criteria of --rubric and
-    `systems`.
-    """
+    """The labelled dataset by the options, else as a run read it; on all criteria of `systems`, too."""
     systems = list(systems)
     rubric = opening.label_rubric(shared.rubric_of(options), systems)
     if shared.columns_of(options, rubric) is not None:
@@ -113,7 +110,7 @@ def add_model_measures(arguments: argparse.ArgumentParser) -> None:
     console.text_option(
         group, "--judge-model", "MODEL", f"judges whether explanations agree: {shared.MODEL_WORDS}"
     )
-    add_settings(group, "threads")
+    shared.add_settings(group, "threads")
 
 
 def find_judge_model(options: argparse.Namespace) -> None:
