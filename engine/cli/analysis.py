@@ -65,7 +65,7 @@ _MINUTES = 30.0
 _BAR = "  {desc} |{bar:24}| {elapsed} elapsed"
 
 
-def audit() -> argparse.ArgumentParser:
+def audit() -> console.Parser:
     arguments = console.command_parser(
         "audit",
         _audit,
@@ -83,34 +83,30 @@ def audit() -> argparse.ArgumentParser:
         metavar="DATASET",
         help="the items to judge, with their perturbations",
     )
-    console.file_option(arguments, "--json", "the same numbers as JSON")
+    arguments.file("--json", "the same numbers as JSON")
     shared.add_table_files(arguments)
-    console.file_option(arguments, "--gold", "with RUN: other human labels of its items")
+    arguments.file("--gold", "with RUN: other human labels of its items")
     shared.add_columns(arguments, "DATASET")
     _add_judging(arguments.add_argument_group("judging"))
     shared.add_machine(arguments.add_argument_group("computer"), Surface.AUDIT)
     arguments.set_defaults(keep_awake=None)  # so that a given value is recognised
     run_store = arguments.add_argument_group("run store")
-    console.add_store(run_store, "runs")
-    console.flag(run_store, "--fresh", "start a new run even if one could be resumed")
+    run_store.store("runs")
+    run_store.flag("--fresh", "start a new run even if one could be resumed")
     return arguments
 
 
-def _add_judging(judging: argparse._ArgumentGroup) -> None:
-    console.number_option(
-        judging, "--items", f"N items, stratified by instruction, with their perturbations ({DEFAULT_ITEMS})"
+def _add_judging(judging: console.Options) -> None:
+    judging.number(
+        "--items", f"N items, stratified by instruction, with their perturbations ({DEFAULT_ITEMS})"
     )
-    console.number_option(judging, "--seed", f"the seed of this sample ({DEFAULT_SEED})")
-    console.file_option(
-        judging,
-        "--out",
-        "where to store the items and perturbations (the audit itself: --json)",
-        metavar="FILE.tsv",
+    judging.number("--seed", f"the seed of this sample ({DEFAULT_SEED})")
+    judging.file(
+        "--out", "where to store the items and perturbations (the audit itself: --json)", metavar="FILE.tsv"
     )
-    console.flag(judging, "--plan", "print what the audit will take, and judge nothing")
-    console.text_option(judging, "--criteria", "A,B", "some of the rubric's criteria (all)")
-    console.text_option(
-        judging,
+    judging.flag("--plan", "print what the audit will take, and judge nothing")
+    judging.text("--criteria", "A,B", "some of the rubric's criteria (all)")
+    judging.text(
         "--method",
         "A,B",
         f"elicitation methods: some of {shared.option_names()} ({shared.option_names(AUDIT_METHODS)})",
@@ -268,7 +264,7 @@ def _told(options: argparse.Namespace, results: RunResults, dataset: Dataset, go
     return warn_of_gaps(results) if options.dataset is not None else console.DONE
 
 
-def tune() -> argparse.ArgumentParser:
+def tune() -> console.Parser:
     arguments = console.command_parser(
         "tune",
         _tune,
@@ -278,17 +274,12 @@ def tune() -> argparse.ArgumentParser:
     )
     arguments.add_argument("model", metavar="MODEL", help=shared.MODEL_WORDS)
     arguments.add_argument("dataset", type=Path, metavar="DATASET", help="a dataset with human labels")
-    console.file_option(arguments, "--out", "the recipe", metavar="FILE.json", required=True)
-    console.number_option(
-        arguments,
-        "--minutes",
-        "time limit in minutes (%(default)g)",
-        metavar="M",
-        kind=float,
-        default=_MINUTES,
+    arguments.file("--out", "the recipe", metavar="FILE.json", required=True)
+    arguments.number(
+        "--minutes", "time limit in minutes (%(default)g)", metavar="M", kind=float, default=_MINUTES
     )
-    console.number_option(arguments, "--items", "judge at most N items, sampled with --seed")
-    console.number_option(arguments, "--seed", "seed of all samples (%(default)s)", default=0)
+    arguments.number("--items", "judge at most N items, sampled with --seed")
+    arguments.number("--seed", "seed of all samples (%(default)s)", default=0)
     arguments.add_argument(
         "--method",
         default=shared.option_names(DEFAULT_TRIED),
@@ -296,24 +287,20 @@ def tune() -> argparse.ArgumentParser:
         help=f"the elicitation methods to try: some of {shared.option_names()} (%(default)s)",
     )
     shared.add_rubric(arguments, "the criteria and their questions (the task's)")
-    console.repeated_option(
-        arguments,
+    arguments.repeated(
         "--wording",
         "NAME|FILE",
         "also try this rubric, which has the same criteria in other words; may be repeated",
     )
-    console.file_option(
-        arguments,
+    arguments.file(
         "--examples",
         "labelled items to show the model as examples (default: some of DATASET, held out for this)",
     )
-    console.number_option(
-        arguments, "--few-shot", "examples per prompt (%(default)s)", metavar="K", default=DEFAULT_SHOTS
-    )
+    arguments.number("--few-shot", "examples per prompt (%(default)s)", metavar="K", default=DEFAULT_SHOTS)
     shared.add_columns(arguments, "DATASET")
     shared.add_settings_of(arguments, Surface.TUNE, *JUDGED_BY)
     shared.add_machine(arguments.add_argument_group("computer"), Surface.TUNE)
-    console.add_store(arguments, "runs")
+    arguments.store("runs")
     return arguments
 
 

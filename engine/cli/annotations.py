@@ -23,7 +23,7 @@ from engine.system.files import check_targets
 from engine.system.paths import default_store
 
 
-def annotations() -> argparse.ArgumentParser:
+def annotations() -> console.Parser:
     arguments = console.command_parser(
         "annotations",
         _annotations,
@@ -33,18 +33,18 @@ def annotations() -> argparse.ArgumentParser:
     actions = arguments.add_subparsers(metavar="ACTION", title="actions", required=True)
     words = "write the annotations of a run into one small file"
     export = console.add_action(actions, "export", _export_annotations, words, of_run="RUN")
-    console.file_option(export, "--out", "the annotation file", metavar="FILE.json", required=True)
-    console.repeated_option(export, "--annotator", "NAME", "only those of this annotator; may be repeated")
-    console.flag(export, "--with-texts", "include the texts of the items")
-    console.file_option(export, "--dataset", "with --with-texts: the dataset, if it was moved")
+    export.file("--out", "the annotation file", metavar="FILE.json", required=True)
+    export.repeated("--annotator", "NAME", "only those of this annotator; may be repeated")
+    export.flag("--with-texts", "include the texts of the items")
+    export.file("--dataset", "with --with-texts: the dataset, if it was moved")
     shared.add_columns(export, "dataset")
     words = "import annotation files into a run of the same items"
     add = console.add_action(actions, "import", _import_annotations, words, of_run="RUN")
     add.add_argument("files", type=Path, nargs="+", metavar="FILE")
-    console.flag(add, "--dry-run", "count the annotations; write nothing")
+    add.flag("--dry-run", "count the annotations; write nothing")
     words = "an annotator who is the same person in the file and in this store"
-    console.repeated_option(add, "--same", "NAME", words)
-    console.repeated_option(add, "--as", "NAME=OTHER", "import annotator NAME as OTHER", dest="names")
+    add.repeated("--same", "NAME", words)
+    add.repeated("--as", "NAME=OTHER", "import annotator NAME as OTHER", dest="names")
     for action in (export, add):
         action.add_argument(
             "--store", type=Path, default=default_store(), metavar="FILE", help="the run store"

@@ -29,7 +29,7 @@ from engine.store.run_store import RunStore
 from engine.system.files import check_targets
 
 
-def calibrate() -> argparse.ArgumentParser:
+def calibrate() -> console.Parser:
     arguments = console.command_parser(
         "calibrate",
         _calibrate,
@@ -41,9 +41,9 @@ def calibrate() -> argparse.ArgumentParser:
     arguments.add_argument("run", metavar="RUN", help="the id of a run")
     measures.add_gold(arguments)
     measures.add_calibration_wishes(arguments)
-    console.file_option(arguments, "--out", "the calibration", metavar="FILE.json", required=True)
+    arguments.file("--out", "the calibration", metavar="FILE.json", required=True)
     shared.add_table_files(arguments)
-    console.add_store(arguments)
+    arguments.store()
     return arguments
 
 
@@ -68,7 +68,7 @@ def _calibrate(options: argparse.Namespace) -> int:
     return console.DONE
 
 
-def learning_curve() -> argparse.ArgumentParser:
+def learning_curve() -> console.Parser:
     arguments = console.command_parser(
         "learning-curve",
         _learning_curve,
@@ -79,9 +79,9 @@ def learning_curve() -> argparse.ArgumentParser:
     arguments.add_argument("run", metavar="RUN", help="the id of a run")
     measures.add_gold(arguments)
     measures.add_calibration_wishes(arguments)
-    console.file_option(arguments, "--json", "the same numbers as JSON")
+    arguments.file("--json", "the same numbers as JSON")
     shared.add_table_files(arguments)
-    console.add_store(arguments)
+    arguments.store()
     return arguments
 
 
@@ -101,7 +101,7 @@ def _learning_curve(options: argparse.Namespace) -> int:
     return console.DONE
 
 
-def jury() -> argparse.ArgumentParser:
+def jury() -> console.Parser:
     arguments = console.command_parser(
         "jury",
         _jury,
@@ -115,18 +115,17 @@ def jury() -> argparse.ArgumentParser:
     )
     arguments.add_argument("--name", default="", metavar="NAME", help="a name for the jury")
     measures.add_gold(arguments, required=False)
-    console.file_option(arguments, "--calibration", "decide by this calibration of the same judges")
-    console.file_option(arguments, "--dataset", "the dataset (default: that of the first run, else --gold)")
-    console.number_option(
-        arguments,
+    arguments.file("--calibration", "decide by this calibration of the same judges")
+    arguments.file("--dataset", "the dataset (default: that of the first run, else --gold)")
+    arguments.number(
         "--certainty",
         "the probability assumed for the label of a submission (%(default)s)",
         metavar="P",
         kind=float,
         default=DEFAULT_CERTAINTY,
     )
-    console.flag(arguments, "--lengths", "with --gold: use the lengths of the responses as a feature")
-    console.add_store(arguments)
+    arguments.flag("--lengths", "with --gold: use the lengths of the responses as a feature")
+    arguments.store()
     return arguments
 
 
@@ -154,7 +153,7 @@ def _jury(options: argparse.Namespace) -> int:
     return console.DONE
 
 
-def orders() -> argparse.ArgumentParser:
+def orders() -> console.Parser:
     arguments = console.command_parser(
         "orders",
         _orders,
@@ -163,23 +162,21 @@ def orders() -> argparse.ArgumentParser:
         "found here with judge --orders uncertain --margin-threshold-from RUN. Human labels are not needed.",
     )
     arguments.add_argument("run", type=int, metavar="RUN", help="the id of a run in both orders")
-    console.number_option(
-        arguments,
+    arguments.number(
         "--keep",
         "the share of each criterion's labels that must stay the same, 0 to 1 (%(default)s)",
         metavar="SHARE",
         kind=float,
         default=KEEP,
     )
-    console.file_option(arguments, "--dataset", "the run's dataset, if it was moved")
-    console.file_option(
-        arguments,
+    arguments.file("--dataset", "the run's dataset, if it was moved")
+    arguments.file(
         "--calibration",
         "also analyse the labels decided by this calibration (default: the run's own, if it has one)",
     )
-    console.file_option(arguments, "--json", "the same numbers as JSON")
+    arguments.file("--json", "the same numbers as JSON")
     shared.add_columns(arguments, "dataset")
-    console.add_store(arguments, "runs")
+    arguments.store("runs")
     return arguments
 
 

@@ -32,7 +32,7 @@ from engine.system.files import write_json
 _STANDARD_INPUT = "-"
 
 
-def judge() -> argparse.ArgumentParser:
+def judge() -> console.Parser:
     arguments = console.command_parser(
         "judge",
         _judge,
@@ -41,45 +41,39 @@ def judge() -> argparse.ArgumentParser:
         "run store: the same command resumes a stopped run.",
     )
     arguments.add_argument("dataset", type=Path, nargs="?", metavar="DATASET")
-    console.text_option(arguments, "--model", "MODEL", shared.MODEL_WORDS)
-    console.file_option(
-        arguments,
-        "--recipe",
-        "use the settings, the calibration and, without --model, the model that `tune` found",
+    arguments.text("--model", "MODEL", shared.MODEL_WORDS)
+    arguments.file(
+        "--recipe", "use the settings, the calibration and, without --model, the model that `tune` found"
     )
-    console.file_option(arguments, "--out", "the submission", metavar="FILE.tsv")
-    console.file_option(arguments, "--json", "every judgment with its raw predictions, as JSON")
-    console.flag(arguments, "--plan", "print what the run will take, and judge nothing; needs no --out")
+    arguments.file("--out", "the submission", metavar="FILE.tsv")
+    arguments.file("--json", "every judgment with its raw predictions, as JSON")
+    arguments.flag("--plan", "print what the run will take, and judge nothing; needs no --out")
     shared.add_columns(arguments, "DATASET")
     check = arguments.add_argument_group("regression check against an earlier run")
-    console.number_option(
-        check,
+    check.number(
         "--regression-check",
         f"judge items of this run again (--items, {DEFAULT_ITEMS}; sampled with --seed) and report the"
         " drift of labels, probabilities and accuracy. By default the dataset, the model, the rubric and all"
         " settings are those of RUN",
         metavar="RUN",
     )
-    console.file_option(
-        check, "--gold", "human labels of these items, if DATASET has none", metavar="DATASET"
-    )
+    check.file("--gold", "human labels of these items, if DATASET has none", metavar="DATASET")
     _add_judging(arguments.add_argument_group("judging"))
     shared.add_settings_of(arguments.add_argument_group("explanations"), Surface.JUDGE, Group.EXPLANATIONS)
     shared.add_machine(arguments.add_argument_group("computer"), Surface.JUDGE)
     cluster.add_cluster(arguments.add_argument_group("other computers"))
     run_store = arguments.add_argument_group("run store")
-    console.add_store(run_store, "runs")
-    console.text_option(run_store, "--name", "NAME", "a name for the run, shown in lists")
-    console.text_option(run_store, "--note", "TEXT", "a note on the run; `runs find` searches it, too")
-    console.flag(run_store, "--fresh", "start a new run even if one could be resumed")
+    run_store.store("runs")
+    run_store.text("--name", "NAME", "a name for the run, shown in lists")
+    run_store.text("--note", "TEXT", "a note on the run; `runs find` searches it, too")
+    run_store.flag("--fresh", "start a new run even if one could be resumed")
     return arguments
 
 
-def _add_judging(group: argparse._ArgumentGroup) -> None:
+def _add_judging(group: console.Options) -> None:
     shared.add_settings_of(group, Surface.JUDGE, Group.OUTPUT)
     shared.add_orders(group)
-    console.text_option(
-        group,
+    group.text(
         "--method",
         "A,B",
         f"elicitation methods: some of {shared.option_names()}; their log-probabilities are averaged"
@@ -87,22 +81,18 @@ def _add_judging(group: argparse._ArgumentGroup) -> None:
     )
     shared.add_settings_of(group, Surface.JUDGE, Group.METHODS)
     shared.add_rubric(group, "the criteria and their questions (the task's)")
-    console.text_option(
-        group, "--criteria", "A,B", f"some of the rubric's criteria; the task's: {','.join(ELOQUENT.names)}"
-    )
-    console.number_option(group, "--items", "judge only the first N items")
-    console.number_option(group, "--sample", "judge a random sample of N items (--seed)")
-    console.text_option(
-        group,
+    group.text("--criteria", "A,B", f"some of the rubric's criteria; the task's: {','.join(ELOQUENT.names)}")
+    group.number("--items", "judge only the first N items")
+    group.number("--sample", "judge a random sample of N items (--seed)")
+    group.text(
         "--sample-by",
         "COLUMN",
         "with --sample: stratify by the values of this column, which may be a human label",
     )
-    console.text_option(
-        group, "--ids", "FILE", "judge only the items whose ids are in FILE, one per line (-: standard input)"
+    group.text(
+        "--ids", "FILE", "judge only the items whose ids are in FILE, one per line (-: standard input)"
     )
-    console.text_option(
-        group,
+    group.text(
         "--until",
         "significant|WIDTH",
         "judge instructions in a random order (--seed) and stop early: significant (every two candidate"
@@ -110,9 +100,7 @@ def _add_judging(group: argparse._ArgumentGroup) -> None:
         " points wide (without candidates: of how often A wins). Another value, or none, resumes the run",
     )
     shared.add_examples(group)
-    console.file_option(
-        group, "--calibration", "a calibration that `calibrate` fitted on a run of this judge"
-    )
+    group.file("--calibration", "a calibration that `calibrate` fitted on a run of this judge")
     shared.add_settings_of(group, Surface.JUDGE, Group.EXAMPLES, Group.ORDERS, Group.ITEMS, Group.DISPLAY)
 
 

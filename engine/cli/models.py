@@ -57,7 +57,7 @@ models cut FILE       write a smaller encoder with only the layers that BERTScor
                       --layers 17 --out FILE for roberta-large"""
 
 
-def models() -> argparse.ArgumentParser:
+def models() -> console.Parser:
     arguments = console.command_parser("models", _models, _ABOUT)
     arguments.usage = (
         f"{program()} models [FOLDER ...] | models check FILE | models speed FILE ..."
@@ -70,17 +70,17 @@ def models() -> argparse.ArgumentParser:
     return arguments
 
 
-def _add_options(arguments: argparse.ArgumentParser) -> None:
+def _add_options(arguments: console.Parser) -> None:
     speed = arguments.add_argument_group("models speed")
-    console.flag(speed, "--again", "measure again, ignoring stored results")
-    console.file_option(speed, "--json", "the same as JSON")
-    console.add_store(speed, "the runs whose answer mass is shown with the speed")
+    speed.flag("--again", "measure again, ignoring stored results")
+    speed.file("--json", "the same as JSON")
+    speed.store("the runs whose answer mass is shown with the speed")
     computer = arguments.add_argument_group("models speed, models devices")
     add_settings(computer, "threads")
-    console.text_option(computer, "--device", "NAME", "devices: try only this one")
+    computer.text("--device", "NAME", "devices: try only this one")
     cut = arguments.add_argument_group("models cut")
-    console.number_option(cut, "--layers", "number of layers to keep")
-    console.file_option(cut, "--out", "the file to write")
+    cut.number("--layers", "number of layers to keep")
+    cut.file("--out", "the file to write")
 
 
 def _models(options: argparse.Namespace) -> int:

@@ -25,7 +25,7 @@ from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 
 
-def prompt() -> argparse.ArgumentParser:
+def prompt() -> console.Parser:
     arguments = console.command_parser(
         "prompt",
         _print_prompt,
@@ -36,9 +36,7 @@ def prompt() -> argparse.ArgumentParser:
     arguments.add_argument(
         "what", metavar="DATASET|RUN", help="a dataset (./3 for a file named 3), or the id of a run"
     )
-    console.text_option(
-        arguments, "--model", "MODEL", f"{shared.MODEL_WORDS}; with RUN: its model, if it was moved"
-    )
+    arguments.text("--model", "MODEL", f"{shared.MODEL_WORDS}; with RUN: its model, if it was moved")
     _add_place(arguments)
     judging = arguments.add_argument_group("a dataset, as in judge")
     shared.add_rubric(judging, "the criteria and their questions (the task's)")
@@ -49,15 +47,15 @@ def prompt() -> argparse.ArgumentParser:
     shared.add_examples(arguments)
     shared.add_columns(arguments, "dataset")
     run_store = arguments.add_argument_group("a run")
-    console.file_option(run_store, "--dataset", "its dataset, if it was moved")
-    console.add_store(run_store, "runs")
+    run_store.file("--dataset", "its dataset, if it was moved")
+    run_store.store("runs")
     shared.add_settings(arguments.add_argument_group("computer"), "threads")
     return arguments
 
 
-def _add_place(arguments: argparse.ArgumentParser) -> None:
-    console.text_option(arguments, "--id", "ID", "the item (the first one)")
-    console.text_option(arguments, "--criterion", "NAME", "the criterion (the first one)")
+def _add_place(arguments: console.Parser) -> None:
+    arguments.text("--id", "ID", "the item (the first one)")
+    arguments.text("--criterion", "NAME", "the criterion (the first one)")
     arguments.add_argument(
         "--order",
         choices=[order.value for order in Order],
@@ -69,14 +67,13 @@ def _add_place(arguments: argparse.ArgumentParser) -> None:
         choices=[method.option for method in Method],
         help=f"the elicitation method ({shared.option_names(DEFAULT_METHODS)}, or the run's first)",
     )
-    console.text_option(
-        arguments,
+    arguments.text(
         "--question",
         "NAME",
         "the question of a method that has several (its first): A or B; or BCDA, permuted label tokens",
     )
-    console.flag(arguments, "--tokens", "one token per line: part, id, source, text")
-    console.number_option(arguments, "--next", "run the model, and print the N likeliest next tokens")
+    arguments.flag("--tokens", "one token per line: part, id, source, text")
+    arguments.number("--next", "run the model, and print the N likeliest next tokens")
 
 
 def _print_prompt(options: argparse.Namespace) -> int:

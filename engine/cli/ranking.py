@@ -35,7 +35,7 @@ from engine.settings.sampling import DEFAULT_SEED, checked_seed
 from engine.system.files import write_json, write_whole
 
 
-def rank() -> argparse.ArgumentParser:
+def rank() -> console.Parser:
     arguments = console.command_parser(
         "rank",
         _rank,
@@ -45,10 +45,8 @@ def rank() -> argparse.ArgumentParser:
         "the candidates in its columns candidate_a and candidate_b.",
     )
     arguments.add_argument("what", metavar="WHAT", help="the id of a run, SUBMISSION.tsv or a dataset")
-    console.text_option(
-        arguments, "--criterion", "NAME", f"rank by this criterion (default: {OVERALL}, else the last one)"
-    )
-    console.flag(arguments, "--weighted", "rank by the weighted decisions on all criteria")
+    arguments.text("--criterion", "NAME", f"rank by this criterion (default: {OVERALL}, else the last one)")
+    arguments.flag("--weighted", "rank by the weighted decisions on all criteria")
     measures.add_weights(arguments)
     measures.add_gold(arguments, required=False)
     arguments.add_argument(
@@ -57,13 +55,13 @@ def rank() -> argparse.ArgumentParser:
         metavar="OTHER",
         help="compare with a second ranking of the same items: a run, a submission or a dataset",
     )
-    console.file_option(arguments, "--json", "every rate, pair and interval, as JSON")
-    console.file_option(arguments, "--csv", "candidates and pairs, one row each")
+    arguments.file("--json", "every rate, pair and interval, as JSON")
+    arguments.file("--csv", "candidates and pairs, one row each")
     shared.add_table_files(arguments)
     measures.add_methods(arguments)
-    console.number_option(arguments, "--seed", "the seed of the bootstrap", default=DEFAULT_SEED)
+    arguments.number("--seed", "the seed of the bootstrap", default=DEFAULT_SEED)
     measures.add_labels_of(arguments)
-    console.add_store(arguments)
+    arguments.store()
     return arguments
 
 
@@ -158,7 +156,7 @@ def _criterion(options: argparse.Namespace, known: tuple[str, ...], name: str) -
     return str(options.criterion)
 
 
-def weighted_score() -> argparse.ArgumentParser:
+def weighted_score() -> console.Parser:
     arguments = console.command_parser(
         "weighted-score",
         _weighted_score,
@@ -169,12 +167,12 @@ def weighted_score() -> argparse.ArgumentParser:
     arguments.add_argument("what", metavar="WHAT", help="the id of a run, SUBMISSION.tsv or SCORES.json")
     measures.add_weights(arguments)
     measures.add_gold(arguments, required=False)
-    console.flag(arguments, "--fit-weights", "fit the weights that best predict the human overall label")
-    console.file_option(arguments, "--json", "every winner and margin, as JSON")
+    arguments.flag("--fit-weights", "fit the weights that best predict the human overall label")
+    arguments.file("--json", "every winner and margin, as JSON")
     shared.add_table_files(arguments)
     measures.add_slices(arguments)
     measures.add_labels_of(arguments)
-    console.add_store(arguments)
+    arguments.store()
     return arguments
 
 

@@ -37,17 +37,17 @@ _MOVED = "the run's dataset, if it was moved"
 _LONGEST_CELL, _LONGEST_FACT = 100, 60  # characters; of two compared runs each has half a line
 
 
-def runs() -> argparse.ArgumentParser:
+def runs() -> console.Parser:
     arguments = console.command_parser("runs", _runs, "List and manage the runs in the run store.")
     arguments.set_defaults(action=_list_runs, store=default_store())
     actions = arguments.add_subparsers(metavar="ACTION", title="actions (none: list the runs)")
     _add_store(arguments)
-    console.flag(arguments, "--all", "include archived runs")
+    arguments.flag("--all", "include archived runs")
     _add_listing(actions)
     _add_keeping(actions)
     add = console.add_action(actions, "add", _add, "add a submission file to the store, to review it")
     add.add_argument("submission", type=Path, metavar="SUBMISSION.tsv")
-    console.file_option(add, "--dataset", "the dataset that it answers", required=True)
+    add.file("--dataset", "the dataset that it answers", required=True)
     shared.add_rubric(add, "its criteria, with their weights")
     shared.add_columns(add, "dataset")
     console.add_action(actions, "show", _show, "one run: settings, labels, unscored items", of_run="ID")
@@ -55,13 +55,14 @@ def runs() -> argparse.ArgumentParser:
     words = "decide a run again with another calibration, or none"
     recalibrate = console.add_action(actions, "recalibrate", _recalibrate, words, of_run="ID")
     with_what = recalibrate.add_mutually_exclusive_group(required=True)
-    console.file_option(with_what, "--calibration", "the calibration, as `calibrate` wrote it")
-    console.flag(with_what, "--none", "use the uncalibrated probabilities")
+    words = "the calibration, as `calibrate` wrote it"
+    with_what.add_argument("--calibration", type=Path, metavar="FILE", help=words)
+    with_what.add_argument("--none", action="store_true", help="use the uncalibrated probabilities")
     words = "regenerate stale explanations: those written for another label than the effective one"
     rewrite = console.add_action(actions, "rewrite", _rewrite, words, of_run="ID")
     shared.add_examples(rewrite)
-    console.file_option(rewrite, "--dataset", _MOVED)
-    console.text_option(rewrite, "--model", "MODEL", "the run's model, if it was moved: its file or name")
+    rewrite.file("--dataset", _MOVED)
+    rewrite.text("--model", "MODEL", "the run's model, if it was moved: its file or name")
     shared.add_columns(rewrite, "dataset")
     shared.add_settings(rewrite.add_argument_group("computer"), "threads")
     for each in actions.choices.values():
@@ -73,11 +74,11 @@ def _add_listing(actions: console.Actions) -> None:
     words = "runs with all these words in their name, note, model, dataset or settings"
     find = console.add_action(actions, "find", _find, words)
     find.add_argument("text", nargs="+", metavar="WORD")
-    console.flag(find, "--all", "include archived runs")
+    find.flag("--all", "include archived runs")
     words = "compare two runs: settings, model, dataset, times; drift of labels and probabilities"
     diff = console.add_action(actions, "diff", _diff, words, of_run="ID")
     diff.add_argument("other", type=int, metavar="OTHER")
-    console.file_option(diff, "--dataset", "their dataset, if it was moved")
+    diff.file("--dataset", "their dataset, if it was moved")
     shared.add_columns(diff, "dataset")
 
 
@@ -92,8 +93,8 @@ def _add_keeping(actions: console.Actions) -> None:
     archive = console.add_action(actions, "archive", _archive, "hide runs from lists; nothing is deleted")
     restore = console.add_action(actions, "restore", _restore, "take runs out of the archive")
     delete = console.add_action(actions, "delete", _delete, "delete runs permanently, after confirmation")
-    console.flag(delete, "--yes", "do not ask for confirmation")
-    console.flag(delete, "--with-decisions", "also delete runs with human annotations")
+    delete.flag("--yes", "do not ask for confirmation")
+    delete.flag("--with-decisions", "also delete runs with human annotations")
     for several in (archive, restore, delete):
         several.add_argument("ids", type=int, nargs="+", metavar="ID")
 
@@ -102,7 +103,7 @@ def _add_export(actions: console.Actions) -> None:
     export = console.add_action(
         actions, "export", _export, "write a run's submission or its data", of_run="ID"
     )
-    console.file_option(export, "--out", "the submission, FILE.tsv")
+    export.file("--out", "the submission, FILE.tsv")
     export.add_argument(
         "--for",
         dest="tool",
@@ -111,27 +112,23 @@ def _add_export(actions: console.Actions) -> None:
         " .parquet), inspect (a log of inspect_ai, .json), alpaca-eval (annotations, .json);"
         " default: a submission",
     )
-    console.text_option(
-        export,
+    export.text(
         "--criterion",
         "NAME",
         "with --for dpo or alpaca-eval: the criterion (default: overall_quality, else the last one)",
     )
-    console.file_option(export, "--json", "every judgment with its raw predictions, as JSON")
-    console.file_option(export, "--csv", "all data, one row per judgment")
+    export.file("--json", "every judgment with its raw predictions, as JSON")
+    export.file("--csv", "all data, one row per judgment")
     add_labels_of(export)
-    console.flag(
-        export,
-        "--with-stale",
-        "include stale explanations: those written for another label than the effective one",
+    export.flag(
+        "--with-stale", "include stale explanations: those written for another label than the effective one"
     )
-    console.file_option(
-        export,
+    export.file(
         "--as-dataset",
         "the run's dataset with the annotators' labels as human labels (.tsv, .json or .parquet)",
     )
-    console.flag(export, "--with-judge", "with --as-dataset: the judge's label for items without a human one")
-    console.file_option(export, "--dataset", _MOVED)
+    export.flag("--with-judge", "with --as-dataset: the judge's label for items without a human one")
+    export.file("--dataset", _MOVED)
     shared.add_columns(export, "dataset")
 
 
@@ -301,7 +298,7 @@ def _recalibrate(store: RunStore, options: argparse.Namespace) -> int:
     return progress.warn_of_gaps(decided.after)
 
 
-def _add_store(arguments: argparse.ArgumentParser) -> None:
+def _add_store(arguments: console.Parser) -> None:
     arguments.add_argument(
         "--store", type=Path, default=argparse.SUPPRESS, metavar="FILE", help="the run store"
     )

@@ -39,7 +39,7 @@ from engine.system.paths import reason_of, shown
 _FORMS = ("png", "svg")
 
 
-def evaluate() -> argparse.ArgumentParser:
+def evaluate() -> console.Parser:
     arguments = console.command_parser(
         "evaluate",
         _evaluate,
@@ -49,13 +49,13 @@ def evaluate() -> argparse.ArgumentParser:
     )
     arguments.add_argument("system", metavar="SYSTEM", help="SUBMISSION.tsv, or the id of a run")
     measures.add_gold(arguments)
-    console.file_option(arguments, "--json", "the scores as JSON, under the task's keys")
+    arguments.file("--json", "the scores as JSON, under the task's keys")
     shared.add_table_files(arguments)
     measures.add_methods(arguments)
-    console.flag(arguments, "--confusion", "also print the confusion matrices")
+    arguments.flag("--confusion", "also print the confusion matrices")
     measures.add_slices(arguments)
     measures.add_labels_of(arguments)
-    console.add_store(arguments)
+    arguments.store()
     measures.add_model_measures(arguments)
     return arguments
 
@@ -86,7 +86,7 @@ def _evaluate(options: argparse.Namespace) -> int:
     return console.DONE
 
 
-def compare() -> argparse.ArgumentParser:
+def compare() -> console.Parser:
     arguments = console.command_parser(
         "compare",
         _compare,
@@ -97,14 +97,12 @@ def compare() -> argparse.ArgumentParser:
         "systems", nargs="+", metavar="SYSTEM", help="SUBMISSION.tsv, or the id of a run; two or more"
     )
     measures.add_gold(arguments)
-    console.file_option(arguments, "--json", "the comparison as JSON, with every difference")
+    arguments.file("--json", "the comparison as JSON, with every difference")
     shared.add_table_files(arguments)
-    console.number_option(
-        arguments, "--differences", "number of differences to print (%(default)s)", default=10
-    )
+    arguments.number("--differences", "number of differences to print (%(default)s)", default=10)
     measures.add_slices(arguments)
     measures.add_labels_of(arguments)
-    console.add_store(arguments)
+    arguments.store()
     measures.add_model_measures(arguments)
     return arguments
 
@@ -182,7 +180,7 @@ def _print_differences(result: Comparison, most: int) -> None:
         print(f"and {len(found) - most:,} more; --json writes all of them.")
 
 
-def report() -> argparse.ArgumentParser:
+def report() -> console.Parser:
     arguments = console.command_parser(
         "report",
         _report,
@@ -192,13 +190,13 @@ def report() -> argparse.ArgumentParser:
     )
     arguments.add_argument("run", metavar="RUN", help="the id of a run, or SUBMISSION.tsv")
     measures.add_gold(arguments)
-    console.file_option(arguments, "--out", "the report", metavar="FILE.html", required=True)
-    console.file_option(arguments, "--figures", "also write its figures, as PNG and SVG", metavar="DIR")
-    console.flag(arguments, "--curve", "include the learning curve of the calibration (takes some seconds)")
+    arguments.file("--out", "the report", metavar="FILE.html", required=True)
+    arguments.file("--figures", "also write its figures, as PNG and SVG", metavar="DIR")
+    arguments.flag("--curve", "include the learning curve of the calibration (takes some seconds)")
     measures.add_weights(arguments)
     measures.add_slices(arguments)
     measures.add_labels_of(arguments)
-    console.add_store(arguments)
+    arguments.store()
     measures.add_model_measures(arguments)
     return arguments
 

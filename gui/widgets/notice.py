@@ -52,8 +52,7 @@ IN_THE_WINDOW = Wording(
         Step.JUDGE_ONCE: "The same judge is ticked twice on the Compare page. Untick one.",
         Step.MAKE_PAIRS: (
             "Make pairs from the outputs of several candidate models on the same instructions: File > New"
-            " dataset"
-            " from outputs."
+            " dataset from outputs."
         ),
         Step.MAP_COLUMNS: "Open it with File > Open dataset, and choose which column is which",
         Step.NAME_CANDIDATES: (

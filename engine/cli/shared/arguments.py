@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from engine.cli.shared.console import file_option, flag, number_option, tell, text_option
+from engine.cli.shared.console import Options, Parser, tell
 from engine.core import VERSION
 from engine.core.column_map import ColumnMap, check_targets, parse_columns, parse_labels
 from engine.core.errors import SetupError, Step
@@ -45,8 +45,8 @@ def option_of(dest: str) -> str:
     return f"--{dest.replace('_', '-')}"
 
 
-def add_rubric(arguments: argparse._ActionsContainer, what: str) -> None:
-    text_option(arguments, "--rubric", "NAME|FILE", f"{what}: a name listed by `rubrics`, or a TOML file")
+def add_rubric(arguments: Options, what: str) -> None:
+    arguments.text("--rubric", "NAME|FILE", f"{what}: a name listed by `rubrics`, or a TOML file")
 
 
 def rubric_of(options: argparse.Namespace) -> Rubric | None:
@@ -66,11 +66,11 @@ def criteria_of(text: str, rubric: Rubric | None) -> tuple[str, ...]:
     return names
 
 
-def add_columns(arguments: argparse._ActionsContainer, dataset: str) -> None:
+def add_columns(arguments: Parser, dataset: str) -> None:
     group = arguments.add_argument_group(f"{dataset} with other columns (see: check FILE)")
-    text_option(group, "--columns", "OURS=THEIRS,...", "column names: id=uid,instruction=prompt")
-    text_option(group, "--labels", "VALUE=LABEL,...", "label values: 1=A,2=B,0=tie,bad=none")
-    flag(group, "--save-columns", "store both for all files with these columns")
+    group.text("--columns", "OURS=THEIRS,...", "column names: id=uid,instruction=prompt")
+    group.text("--labels", "VALUE=LABEL,...", "label values: 1=A,2=B,0=tie,bad=none")
+    group.flag("--save-columns", "store both for all files with these columns")
 
 
 def columns_of(options: argparse.Namespace, rubric: Rubric | None = None) -> ColumnMap | None:
@@ -124,9 +124,9 @@ def check_suffix(option: str, path: Path | None, what: str, *suffixes: str) -> N
         raise SetupError(f"{option} {path}: {what}.", f"Name it {path.stem}{suffixes[0]}")
 
 
-def add_table_files(arguments: argparse.ArgumentParser) -> None:
-    file_option(arguments, "--latex", "the tables for a paper, in LaTeX")
-    file_option(arguments, "--markdown", "the printed report as Markdown")
+def add_table_files(arguments: Parser) -> None:
+    arguments.file("--latex", "the tables for a paper, in LaTeX")
+    arguments.file("--markdown", "the printed report as Markdown")
 
 
 def table_targets(options: argparse.Namespace) -> Mapping[str, Path | None]:
@@ -162,22 +162,21 @@ def option_names(methods: Iterable[Method] = Method) -> str:
     return ", ".join(method.option for method in methods)
 
 
-def add_settings(group: argparse._ActionsContainer, *names: str) -> None:
+def add_settings(group: Options, *names: str) -> None:
     for row in map(rows.row_of, names):
         _add(group, row, row.help)
 
 
-def add_settings_of(group: argparse._ActionsContainer, surface: rows.Surface, *groups: rows.Group) -> None:
+def add_settings_of(group: Options, surface: rows.Surface, *groups: rows.Group) -> None:
     for row in rows.rows_on(surface, *groups):
         if row.help:
             words = (surface is rows.Surface.PROMPT and row.brief) or row.help
             _add(group, row, re.sub(r"{(\w+)}", lambda name: rows.row_of(name[1]).option, words))
 
 
-def add_device(group: argparse._ActionsContainer, otherwise: str = "") -> None:
+def add_device(group: Options, otherwise: str = "") -> None:
     otherwise = otherwise or "the fastest, if `models devices` has tried this model, else cpu"
-    text_option(
-        group,
+    group.text(
         "--device",
         "NAME",
         f"compute device: cpu, or (part of) the name of a GPU, as `models devices` lists them ({otherwise})",
@@ -185,7 +184,7 @@ def add_device(group: argparse._ActionsContainer, otherwise: str = "") -> None:
     add_settings(group, "gpu_layers")
 
 
-def add_machine(group: argparse._ActionsContainer, surface: rows.Surface) -> None:
+def add_machine(group: Options, surface: rows.Surface) -> None:
     add_settings_of(group, surface, rows.Group.COMPUTER)
     add_device(group)
     group.add_argument(
@@ -196,11 +195,9 @@ def add_machine(group: argparse._ActionsContainer, surface: rows.Surface) -> Non
     )
 
 
-def add_examples(group: argparse._ActionsContainer) -> None:
-    file_option(group, "--examples", "labelled items to show the model as examples")
-    number_option(
-        group, "--few-shot", f"number of examples in each prompt ({rows.DEFAULT_SHOTS})", metavar="K"
-    )
+def add_examples(group: Options) -> None:
+    group.file("--examples", "labelled items to show the model as examples")
+    group.number("--few-shot", f"number of examples in each prompt ({rows.DEFAULT_SHOTS})", metavar="K")
     group.add_argument(
         "--few-shot-selection",
         choices=list(FEW_SHOT_SELECTION),
@@ -215,7 +212,7 @@ def given_examples(options: argparse.Namespace) -> dict[str, Any]:
     return example_settings(options.examples, options.few_shot, choice)
 
 
-def _add(group: argparse._ActionsContainer, row: rows.SettingRow, words: str) -> None:
+def _add(group: Options, row: rows.SettingRow, words: str) -> None:
     words = words.replace("%(default)s", str(getattr(RunSetup, row.name)))  # not argparse's: that is None
     if row.kind is bool:
         group.add_argument(row.option, action="store_true", default=None, help=words)
@@ -226,23 +223,21 @@ def _add(group: argparse._ActionsContainer, row: rows.SettingRow, words: str) ->
         group.add_argument(row.option, type=row.kind, metavar=row.metavar, help=words)
 
 
-def add_orders(group: argparse._ArgumentGroup) -> None:
+def add_orders(group: Options) -> None:
     group.add_argument(
         "--orders",
         choices=[BOTH, ONE, UNCERTAIN],
         help="show the responses in both orders (default); in one, for half the time; or in the second one"
         " only for items that are uncertain after the first",
     )
-    number_option(
-        group,
+    group.number(
         "--margin-threshold",
         "an item is uncertain if the margin between its two likeliest labels is below M, 0 to 1"
         f" ({rows.DEFAULT_MARGIN:g})",
         metavar="M",
         kind=float,
     )
-    number_option(
-        group,
+    group.number(
         "--margin-threshold-from",
         f"the smallest margin threshold that keeps {KEEP:.0%}".replace("%", " %%")
         + " of this run's labels, as computed by the command orders",

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _PACKAGES = ("dask", "distributed", "cryptography")
 
 
-def add_connection(group: argparse._ActionsContainer) -> None:
+def add_connection(group: console.Options) -> None:
     group.add_argument(
         "--certificates",
         type=Path,
@@ -41,8 +41,7 @@ def add_connection(group: argparse._ActionsContainer) -> None:
         metavar="FOLDER",
         help="the certificates of the cluster (%(default)s)",
     )
-    console.flag(
-        group,
+    group.flag(
         "--plain-tcp",
         "allow unencrypted tcp:// to other computers: others on the network can read the traffic, and"
         " anyone who reaches the scheduler can run programs on every worker",
@@ -57,17 +56,14 @@ def need_cluster() -> None:
         )
 
 
-def add_cluster(group: argparse._ArgumentGroup) -> None:
-    console.text_option(
-        group,
+def add_cluster(group: console.Options) -> None:
+    group.text(
         "--cluster",
         "ADDRESS",
         "judge with the workers of a scheduler: tls://HOST:8786, or its scheduler file (see `cluster`)",
     )
-    console.number_option(
-        group, "--task-items", "items per task of a worker (%(default)s)", default=ITEMS_OF_A_TASK
-    )
-    console.flag(group, "--mixed-builds", "also use workers with other builds of llama.cpp")
+    group.number("--task-items", "items per task of a worker (%(default)s)", default=ITEMS_OF_A_TASK)
+    group.flag("--mixed-builds", "also use workers with other builds of llama.cpp")
     add_connection(group)
 
 
@@ -147,7 +143,7 @@ def show_cluster_forecast(
     print(f"\nTime: about {duration(1 / sum(speeds))}, if each worker keeps its measured speed.")
 
 
-def cluster() -> argparse.ArgumentParser:
+def cluster() -> console.Parser:
     arguments = console.command_parser(
         "cluster",
         _cluster,
@@ -167,12 +163,11 @@ def cluster() -> argparse.ArgumentParser:
         metavar="ADDRESS",
         help="the address to listen on (%(default)s); 127.0.0.1 for this computer only",
     )
-    console.file_option(scheduler, "--scheduler-file", "where to write the address")
+    scheduler.file("--scheduler-file", "where to write the address")
     words = "start a worker, which judges items for the scheduler"
     worker = console.add_action(actions, "worker", _worker, words)
     worker.add_argument("address", metavar="ADDRESS", help="tls://HOST:PORT, or the scheduler file")
-    console.repeated_option(
-        worker,
+    worker.repeated(
         "--model",
         "MODEL",
         f"{MODEL_WORDS}, or a folder of models; may be repeated. Default: all models on this computer",

@@ -29,75 +29,70 @@ class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
         return wrap(" ".join(text.split()), width, break_on_hyphens=False)
 
 
-def command_parser(
-    name: str, run: Callable[[argparse.Namespace], int], description: str
-) -> argparse.ArgumentParser:
+class Options(argparse._ActionsContainer):
+    """What has options, a parser or a group of one, and takes them in one line each."""
+
+    def file(self, name: str, words: str, *, metavar: str = "FILE", required: bool = False) -> None:
+        self.add_argument(name, type=Path, metavar=metavar, required=required, help=words)
+
+    def text(self, name: str, metavar: str, words: str) -> None:
+        self.add_argument(name, metavar=metavar, help=words)
+
+    def repeated(self, name: str, metavar: str, words: str, dest: str | None = None) -> None:
+        self.add_argument(name, action="append", default=[], metavar=metavar, help=words, dest=dest)
+
+    def number(
+        self,
+        name: str,
+        words: str,
+        *,
+        metavar: str = "N",
+        kind: type[int] | type[float] = int,
+        default: float | None = None,
+    ) -> None:
+        self.add_argument(name, type=kind, default=default, metavar=metavar, help=words)
+
+    def flag(self, name: str, words: str) -> None:
+        self.add_argument(name, action="store_true", help=words)
+
+    def store(self, kept: str = "runs and measures") -> None:
+        words = f"the run store, which holds {kept} (%(default)s)"
+        self.add_argument("--store", type=Path, default=default_store(), metavar="FILE", help=words)
+
+
+class Group(Options, argparse._ArgumentGroup):
+    """Options under a heading of their own."""
+
+
+class Parser(Options, argparse.ArgumentParser):
+    """The parser of a command, or of one of its actions."""
+
+    def add_argument_group(self, *title: Any, **more: Any) -> Group:
+        group = Group(self, *title, **more)
+        self._action_groups.append(group)  # as argparse does with its own
+        return group
+
+
+def command_parser(name: str, run: Callable[[argparse.Namespace], int], description: str) -> Parser:
     """The parser of a command, with `run`, which returns the exit code, as its `command`."""
-    made = argparse.ArgumentParser(
-        prog=f"{program()} {name}",
-        description=description,
-        formatter_class=_HelpFormatter,
-        allow_abbrev=False,
-    )
+    title = f"{program()} {name}"
+    made = Parser(prog=title, description=description, formatter_class=_HelpFormatter, allow_abbrev=False)
     made.set_defaults(command=run)
     return made
 
 
-Arguments = argparse._ActionsContainer
-Actions: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Actions: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 
 def add_action(
     actions: Actions, name: str, do: Callable[..., int], words: str, *, of_run: str = ""
-) -> argparse.ArgumentParser:
+) -> Parser:
     """One of the actions of a command, `do` as its `action`; `of_run`: how the id that it takes is called."""
     made = actions.add_parser(name, help=words)
     made.set_defaults(action=do)
     if of_run:
         made.add_argument("id", type=int, metavar=of_run)
     return made
-
-
-def file_option(
-    arguments: Arguments, name: str, words: str, *, metavar: str = "FILE", required: bool = False
-) -> None:
-    arguments.add_argument(name, type=Path, metavar=metavar, required=required, help=words)
-
-
-def text_option(arguments: Arguments, name: str, metavar: str, words: str) -> None:
-    arguments.add_argument(name, metavar=metavar, help=words)
-
-
-def repeated_option(
-    arguments: Arguments, name: str, metavar: str, words: str, dest: str | None = None
-) -> None:
-    arguments.add_argument(name, action="append", default=[], metavar=metavar, help=words, dest=dest)
-
-
-def number_option(
-    arguments: Arguments,
-    name: str,
-    words: str,
-    *,
-    metavar: str = "N",
-    kind: type[int] | type[float] = int,
-    default: float | None = None,
-) -> None:
-    arguments.add_argument(name, type=kind, default=default, metavar=metavar, help=words)
-
-
-def flag(arguments: Arguments, name: str, words: str) -> None:
-    arguments.add_argument(name, action="store_true", help=words)
-
-
-def add_store(arguments: Arguments, kept: str = "runs and measures") -> None:
-    arguments.add_argument(
-        "--store",
-        type=Path,
-        default=default_store(),
-        metavar="FILE",
-        help=f"the run store, which holds {kept} (%(default)s)",
-    )
 
 
 def guarded(action: Callable[[], int]) -> int:

@@ -31,11 +31,9 @@ from engine.store.run_store import RunStore
 from engine.system import files
 
 
-def add_gold(arguments: argparse.ArgumentParser, required: bool = True) -> None:
-    console.file_option(
-        arguments, "--gold", "the dataset with human labels", metavar="DATASET", required=required
-    )
-    console.flag(arguments, "--partial", "use the items that both have, and print how many")
+def add_gold(arguments: console.Parser, required: bool = True) -> None:
+    arguments.file("--gold", "the dataset with human labels", metavar="DATASET", required=required)
+    arguments.flag("--partial", "use the items that both have, and print how many")
     shared.add_rubric(arguments, "the criteria of submissions and labels; a run has its own")
     shared.add_columns(arguments, "human labels")
 
@@ -67,15 +65,13 @@ def judged_by_run(options: argparse.Namespace, cancel: CancelToken) -> tuple[Sys
     return system, read_labels(options, options.gold, [system], cancel)
 
 
-def add_calibration_wishes(arguments: argparse.ArgumentParser) -> None:
-    console.flag(
-        arguments,
+def add_calibration_wishes(arguments: console.Parser) -> None:
+    arguments.flag(
         "--places-matter",
         "fit A and B separately: for data where the position has a meaning, for example if A is always"
         " the new model's response. By default both are treated alike, and no label depends on the position",
     )
-    console.flag(
-        arguments,
+    arguments.flag(
         "--lengths",
         "use the lengths of the responses as a feature (annotators may prefer longer ones): such labels"
         " depend less on the content",
@@ -86,7 +82,7 @@ def wishes_of(options: argparse.Namespace) -> Wishes:
     return Wishes(options.places_matter, options.lengths)
 
 
-def add_labels_of(arguments: argparse.ArgumentParser) -> None:
+def add_labels_of(arguments: console.Parser) -> None:
     arguments.add_argument(
         "--labels-of",
         metavar="WHOSE",
@@ -104,12 +100,10 @@ def add_labels_of(arguments: argparse.ArgumentParser) -> None:
     )
 
 
-def add_model_measures(arguments: argparse.ArgumentParser) -> None:
+def add_model_measures(arguments: console.Parser) -> None:
     group = arguments.add_argument_group("measures that need a model")
-    console.file_option(group, "--encoder", "a RoBERTa or BERT, for BERTScore", metavar="FILE.gguf")
-    console.text_option(
-        group, "--judge-model", "MODEL", f"judges whether explanations agree: {shared.MODEL_WORDS}"
-    )
+    group.file("--encoder", "a RoBERTa or BERT, for BERTScore", metavar="FILE.gguf")
+    group.text("--judge-model", "MODEL", f"judges whether explanations agree: {shared.MODEL_WORDS}")
     shared.add_settings(group, "threads")
 
 
@@ -123,23 +117,20 @@ def model_measures(options: argparse.Namespace, cancel: CancelToken) -> ModelMea
     return with_notes(ModelMeasures.of(*given, cancel))
 
 
-def add_weights(arguments: argparse.ArgumentParser) -> None:
-    console.text_option(
-        arguments,
+def add_weights(arguments: console.Parser) -> None:
+    arguments.text(
         "--weights",
         "NAME=W,...",
         "quality=0.6,relevance=0.4, or a FILE.json written by weighted-score --fit-weights --json"
         " (default: those of the rubric)",
     )
-    console.number_option(
-        arguments,
+    arguments.number(
         "--tie-threshold",
         "differences up to T are ties (default: that of the rubric)",
         metavar="T",
         kind=float,
     )
-    console.flag(
-        arguments,
+    arguments.flag(
         "--grades",
         f"use the grades of the model as scores (a run with the method {Method.POINTWISE_GRADE.option})",
     )
@@ -173,18 +164,16 @@ def parse_weights(text: str) -> dict[str, float]:
     return weights
 
 
-def add_slices(arguments: argparse.ArgumentParser) -> None:
+def add_slices(arguments: console.Parser) -> None:
     group = arguments.add_argument_group("slices of the items")
-    console.repeated_option(
-        group,
+    group.repeated(
         "--by",
         "WHAT",
         "add a table with a row for each slice: a COLUMN of the dataset, length (of both responses),"
         " instruction (its length), longer (which response), script, label (label:CRITERION), tag, or"
         " random-sample; column:NAME for a column with one of these names; may be repeated",
     )
-    console.repeated_option(
-        group,
+    group.repeated(
         "--slice",
         "WHAT=VALUE",
         "use only this slice: COLUMN=value, length=short, longer=A, random-sample=labelled; if repeated,"
@@ -244,12 +233,9 @@ def check_measure_outputs(
     files.check_targets(written, read)
 
 
-def add_methods(arguments: argparse.ArgumentParser) -> None:
-    console.file_option(
-        arguments, "--methods-text", "a paragraph on the methods for a paper, with references"
-    )
-    console.file_option(
-        arguments,
+def add_methods(arguments: console.Parser) -> None:
+    arguments.file("--methods-text", "a paragraph on the methods for a paper, with references")
+    arguments.file(
         "--bib",
         "with --methods-text: its references as BibTeX; the paragraph is then LaTeX",
         metavar="FILE.bib",
