@@ -88,6 +88,7 @@ def _import_annotations(store: RunStore, options: argparse.Namespace) -> int:
     print("\n\n".join(map(console.printed_section, joining_sections(joining))))
     if options.dry_run:
         print(f"\n{counted(joining.new, 'annotation', 'annotations')} would be imported; nothing is written.")
+    # Only now: the question is of names that stand in what was just printed.
     if joining.namesakes:
         raise _question(joining)
     if not options.dry_run:

@@ -118,6 +118,7 @@ def _judge(options: argparse.Namespace) -> int:
     over = cluster.cluster_of(options)
     request, store = _request(options), options.store
     request.check()
+    # Read only now: nobody should type ids for a request that is refused.
     if options.ids == _STANDARD_INPUT:
         request = replace(request, ids=sys.stdin.buffer.read() if sys.stdin else b"")
     bar = progress.ShownRun()

@@ -184,6 +184,7 @@ def _prompt(
     cancel: CancelToken,
 ) -> item_prompt.OnePrompt:
     method = _method(options)
+    # The prompt at this place comes first; those of the other criteria are not waited for.
     facts, one = islice(item_prompt.shown_prompts(question, place, cancel, method, options.question), 2)
     assert isinstance(facts, item_prompt.PromptFacts)
     assert isinstance(one, item_prompt.OnePrompt)

@@ -98,6 +98,7 @@ def _rank(options: argparse.Namespace) -> int:
     if options.csv:
         write_whole(options.csv, ranking_csv(made, corrected))
         print(f"Candidates and pairs: {options.csv}\n")
+    # Files first: they are whole even if the reader of the output goes away.
     shared.write_table_files(options, "rank", sheet, paper_sheet(made, ranked.title, corrected))
     measures.write_methods(options, "rank", ranking_methods(ranked, made, seed, corrected))
     console.print_sheet(sheet)

@@ -133,6 +133,7 @@ def _add_export(actions: console.Actions) -> None:
 
 
 def _runs(options: argparse.Namespace) -> int:
+    # To add a submission makes the store; all else needs one that is there.
     if not has_store(options.store) and options.action is not _add:
         if options.action is _list_runs:
             print(f"No runs yet: there is no run store {options.store}.")
@@ -299,6 +300,7 @@ def _recalibrate(store: RunStore, options: argparse.Namespace) -> int:
 
 
 def _add_store(arguments: console.Parser) -> None:
+    # No default here: that of an action would take the place of a store that was named before the action.
     arguments.add_argument(
         "--store", type=Path, default=argparse.SUPPRESS, metavar="FILE", help="the run store"
     )

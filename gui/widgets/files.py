@@ -40,24 +40,24 @@ def let_choose(
     parent: QWidget, title: str, folder: Path | None, kind: str, take: Callable[[Path], object]
 ) -> None:
     """Ask for a file that is there, and let `take` have it; the window goes on meanwhile."""
-    _choose(parent, title, folder, kind, lambda paths: take(paths[0])).open()
+    dialog = _dialog(parent, title, folder, kind)
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+    dialog.fileSelected.connect(lambda chosen: take(Path(chosen)))
+    dialog.open()
 
 
 def let_choose_several(
     parent: QWidget, title: str, folder: str, kind: str, take: Callable[[list[Path]], object]
 ) -> None:
-    dialog = _choose(parent, title, folder, kind, take)
+    dialog = _dialog(parent, title, folder, kind)
     dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+    dialog.filesSelected.connect(lambda chosen: take([Path(each) for each in chosen]))
     dialog.open()
 
 
-def _choose(
-    parent: QWidget, title: str, folder: Path | str | None, kind: str, take: Callable[[list[Path]], object]
-) -> QFileDialog:
+def _dialog(parent: QWidget, title: str, folder: Path | str | None, kind: str) -> QFileDialog:
     dialog = QFileDialog(parent, visible(title), str(folder or ""), f"{kind};;{ALL_FILES}")
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-    dialog.filesSelected.connect(lambda chosen: take([Path(each) for each in chosen]))
     return dialog
 
 

@@ -11,7 +11,7 @@ from engine.core.errors import FileKind, SetupError
 from engine.core.events import followed
 from engine.core.formatting import short_name
 from gui.workspace.file_jobs import keep_columns
-from gui.workspace.garbage import many_records
+from gui.workspace.store_jobs import opened
 from gui.workspace.threads import JobControl, job, worker
 
 if TYPE_CHECKING:
@@ -119,11 +119,10 @@ def open_submission(
     from engine.results.completeness import findings
     from engine.results.completeness import open_submission as keep
     from engine.results.run_results import load_results
-    from engine.store.run_store import RunStore
     from engine.system.files import file_hash
 
     submission = read_submission(path)
-    with RunStore(store_path) as store, many_records():
+    with opened(store_path) as store:
         # The dataset with which the same submission was opened before is the first to be looked into. By
         # content: the same submission may lie under another name today.
         content, runs = file_hash(path), store.runs()[::-1]

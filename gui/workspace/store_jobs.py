@@ -1,7 +1,7 @@
 """Jobs on the run store: all runs, one run with its dataset, its annotations and stale explanations."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -40,11 +40,18 @@ class Stored:
     notes: Mapping[str, tuple[Annotation, ...]] = field(default_factory=dict)
 
 
+@contextmanager
+def opened(store_path: Path, or_none: bool = False) -> "Iterator[RunStore]":
+    """The store; what is read of it while it is open may be very many records."""
+    from engine.store.run_store import RunStore
+
+    with RunStore(store_path, or_none=or_none) as store, many_records():
+        yield store
+
+
 def in_store(store_path: Path, ask: "Callable[[RunStore], Result]", or_none: bool = False) -> "Job[Result]":
     def work(_control: JobControl) -> Result:
-        from engine.store.run_store import RunStore
-
-        with RunStore(store_path, or_none=or_none) as store:
+        with opened(store_path, or_none) as store:
             return ask(store)
 
     return work
@@ -53,11 +60,10 @@ def in_store(store_path: Path, ask: "Callable[[RunStore], Result]", or_none: boo
 @job
 def list_runs(_control: JobControl, store_path: Path) -> "Sequence[AnyRun]":
     from engine.store.opening import has_store
-    from engine.store.run_store import RunStore
 
     if not has_store(store_path):
         return []
-    with RunStore(store_path) as store, store.reading():
+    with opened(store_path) as store, store.reading():
         return [*store.runs()[::-1], *store.damaged_runs()[::-1]]
 
 
@@ -69,11 +75,10 @@ class SeenStore:
 @job
 def look_at_store(_control: JobControl, store_path: Path) -> SeenStore | None:
     from engine.store.opening import has_store
-    from engine.store.run_store import RunStore
 
     if not has_store(store_path):
         return None
-    with RunStore(store_path) as store:
+    with opened(store_path) as store:
         return SeenStore(store.refusal)
 
 
@@ -82,9 +87,8 @@ def open_run(control: JobControl, store_path: Path, run_id: int, current: "Datas
     """A run with the items that it judged, out of the file that the run names, else out of `current`."""
     from engine.results.health import run_health
     from engine.results.run_results import load_results
-    from engine.store.run_store import RunStore
 
-    with RunStore(store_path) as store, many_records():
+    with opened(store_path) as store:
         results = load_results(store, run_id)
         drafts = store.drafts(run_id)
     dataset = _judged_items(results.run, current, control.cancel)
@@ -97,9 +101,8 @@ def _with_unanswered(store_path: Path, results: "RunResults", dataset: "Dataset"
     # As it is where the store cannot take them now.
     from engine.results.completeness import add_unanswered
     from engine.results.run_results import load_results
-    from engine.store.run_store import RunStore
 
-    with suppress(StoreError), RunStore(store_path) as store, many_records():
+    with suppress(StoreError), opened(store_path) as store:
         with store.hold(results.run.id) as run:
             add_unanswered(store, run, dataset)
         return load_results(store, run.id)
@@ -130,13 +133,12 @@ def store_words(_control: JobControl, store_path: Path, write_ahead_log: WriteAh
     """Store what waits in a write-ahead log, and read what annotators say then. StoreError: not now."""
     from engine.results.run_results import load_reviews
     from engine.store.annotation_rows import OF_RUN, said_of
-    from engine.store.run_store import RunStore
 
     pending = write_ahead_log.pending  # at once: the window may be closing
     words = pending.words
     if not words:
         return Stored()
-    with RunStore(store_path) as store, many_records():
+    with opened(store_path) as store:
         refused = store.take_words(pending.name, words)
         write_ahead_log.stored(words[-1].number)
         errors = {word.number: word.error for word in refused}
@@ -175,12 +177,11 @@ class FoundWords:
 def look_for_words(_control: JobControl, store_path: Path, run_id: int, seen: SeenWords) -> FoundWords:
     from engine.results.run_results import load_reviews
     from engine.store.opening import files_mark, has_store
-    from engine.store.run_store import RunStore
 
     files = files_mark(store_path)  # first: what is written while it is read is seen next time
     if (files is not None and files == seen.files) or not has_store(store_path):
         return FoundWords(run_id, seen)
-    with RunStore(store_path) as store, many_records(), store.reading():
+    with opened(store_path) as store, store.reading():
         now = SeenWords(files, store.words_mark(run_id))
         if now.mark == seen.mark:
             return FoundWords(run_id, now)
@@ -191,9 +192,8 @@ def look_for_words(_control: JobControl, store_path: Path, run_id: int, seen: Se
 @job
 def differences(_control: JobControl, store_path: Path, first: int, other: int) -> Table:
     from engine.report.run import differences_table
-    from engine.store.run_store import RunStore
 
-    with RunStore(store_path) as store, store.reading():
+    with opened(store_path) as store, store.reading():
         runs = store.run(first), store.run(other)
         efforts = {run.id: store.efforts(run.id) for run in runs}
         return differences_table(*runs, efforts, store.shared_items(first).get(other, 0))
@@ -203,9 +203,8 @@ def differences(_control: JobControl, store_path: Path, first: int, other: int) 
 def drift(control: JobControl, store_path: Path, first: int, other: int) -> Sheet:
     from engine.metrics.run_drift import stored_drift
     from engine.report.drift import drift_sections
-    from engine.store.run_store import RunStore
 
-    with RunStore(store_path) as store, many_records():
+    with opened(store_path) as store:
         found = stored_drift(store, first, other, cancel=control.cancel)
     return Sheet("Regression check", tuple(drift_sections(found)))
 
@@ -214,9 +213,8 @@ def drift(control: JobControl, store_path: Path, first: int, other: int) -> Shee
 def health(_control: JobControl, store_path: Path, run_id: int) -> tuple[int, Health]:
     from engine.results.health import run_health
     from engine.results.run_results import load_results
-    from engine.store.run_store import RunStore
 
-    with RunStore(store_path) as store, many_records():
+    with opened(store_path) as store:
         return run_id, run_health(load_results(store, run_id))
 
 
@@ -241,10 +239,9 @@ def rewrite(control: JobControl, store_path: Path, run_id: int, dataset: "Datase
     from engine.models.memory import check_memory
     from engine.models.model_file import read_model_file
     from engine.models.opening import machine_settings
-    from engine.store.run_store import RunStore
 
     with worker(rewrite_run, control) as writer:
-        with RunStore(store_path) as store:
+        with opened(store_path) as store:
             run = store.run(run_id)
         described, settings = read_model_file(run.identity.model_path), run.identity.judge_settings
         check_memory(described, settings.context, kv_type=settings.kv_type)

@@ -80,6 +80,7 @@ def cluster_of(options: argparse.Namespace) -> ClusterRun | None:
         raise SetupError(f"--task-items is {options.task_items}.", "Use 1 or more.")
     need_cluster()
     address = scheduler_address(options.cluster, options.plain_tcp)
+    # By name: what imports Dask is loaded only where a cluster is asked for.
     import_module("engine.cluster.dask_setup").set_up_dask()
     connection = import_module("engine.cluster.connection").Connection(address, options.certificates)
     return ClusterRun(connection, options.task_items, options.mixed_builds)
@@ -132,6 +133,7 @@ def show_cluster_forecast(
         assert worker.speed is not None
         rate = rate_of_speed(worker.speed, plan.settings, len(plan.rubric.criteria))
         seconds = counted.with_rate(rate).seconds or 0.0
+        # Of workers side by side the speeds add up, not the times.
         speeds.append(1 / max(seconds, 1e-9))
         kinds.append(worker.facts.kind)
         rows.append([computer, worker.address, f"{worker.speed.reading:,.0f}", duration(seconds), ""])

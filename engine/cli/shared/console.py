@@ -144,6 +144,7 @@ def _drop_output() -> None:
 def tell(text: str) -> None:
     """Report what is not the result: on stderr, or in a message box where Windows gave the program none."""
     print(text, file=sys.stderr, flush=True)
+    # There a program of the window has no stderr, and `_prepare_streams` gave it one that nobody reads.
     if sys.platform == "win32" and sys.stderr.name == os.devnull:
         ctypes.windll.user32.MessageBoxW(None, text, "Tiebreak", _ERROR_BOX)
 
@@ -180,6 +181,7 @@ class NotPrintedError(OSError):
     """Output could not be written; its cause is the error of the system."""
 
 
+# Else a full disk under the output would look like one under a file that the command writes.
 class _MarkedStream:
     """A text stream whose own write errors are NotPrintedError; the rest is passed to the stream below."""
 

@@ -108,6 +108,7 @@ def add_model_measures(arguments: console.Parser) -> None:
 
 
 def find_judge_model(options: argparse.Namespace) -> None:
+    # Before long work: a word that names no model is refused at once.
     if options.judge_model:
         options.judge_model = shared.model_file(options.judge_model)
 
