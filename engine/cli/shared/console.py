@@ -60,15 +60,15 @@ class Options(argparse._ActionsContainer):
         self.add_argument("--store", type=Path, default=default_store(), metavar="FILE", help=words)
 
 
-class Group(Options, argparse._ArgumentGroup):
+class OptionGroup(Options, argparse._ArgumentGroup):
     """Options under a heading of their own."""
 
 
 class Parser(Options, argparse.ArgumentParser):
     """The parser of a command, or of one of its actions."""
 
-    def add_argument_group(self, *title: Any, **more: Any) -> Group:
-        group = Group(self, *title, **more)
+    def add_argument_group(self, *title: Any, **more: Any) -> OptionGroup:
+        group = OptionGroup(self, *title, **more)
         self._action_groups.append(group)  # as argparse does with its own
         return group
 
