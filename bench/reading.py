@@ -147,7 +147,7 @@ def _is_item(item: FirstItem, wanted: Record) -> bool:
         label = _SWAPPED.get(label, label)
     elif both != (wanted["output_a"], wanted["output_b"]):
         return False
-    return item.instruction == wanted["instruction"] and label == want
+    return bool(item.instruction == wanted["instruction"] and label == want)
 
 
 if __name__ == "__main__":

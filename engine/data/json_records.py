@@ -155,7 +155,7 @@ def _only_list(value: dict[str, object], known_keys: Collection[str]) -> object:
 
 
 def are_numbered(values: object) -> bool:
-    """Whether each record stands in an object with its number, as the Hugging Face dataset viewer gives it."""
+    """Whether each record stands in an object with its number, as Hugging Face's dataset viewer gives it."""
     return isinstance(values, list) and all(
         isinstance(value, dict) and {"row_idx", "row"} <= value.keys() for value in values
     )
