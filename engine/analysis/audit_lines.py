@@ -71,7 +71,7 @@ class JudgePredictions:
         criteria, read = results.run.identity.criteria, RunPredictions(judged, len(results.run.judges))
         found = [read.of(name) for name in criteria]
         by_order = [np.stack([one.average(of_order(order)) for order in Order], axis=1) for one in found]
-        facts = [[one.facts_of(place).answer_mass for place in range(len(judged))] for one in found]
+        facts = [[each.answer_mass for each in one.facts] for one in found]
         mean = np.array([one.mean for one in found])
         mass = np.where(np.isfinite(mean).all(axis=2), np.array(facts, dtype=np.float64), np.nan)
         return cls(
