@@ -470,6 +470,5 @@ class TestFacts:
         raw_predictions = [
             RawPrediction(order, (math.log(share),) * 4) for order, share in ((AB, 0.1), (BA, 0.2))
         ]
-        assert CriterionPredictions([item(*raw_predictions)], "safety").facts_of(
-            0
-        ).answer_mass == pytest.approx(0.6)
+        (facts,) = CriterionPredictions([item(*raw_predictions)], "safety").facts
+        assert facts.answer_mass == pytest.approx(0.6)
