@@ -26,7 +26,7 @@ from engine.store.run_store import RunStore
 
 @dataclass(frozen=True)
 class Limit:
-    """Beyond `look` a measure (0 to 1) is a sign, beyond `serious` it alone says: this model did not judge.
+    """Beyond `look` a measure (0 to 1) is a sign, beyond `serious` alone that the model did not judge.
     `below`: beyond is less than the limit.
     """
 
