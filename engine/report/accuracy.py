@@ -26,12 +26,8 @@ _BASELINES = (
     Column("longer", "longer", Kind.SHARE, "The accuracy of always preferring the longer response."),
     Column("random", "random", Kind.SHARE, "The accuracy of guessing among the four labels."),
 )
-
-
 BASELINE = {column.key: column.title for column in _BASELINES}
 """Titles of the baselines, by their names in Baselines."""
-
-
 _ACCURACY = (
     columns.CRITERION,
     columns.LABELS,
@@ -42,8 +38,6 @@ _ACCURACY = (
     Column("macro_f1", "macro-F1", Kind.NUMBER, MACRO_F1),
     Column("better", "beats baseline?", Kind.TEXT, BETTER),
 )
-
-
 _LABELS = (
     columns.CRITERION,
     Column("labels_of", "labels of", Kind.NAME, "Whose labels this row counts."),
@@ -58,14 +52,10 @@ _LABELS = (
         " annotators has a length bias.",
     ),
 )
-
-
 _CONFUSION = (
     "Confusion matrices: each row is a human label, each column a label of the judge. On the diagonal"
     " both agree; a large number elsewhere is a frequent error."
 )
-
-
 _DEEPEST = 0.5  # share of the judge's colour in a full cell: numbers stay readable on it in both themes
 
 

@@ -22,17 +22,9 @@ _ALIKE = (
     " A and B are treated alike: each item counts as given and with its responses swapped, for the"
     " baselines too."
 )
-
-
 _FREE = " A and B are not treated alike: the position of a response may count."
-
-
 _AS_IT_IS = "Without a calibration, by the model's own probabilities."
-
-
 _CALIBRATED = "The measure in the previous column, with the calibration; cross-validated."
-
-
 _QUALITY = (
     columns.CRITERION,
     columns.LABELS,
@@ -52,8 +44,6 @@ _QUALITY = (
     ),
     columns.MOST_FREQUENT,
 )
-
-
 _GAIN = (
     columns.CRITERION,
     Column(
@@ -104,8 +94,6 @@ _GAIN = (
     ),
     Column("ece_after", "calibrated", Kind.NUMBER, _CALIBRATED, digits=3),
 )
-
-
 _SOURCES = (
     Column("source", "source", Kind.NAME, "The source that is omitted to measure what it adds."),
     Column(
@@ -123,8 +111,6 @@ _SOURCES = (
         "By how many percentage points it raises the accuracy, with the 95 % interval.",
     ),
 )
-
-
 _PARAMETERS = (
     Column("criterion", "fitted on all", Kind.NAME, "The criterion, fitted on all its labels."),
     Column(
@@ -146,8 +132,6 @@ _PARAMETERS = (
         instead={AS_READ: "uncalibrated", math.inf: "class prior only"},
     ),
 )
-
-
 _PARTS = (
     Column("criterion", "additional feature", Kind.NAME, "The criterion whose labels are predicted."),
     Column(
@@ -291,8 +275,6 @@ _BINS = (
     Column("right", "right", Kind.SHARE, "The share of these that are right (accuracy)."),
 )
 _MOST_UNCERTAIN = 20  # percent: the likeliest of four labels has 25 or more
-
-
 RELIABILITY_SECTION = Section(
     "reliability",
     "Reliability of its probabilities",

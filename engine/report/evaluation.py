@@ -231,11 +231,7 @@ def _explanation_row(measure: ExplanationMeasures) -> Row:
 
 
 _MEASURES = f"Tiebreak {VERSION}, docs/measures.md"
-
-
 _OF_LABELS = f"{_MEASURES}, Labels"
-
-
 _NUMBERS = (
     methods.Statement(
         "Accuracy is the share of human labels that the judge also gives; a human label that is only"

@@ -20,8 +20,6 @@ _MARGIN = Column(
     "An item is uncertain if, after the first order, the margin between its two likeliest labels is"
     " below this.",
 )
-
-
 _SHARES = (
     Column("read", "second order read", Kind.SHARE, "The share of items that are read in both orders."),
     Column("saved", "tokens saved", Kind.SHARE, "The share of prompt tokens that need not be read."),
@@ -32,8 +30,6 @@ _SHARES = (
         "The share of labels, in percent, that equal those of both orders, with its 95 % interval.",
     ),
 )
-
-
 _CALIBRATED = Column("calibrated", "calibrated", Kind.ESTIMATE, "The same for the calibrated labels.")
 
 

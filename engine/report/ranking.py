@@ -39,8 +39,6 @@ _WIN_RATE = Column(
     Kind.ESTIMATE,
     f"The share of its comparisons that it won, in percent; a tie counts half. {INTERVAL}",
 )
-
-
 STRENGTH = Column(
     "strength",
     "vs the mean (%)",
@@ -48,8 +46,6 @@ STRENGTH = Column(
     "The win rate against a candidate with the mean Bradley-Terry score, in percent (model with ties)."
     f" It is fair even if candidates had different opponents. {INTERVAL}",
 )
-
-
 RANK = Column(
     "rank",
     "rank",
@@ -57,11 +53,7 @@ RANK = Column(
     "The possible ranks: below those that are significantly better, above those that are significantly"
     " worse. The family-wise error rate of all pairs is at most 5 %.",
 )
-
-
 _GROUP = Column("group", "group", Kind.TEXT, "Candidates that share a letter do not differ significantly.")
-
-
 _EQUAL_LENGTH = Column(
     "equal_length",
     "length-controlled (%)",
@@ -69,8 +61,6 @@ _EQUAL_LENGTH = Column(
     "The win rate if both responses of each comparison had the same length, in percent, by a logistic"
     f" regression. {INTERVAL}",
 )
-
-
 _BY_LENGTH = Column(
     "by_length",
     "length effect",
@@ -78,43 +68,27 @@ _BY_LENGTH = Column(
     "The win rate minus the length-controlled one, in percentage points: what is due to length.",
     digits=1,
 )
-
-
 _TIES = (
     Column("both_good", "both good", Kind.SHARE, "The share of its comparisons labelled both good."),
     Column("both_bad", "both bad", Kind.SHARE, "The share of its comparisons labelled both bad."),
     Column("tie", "tie", Kind.SHARE, "The share of its comparisons labelled only “tie”."),
 )
-
-
 _COMPARISONS = Column(
     "contests", "comparisons", Kind.COUNT, "The number of labelled items with a response of this candidate."
 )
-
-
 _INSTRUCTIONS = Column(
     "instructions", "instructions", Kind.COUNT, "The number of instructions of these items."
 )
-
-
 _OF_LENGTHS = (
     Column("fact", "length", Kind.NAME, "A measure of the effect of length or position."),
     Column("value", "", Kind.FACT, f"In percent, or in log odds. {INTERVAL}"),
 )
-
-
 RANKING_FIGURE = "ranking"
-
-
 _OF_PICTURE = (
     "A point for each candidate, its 95 % interval as a line. Thick lines at the right join candidates"
     " that do not differ significantly; the dotted line is a win rate of 50 %."
 )
-
-
 _A_RUN = re.compile(r"run \d+\b")
-
-
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -320,8 +294,6 @@ def _lengths(ranking: Ranking, lengths: LengthControl) -> Section:
 
 
 _ROW = 0.24  # inches
-
-
 _GROUP_STEP = 0.022  # of the width, between the lines of two groups
 
 
@@ -409,8 +381,6 @@ _IN_A_PAPER = frozenset(
     ("candidate", "rank", "strength", "win_rate", "equal_length", "contests", "corrected", "labels", "judge")
 )
 """The columns that a page is wide enough for."""
-
-
 _BRACKETS = "Brackets: 95 % intervals over instructions."
 
 

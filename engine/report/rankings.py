@@ -122,14 +122,10 @@ BOTH_WAYS = (
     "A judge can be right on many items and rank candidates wrongly, or the reverse: what matters is"
     " whether its errors favour some candidates."
 )
-
-
 _ONE_STOPPED = (
     "{whose} stopped at a significant result, or before: candidates may look further apart there than"
     " they are."
 )
-
-
 _SWAPPED = (
     Column("above", "first above", Kind.TEXT, "The candidate that ranks higher in the first ranking."),
     Column(
