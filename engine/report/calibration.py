@@ -240,25 +240,19 @@ def sources_section(made: CalibratedRun) -> list[Section]:
 
 
 def parameter_section(made: CalibratedRun) -> Section:
-    tables = [parameter_table(made.reports), *part_tables(made.reports)]
+    rows: list[Row] = [
+        [words(name), part.in_words, factor, report.calibration.penalty_of_features]
+        for name, report in made.reports.items()
+        for part, factor in report.calibration.parts.items()
+    ]
+    tables = [parameter_table(made.reports), *([Table(_PARTS, rows)] if rows else ())]
     return Section("parameters", "What was fitted", tables)
 
 
-def part_tables(reports: Mapping[str, CalibrationReport]) -> list[Table]:
-    """The factors of what is looked at next to the mean of the raw predictions; none where nothing is."""
-    rows: list[Row] = [
-        [words(name), part.in_words, factor, report.calibration.penalty_of_features]
-        for name, report in reports.items()
-        for part, factor in report.calibration.parts.items()
-    ]
-    return [Table(_PARTS, rows)] if rows else []
-
-
 def parameter_table(reports: Mapping[str, CalibrationReport]) -> Table:
-    fitted = {name: report.calibration for name, report in reports.items()}
     rows: list[Row] = [
         [words(name), one.scale, *one.biases, math.inf if one.strength is None else one.strength]
-        for name, one in fitted.items()
+        for name, one in ((name, report.calibration) for name, report in reports.items())
     ]
     return Table(_PARAMETERS, rows)
 
@@ -286,7 +280,6 @@ RELIABILITY_SECTION = Section(
 
 
 def reliability_of(matched: Matched) -> dict[str, Sequence[ReliabilityBin]]:
-    """How often the model was right by its confidence, for each criterion with judgments of its own."""
     found: dict[str, Sequence[ReliabilityBin]] = {}
     for criterion, pairs in matched.pairs.items():
         known = [
@@ -303,22 +296,16 @@ def reliability_of(matched: Matched) -> dict[str, Sequence[ReliabilityBin]]:
 def reliability_figure(
     bins: Mapping[str, Sequence[ReliabilityBin]], name: str = "", dark: bool = False
 ) -> drawing.Figure:
-    """How often the judge was right by its confidence: on the diagonal, its probabilities can be taken
-    at their word. The number at each point is its count of judgments.
-    """
-    with drawing.themed(dark) as theme:
-        figure, panels = drawing.new_panels(len(bins), 2.35)
-        for axes, (criterion, found) in zip(panels, bins.items(), strict=True):
-            _draw_reliability(axes, criterion, found, theme)
-        drawing.name_axes(panels, "probability of its label (%)", "accuracy (%)")
-        title = "Reliability: accuracy by confidence (number of judgments)"
-        drawing.finish(figure, panels, f"{title}\n{drawing.drawable(name)}".rstrip(), theme)
-    return figure
+    """How often the judge was right by its confidence; the number at each point is its count of judgments."""
+    title = f"Reliability: accuracy by confidence (number of judgments)\n{drawing.drawable(name)}".rstrip()
+    names = ("probability of its label (%)", "accuracy (%)")
+    return drawing.draw_panels(list(bins.items()), _draw_reliability, 2.35, names, title, dark=dark)
 
 
 def _draw_reliability(
-    axes: drawing.Axes, criterion: str, bins: Sequence[ReliabilityBin], theme: drawing.Theme
+    axes: drawing.Axes, shown: tuple[str, Sequence[ReliabilityBin]], theme: drawing.Theme
 ) -> None:
+    criterion, bins = shown
     sure = [100 * bin_.confidence for bin_ in bins]
     right = [100 * bin_.accuracy for bin_ in bins]
     largest = max((bin_.count for bin_ in bins), default=1)

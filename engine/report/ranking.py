@@ -102,9 +102,7 @@ def ranking_sheet(
     word: HintText = str,
 ) -> Sheet:
     """All of a ranking; `title`: by whose labels, on which criterion; `corrected`: a judge's, by annotators.
-
-    `until`: what a run was to answer before it stopped; `remark`: what its stopping does to all other
-    numbers, empty for nothing. `word`: a hint in the words of whoever shows it.
+    `until`: what a run was to answer before it stopped; `remark`: what its stopping does to other numbers.
     """
     is_corrected = corrected is not None and corrected.correction is not None
     caveats = [*([remark] if remark else ()), *ranking.caveats]
@@ -299,7 +297,7 @@ _GROUP_STEP = 0.022  # of the width, between the lines of two groups
 
 def ranking_figure(ranking: Ranking, title: str, dark: bool = False) -> drawing.Figure:
     """A row for each candidate, the best first: what it would win against one of the mean score, else its win
-    rate, in percent with its 95 % interval; lines at the right join those that do not differ significantly.
+    rate; lines at the right join those that do not differ significantly.
     """
     shown = _estimates(ranking)
     with drawing.themed(dark) as theme:
@@ -326,9 +324,8 @@ def ranking_in_words(ranking: Ranking) -> str:
     shown = [f"{name} {estimate} %" for name, estimate in _estimates(ranking).items()]
     groups = "; ".join(", ".join(group) for group in _groups(ranking))
     apart = f" Not significantly different: {groups}." if groups else ""
-    return (
-        f"Points with 95 % intervals of the {_measure(ranking)}, the best first. {'; '.join(shown)}.{apart}"
-    )
+    points = f"Points with 95 % intervals of the {_measure(ranking)}, the best first."
+    return f"{points} {'; '.join(shown)}.{apart}"
 
 
 def _measure(ranking: Ranking) -> str:
@@ -349,7 +346,7 @@ def _groups(ranking: Ranking) -> Sequence[Sequence[str]]:
 def _draw_groups(
     axes: drawing.Axes, groups: Sequence[Sequence[str]], names: Sequence[str], theme: drawing.Theme
 ) -> None:
-    """A line for each group next to the rows of its candidates, a thin one past those that are none of it."""
+    """A line for each group next to the rows of its candidates, a thin one past all others."""
     from matplotlib.transforms import blended_transform_factory  # noqa: PLC0415
 
     beside = blended_transform_factory(axes.transAxes, axes.transData)
@@ -372,9 +369,8 @@ def _draw_groups(
 
 def ranking_report_figure(ranking: Ranking, title: str) -> drawing.ReportFigure:
     """The figure of a ranking; `title`: by whose labels, on which criterion."""
-    return drawing.ReportFigure(
-        partial(ranking_figure, ranking, title), ranking_in_words(ranking), candidate_table(ranking)
-    )
+    draw = partial(ranking_figure, ranking, title)
+    return drawing.ReportFigure(draw, ranking_in_words(ranking), candidate_table(ranking))
 
 
 _IN_A_PAPER = frozenset(
@@ -386,16 +382,14 @@ _BRACKETS = "Brackets: 95 % intervals over instructions."
 
 def ranking_csv(ranking: Ranking, corrected: RankedByLabels | None = None) -> bytes:
     """A row for each candidate, the best first, then for each pair of candidates that met, in both
-    directions: `against` names the opponent, and is empty for all together. UTF-8, values as in the JSON of a
-    ranking; the two ends of an interval stand in two columns; a cell is empty where nothing is known. What
-    human labels make of a judge's ranking stands in columns that begin with `corrected`.
+    directions: `against` names the opponent. UTF-8, values as in the JSON of a ranking; the two ends of an
+    interval stand in two columns; a cell is empty where nothing is known.
     """
     made = ranking_json(ranking, corrected)
     rows = [dict(_flat(row)) for row in (*made["candidates"], *made["pairs"])]
     names = dict.fromkeys(("name", "against", *(name for row in rows for name in row)))
-    cells = [
-        ["" if (value := row.get(name)) is None else visible(str(value)) for name in names] for row in rows
-    ]
+    found = [[row.get(name) for name in names] for row in rows]
+    cells = [["" if value is None else visible(str(value)) for value in values] for values in found]
     lines = [",".join(quoted_cell(cell, ",") for cell in line) for line in (list(names), *cells)]
     return "".join(f"{line}\n" for line in lines).encode("utf-8")
 
@@ -420,17 +414,14 @@ def paper_sheet(ranking: Ranking, title: str, corrected: RankedByLabels | None =
     sections = [Section("ranking", "", [_narrow(candidate_table(ranking))], _BRACKETS)]
     correction = corrected.correction if corrected else None
     if correction is not None and correction.candidates:
-        annotators = (
-            f"Candidates, corrected by human labels on {correction.labelled:,} of"
-            f" {counted(correction.items, 'item', 'items')}"
-        )
+        of = f"{correction.labelled:,} of {counted(correction.items, 'item', 'items')}"
         table = _narrow(corrected_candidates(correction))
-        sections.append(Section("ranking-corrected", annotators, [table], _BRACKETS))
+        caption = f"Candidates, corrected by human labels on {of}"
+        sections.append(Section("ranking-corrected", caption, [table], _BRACKETS))
     return Sheet(f"{title}: {in_words(ranking.comparisons)}", sections)
 
 
 def _narrow(table: Table) -> Table:
     kept = [place for place, column in enumerate(table.columns) if column.key in _IN_A_PAPER]
-    return Table(
-        [table.columns[place] for place in kept], [[row[place] for place in kept] for row in table.rows]
-    )
+    columns = [table.columns[place] for place in kept]
+    return Table(columns, [[row[place] for place in kept] for row in table.rows])
