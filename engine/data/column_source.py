@@ -338,16 +338,20 @@ class RowReader:
         return cell_text(value)
 
     def turns(self, source: CellSource) -> list[Turn] | None:
-        """The messages of a dialogue that a source reads whole, or a part of; None where it reads others."""
+        """The messages of a dialogue that a source reads whole, or a part of, of the rounds that count; None
+        where it reads others.
+        """
         if len(source.places) != 1 or source.than is not None:
             return None
         (place,) = source.places
-        if not isinstance(place, CellPlace) or place.cut or place.rounds or None in place.path:
+        if not isinstance(place, CellPlace) or place.cut or None in place.path:
             return None
         if place.part not in (None, DialoguePart.PROMPT, DialoguePart.REPLY):
             return None
         found = self._turns(place) if self._cells.get(place.column) else None
-        return found if found and all(turn.role for turn in found) else None
+        if not found or not all(turn.role for turn in found):
+            return None
+        return list(_first(found, self._rounds(place)))
 
     def _value(self, place: CellPlace) -> object:
         value = self._parsed(place.column)

@@ -138,6 +138,7 @@ _BETWEEN_IDS, _BETWEEN_LABELS, _BETWEEN_TEXTS = "-", "/", "\n\n"
 _MOST_VALUES_SHOWN = 8
 _LONGEST_SOURCE = 120
 _OMITTED = frozenset(("true", "1", "discarded", "cancelled", "canceled", "draft", "pending", "rejected"))
+_LESS = "-"  # before the source of a score of which less is better
 _MOST_PAIRS = 6  # of one row with several responses: more would let a few instructions outweigh the others
 _MOST_ANNOTATORS = 100  # columns; of a crowd, whose workers label some items each, the names say little
 _OWN_TEXTS = (SYSTEM, INSTRUCTION, OUTPUT, *OUTPUTS, *RANKED)
@@ -163,6 +164,8 @@ class MappedTable(SourceTable):
         self._inner = inner
         self._map = columns
         self._names = inner.first_columns()
+        score = columns.source_of.get(SCORE, "")
+        self._is_rank = score.startswith(_LESS) and score not in self._names
         self.unknown: Counter[str] = Counter()
         """Values of labels whose meaning is not known, in the order in which they were met."""
         self._strict = strict
@@ -221,6 +224,8 @@ class MappedTable(SourceTable):
         """What is read for a column of ours: for a label of several annotators a column for each of them."""
         may_be_several = _is_label(name) or name in (ANNOTATOR, OMIT)
         is_one = text in self._names or not may_be_several
+        if name == SCORE and self._is_rank:
+            text = text.removeprefix(_LESS)
         annotators = (text,) if is_one else annotators_of(text)
         twice = [annotator for annotator, times in Counter(annotators).items() if times > 1]
         if twice:
@@ -433,7 +438,7 @@ class MappedTable(SourceTable):
                 yield cells
                 return
             texts, scores, writers = (
-                reader.entries(self._sources[name]) if name in self._sources else []
+                _of_each(self._sources[name], reader) if name in self._sources else []
                 for name in (OUTPUT, SCORE, CANDIDATE)
             )
             yield from self._scored(cells, texts, scores, writers)
@@ -454,7 +459,9 @@ class MappedTable(SourceTable):
     def _scored(
         self, cells: Cells, texts: Sequence[str], scores: Sequence[str], writers: Sequence[str]
     ) -> Iterator[Cells]:
-        """Pairs of responses by their scores; equal ones are labelled as the map says of EQUAL."""
+        """Pairs of responses by their scores; equal ones are labelled as the map says of EQUAL, else left
+        out.
+        """
         known = [
             (text, number, writers[at] if at < len(writers) else "")
             for at, text in enumerate(texts)
@@ -462,12 +469,14 @@ class MappedTable(SourceTable):
         ]
         found = []
         for one, other in combinations(known, 2):
-            better, worse = (one, other) if one[1] >= other[1] else (other, one)
+            if one[1] == other[1] and EQUAL not in self._meanings:
+                continue
+            better, worse = (one, other) if (one[1] >= other[1]) != self._is_rank else (other, one)
             pair = {RANKED[0]: better[0], RANKED[1]: worse[0]}
             if CANDIDATE in self._sources:
                 pair |= dict(zip(CANDIDATES, (better[2], worse[2]), strict=True))
             if one[1] == other[1]:
-                pair[self._verdict] = self._meanings.get(EQUAL, NO_LABEL)
+                pair[self._verdict] = self._meanings[EQUAL]
             found.append(pair)
         yield from self._placed(
             {n: t for n, t in cells.items() if n not in (OUTPUT, SCORE, CANDIDATE, GROUP)}, found
@@ -700,7 +709,22 @@ def _annotator_name(text: str) -> str:
     return text.replace("|", "/").strip()
 
 
-def _score(text: str) -> float | None:
+def _of_each(source: CellSource, reader: RowReader) -> list[str]:
+    """What a source says of each response: in each entry of a list, or at each place."""
+    return reader.entries(source) if source.is_list else reader.texts(source)
+
+
+def _score(text: str) -> tuple[float, ...] | None:
+    """What responses are compared by, the first number first; None where one is none."""
+    numbers = [_number(part) for part in text.split(_BETWEEN_TEXTS)]
+    return None if None in numbers else tuple(number for number in numbers if number is not None)
+
+
+def _number(text: str) -> float | None:
+    """A number, a truth value, or the mean of a list of numbers."""
+    if text[:1] == "[":
+        found = [finite_number(part) for part in text.strip("[]").split(",")]
+        return None if None in found else sum(number or 0.0 for number in found) / len(found)
     return float(text.lower() == "true") if text.lower() in ("true", "false") else finite_number(text)
 
 

@@ -325,3 +325,53 @@ def test_annotators_of_ranked_responses_follow_them_to_their_place(tmp_path: Pat
         better = Preference.A if item.output_a.startswith("better") else Preference.B
         assert item.gold["safety"].label is better
         assert item.gold["safety"].annotators == {"p": better, "q": "tie", "r": better}
+
+
+def scored(tmp_path: Path, columns: Mapping[str, str], *records: Mapping[str, object]) -> list[str]:
+    """The pairs that some records give, each written as what is better and what is worse, or not, of them."""
+    dataset = load_dataset(
+        lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of({"instruction": "q", **columns})
+    )
+    found = []
+    for item in dataset:
+        sides = [item.output_a, item.output_b]
+        found.append(">".join(sides if item.gold["overall_quality"].label is Preference.A else sides[::-1]))
+    return sorted(found)
+
+
+def test_of_a_rank_less_is_better(tmp_path: Path) -> None:
+    of_each = {"output": "all[].text", "score": "-all[].rank"}
+    record = {"q": "q", "all": [{"text": t, "rank": n} for t, n in (("x", 2), ("y", 1), ("z", 3))]}
+    assert scored(tmp_path, of_each, record) == ["x>z", "y>x", "y>z"]
+
+
+def test_equal_scores_without_a_meaning_make_no_pair(tmp_path: Path) -> None:
+    columns = {"output": "one+two+three", "score": "right[]"}
+    record = {"q": "q", "one": "x", "two": "y", "three": "z", "right": [True, False, True]}
+    assert scored(tmp_path, columns, record) == ["x>y", "z>y"]
+
+
+def test_of_several_scores_the_first_decides_and_a_list_is_its_mean(tmp_path: Path) -> None:
+    columns = {"output": "text", "group": "q", "score": "chosen+scores"}
+    records = [
+        {"q": "q", "text": text, "chosen": chosen, "scores": scores}
+        for text, chosen, scores in (("x", True, [1]), ("y", False, [2, 3]), ("z", False, [1, 3]))
+    ]
+    assert scored(tmp_path, columns, *records) == ["x>y", "x>z", "y>z"]
+
+
+def test_of_dialogues_some_rounds_may_count(tmp_path: Path) -> None:
+    sides = {"one": ("a1", "a2"), "two": ("b1", "b2")}
+    talks = {
+        name: [
+            {"role": role, "content": text}
+            for role, text in zip(("user", "assistant") * 2, ("q1", first, "q2", second), strict=True)
+        ]
+        for name, (first, second) in sides.items()
+    }
+    columns = {"instruction": "one@prompt:turn", "output_a": "one@reply:turn", "output_b": "two@reply:turn"}
+    path = lines(tmp_path / "x.jsonl", {**talks, "turn": 1}, {**talks, "turn": 2})
+    first, second = load_dataset(path, columns=ColumnMap.of(columns))
+    assert (first.instruction, first.output_a, first.output_b) == ("q1", "a1", "b1")
+    assert second.instruction == "q1"
+    assert second.output_b == "Assistant: b1\n\nUser: q2\n\nAssistant: b2"
