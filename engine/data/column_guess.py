@@ -27,7 +27,6 @@ from engine.core.rubric import Rubric, default_criterion
 from engine.data.column_content import (
     MOST_VALUES,
     Sample,
-    finite_number,
     meanings_of,
     one_hot_meanings,
     said_meanings,
@@ -340,6 +339,8 @@ class _Guessing:
         if of_name is None:
             inner = {*_INSTRUCTIONS[:6]} & {*words}
             of_name = _NAMED + 0.2 if inner and not {*words} & (_BESIDE_RESPONSES - {"prompt"}) else 0.0
+        if not of_name and "." in name.removeprefix("Input."):
+            return None  # what is nested and not named could be anything
         if not of_name and (
             not self._sample.holds_texts(name) or {*words} & (_BESIDE_RESPONSES | _RESPONSES)
         ):
@@ -487,13 +488,15 @@ class _Guessing:
         return False
 
     def _says_who_wins(self, place: str) -> bool:
-        """Whether the values of a list are words for labels: numbers may be anything."""
+        """Whether all values of a list are words for labels; numbers may be anything."""
         values = self._sample.source_values(place)
+        if not values or len(values) > MOST_VALUES:
+            return False
         meant = {**said_meanings(values), **(self._names_of_sides(values) or {})}
-        return (
-            len(values) <= MOST_VALUES
-            and bool({"A", "B"} & {meant.get(value, value) for value in values})
-            and (not any(finite_number(value) is not None for value in values))
+        said = {meant.get(value, value) for value in values}
+        writers = {*values} & {*self._sample.distinct(self._sources.get(CANDIDATES[0], ""))}
+        return bool({"A", "B"} & said or writers) and all(
+            value in meant or value in HUMAN_LABELS for value in values
         )
 
     def _named_labels(self) -> bool:
