@@ -375,3 +375,18 @@ def test_of_dialogues_some_rounds_may_count(tmp_path: Path) -> None:
     assert (first.instruction, first.output_a, first.output_b) == ("q1", "a1", "b1")
     assert second.instruction == "q1"
     assert second.output_b == "Assistant: b1\n\nUser: q2\n\nAssistant: b2"
+
+
+def test_each_annotator_of_a_list_counts_once_however_many_rows_name_them(tmp_path: Path) -> None:
+    said = ([("ada", "A")], [("ada", "A")], [("ada", "A"), ("ben", "B")])
+    records = [
+        {"q": f"q{n}", "one": "x", "two": "y", "votes": [{"who": who, "is": label} for who, label in votes]}
+        for n, votes in enumerate(said)
+    ]
+    columns = {
+        **{"instruction": "q", "output_a": "one", "output_b": "two"},
+        **{"overall_quality_preference": "votes[].is", "annotator": "votes[].who"},
+    }
+    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of(columns))
+    assert dataset[2].gold["overall_quality"].annotators == {"ada": Preference.A, "ben": Preference.B}
+    assert dataset[2].gold["overall_quality"].label is None
