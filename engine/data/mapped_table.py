@@ -307,7 +307,8 @@ class MappedTable(SourceTable):
             except SourceProblem as problem:
                 super().report(row.number, str(problem))
             if len(self.problems) == before:
-                beside = {name: text for name, text in row.cells.items() if name not in self._taken}
+                ours = {*self._taken, *self._sources}
+                beside = {name: text for name, text in row.cells.items() if name not in ours}
                 for cells in items:
                     yield SourceRow(row.number, {**cells, **beside})
 

@@ -352,9 +352,9 @@ def test_equal_scores_without_a_meaning_make_no_pair(tmp_path: Path) -> None:
 
 
 def test_of_several_scores_the_first_decides_and_a_list_is_its_mean(tmp_path: Path) -> None:
-    columns = {"output": "text", "group": "q", "score": "chosen+scores"}
+    columns = {"output": "text", "group": "q", "score": "chosen+score"}
     records = [
-        {"q": "q", "text": text, "chosen": chosen, "scores": scores}
+        {"q": "q", "text": text, "chosen": chosen, "score": scores}
         for text, chosen, scores in (("x", True, [1]), ("y", False, [2, 3]), ("z", False, [1, 3]))
     ]
     assert scored(tmp_path, columns, *records) == ["x>y", "x>z", "y>z"]
