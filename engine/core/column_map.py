@@ -31,7 +31,7 @@ ANNOTATOR = "annotator"
 SCORE, GROUP = "score", "group"
 """Next to OUTPUT, in the place of OUTPUTS: how good each of several responses is, more is better, less where
 a minus stands before the source, the first of several places first; which rows hold responses to the same
-instruction.
+instruction. With INSTRUCTION read from where OUTPUT is, GROUP is the ID of the message that a row answers.
 """
 OMIT = "omit"
 """Where a row, or an annotation in it, says that it does not count: discarded, cancelled, a draft."""

@@ -44,11 +44,14 @@ from engine.core.rubric import Rubric, default_criterion
 from engine.data.arrow_arrays import text_array
 from engine.data.column_content import MOST_VALUES, finite_number, said_meanings, values_in_words
 from engine.data.column_source import (
+    ASSISTANT,
     EQUAL,
     PICTURE,
+    USER,
     CellSource,
     RowReader,
     SourceProblem,
+    Turn,
     parse_source,
     written,
 )
@@ -510,13 +513,22 @@ class MappedTable(SourceTable):
         return cells
 
     def _of_groups(self, rows: Iterable[SourceRow]) -> Iterator[SourceRow]:
-        """Pairs of the responses in the rows of one group; all else is that of the group's first row."""
+        """Pairs of the responses in the rows of one group; all else is that of the group's first row. Where
+        what was asked is read from where responses are, the rows are messages of trees.
+        """
         groups: dict[str, list[SourceRow]] = {}
         for row in rows:
             groups.setdefault(row.cells[GROUP], []).append(row)
-        for of_one in groups.values():
+        is_tree = self._sources[INSTRUCTION] == self._sources[OUTPUT]
+        messages = {row.cells[ID]: row.cells for of_one in groups.values() for row in of_one}
+        for of_group, of_one in groups.items():
             lists = [[row.cells.get(name, "") for row in of_one] for name in (OUTPUT, SCORE, CANDIDATE)]
-            for cells in self._scored(of_one[0].cells, *lists):
+            first = of_one[0].cells
+            if is_tree and not (asked := _asked(of_group, messages)):
+                continue
+            if is_tree:
+                first = {**first, INSTRUCTION: asked}
+            for cells in self._scored(first, *lists):
                 yield SourceRow(of_one[0].number, cells)
             self.counts["alone"] += len(of_one) == 1
 
@@ -710,6 +722,19 @@ def _swap(cells: Cells) -> None:
 
 def _annotator_name(text: str) -> str:
     return text.replace("|", "/").strip()
+
+
+def _asked(of_group: str, messages: Mapping[str, Cells]) -> str:
+    """All that was said before the responses of a group, which is the id of the message that they answer;
+    empty where no user said it last, or where the first message is not there.
+    """
+    said: list[str] = []
+    while of_group in messages and len(said) < len(messages):
+        said.append(messages[of_group][OUTPUT])
+        of_group = messages[of_group][GROUP]
+    if of_group or len(said) % 2 == 0:
+        return ""
+    return written([Turn((USER, ASSISTANT)[place % 2], text) for place, text in enumerate(reversed(said))])
 
 
 def _of_each(source: CellSource, reader: RowReader) -> list[str]:

@@ -390,3 +390,28 @@ def test_each_annotator_of_a_list_counts_once_however_many_rows_name_them(tmp_pa
     dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of(columns))
     assert dataset[2].gold["overall_quality"].annotators == {"ada": Preference.A, "ben": Preference.B}
     assert dataset[2].gold["overall_quality"].label is None
+
+
+def test_messages_of_trees_are_responses_to_all_that_was_said_before(tmp_path: Path) -> None:
+    columns = {"id": "m", "instruction": "text", "output": "text", "group": "above", "score": "-rank"}
+    records = [
+        *(
+            {"m": "c", "above": "a", "text": "worse", "rank": 1},
+            {"m": "a", "above": None, "text": "q", "rank": None},
+        ),
+        *(
+            {"m": "b", "above": "a", "text": "better", "rank": 0},
+            {"m": "d", "above": "b", "text": "and?", "rank": None},
+        ),
+        *({"m": f"e{n}", "above": "d", "text": f"{n}", "rank": n} for n in (1, 0)),
+        *({"m": f"f{n}", "above": "b", "text": f"asked {n}", "rank": n} for n in (1, 0)),
+        *({"m": f"g{n}", "above": "lost", "text": f"reply {n}", "rank": n} for n in (1, 0)),
+        {"m": "loop", "above": "loop", "text": "x", "rank": 0},
+    ]
+    path = lines(tmp_path / "x.jsonl", *records)
+    found = {item.instruction: item for item in load_dataset(path, columns=ColumnMap.of(columns))}
+    assert list(found) == ["q", "User: q\n\nAssistant: better\n\nUser: and?"]
+    for item, better in zip(found.values(), ("better", "0"), strict=True):
+        assert item.gold["overall_quality"].label is (
+            Preference.A if item.output_a == better else Preference.B
+        )
