@@ -6,9 +6,10 @@ A label that several annotators gave has a column for each of them, next to that
 have such columns by itself, as `safety_preference|Ada`; where it has one of the label too, that is the label.
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, islice
+from itertools import combinations, islice, takewhile
 
 import pyarrow as pa
 
@@ -368,11 +369,14 @@ class MappedTable(SourceTable):
 
     def _read_dialogues(self, cells: Cells, reader: RowReader) -> None:
         """Where both responses are dialogues: they begin where the two part. What was said before belongs to
-        what was asked, unless a column of its own holds as much.
+        what was asked, unless a column of its own holds as much. Of two texts it is what both begin with, if
+        what was asked is read from one of them.
         """
         sources = [self._sources[name] for name in (RANKED if self._ranked else OUTPUTS)]
         one, other = (reader.turns(source) for source in sources)
         if not one or not other:
+            if self._sources[INSTRUCTION] == sources[0]:
+                _part_texts(cells, RANKED if self._ranked else OUTPUTS)
             return
         least = min(len(one), len(other)) - 1
         shared = next((at for at in range(least) if one[at] != other[at]), least)
@@ -722,6 +726,15 @@ def _swap(cells: Cells) -> None:
 
 def _annotator_name(text: str) -> str:
     return text.replace("|", "/").strip()
+
+
+def _part_texts(cells: Cells, names: Sequence[str]) -> None:
+    """Take what two texts begin with, in whole words, for what was asked."""
+    texts = [cells[name] for name in names]
+    same = "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts, strict=False)))
+    end = len(same) - len(re.split(r"\s", same)[-1])
+    cells[INSTRUCTION] = same[:end].strip()
+    cells.update((name, text[end:]) for name, text in zip(names, texts, strict=True))
 
 
 def _asked(of_group: str, messages: Mapping[str, Cells]) -> str:

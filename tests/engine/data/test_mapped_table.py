@@ -415,3 +415,20 @@ def test_messages_of_trees_are_responses_to_all_that_was_said_before(tmp_path: P
         assert item.gold["overall_quality"].label is (
             Preference.A if item.output_a == better else Preference.B
         )
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "found"),
+    [
+        ("The sky is blue.", "The sky is black.", ("The sky is", "blue.", "black.")),
+        ("Bread.", "Glass.", ("", "Bread.", "Glass.")),
+        ("Q: a?\nA: ", "Q: a?\nA: b", ("Q: a?\nA:", "", "b")),
+        ("Nothing else", "Nothing", ("", "Nothing else", "Nothing")),
+    ],
+)
+def test_what_two_texts_begin_with_was_asked_where_nothing_else_was(
+    tmp_path: Path, one: str, other: str, found: tuple[str, str, str]
+) -> None:
+    columns = {"instruction": "x", "output_a": "x", "output_b": "y"}
+    (item,) = load_dataset(lines(tmp_path / "x.jsonl", {"x": one, "y": other}), columns=ColumnMap.of(columns))
+    assert (item.instruction, item.output_a, item.output_b) == found
