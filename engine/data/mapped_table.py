@@ -313,10 +313,9 @@ class MappedTable(SourceTable):
             except SourceProblem as problem:
                 super().report(row.number, str(problem))
             if len(self.problems) == before:
-                ours = {*self._taken, *self._sources}
-                beside = {name: text for name, text in row.cells.items() if name not in ours}
+                beside = {name: text for name, text in row.cells.items() if name not in self._taken}
                 for cells in items:
-                    yield SourceRow(row.number, {**cells, **beside})
+                    yield SourceRow(row.number, {**beside, **cells})
 
     def _is_omitted(self, reader: RowReader) -> bool:
         source = self._sources.get(OMIT)
