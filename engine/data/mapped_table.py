@@ -313,9 +313,10 @@ class MappedTable(SourceTable):
             except SourceProblem as problem:
                 super().report(row.number, str(problem))
             if len(self.problems) == before:
-                beside = {name: text for name, text in row.cells.items() if name not in self._taken}
+                ours = {*self._taken, *self._sources}
+                beside = {name: text for name, text in row.cells.items() if name not in ours}
                 for cells in items:
-                    yield SourceRow(row.number, {**beside, **cells})
+                    yield SourceRow(row.number, {**cells, **beside})
 
     def _is_omitted(self, reader: RowReader) -> bool:
         source = self._sources.get(OMIT)
