@@ -176,6 +176,7 @@ class MappedTable(SourceTable):
         self._bad_ids = False
         self._sources = self._resolved(rubric)
         self._ranked = RANKED[0] in self._sources
+        self._labels = [label_column(name) for name in self._sources if _is_label(name)]
         self._verdict = f"{default_criterion(rubric.names)}_preference"
         self._meanings = columns.meaning_of
         self._annotated = _annotated(self._sources)
@@ -254,6 +255,7 @@ class MappedTable(SourceTable):
         ours = [name for name in self._sources if label_column(name) not in IF_NAMED]
         ours = [name for name in ours if name == label_column(name)]
         ours += [*OUTPUTS, self._verdict] if several or self._ranked else []
+        ours += self._labels  # also where they are no annotators' any more
         ours += CANDIDATES if several and CANDIDATE in self._sources else ()
         ours += [column for label, columns in self._annotated.items() for column in (label, *columns)]
         return tuple(dict.fromkeys([ID, *ours]))

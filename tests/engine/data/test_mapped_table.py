@@ -432,3 +432,19 @@ def test_what_two_texts_begin_with_was_asked_where_nothing_else_was(
     columns = {"instruction": "x", "output_a": "x", "output_b": "y"}
     (item,) = load_dataset(lines(tmp_path / "x.jsonl", {"x": one, "y": other}), columns=ColumnMap.of(columns))
     assert (item.instruction, item.output_a, item.output_b) == found
+
+
+@pytest.mark.parametrize("of_row", [True, False])
+def test_labels_of_one_annotator_an_item_are_its_labels(tmp_path: Path, of_row: bool) -> None:
+    said = [("q1", "ann", "A"), ("q2", "ben", "B")]
+    of_texts = {"instruction": "q", "output_a": "one", "output_b": "two"}
+    votes = [{"votes": [{"who": who, "is": label}]} for _, who, label in said]
+    each = [{"who": who, "is": label} for _, who, label in said]
+    records = [
+        {"q": q, "one": "x", "two": "y", **more}
+        for (q, *_), more in zip(said, each if of_row else votes, strict=True)
+    ]
+    place = "" if of_row else "votes[]."
+    columns = {**of_texts, "overall_quality_preference": f"{place}is", "annotator": f"{place}who"}
+    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of(columns))
+    assert [item.gold["overall_quality"].label for item in dataset] == ["A", "B"]
