@@ -29,8 +29,9 @@ SYSTEM = "system"
 ANNOTATOR = "annotator"
 """Who gave the labels of a row: rows of the same texts are one item with several annotators."""
 SCORE, GROUP = "score", "group"
-"""Next to OUTPUT, in the place of OUTPUTS: how good each of several responses is, more is better; which rows
-hold responses to the same instruction.
+"""Next to OUTPUT, in the place of OUTPUTS: how good each of several responses is, more is better, less where
+a minus stands before the source, the first of several places first; which rows hold responses to the same
+instruction. With INSTRUCTION read from where OUTPUT is, GROUP is the ID of the message that a row answers.
 """
 OMIT = "omit"
 """Where a row, or an annotation in it, says that it does not count: discarded, cancelled, a draft."""

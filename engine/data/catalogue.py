@@ -28,6 +28,7 @@ class _Form(msgspec.Struct, forbid_unknown_fields=True):
     needs: list[str]
     columns: dict[str, str]
     without: list[str] = []
+    alone: bool = False
     labels: dict[str, str] = {}
     kind: str = "pairs"
     lost: str = ""
@@ -41,7 +42,8 @@ class Known:
 
     `published`, `documentation`: where; `looked_at`: when its documentation was read last. `kind`: "pairs",
     "outputs" of one model, or "verdicts" of another judge. `needs`: what its records have, each a source, or
-    `source=kind of content`; `without`: what they do not have. `columns`, `labels`: as in a ColumnMap.
+    `source=kind of content`; `without`: what they do not have; `alone`: they have no columns but those of
+    `needs`. `columns`, `labels`: as in a ColumnMap.
     `lost`: what is not read of it. `rows`, `items`: JSON Lines of records in its shape, and of the items they
     give.
     """
@@ -54,6 +56,7 @@ class Known:
     kind: str
     needs: tuple[str, ...]
     without: tuple[str, ...]
+    alone: bool
     columns: Mapping[str, str]
     labels: Mapping[str, str]
     lost: str
@@ -89,6 +92,7 @@ def _all() -> tuple[Known, ...]:
                 form.kind,
                 tuple(form.needs),
                 tuple(form.without),
+                form.alone,
                 form.columns,
                 form.labels,
                 form.lost,

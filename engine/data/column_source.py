@@ -140,16 +140,16 @@ def parse_source(text: str, columns: Collection[str]) -> CellSource:
 
 
 def _joined(text: str, columns: Collection[str]) -> tuple[CellPlace, ...] | None:
-    """The places of `a+b`; a name with a plus in it is found too."""
-    whole = _place(text, columns)
-    if whole is not None:
-        return (whole,)
+    """The places of `a+b`; a name with a plus in it is found too, a key where its parts are no places."""
+    if text in columns:
+        return (CellPlace(text),)
     for at in (found.start() for found in re.finditer(r"\+", text)):
         first = _place(text[:at], columns)
         rest = _joined(text[at + 1 :], columns) if first is not None else None
         if first is not None and rest is not None:
             return (first, *rest)
-    return None
+    whole = _place(text, columns)
+    return None if whole is None else (whole,)
 
 
 def _operand(text: str, columns: Collection[str]) -> CellPlace | float | None:
@@ -338,16 +338,20 @@ class RowReader:
         return cell_text(value)
 
     def turns(self, source: CellSource) -> list[Turn] | None:
-        """The messages of a dialogue that a source reads whole, or a part of; None where it reads others."""
+        """The messages of a dialogue that a source reads whole, or a part of, of the rounds that count; None
+        where it reads others.
+        """
         if len(source.places) != 1 or source.than is not None:
             return None
         (place,) = source.places
-        if not isinstance(place, CellPlace) or place.cut or place.rounds or None in place.path:
+        if not isinstance(place, CellPlace) or place.cut or None in place.path:
             return None
         if place.part not in (None, DialoguePart.PROMPT, DialoguePart.REPLY):
             return None
         found = self._turns(place) if self._cells.get(place.column) else None
-        return found if found and all(turn.role for turn in found) else None
+        if not found or not all(turn.role for turn in found):
+            return None
+        return list(_first(found, self._rounds(place)))
 
     def _value(self, place: CellPlace) -> object:
         value = self._parsed(place.column)

@@ -8,9 +8,10 @@ have such columns by itself, as `safety_preference|Ada`; where it has one of the
 Long because texts, dialogues, labels and several responses are all read of one row, by the same map.
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, takewhile
 
 from engine.core.column_map import (
     ANNOTATOR,
@@ -43,11 +44,14 @@ from engine.core.items import HUMAN_LABELS, Preference, digest, majority, writte
 from engine.core.rubric import Rubric, default_criterion
 from engine.data.column_content import MOST_VALUES, finite_number, said_meanings, values_in_words
 from engine.data.column_source import (
+    ASSISTANT,
     EQUAL,
     PICTURE,
+    USER,
     CellSource,
     RowReader,
     SourceProblem,
+    Turn,
     parse_source,
     written,
 )
@@ -58,6 +62,7 @@ _BETWEEN_IDS, _BETWEEN_LABELS, _BETWEEN_TEXTS = "-", "/", "\n\n"
 _MOST_VALUES_SHOWN = 8
 _LONGEST_SOURCE = 120
 _OMITTED = frozenset(("true", "1", "discarded", "cancelled", "canceled", "draft", "pending", "rejected"))
+_LESS = "-"  # before the source of a score of which less is better
 _MOST_PAIRS = 6  # of one row with several responses: more would let a few instructions outweigh the others
 _MOST_ANNOTATORS = 100  # columns; of a crowd, whose workers label some items each, the names say little
 _OWN_TEXTS = (SYSTEM, INSTRUCTION, OUTPUT, *OUTPUTS, *RANKED)
@@ -83,12 +88,15 @@ class MappedTable(SourceTable):
         self._inner = inner
         self._map = columns
         self._names = inner.first_columns()
+        score = columns.source_of.get(SCORE, "")
+        self._is_rank = score.startswith(_LESS) and score not in self._names
         self.unknown: Counter[str] = Counter()
         """Values of labels whose meaning is not known, in the order in which they were met."""
         self._strict = strict
         self._bad_ids = False
         self._sources = self._resolved(rubric)
         self._ranked = RANKED[0] in self._sources
+        self._labels = [label_column(name) for name in self._sources if _is_label(name)]
         self._verdict = f"{default_criterion(rubric.names)}_preference"
         self._meanings = columns.meaning_of
         self._annotated = _annotated(self._sources)
@@ -141,6 +149,8 @@ class MappedTable(SourceTable):
         """What is read for a column of ours: for a label of several annotators a column for each of them."""
         may_be_several = _is_label(name) or name in (ANNOTATOR, OMIT)
         is_one = text in self._names or not may_be_several
+        if name == SCORE and self._is_rank:
+            text = text.removeprefix(_LESS)
         annotators = (text,) if is_one else annotators_of(text)
         twice = [annotator for annotator, times in Counter(annotators).items() if times > 1]
         if twice:
@@ -165,6 +175,7 @@ class MappedTable(SourceTable):
         ours = [name for name in self._sources if label_column(name) not in IF_NAMED]
         ours = [name for name in ours if name == label_column(name)]
         ours += [*OUTPUTS, self._verdict] if several or self._ranked else []
+        ours += self._labels  # also where they are no annotators' any more
         ours += CANDIDATES if several and CANDIDATE in self._sources else ()
         ours += [column for label, columns in self._annotated.items() for column in (label, *columns)]
         return tuple(dict.fromkeys([ID, *ours]))
@@ -199,7 +210,7 @@ class MappedTable(SourceTable):
         if ANNOTATOR in self._sources and not self._sources[ANNOTATOR].is_list:
             rows = self._of_items(rows)
         rows = _few_annotators(rows)
-        self._annotated = _annotated(name for row in rows for name in row.cells)
+        self._annotated = _annotated(dict.fromkeys(name for row in rows for name in row.cells))
         self._by_majority = [name for name in self._annotated if name not in self._sources]
         for row in rows:
             self._decide(row.cells)
@@ -224,7 +235,8 @@ class MappedTable(SourceTable):
             except SourceProblem as problem:
                 super().report(row.number, str(problem))
             if len(self.problems) == before:
-                beside = {name: text for name, text in row.cells.items() if name not in self._taken}
+                ours = {*self._taken, *self._sources}
+                beside = {name: text for name, text in row.cells.items() if name not in ours}
                 for cells in items:
                     yield SourceRow(row.number, {**cells, **beside})
 
@@ -279,11 +291,14 @@ class MappedTable(SourceTable):
 
     def _read_dialogues(self, cells: Cells, reader: RowReader) -> None:
         """Where both responses are dialogues: they begin where the two part. What was said before belongs to
-        what was asked, unless a column of its own holds as much.
+        what was asked, unless a column of its own holds as much. Of two texts it is what both begin with, if
+        what was asked is read from one of them.
         """
         sources = [self._sources[name] for name in (RANKED if self._ranked else OUTPUTS)]
         one, other = (reader.turns(source) for source in sources)
         if not one or not other:
+            if self._sources[INSTRUCTION] == sources[0]:
+                _part_texts(cells, RANKED if self._ranked else OUTPUTS)
             return
         least = min(len(one), len(other)) - 1
         shared = next((at for at in range(least) if one[at] != other[at]), least)
@@ -355,7 +370,7 @@ class MappedTable(SourceTable):
                 yield cells
                 return
             texts, scores, writers = (
-                reader.entries(self._sources[name]) if name in self._sources else []
+                _of_each(self._sources[name], reader) if name in self._sources else []
                 for name in (OUTPUT, SCORE, CANDIDATE)
             )
             yield from self._scored(cells, texts, scores, writers)
@@ -376,7 +391,9 @@ class MappedTable(SourceTable):
     def _scored(
         self, cells: Cells, texts: Sequence[str], scores: Sequence[str], writers: Sequence[str]
     ) -> Iterator[Cells]:
-        """Pairs of responses by their scores; equal ones are labelled as the map says of EQUAL."""
+        """Pairs of responses by their scores; equal ones are labelled as the map says of EQUAL, else left
+        out.
+        """
         known = [
             (text, number, writers[at] if at < len(writers) else "")
             for at, text in enumerate(texts)
@@ -384,12 +401,14 @@ class MappedTable(SourceTable):
         ]
         found = []
         for one, other in combinations(known, 2):
-            better, worse = (one, other) if one[1] >= other[1] else (other, one)
+            if one[1] == other[1] and EQUAL not in self._meanings:
+                continue
+            better, worse = (one, other) if (one[1] >= other[1]) != self._is_rank else (other, one)
             pair = {RANKED[0]: better[0], RANKED[1]: worse[0]}
             if CANDIDATE in self._sources:
                 pair |= dict(zip(CANDIDATES, (better[2], worse[2]), strict=True))
             if one[1] == other[1]:
-                pair[self._verdict] = self._meanings.get(EQUAL, NO_LABEL)
+                pair[self._verdict] = self._meanings[EQUAL]
             found.append(pair)
         yield from self._placed(
             {n: t for n, t in cells.items() if n not in (OUTPUT, SCORE, CANDIDATE, GROUP)}, found
@@ -420,13 +439,22 @@ class MappedTable(SourceTable):
         return cells
 
     def _of_groups(self, rows: Iterable[SourceRow]) -> Iterator[SourceRow]:
-        """Pairs of the responses in the rows of one group; all else is that of the group's first row."""
+        """Pairs of the responses in the rows of one group; all else is that of the group's first row. Where
+        what was asked is read from where responses are, the rows are messages of trees.
+        """
         groups: dict[str, list[SourceRow]] = {}
         for row in rows:
             groups.setdefault(row.cells[GROUP], []).append(row)
-        for of_one in groups.values():
+        is_tree = self._sources[INSTRUCTION] == self._sources[OUTPUT]
+        messages = {row.cells[ID]: row.cells for of_one in groups.values() for row in of_one}
+        for of_group, of_one in groups.items():
             lists = [[row.cells.get(name, "") for row in of_one] for name in (OUTPUT, SCORE, CANDIDATE)]
-            for cells in self._scored(of_one[0].cells, *lists):
+            first = of_one[0].cells
+            if is_tree and not (asked := _asked(of_group, messages)):
+                continue
+            if is_tree:
+                first = {**first, INSTRUCTION: asked}
+            for cells in self._scored(first, *lists):
                 yield SourceRow(of_one[0].number, cells)
             self.counts["alone"] += len(of_one) == 1
 
@@ -622,7 +650,44 @@ def _annotator_name(text: str) -> str:
     return text.replace("|", "/").strip()
 
 
-def _score(text: str) -> float | None:
+def _part_texts(cells: Cells, names: Sequence[str]) -> None:
+    """Take what two texts begin with, in whole words, for what was asked."""
+    texts = [cells[name] for name in names]
+    same = "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts, strict=False)))
+    end = len(same) - len(re.split(r"\s", same)[-1])
+    cells[INSTRUCTION] = same[:end].strip()
+    cells.update((name, text[end:]) for name, text in zip(names, texts, strict=True))
+
+
+def _asked(of_group: str, messages: Mapping[str, Cells]) -> str:
+    """All that was said before the responses of a group, which is the id of the message that they answer;
+    empty where no user said it last, or where the first message is not there.
+    """
+    said: list[str] = []
+    while of_group in messages and len(said) < len(messages):
+        said.append(messages[of_group][OUTPUT])
+        of_group = messages[of_group][GROUP]
+    if of_group or len(said) % 2 == 0:
+        return ""
+    return written([Turn((USER, ASSISTANT)[place % 2], text) for place, text in enumerate(reversed(said))])
+
+
+def _of_each(source: CellSource, reader: RowReader) -> list[str]:
+    """What a source says of each response: in each entry of a list, or at each place."""
+    return reader.entries(source) if source.is_list else reader.texts(source)
+
+
+def _score(text: str) -> tuple[float, ...] | None:
+    """What responses are compared by, the first number first; None where one is none."""
+    numbers = [_number(part) for part in text.split(_BETWEEN_TEXTS)]
+    return None if None in numbers else tuple(number for number in numbers if number is not None)
+
+
+def _number(text: str) -> float | None:
+    """A number, a truth value, or the mean of a list of numbers."""
+    if text[:1] == "[":
+        found = [finite_number(part) for part in text.strip("[]").split(",")]
+        return None if None in found else sum(number or 0.0 for number in found) / len(found)
     return float(text.lower() == "true") if text.lower() in ("true", "false") else finite_number(text)
 
 

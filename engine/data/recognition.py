@@ -1,5 +1,7 @@
 """Which known kind of file a file is, by what its first rows hold."""
 
+import re
+
 from engine.data.catalogue import Known, every_known
 from engine.data.column_content import Sample
 from engine.data.column_source import SourceProblem
@@ -14,6 +16,9 @@ def known_as(sample: Sample) -> Known | None:
 
 
 def _fits(sample: Sample, known: Known) -> bool:
+    columns = {re.split(r"[.\[=]", need)[0] for need in known.needs}
+    if known.alone and not {*sample.file_columns} <= columns:
+        return False
     return all(_has(sample, need) for need in known.needs) and not any(
         _has(sample, other) for other in known.without
     )

@@ -21,7 +21,7 @@ CELLS = {
     "word": "none",
     "both": "opt-7b_pythia_6.9b",
     "at@before:x": "a column",
-    "meta": json.dumps({"pair": "one vs two", "turns": [{"content": "T"}]}),
+    "meta": json.dumps({"+1": "a key", "pair": "one vs two", "turns": [{"content": "T"}]}),
 }
 
 
@@ -44,6 +44,8 @@ def read(text: str, between: str = "-") -> str:
         ("nested.list[0].text", "one"),
         ("nested.list[-1].text", "two"),
         ("nested.list[0].score", "2.5"),
+        ("nested.list[0].text+nested.list[1].text", "one-two"),
+        ("meta.+1", "a key"),
         ("nested.n", ""),
         ("talk@prompt", "Q"),
         ("talk@reply", "R"),

@@ -325,3 +325,126 @@ def test_annotators_of_ranked_responses_follow_them_to_their_place(tmp_path: Pat
         better = Preference.A if item.output_a.startswith("better") else Preference.B
         assert item.gold["safety"].label is better
         assert item.gold["safety"].annotators == {"p": better, "q": "tie", "r": better}
+
+
+def scored(tmp_path: Path, columns: Mapping[str, str], *records: Mapping[str, object]) -> list[str]:
+    """The pairs that some records give, each written as what is better and what is worse, or not, of them."""
+    dataset = load_dataset(
+        lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of({"instruction": "q", **columns})
+    )
+    found = []
+    for item in dataset:
+        sides = [item.output_a, item.output_b]
+        found.append(">".join(sides if item.gold["overall_quality"].label is Preference.A else sides[::-1]))
+    return sorted(found)
+
+
+def test_of_a_rank_less_is_better(tmp_path: Path) -> None:
+    of_each = {"output": "all[].text", "score": "-all[].rank"}
+    record = {"q": "q", "all": [{"text": t, "rank": n} for t, n in (("x", 2), ("y", 1), ("z", 3))]}
+    assert scored(tmp_path, of_each, record) == ["x>z", "y>x", "y>z"]
+
+
+def test_equal_scores_without_a_meaning_make_no_pair(tmp_path: Path) -> None:
+    columns = {"output": "one+two+three", "score": "right[]"}
+    record = {"q": "q", "one": "x", "two": "y", "three": "z", "right": [True, False, True]}
+    assert scored(tmp_path, columns, record) == ["x>y", "z>y"]
+
+
+def test_of_several_scores_the_first_decides_and_a_list_is_its_mean(tmp_path: Path) -> None:
+    columns = {"output": "text", "group": "q", "score": "chosen+score"}
+    records = [
+        {"q": "q", "text": text, "chosen": chosen, "score": scores}
+        for text, chosen, scores in (("x", True, [1]), ("y", False, [2, 3]), ("z", False, [1, 3]))
+    ]
+    assert scored(tmp_path, columns, *records) == ["x>y", "x>z", "y>z"]
+
+
+def test_of_dialogues_some_rounds_may_count(tmp_path: Path) -> None:
+    sides = {"one": ("a1", "a2"), "two": ("b1", "b2")}
+    talks = {
+        name: [
+            {"role": role, "content": text}
+            for role, text in zip(("user", "assistant") * 2, ("q1", first, "q2", second), strict=True)
+        ]
+        for name, (first, second) in sides.items()
+    }
+    columns = {"instruction": "one@prompt:turn", "output_a": "one@reply:turn", "output_b": "two@reply:turn"}
+    path = lines(tmp_path / "x.jsonl", {**talks, "turn": 1}, {**talks, "turn": 2})
+    first, second = load_dataset(path, columns=ColumnMap.of(columns))
+    assert (first.instruction, first.output_a, first.output_b) == ("q1", "a1", "b1")
+    assert second.instruction == "q1"
+    assert second.output_b == "Assistant: b1\n\nUser: q2\n\nAssistant: b2"
+
+
+def test_each_annotator_of_a_list_counts_once_however_many_rows_name_them(tmp_path: Path) -> None:
+    said = ([("ada", "A")], [("ada", "A")], [("ada", "A"), ("ben", "B")])
+    records = [
+        {"q": f"q{n}", "one": "x", "two": "y", "votes": [{"who": who, "is": label} for who, label in votes]}
+        for n, votes in enumerate(said)
+    ]
+    columns = {
+        **{"instruction": "q", "output_a": "one", "output_b": "two"},
+        **{"overall_quality_preference": "votes[].is", "annotator": "votes[].who"},
+    }
+    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of(columns))
+    assert dataset[2].gold["overall_quality"].annotators == {"ada": Preference.A, "ben": Preference.B}
+    assert dataset[2].gold["overall_quality"].label is None
+
+
+def test_messages_of_trees_are_responses_to_all_that_was_said_before(tmp_path: Path) -> None:
+    columns = {"id": "m", "instruction": "text", "output": "text", "group": "above", "score": "-rank"}
+    records = [
+        *(
+            {"m": "c", "above": "a", "text": "worse", "rank": 1},
+            {"m": "a", "above": None, "text": "q", "rank": None},
+        ),
+        *(
+            {"m": "b", "above": "a", "text": "better", "rank": 0},
+            {"m": "d", "above": "b", "text": "and?", "rank": None},
+        ),
+        *({"m": f"e{n}", "above": "d", "text": f"{n}", "rank": n} for n in (1, 0)),
+        *({"m": f"f{n}", "above": "b", "text": f"asked {n}", "rank": n} for n in (1, 0)),
+        *({"m": f"g{n}", "above": "lost", "text": f"reply {n}", "rank": n} for n in (1, 0)),
+        {"m": "loop", "above": "loop", "text": "x", "rank": 0},
+    ]
+    path = lines(tmp_path / "x.jsonl", *records)
+    found = {item.instruction: item for item in load_dataset(path, columns=ColumnMap.of(columns))}
+    assert list(found) == ["q", "User: q\n\nAssistant: better\n\nUser: and?"]
+    for item, better in zip(found.values(), ("better", "0"), strict=True):
+        assert item.gold["overall_quality"].label is (
+            Preference.A if item.output_a == better else Preference.B
+        )
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "found"),
+    [
+        ("The sky is blue.", "The sky is black.", ("The sky is", "blue.", "black.")),
+        ("Bread.", "Glass.", ("", "Bread.", "Glass.")),
+        ("Q: a?\nA: ", "Q: a?\nA: b", ("Q: a?\nA:", "", "b")),
+        ("Nothing else", "Nothing", ("", "Nothing else", "Nothing")),
+    ],
+)
+def test_what_two_texts_begin_with_was_asked_where_nothing_else_was(
+    tmp_path: Path, one: str, other: str, found: tuple[str, str, str]
+) -> None:
+    columns = {"instruction": "x", "output_a": "x", "output_b": "y"}
+    (item,) = load_dataset(lines(tmp_path / "x.jsonl", {"x": one, "y": other}), columns=ColumnMap.of(columns))
+    assert (item.instruction, item.output_a, item.output_b) == found
+
+
+@pytest.mark.parametrize("of_row", [True, False])
+def test_labels_of_one_annotator_an_item_are_its_labels(tmp_path: Path, of_row: bool) -> None:
+    said = [("q1", "ann", "A"), ("q2", "ben", "B")]
+    of_texts = {"instruction": "q", "output_a": "one", "output_b": "two"}
+    votes = [{"votes": [{"who": who, "is": label}]} for _, who, label in said]
+    each = [{"who": who, "is": label} for _, who, label in said]
+    records = [
+        {"q": q, "one": "x", "two": "y", **more}
+        for (q, *_), more in zip(said, each if of_row else votes, strict=True)
+    ]
+    place = "" if of_row else "votes[]."
+    columns = {**of_texts, "overall_quality_preference": f"{place}is", "annotator": f"{place}who"}
+    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of(columns))
+    assert [item.gold["overall_quality"].label for item in dataset] == ["A", "B"]
