@@ -349,7 +349,7 @@ class MappedTable(SourceTable):
             return self._label(source, reader, number)
         if name.endswith("_explanation"):
             return reader.text(source, _BETWEEN_TEXTS)
-        if not reader.has(source):
+        if not reader.has(source) and name != SYSTEM:
             raise SourceProblem(f"no {' and no '.join(map(quoted, source.columns))}.")
         if name in _OWN_TEXTS and not source.parts and (turns := reader.turns(source)):
             return written(turns)
@@ -380,6 +380,9 @@ class MappedTable(SourceTable):
     def _label(self, source: CellSource, reader: RowReader, number: int) -> str:
         """The label that a row gives; empty for none."""
         if source.than is not None:
+            texts = reader.texts(source) if source.is_of_a_scale else []
+            if texts and texts[0] in self._meanings:  # 0 for a tie next to a scale from 1 to 2
+                return self._meanings[texts[0]]
             value = reader.text(source, "")
             return self._meanings.get(value, value if value in HUMAN_LABELS else NO_LABEL)
         texts = reader.texts(source)

@@ -325,3 +325,107 @@ def test_annotators_of_ranked_responses_follow_them_to_their_place(tmp_path: Pat
         better = Preference.A if item.output_a.startswith("better") else Preference.B
         assert item.gold["safety"].label is better
         assert item.gold["safety"].annotators == {"p": better, "q": "tie", "r": better}
+
+
+def test_a_null_and_a_key_that_one_of_several_places_lacks_are_empty(tmp_path: Path) -> None:
+    records = [
+        {
+            "info": {"post": "Name a tree.", "article": None},
+            "a": {"text": "An oak."},
+            "b": {"text": "A cat."},
+        },
+        {"info": {"article": "Name a bird."}, "a": None, "b": {"text": "A wren."}},
+    ]
+    sources = {"instruction": "info.post+info.article", "output_a": "a.text", "output_b": "b.text"}
+    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of(sources))
+    found = [(item.instruction, item.output_a) for item in dataset]
+    assert found == [("Name a tree.", "An oak."), ("Name a bird.", "")]
+
+
+def test_of_the_entries_of_a_list_the_first_that_has_something_is_read(tmp_path: Path) -> None:
+    of_two = [
+        {"who": "ann", "result": [{"value": {"text": ["Right."]}}, {"value": {"choices": ["one"]}}]},
+        {"who": "ben", "result": []},
+        {"who": "cem", "result": [{"value": {"choices": ["two"]}}]},
+    ]
+    record = {"prompt": "q", "one": "a", "two": "b", "annotations": of_two}
+    columns = ColumnMap.of(
+        {
+            "instruction": "prompt",
+            "output_a": "one",
+            "output_b": "two",
+            "safety_preference": "annotations[].result[?].value.choices[0]",
+            "annotator": "annotations[].who",
+            "safety_explanation": "annotations[0].result[?].value.text[0]",
+        },
+        {"one": "A", "two": "B"},
+    )
+    gold = load_dataset(lines(tmp_path / "x.jsonl", record), columns=columns)[0].gold["safety"]
+    assert gold.annotators == {"ann": "A", "cem": "B"}
+    assert gold.explanation == "Right."
+
+
+def test_a_list_of_labels_that_is_not_there_is_no_label(tmp_path: Path) -> None:
+    given = {"preference": [{"value": "A"}, {"value": "A"}]}
+    records = [
+        {"prompt": f"q{n}", "one": "a", "two": "b", "answers": answers}
+        for n, answers in enumerate((given, {}, None))
+    ]
+    sources = {
+        "instruction": "prompt",
+        "output_a": "one",
+        "output_b": "two",
+        "overall_quality_preference": "answers.preference[].value",
+    }
+    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of(sources))
+    assert [[gold.label for gold in item.gold.values()] for item in dataset] == [["A"], [], []]
+
+
+def test_a_value_of_a_scale_may_have_a_meaning_of_its_own(tmp_path: Path) -> None:
+    values = ("1.02", "1.9", "1.5", "0", "NaN")
+    records = [{"prompt": f"q{at}", "one": "a", "two": "b", "p": value} for at, value in enumerate(values)]
+    sources = {
+        "instruction": "prompt",
+        "output_a": "one",
+        "output_b": "two",
+        "overall_quality_preference": "1.5>p",
+    }
+    columns = ColumnMap.of(sources, {"equal": "tie", "0": "tie"})
+    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=columns)
+    found = [[gold.label for gold in item.gold.values()] for item in dataset]
+    assert found == [["A"], ["B"], ["tie"], ["tie"], []]
+
+
+def test_messages_of_parts_and_an_empty_system_turn_are_read(tmp_path: Path) -> None:
+    def message(role: str, *texts: str) -> dict[str, object]:
+        return {"role": role, "parts": [{"text": text} for text in texts]}
+
+    records = [
+        {
+            "told": {"parts": [{"text": "Be brief."}]},
+            "contents": [message("user", "Name a tree.")],
+            "completions": [
+                {"score": 1, "completion": message("model", "An oak.", "An ash.")},
+                {"score": 0, "completion": message("model", "A cat.")},
+            ],
+        },
+        {
+            "contents": [message("system", ""), message("user", "Name a bird.")],
+            "completions": [
+                {"score": 0, "completion": message("model", "A wren.")},
+                {"score": 0, "completion": message("model", "A tit.")},
+            ],
+        },
+    ]
+    sources = {
+        "system": "told.parts[0].text",
+        "instruction": "contents",
+        "output": "completions[].completion@reply",
+        "score": "completions[].score",
+    }
+    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of(sources))
+    assert [item.instruction for item in dataset] == [
+        "System: Be brief.\n\nUser: Name a tree.",
+        "Name a bird.",
+    ]
+    assert {dataset[0].output_a, dataset[0].output_b} == {"An oak.\n\nAn ash.", "A cat."}
