@@ -278,7 +278,7 @@ class MappedTable(SourceTable):
         if ANNOTATOR in self._sources and not self._sources[ANNOTATOR].is_list:
             rows = self._of_items(rows)
         rows = _few_annotators(rows)
-        self._annotated = _annotated(name for row in rows for name in row.cells)
+        self._annotated = _annotated(dict.fromkeys(name for row in rows for name in row.cells))
         self._by_majority = [name for name in self._annotated if name not in self._sources]
         for row in rows:
             self._decide(row.cells)
@@ -304,7 +304,7 @@ class MappedTable(SourceTable):
             if len(self.problems) == before:
                 beside = {name: text for name, text in row.cells.items() if name not in self._taken}
                 for cells in items:
-                    yield SourceRow(row.number, {**cells, **beside})
+                    yield SourceRow(row.number, {**beside, **cells})
 
     def _is_omitted(self, reader: RowReader) -> bool:
         source = self._sources.get(OMIT)

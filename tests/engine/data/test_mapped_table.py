@@ -429,3 +429,29 @@ def test_messages_of_parts_and_an_empty_system_turn_are_read(tmp_path: Path) -> 
         "Name a bird.",
     ]
     assert {dataset[0].output_a, dataset[0].output_b} == {"An oak.\n\nAn ash.", "A cat."}
+
+
+def test_each_annotator_of_rows_counts_once_in_a_majority(tmp_path: Path) -> None:
+    rows = [("q1", "ann", "A"), ("q1", "ben", "B"), ("q2", "ann", "B"), ("q3", "ann", "A")]
+    records = [
+        {"prompt": q, "one": "a", "two": "b", "annotator": who, "label": label} for q, who, label in rows
+    ]
+    sources = {
+        "instruction": "prompt",
+        "output_a": "one",
+        "output_b": "two",
+        "annotator": "annotator",
+        "safety_preference": "label",
+    }
+    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of(sources))
+    assert [item.gold["safety"].label for item in dataset] == [None, "B", "A"]
+
+
+def test_a_column_of_the_file_does_not_take_the_place_of_one_that_is_mapped(tmp_path: Path) -> None:
+    records = [
+        {"prompt": "q", "text": text, "points": points, "output": "No text.", "score": "no number"}
+        for text, points in (("better", 2), ("worse", 1))
+    ]
+    sources = {"instruction": "prompt", "output": "text", "score": "points", "group": "prompt"}
+    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of(sources))
+    assert [{item.output_a, item.output_b} for item in dataset] == [{"better", "worse"}]
