@@ -181,7 +181,7 @@ class Judge:
         4
         """
         with stoppable() as cancel:
-            asked = {"sample_by": sample_by, "regression_check": regression_check}
+            asked = {"sample_by": sample_by, "regression_check": regression_check, "accept_reading": True}
             request = self._request(data, ids, items=items, sample=sample, **asked)
             ready = _prepared(request, cancel)
             found = with_notices(judging.forecast_of(ready, request.store, cancel))
@@ -204,6 +204,7 @@ class Judge:
         name: str | None = None,
         note: str | None = None,
         fresh: bool = False,
+        accept_reading: bool = False,
         items: int | None = None,
         sample: int | None = None,
         sample_by: str | None = None,
@@ -219,13 +220,13 @@ class Judge:
         frame is written once next to the store, so that the run's dataset is found later. Every judgment is
         stored: the same call resumes after a stop or a crash, and judges nothing twice. A call with the same
         items and other labels resumes, too; the returned run is then scored by these labels. `fresh`: start a
-        new run instead. `items`: only the first items; `sample`: the size of a random sample, stratified by
-        the column `sample_by`; `ids`: a list of ids, or a file of them. `until`: stop when every two
-        candidates differ significantly ("significant"), or when intervals of win rates are at most this many
-        points wide. `regression_check`: the id of an earlier run, of which `items` (50) are judged again;
-        settings that this judge leaves at None, and the `model` if it is None, are those of that run.
-        `Run.drift` of that run then shows what changed, and the effect of rounding. `gold`: human labels of
-        these items, if their dataset has none.
+        new run instead. `accept_reading`: judge although a foreign file seems to be read wrong. `items`: only
+        the first items; `sample`: the size of a random sample, stratified by the column `sample_by`; `ids`: a
+        list of ids, or a file of them. `until`: stop when every two candidates differ significantly
+        ("significant"), or when intervals of win rates are at most this many points wide. `regression_check`:
+        the id of an earlier run, of which `items` (50) are judged again; settings that this judge leaves at
+        None, and the `model` if it is None, are those of that run. `Run.drift` of that run then shows what
+        changed, and the effect of rounding. `gold`: human labels of these items, if their dataset has none.
 
         If the model crashes, Refused is raised, and all judgments are stored. Ctrl-C stops the run; if long
         work would be lost, the first one lets it end. Then KeyboardInterrupt reports the progress. Notices
@@ -242,6 +243,7 @@ class Judge:
                 "gold": gold,
             }
             asked |= {"until": until, "name": name, "note": note, "fresh": fresh}
+            asked["accept_reading"] = accept_reading
             request = self._request(data, ids, items=items, sample=sample, **asked)
             ready = _prepared(request, cancel)
             if request.frame is not None:

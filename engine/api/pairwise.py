@@ -34,6 +34,7 @@ from engine.core.items import PREFERENCES, Preference
 from engine.core.rubric import ELOQUENT, Rubric, default_criterion
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.file_kinds import kind_of
+from engine.data.reading import FileReport, report_on
 from engine.data.rubrics.files import find_rubric
 from engine.data.submission import Submission, read_submission
 from engine.ranking import weighted_judge
@@ -216,20 +217,48 @@ def demo_dataset() -> Path:
     return paths.demo_dataset()
 
 
+@overload
+def read(
+    path: AnyPath,
+    columns: Mapping[str, str] | None = None,
+    labels: Mapping[str, str] | None = None,
+    rubric: AnyPath | None = None,
+    *,
+    skip_bad_rows: bool = False,
+    report: Literal[False] = False,
+) -> pd.DataFrame: ...
+
+
+@overload
+def read(
+    path: AnyPath,
+    columns: Mapping[str, str] | None = None,
+    labels: Mapping[str, str] | None = None,
+    rubric: AnyPath | None = None,
+    *,
+    skip_bad_rows: bool = False,
+    report: Literal[True],
+) -> FileReport: ...
+
+
 @api_call
 def read(
     path: AnyPath,
     columns: Mapping[str, str] | None = None,
     labels: Mapping[str, str] | None = None,
     rubric: AnyPath | None = None,
-) -> pd.DataFrame:
+    *,
+    skip_bad_rows: bool = False,
+    report: bool = False,
+) -> pd.DataFrame | FileReport:
     """A dataset (TSV, CSV, JSON, JSON Lines, Parquet, each plain or .gz) or a submission as a frame.
 
     `columns`: column names of the file by Tiebreak's, {"id": "uid"}; `labels`: the meaning of its label
     values, {"1": "A", "2": "B", "0": "tie", "bad": "none"}. `rubric`: the rubric with the criteria of the
     labels, a name or a file; None for the task's. All columns have the dtype `string`, with the texts of the
     file; missing labels and explanations are `pandas.NA`. The frame of a dataset can be passed to `Judge.run`
-    and as `gold`.
+    and as `gold`. `skip_bad_rows`: leave out rows that cannot be read, with a notice for each. `report`: how
+    the file is read, what is asked and what speaks against it, instead of the frame.
 
     Raises Refused, with all problems of the file.
 
@@ -243,6 +272,10 @@ def read(
         if not isinstance(given, Mapping | None):
             raise SetupError(f"{name} is {in_a_line(given)}.", f"Use a dictionary, as {_AS_IN[name]}.")
     columns_map = _map_of(columns or {}, labels or {}, asked)
+    if skip_bad_rows:
+        columns_map = replace(columns_map or ColumnMap(), skip_bad_rows=True)
+    if report:
+        return report_on(path, asked, columns_map)
     if columns_map is None and kind_of(path) is FileKind.SUBMISSION:
         return _submission_frame(read_submission(path))
     dataset = load_dataset(path, asked, columns=columns_map)

@@ -4,6 +4,7 @@ Knows: their arguments and what they print.
 """
 
 import argparse
+import json
 from collections import Counter
 from pathlib import Path
 from textwrap import fill
@@ -13,6 +14,7 @@ from engine.cli.shared.console import (
     DONE,
     command_parser,
     file_option,
+    flag,
     interruptible,
     number_option,
     print_sheet,
@@ -20,7 +22,8 @@ from engine.cli.shared.console import (
     table,
     text_option,
 )
-from engine.core.column_map import NO_LABEL, ColumnMap, parse_columns, targets
+from engine.core.codec import plain
+from engine.core.column_map import IF_NAMED, NO_LABEL, ColumnMap, parse_columns, targets
 from engine.core.errors import ColumnsError, FileKind, InputError, SetupError
 from engine.core.formatting import clipped, counted, listed
 from engine.core.items import labels_beside
@@ -33,6 +36,7 @@ from engine.data.file_kinds import kind_of
 from engine.data.mapped_table import MappedTable
 from engine.data.outputs import read_instructions, read_outputs
 from engine.data.pairs import make_pairs, match_outputs
+from engine.data.reading import report_on
 from engine.data.rubrics import files as rubric_files
 from engine.data.submission import Submission, check_submission, check_suffix, read_submission
 from engine.data.tables import columns_of as file_columns
@@ -57,11 +61,20 @@ def check() -> argparse.ArgumentParser:
     arguments.add_argument("file", type=Path, metavar="FILE")
     file_option(arguments, "--against", "check that the submission answers this dataset", metavar="DATASET")
     shared.add_rubric(arguments, "the criteria of labels and of a submission (the task's)")
+    flag(
+        arguments, "--json", "print how the file is read as JSON: its shape, columns, questions, signs, items"
+    )
     shared.add_columns(arguments, "dataset")
     return arguments
 
 
 def _check(options: argparse.Namespace) -> int:
+    if options.json:
+        rubric = shared.rubric_of(options) or ELOQUENT
+        with interruptible() as cancel:
+            report = report_on(options.file, rubric, shared.columns_of(options, rubric), cancel)
+        print(json.dumps(plain(report), ensure_ascii=False, indent=1))
+        return DONE
     if options.against is None and kind_of(options.file) is not FileKind.SUBMISSION:
         try:
             dataset = shared.read_dataset(options, options.file)
@@ -85,7 +98,8 @@ def _check(options: argparse.Namespace) -> int:
 
 def _describe_dataset(dataset: Dataset) -> str:
     lines = [f"{dataset.name}: a dataset of {counted(len(dataset), 'item', 'items')}."]
-    lines += [f"Note: {notice}" for notice in dataset.notices]
+    lines += [f"Note: {printable(notice)}" for notice in (*filter(None, [dataset.read_as]), *dataset.notices)]
+    lines += [f"{'Check' if sign.strong else 'Note'}: {printable(sign.text)}." for sign in dataset.signs]
     if others := rubric_files.criteria_of_columns(dataset.other_columns):
         lines.append(
             f"Note: labels on criteria that the rubric {dataset.rubric.name} lacks: {listed(others)}."
@@ -133,6 +147,8 @@ def _print_guess(path: Path, rubric: Rubric) -> None:
     rows += [[name, "?", "no guess"] for name in guess.open]
     print(f"{printable(path.name)}: a table with other columns than a dataset. A guess of their meaning:\n")
     print(table(["column", "is read from", "confidence"], rows))
+    for sign in report_on(path, rubric).signs:
+        print(f"\n{'Check' if sign.strong else 'Note'}: {printable(sign.text)}.")
     if found := _label_values(sample, guess):
         print(f"\nLabel values:\n\n{table(['value', 'times', 'means'], found)}")
     if not guess.open:
@@ -159,7 +175,7 @@ def _print_items(sample: Sample, guess: Guess, rubric: Rubric) -> None:
     if guess.scale:
         known = ColumnMap(tuple(pair for pair in known.sources if pair[0] != guess.scale), known.labels)
     mapped = MappedTable(sample.table.first(_ITEMS_SHOWN), known, rubric)
-    names = [name for name in mapped.columns if name in targets(rubric)]
+    names = [name for name in mapped.columns if name in targets(rubric) and name not in IF_NAMED]
     print("\nIts first rows would be read as follows:")
     for row in list(mapped.rows()):
         print()

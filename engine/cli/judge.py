@@ -110,6 +110,7 @@ def judge() -> argparse.ArgumentParser:
     add_store(run_store, "runs")
     text_option(run_store, "--name", "NAME", "a name for the run, shown in lists")
     text_option(run_store, "--note", "TEXT", "a note on the run; `runs find` searches it, too")
+    flag(run_store, "--accept-reading", "judge although the dataset seems to be read wrong")
     flag(run_store, "--fresh", "start a new run even if one could be resumed")
     return arguments
 

@@ -73,11 +73,13 @@ class ColumnMap:
 
     A column of ours that is not named is read from the file's column of that name, if there is one.
     `labels`: for a value of the file's label columns, one of our labels, or NO_LABEL. Both are stored in the
-    order of their keys, so that equal maps are equal.
+    order of their keys, so that equal maps are equal. `skip_bad_rows`: rows that cannot be read are left out
+    by name; else one such row refuses the file.
     """
 
     sources: Pairs = ()
     labels: Pairs = ()
+    skip_bad_rows: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sources", tuple(sorted(self.sources)))
@@ -112,10 +114,12 @@ class ColumnMap:
     @property
     def in_words(self) -> str:
         """All of it on one line: `id=uid,instruction=prompt; labels 1=A,2=B`."""
-        return "; labels ".join(filter(None, (self.columns_text, self.labels_text)))
+        said = "; labels ".join(filter(None, (self.columns_text, self.labels_text)))
+        return "; ".join(filter(None, (said, "bad rows left out" if self.skip_bad_rows else "")))
 
-    def as_json(self) -> dict[str, dict[str, str]]:
-        return {"columns": self.source_of, "labels": self.meaning_of}
+    def as_json(self) -> dict[str, dict[str, str] | bool]:
+        skipped = {"skip_bad_rows": True} if self.skip_bad_rows else {}
+        return {"columns": self.source_of, "labels": self.meaning_of, **skipped}
 
     @classmethod
     def of_json(cls, value: object) -> "ColumnMap | None":
@@ -123,12 +127,13 @@ class ColumnMap:
         found = record_or(value, _Form, None)
         if found is None or not all(map(_is_target, found.columns)):
             return None
-        return cls(tuple(found.columns.items()), tuple(found.labels.items()))
+        return cls(tuple(found.columns.items()), tuple(found.labels.items()), found.skip_bad_rows)
 
 
 class _Form(msgspec.Struct):
     columns: dict[str, str]
     labels: dict[str, Literal["A", "B", "both_good", "both_bad", "tie", ""]]
+    skip_bad_rows: bool = False
 
 
 def targets(rubric: Rubric) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from engine.core.column_map import CANDIDATES, ColumnMap, annotators_among
+from engine.core.column_map import CANDIDATES, RECORDS, ColumnMap, annotators_among
 from engine.core.errors import ColumnsError, FileKind, Hint, HintPart, InputError, Setting, Step
 from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed, quoted
@@ -22,12 +22,15 @@ from engine.core.items import HUMAN_LABELS, Gold, HumanLabel, Item, digest, writ
 from engine.core.numeric import FloatArray, IntArray
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.arrow_arrays import number_array, text_array, to_numpy
-from engine.data.column_content import read_sample
+from engine.data.catalogue import Known
+from engine.data.column_content import Sample, read_sample
 from engine.data.column_guess import guess_columns
 from engine.data.column_memory import remembered
 from engine.data.file_kinds import RunCsvTable, expecting, is_run_csv
 from engine.data.mapped_table import MappedTable, OtherColumns, own_annotators, unknown_labels
 from engine.data.outputs import single_outputs
+from engine.data.recognition import known_as
+from engine.data.signs import Sign, Signs
 from engine.data.tables import SourceRow, SourceTable, open_table
 from engine.system.sandbox import sandboxed
 
@@ -36,6 +39,7 @@ REQUIRED_COLUMNS = ("id", *TEXT_COLUMNS)
 
 _ROWS_AT_ONCE = 2048
 _MOST_COLUMNS_SHOWN = 20
+_MOST_SKIPPED_SHOWN = 5
 _NEAR = 0.7
 # Above the likeness of two criteria's columns: those of naturalness and truthfulness come to 0.81.
 _NEAR_AMONG_CRITERIA = 0.82
@@ -58,7 +62,7 @@ class Dataset:
     `table`; None where there are none. They are for users, to read and to divide the items by: no judge sees
     them, and they take no part in `hash`. `columns`: by which map a foreign file was read. `file_columns`:
     the file's own columns, by which maps are remembered. `read_as`: a sentence on how a file was read that is
-    no dataset by itself; empty for any other.
+    no dataset by itself; empty for any other. `signs`: what speaks against how a foreign file was read.
     """
 
     path: Path
@@ -69,6 +73,7 @@ class Dataset:
     columns: ColumnMap | None = None
     file_columns: tuple[str, ...] = ()
     read_as: str = ""
+    signs: tuple[Sign, ...] = ()
 
     @property
     def name(self) -> str:
@@ -246,21 +251,26 @@ def _loaded(
     progress: Callable[[int], None] | None,
     columns: ColumnMap | None,
 ) -> Dataset:
-    table = open_table(path, cancel)
+    table = open_table(path, cancel, columns.source_of.get(RECORDS, "") if columns else "")
     names = table.first_columns()
     columns = remembered(names) if columns is None else columns
     read_as = ""
     if columns is None and is_run_csv(names):
         table = of_run = RunCsvTable(table, cancel)
         names, read_as = of_run.columns, of_run.read_as
+    if columns is None and names and (missing := [name for name in REQUIRED_COLUMNS if name not in names]):
+        sample = read_sample(table, cancel)
+        known = known_as(sample)
+        if known is None or known.kind != "pairs":
+            raise _foreign(sample, known, missing, rubric)
+        columns, read_as = known.map_for(rubric), f"Read as {known.name}. {known.lost}".strip()
+        table = open_table(path, cancel, columns.source_of.get(RECORDS, ""))
     if columns is not None:
         table = mapped = MappedTable(table, columns, rubric)
         mapped.read_ahead()
-    elif names and (missing := [name for name in REQUIRED_COLUMNS if name not in names]):
-        raise _foreign(table, names, missing, rubric, cancel)
     elif own_annotators(names, rubric):
         table = MappedTable(table, ColumnMap(), rubric)
-    loading = _Loading(table, rubric)
+    loading = _Loading(table, rubric, skip_bad_rows=columns is not None and columns.skip_bad_rows)
     for count, row in enumerate(table.rows(loading.wanted)):
         if count % _ROWS_AT_ONCE == 0:
             if cancel is not None:
@@ -271,15 +281,11 @@ def _loaded(
     return replace(loading.finish(), columns=columns, file_columns=tuple(names), read_as=read_as)
 
 
-def _foreign(
-    table: SourceTable,
-    names: Sequence[str],
-    missing: Sequence[str],
-    rubric: Rubric,
-    cancel: CancelToken | None,
-) -> InputError:
+def _foreign(sample: Sample, known: Known | None, missing: Sequence[str], rubric: Rubric) -> InputError:
     """The error of a file with other columns; its hint is what they seem to be."""
-    sample = read_sample(table, cancel)
+    path = sample.table.path
+    if known is not None and known.kind == "refused":
+        return InputError(path, [f"is {known.name}. {known.lost}"], "Use a file of pairs of responses.")
     guess = guess_columns(sample, rubric)
     if (single := single_outputs(sample, guess)) is not None:
         return single
@@ -290,7 +296,7 @@ def _foreign(
     ]
     if guess.labels_text:
         parts += [" ", Setting.LABELS.at(guess.labels_text)]
-    return ColumnsError(table.path, _missing_columns(names, missing), Hint(*parts), foreign=True)
+    return ColumnsError(path, _missing_columns(sample.file_columns, missing), Hint(*parts), foreign=True)
 
 
 def known_columns(rubric: Rubric) -> tuple[str, ...]:
@@ -350,8 +356,9 @@ def _plain(name: str) -> str:
 class _Loading:
     """Collects the rows of a table, their problems, and what is worth a notice."""
 
-    def __init__(self, table: SourceTable, rubric: Rubric) -> None:
+    def __init__(self, table: SourceTable, rubric: Rubric, *, skip_bad_rows: bool = False) -> None:
         self._table = table
+        self._skips = skip_bad_rows
         self._rubric = rubric
         self._labels = [f"{name}_preference" for name in rubric.names]
         self._rows: list[Mapping[str, str]] = []
@@ -364,6 +371,9 @@ class _Loading:
         self._lacking: dict[str, list[int]] = {name: [] for name in REQUIRED_COLUMNS}
         # Hashes instead of texts: a repeated instruction is a notice, not worth a copy of the dataset.
         self._instructions: Counter[int] = Counter()
+        self._signs = Signs()
+        self._skipped: list[str] = []
+        self._stored = 0
         self._count = self._empty = self._misdecoded = self._uninstructed = 0
         if table.has_header:
             table.problems += column_problems(table, REQUIRED_COLUMNS, known_columns(rubric))
@@ -375,6 +385,7 @@ class _Loading:
 
     def add(self, row: SourceRow) -> None:
         """Take a row in, or report what is wrong with it."""
+        before = len(self._table.problems)
         self._count += 1
         for name in REQUIRED_COLUMNS:
             if name not in row.cells:
@@ -385,8 +396,13 @@ class _Loading:
             if text and (problem := label_problem(text)):
                 self._table.report(row.number, problem, name)
                 self._unknown[text] += 1
+        if self._skips and (
+            len(self._table.problems) > before or not row.cells.keys() >= {*REQUIRED_COLUMNS}
+        ):
+            return
         self._note(row.cells)
         self._rows.append(row.cells)
+        self._stored += 1
         if len(self._rows) == _ROWS_AT_ONCE:
             self._pack()
 
@@ -395,6 +411,9 @@ class _Loading:
         table = self._table
         if not table.has_header:
             self._report_lacking()
+        if self._skips and self._stored and not table.is_broken_off:
+            self._skipped, table.problems = table.problems, []
+            self._unknown.clear()
         if self._unknown and not table.has_bad_bytes:
             raise unknown_labels(table, self._unknown)
         table.raise_problems()
@@ -403,9 +422,13 @@ class _Loading:
         self._pack()
         columns = {name: chunks for name, chunks in self._chunks.items() if name in table.columns}
         texts = pa.table({name: pa.chunked_array(chunks) for name, chunks in columns.items()})
-        return Dataset(table.path, texts, self._rubric, tuple(self._notices()), self._others.table())
+        signs = tuple(self._signs.found()) if isinstance(table, MappedTable) else ()
+        notices = tuple(self._notices())
+        return Dataset(table.path, texts, self._rubric, notices, self._others.table(), signs=signs)
 
     def _note(self, cells: Mapping[str, str]) -> None:
+        if isinstance(self._table, MappedTable):
+            self._signs.add(cells)
         instruction = cells.get("instruction", "")
         if instruction.strip():
             self._instructions[hash(instruction)] += 1
@@ -434,6 +457,9 @@ class _Loading:
 
     def _notices(self) -> Iterator[str]:
         yield from self._table.notices
+        if self._skipped:
+            rows = counted(len(self._skipped), "row that cannot be read is", "rows that cannot be read are")
+            yield f"{rows} left out: {listed(self._skipped, _MOST_SKIPPED_SHOWN, str)}"
         # Of pairs of candidates it is meant so that an instruction occurs in several.
         names_candidates = {*CANDIDATES} <= {*self._others.names}
         others = [name for name in self._others.names if not (names_candidates and name in CANDIDATES)]

@@ -5,10 +5,12 @@ How large a data file may be: more than any dataset, little enough to be read or
 
 import gzip
 import io
+import re
 import zlib
 from collections.abc import Collection
 from enum import StrEnum
 from pathlib import Path
+from typing import NamedTuple
 
 from engine.core.errors import InputError, SetupError
 from engine.core.events import CancelToken
@@ -109,6 +111,12 @@ _PARQUET_MARK = b"PAR1"
 # Enough for any header; a comma or a tab beyond it decides nothing.
 _HEADER_BYTES = 65_536
 
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_HIGH = bytes(range(0x80, 0x100))
+_LETTERS = re.compile(rb"[A-Za-z]")
+_OF_UTF8 = re.compile(rb"[\xc3-\xf4][\x80-\xbf]")
+_NOT_1252 = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
+_MOST_HIGH = 0.15  # of the letters: German and French texts have 1 to 5 %, Polish 8, Russian 100
 _SUFFIXES = "Use .tsv, .csv, .json, .jsonl, .ndjson or .parquet, each also followed by .gz."
 _SEMICOLONS = "text separated by semicolons"
 _MODEL = "is a model, not a table of data."
@@ -159,6 +167,60 @@ _STRANGERS = (
     ((b"gguf\0", b"gguf\1", b"gguf\2", b"gguf\3"), _MODEL, _WHAT_A_DATASET_IS),
     ((b"sqlite format 3\0",), "is an SQLite database.", "Export the table in it as CSV or TSV."),
 )
+
+
+class TableBytes(NamedTuple):
+    """`data` is UTF-8; `notices`: what was understood of a file that is written in another way."""
+
+    data_format: FileFormat
+    data: bytes
+    notices: tuple[str, ...] = ()
+    delimiter: bytes = b","
+
+
+def read_table_file(path: Path, cancel: CancelToken | None = None) -> TableBytes:
+    """A file of data as `read_data_file` gives it; TSV and CSV also as spreadsheets write them: UTF-16 with
+    its mark, Windows-1252, cells between semicolons.
+    """
+    with reading(path):
+        _refuse_folders_and_devices(path)
+        data_format, packed = _claimed_format(path)
+    if data_format not in (FileFormat.TSV, FileFormat.CSV):
+        return TableBytes(*read_data_file(path, cancel))
+    with reading(path):
+        check_size(path, path.stat().st_size)
+        data = path.read_bytes()
+    if packed:
+        data = _unpack(path, data, cancel)
+    data, notices = _as_utf8(data)
+    header = data[:_HEADER_BYTES].removeprefix(UTF8_MARK).lstrip().split(b"\n", 1)[0]
+    delimiter = b"\t" if data_format is FileFormat.TSV else b","
+    if data_format is FileFormat.CSV and header.count(b";") > header.count(b",") and b"\t" not in header:
+        notices, delimiter = (*notices, "Its cells are separated by semicolons."), b";"
+    else:
+        _refuse_strangers(path, data)
+        _refuse_other_format(path, data, data_format)
+    return TableBytes(data_format, data, notices, delimiter)
+
+
+def _as_utf8(data: bytes) -> tuple[bytes, tuple[str, ...]]:
+    """The same text as UTF-8, and in which encoding it was. What is plainly neither UTF-16 nor Windows-1252
+    stays as it is: the reader names the byte that is no text.
+    """
+    if data.startswith(_UTF16_MARKS):
+        try:
+            return data.decode("utf-16").encode(), ("It is UTF-16 text.",)
+        except UnicodeError:
+            return data, ()
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        letters = len(_LETTERS.findall(data))
+        high = len(data) - len(data.translate(None, _HIGH))
+        # A sequence of UTF-8 shows a damaged file; many such bytes show another alphabet.
+        if not _OF_UTF8.search(data) and high < _MOST_HIGH * letters and not _NOT_1252.search(data):
+            return data.decode("cp1252").encode(), ("It is read as Windows-1252 text, for it is not UTF-8.",)
+    return data, ()
 
 
 def read_data_file(path: Path, cancel: CancelToken | None = None) -> tuple[FileFormat, bytes]:

@@ -133,6 +133,14 @@ def _under(value: object, key: str) -> object:
 def _only_list(value: dict[str, object], known_keys: Collection[str]) -> object:
     lists = {key: inner for key, inner in value.items() if _is_list_of_records(inner)}
     if not lists:
+        below = dict(_lists_below(value))
+        known = [way for way in below if way in known_keys]
+        if len(known) == 1 or len(below) == 1:
+            return below[known[0]] if known else next(iter(below.values()))
+        if below:
+            raise JsonProblem(
+                f"contains {len(below)} lists of records ({', '.join(below)}), but one is allowed."
+            )
         raise JsonProblem("is an object without a list of records.")
     (records, *_) = lists.values()
     # One below would be omitted without a word, as the second split of a dataset; a list of authors may be.

@@ -264,6 +264,7 @@ class MappedTable(SourceTable):
             yield from self._all_at_once() if self._made is None else self._made
             return
         yield from self._each(wanted)
+        self.is_broken_off = self._inner.is_broken_off
         self._name_columns(self._inner.columns)
 
     def read_ahead(self) -> None:
@@ -284,6 +285,7 @@ class MappedTable(SourceTable):
             self._decide(row.cells)
         self._ours = self._our_columns()
         self._name_columns(self._inner.columns)
+        self.is_broken_off = self._inner.is_broken_off
         return rows
 
     def _each(self, wanted: Collection[str] | None) -> Iterator[SourceRow]:

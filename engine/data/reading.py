@@ -24,12 +24,12 @@ from engine.core.column_map import (
 from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed, quoted
 from engine.core.rubric import ELOQUENT, Rubric
-from engine.data.catalogue import Known, every_known
+from engine.data.catalogue import Known
 from engine.data.column_content import Sample, look_into
 from engine.data.column_guess import Guess, guess_columns, may_be_label
 from engine.data.column_memory import remembered
-from engine.data.column_source import SourceProblem
 from engine.data.mapped_table import MappedTable
+from engine.data.recognition import known_as
 from engine.data.signs import Sign, SignKind, Signs
 from engine.data.tables import open_table
 from engine.system.sandbox import sandboxed
@@ -138,32 +138,6 @@ def report_on(
         [Skipped(number, why) for number, why in table.bad_rows[:_MOST_SKIPPED]],
         read.first,
     )
-
-
-def known_as(sample: Sample) -> Known | None:
-    """Which known file it is: the one of those that fit which needs most; None where two need as much."""
-    fitting = [known for known in every_known() if _fits(sample, known)]
-    most = max((len(known.needs) for known in fitting), default=0)
-    best = [known for known in fitting if len(known.needs) == most]
-    return best[0] if len(best) == 1 else None
-
-
-def _fits(sample: Sample, known: Known) -> bool:
-    return all(_has(sample, need) for need in known.needs) and not any(
-        _has(sample, other) for other in known.without
-    )
-
-
-def _has(sample: Sample, need: str) -> bool:
-    """Whether some of the first rows hold what is needed: `chosen`, `chosen=dialogue`, `score=number`."""
-    source, _, kind = need.partition("=")
-    try:
-        found = sample.held(source)
-    except SourceProblem:
-        return False
-    if not kind:
-        return bool(found) or source in sample.columns
-    return bool(found) and sample.kind_of(source) == kind
 
 
 def _reading(columns: ColumnMap, guess: Guess | None) -> tuple[dict[str, ReadFrom], list[Question]]:

@@ -17,7 +17,7 @@ from pyarrow import parquet
 
 from engine.core.errors import InputError
 from engine.core.events import CancelToken
-from engine.core.formatting import named
+from engine.core.formatting import listed, named
 from engine.data import file_format, json_records
 from engine.data.arrow_arrays import holds_bytes, unpacked_bytes
 from engine.data.catalogue import records_keys
@@ -63,12 +63,14 @@ class SourceTable(ABC):
         self.bad_rows: list[tuple[int, str]] = []  # the number of each row with a problem, and the problem
         self.must_be_text: Collection[str] | None = None
         self.of_bytes: Collection[str] = ()
+        self.is_broken_off = False  # whether rows after a problem were not read
+        self.said: Sequence[str] = ()  # of how the file is written
         self._hint = _MEND
 
     @property
     def notices(self) -> Sequence[str]:
         """What users should know of how the rows were read."""
-        return ()
+        return self.said
 
     @property
     def has_bad_bytes(self) -> bool:
@@ -112,6 +114,7 @@ class SourceTable(ABC):
         """True, and said, where there are this many problems that it is not worth reading on."""
         if len(self.problems) < file_format.MOST_PROBLEMS:
             return False
+        self.is_broken_off = True
         # First, for only the first problems are shown.
         self.problems.insert(
             0, f"{len(self.problems):,} problems were found, and nothing after them was read."
@@ -135,11 +138,13 @@ def open_table(path: Path, cancel: CancelToken | None = None, records: str = "")
     Raises SetupError where the file cannot be read, InputError where it is not what its name says or too
     large; Cancelled while it is unpacked.
     """
-    data_format, data = file_format.read_data_file(path, cancel)
+    data_format, data, notices, delimiter = file_format.read_table_file(path, cancel)
     start = len(file_format.UTF8_MARK) if data.startswith(file_format.UTF8_MARK) else 0
     match data_format:
         case file_format.FileFormat.TSV | file_format.FileFormat.CSV:
-            return delimited_table(path, data_format, data)
+            table = _DelimitedTable(path, data_format, Splitter(data, delimiter, start))
+            table.said = notices
+            return table
         case file_format.FileFormat.JSON:
             return _JsonTable(path, data_format, _json_records(path, data, start, records))
         case file_format.FileFormat.JSON_LINES:
@@ -175,10 +180,20 @@ def read_json_records(path: Path) -> Sequence[json_records.JsonRecord]:
 
 def _json_records(path: Path, data: bytes, start: int, key: str = "") -> Sequence[json_records.JsonRecord]:
     try:
-        return json_records.read_json(data, start, key, records_keys())
+        return _without_row_numbers(json_records.read_json(data, start, key, records_keys()))
     except json_records.JsonProblem as problem:
         hint = _SAVE_AS_UTF8 if isinstance(problem, json_records.NotUtf8) else _MEND
         raise InputError(path, [str(problem)], hint) from problem
+
+
+def _without_row_numbers(records: list[json_records.JsonRecord]) -> list[json_records.JsonRecord]:
+    """The records themselves where each stands in an object of its own with its number, as the Hugging Face
+    dataset viewer gives them.
+    """
+    values = [record.value for record in records]
+    if all(isinstance(value, dict) and {"row_idx", "row"} <= value.keys() for value in values):
+        return [record._replace(value=record.value["row"]) for record in records]  # type: ignore[index]
+    return records
 
 
 class _DelimitedTable(SourceTable):
@@ -219,6 +234,7 @@ class _DelimitedTable(SourceTable):
             return self._next_record()
         except TooManyCells as error:
             self.report(error.line, f"cells found: {error.found:,}; the header has {width}.")
+            self.is_broken_off = True
             self.problems.append(f"Nothing after line {error.line:,} was read.")
             return None
 
@@ -234,6 +250,7 @@ class _DelimitedTable(SourceTable):
                     f"a quote opens the cell, closes on line {error.closed_on}, and text goes on after it."
                 )
             self.report(error.line, f'{found} A quote inside a quoted cell is written "".', column)
+            self.is_broken_off = True
             self.problems.append(f"Nothing after line {error.line} was read.")
             return None
 
@@ -333,6 +350,12 @@ class _ParquetTable(SourceTable):
             file_format.Unpacking(path, len(data), _EXPORT_AS_TEXT).add(sum(said))
             self.columns = list(self._file.schema_arrow.names)
             file_format.check_columns(path, self.columns)
+            self._classes = _class_names(self._file.schema_arrow)
+            if self._classes:
+                named_classes = "; ".join(f"{name}: {listed(names)}" for name, names in self._classes.items())
+                self.said = [
+                    f"Numbers of classes are read as the names that the file gives: {named_classes}."
+                ]
             self.of_bytes = {field.name for field in self._file.schema_arrow if holds_bytes(field.type)}
         except _ARROW_FAILURES as error:
             raise self._damaged(error) from error
@@ -344,7 +367,10 @@ class _ParquetTable(SourceTable):
             for batch in self._file.iter_batches(_PARQUET_ROWS_AT_ONCE, columns=names):
                 arrays = [batch.column(batch.schema.names.index(name)) for name in names]
                 self._unpacking.add(sum(map(unpacked_bytes, arrays)))
-                columns = [_parquet_values(array) for array in arrays]
+                columns = [
+                    _named_classes(_parquet_values(array), self._classes.get(name))
+                    for name, array in zip(names, arrays, strict=True)
+                ]
                 for values in zip(*columns, strict=True):
                     number += 1
                     if self._gives_up():
@@ -377,6 +403,31 @@ class _ParquetTable(SourceTable):
             raise error
         found = f"the Parquet file is damaged ({error})."
         return InputError(self.path, [found], "Download or export it again.")
+
+
+def _class_names(schema: pa.Schema) -> dict[str, list[str]]:
+    """The names of classes by column that holds their numbers, as Hugging Face's `datasets` keeps them."""
+    try:
+        features = json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"]
+        found = {
+            name: each.get("names") for name, each in features.items() if each.get("_type") == "ClassLabel"
+        }
+    except (KeyError, ValueError, TypeError, AttributeError):
+        return {}
+    return {
+        name: names
+        for name, names in found.items()
+        if isinstance(names, list) and all(isinstance(each, str) for each in names)
+    }
+
+
+def _named_classes(values: list[object], names: Sequence[str] | None) -> list[object]:
+    if names is None:
+        return values
+    return [
+        names[value] if isinstance(value, int) and 0 <= value < len(names) else None if value == -1 else value
+        for value in values
+    ]
 
 
 @dataclass(frozen=True)

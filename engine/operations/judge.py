@@ -100,6 +100,8 @@ def prepare(
         dataset, ids = _chosen(request, setup, dataset, cancel)
         setup = replace(setup, ids=ids)
     made = yield from prepare_run(setup, cancel, dataset)
+    if not request.accept_reading:
+        _check_reading(made.plan.dataset)
     plan, fresh = made.plan, request.fresh
     if judged_on is not None:
         plan = replace(plan, began_on=judged_on)
@@ -110,6 +112,16 @@ def prepare(
     if request.save_columns and (told := remember_columns(plan.dataset)):
         yield Note(told)
     return ReadyRun(replace(made, plan=stopping(plan, until)), fresh, regression)
+
+
+def _check_reading(dataset: Dataset) -> None:
+    """SetupError where much speaks against how a foreign file was read: judging would cost hours."""
+    strong = [sign.text for sign in dataset.signs if sign.strong]
+    if strong:
+        raise SetupError(
+            f"{visible(dataset.name)} seems to be read wrong: {'; '.join(strong)}.",
+            Hint(f"See: check {visible(str(dataset.path))}. To judge it so: ", Given("accept_reading"), "."),
+        )
 
 
 def _model(

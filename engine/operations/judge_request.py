@@ -89,6 +89,8 @@ class JudgeRequest:
     """Asks other computers for their devices, where these judge; called once all that is quick is checked."""
     columns: ColumnMap | None = None
     save_columns: bool = False
+    accept_reading: bool = False
+    """Judge although what is read looks as if it were something else: see `Dataset.signs`."""
     items: int | None = None
     sample: int | None = None
     sample_by: str | None = None

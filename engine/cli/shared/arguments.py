@@ -5,6 +5,7 @@ Light: commands that need no model do not wait for llama.cpp.
 
 import argparse
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from engine.cli.shared.console import file_option, flag, tell, text_option
@@ -68,20 +69,24 @@ def add_columns(arguments: argparse._ActionsContainer, dataset: str) -> None:
     text_option(group, "--columns", "OURS=THEIRS,...", "column names: id=uid,instruction=prompt")
     text_option(group, "--labels", "VALUE=LABEL,...", "label values: 1=A,2=B,0=tie,bad=none")
     flag(group, "--save-columns", "store both for all files with these columns")
+    flag(
+        group, "--skip-bad-rows", "leave out rows that cannot be read, by name, instead of refusing the file"
+    )
 
 
 def columns_of(options: argparse.Namespace, rubric: Rubric | None = None) -> ColumnMap | None:
     """The column map of the options; None without any. SetupError, also for labels on other criteria than
     those of `rubric`.
     """
-    if options.columns is None and options.labels is None:
+    if options.columns is None and options.labels is None and not options.skip_bad_rows:
         if options.save_columns:
             raise SetupError("--save-columns: there are no columns to store.", "Name them with --columns.")
         return None
     sources = parse_columns(options.columns or "")
     if rubric is not None:
         check_targets(sources, rubric)
-    return ColumnMap.of(sources, parse_labels(options.labels or ""))
+    made = ColumnMap.of(sources, parse_labels(options.labels or ""))
+    return replace(made, skip_bad_rows=options.skip_bad_rows)
 
 
 def keep_columns(options: argparse.Namespace, dataset: Dataset) -> None:

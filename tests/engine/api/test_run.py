@@ -427,8 +427,8 @@ def test_the_number_of_a_run_is_a_whole_number(run: tiebreak.Run, demo_store: Pa
         (lambda run: run.submission(5), "path is 5."),
         (lambda run: run.apply(5), "calibration is 5."),
         (lambda _: tiebreak.runs(5), "store is 5."),  # type: ignore[arg-type]
-        (lambda _: tiebreak.read(None), "path is None."),  # type: ignore[arg-type]
-        (lambda _: tiebreak.read(tiebreak.demo_dataset(), ["id"]), "columns is ['id']."),  # type: ignore[arg-type]
+        (lambda _: tiebreak.read(None), "path is None."),  # type: ignore[call-overload]
+        (lambda _: tiebreak.read(tiebreak.demo_dataset(), ["id"]), "columns is ['id']."),  # type: ignore[call-overload]
     ],
 )
 def test_values_of_a_wrong_type_are_refused(

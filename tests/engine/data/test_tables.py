@@ -360,6 +360,6 @@ def test_a_text_is_quoted_and_cut_short() -> None:
 
 def test_a_column_name_of_any_kind_is_named_in_a_problem(save: Save) -> None:
     name = "\x1b[31m" + "x" * 9000
-    (problem,) = problems_in(save("x.tsv", f"{name}\tb\n".encode() + b"\xff\t\n"))
+    (problem,) = problems_in(save("x.tsv", f"{name}\tb\n".encode() + b"\x81\t\n"))
     assert problem.startswith("line 2, '\\x1b[31mxxx")
     assert len(problem) < 120

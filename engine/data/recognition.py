@@ -1,0 +1,31 @@
+"""Which known kind of file a file is, by what its first rows hold."""
+
+from engine.data.catalogue import Known, every_known
+from engine.data.column_content import Sample
+from engine.data.column_source import SourceProblem
+
+
+def known_as(sample: Sample) -> Known | None:
+    """Which known file it is: the one of those that fit which needs most; None where two need as much."""
+    fitting = [known for known in every_known() if _fits(sample, known)]
+    most = max((len(known.needs) for known in fitting), default=0)
+    best = [known for known in fitting if len(known.needs) == most]
+    return best[0] if len(best) == 1 else None
+
+
+def _fits(sample: Sample, known: Known) -> bool:
+    return all(_has(sample, need) for need in known.needs) and not any(
+        _has(sample, other) for other in known.without
+    )
+
+
+def _has(sample: Sample, need: str) -> bool:
+    """Whether some of the first rows hold what is needed: `chosen`, `chosen=dialogue`, `score=number`."""
+    source, _, kind = need.partition("=")
+    try:
+        found = sample.held(source)
+    except SourceProblem:
+        return False
+    if not kind:
+        return bool(found) or source in sample.columns
+    return bool(found) and sample.kind_of(source) == kind
