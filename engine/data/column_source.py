@@ -153,15 +153,15 @@ def parse_source(text: str, columns: Collection[str]) -> CellSource:
 
 
 def _joined(text: str, columns: Collection[str]) -> tuple[CellPlace, ...] | None:
-    """The places of `a+b`; a name with a plus in it is found too."""
-    whole = _place(text, columns)
-    if whole is not None and ("+" not in text or "+" in whole.column):
-        return (whole,)
+    """The places of `a+b`; a name with a plus in it is found too, a key where its parts are no places."""
+    if text in columns:
+        return (CellPlace(text),)
     for at in (found.start() for found in re.finditer(r"\+", text)):
         first = _place(text[:at], columns)
         rest = _joined(text[at + 1 :], columns) if first is not None else None
         if first is not None and rest is not None:
             return (first, *rest)
+    whole = _place(text, columns)
     return None if whole is None else (whole,)
 
 

@@ -52,6 +52,7 @@ from engine.data.column_source import (
     parse_source,
     written,
 )
+from engine.data.json_records import JsonProblem, cell_text, parse_json
 from engine.data.tables import SourceRow, SourceTable
 
 MOST_OTHER_COLUMNS = 100
@@ -139,6 +140,7 @@ _MOST_VALUES_SHOWN = 8
 _LONGEST_SOURCE = 120
 _OMITTED = frozenset(("true", "1", "discarded", "cancelled", "canceled", "draft", "pending", "rejected"))
 _MOST_PAIRS = 6  # of one row with several responses: more would let a few instructions outweigh the others
+_OF_PERSONS = ("email", "username", "name", "id")
 _MOST_ANNOTATORS = 100  # columns; of a crowd, whose workers label some items each, the names say little
 _OWN_TEXTS = (SYSTEM, INSTRUCTION, OUTPUT, *OUTPUTS, *RANKED)
 
@@ -304,9 +306,10 @@ class MappedTable(SourceTable):
             except SourceProblem as problem:
                 super().report(row.number, str(problem))
             if len(self.problems) == before:
-                beside = {name: text for name, text in row.cells.items() if name not in self._taken}
+                ours = {*self._taken, *self._sources}
+                beside = {name: text for name, text in row.cells.items() if name not in ours}
                 for cells in items:
-                    yield SourceRow(row.number, {**beside, **cells})
+                    yield SourceRow(row.number, {**cells, **beside})
 
     def _is_omitted(self, reader: RowReader) -> bool:
         source = self._sources.get(OMIT)
@@ -702,6 +705,14 @@ def _swap(cells: Cells) -> None:
 
 
 def _annotator_name(text: str) -> str:
+    """Who an annotator is: what a cell says, or what an object of JSON says of a person."""
+    if text.startswith("{"):
+        try:
+            person = parse_json(text.encode("utf-8", "surrogatepass"))
+        except (JsonProblem, UnicodeError):
+            person = None
+        if isinstance(person, dict):
+            text = next((cell_text(person[key]) for key in _OF_PERSONS if person.get(key)), text)
     return text.replace("|", "/").strip()
 
 

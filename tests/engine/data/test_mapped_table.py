@@ -346,7 +346,7 @@ def test_of_the_entries_of_a_list_the_first_that_has_something_is_read(tmp_path:
     of_two = [
         {"who": "ann", "result": [{"value": {"text": ["Right."]}}, {"value": {"choices": ["one"]}}]},
         {"who": "ben", "result": []},
-        {"who": "cem", "result": [{"value": {"choices": ["two"]}}]},
+        {"who": {"id": 3, "email": "cem@x"}, "result": [{"value": {"choices": ["two"]}}]},
     ]
     record = {"prompt": "q", "one": "a", "two": "b", "annotations": of_two}
     columns = ColumnMap.of(
@@ -361,7 +361,7 @@ def test_of_the_entries_of_a_list_the_first_that_has_something_is_read(tmp_path:
         {"one": "A", "two": "B"},
     )
     gold = load_dataset(lines(tmp_path / "x.jsonl", record), columns=columns)[0].gold["safety"]
-    assert gold.annotators == {"ann": "A", "cem": "B"}
+    assert gold.annotators == {"ann": "A", "cem@x": "B"}
     assert gold.explanation == "Right."
 
 
