@@ -412,7 +412,7 @@ def test_messages_of_parts_and_an_empty_system_turn_are_read(tmp_path: Path) -> 
         {
             "contents": [message("system", ""), message("user", "Name a bird.")],
             "completions": [
-                {"score": 0, "completion": message("model", "A wren.")},
+                {"score": 1, "completion": message("model", "A wren.")},
                 {"score": 0, "completion": message("model", "A tit.")},
             ],
         },
