@@ -175,6 +175,7 @@ class MappedTable(SourceTable):
         self._meanings = columns.meaning_of
         self._annotated = _annotated(self._sources)
         self._by_majority = [name for name in self._annotated if name not in self._sources]
+        self._labels = dict.fromkeys(label_column(name) for name in self._sources if _is_label(name))
         self._made: list[SourceRow] | None = None
         self._ours = self._our_columns()
         self._taken = self._taken_columns()
@@ -249,7 +250,7 @@ class MappedTable(SourceTable):
         ours += [*OUTPUTS, self._verdict] if several or self._ranked else []
         ours += CANDIDATES if several and CANDIDATE in self._sources else ()
         ours += [column for label, columns in self._annotated.items() for column in (label, *columns)]
-        return tuple(dict.fromkeys([ID, *ours]))
+        return tuple(dict.fromkeys([ID, *ours, *self._labels]))
 
     def _taken_columns(self) -> frozenset[str]:
         """The file's that need not stand next to ours: of texts, and what is one of ours as it is."""

@@ -455,3 +455,17 @@ def test_a_column_of_the_file_does_not_take_the_place_of_one_that_is_mapped(tmp_
     sources = {"instruction": "prompt", "output": "text", "score": "points", "group": "prompt"}
     dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of(sources))
     assert [{item.output_a, item.output_b} for item in dataset] == [{"better", "worse"}]
+
+
+@pytest.mark.parametrize("sources", [{"annotator": "who"}, {"safety_preference": "labels[]"}])
+def test_where_no_item_has_two_annotators_their_labels_are_those_of_the_items(
+    sources: dict[str, str], tmp_path: Path
+) -> None:
+    records = [
+        {"prompt": f"q{at}", "one": "a", "two": "b", "who": "ann", "label": label, "labels": [label]}
+        for at, label in enumerate("AB")
+    ]
+    named = {"instruction": "prompt", "output_a": "one", "output_b": "two", "safety_preference": "label"}
+    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of({**named, **sources}))
+    gold = [item.gold["safety"] for item in dataset]
+    assert [(each.label, dict(each.annotators)) for each in gold] == [("A", {}), ("B", {})]
