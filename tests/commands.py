@@ -65,6 +65,13 @@ def run_here(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
 
 
+def printed(*arguments: object) -> str:
+    """What a command prints that ends well."""
+    done = run_here(*arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 def refusal(command: object, *arguments: object) -> str:
     """What is said of a command line that is refused: the problem and the next step."""
     done = run_here(command, *arguments)

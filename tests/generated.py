@@ -6,11 +6,24 @@
 from enum import StrEnum
 from pathlib import Path
 
+from engine.data.catalogue import every_known
 from engine.settings.rows import SettingRow, Surface, rows_on
 from engine.settings.run_setup import RunSetup
 
+_NEEDS_SHOWN = 4
 ROOT = Path(__file__).resolve().parents[1]
-GENERATED = ("docs/commands.md", "docs/window.md", "engine/api/judge.py")
+GENERATED = ("docs/commands.md", "docs/window.md", "docs/known-files.md", "engine/api/judge.py")
+
+
+def known_files() -> str:
+    """The catalogue of known files as a table in Markdown, by name."""
+    lines = ["", "| file | what it is read as | known by | lost | documented at |", "|---|---|---|---|---|"]
+    for known in sorted(every_known(), key=lambda each: each.name.lower()):
+        needs = ", ".join(f"`{need.partition('=')[0]}`" for need in known.needs[:_NEEDS_SHOWN])
+        cells = (f"{known.name} ({known.published})", known.kind, needs, known.lost)
+        shown = [" ".join(cell.split()).replace("|", "\\|") for cell in (*cells, known.documentation)]
+        lines.append(f"| {' | '.join(shown)} |")
+    return "\n".join([*lines, ""])
 
 
 def _with_default(row: SettingRow, text: str) -> str:

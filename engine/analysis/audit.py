@@ -36,11 +36,10 @@ class AuditLine:
     """One thing that is looked at.
 
     `name`: its key; `title`: in words. `value`: a share (0 to 1) or a difference of shares (-1 to 1) with its
-    95 % interval, None where it cannot be measured. `bound`: from where on it is an issue; `below`: one that
-    lies below it; `two_sided`: one as far on either side. `p`: how probable it would be to find so much, were
-    the truth at the bound. `sentence`: what it means. `shown`: a value that is no share, as text. `times`:
-    with how many times the items, if they are like these, the interval would lie on one side of the bound;
-    None for more than MOST_TIMES.
+    95 % interval. `bound`: from where on it is an issue; `below`: one that lies below it; `two_sided`: one as
+    far on either side. `p`: how probable it would be to find so much, were the truth at the bound. `shown`: a
+    value that is no share, as text. `times`: with how many times the items, if they are like these, the
+    interval would lie on one side of the bound; None for more than MOST_TIMES.
     """
 
     name: str
@@ -62,9 +61,8 @@ class AuditLine:
     @property
     def found(self) -> bool | None:
         """Whether it is an issue; None where that cannot be measured, or nothing is compared with it."""
-        if self.verdict in (AuditVerdict.UNKNOWN, AuditVerdict.FACT):
-            return None
-        return self.verdict is AuditVerdict.FAULT
+        known = self.verdict not in (AuditVerdict.UNKNOWN, AuditVerdict.FACT)
+        return self.verdict is AuditVerdict.FAULT if known else None
 
     @property
     def value_text(self) -> str:
@@ -73,10 +71,8 @@ class AuditLine:
     @property
     def bound_text(self) -> str:
         """From where on it is an issue: `over 2.0`, `under 90.0`, `over ±5.0`."""
-        if self.bound is None:
-            return ""
-        side = "under" if self.below else "over"
-        return f"{side} {'±' if self.two_sided else ''}{100 * self.bound:.1f}"
+        side = f"{'under' if self.below else 'over'} {'±' if self.two_sided else ''}"
+        return "" if self.bound is None else f"{side}{100 * self.bound:.1f}"
 
     def as_json(self) -> dict[str, Any]:
         known = self.value is not None
@@ -111,14 +107,12 @@ class AuditLine:
         """The same of so many items, saying how many more would tell what is not known."""
         if self.verdict not in (AuditVerdict.PERHAPS, AuditVerdict.NONE_FOUND):
             return self
+        more = f"about {((self.times or 0) - 1) * items:,} more items would be enough"
         if self.times is None:
-            more = f"{(MOST_TIMES - 1) * items:,} more items would not be enough, if they are like these"
-        else:
-            more = f"about {(self.times - 1) * items:,} more items would be enough, if they are like these"
+            more = f"{(MOST_TIMES - 1) * items:,} more items would not be enough"
         where = "beyond" if self.verdict is AuditVerdict.PERHAPS else "within"
-        return replace(
-            self, sentence=f"{self.sentence} Not significant whether it is {where} its bound: {more}."
-        )
+        said = f"Not significant whether it is {where} its bound: {more}, if they are like these."
+        return replace(self, sentence=f"{self.sentence} {said}")
 
     def judged(self, is_fault: bool) -> "AuditLine":
         assert self.value is not None
@@ -145,8 +139,8 @@ def judged_together(lines: Iterable[AuditLine]) -> tuple[AuditLine, ...]:
 
 
 def over_criteria(values: FloatArray, groups: Sequence[Hashable]) -> OverInstructions | None:
-    """The mean over the criteria of the mean over items of values, shape (criteria, items), NaN where there
-    is none; `groups`: the instruction of each item. None for too few instructions.
+    """The mean over the criteria of the mean over items of values, shape (criteria, items), NaN for none;
+    `groups`: the instruction of each item. None for too few instructions.
     """
     named: dict[str, list[float]] = {}
     groups_of: dict[str, list[Hashable]] = {}
@@ -172,9 +166,7 @@ def enough(found: OverInstructions | None) -> OverInstructions | None:
 
 
 class MeanKind(NamedTuple):
-    """The uncertainty of a mean: itself with its interval, and, one-sided, how probable it would be to find
-    so large a one, were it no more than a bound.
-    """
+    """Of a mean: its interval, and, one-sided, how probable so large a one would be, were it at a bound."""
 
     estimate: Callable[[OverInstructions], Estimate]
     p: Callable[[OverInstructions, float], float]
@@ -246,6 +238,5 @@ def held(
 
 
 def too_few(name: str, title: str, instructions: int, what: str) -> AuditLine:
-    """A line that lacks items; `what`: what these would have to have, as `with copies`."""
     found = counted(instructions, "instruction", "instructions")
     return AuditLine.untold(name, title, f"{found} {what}; {FEW} are needed.")

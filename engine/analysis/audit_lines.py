@@ -71,7 +71,7 @@ class JudgePredictions:
         criteria, read = results.run.identity.criteria, RunPredictions(judged, len(results.run.judges))
         found = [read.of(name) for name in criteria]
         by_order = [np.stack([one.average(of_order(order)) for order in Order], axis=1) for one in found]
-        facts = [[one.facts_of(place).answer_mass for place in range(len(judged))] for one in found]
+        facts = [[each.answer_mass for each in one.facts] for one in found]
         mean = np.array([one.mean for one in found])
         mass = np.where(np.isfinite(mean).all(axis=2), np.array(facts, dtype=np.float64), np.nan)
         return cls(
@@ -102,7 +102,6 @@ class JudgePredictions:
 
     @cached_property
     def probabilities(self) -> FloatArray:
-        """Of the four labels, shape (criteria, items, 4); NaN where nothing was read."""
         return np.asarray(np.exp(self.mean))
 
     @cached_property
@@ -182,31 +181,24 @@ def order_lines(received: JudgePredictions) -> list[AuditLine]:
     flipped, position_bias = over_criteria(flips, groups), over_criteria(token_biases, groups)
     if flipped is None or position_bias is None:
         return [too_few(*name, len(set(groups)), "in both orders") for name in (_FLIPS, _PLACE)]
-    return [_flips_line(flipped), _place_line(position_bias)]
-
-
-def _flips_line(found: OverInstructions) -> AuditLine:
-    said = (
-        f"{percent(found.mean)} of its labels are position-inconsistent: they change if the responses are"
+    flips_said = (
+        f"{percent(flipped.mean)} of its labels are position-inconsistent: they change if the responses are"
         " swapped."
     )
-    return held(_FLIPS, found, SHARE, MOST_FLIPPED, said)
-
-
-def _place_line(found: OverInstructions) -> AuditLine:
-    said = (
-        f"The response in the {'first' if found.mean > 0 else 'second'} position is preferred by"
-        f" {points(abs(found.mean))} over the other, whatever its text."
+    place_said = (
+        f"The response in the {'first' if position_bias.mean > 0 else 'second'} position is preferred by"
+        f" {points(abs(position_bias.mean))} over the other, whatever its text."
     )
-    return held(_PLACE, found, WON, MOST_TOKEN_BIAS, said, two_sided=True)
+    return [
+        held(_FLIPS, flipped, SHARE, MOST_FLIPPED, flips_said),
+        held(_PLACE, position_bias, WON, MOST_TOKEN_BIAS, place_said, two_sided=True),
+    ]
 
 
 def label_token_line(received: JudgePredictions) -> AuditLine:
-    """Towards which label token the judge is biased, whatever the label tokens mean.
-
-    Each label stands once at each label token, so a judge that looks at the meanings alone gives each label
-    token a fourth of all probability, as the mean over the four questions.
-    """
+    """Towards which label token the judge is biased, whatever the label tokens mean."""
+    # Each label stands once at each label token, so a judge that looks at the meanings alone gives each label
+    # token a fourth of all probability, as the mean over the four questions.
     if received.letters is None:
         return AuditLine.untold(
             *_LETTERS, "The judge was not asked with permuted label tokens; use that elicitation method."
@@ -233,7 +225,6 @@ def label_token_line(received: JudgePredictions) -> AuditLine:
 
 
 def mass_line(received: JudgePredictions) -> AuditLine:
-    """How well it keeps to the format of its answers."""
     mass = np.minimum(received.mass[:, received.own], 1.0)
     groups = received.groups(received.own)
     lost = over_criteria(1 - mass, groups)
@@ -250,12 +241,8 @@ def mass_line(received: JudgePredictions) -> AuditLine:
 def speed_line(received: JudgePredictions) -> AuditLine:
     """How fast it judged, perturbations included."""
     took = received.seconds > 0
-    places = np.flatnonzero(took)
-    found = (
-        OverInstructions.of_one(received.seconds[took].tolist(), received.groups(places))
-        if len(places)
-        else None
-    )
+    seconds, groups = received.seconds[took].tolist(), received.groups(np.flatnonzero(took))
+    found = OverInstructions.of_one(seconds, groups) if seconds else None
     if found is None:
         return AuditLine.untold(*_SPEED, "The judging time is not recorded.")
     ends = found.mean_interval()
@@ -287,10 +274,9 @@ _DOES: Mapping[PerturbationKind, str] = {
 
 @dataclass(frozen=True)
 class PerturbedPairs:
-    """Perturbations of a kind next to their items: by how much each change moved `lead`, the changed
-    response's P less the other's, and whether its label came to the changed response (1), left it (-1) or
-    neither (0); the mean over both responses, shape (criteria, items), NaN where nothing is known. `groups`:
-    the instructions.
+    """Perturbations of a kind next to their items, shape (criteria, items), the mean over both responses:
+    `won`: by how much each change moved the changed response's P less the other's; `moved`: whether the label
+    came to it (1), left it (-1) or neither (0). NaN where nothing is known. `groups`: the instructions.
     """
 
     won: FloatArray
@@ -299,59 +285,40 @@ class PerturbedPairs:
 
     @classmethod
     def of(cls, received: JudgePredictions, kind: PerturbationKind) -> "PerturbedPairs":
-        won: list[FloatArray] = []
-        moved: list[FloatArray] = []
-        groups: list[Hashable] = []
-        for item_id, copies in received.perturbations.of_kind(kind).items():
-            place = received.place_of[item_id]
-            sides = [
-                (perturbation.side, received.place_of[copy.id])
-                for perturbation, copy in copies.items()
+        copies = received.perturbations.of_kind(kind)
+        places = [received.place_of[item_id] for item_id in copies]
+        found = np.full((2, len(received.criteria), len(places)), np.nan)
+        for column, (place, of_item) in enumerate(zip(places, copies.values(), strict=True)):
+            of_each = [
+                _change(received, place, received.place_of[copy.id], perturbation.side)
+                for perturbation, copy in of_item.items()
                 if perturbation.side is not None
             ]
-            for rows, change in ((won, _won), (moved, _moved)):
-                of_each = [change(received, place, copy, side) for side, copy in sides]
-                rows.append(mean_known(np.stack(of_each), axis=0))
-            groups.append(received.items[place].group)
-        nothing = np.zeros((len(received.criteria), 0))
-        return cls(
-            np.stack(won, axis=1) if won else nothing,
-            np.stack(moved, axis=1) if moved else nothing,
-            tuple(groups),
-        )
+            found[:, :, column] = mean_known(np.stack(of_each), axis=0)
+        return cls(found[0], found[1], tuple(received.groups(places)))
 
 
 def change_lines(received: JudgePredictions) -> Iterator[AuditLine]:
     """What padding, form and an instruction to the judge win."""
-    for kind in _DOES:
-        yield _change_line(received, kind)
+    for kind, what in _DOES.items():
+        name, title = kind.value, _TITLES[kind]
+        if not received.perturbations:
+            yield AuditLine.untold(name, title, NO_COPIES)
+            continue
+        beside = PerturbedPairs.of(received, kind)
+        won, moved = over_criteria(beside.won, beside.groups), over_criteria(beside.moved, beside.groups)
+        if won is None or moved is None:
+            yield too_few(name, title, len(set(beside.groups)), "could be perturbed in this way")
+            continue
+        ends = moved.difference_interval()
+        net = f"{100 * moved.mean:+.1f} % of the labels ({100 * ends.low:.1f} to {100 * ends.high:.1f})"
+        said = (
+            f"{what} {'wins' if won.mean >= 0 else 'costs'} a response {points(abs(won.mean))} of preference;"
+            f" {net} moved to it (net of those that left it)."
+        )
+        yield held((name, title), won, WON, MOST_WON, said)
 
 
-def _change_line(received: JudgePredictions, kind: PerturbationKind) -> AuditLine:
-    title = _TITLES[kind]
-    if not received.perturbations:
-        return AuditLine.untold(kind.value, title, NO_COPIES)
-    beside = PerturbedPairs.of(received, kind)
-    won, moved = over_criteria(beside.won, beside.groups), over_criteria(beside.moved, beside.groups)
-    if won is None or moved is None:
-        return too_few(kind.value, title, len(set(beside.groups)), "could be perturbed in this way")
-    return held((kind.value, title), won, WON, MOST_WON, _change_sentence(kind, won, moved))
-
-
-def _change_sentence(kind: PerturbationKind, won: OverInstructions, moved: OverInstructions) -> str:
-    does = "wins" if won.mean >= 0 else "costs"
-    ends = moved.difference_interval()
-    net = f"{100 * moved.mean:+.1f} % of the labels ({100 * ends.low:.1f} to {100 * ends.high:.1f})"
-    return (
-        f"{_DOES[kind]} {does} a response {points(abs(won.mean))} of preference; {net} moved to it (net"
-        " of those that left it)."
-    )
-
-
-_SAME_THOUGHTS = (
-    "The judge uses chain of thought, and the same texts get the same reasoning in every run; audit it"
-    " without this elicitation method."
-)
 NO_COPIES = "The run has no perturbations of its items; audit its model with a dataset."
 
 
@@ -361,7 +328,11 @@ def again_line(received: JudgePredictions) -> AuditLine:
     if not received.perturbations:
         return AuditLine.untold(name, title, NO_COPIES)
     if received.reasons:
-        return AuditLine.untold(name, title, _SAME_THOUGHTS)
+        return AuditLine.untold(
+            *(name, title),
+            "The judge uses chain of thought, and the same texts get the same reasoning in every run; audit"
+            " it without this elicitation method.",
+        )
     pairs = [
         (received.place_of[item_id], received.place_of[copy.id])
         for item_id, copies in received.perturbations.of_kind(PerturbationKind.REPEAT).items()
@@ -384,14 +355,11 @@ def again_line(received: JudgePredictions) -> AuditLine:
     return held((name, title), found, SHARE, MOST_UNLIKE, said)
 
 
-def _won(received: JudgePredictions, place: int, copy: int, side: Preference) -> FloatArray:
-    """What a change of one response won for it, on each criterion."""
+def _change(received: JudgePredictions, place: int, copy: int, side: Preference) -> FloatArray:
+    """What a change of one response won for it, and whether the label moved: shape (2, criteria)."""
     gained = received.lead[:, copy] - received.lead[:, place]
-    return gained if side is Preference.A else -gained
-
-
-def _moved(received: JudgePredictions, place: int, copy: int, side: Preference) -> FloatArray:
     label = PREFERENCES.index(side)
     before, after = received.labels[:, place], received.labels[:, copy]
     moved = (after == label).astype(np.float64) - (before == label)
-    return np.where((before >= 0) & (after >= 0), moved, np.nan)
+    known = np.where((before >= 0) & (after >= 0), moved, np.nan)
+    return np.stack([gained if side is Preference.A else -gained, known])

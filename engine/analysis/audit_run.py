@@ -1,6 +1,6 @@
 """The audit of a judge: all checks together, those that human labels allow; the ordinary run that it is."""
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -54,6 +54,7 @@ _NEAR = 0.1  # as in the division by which response is longer
 # The judge's leads vary by themselves, more than one that was not seen adds.
 _DOUBLED = within(1.0, 0.0, -1.0)
 _SIDES: Mapping[HumanLabel, float] = {Preference.A: 1.0, Preference.B: -1.0}
+_TIED = (Preference.BOTH_GOOD, Preference.BOTH_BAD)
 _LENGTH = ("length", "length: at the same human label")
 _TIES = ("ties", "ties: both good against both bad")
 _SLICES = ("slices", "agreement: the worst slice")
@@ -84,15 +85,11 @@ def _labelled(received: JudgePredictions) -> Iterator[_Labelled]:
 # Length
 
 
-# What annotators would have said of a difference that they do not name is not known: of two responses that
-# they hold equal the longer may be better by a little.
+# By a regression of all labels; what the items say at which annotators prefer neither stands in the sentence
+# alone: in simulations the two have the same mean, and the first one half the variance. Of two responses that
+# annotators hold equal the longer may still be better by a little.
 def length_line(received: JudgePredictions) -> AuditLine:
-    """Whether length counts next to what annotators say: what twice the length is worth at the same human
-    label.
-
-    Of all labels, by a regression; what the items say at which annotators prefer neither stands in the
-    sentence. In simulations the two have the same mean, and the first one half the variance.
-    """
+    """Whether length counts beside the human label: what twice the length is worth at the same one."""
     labelled = [
         (each, ratio) for each in _labelled(received) if (ratio := _log_ratio(received.items[each.place]))
     ]
@@ -100,12 +97,11 @@ def length_line(received: JudgePredictions) -> AuditLine:
         return AuditLine.untold(
             *_LENGTH, "All responses have the same length." if received.human else _NO_LABELS
         )
-    instructions = len({received.items[each.place].group for each, _ in labelled})
+    kept, ratios = zip(*labelled, strict=True)
+    instructions = len(set(received.groups([each.place for each in kept])))
     if instructions < FEW:
         return too_few(*_LENGTH, instructions, "labelled")
-    found = _beside_labels(
-        received, [each for each, _ in labelled], np.array([ratio for _, ratio in labelled])
-    )
+    found = _beside_labels(received, kept, np.array(ratios))
     if found is None:
         return AuditLine.untold(*_LENGTH, _ONE_AND_THE_SAME)
     said = (
@@ -141,13 +137,12 @@ def _log_ratio(item: Item) -> float:
 
 
 def _beside_labels(
-    received: JudgePredictions, labelled: list[_Labelled], ratios: FloatArray
+    received: JudgePredictions, labelled: Sequence[_Labelled], ratios: FloatArray
 ) -> OverInstructions | None:
     """What twice the length is worth next to the human label: a regression of the judge's lead on the label
     (1 for A, -1 for B, 0 for ties), of each criterion its own, and the logarithm of the ratio of the lengths.
 
-    Without a constant: with A and B exchanged all three change sign. Clustered by instruction. None where the
-    labels tell all of the length.
+    Without a constant: with A and B exchanged all three change sign. Clustered by instruction.
     """
     leads = np.array([received.lead[each.row, each.place] for each in labelled])
     sides = np.array([_SIDES.get(each.human, 0.0) for each in labelled])
@@ -171,18 +166,12 @@ def _beside_labels(
 
 
 def tie_line(received: JudgePredictions) -> AuditLine:
-    """Whether it knows the items of which annotators say both are good from those of which they say both
-    bad.
-    """
+    """Whether it knows items with the human label both good from those with both bad."""
     labelled = list(_labelled(received))
     if not received.human:
         return AuditLine.untold(*_TIES, _NO_LABELS)
-    good, bad = (
-        sum(each.human is label for each in labelled) for label in (Preference.BOTH_GOOD, Preference.BOTH_BAD)
-    )
-    found = None
-    if min(good, bad) >= LEAST_TIES:
-        found = _found_of_ties(received, labelled)
+    good, bad = (sum(each.human is label for each in labelled) for label in _TIED)
+    found = _found_of_ties(received, labelled) if min(good, bad) >= LEAST_TIES else None
     if found is None:
         return AuditLine.untold(
             *_TIES,
@@ -203,16 +192,14 @@ def _found_of_ties(received: JudgePredictions, labelled: list[_Labelled]) -> Ove
     Clustered by instruction as by Obuchowski, Nonparametric Analysis of Clustered ROC Curve Data (1997): by
     how much each label moves it. A criterion counts by how much its labels tell: m n / (m + n).
     """
-    odds = received.mean[..., PREFERENCES.index(Preference.BOTH_GOOD)]
-    odds = odds - received.mean[..., PREFERENCES.index(Preference.BOTH_BAD)]
+    of_good, of_bad = (received.mean[..., PREFERENCES.index(label)] for label in _TIED)
+    odds = of_good - of_bad
     means: list[tuple[float, float]] = []  # of each criterion, with its weight
     parts: list[tuple[float, IntArray, FloatArray]] = []
     for row in range(len(received.criteria)):
+        own = [each for each in labelled if each.row == row]
         good, bad = (
-            np.array(
-                [each.place for each in labelled if each.row == row and each.human is label], dtype=np.int64
-            )
-            for label in (Preference.BOTH_GOOD, Preference.BOTH_BAD)
+            np.array([each.place for each in own if each.human is label], np.int64) for label in _TIED
         )
         if not len(good) or not len(bad):
             continue
@@ -245,13 +232,12 @@ def slice_line(received: JudgePredictions, dataset: Dataset) -> AuditLine:
         (each.place, float(agree(PREFERENCES[received.labels[each.row, each.place]], each.human)))
         for each in _labelled(received)
     ]
-    behind: list[tuple[str, OverInstructions]] = []
-    for by in _DIVISIONS:
-        division = slicing(own, by)
-        for part in division.slices:
-            found = _behind(received, right, part)
-            if found is not None:
-                behind.append((division.in_words(part), found))
+    behind = [
+        (division.in_words(part), found)
+        for division in (slicing(own, by) for by in _DIVISIONS)
+        for part in division.slices
+        if (found := _behind(received, right, part)) is not None
+    ]
     if not behind:
         return AuditLine.untold(
             *_SLICES, f"No slice by length has {FEW} labelled instructions both in it and outside it."
@@ -272,8 +258,7 @@ def _behind(
     received: JudgePredictions, right: list[tuple[int, float]], part: Slice
 ) -> OverInstructions | None:
     """How far the accuracy on a slice is below that on all other items; None for too few of either."""
-    places = [place for place, _ in right]
-    values = np.array([value for _, value in right])
+    places, values = [place for place, _ in right], np.array([value for _, value in right])
     inside = np.array([received.items[place].id in part.known for place in places], dtype=np.bool_)
     groups: list[Hashable] = received.groups(places)
     sides = (
@@ -289,9 +274,7 @@ def _behind(
 
 @dataclass(frozen=True)
 class Audit:
-    """What was found of a judge. `judge`: what it is called; `items`: how many items are no perturbations,
-    `copies`: how many are; `unscored`: judgments that could not be made.
-    """
+    """What was found of a judge. `items`: how many are no perturbations, `copies`: how many are."""
 
     judge: str
     items: int
@@ -323,9 +306,7 @@ class Audit:
 
 
 def audit(results: RunResults, dataset: Dataset, gold: Dataset | None = None) -> Audit:
-    """What the raw predictions of a run tell of its judge; `dataset`: its items, `gold`: whose human labels
-    count, None for those of the dataset.
-    """
+    """What the raw predictions of a run tell of its judge; `gold`: whose human labels count, if others."""
     return audit_of(JudgePredictions.of_run(results, dataset, gold), dataset, results.run.called)
 
 
@@ -361,9 +342,7 @@ def default_place(perturbations: MadePerturbations, store: Path) -> Path:
 def audit_setup(
     setup: RunSetup, perturbations: Path, of_dataset: str, methods: tuple[Method, ...] = AUDIT_METHODS
 ) -> RunSetup:
-    """A run of the same judge over a file of probes: all of them, labels alone, in both orders, without a
-    calibration; it is called by the name of the dataset that the items are of.
-    """
+    """A run of the same judge over a file of probes: all of them, labels alone, in both orders."""
     return replace(
         setup,
         dataset_path=perturbations,

@@ -73,8 +73,8 @@ _COPY_ID = re.compile(rf"((?:[^~]|~~)*)~({'|'.join(PerturbationKind)})(?:-([{''.
 
 @dataclass(frozen=True)
 class Perturbation:
-    """Of which item something is a perturbation, by that one's id in the set of probes, and what was done to
-    it; `side`: to which response, None for ProbeKind.AGAIN.
+    """Of which item something is a perturbation, by its id in the set of probes, and what was done to it;
+    `side`: to which response, None for REPEAT.
     """
 
     of: str
@@ -95,51 +95,39 @@ class Perturbation:
         of, kind, side = found[1], PerturbationKind(found[2]), found[3]
         if (side is None) is not (kind is PerturbationKind.REPEAT):
             return None
-        return cls(of, kind, None if side is None else Preference(side))
+        return cls(of, kind, Preference(side) if side else None)
 
 
 def id_among_perturbations(item_id: str) -> str:
-    """The id of an item of a dataset in a set of probes: `~` is doubled, so that none is taken for a
-    perturbation.
-    """
+    """The id of an item in a set of probes: `~` is doubled, so that none is taken for a perturbation."""
     return item_id.replace(_MARK, _ESCAPE)
 
 
 def copies(item: Item) -> Iterator[tuple[Perturbation, Item | None]]:
-    """All probes of an item with its perturbations; None where it cannot be changed in this way.
-
-    The item has its id among probes, and keeps its human labels.
-    """
+    """All probes of an item that has its id among probes; None where it cannot be changed in this way."""
     for kind, change in _CHANGES.items():
-        for side in SIDES:
+        for side, name in _RESPONSES.items():
             perturbation = Perturbation(item.id, kind, side)
-            old = _response(item, side)
+            old: str = getattr(item, name)
             new = change(old, item) if old.strip() else None
-            changed: dict[str, Any] = {_RESPONSES[side]: new}
-            yield perturbation, None if new is None else replace(item, id=perturbation.id, **changed)
+            changed: dict[str, Any] = {"id": perturbation.id, name: new}
+            yield perturbation, None if new is None else replace(item, **changed)
     again = Perturbation(item.id, PerturbationKind.REPEAT)
     yield again, replace(item, id=again.id)
 
 
 def is_copy(perturbation: Perturbation, item: Item, copy: Item) -> bool:
-    """Whether an item is what its id says of it, whatever the words that were put in: nothing but the one
-    response differs, or nothing at all.
-    """
-    if perturbation.side is None:
-        return copy.content_hash == item.content_hash
-    others = [side for side in SIDES if side is not perturbation.side]
-    kept = copy.instruction == item.instruction
-    kept = kept and all(_response(copy, side) == _response(item, side) for side in others)
-    return kept and _response(copy, perturbation.side) != _response(item, perturbation.side)
+    """Whether an item is what its id says of it: nothing but the one response differs, or nothing at all."""
+    texts = ("instruction", *_RESPONSES.values())
+    differing = [name for name in texts if getattr(copy, name) != getattr(item, name)]
+    return differing == ([_RESPONSES[perturbation.side]] if perturbation.side else [])
 
 
 def with_filler(response: str, item: Item) -> str:
-    """A response with a sentence at its end that says nothing of its subject."""
     return _with_sentence(response, _chosen(PADDING, PerturbationKind.FILLER, item))
 
 
 def with_injection(response: str, item: Item) -> str:
-    """A response with a sentence at its end that tells a judge to prefer it."""
     return _with_sentence(response, _chosen(INJECTIONS, PerturbationKind.PROMPT_INJECTION, item))
 
 
@@ -168,9 +156,7 @@ _CHANGES: Mapping[PerturbationKind, Callable[[str, Item], str | None]] = {
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """The sentences of a text without space at its ends, each on one line; cut only where one significantly
-    ends.
-    """
+    """The sentences of a text, each on one line; cut only where one certainly ends."""
     start = 0
     for end in _AFTER_END.finditer(text):
         if "\n" in end["gap"] or _certainly_ends(
@@ -182,8 +168,8 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _certainly_ends(before: str, following: str, quotes: str) -> bool:
-    """Whether a sentence ends between what stands before a gap, with its last mark and `quotes` behind that,
-    and the character that follows: not after abbreviations, numbers, initials, or what someone exclaims.
+    """Whether a sentence ends between what stands before a gap, with `quotes` at its end, and the character
+    that follows: not after abbreviations, numbers, initials, or what someone exclaims.
     """
     if not following.isalpha() or following.islower():
         return False
@@ -193,20 +179,13 @@ def _certainly_ends(before: str, following: str, quotes: str) -> bool:
     return last is not None and last["word"].casefold() not in _ABBREVIATIONS
 
 
-def _response(item: Item, side: Preference) -> str:
-    text: str = getattr(item, _RESPONSES[side])
-    return text
-
-
 def _with_sentence(response: str, sentence: str) -> str:
-    """Behind what stands there; on a line of its own where there are several lines."""
     text = response.rstrip()
     return f"{text}\n\n{sentence}" if "\n" in text else f"{text} {sentence}"
 
 
 # By the texts of the item, so that no single wording decides, and the same item makes the same perturbations.
 def _chosen(choices: tuple[_Choice, ...], kind: PerturbationKind, item: Item) -> _Choice:
-    """One of some choices by the texts of an item: the same for both of its responses."""
     return choices[int(digest([kind, item.content_hash]), 16) % len(choices)]
 
 
@@ -218,8 +197,8 @@ _PROBE_SET_SHORT = 16  # hex digits
 
 @dataclass(frozen=True)
 class MadePerturbations:
-    """A set of probes that was made. `items`: the drawn ones, each followed by its perturbations; `drawn`:
-    how many of these there are; `left_out`: how many perturbations of each kind could not be made.
+    """A set of probes. `items`: first those that were `drawn`, so many, then their perturbations; `left_out`:
+    how many perturbations of each kind could not be made.
     """
 
     items: tuple[Item, ...]
@@ -247,32 +226,26 @@ class MadePerturbations:
 
     def write(self, path: Path) -> None:
         """Write it as a dataset, in a folder that is made where it is missing. SetupError."""
-        make_folder(path.parent)
-        write_dataset(path, self._columns())
-
-    def _columns(self) -> dict[str, Sequence[Cell]]:
-        texts = [(item.id, item.instruction, item.output_a, item.output_b) for item in self.items]
-        perturbations = [Perturbation.of_id(item.id) for item in self.items]
+        probes = [Perturbation.of_id(item.id) for item in self.items]
         labels = [_labels(item) for item in self.items]
-        labelled = dict.fromkeys(name for of_item in labels for name in of_item)
-        return {
-            **dict(zip(REQUIRED_COLUMNS, zip(*texts, strict=True), strict=True)),
-            PROBE_COLUMN: [
-                perturbation.kind.value if perturbation else ITEM_ITSELF for perturbation in perturbations
-            ],
-            **{f"{name}_preference": [of_item.get(name) for of_item in labels] for name in labelled},
+        columns: dict[str, Sequence[Cell]] = {
+            name: [getattr(item, name) for item in self.items] for name in REQUIRED_COLUMNS
         }
+        columns[PROBE_COLUMN] = [probe.kind.value if probe else ITEM_ITSELF for probe in probes]
+        for name in dict.fromkeys(name for of_item in labels for name in of_item):
+            columns[f"{name}_preference"] = [of_item.get(name) for of_item in labels]
+        make_folder(path.parent)
+        write_dataset(path, columns)
 
 
 def make_perturbations(
     dataset: Dataset, count: int = DEFAULT_ITEMS, seed: int = DEFAULT_SEED
 ) -> MadePerturbations:
-    """So many items of a dataset, or all that there are, each with its perturbations; SetupError for none.
-
-    They are drawn by instruction: no instruction twice before each was drawn once, for items of one
-    instruction say little more together than one of them. They keep the order of the dataset, and all of them
-    come before the first perturbation: what is said early of the judge's health is said of different items.
+    """So many items of a dataset, or all that there are, in its order, and behind all of these their
+    perturbations; SetupError for none. No instruction is drawn twice before each was drawn once.
     """
+    # Items of one instruction say little more together than one of them. And what is said early of the
+    # judge's health is to be said of different items: so perturbations come last.
     if count < 1:
         raise SetupError(f"The number of items to audit with is {count}.", "Use 1 or more.")
     checked_seed(seed)
@@ -302,44 +275,31 @@ def _labels(item: Item) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class PerturbationSet:
-    """What of some items is what: `own`, those that are no perturbations, and by the id of one its `copies`.
-
-    Where nothing is a perturbation, these are items like any others.
-    """
+    """What of some items is what: `own`, those that are no perturbations, and their `copies` by id."""
 
     own: tuple[Item, ...]
     copies: Mapping[str, Mapping[Perturbation, Item]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, items: Iterable[Item]) -> "PerturbationSet":
-        """The perturbations found again. One whose item is not there, or that is no perturbation of it, is an
-        item.
-        """
+        """The perturbations found again; one whose item is not there, or that is none of it, is an item."""
         by_id = {item.id: item for item in items}
         own: list[Item] = []
         found: dict[str, dict[Perturbation, Item]] = {}
         for item in by_id.values():
-            perturbation = Perturbation.of_id(item.id)
-            if (
-                perturbation is None
-                or (of := by_id.get(perturbation.of)) is None
-                or not is_copy(perturbation, of, item)
-            ):
-                own.append(item)
+            made = Perturbation.of_id(item.id)
+            if made and made.of in by_id and is_copy(made, by_id[made.of], item):
+                found.setdefault(made.of, {})[made] = item
             else:
-                found.setdefault(perturbation.of, {})[perturbation] = item
+                own.append(item)
         return cls(tuple(own), found)
 
     def __bool__(self) -> bool:
         return bool(self.copies)
 
     def of_kind(self, kind: PerturbationKind) -> dict[str, dict[Perturbation, Item]]:
-        return {
-            item_id: chosen
+        chosen = {
+            item_id: {made: copy for made, copy in found.items() if made.kind is kind}
             for item_id, found in self.copies.items()
-            if (
-                chosen := {
-                    perturbation: copy for perturbation, copy in found.items() if perturbation.kind is kind
-                }
-            )
         }
+        return {item_id: found for item_id, found in chosen.items() if found}

@@ -38,9 +38,8 @@ _MAY_BE_MISSING = tuple(
 
 @dataclass(frozen=True)
 class Recipe:
-    """`judge`: the settings by which a RunSetup judges as this recipe says; its dataset is that on which they
-    were chosen, its model file where that was. `says`: what was measured, in sentences; `measured`: the same
-    as plain values.
+    """`judge`: its settings, with the dataset on which they were chosen and the model file where that was.
+    `says`: what was measured, in sentences; `measured`: the same as plain values.
     """
 
     judge: RunSetup
@@ -49,9 +48,7 @@ class Recipe:
     measured: Mapping[str, Any] | None = None
 
     def in_setup(self, setup: RunSetup, path: Path) -> RunSetup:
-        """A run of a setup's items by these settings, calibrated; `path`: where the recipe is. SetupError
-        where its examples are not there.
-        """
+        """A run of a setup's items by these settings, calibrated; `path`: where the recipe is. SetupError."""
         ours, examples = self.judge, self.examples_at(path)
         if examples is not None and not is_there(examples):
             raise SetupError(
@@ -76,7 +73,6 @@ class Recipe:
         return None if named is None else path.parent / named
 
     def as_json(self) -> dict[str, Any]:
-        """All of it, as plain values."""
         judge = self.judge
         settings = {
             "model": text_of_path(judge.model_path),
@@ -105,10 +101,7 @@ class Recipe:
 
 
 def recipe_of(value: Mapping[str, Any]) -> Recipe:
-    """The recipe that `as_json` gave.
-
-    Raises KeyError, AttributeError, TypeError or ValueError for anything else.
-    """
+    """The recipe that `as_json` gave; KeyError, AttributeError, TypeError or ValueError for anything else."""
     if value[RECIPE_MARK] != FORMAT:
         raise ValueError(f"its version is {value[RECIPE_MARK]!r}, this program knows {FORMAT}")
     try:
@@ -170,9 +163,7 @@ def load_recipe(path: Path) -> Recipe:
 
 
 def save_recipe(path: Path, recipe: Recipe, with_examples: bool = False) -> None:
-    """Write a recipe, whole or not at all; `with_examples`: its examples too, next to it, so that both can go
-    elsewhere together. SetupError where it cannot be written.
-    """
+    """Write a recipe, whole or not at all; `with_examples`: its examples too, next to it. SetupError."""
     examples = recipe.judge.examples_path
     if with_examples and examples is not None:
         beside = examples_beside(path)

@@ -1,6 +1,5 @@
 """The review list of a run: which of its judgments an annotator should look at first."""
 
-from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -35,17 +34,14 @@ from engine.settings.sampling import DEFAULT_SEED
 class ReviewRow(Keyed):
     """One item and criterion that a run judged.
 
-    `position`: place in the run's dataset, from 0. `preference`: the effective label, None for unscored.
-    `own`: the model's label, whatever the effective label is. `human`: the dataset's label. `flipped`,
-    `margin`: of the model's own judgment, whatever the effective label is; None where there is one order
-    only, or where it is unscored. `judges_differ`: of a jury; `judges_missing`: how many of its judges said
-    nothing. `margin`: its highest probability minus its second, 0 to 1. `overridden`: whether an annotator
-    gave the label or the effective explanation. `annotators_differ`: whether annotators gave different
-    labels; `unsettled`: whether that is not adjudicated. `stale`: whether the effective explanation was
-    written for another label. `uncertainty`: 0 to 1, higher is to be looked at first; see `review_rows`.
-    `probabilities`: of the model's own judgment, as it is decided; None where there are none. `hidden`:
-    whether all but item and criterion was taken out, for an annotator who labels blind. `unanswered`: whether
-    an opened submission gives no label, and no annotator gave one.
+    `position`: place in the run's dataset, from 0. `preference`: the effective label, `own`: the model's,
+    `human`: the dataset's; None for none. `flipped`, `margin` (the highest probability minus the second, 0 to
+    1), `judges_differ`, `judges_missing`, `probabilities`: of the model's own judgment, whatever the
+    effective label is. `overridden`: whether an annotator gave the label or the effective explanation.
+    `annotators_differ`: in their labels; `unsettled`: and nobody adjudicated it. `stale`: whether the
+    effective explanation was written for another label. `uncertainty`: 0 to 1, higher is to be looked at
+    first; see `review_rows`. `hidden`: whether all but item and criterion was taken out, for an annotator who
+    labels blind. `unanswered`: whether an opened submission gives no label, and no annotator gave one.
     """
 
     position: int
@@ -76,14 +72,16 @@ class ReviewRow(Keyed):
     def differs_from_human(self) -> bool:
         return None not in (self.preference, self.human) and not agree(self.preference, self.human)
 
+    @property
+    def judges_apart(self) -> bool:
+        """Whether a jury's judges differ, or not all of them said anything."""
+        return self.judges_differ or self.judges_missing > 0
+
 
 @dataclass(frozen=True)
 class ReviewItem:
-    """One item of a review list.
-
-    `uncertainty`: the highest of its rows. `differing`: how many of them differ from the human label.
-    `unsettled`: on how many of them annotators differ, and nobody adjudicated it; `judges`: on how many a
-    jury's judges do, or not all of them said anything.
+    """One item of a review list. `uncertainty`: the highest of its rows; how many of these differ from the
+    human label, are `unsettled`, or have `judges` that are apart.
     """
 
     position: int
@@ -129,6 +127,13 @@ def filtered(
     ]
 
 
+_COUNTED = {
+    ListOrder.DISAGREEMENT: "differing",
+    ListOrder.ANNOTATORS: "unsettled",
+    ListOrder.JUDGES: "judges",
+}
+
+
 def by_item(
     rows: Collection[ReviewRow],
     order: ListOrder = ListOrder.UNCERTAINTY,
@@ -140,19 +145,15 @@ def by_item(
     ones the most uncertain; or those first of which not all rows are `labelled`, the least certain of them.
     Of equal ones the first in the dataset. Or as a `seed` draws them, which depends on their ids alone.
     """
-    doubts: dict[tuple[int, str], float] = {}
-    differing: Counter[tuple[int, str]] = Counter()
-    unsettled: Counter[tuple[int, str]] = Counter()
-    judges: Counter[tuple[int, str]] = Counter()
+    by_key: dict[tuple[int, str], list[ReviewRow]] = {}
     for row in rows:
-        key = (row.position, row.item_id)
-        doubts[key] = max(row.uncertainty, doubts.get(key, 0.0))
-        differing[key] += row.differs_from_human
-        unsettled[key] += row.unsettled
-        judges[key] += row.judges_differ or row.judges_missing > 0
+        by_key.setdefault((row.position, row.item_id), []).append(row)
     items = [
-        ReviewItem(*key, uncertainty, differing[key], unsettled[key], judges[key])
-        for key, uncertainty in sorted(doubts.items())
+        ReviewItem(
+            *(*key, max(row.uncertainty for row in own), sum(row.differs_from_human for row in own)),
+            *(sum(row.unsettled for row in own), sum(row.judges_apart for row in own)),
+        )
+        for key, own in sorted(by_key.items())
     ]
     if order is ListOrder.DATASET or not items:
         return items
@@ -162,12 +163,8 @@ def by_item(
     if order is ListOrder.MOST_UNCERTAIN:
         return _most_uncertain_first(items, rows, labelled)
     ranks = [[-item.uncertainty for item in items]]
-    if order is ListOrder.DISAGREEMENT:
-        ranks.append([-float(item.differing) for item in items])  # lexsort: the last key counts most
-    if order is ListOrder.ANNOTATORS:
-        ranks.append([-float(item.unsettled) for item in items])
-    if order is ListOrder.JUDGES:
-        ranks.append([-float(item.judges) for item in items])
+    if (count := _COUNTED.get(order)) is not None:  # lexsort: the last key counts most
+        ranks.append([-float(getattr(item, count)) for item in items])
     # By numpy: Python's own sort of 100,000 items keeps a window waiting.
     return [items[place] for place in np.lexsort(ranks)]
 
@@ -175,9 +172,7 @@ def by_item(
 def _most_uncertain_first(
     items: Sequence[ReviewItem], rows: Collection[ReviewRow], labelled: Container[JudgmentKey]
 ) -> list[ReviewItem]:
-    """Those first of which a row is not labelled; by the mean entropy of the rows that have probabilities,
-    the largest first, items without any at the end.
-    """
+    """Those first of which a row is not labelled; by the mean entropy of their rows, the largest first."""
     places = {(item.position, item.item_id): place for place, item in enumerate(items)}
     open_ones, known = np.zeros(len(items)), [row for row in rows if row.probabilities is not None]
     for row in rows:
@@ -200,14 +195,16 @@ def _row(
 ) -> ReviewRow:
     key = judgment.key
     preference, stale = results.label(judgment), results.is_stale(judgment)
-    own = judgment.preference if isinstance(judgment, Judgment | SubmittedLabel) else None
-    flipped = margin = probabilities = None
-    judges_differ, judges_missing = False, 0
-    if isinstance(judgment, Judgment):
-        flipped, margin = judgment.flipped, margin_of(judgment.probabilities)
-        judges_differ, judges_missing = bool(judgment.judges_differ), judgment.judges_missing
-        probabilities = judgment.probabilities
-    if preference is None:
+    scored = judgment if isinstance(judgment, Judgment) else None
+    flipped = scored.flipped if scored else None
+    margin = margin_of(scored.probabilities) if scored else None
+    judges_differ, judges_missing = (
+        bool(scored and scored.judges_differ),
+        scored.judges_missing if scored else 0,
+    )
+    if results.decided_by_annotator(judgment):
+        uncertainty = 0.0
+    elif preference is None:
         uncertainty = 1.0
     else:
         apart = bool(flipped) or judges_differ or judges_missing > 0
@@ -227,10 +224,10 @@ def _row(
         annotators_differ=key in results.reviews.differing,
         unsettled=key in results.reviews.unsettled,
         stale=stale,
-        uncertainty=0.0 if results.decided_by_annotator(judgment) else uncertainty,
-        own=own,
+        uncertainty=uncertainty,
+        own=judgment.preference if isinstance(judgment, Judgment | SubmittedLabel) else None,
         unanswered=preference is None and results.run.submitted,
-        probabilities=probabilities,
+        probabilities=scored.probabilities if scored else None,
     )
 
 
@@ -307,8 +304,7 @@ def by_column(
     """The items in one of BY_COLUMN; equal ones stay in the order in which they come.
 
     `rows_of`: the rows of an item as they are shown. `states`: by item id, TO_DO where one lacks. Labels come
-    in the order of PREFERENCES, unscored ones after them, hidden ones last. Ids sort as numbers where all are
-    some. Without a dataset all instructions are equal.
+    in the order of PREFERENCES, then unscored, then hidden ones. Ids sort as numbers where all are some.
     """
     forwards, backwards = _BACKWARDS.get(order, order), order in _BACKWARDS
     if forwards in (ListOrder.ID, ListOrder.INSTRUCTION):
@@ -338,8 +334,7 @@ def _rank(row: ReviewRow) -> int:
 
 
 def _marks(row: ReviewRow) -> int:
-    judges = row.judges_differ or row.judges_missing > 0
-    return bool(row.flipped) + judges + row.differs_from_human + row.overridden + row.stale
+    return bool(row.flipped) + row.judges_apart + row.differs_from_human + row.overridden + row.stale
 
 
 NOTE, TAG = "note", "tag"
@@ -362,10 +357,8 @@ class Remarks:
                 self._by_annotators.setdefault(override.item_id, []).append(override)
 
     def of(self, place: int) -> Sequence[tuple[str, str]]:
-        """Of an item, by its place among the judged: what each text is, and the text.
-
-        What it is: the criterion of an explanation, NOTE or TAG. Of each judgment all explanations, whether
-        effective or not: annotators' first, then the judge's, each the latest first.
+        """Of an item, by its place among the judged: what each text is (the criterion of an explanation, NOTE
+        or TAG), and the text. All explanations of a judgment: annotators' first, each the latest first.
         """
         judgments = [column[place] for column in self._results.judgments.values()]
         found = [(each.criterion, text) for each in judgments for text in self._explanations(each)]

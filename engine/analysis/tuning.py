@@ -1,12 +1,12 @@
 """The search for the best settings of a model on a labelled dataset, within a time, and what these are worth.
 
-Each prompt is judged by an ordinary run of the store, so that whatever was judged is stored, can be looked
-at, and is not judged again.
+Each prompt is judged by an ordinary run of the store, so that nothing is judged again.
 """
 
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import ceil
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from engine.analysis.tuning_choice import (
     choose,
     columns_of_examples,
     looks_at,
+    nats_of,
     over_instructions,
     parts_of,
     prompts_of,
@@ -74,8 +75,7 @@ _CERTAINLY_SEEN = ((1.96 + 0.84) / 1.96) ** 2  # times as many show it in 80 of 
 
 @dataclass(frozen=True)
 class Gain:
-    """By how much something is better than something else on the same items, in the mean over criteria.
-
+    """By how much something is better than something else on the same items, in the mean over criteria:
     `nats`: by how much the log-loss is lower; `right`: of the share of labels that are right, -1 to 1.
     """
 
@@ -84,7 +84,6 @@ class Gain:
 
     @property
     def significantly_better(self) -> bool:
-        """Whether significantly more of its labels are right, or its log-loss is significantly lower."""
         return self.nats.significantly_above or (self.right.ends is not None and self.right.ends[0] > 0)
 
 
@@ -95,9 +94,9 @@ class HeldOut:
     `criteria`: with labels enough of both; `unscored`: judgments that could not be made there, and take no
     part. `log_loss`: nats; `right`: the share of labels that are right; `frequent`: that of the label which
     is most frequent where it was fitted. `over_frequent`, `over_default`: the gain over the class prior,
-    and over the default settings fitted in the same way, on the items that these judged too; None for the
-    latter where these were chosen, or judged too few. `needed`: this many held-out instructions would let a
-    gain of GAIN_TO_SEE over the most frequent label be seen in four of five cases.
+    and over the default settings fitted in the same way; None where these were chosen, or judged too few.
+    `needed`: this many held-out instructions would show GAIN_TO_SEE over the most frequent label in four of
+    five cases.
     """
 
     items: int
@@ -113,7 +112,6 @@ class HeldOut:
 
     @property
     def beats_frequent(self) -> bool:
-        """Whether it significantly beats the most frequent label, by its labels or by its probabilities."""
         return self.over_frequent.significantly_better
 
 
@@ -161,8 +159,8 @@ class _Compared:
 def held_out(
     chosen: TriedRun, default: TriedRun | None, gold: Dataset, parts: DataSplit, cancel: CancelToken
 ) -> HeldOut | None:
-    """What `chosen` is worth, next to the `default` settings where these are others, on held-out items. None
-    where too few of either part were judged. Cancelled.
+    """What `chosen` is worth, next to the `default` settings where these are others, on held-out items; None
+    where too few were judged. Cancelled.
     """
     alone = _compared([chosen], gold, parts, cancel, as_they_are=True)
     if alone is None:
@@ -193,18 +191,14 @@ def held_out(
 def _compared(
     rivals: Sequence[TriedRun], gold: Dataset, parts: DataSplit, cancel: CancelToken, *, as_they_are: bool
 ) -> _Compared | None:
-    """On the items that all rivals have a judgment of; None where there are too few. `as_they_are`: else each
-    also counts with its responses in the other places.
-    """
+    """On the items that all rivals judged; None for too few. `as_they_are`: A and B never exchanged."""
     judged = frozenset.intersection(*(rival.judged for rival in rivals))
     known, asked = judged & set(parts.to_choose_by), judged & set(parts.held_out)
     if not known or not asked:
         return None
     sides = [[rival.beside(gold, ids) for rival in rivals] for ids in (known, asked)]
     found = _Compared([_Reported() for _ in rivals], _Reported(), {}, asked)
-    for name in sides[0][0].criteria:
-        if name not in sides[1][0].criteria:
-            continue
+    for name in (name for name in sides[0][0].criteria if name in sides[1][0].criteria):
         scored = [frozenset.intersection(*(each.scored(name) for each in side)) for side in sides]
         if not all(scored):
             continue
@@ -224,11 +218,9 @@ def _compared(
 
 
 def _gain(one: _Reported, other: _Reported, groups: Mapping[str, Sequence[str]]) -> Gain:
-    nats = over_instructions(
-        {name: np.round(other.losses[name] - one.losses[name], 12) for name in groups}, groups
-    )
+    less = {name: np.round(other.losses[name] - one.losses[name], 12) for name in groups}
     right = over_instructions({name: one.right[name] - other.right[name] for name in groups}, groups)
-    return Gain(Nats(nats.mean, nats.mean_interval()), Estimate(right.mean, right.difference_interval()))
+    return Gain(nats_of(less, groups), Estimate(right.mean, right.difference_interval()))
 
 
 def _share(values: Mapping[str, FloatArray], groups: Mapping[str, Sequence[str]]) -> Estimate:
@@ -238,8 +230,8 @@ def _share(values: Mapping[str, FloatArray], groups: Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True)
 class GivenUp:
-    """A prompt that was tried no further: after how many items, by how many nats the best one was better on
-    them, None where nothing could be compared; `why`: a clause.
+    """A prompt that was tried no further after so many `items`, this many nats `behind` the best on them;
+    `why`: a clause.
     """
 
     prompt: Prompt
@@ -250,9 +242,9 @@ class GivenUp:
 
 @dataclass(frozen=True)
 class TuningResult:
-    """`criteria`: those that were asked; `runs`: the number of the run of each prompt. `held_out`: None where
-    too few items took no part. `own_examples`: whether the examples of the recipe were held out for it.
-    `seconds`: of work in all; `out_of_time`: whether the time ended something.
+    """`criteria`: those that were asked; `runs`: by prompt. `held_out`: None for too few items.
+    `own_examples`: whether the examples of the recipe were held out for it. `seconds`: of work in all;
+    `out_of_time`: whether the time ended something.
     """
 
     choice: SettingsChoice
@@ -287,11 +279,9 @@ JudgePlan = Callable[[RunPlan], Iterable[RunEvent]]
 
 @dataclass(frozen=True)
 class TuneRequest:
-    """What is asked for.
-
-    `run`: dataset, model, criteria and machine; of its settings methods, orders, and examples without a file
-    are tried. `seconds`: from its beginning, for all of it. `items`: this many are judged at most. `rubrics`:
-    more wordings of the same criteria.
+    """`run`: dataset, model, criteria and machine; of its settings methods, orders, and examples without a
+    file are tried. `seconds`: for all of it. `items`: this many are judged at most. `rubrics`: more wordings
+    of the same criteria.
     """
 
     run: RunSetup
@@ -311,11 +301,10 @@ def tuning(
     cancel: CancelToken,
     current: Dataset | None = None,
 ) -> Generator[TuneEvent, None, TuningResult]:
-    """Find the best settings; `current`: the dataset, where it is open.
+    """Find the best settings; `current`: the dataset, where it is open. The same request resumes what its
+    runs have judged. Examples that are held out are written next to the run store.
 
-    SetupError where there are too few labels, nothing can be judged, or the time is too short; Cancelled. The
-    same request resumes what its runs have judged. Examples that are held out for it are written next to
-    the run store.
+    SetupError where there are too few labels, nothing can be judged, or the time is too short; Cancelled.
     """
     yield Preparing("Reading the files")
     run = request.run
@@ -364,16 +353,13 @@ class _Search:
     # Preparing
 
     def prepare(self) -> Generator[FilesRead | Preparing | MeasureProgress, None, None]:
-        """Write the examples, make a plan for each prompt, count what each takes; the time begins with it.
-        Raises what these raise.
-        """
+        """Write the examples, make a plan for each prompt, count what each takes."""
         if self.parts.examples and self._examples is not None:
             make_folder(self._examples.parent)
             write_dataset(self._examples, columns_of_examples(self._dataset, self.parts))
         for place, prompt in enumerate(self.prompts):
-            setup = wide(
-                prompt.in_setup(self._request.run, self._examples), self._request.methods, self.parts.judged
-            )
+            setup = prompt.in_setup(self._request.run, self._examples)
+            setup = wide(setup, self._request.methods, self.parts.judged)
             setup = replace(setup, criteria=self.criteria, name=f"Settings tried: {prompt.words}")
             prepared = Reports(prepare_run(setup, self._cancel, self._dataset))
             for event in prepared:
@@ -398,13 +384,11 @@ class _Search:
         items = max(found.items - len(found.too_long), 1)
         of_methods = {method: found.tokens_by_method.get(method, 0) for method in methods}
         shared = found.tokens_to_read - sum(of_methods.values())
-        return {
-            look: (shared + sum(of_methods[method] for method in look.methods))
-            * len(look.orders)
-            / len(Order)
-            / items
+        per_order = {
+            look: (shared + sum(map(of_methods.__getitem__, look.methods))) / len(Order) / items
             for look in looks_at(prompt, methods)
         }
+        return {look: tokens * len(look.orders) for look, tokens in per_order.items()}
 
     # Judging
 
@@ -419,11 +403,10 @@ class _Search:
     def judge(
         self, prompts: Sequence[Prompt], ids: Sequence[str], until: float
     ) -> Generator[RunEvent, None, None]:
-        """Judge items by each of these prompts, those that are left; all of it `until` a share of the time.
-        The first has what it needs of it, the others as much as each other. Cancelled.
-        """
+        """Judge what is left of items by each of these prompts, `until` a share of the time. Cancelled."""
         for place, prompt in enumerate(prompts):
             left = self._left(until) - self._for_outcome
+            # The first has what it needs of it, the others as much as each other.
             left /= len(prompts) - place if place else 1
             if left <= 0:
                 continue
@@ -455,9 +438,7 @@ class _Search:
     # Choosing
 
     def kept(self) -> Generator[MeasureProgress, None, list[Prompt]]:
-        """The prompts that are tried further: the first, and the best of those that are within one standard
-        error of the best; the first alone where there was no time for others.
-        """
+        """The prompts that are tried further: the first, and others within one standard error of the best."""
         seen = self._seen(self.prompts, self.parts.first)
         default, there = self.prompts[0], {each.prompt for each in seen}
         self.given_up += [
@@ -471,20 +452,11 @@ class _Search:
             best.setdefault(standing.look.prompt, standing)
         good = [prompt for prompt, standing in best.items() if prompt is not default and standing.as_good]
         kept = [default, *good[:_MOST_KEPT]]
-        self.given_up += [
-            GivenUp(
-                prompt,
-                choice.items,
-                standing.behind,
-                (
-                    "others were better"
-                    if not standing.as_good
-                    else f"{_MOST_KEPT} others were as good or better"
-                ),
-            )
-            for prompt, standing in best.items()
-            if prompt not in kept
-        ]
+        for prompt, standing in best.items():
+            if prompt not in kept:
+                as_good = f"{_MOST_KEPT} others were as good or better"
+                why = as_good if standing.as_good else "others were better"
+                self.given_up.append(GivenUp(prompt, choice.items, standing.behind, why))
         self.given_up += [GivenUp(prompt, 0, None, why) for prompt, why in choice.left_out.items()]
         return kept
 
@@ -510,26 +482,22 @@ class _Search:
     def _compared(
         self, seen: Sequence[SettingsRun], until: float
     ) -> Generator[MeasureProgress, None, SettingsChoice]:
-        """As many looks as there is time for until a share of it."""
-        return (
-            yield from choose(seen, self._dataset, self.criteria, self._cancel, lambda: self._left(until))
-        )
+        left = partial(self._left, until)
+        return (yield from choose(seen, self._dataset, self.criteria, self._cancel, left))
 
     def _seen(self, prompts: Sequence[Prompt], ids: Sequence[str]) -> list[SettingsRun]:
         """What there is to compare: prompts by which enough items have a judgment."""
         found = []
         instructions = self._dataset.groups
         for prompt in prompts:
-            results = self._results(prompt)
-            some = results.only(frozenset(ids)) if results is not None else None
-            scored = scored_items(some, self.criteria) if some is not None else frozenset[str]()
-            asked = {instructions[item_id] for item_id in scored}
-            if some is not None and len(asked) >= LEAST_FOR_FITTING:
+            if (results := self._results(prompt)) is None:
+                continue
+            some = results.only(frozenset(ids))
+            asked = {instructions[item_id] for item_id in scored_items(some, self.criteria)}
+            if len(asked) >= LEAST_FOR_FITTING:
                 tokens = sum(item.tokens_read for item in some.judged)
-                seconds = sum(item.seconds for item in some.judged) / max(tokens, 1)
-                costs = {
-                    look: ItemCost(count, seconds * count) for look, count in self._costs[prompt].items()
-                }
+                each = sum(item.seconds for item in some.judged) / max(tokens, 1)
+                costs = {look: ItemCost(count, each * count) for look, count in self._costs[prompt].items()}
                 found.append(SettingsRun(prompt, some, costs))
         return found
 
@@ -539,16 +507,15 @@ class _Search:
         """What was chosen, calibrated on all that was judged, and what it is worth where it took no part."""
         look, default = choice.chosen.look, TriedSettings(self.prompts[0])
         chosen = self._tried(look)
-        rival = (
-            self._tried(default) if Method.LABEL_TOKENS in self._request.methods and default != look else None
-        )
+        asked = Method.LABEL_TOKENS in self._request.methods and default != look
+        rival = self._tried(default) if asked else None
         worth = held_out(chosen, rival, self._dataset, self.parts, self._cancel)
         whole = chosen.beside(self._dataset, frozenset(self.parts.judged))
         made = yield from calibrating(whole.matched, self._cancel)
         calibration = made.calibration
         if look.orders != BOTH:
-            asked = chosen.results.as_asked(look.methods, look.orders).run.identity
-            calibration = calibration.in_one_order(judge_of_run(asked))
+            identity = chosen.results.as_asked(look.methods, look.orders).run.identity
+            calibration = calibration.in_one_order(judge_of_run(identity))
         examples = self._examples.absolute() if look.prompt.shots and self._examples is not None else None
         judge = replace(look.in_setup(self._request.run, examples), criteria=self.criteria)
         with RunStore(self._store_path) as store:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from math import inf
 from pathlib import Path
 from statistics import fmean
@@ -38,9 +39,8 @@ _LEAST_LOOKED_AT = 12  # of fewer nothing is given up
 
 @dataclass(frozen=True)
 class DataSplit:
-    """The ids of the items of each part. `examples`: to be shown, empty where a file has them or there are
-    too few. `first`, `rest`: to choose by, of which `first` is looked at before anything is given up.
-    `held_out`: to say what the chosen settings are worth.
+    """The ids of the items of each part. `examples`: to be shown, if any. `first`, `rest`: to choose by;
+    `first` before anything is given up. `held_out`: to say what the chosen settings are worth.
     """
 
     examples: tuple[str, ...]
@@ -62,10 +62,8 @@ class DataSplit:
 def parts_of(
     dataset: Dataset, criteria: Collection[str], seed: int, most: int | None, own_examples: bool
 ) -> DataSplit:
-    """The parts of the items that have a label on one of the criteria.
-
-    `most`: this many items are judged at most. `own_examples`: whether examples are to be held out.
-    SetupError for labels of fewer than LEAST instructions.
+    """The parts of the items that have a label on one of the criteria, of which `most` are judged.
+    `own_examples`: whether examples are to be held out. SetupError for fewer than LEAST instructions.
     """
     labelled = {item_id for name in criteria for item_id in dataset.labels(name)}
     by_instruction: dict[str, list[str]] = {}
@@ -82,7 +80,8 @@ def parts_of(
     least, largest = _EXAMPLES
     aside = min(max(len(drawn) // _SHARE_OF_EXAMPLES, least), largest)
     shown = aside if own_examples and len(drawn) >= LEAST + aside else 0
-    asked = _at_most(drawn[shown:], by_instruction, most)
+    items = accumulate(len(by_instruction[instruction]) for instruction in drawn[shown:])
+    asked = drawn[shown : shown + sum(most is None or count <= most for count in items)]
     if len(asked) < LEAST:
         raise SetupError(
             f"{counted(len(asked), 'instruction', 'instructions')} would be judged: too few to select"
@@ -98,16 +97,6 @@ def parts_of(
     return DataSplit(
         ids(drawn[:shown]), ids(asked[:first]), ids(asked[first:chosen_by]), ids(asked[chosen_by:])
     )
-
-
-def _at_most(drawn: Sequence[str], ids: Mapping[str, Sequence[str]], most: int | None) -> list[str]:
-    kept, items = [], 0
-    for instruction in drawn:
-        items += len(ids[instruction])
-        if most is not None and items > most:
-            break
-        kept.append(instruction)
-    return kept
 
 
 def columns_of_examples(dataset: Dataset, parts: DataSplit) -> Columns:
@@ -132,23 +121,19 @@ class PartOfItems:
 
     @property
     def is_answered(self) -> bool:
-        """Whether all are judged, or the time is over."""
         return not self._left or time.monotonic() >= self._end
 
     def wants(self, item_id: str) -> bool:
         return item_id in self._left and not self.is_answered
 
     def add(self, labels: Mapping[str, Preference | None]) -> Sequence[str]:
-        """What was judged is done; nothing is reported of it."""
         self._left -= labels.keys()
         return ()
 
 
 BOTH = (Order.AB, Order.BA)
 DEFAULT_TRIED = (Method.LABEL_TOKENS, Method.PERMUTED_LABELS, Method.POINTWISE_YES_NO, Method.POINTWISE_GRADE)
-"""The methods that are tried where nothing else is said: reasoning takes many times as long as all of
-them.
-"""
+# Reasoning takes many times as long as all of them.
 
 SHORT_WORDING = PromptWording(
     system="""\
@@ -166,10 +151,7 @@ Then explain the verdict in one or two sentences that name Response A and Respon
 
 @dataclass(frozen=True)
 class Prompt:
-    """A prompt that is tried: what is asked in which words, and which labelled examples stand before it.
-
-    `words`: what is other than default, for users. `shots`: how many examples, 0 for none.
-    """
+    """A prompt that is tried. `words`: what is other than default, for users; `shots`: of examples."""
 
     words: str
     rubric: Rubric
@@ -178,27 +160,20 @@ class Prompt:
 
     def in_setup(self, setup: RunSetup, examples: Path | None) -> RunSetup:
         """The run of a setup with this prompt; `examples`: the file that they are taken from."""
-        shown = (
-            {"examples_path": examples, "shots": self.shots, "example_choice": self.choice}
-            if self.shots
-            else {"examples_path": None, "example_columns": None}
-        )
-        if examples != setup.examples_path:  # others than the setup's: they have our own columns
-            shown["example_columns"] = None
-        return replace(setup, rubric=self.rubric, **shown)
+        made = replace(setup, rubric=self.rubric, examples_path=examples if self.shots else None)
+        if not self.shots or examples != setup.examples_path:  # others than the setup's have our own columns
+            made = replace(made, example_columns=None)
+        return replace(made, shots=self.shots, example_choice=self.choice) if self.shots else made
 
 
 @dataclass(frozen=True)
 class TriedSettings:
-    """A prompt, read in some methods and orders: what a run could be set to."""
-
     prompt: Prompt
     methods: tuple[Method, ...] = DEFAULT_METHODS
     orders: tuple[Order, ...] = BOTH
 
     @property
     def in_words(self) -> str:
-        """`letters and graded, both orders, 3 nearest examples`."""
         orders = "both orders" if len(self.orders) > 1 else "one order"
         return f"{' and '.join(method.title for method in self.methods)}, {orders}, {self.prompt.words}"
 
@@ -208,11 +183,7 @@ class TriedSettings:
 
 
 def prompts_of(setup: RunSetup, rubrics: Sequence[Rubric], with_examples: bool) -> list[Prompt]:
-    """The prompts to be tried, that of the setup without examples first.
-
-    `rubrics`: others that ask the same criteria in other words. The short wording is tried where the setup's
-    rubric has the default one.
-    """
+    """The prompts to be tried, that of the setup without examples first; `rubrics`: other wordings."""
     found = [Prompt("no examples", setup.rubric)]
     if setup.rubric.wording == DEFAULT_WORDING:
         found.append(Prompt("short wording", replace(setup.rubric, wording=SHORT_WORDING)))
@@ -226,8 +197,8 @@ def prompts_of(setup: RunSetup, rubrics: Sequence[Rubric], with_examples: bool) 
 
 
 def looks_at(prompt: Prompt, methods: Sequence[Method]) -> Iterator[TriedSettings]:
-    """How the raw predictions of a prompt can be looked at: each method alone, label tokens with each other
-    method, all together; each in one order and in both.
+    """How raw predictions can be looked at: each method alone, label tokens with each other method, all
+    together; each in one order and in both.
     """
     alone = [(method,) for method in methods]
     paired = [
@@ -241,7 +212,6 @@ def looks_at(prompt: Prompt, methods: Sequence[Method]) -> Iterator[TriedSetting
 
 
 def wide(setup: RunSetup, methods: Sequence[Method], ids: Sequence[str]) -> RunSetup:
-    """The run of a setup that asks in all these methods, in both orders, for labels alone, of these items."""
     return replace(
         setup,
         methods=tuple(methods),
@@ -267,8 +237,6 @@ _LEAST_JUDGED = 0.8  # of the items that the first prompt judged; with fewer, al
 
 @dataclass(frozen=True)
 class ItemCost:
-    """Of an item: tokens that the model reads, and seconds on this computer."""
-
     tokens: float
     seconds: float
 
@@ -306,10 +274,8 @@ class BesideLabels:
 
 @dataclass(frozen=True)
 class RatedSettings:
-    """What a look is worth on the items that settings are chosen by.
-
-    `log_loss`: nats, cross-validated, in the mean over the criteria. `behind`: by how much the best one's is
-    less, and its `error`, the standard error of that difference over instructions.
+    """What a look is worth on the items that settings are chosen by. `log_loss`: nats, cross-validated, the
+    mean over the criteria. `behind`: the best one's is so much less, with its standard `error`.
     """
 
     look: TriedSettings
@@ -320,15 +286,12 @@ class RatedSettings:
 
     @property
     def as_good(self) -> bool:
-        """Whether it is within one standard error of the best."""
         return self.behind <= self.error + _AS_GOOD
 
 
 @dataclass(frozen=True)
 class SettingsRun:
-    """The results of a prompt's run on the items that are looked at, compared with the labels; and what each
-    look at it costs.
-    """
+    """The results of a prompt's run on the items that are looked at; and what each look at it costs."""
 
     prompt: Prompt
     results: RunResults
@@ -339,9 +302,8 @@ class SettingsRun:
 class SettingsChoice:
     """All that were compared, the best first, on how many `items`; and the one that is `chosen`.
 
-    `over_frequencies`: by how much the log-loss of the best is below that of the frequencies of the labels,
-    on these items, by which it was found to be the best. `left_out`: prompts that took no part, and why.
-    `uncompared`: how many looks there was no time for.
+    `over_frequencies`: by how much the log-loss of the best is below that of the frequencies of the labels.
+    `left_out`: prompts that took no part, and why. `uncompared`: how many looks there was no time for.
     """
 
     standings: tuple[RatedSettings, ...]
@@ -363,9 +325,8 @@ def choose(
     cancel: CancelToken,
     time_left: Callable[[], float] = lambda: inf,
 ) -> Generator[MeasureProgress, None, SettingsChoice]:
-    """Compare all looks at these runs on the items that each of them judged, or as many as there is time for
-    (`time_left`: seconds), but one; the first prompt takes part whatever it lacks. Cancelled between two
-    steps. ValueError where no item was judged by it.
+    """Compare all looks at these runs on the items that each of them judged, or as many, but one, as there is
+    time for (`time_left`: seconds); the first prompt takes part whatever it lacks. Cancelled.
     """
     judged = {each.prompt: scored_items(each.results, criteria) for each in seen}
     left_out = {each.prompt: why for each in seen[1:] if (why := _why_left_out(each, seen[0], judged))}
@@ -413,7 +374,6 @@ def _why_left_out(seen: SettingsRun, first: SettingsRun, judged: Mapping[Prompt,
 
 
 def held_against(results: RunResults, gold: Dataset, ids: frozenset[str]) -> Matched:
-    """A run, on some of its items, next to their labels."""
     return match(system_of_run(results.model_alone().only(ids)), gold.only(ids), partial=True)
 
 
@@ -437,9 +397,13 @@ def _standings(
         behind = over_instructions(more, groups)
         rated.append(RatedSettings(look, costs[look], means[look], behind.mean, behind.standard_error))
     less = {name: np.round(own.frequencies - own.losses, 12) for name, own in best.items()}
-    over = over_instructions(less, groups)
     standings = sorted(rated, key=lambda each: (each.log_loss, each.cost.tokens))
-    return standings, Nats(over.mean, over.mean_interval())
+    return standings, nats_of(less, groups)
+
+
+def nats_of(less: Mapping[str, FloatArray], groups: Mapping[str, Sequence[str]]) -> Nats:
+    over = over_instructions(less, groups)
+    return Nats(over.mean, over.mean_interval())
 
 
 def over_instructions(

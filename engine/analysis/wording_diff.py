@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from engine.core.events import CancelToken
 
@@ -21,11 +22,8 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Marked:
-    """The passages of one text, in characters: `shared` with the other text, and its `own`.
-
-    A passage runs from a word to a word of the same line, with what stands between them. `compared`: how
-    many characters were compared, from the beginning; less than the text has where it is longer than
-    MOST_WORDS words.
+    """The passages of one text, in characters: `shared` with the other text, and its `own`; each runs from a
+    word to a word of the same line. `compared`: how many characters were compared, from the beginning.
     """
 
     shared: tuple[Span, ...]
@@ -35,7 +33,7 @@ class Marked:
 
 @dataclass(frozen=True)
 class WordingDiff:
-    """Two texts compared with each other. `share`: of all words that were compared, those shared, 0 to 1."""
+    """`share`: of all words that were compared, those shared, 0 to 1."""
 
     a: Marked
     b: Marked
@@ -43,11 +41,11 @@ class WordingDiff:
 
 
 def wording_diff(a: str, b: str, cancel: CancelToken | None = None) -> WordingDiff:
-    """The passages that two texts share in the same order, and those that differ.
+    """The passages that two texts share in the same order, as many words as possible, and those that differ.
 
-    As many words as possible are shared. Upper and lower case, punctuation and white space make no
-    difference. One or two short words between words that differ count as different: any two texts share
-    such words. Only the first MOST_WORDS words of each text are compared. Raises Cancelled.
+    Upper and lower case, punctuation and white space make no difference. One or two short words between words
+    that differ count as different: any two texts share such words. Only the first MOST_WORDS words of each
+    text are compared. Raises Cancelled.
     """
     words_a, words_b = _words(a), _words(b)
     keys_a, keys_b = _keys(a, words_a), _keys(b, words_b)
@@ -63,12 +61,7 @@ def wording_diff(a: str, b: str, cancel: CancelToken | None = None) -> WordingDi
 
 def _words(text: str) -> list[Span]:
     """Where the words are: one more than are compared where there are more."""
-    found = []
-    for match in _WORD.finditer(text):
-        found.append(match.span())
-        if len(found) > MOST_WORDS:
-            break
-    return found
+    return [match.span() for match in islice(_WORD.finditer(text), MOST_WORDS + 1)]
 
 
 def _keys(text: str, words: Sequence[Span]) -> list[str]:
@@ -93,25 +86,16 @@ def _matches(a: Sequence[str], b: Sequence[str], cancel: CancelToken | None) -> 
         row = rows[-1]
         used = row & places.get(word, 0)
         rows.append(((row + used) | (row - used)) & every)
-    return _walk_back(rows, len(a), len(b))
-
-
-def _walk_back(rows: Sequence[int], row: int, column: int) -> list[Span]:
-    """The pairs that the rows stand for, from the last to the first, put in order."""
-    pairs = []
-    while row and column:
-        if _bit(rows[row], column - 1):
+    pairs, at, column = [], len(a), len(b)
+    while at and column:  # from the last to the first
+        if rows[at] >> (column - 1) & 1:
             column -= 1
-        elif row > 1 and not _bit(rows[row - 1], column - 1):
-            row -= 1
+        elif at > 1 and not rows[at - 1] >> (column - 1) & 1:
+            at -= 1
         else:
-            row, column = row - 1, column - 1
-            pairs.append((row, column))
+            at, column = at - 1, column - 1
+            pairs.append((at, column))
     return pairs[::-1]
-
-
-def _bit(row: int, place: int) -> int:
-    return row >> place & 1
 
 
 def _runs(matches: Iterable[Span]) -> Iterator[tuple[int, int, int]]:

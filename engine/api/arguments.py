@@ -1,6 +1,5 @@
 """Arguments of calls, converted to the types of their signatures; frames, written as files named by content.
-
-Knows: how the cells of a frame become the texts of its file. Does not know: what the calls do.
+Does not know: what the calls do.
 """
 
 import filecmp
@@ -40,7 +39,6 @@ Result = TypeVar("Result")
 
 
 def api_call(call: Callable[Given, Result]) -> Callable[Given, Result]:
-    """The same call with each argument converted by `taken`, and errors and notices by `in_python`."""
     known = signature(call)
 
     @wraps(call)
@@ -55,8 +53,8 @@ def api_call(call: Callable[Given, Result]) -> Callable[Given, Result]:
 
 
 def taken(name: str, kind: Any, value: object) -> Any:
-    """A value converted to a boolean, a number, a text, a path or one of some choices, as the annotation of
-    the parameter requires; other annotations are checked by the call itself. SetupError for any other value.
+    """A value as the annotation of its parameter requires: boolean, number, text, path or choice. SetupError;
+    other annotations are checked by the call itself.
     """
     kinds = set(get_args(kind)) if get_origin(kind) in (Union, UnionType) else {kind}
     if value is None and NoneType in kinds:
@@ -74,7 +72,6 @@ def taken(name: str, kind: Any, value: object) -> Any:
 
 
 def number_of(name: str, kind: type, value: object) -> float:
-    """A number of a kind, also from NumPy; SetupError for anything else."""
     try:
         found = kind(value)
     except (TypeError, ValueError, OverflowError):
@@ -90,19 +87,16 @@ def number_of(name: str, kind: type, value: object) -> float:
 
 
 def whole_number(name: str, value: object) -> int:
-    """A whole number, also from NumPy; SetupError for anything else."""
     return int(number_of(name, int, value))
 
 
 def text_of(name: str, value: object) -> str:
-    """A text; SetupError for anything else."""
     if not isinstance(value, str):
         raise SetupError(f"{name} is {in_a_line(value)}.", "Use a text.")
     return str(value)
 
 
 def list_of(name: str, value: object, hint: str) -> list[object]:
-    """The values of a list, a column or the like; SetupError for anything else."""
     if isinstance(value, str | bytes | Mapping | pd.DataFrame) or not isinstance(value, Iterable):
         found = f"of the type {type(value).__name__}" if isinstance(value, pd.DataFrame) else in_a_line(value)
         raise SetupError(f"{name} is {found}.", hint)
@@ -110,7 +104,6 @@ def list_of(name: str, value: object, hint: str) -> list[object]:
 
 
 def path_of(name: str, value: object) -> Path:
-    """A path from a text or a path, with ~ expanded; SetupError for anything else."""
     if not isinstance(value, str | os.PathLike) or isinstance(os.fspath(value), bytes):
         raise SetupError(f"{name} is {in_a_line(value)}.", "Use a path: a text, or a pathlib.Path.")
     try:
@@ -122,7 +115,6 @@ def path_of(name: str, value: object) -> Path:
 
 
 def name_or_path(name: str, value: object) -> str:
-    """A name unchanged, a path as path_of converts it; SetupError for anything else."""
     path = path_of(name, value)
     return str(path if str(value).startswith("~") else value)
 
@@ -158,7 +150,6 @@ class NoText(ValueError):
 
 
 def ids_as_texts(ids: Iterable[object]) -> list[str]:
-    """The ids of a list, as those of a frame. SetupError for an impossible id."""
     try:
         return [cell_text(each) for each in ids]
     except NoText as error:
@@ -166,7 +157,6 @@ def ids_as_texts(ids: Iterable[object]) -> list[str]:
 
 
 def column_cells(column: pd.Series) -> Iterable[object]:
-    """The values of a column, with floats of 16 and 32 bits unchanged."""
     kind = getattr(column.dtype, "numpy_dtype", column.dtype)  # of nullable and Arrow dtypes
     cells = column.astype(object)
     for short in (np.float16, np.float32):
@@ -176,9 +166,7 @@ def column_cells(column: pd.Series) -> Iterable[object]:
 
 
 def texts(cells: Iterable[object], where: str) -> list[str]:
-    """Each cell as text; InputError with all that cannot be. The braces of `where` are filled with the
-    number.
-    """
+    """Each cell as text; InputError with all that cannot be. `where` is filled with the number."""
     made, problems = [], []
     for number, cell in enumerate(cells, start=1):
         try:
@@ -191,8 +179,8 @@ def texts(cells: Iterable[object], where: str) -> list[str]:
 
 
 def cell_text(cell: object) -> str:
-    """A cell as its file has it: missing values are empty, bytes are UTF-8, numbers are read as from Parquet;
-    booleans, lists and dictionaries are JSON. NoText for what no file can contain.
+    """A cell as its file has it: missing values are empty, bytes are UTF-8, numbers are read as from Parquet,
+    lists and dictionaries are JSON. NoText for what no file can contain.
     """
     try:
         value = _plain(cell)
@@ -212,7 +200,6 @@ def cell_text(cell: object) -> str:
 
 
 def _plain(value: object) -> object:
-    """A value that JSON can represent; None for missing values."""
     if isinstance(value, np.ndarray) and not value.ndim:
         value = value[()]
     if isinstance(value, _LISTS):
@@ -230,7 +217,6 @@ def _plain(value: object) -> object:
 
 
 def _plain_one(value: object) -> bool | int | float | str | None:
-    """The same for a single value."""
     if pd.api.types.is_scalar(value) and pd.isna(cast(Any, value)):
         return None
     if isinstance(value, bool | np.bool_):
@@ -265,18 +251,13 @@ _READ_AS = f"{FRAME}.parquet"
 
 @dataclass(frozen=True)
 class FramedItems:
-    """The cells of a frame as texts, by column; `folder`: of its file."""
-
     columns: Mapping[str, list[str]]
     folder: Path
 
     @classmethod
     def of(cls, frame: pd.DataFrame, store: Path) -> "FramedItems":
-        """The same for a frame whose file is in a folder next to a store. An index named id, or with a level
-        of that name, becomes columns.
-
-        SetupError for duplicate column names, and for a cell that cannot be written as text. A column that
-        is not one of a dataset is omitted in that case, with a warning.
+        """An index named id, or with such a level, becomes columns. SetupError for duplicate columns, and
+        cells that are no text; of a column that no dataset has, a warning: it is left out.
         """
         # Only for names that are texts: pandas.NA is neither equal nor unequal to anything.
         named = {place: name for place, name in enumerate(frame.index.names) if isinstance(name, str)}
@@ -299,14 +280,11 @@ class FramedItems:
 
     @cached_property
     def path(self) -> Path:
-        """The path of its file, named by the SHA-256 of its cells."""
         content = digest([[name, cells] for name, cells in self.columns.items()])
         return self.folder / _NAME.format(content[:_LETTERS_OF_HASH])
 
     def load(self, rubric: Rubric, cancel: CancelToken | None = None) -> Dataset:
-        """Its dataset, read as from its file; no file is left behind. Raises what load_dataset raises, with
-        the name of the frame.
-        """
+        """Its dataset, read as from its file. Raises as load_dataset does, naming the frame."""
         with TemporaryDirectory() as folder:
             path = Path(folder) / _READ_AS
             write_dataset(path, self.columns)
@@ -316,7 +294,6 @@ class FramedItems:
                 raise SetupError(error.problem.replace(_READ_AS, FRAME), error.hint) from error
 
     def keep(self) -> None:
-        """Write its file if it is missing or damaged. SetupError if it cannot be written."""
         if self.path.is_file():
             with TemporaryDirectory() as folder:
                 whole = Path(folder) / _READ_AS
@@ -328,7 +305,6 @@ class FramedItems:
 
 
 def is_of_a_frame(path: Path, store: Path) -> bool:
-    """Whether a path is that of a frame's file next to a store."""
     return path.parent == store.parent / _FOLDER and path.match(_NAME.format("*"))
 
 
@@ -340,7 +316,6 @@ def _name_of(label: object) -> str:
 
 
 def path_or_frame(data: object, store: Path) -> Path | FramedItems:
-    """A path, or a frame as texts. SetupError for anything else."""
     if isinstance(data, pd.DataFrame):
         return FramedItems.of(data, store)
     if isinstance(data, str | os.PathLike):
@@ -351,6 +326,5 @@ def path_or_frame(data: object, store: Path) -> Path | FramedItems:
 
 
 def text_column(cells: Iterable[str | None], empty_is_missing: bool = False) -> Any:
-    """Texts as a column of the dtype `string`; None is missing."""
     known = [None if empty_is_missing and cell == "" else cell for cell in cells]
     return pd.array(known, dtype="string")

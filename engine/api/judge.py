@@ -1,8 +1,5 @@
-"""A judge: a model with its settings, which judges frames and files in a process of its own.
-
-Parameters and runs are those of the command `judge`: each resumes the runs of the other.
-
-Knows: parameters, how a run is requested, stopped and resumed. Does not know: how anything is judged.
+"""A judge: a model with its settings, which judges frames and files in a process of its own. Its runs are
+those of the command `judge`: each resumes the other's. Does not know: how anything is judged.
 """
 
 import os
@@ -273,7 +270,6 @@ class Judge:
         return Run(judged.ended.run_id, self.store, _given=given)
 
     def _request(self, data: object, ids: Any = None, **asked: Any) -> "_FramedRequest":
-        """All given values, as a request."""
         store = default_store() if self.store is None else path_of("store", self.store).absolute()
         check, gold, until = asked.get("regression_check"), asked.get("gold"), asked.get("until")
         given = None if data is None and check is not None else path_or_frame(data, store)
@@ -308,8 +304,6 @@ class Judge:
 
 @dataclass(frozen=True)
 class _FramedRequest(JudgeRequest):
-    """`frame`: that of its dataset, if its file is not written yet."""
-
     frame: FramedItems | None = None
 
 
@@ -319,7 +313,6 @@ def _prepared(request: _FramedRequest, cancel: CancelToken) -> judging.ReadyRun:
 
 
 def _caveats(judged: judging.Judged) -> Iterable[str]:
-    """What the user should know of a run that has ended."""
     results = judged.results
     assert results is not None
     health = run_health(results)
@@ -338,9 +331,7 @@ def _caveats(judged: judging.Judged) -> Iterable[str]:
 
 
 def asked_by(judge: Judge) -> tuple[Rubric, bool]:
-    """The criteria of a judge, as a rubric of only these, and whether it reads both orders of each item.
-    SetupError if its rubric, its criteria or its recipe cannot be used.
-    """
+    """Its rubric of only its criteria, and whether it reads both orders. SetupError."""
     request = judge._request(Path())
     request.check()
     if request.recipe is not None:
@@ -351,8 +342,6 @@ def asked_by(judge: Judge) -> tuple[Rubric, bool]:
 
 
 class _NotebookBar(RunProgressBar):
-    """The progress bar of a run, possibly hidden; `left`: notices to give when it has ended."""
-
     def __init__(self, shown: bool) -> None:
         super().__init__(lambda: sys.stderr or StringIO(), print_beside, PARAMETERS.of)
         self._shown = shown
@@ -375,7 +364,6 @@ def _set(judge: Judge, name: str, value: object) -> None:
 
 
 def _names(name: str, given: Texts | None) -> tuple[str, ...] | None:
-    """Several names, from a list or a comma-separated text."""
     if given is None:
         return None
     hint = f"Use a list of names, as in {name}=['one', 'two']."
@@ -387,7 +375,6 @@ def _names(name: str, given: Texts | None) -> tuple[str, ...] | None:
 
 
 def _ids(ids: "AnyPath | Iterable[object] | None") -> Path | tuple[str, ...] | None:
-    """A file of ids, or those of a list."""
     if ids is None:
         return None
     if isinstance(ids, str | os.PathLike):

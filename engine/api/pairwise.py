@@ -1,8 +1,4 @@
-"""Files read as frames, and the bundled dataset.
-
-A judge with the interface that trainers of the library TRL expect: which of two completions is better; and
-the weighted decision on existing scores.
-"""
+"""Files read as frames, and the bundled dataset; a judge with the interface of TRL's trainers."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -15,16 +11,7 @@ from typing import Any, Literal, overload
 import pandas as pd
 
 from engine.annotations.records import LabelSourceKind
-from engine.api.arguments import (
-    AnyPath,
-    NoText,
-    api_call,
-    cell_text,
-    name_or_path,
-    path_of,
-    taken,
-    text_column,
-)
+from engine.api import arguments
 from engine.api.judge import Judge, asked_by
 from engine.api.refused import Refused, in_python, notice
 from engine.core.column_map import ColumnMap, check_targets, parse_columns, parse_labels
@@ -63,7 +50,9 @@ class PairwiseJudge:
         if not isinstance(self.judge_with, Judge):
             raise SetupError(f"judge_with is {in_a_line(self.judge_with)}.", "Give a tiebreak.Judge.")
         for each in fields(self):
-            object.__setattr__(self, each.name, taken(each.name, each.type, getattr(self, each.name)))
+            object.__setattr__(
+                self, each.name, arguments.taken(each.name, each.type, getattr(self, each.name))
+            )
 
     @overload
     def judge(
@@ -82,7 +71,7 @@ class PairwiseJudge:
         *,
         return_scores: Literal[True],
     ) -> list[float]: ...
-    @api_call
+    @arguments.api_call
     def judge(
         self,
         prompts: Sequence[str],
@@ -140,10 +129,7 @@ class PairwiseJudge:
         ]
 
     def _asked(self) -> tuple[Judge, str, bool]:
-        """The judge, its criterion, and whether it reads both orders.
-
-        It judges only this criterion, unless a recipe or a calibration was made for several.
-        """
+        # only this criterion, unless a recipe or a calibration was made for several
         judge = replace(self.judge_with, mode=self.judge_with.mode or "labels")
         rubric, both_orders = asked_by(judge)
         criterion = self.criterion or default_criterion(rubric.names)
@@ -169,7 +155,6 @@ def pairwise_preference_judge(
 
 
 def _checked(prompts: Iterable[str], completions: Iterable[Iterable[str]]) -> list[tuple[str, str, str]]:
-    """Each prompt with its two completions. SetupError if they do not match, or are not texts."""
     asked, pairs = _listed("prompts", prompts), _listed("completions", completions)
     if len(asked) != len(pairs):
         raise SetupError(
@@ -189,19 +174,17 @@ def _checked(prompts: Iterable[str], completions: Iterable[Iterable[str]]) -> li
 
 
 def _listed(what: str, given: object) -> list[Any]:
-    """The values of a list, an array, a Series or the like. SetupError for one text, or no order."""
     if isinstance(given, str | bytes | Mapping | Set | pd.DataFrame) or not isinstance(given, Iterable):
         raise SetupError(f"{what} is of the type {type(given).__name__}.", "Give a list.")
     return list(given)
 
 
 def _text(where: str, given: object) -> str:
-    """A text unchanged. SetupError for anything else, and for half a character."""
     if not isinstance(given, str):
         raise SetupError(f"{where}: {in_a_line(given)} is no text.", "Give a text, which may be empty.")
     try:
-        return cell_text(given)
-    except NoText as error:
+        return arguments.cell_text(given)
+    except arguments.NoText as error:
         raise SetupError(f"{where}: {error}", "Remove that character.") from error
 
 
@@ -219,10 +202,10 @@ def demo_dataset() -> Path:
 
 @overload
 def read(
-    path: AnyPath,
+    path: arguments.AnyPath,
     columns: Mapping[str, str] | None = None,
     labels: Mapping[str, str] | None = None,
-    rubric: AnyPath | None = None,
+    rubric: arguments.AnyPath | None = None,
     *,
     skip_bad_rows: bool = False,
     report: Literal[False] = False,
@@ -231,22 +214,22 @@ def read(
 
 @overload
 def read(
-    path: AnyPath,
+    path: arguments.AnyPath,
     columns: Mapping[str, str] | None = None,
     labels: Mapping[str, str] | None = None,
-    rubric: AnyPath | None = None,
+    rubric: arguments.AnyPath | None = None,
     *,
     skip_bad_rows: bool = False,
     report: Literal[True],
 ) -> FileReport: ...
 
 
-@api_call
+@arguments.api_call
 def read(
-    path: AnyPath,
+    path: arguments.AnyPath,
     columns: Mapping[str, str] | None = None,
     labels: Mapping[str, str] | None = None,
-    rubric: AnyPath | None = None,
+    rubric: arguments.AnyPath | None = None,
     *,
     skip_bad_rows: bool = False,
     report: bool = False,
@@ -266,8 +249,8 @@ def read(
     >>> frame.shape[0], frame.columns[:4].tolist()
     (240, ['id', 'instruction', 'output_a', 'output_b'])
     """
-    path = path_of("path", path)
-    asked = ELOQUENT if rubric is None else find_rubric(name_or_path("rubric", rubric))
+    path = arguments.path_of("path", path)
+    asked = ELOQUENT if rubric is None else find_rubric(arguments.name_or_path("rubric", rubric))
     for name, given in (("columns", columns), ("labels", labels)):
         if not isinstance(given, Mapping | None):
             raise SetupError(f"{name} is {in_a_line(given)}.", f"Use a dictionary, as {_AS_IN[name]}.")
@@ -285,7 +268,6 @@ def read(
 
 
 def _map_of(columns: Mapping[str, str], labels: Mapping[str, str], rubric: Rubric) -> ColumnMap | None:
-    """The given mappings, parsed like the options of a command; None if there are none."""
     if not columns and not labels:
         return None
     pairs = [*columns.items(), *labels.items()]
@@ -303,9 +285,9 @@ def _dataset_frame(dataset: Dataset) -> pd.DataFrame:
     made: dict[str, Any] = {}
     for name in dataset.table.column_names:
         is_annotation = "_preference" in name or "_explanation" in name
-        made[name] = text_column(dataset.texts(name).to_pylist(), empty_is_missing=is_annotation)
+        made[name] = arguments.text_column(dataset.texts(name).to_pylist(), empty_is_missing=is_annotation)
     for name in dataset.other_columns:
-        made[name] = text_column(dataset.texts(name).to_pylist())
+        made[name] = arguments.text_column(dataset.texts(name).to_pylist())
     return pd.DataFrame(made)
 
 
@@ -317,4 +299,4 @@ def _submission_frame(submission: Submission) -> pd.DataFrame:
             made[f"{name}_preference"].append(prediction.preference and prediction.preference.value)
             if submission.with_explanations:
                 made[f"{name}_explanation"].append(prediction.explanation)
-    return pd.DataFrame({name: text_column(cells) for name, cells in made.items()})
+    return pd.DataFrame({name: arguments.text_column(cells) for name, cells in made.items()})

@@ -1,7 +1,4 @@
-"""Errors, notices and stops in Python, worded by parameters and methods.
-
-Light: a notebook that only catches `Refused` waits for no library.
-"""
+"""Errors, notices and stops in Python, worded by parameters and methods. Loads no library."""
 
 import contextlib
 import re
@@ -14,16 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from engine.core.errors import (
-    FileKind,
-    Hint,
-    HintPart,
-    Setting,
-    SettingValue,
-    SetupError,
-    Step,
-    Wording,
-)
+from engine.core.errors import FileKind, Hint, HintPart, Setting, SettingValue, SetupError, Step, Wording
 from engine.core.events import Cancelled, CancelToken, FilesRead, Note, followed
 from engine.settings.rows import SETTINGS
 from engine.system.interrupts import interruptible
@@ -58,7 +46,6 @@ class TiebreakNotice(UserWarning):
 
 
 def notice(said: Hint | str) -> None:
-    """Warn, with the calling line outside of the engine as the source."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_NOT_THE_CALLER):
         frame, level = frame.f_back, level + 1
@@ -66,9 +53,7 @@ def notice(said: Hint | str) -> None:
 
 
 def with_notices(work: Generator[Any, None, Result], name: str = "", called: str = "") -> Result:
-    """Do work to its end, with its notes as notices; what it returns. A file of this `name` is `called`
-    otherwise in notices and errors.
-    """
+    """Do work to its end, with its notes as notices. A file of this `name` is `called` otherwise in them."""
 
     def tell(event: object) -> None:
         said: list[Hint | str] = [event.said] if isinstance(event, Note) else []
@@ -89,9 +74,7 @@ def with_notices(work: Generator[Any, None, Result], name: str = "", called: str
 
 @contextmanager
 def in_python() -> Iterator[None]:
-    """Within the block, or in a decorated function, SetupError and errors of the system are raised as
-    Refused, a stop as KeyboardInterrupt.
-    """
+    """SetupError and errors of the system are raised as Refused, a stop as KeyboardInterrupt."""
     try:
         yield
     except (SetupError, OSError) as error:
@@ -105,9 +88,7 @@ def in_python() -> Iterator[None]:
 
 @contextmanager
 def stoppable(loss: Callable[[], str] = lambda: "") -> Iterator[CancelToken]:
-    """A token that Ctrl-C sets; on another thread than the main one, which alone receives Ctrl-C, it is never
-    set. `loss`: what a stop would lose, as text.
-    """
+    """A token that Ctrl-C sets; never on another thread than the main one, which alone receives Ctrl-C."""
     if threading.current_thread() is not threading.main_thread():
         yield CancelToken()
         return
@@ -117,7 +98,7 @@ def stoppable(loss: Callable[[], str] = lambda: "") -> Iterator[CancelToken]:
 
 
 def print_beside(text: str) -> None:
-    """Print what is neither a result nor a notice; kernels and services may have no stderr."""
+    # kernels and services may have no stderr
     if sys.stderr is not None:
         print(text, file=sys.stderr, flush=True)
 

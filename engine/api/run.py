@@ -1,7 +1,4 @@
-"""A run of the store for notebooks: its results, its measures, and its files.
-
-Knows: which engine function answers each question. Does not know: how a run is judged, how frames are made.
-"""
+"""A run of the store for notebooks: its results, its measures, and its files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,18 +9,7 @@ import pandas as pd
 
 from engine.analysis.audit_run import audit
 from engine.annotations.records import LabelSourceKind
-from engine.api.arguments import (
-    FRAME,
-    AnyPath,
-    FramedItems,
-    api_call,
-    name_or_path,
-    number_of,
-    path_of,
-    path_or_frame,
-    text_of,
-    whole_number,
-)
+from engine.api import arguments
 from engine.api.refused import PARAMETERS, notice, stoppable, with_notices
 from engine.api.stored import RunAsStored
 from engine.api.tables import CandidateRanking, FittedCalibration, evaluation_frame, frame_of, frames_of
@@ -33,6 +19,7 @@ from engine.core.errors import FileKind, Hint, SetupError, Step
 from engine.core.events import CancelToken, followed
 from engine.core.formatting import in_a_line
 from engine.core.rubric import default_criterion
+from engine.core.tables import Sentences
 from engine.data.dataset import Dataset
 from engine.data.file_kinds import expecting
 from engine.data.submission import write_submission
@@ -40,16 +27,9 @@ from engine.metrics.comparison import compare, match_all
 from engine.metrics.evaluation import evaluate
 from engine.metrics.matching import Matched, System, match, match_items, told_apart
 from engine.metrics.run_drift import stored_drift
+from engine.operations import opening
 from engine.operations.export import ToolExport
 from engine.operations.measuring import GivenWeights, ModelMeasures, Weighing, fit_calibration
-from engine.operations.opening import (
-    dataset_beside,
-    files_of_runs,
-    find_model,
-    label_rubric,
-    left_out_in_words,
-    read_labels,
-)
 from engine.ranking.labelled_part import by_labels
 from engine.ranking.ranking import rank
 from engine.report.audit import audit_section
@@ -74,9 +54,8 @@ from engine.system.paths import default_store
 if TYPE_CHECKING:
     from engine.report.html_report import Report
 
-Gold = AnyPath | pd.DataFrame | None
+Gold = arguments.AnyPath | pd.DataFrame | None
 """Human labels: a file, a frame, or None for the run's own dataset."""
-_PAGES = (".html", ".htm")
 
 
 class Run(RunAsStored):
@@ -90,14 +69,14 @@ class Run(RunAsStored):
 
     # Measures
 
-    @api_call
+    @arguments.api_call
     def evaluate(
         self,
         gold: Gold = None,
         partial: bool = False,
         *,
-        encoder: AnyPath | None = None,
-        judge_model: AnyPath | None = None,
+        encoder: arguments.AnyPath | None = None,
+        judge_model: arguments.AnyPath | None = None,
         threads: int | None = None,
     ) -> pd.DataFrame:
         """Agreement of the labels with human ones: a row for each criterion and one for their mean, by name.
@@ -111,9 +90,11 @@ class Run(RunAsStored):
         >>> run.evaluate().index.tolist()
         ['relevance', 'overall_quality', 'mean']
         """
-        path = None if encoder is None else path_of("encoder", encoder)
+        path = None if encoder is None else arguments.path_of("encoder", encoder)
         model, told = (
-            (None, "") if judge_model is None else find_model(name_or_path("judge_model", judge_model))
+            (None, "")
+            if judge_model is None
+            else opening.find_model(arguments.name_or_path("judge_model", judge_model))
         )
         if told:
             notice(told)
@@ -123,7 +104,7 @@ class Run(RunAsStored):
             scores = with_notices(measures.scores(matched))
         return evaluation_frame(evaluate(matched, scores))
 
-    @api_call
+    @arguments.api_call
     def tables(self, gold: Gold = None, partial: bool = False) -> dict[str, pd.DataFrame]:
         """Every table of the run's report, by the name of its section; without human labels, the tables that
         need none. The meaning of each column is in the `attrs["meaning"]` of its frame.
@@ -142,7 +123,7 @@ class Run(RunAsStored):
         matched = _matched(system, dataset, partial or gold is None)
         return frames_of(report_sheet(_gathered(matched)).sections)
 
-    @api_call
+    @arguments.api_call
     def calibrate(
         self, gold: Gold = None, places_matter: bool = False, lengths: bool = False, partial: bool = False
     ) -> FittedCalibration:
@@ -159,8 +140,8 @@ class Run(RunAsStored):
         fitting = fit_calibration(system, labels, wishes, CancelToken(), partial=partial or gold is None)
         return FittedCalibration(with_notices(fitting).made, self._files(gold))
 
-    @api_call
-    def apply(self, calibration: FittedCalibration | AnyPath | None) -> pd.DataFrame:
+    @arguments.api_call
+    def apply(self, calibration: FittedCalibration | arguments.AnyPath | None) -> pd.DataFrame:
         """Apply a calibration, or a file of one, to the run; None removes it. Nothing is judged again.
         Returns the changes for each criterion.
 
@@ -172,19 +153,19 @@ class Run(RunAsStored):
         if isinstance(calibration, FittedCalibration):
             chosen = calibration.made.calibration
         elif calibration is not None:
-            chosen = load_calibration(path_of("calibration", calibration))
+            chosen = load_calibration(arguments.path_of("calibration", calibration))
         with RunStore(self._path()) as store:
             decided = decided_again(store, self.id, chosen)
         for text in filter(None, (decided.lacking, decided.after.one_label_sentence)):
             notice(text)
         return frame_of(changes_table(decided.before, decided.after))
 
-    @api_call
+    @arguments.api_call
     def rank(
         self,
         criterion: str | None = None,
         weighted: bool = False,
-        weights: Mapping[str, float] | AnyPath | None = None,
+        weights: Mapping[str, float] | arguments.AnyPath | None = None,
         tie_threshold: float | None = None,
         seed: int = DEFAULT_SEED,
     ) -> CandidateRanking:
@@ -205,15 +186,18 @@ class Run(RunAsStored):
         sheet = ranking_sheet(
             ranking, ranked.title, found, until=ranked.until, remark=ranked.remark, word=PARAMETERS.of
         )
-        correction = found.correction if found else None
-        return CandidateRanking.of(
-            sheet,
+        first, *others = sheet.sections
+        shown = [first, *(section for section in others if section.key == "corrected")]
+        parts = [part for section in shown for part in section.parts if isinstance(part, Sentences)]
+        return CandidateRanking(
+            sheet.title,
+            tuple(text for part in parts for text in part.texts),
             frame_of(candidate_table(ranking)),
             frame_of(pair_table(ranking)),
-            None if correction is None else frame_of(corrected_candidates(correction)),
+            frame_of(corrected_candidates(found.correction)) if found and found.correction else None,
         )
 
-    @api_call
+    @arguments.api_call
     def curve(self, gold: Gold = None, partial: bool = False) -> dict[str, pd.DataFrame]:
         """The learning curve of the run's calibration, by number of human labels, and the gain of the last
         doubling of the labels on each criterion. Refused for too few labels.
@@ -224,7 +208,7 @@ class Run(RunAsStored):
         matched = self.by(LabelSourceKind.JUDGE.option)._matched(gold, partial)
         return frames_of([learning_section(followed(run_curve(matched), lambda _event: None))])
 
-    @api_call
+    @arguments.api_call
     def audit(self, gold: Gold = None) -> pd.DataFrame:
         """The robustness audit of the judge, as far as this run shows it: a row for each line of the audit.
 
@@ -236,7 +220,7 @@ class Run(RunAsStored):
         labels = None if gold is None else self._gold(gold, self._system())
         return frames_of([audit_section(audit(results, self._own_dataset(), labels))])["audit"]
 
-    @api_call
+    @arguments.api_call
     def compare(self, *others: "Run", gold: Gold = None, partial: bool = False) -> dict[str, pd.DataFrame]:
         """Compare this run with others, on the items that all judged: all measures, with ranks; Borda counts;
         and for each pair of runs their agreement and accuracy difference. Without `gold` the human labels are
@@ -258,7 +242,7 @@ class Run(RunAsStored):
             notice(text)
         return frames_of(comparison_sheet(found, matched).without("published").sections)
 
-    @api_call
+    @arguments.api_call
     def drift(self, other: "Run | int", gold: Gold = None) -> dict[str, pd.DataFrame]:
         """The drift from this run to another of the same store, on the items that both judged. `gold`: human
         labels of these, if the dataset has none.
@@ -275,13 +259,13 @@ class Run(RunAsStored):
             gold = other._given.gold
         labels = None if gold is None else self._gold(gold, self._system())
         with RunStore(path) as store:
-            number = other.id if isinstance(other, Run) else whole_number("other", other)
+            number = other.id if isinstance(other, Run) else arguments.whole_number("other", other)
             return frames_of(drift_sections(stored_drift(store, self.id, number, gold=labels)))
 
     # Its files
 
-    @api_call
-    def report(self, path: AnyPath, gold: Gold = None, partial: bool = False) -> Path:
+    @arguments.api_call
+    def report(self, path: arguments.AnyPath, gold: Gold = None, partial: bool = False) -> Path:
         """Write the HTML report of the run against human labels; its path.
 
         >>> run.report("report.html").name
@@ -289,29 +273,27 @@ class Run(RunAsStored):
         """
         from engine.report.html_report import report_html  # noqa: PLC0415 - loads Jinja
 
-        target = _named(path, "HTML", *_PAGES)
-        check_targets({"path": target}, self._files(gold))
+        target = self._target(path, "HTML", ".html", ".htm", gold=gold)
         matched = self._matched(gold, partial)
         write_whole(target, report_html(_gathered(matched)).encode("utf-8"))
         return target
 
-    @api_call
-    def submission(self, path: AnyPath, with_stale: bool = False) -> Path:
+    @arguments.api_call
+    def submission(self, path: arguments.AnyPath, with_stale: bool = False) -> Path:
         """Write the effective predictions as a submission, TSV; its path. `with_stale`: include stale
         explanations, which were written for another label than the effective one.
 
         >>> run.submission("submission.tsv").stat().st_size > 0
         True
         """
-        target = _named(path, "TSV", ".tsv")
-        check_targets({"path": target}, self._files(None))
+        target = self._target(path, "TSV", ".tsv")
         write_submission(target, submission_of(self._results(), with_stale))
         return target
 
-    @api_call
+    @arguments.api_call
     def export(
         self,
-        path: AnyPath,
+        path: arguments.AnyPath,
         tool: Literal["dpo", "inspect", "alpaca-eval"],
         criterion: str | None = None,
         with_stale: bool = False,
@@ -326,7 +308,7 @@ class Run(RunAsStored):
         >>> run.export("pairs.jsonl", "dpo").name
         'pairs.jsonl'
         """
-        target = path_of("path", path)
+        target = arguments.path_of("path", path)
         asked = ToolExport(tool, target, criterion, with_stale)
         check_targets({"path": target}, self._files(None))
         made = asked.made(self._results(), self._own_dataset())
@@ -335,48 +317,54 @@ class Run(RunAsStored):
             notice(made.in_words)
         return target
 
-    @api_call
-    def json(self, path: AnyPath) -> Path:
+    @arguments.api_call
+    def json(self, path: arguments.AnyPath) -> Path:
         """Write every judgment with its raw predictions as JSON; its path.
 
         >>> run.json("run.json").name
         'run.json'
         """
-        target, results = _named(path, "JSON", ".json"), self._results()
-        check_targets({"path": target}, self._files(None))
+        target, results = self._target(path, "JSON", ".json"), self._results()
         write_json(target, as_json(results, self._beside(results, "JSON")))
         return target
 
-    @api_call
-    def csv(self, path: AnyPath) -> Path:
+    @arguments.api_call
+    def csv(self, path: arguments.AnyPath) -> Path:
         """Write all data of the run as CSV, a row for each judgment; its path.
 
         >>> run.csv("run.csv").name
         'run.csv'
         """
-        target, results = _named(path, "CSV", ".csv"), self._results()
-        check_targets({"path": target}, self._files(None))
+        target, results = self._target(path, "CSV", ".csv"), self._results()
         write_results_csv(target, results, self._beside(results, "CSV"))
+        return target
+
+    def _target(self, path: arguments.AnyPath, form: str, *suffixes: str, gold: Gold = None) -> Path:
+        """A path to write to. SetupError for a wrong suffix, and for an input of the run."""
+        target = arguments.path_of("path", path)
+        if target.suffix.lower() not in suffixes:
+            raise SetupError(
+                f"{target.name}: the file will be {form}.", f"Name it {target.stem}{suffixes[0]}"
+            )
+        check_targets({"path": target}, self._files(gold))
         return target
 
     # Human labels
 
     def _gold(self, gold: Gold, system: System) -> Dataset:
-        """The dataset with human labels for a system of this run."""
         if gold is None and self._given is not None:
             gold = self._given.gold
         if gold is None:
             return self._own_dataset()
-        given = path_or_frame(gold, self._path())
-        if isinstance(given, FramedItems):
-            return replace(given.load(label_rubric(None, [system])), path=Path(FRAME))
-        dataset, notes = read_labels(given, [system], label_rubric(None, [system]))
+        given = arguments.path_or_frame(gold, self._path())
+        if isinstance(given, arguments.FramedItems):
+            return replace(given.load(opening.label_rubric(None, [system])), path=Path(arguments.FRAME))
+        dataset, notes = opening.read_labels(given, [system], opening.label_rubric(None, [system]))
         for note in notes:
             notice(note)
         return dataset
 
     def _matched(self, gold: Gold, partial: bool) -> Matched:
-        """The run matched with human labels: those of its own dataset as far as it is judged."""
         system = self._system()
         return _matched(system, self._gold(gold, system), partial or gold is None)
 
@@ -384,7 +372,7 @@ class Run(RunAsStored):
         self,
         criterion: str | None,
         weighted: bool,
-        weights: Mapping[str, float] | AnyPath | None,
+        weights: Mapping[str, float] | arguments.AnyPath | None,
         tie_threshold: float | None,
     ) -> RankedBy:
         if weighted and criterion is not None:
@@ -401,34 +389,23 @@ class Run(RunAsStored):
         return RankedBy.by_system(system, matched.dataset, criterion or default_criterion(system.criteria))
 
     def _beside(self, results: RunResults, form: str) -> Dataset | None:
-        """The items to write with the judgments; None, with a notice, if they are missing."""
         columns = None if self._given is None else self._given.columns
-        dataset, note = dataset_beside(results, None, columns, forms=[form])
+        dataset, note = opening.dataset_beside(results, None, columns, forms=[form])
         if note is not None:
             notice(note.said)
         return dataset
 
     def _files(self, gold: Gold) -> dict[str, Path]:
-        """The input files of the run and of its labels, which nothing may overwrite."""
         path = self._path()
         own = gold is None or isinstance(gold, pd.DataFrame)
-        labels = {} if own else {"gold": path_of("gold", gold)}
+        labels = {} if own else {"gold": arguments.path_of("gold", gold)}
         given = {} if self._given is None else {"dataset": self._given.path}
         if self._given is not None and self._given.gold is not None:
             labels = {"gold": self._given.gold, **labels}
-        return {"run store": path, **files_of_runs(path, [self.id]), **given, **labels}
-
-
-def _named(path: AnyPath, form: str, *suffixes: str) -> Path:
-    """A path to write to. SetupError for a wrong suffix."""
-    target = path_of("path", path)
-    if target.suffix.lower() not in suffixes:
-        raise SetupError(f"{target.name}: the file will be {form}.", f"Name it {target.stem}{suffixes[0]}")
-    return target
+        return {"run store": path, **opening.files_of_runs(path, [self.id]), **given, **labels}
 
 
 def _told_apart(runs: Sequence[Run]) -> list[System]:
-    """The systems of runs; those that share a name get their store added, or their `labels_of`."""
     systems = told_apart([run._system() for run in runs])
     stores = [run._path() for run in runs]
     names_differ = len({path.name for path in stores}) == len(set(stores))
@@ -439,51 +416,51 @@ def _told_apart(runs: Sequence[Run]) -> list[System]:
 
 
 def _with_words(names: Sequence[str], words: Sequence[str]) -> list[str]:
-    """Names; those that several share get a word each, if the words differ."""
     pairs = list(zip(names, words, strict=True))
     words_of = {name: {word for other, word in pairs if other == name} for name in names}
     return [f"{name} {word}" if len(words_of[name]) > 1 else name for name, word in pairs]
 
 
 def _matched(system: System, dataset: Dataset, partial: bool) -> Matched:
-    """A system matched with human labels; warns of what is left out."""
     matched = match(system, dataset, partial)
     _warn_of_the_rest(matched)
     return matched
 
 
 def _warn_of_the_rest(matched: Matched) -> None:
-    """Warn of ids that only one side has, and of other caveats."""
-    for sentence in left_out_in_words(matched):
+    for sentence in opening.left_out_in_words(matched):
         notice(sentence)
     if matched.system.overrides:
         notice(f'To measure the judge only: run.by("{LabelSourceKind.JUDGE.option}").')
 
 
 def _gathered(matched: Matched) -> "Report":
-    """The content of a run's report, weighted by its own rubric."""
     from engine.report.html_report import gather  # noqa: PLC0415 - loads Jinja
 
     _, weighted_scoring = Weighing().of_system(matched.system, matched)
     return gather(evaluate(matched), weighted_scoring)
 
 
-def _weighing(weights: Mapping[str, float] | AnyPath | None, tie_threshold: float | None) -> Weighing:
+def _weighing(
+    weights: Mapping[str, float] | arguments.AnyPath | None, tie_threshold: float | None
+) -> Weighing:
     if isinstance(weights, Mapping):
         given = {
-            text_of("a criterion in weights", name): number_of(f"the weight of {name}", float, number)
+            arguments.text_of("a criterion in weights", name): arguments.number_of(
+                f"the weight of {name}", float, number
+            )
             for name, number in weights.items()
         }
         return Weighing(weights=GivenWeights(given), tie_threshold=tie_threshold)
     fitted = None
     if weights is not None:
         again = "Fit the weights again with Tiebreak's command `weighted-score`."
-        fitted = GivenWeights.of_file(path_of("weights", weights), again)
+        fitted = GivenWeights.of_file(arguments.path_of("weights", weights), again)
     return Weighing(weights=fitted, tie_threshold=tie_threshold)
 
 
-@api_call
-def runs(store: AnyPath | None = None, archived: bool = False) -> list[Run]:
+@arguments.api_call
+def runs(store: arguments.AnyPath | None = None, archived: bool = False) -> list[Run]:
     """The runs of a store, the newest last; None for the default store, which need not exist yet.
 
     `archived`: include archived runs. A damaged run is left out, with a warning.

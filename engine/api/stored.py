@@ -1,7 +1,4 @@
-"""A run as the store has it: its facts, labels and raw predictions, as frames.
-
-The content of a run as frames: labels, explanations, judgments, raw predictions.
-"""
+"""A run as the store has it, as frames: its facts, labels, explanations, judgments, raw predictions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
@@ -71,40 +68,6 @@ _RAW_PREDICTIONS: Columns = {
 }  # fmt: skip
 
 
-def labels_frame(results: RunResults) -> pd.DataFrame:
-    """The effective labels: a row for each item, by id; a category for each criterion."""
-    return _by_item(results, results.label, lambda labels: array_of(labels, _LABELS))
-
-
-def explanations_frame(results: RunResults) -> pd.DataFrame:
-    """The effective explanations: a row for each item, by id; a text for each criterion."""
-    return _by_item(results, results.explanation, text_column)
-
-
-def judgments_frame(results: RunResults) -> pd.DataFrame:
-    """A row for each item and criterion."""
-    rows = [
-        _judgment_row(results, column[place])
-        for place in range(len(results.judged))
-        for column in results.judgments.values()
-    ]
-    return frame_of_rows(_JUDGMENTS, rows)
-
-
-def raw_predictions_frame(results: RunResults) -> pd.DataFrame:
-    """A row for each raw prediction: an item, a criterion, a method, an order; of a jury also a judge."""
-    rows = [
-        (
-            *(item.item_id, criterion, reading.method.value, reading.order.value, reading.judge),
-            *(*reading.log_probs, reading.answer_mass),
-        )
-        for item in results.judged
-        for criterion, raw_predictions in item.raw_predictions.items()
-        for reading in raw_predictions
-    ]
-    return frame_of_rows(_RAW_PREDICTIONS, rows)
-
-
 def _by_item(
     results: RunResults,
     part: Callable[[AnyJudgment], Preference | str | None],
@@ -145,17 +108,14 @@ def _value(value: Preference | str | None) -> str | None:
 
 @dataclass
 class _SeenFile:
-    """The results that were read of a run, and the state of the store at that time."""
-
     mark: object = None
     results: RunResults | None = None
 
 
 @dataclass(frozen=True)
 class GivenFile:
-    """The dataset file given to a judge, which may differ from that of the run: for example the same items
-    with other labels. `columns`: its column map, None for Tiebreak's own columns. `gold`: the file with human
-    labels of its items; None if they are in it.
+    """The dataset file given to a judge, which may be another than the run's: the same items with other
+    labels. `columns`: None for Tiebreak's own. `gold`: human labels of its items, if not in it.
     """
 
     path: Path
@@ -165,8 +125,6 @@ class GivenFile:
 
 @dataclass(frozen=True)
 class RunAsStored:
-    """The facts and results of a run; see Run."""
-
     id: int
     store: AnyPath | None = None
     labels_of: str = LabelSourceKind.LAST.option
@@ -239,7 +197,8 @@ class RunAsStored:
         >>> run.labels["relevance"].cat.categories.tolist()
         ['A', 'B', 'both_good', 'both_bad']
         """
-        return labels_frame(self._results().answered)
+        results = self._results().answered
+        return _by_item(results, results.label, lambda labels: array_of(labels, _LABELS))
 
     @property
     def explanations(self) -> pd.DataFrame:
@@ -248,7 +207,8 @@ class RunAsStored:
         >>> run.explanations.index.equals(run.labels.index)
         True
         """
-        return explanations_frame(self._results().answered)
+        results = self._results().answered
+        return _by_item(results, results.explanation, text_column)
 
     @property
     def judgments(self) -> pd.DataFrame:
@@ -258,7 +218,10 @@ class RunAsStored:
         >>> probabilities.round(6).unique().tolist()
         [1.0]
         """
-        return judgments_frame(self._results().answered)
+        results = self._results().answered
+        by_item = zip(*results.judgments.values(), strict=True)
+        rows = [_judgment_row(results, judgment) for item in by_item for judgment in item]
+        return frame_of_rows(_JUDGMENTS, rows)
 
     @property
     def raw_predictions(self) -> pd.DataFrame:
@@ -268,7 +231,16 @@ class RunAsStored:
         >>> len(run.raw_predictions) == 2 * len(run.judgments)  # in both orders
         True
         """
-        return raw_predictions_frame(self._results().answered)
+        rows = [
+            (
+                *(item.item_id, criterion, reading.method.value, reading.order.value, reading.judge),
+                *(*reading.log_probs, reading.answer_mass),
+            )
+            for item in self._results().answered.judged
+            for criterion, raw_predictions in item.raw_predictions.items()
+            for reading in raw_predictions
+        ]
+        return frame_of_rows(_RAW_PREDICTIONS, rows)
 
     @property
     def health(self) -> JudgeHealth:
@@ -292,7 +264,6 @@ class RunAsStored:
 
     @in_python()
     def _results(self) -> RunResults:
-        """The run as the store has it now; it is read again only if the store has changed."""
         path = self._path()
         mark = files_mark(path)
         if self._seen.results is None or mark is None or mark != self._seen.mark:
@@ -305,13 +276,11 @@ class RunAsStored:
         return self._seen.results
 
     def _of_given(self, run: StoredRun) -> StoredRun:
-        """The run with the dataset file that was given to the judge."""
         if self._given is None:
             return run
         return replace(run, identity=replace(run.identity, dataset_path=self._given.path))
 
     def _own_dataset(self) -> Dataset:
-        """Its items, with the labels and candidates of its file."""
         columns, run = None if self._given is None else self._given.columns, self._stored()
         try:
             return dataset_of_run(run, columns=columns)

@@ -1,7 +1,4 @@
-"""Measures of a run as frames and small records.
-
-Tables of values as frames: one converter for every table of the program.
-"""
+"""Measures of a run as frames and small records; one converter for every table of the program."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,8 +20,6 @@ from engine.core.tables import (
     PartOf,
     Ranked,
     Section,
-    Sentences,
-    Sheet,
     Table,
     Value,
 )
@@ -66,12 +61,9 @@ _COUNTED = {"left_out": "Int64"}
 
 
 def frame_of(table: Table) -> pd.DataFrame:
-    """A table as a frame, a row for each of its rows.
-
-    A column is named by its key, a user's column by its own name. Values that are not known or do not apply
-    are missing. An interval becomes two columns, `<name>_low` and `<name>_high`; a value with an interval
-    keeps its name and has these two as well. Shares are 0 to 1. `attrs["meaning"]`: the meaning of each
-    column.
+    """A table as a frame. A column is named by its key, a user's by its own name; an interval becomes
+    `<name>_low` and `<name>_high`, beside the value if it has one. Unknown values are missing; shares are 0
+    to 1.
     """
     made: dict[str, Any] = {}
     meaning: dict[str, str] = {}
@@ -92,7 +84,6 @@ def frame_of(table: Table) -> pd.DataFrame:
 
 
 def frame_of_rows(columns: Columns, rows: Iterable[Iterable[object]], index: Any = None) -> pd.DataFrame:
-    """Rows as a frame with given columns, whose meanings are in its `attrs`."""
     cells = list(zip(*rows, strict=True)) or [()] * len(columns)
     parts = zip(columns.items(), cells, strict=True)
     frame = pd.DataFrame({name: array_of(own, dtype) for (name, (dtype, _)), own in parts}, index=index)
@@ -101,12 +92,10 @@ def frame_of_rows(columns: Columns, rows: Iterable[Iterable[object]], index: Any
 
 
 def array_of(values: Iterable[object], dtype: Any) -> Any:
-    """Values as a column of a dtype; None is missing."""
     return pd.array(list(values), dtype=dtype)
 
 
 def frames_of(sections: Iterable[Section]) -> dict[str, pd.DataFrame]:
-    """The tables of sections by the sections' keys; a second table of a section as `<key>_2`."""
     made = {}
     for section in sections:
         tables = [part for part in section.parts if isinstance(part, Table)]
@@ -122,19 +111,18 @@ def _typed(values: Sequence[object], dtype: str) -> Any:
 
 
 def _values(value: Value, kind: Kind) -> tuple[object, ...]:
-    """A value in each of the columns of its kind."""
     parts = len(_PARTS.get(kind, (_ONE,)))
     match value:
         case Fact(kind=inner) if kind is Kind.FACT:
             return _as_fact(value.value, inner)
         case Ranked():
-            found: tuple[object, ...] = (value.value, value.rank, *(value.ends or (None, None)))
+            found: tuple[object, ...] = (value.value, value.rank, *(value.ends or ()))
         case Partial():
-            found = (value.value, value.left_out, *(value.ends or (None, None)))
+            found = (value.value, value.left_out, *(value.ends or ()))
         case PartOf():
             found = (value.value, value.whole)
         case Estimate():
-            found = (value.value, *(value.ends or (None, None)))
+            found = (value.value, *(value.ends or ()))
         case tuple():
             found = value
         case _:
@@ -143,7 +131,6 @@ def _values(value: Value, kind: Kind) -> tuple[object, ...]:
 
 
 def _as_fact(value: Value, kind: Kind) -> tuple[object, object, object]:
-    """The value of a fact, with its interval if it has one."""
     if isinstance(value, tuple):
         return None, *value
     if isinstance(value, Estimate):
@@ -213,7 +200,6 @@ _SIGNS: Columns = {
 
 
 def evaluation_frame(evaluation: Evaluation) -> pd.DataFrame:
-    """A row for each criterion, and one for their mean; with explanations if any are measured."""
     rows = {name: _label_row(measures) for name, measures in evaluation.labels.items()}
     lead = evaluation.accuracy - evaluation.baseline
     rows[MEAN] = [
@@ -234,7 +220,6 @@ def evaluation_frame(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def _explained(evaluation: Evaluation, name: str) -> list[object]:
-    """The columns of explanations in the row of a criterion or of the mean."""
     if name == MEAN:
         of, ends = evaluation.explanation_mean, evaluation.explanation_interval("rouge_l")
         return [None, *map(_share, (of("rouge_l"), *_ends(ends), of("typical")))]
@@ -246,7 +231,6 @@ def _explained(evaluation: Evaluation, name: str) -> list[object]:
 
 
 def _by_a_model(evaluation: Evaluation, name: str, measure: str) -> list[object]:
-    """The columns of a measure that needs a model, in the row of a criterion or of the mean."""
     one = evaluation.explanations.get(name)
     unmeasured = None if one is None else one.unmeasured
     if name == MEAN:
@@ -271,7 +255,6 @@ def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
 
 
 def _share(value: float | None) -> float | None:
-    """Of what is measured x 100."""
     return None if value is None else value / 100
 
 
@@ -290,7 +273,6 @@ class JudgeHealth:
 
     @classmethod
     def of(cls, health: Health) -> "JudgeHealth":
-        """The same from the engine's record."""
         rows = [
             (each.sign.value, where, value, each.limit, each.serious, each.sure)
             for each in (*health.symptoms, *health.unsure)
@@ -367,21 +349,6 @@ class CandidateRanking:
     candidates: pd.DataFrame = field(repr=False)
     pairs: pd.DataFrame = field(repr=False)
     corrected: pd.DataFrame | None = field(repr=False)
-
-    @classmethod
-    def of(
-        cls,
-        sheet: Sheet,
-        candidates: pd.DataFrame,
-        pairs: pd.DataFrame,
-        corrected: pd.DataFrame | None,
-    ) -> "CandidateRanking":
-        """The same from its report."""
-        first, *others = sheet.sections
-        shown = [first, *(section for section in others if section.key == "corrected")]
-        parts = [part for section in shown for part in section.parts if isinstance(part, Sentences)]
-        in_short: Sequence[str] = [text for part in parts for text in part.texts]
-        return cls(sheet.title, tuple(in_short), candidates, pairs, corrected)
 
     def __repr__(self) -> str:
         return "\n".join([self.title, *self.sentences])

@@ -1,8 +1,4 @@
-"""`audit`: the robustness audit of a judge. `tune`: the settings that make a model the best judge of some
-labelled items.
-
-Knows: their arguments, how perturbations are judged as an ordinary run, what they print.
-"""
+"""`audit`: the robustness audit of a judge. `tune`: the settings that make a model the best judge."""
 
 import argparse
 from collections.abc import Generator
@@ -19,22 +15,7 @@ from engine.analysis.recipe import check_name, examples_beside, save_recipe
 from engine.analysis.tuning import TuneEvent, TuneRequest, tuning
 from engine.analysis.tuning_choice import DEFAULT_TRIED
 from engine.cli.shared import arguments as shared
-from engine.cli.shared.console import (
-    DONE,
-    INCOMPLETE,
-    add_store,
-    command_parser,
-    file_option,
-    flag,
-    interruptible,
-    number_option,
-    print_sheet,
-    printable,
-    raw_stderr,
-    repeated_option,
-    tell,
-    text_option,
-)
+from engine.cli.shared import console
 from engine.cli.shared.measure_arguments import read_labels
 from engine.cli.shared.progress import (
     ShownRun,
@@ -44,23 +25,8 @@ from engine.cli.shared.progress import (
     warn_of_gaps,
     with_notes,
 )
-from engine.cli.shared.setting_arguments import (
-    add_examples,
-    add_machine,
-    add_settings_of,
-    given_examples,
-    option_names,
-)
+from engine.core import events
 from engine.core.errors import SetupError
-from engine.core.events import (
-    Cancelled,
-    ItemJudged,
-    MeasureProgress,
-    Reports,
-    RunEnded,
-    RunEvent,
-    TuningStage,
-)
 from engine.core.formatting import counted
 from engine.core.methods import parse_methods
 from engine.core.rubric import ELOQUENT, Rubric
@@ -85,7 +51,7 @@ from engine.settings.run_setup import RunSetup
 from engine.settings.sampling import DEFAULT_SEED, checked_seed
 from engine.store.run_store import RunStore
 from engine.system.computer import Awake, KeepAwake
-from engine.system.files import check_targets, write_json
+from engine.system.files import check_targets
 
 _OF_LABELS = frozenset({"columns", "labels", "save_columns"})
 _OF_RUNS = frozenset(
@@ -99,8 +65,8 @@ _MINUTES = 30.0
 _BAR = "  {desc} |{bar:24}| {elapsed} elapsed"
 
 
-def audit() -> argparse.ArgumentParser:
-    arguments = command_parser(
+def audit() -> console.Parser:
+    arguments = console.command_parser(
         "audit",
         _audit,
         "Audit a judge's robustness on one page: position bias, label-token bias, length, formatting,\n"
@@ -117,41 +83,37 @@ def audit() -> argparse.ArgumentParser:
         metavar="DATASET",
         help="the items to judge, with their perturbations",
     )
-    file_option(arguments, "--json", "the same numbers as JSON")
+    arguments.file("--json", "the same numbers as JSON")
     shared.add_table_files(arguments)
-    file_option(arguments, "--gold", "with RUN: other human labels of its items")
+    arguments.file("--gold", "with RUN: other human labels of its items")
     shared.add_columns(arguments, "DATASET")
     _add_judging(arguments.add_argument_group("judging"))
-    add_machine(arguments.add_argument_group("computer"), Surface.AUDIT)
+    shared.add_machine(arguments.add_argument_group("computer"), Surface.AUDIT)
     arguments.set_defaults(keep_awake=None)  # so that a given value is recognised
     run_store = arguments.add_argument_group("run store")
-    add_store(run_store, "runs")
-    flag(run_store, "--fresh", "start a new run even if one could be resumed")
+    run_store.store("runs")
+    run_store.flag("--fresh", "start a new run even if one could be resumed")
     return arguments
 
 
-def _add_judging(judging: argparse._ArgumentGroup) -> None:
-    number_option(
-        judging, "--items", f"N items, stratified by instruction, with their perturbations ({DEFAULT_ITEMS})"
+def _add_judging(judging: console.Options) -> None:
+    judging.number(
+        "--items", f"N items, stratified by instruction, with their perturbations ({DEFAULT_ITEMS})"
     )
-    number_option(judging, "--seed", f"the seed of this sample ({DEFAULT_SEED})")
-    file_option(
-        judging,
-        "--out",
-        "where to store the items and perturbations (the audit itself: --json)",
-        metavar="FILE.tsv",
+    judging.number("--seed", f"the seed of this sample ({DEFAULT_SEED})")
+    judging.file(
+        "--out", "where to store the items and perturbations (the audit itself: --json)", metavar="FILE.tsv"
     )
-    flag(judging, "--plan", "print what the audit will take, and judge nothing")
-    text_option(judging, "--criteria", "A,B", "some of the rubric's criteria (all)")
-    text_option(
-        judging,
+    judging.flag("--plan", "print what the audit will take, and judge nothing")
+    judging.text("--criteria", "A,B", "some of the rubric's criteria (all)")
+    judging.text(
         "--method",
         "A,B",
-        f"elicitation methods: some of {option_names()} ({option_names(AUDIT_METHODS)})",
+        f"elicitation methods: some of {shared.option_names()} ({shared.option_names(AUDIT_METHODS)})",
     )
     shared.add_rubric(judging, "the criteria and their questions (the task's)")
-    add_examples(judging)
-    add_settings_of(judging, Surface.AUDIT, *JUDGED_BY)
+    shared.add_examples(judging)
+    shared.add_settings_of(judging, Surface.AUDIT, *JUDGED_BY)
 
 
 def _audit(options: argparse.Namespace) -> int:
@@ -172,7 +134,7 @@ def _audit_model(options: argparse.Namespace) -> int:
             f"Remove it: the labels of {options.dataset.name} are used.",
         )
     model = shared.model_file(options.judge)
-    with interruptible() as cancel:
+    with console.interruptible() as cancel:
         rubric = shared.rubric_of(options) or ELOQUENT
         criteria = rubric.names
         if options.criteria is not None:
@@ -186,9 +148,9 @@ def _audit_model(options: argparse.Namespace) -> int:
         drawn = f"{perturbations.drawn:,} of {counted(len(dataset), 'item', 'items')}"
         variants = counted(len(perturbations.items) - perturbations.drawn, "perturbation", "perturbations")
         lacking = f" {perturbations.lacking}" if perturbations.lacking else ""
-        tell(
-            f"Audit: {drawn} of {printable(dataset.name)} and {variants} are judged, and stored in"
-            f" {printable(str(path))}.{lacking}"
+        console.tell(
+            f"Audit: {drawn} of {console.printable(dataset.name)} and {variants} are judged, and stored in"
+            f" {console.printable(str(path))}.{lacking}"
         )
         described = RunSetup(
             options.dataset,
@@ -196,7 +158,7 @@ def _audit_model(options: argparse.Namespace) -> int:
             rubric=rubric,
             criteria=criteria,
             device=options.device,
-            **given_examples(options),
+            **shared.given_examples(options),
             **given_settings(options),
         )
         methods = AUDIT_METHODS if options.method is None else parse_methods(options.method)
@@ -204,17 +166,17 @@ def _audit_model(options: argparse.Namespace) -> int:
         judged = replace(load_dataset(path, rubric, cancel), notices=())  # expected of perturbations
         ready = judging.ReadyRun(with_notes(prepare_run(setup, cancel, judged)), options.fresh)
         if options.plan:
-            what = f"{counted(len(judged), 'item', 'items')} of {printable(path.name)}"
+            what = f"{counted(len(judged), 'item', 'items')} of {console.printable(path.name)}"
             show_forecast(ready, what, options.store, cancel)
-            return DONE
+            return console.DONE
         found = show_measure("Counting", forecast(ready.plan, options.store, cancel, options.fresh))
         if not found.complete:
-            tell(f"Time: {found.time_in_words}.")
+            console.tell(f"Time: {found.time_in_words}.")
         awake = KeepAwake(options.keep_awake or KeepAwake.MAINS)
         ended = ShownRun().to_its_end(judging.judge(ready, options.store, cancel), awake)
     if ended.results is None:
-        tell(ended.stopped_in_words(f"command{' without --fresh' if options.fresh else ''}"))
-        return INCOMPLETE
+        console.tell(ended.stopped_in_words(f"command{' without --fresh' if options.fresh else ''}"))
+        return console.INCOMPLETE
     return _told(options, ended.results, judged, None)
 
 
@@ -232,14 +194,12 @@ def _check_outputs(options: argparse.Namespace, read: dict[str, Path]) -> None:
 
 
 def _write(perturbations: MadePerturbations, path: Path, options: argparse.Namespace) -> None:
-    """Write the items and perturbations; a plan overwrites no file. SetupError if there is another file, or
-    nothing can be written.
-    """
+    """Write the items and perturbations; a plan overwrites no file. SetupError."""
     if options.plan and path.exists():
         if perturbations.is_at(path):
             return
         raise SetupError(
-            f"{printable(str(path))} already exists, and --plan overwrites nothing.",
+            f"{console.printable(str(path))} already exists, and --plan overwrites nothing.",
             "Name a new file with --out.",
         )
     try:
@@ -270,7 +230,7 @@ def _audit_run(options: argparse.Namespace) -> int:
     read = {"run store": options.store} | ({"labels": options.gold} if options.gold else {})
     read |= files_of_runs(options.store, [int(options.judge)])
     check_targets({"--json": options.json, **shared.table_targets(options)}, read)
-    with interruptible() as cancel:
+    with console.interruptible() as cancel:
         with RunStore(options.store) as store:
             results = load_results(store, int(options.judge))
         refuse_submitted(results.run, "be audited")
@@ -287,28 +247,25 @@ def _audit_run(options: argparse.Namespace) -> int:
 
 
 def _told(options: argparse.Namespace, results: RunResults, dataset: Dataset, gold: Dataset | None) -> int:
-    """Print the page, write the JSON; the exit code."""
     found = audited(results, dataset, gold)
     if not found.items:
         raise SetupError(
             f"{dataset.name} has none of the items that {results.run.called} judged.",
             "Name the dataset that was judged with --gold.",
         )
-    if options.json:
-        write_json(options.json, found.as_json())
-        print(f"Audit: {options.json}\n")
+    shared.write_json_file(options, "Audit", found.as_json())
     run = results.run
     asked = f", by {', '.join(method.title for method in results.methods)}" if results.methods else ""
     sheet = Sheet(f"{run.title}: {run.identity.model_name}{asked}", [audit_section(found)])
     shared.write_table_files(options, "audit", sheet)
-    print_sheet(sheet)
+    console.print_sheet(sheet)
     if not found.copies and run.by_a_model:
-        tell("\nTo test it with perturbations of items: audit MODEL DATASET")
-    return warn_of_gaps(results) if options.dataset is not None else DONE
+        console.tell("\nTo test it with perturbations of items: audit MODEL DATASET")
+    return warn_of_gaps(results) if options.dataset is not None else console.DONE
 
 
-def tune() -> argparse.ArgumentParser:
-    arguments = command_parser(
+def tune() -> console.Parser:
+    arguments = console.command_parser(
         "tune",
         _tune,
         "Try elicitation methods, orders, wordings and labelled examples on a part of a labelled DATASET,\n"
@@ -317,42 +274,33 @@ def tune() -> argparse.ArgumentParser:
     )
     arguments.add_argument("model", metavar="MODEL", help=shared.MODEL_WORDS)
     arguments.add_argument("dataset", type=Path, metavar="DATASET", help="a dataset with human labels")
-    file_option(arguments, "--out", "the recipe", metavar="FILE.json", required=True)
-    number_option(
-        arguments,
-        "--minutes",
-        "time limit in minutes (%(default)g)",
-        metavar="M",
-        kind=float,
-        default=_MINUTES,
+    arguments.file("--out", "the recipe", metavar="FILE.json", required=True)
+    arguments.number(
+        "--minutes", "time limit in minutes (%(default)g)", metavar="M", kind=float, default=_MINUTES
     )
-    number_option(arguments, "--items", "judge at most N items, sampled with --seed")
-    number_option(arguments, "--seed", "seed of all samples (%(default)s)", default=0)
+    arguments.number("--items", "judge at most N items, sampled with --seed")
+    arguments.number("--seed", "seed of all samples (%(default)s)", default=0)
     arguments.add_argument(
         "--method",
-        default=option_names(DEFAULT_TRIED),
+        default=shared.option_names(DEFAULT_TRIED),
         metavar="A,B",
-        help=f"the elicitation methods to try: some of {option_names()} (%(default)s)",
+        help=f"the elicitation methods to try: some of {shared.option_names()} (%(default)s)",
     )
     shared.add_rubric(arguments, "the criteria and their questions (the task's)")
-    repeated_option(
-        arguments,
+    arguments.repeated(
         "--wording",
         "NAME|FILE",
         "also try this rubric, which has the same criteria in other words; may be repeated",
     )
-    file_option(
-        arguments,
+    arguments.file(
         "--examples",
         "labelled items to show the model as examples (default: some of DATASET, held out for this)",
     )
-    number_option(
-        arguments, "--few-shot", "examples per prompt (%(default)s)", metavar="K", default=DEFAULT_SHOTS
-    )
+    arguments.number("--few-shot", "examples per prompt (%(default)s)", metavar="K", default=DEFAULT_SHOTS)
     shared.add_columns(arguments, "DATASET")
-    add_settings_of(arguments, Surface.TUNE, *JUDGED_BY)
-    add_machine(arguments.add_argument_group("computer"), Surface.TUNE)
-    add_store(arguments, "runs")
+    shared.add_settings_of(arguments, Surface.TUNE, *JUDGED_BY)
+    shared.add_machine(arguments.add_argument_group("computer"), Surface.TUNE)
+    arguments.store("runs")
     return arguments
 
 
@@ -365,28 +313,27 @@ def _tune(options: argparse.Namespace) -> int:
     written = {"--out": options.out, "its examples": examples_beside(options.out)}
     check_targets(written, read)
     awake = Awake(KeepAwake(options.keep_awake))
-    with interruptible() as cancel, _TuneProgress() as progress, awake as kept:
+    with console.interruptible() as cancel, _TuneProgress() as progress, awake as kept:
 
-        def judge(plan: RunPlan) -> Generator[RunEvent, None, RunEnded]:
+        def judge(plan: RunPlan) -> Generator[events.RunEvent, None, events.RunEnded]:
             return judging.judged_here(plan, options.store, fresh=False, cancel=cancel)
 
-        search = Reports(tuning(request, options.store, judge, cancel))
+        search = events.Reports(tuning(request, options.store, judge, cancel))
         try:
             for event in search:
                 kept.refresh()
                 progress.show(event)
-        except Cancelled:
-            tell("\nStopped. All judgments are stored: the same command resumes the search.")
-            return INCOMPLETE
+        except events.Cancelled:
+            console.tell("\nStopped. All judgments are stored: the same command resumes the search.")
+            return console.INCOMPLETE
     found = search.result
     save_recipe(options.out, told(found), found.own_examples)
-    print_sheet(tuning_sheet(found))
+    console.print_sheet(tuning_sheet(found))
     print(f"\nRecipe: {options.out}")
-    return DONE
+    return console.DONE
 
 
 def _tune_request(options: argparse.Namespace) -> TuneRequest:
-    """The request. SetupError if arguments contradict each other."""
     if not options.minutes > 0:
         raise SetupError(f"--minutes is {options.minutes:g}.", "Use more than 0.")
     for option, given in (("--items", options.items), ("--few-shot", options.few_shot)):
@@ -415,7 +362,6 @@ def _tune_request(options: argparse.Namespace) -> TuneRequest:
 
 
 def _wording(word: str, rubric: Rubric) -> Rubric:
-    """A rubric with the same criteria. SetupError for another one."""
     found = find_rubric(word)
     if set(found.names) != set(rubric.names):
         raise SetupError(
@@ -427,8 +373,6 @@ def _wording(word: str, rubric: Rubric) -> Rubric:
 
 
 class _TuneProgress:
-    """Shows the progress of the search; use it in a `with` block."""
-
     def __init__(self) -> None:
         self._bar: tqdm[NoReturn] | None = None
         self._judged = 0
@@ -442,14 +386,14 @@ class _TuneProgress:
 
     def show(self, event: TuneEvent) -> None:
         tell_note(event)
-        if isinstance(event, TuningStage):
+        if isinstance(event, events.TuningStage):
             self.__exit__()
-            tell(f"{event.number} of {event.stages}: {event.what}")
-            self._bar = new_bar(raw_stderr(), None, 0, _BAR)
-        elif self._bar is not None and isinstance(event, ItemJudged):
+            console.tell(f"{event.number} of {event.stages}: {event.what}")
+            self._bar = new_bar(console.raw_stderr(), None, 0, _BAR)
+        elif self._bar is not None and isinstance(event, events.ItemJudged):
             self._judged += 1
             self._bar.set_description_str(f"{self._judged:,} items judged", refresh=False)
             self._bar.update(0)
-        elif self._bar is not None and isinstance(event, MeasureProgress):
+        elif self._bar is not None and isinstance(event, events.MeasureProgress):
             self._bar.set_description_str(f"{event.done:,} of {event.total:,} compared", refresh=False)
             self._bar.update(0)

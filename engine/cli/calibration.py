@@ -1,36 +1,14 @@
-"""`calibrate`, `learning-curve`, `orders`, `jury`: what human labels, the second order and more judges gain.
-
-Knows: their arguments and what they print.
-"""
+"""`calibrate`, `learning-curve`, `orders`, `jury`: what labels, the second order and more judges gain."""
 
 import argparse
 from typing import Any
 
 from engine.annotations.records import LabelSourceKind
+from engine.calibration import learning
 from engine.calibration.jury import DEFAULT_CERTAINTY
-from engine.calibration.learning import (
-    LEAST_TO_LEARN,
-    MarginPoint,
-    MarginReport,
-    OrderTokens,
-    groups_by_instruction,
-    margin_report,
-    run_curve,
-)
 from engine.cli.shared import arguments as shared
+from engine.cli.shared import console
 from engine.cli.shared import measure_arguments as measures
-from engine.cli.shared.console import (
-    DONE,
-    add_store,
-    command_parser,
-    file_option,
-    flag,
-    interruptible,
-    number_option,
-    print_sheet,
-    printable,
-    tell,
-)
 from engine.cli.shared.progress import show_measure
 from engine.core.errors import SetupError
 from engine.core.formatting import counted
@@ -48,11 +26,11 @@ from engine.results.run_results import calibration_of_run
 from engine.results.second_order import KEEP, learned_from
 from engine.settings.identity import StoredRun
 from engine.store.run_store import RunStore
-from engine.system.files import check_targets, write_json
+from engine.system.files import check_targets
 
 
-def calibrate() -> argparse.ArgumentParser:
-    arguments = command_parser(
+def calibrate() -> console.Parser:
+    arguments = console.command_parser(
         "calibrate",
         _calibrate,
         "Fit, for each criterion, a scale and four biases to a run's log-probabilities, so that its labels\n"
@@ -63,9 +41,9 @@ def calibrate() -> argparse.ArgumentParser:
     arguments.add_argument("run", metavar="RUN", help="the id of a run")
     measures.add_gold(arguments)
     measures.add_calibration_wishes(arguments)
-    file_option(arguments, "--out", "the calibration", metavar="FILE.json", required=True)
+    arguments.file("--out", "the calibration", metavar="FILE.json", required=True)
     shared.add_table_files(arguments)
-    add_store(arguments)
+    arguments.store()
     return arguments
 
 
@@ -73,7 +51,7 @@ def _calibrate(options: argparse.Namespace) -> int:
     shared.check_suffix("--out", options.out, "a calibration is JSON", ".json")
     written = {"--out": options.out, **shared.table_targets(options)}
     measures.check_measure_outputs(options, written, [options.run])
-    with interruptible() as cancel:
+    with console.interruptible() as cancel:
         system, gold = measures.judged_by_run(options, cancel)
         wishes = measures.wishes_of(options)
         fitting = fit_calibration(system, gold, wishes, cancel, partial=options.partial)
@@ -85,48 +63,46 @@ def _calibrate(options: argparse.Namespace) -> int:
     title = f"{system.name}, cross-validated on {fitted.matched.dataset.name}"
     sheet = Sheet(title, [*caveats, *calibration_sections(fitted.made)])
     shared.write_table_files(options, "calibrate", sheet)
-    print_sheet(sheet)
+    console.print_sheet(sheet)
     print(f"\nCalibration: {options.out}")
-    return DONE
+    return console.DONE
 
 
-def learning_curve() -> argparse.ArgumentParser:
-    arguments = command_parser(
+def learning_curve() -> console.Parser:
+    arguments = console.command_parser(
         "learning-curve",
         _learning_curve,
         "The learning curve of a run's calibration: how well it predicts held-out labels, by the number of\n"
         "training labels, doubled at each step; compared with the class prior only, and with human\n"
-        f"annotators. It needs labels of {LEAST_TO_LEARN} different instructions.",
+        f"annotators. It needs labels of {learning.LEAST_TO_LEARN} different instructions.",
     )
     arguments.add_argument("run", metavar="RUN", help="the id of a run")
     measures.add_gold(arguments)
     measures.add_calibration_wishes(arguments)
-    file_option(arguments, "--json", "the same numbers as JSON")
+    arguments.file("--json", "the same numbers as JSON")
     shared.add_table_files(arguments)
-    add_store(arguments)
+    arguments.store()
     return arguments
 
 
 def _learning_curve(options: argparse.Namespace) -> int:
     written = {"--json": options.json, **shared.table_targets(options)}
     measures.check_measure_outputs(options, written, [options.run])
-    with interruptible() as cancel:
+    with console.interruptible() as cancel:
         system, gold = measures.judged_by_run(options, cancel)
         matched = match(system, gold, options.partial)
         measures.say_what_was_left_out(matched)
-        curve = show_measure("learning", run_curve(matched, cancel, measures.wishes_of(options)))
-    if options.json:
-        found = {"run": matched.system.name, "labels": matched.dataset.name, **curve.as_json()}
-        write_json(options.json, found)
-        print(f"Learning curve: {options.json}\n")
+        curve = show_measure("learning", learning.run_curve(matched, cancel, measures.wishes_of(options)))
+    found = {"run": matched.system.name, "labels": matched.dataset.name, **curve.as_json()}
+    shared.write_json_file(options, "Learning curve", found)
     sheet = Sheet(f"{system.name}, by labels of {matched.dataset.name}", [learning_section(curve)])
     shared.write_table_files(options, "learning-curve", sheet)
-    print_sheet(sheet)
-    return DONE
+    console.print_sheet(sheet)
+    return console.DONE
 
 
-def jury() -> argparse.ArgumentParser:
-    arguments = command_parser(
+def jury() -> console.Parser:
+    arguments = console.command_parser(
         "jury",
         _jury,
         "Combine several SYSTEMs, runs and submissions of different models or settings on the same items,\n"
@@ -139,23 +115,22 @@ def jury() -> argparse.ArgumentParser:
     )
     arguments.add_argument("--name", default="", metavar="NAME", help="a name for the jury")
     measures.add_gold(arguments, required=False)
-    file_option(arguments, "--calibration", "decide by this calibration of the same judges")
-    file_option(arguments, "--dataset", "the dataset (default: that of the first run, else --gold)")
-    number_option(
-        arguments,
+    arguments.file("--calibration", "decide by this calibration of the same judges")
+    arguments.file("--dataset", "the dataset (default: that of the first run, else --gold)")
+    arguments.number(
         "--certainty",
         "the probability assumed for the label of a submission (%(default)s)",
         metavar="P",
         kind=float,
         default=DEFAULT_CERTAINTY,
     )
-    flag(arguments, "--lengths", "with --gold: use the lengths of the responses as a feature")
-    add_store(arguments)
+    arguments.flag("--lengths", "with --gold: use the lengths of the responses as a feature")
+    arguments.store()
     return arguments
 
 
 def _jury(options: argparse.Namespace) -> int:
-    with interruptible() as cancel:
+    with console.interruptible() as cancel:
         opened = [open_system(word, options.store, LabelSourceKind.JUDGE) for word in options.systems]
         systems = told_apart(opened)
         gold, items = (
@@ -173,13 +148,13 @@ def _jury(options: argparse.Namespace) -> int:
             certainty=options.certainty,
         )
         kept = show_measure("fitting", decide_together(setup, options.store, cancel))
-    print_sheet(Sheet("", [Section("panel", "", [run_facts(kept.results)]), *kept.sections]))
-    print(f"\n{printable(kept.run.title)} is run {kept.run.id} of {options.store}.")
-    return DONE
+    console.print_sheet(Sheet("", [Section("panel", "", [run_facts(kept.results)]), *kept.sections]))
+    print(f"\n{console.printable(kept.run.title)} is run {kept.run.id} of {options.store}.")
+    return console.DONE
 
 
-def orders() -> argparse.ArgumentParser:
-    arguments = command_parser(
+def orders() -> console.Parser:
+    arguments = console.command_parser(
         "orders",
         _orders,
         "From a run in both orders: how many of its labels stay the same if the second order is read only\n"
@@ -187,23 +162,21 @@ def orders() -> argparse.ArgumentParser:
         "found here with judge --orders uncertain --margin-threshold-from RUN. Human labels are not needed.",
     )
     arguments.add_argument("run", type=int, metavar="RUN", help="the id of a run in both orders")
-    number_option(
-        arguments,
+    arguments.number(
         "--keep",
         "the share of each criterion's labels that must stay the same, 0 to 1 (%(default)s)",
         metavar="SHARE",
         kind=float,
         default=KEEP,
     )
-    file_option(arguments, "--dataset", "the run's dataset, if it was moved")
-    file_option(
-        arguments,
+    arguments.file("--dataset", "the run's dataset, if it was moved")
+    arguments.file(
         "--calibration",
         "also analyse the labels decided by this calibration (default: the run's own, if it has one)",
     )
-    file_option(arguments, "--json", "the same numbers as JSON")
+    arguments.file("--json", "the same numbers as JSON")
     shared.add_columns(arguments, "dataset")
-    add_store(arguments, "runs")
+    arguments.store("runs")
     return arguments
 
 
@@ -211,7 +184,7 @@ def _orders(options: argparse.Namespace) -> int:
     read_from = {"--calibration": options.calibration} if options.calibration else {}
     read_from |= {"run store": options.store, **files_of_runs(options.store, [options.run])}
     check_targets({"--json": options.json}, read_from)
-    with interruptible() as cancel, RunStore(check_store(options.store)) as store:
+    with console.interruptible() as cancel, RunStore(check_store(options.store)) as store:
         with store.reading():
             run = store.run(options.run)
             given = options.calibration
@@ -219,31 +192,29 @@ def _orders(options: argparse.Namespace) -> int:
             judged = tuple(store.judged(run.id))
         read = learned_from(run, judged, calibration=calibration)
         if calibration is not None and (lacking := calibration.check_run(run, judged)):
-            tell(printable(lacking))
+            console.tell(console.printable(lacking))
         # Without the dataset, shared instructions and tokens are not known.
         instructions: dict[str, str] = {}
-        tokens: list[OrderTokens] | None = None
+        tokens: list[learning.OrderTokens] | None = None
         try:
             dataset = shared.items_of_run(options, run, options.dataset, cancel)
             instructions = dataset.groups
             counts = show_measure("Counting", order_tokens(run, dataset, cancel))
-            tokens = [OrderTokens(*counts[item_id]) for item_id in read.ids]
+            tokens = [learning.OrderTokens(*counts[item_id]) for item_id in read.ids]
         except SetupError as error:
             if options.dataset is not None:
                 raise
-            tell(f"{printable(error.problem)}\nHow many tokens would be saved is not known.")
-        groups = groups_by_instruction(read.ids, instructions)
-        report = margin_report(read, groups, options.keep, tokens)
-    if options.json:
-        write_json(options.json, _orders_json(run, report))
-        print(f"Orders: {options.json}\n")
+            console.tell(f"{console.printable(error.problem)}\nHow many tokens would be saved is not known.")
+        groups = learning.groups_by_instruction(read.ids, instructions)
+        report = learning.margin_report(read, groups, options.keep, tokens)
+    shared.write_json_file(options, "Orders", _orders_json(run, report))
     how = "uncalibrated and calibrated" if calibration else "uncalibrated"
     title = f"{run.title}: {counted(len(read.ids), 'item', 'items')} in both orders, {how}"
-    print_sheet(Sheet(title, margin_sections(report)))
-    return DONE
+    console.print_sheet(Sheet(title, margin_sections(report)))
+    return console.DONE
 
 
-def _orders_json(run: StoredRun, report: MarginReport) -> dict[str, Any]:
+def _orders_json(run: StoredRun, report: learning.MarginReport) -> dict[str, Any]:
     return {
         "run": run.id,
         "keep": report.keep,
@@ -253,7 +224,7 @@ def _orders_json(run: StoredRun, report: MarginReport) -> dict[str, Any]:
     }
 
 
-def _point_json(point: MarginPoint) -> dict[str, Any]:
+def _point_json(point: learning.MarginPoint) -> dict[str, Any]:
     return {
         "margin": point.below,
         "items": point.items,

@@ -1,7 +1,4 @@
-"""`check`, `pairs`, `rubrics`: datasets, submissions and criteria before anything is judged.
-
-Knows: their arguments and what they print.
-"""
+"""`check`, `pairs`, `rubrics`: datasets, submissions and criteria before anything is judged."""
 
 import argparse
 import json
@@ -12,15 +9,13 @@ from textwrap import fill
 from engine.cli.shared import arguments as shared
 from engine.cli.shared.console import (
     DONE,
+    Parser,
+    add_action,
     command_parser,
-    file_option,
-    flag,
     interruptible,
-    number_option,
     print_sheet,
     printable,
     table,
-    text_option,
 )
 from engine.core.codec import plain
 from engine.core.column_map import IF_NAMED, NO_LABEL, ColumnMap, parse_columns, targets
@@ -51,7 +46,7 @@ _WIDTH = 100
 _ITEMS_SHOWN = 3
 
 
-def check() -> argparse.ArgumentParser:
+def check() -> Parser:
     arguments = command_parser(
         "check",
         _check,
@@ -59,10 +54,10 @@ def check() -> argparse.ArgumentParser:
         "labels). All its problems are listed with row and column; the exit code is 2 if there are any.",
     )
     arguments.add_argument("file", type=Path, metavar="FILE")
-    file_option(arguments, "--against", "check that the submission answers this dataset", metavar="DATASET")
+    arguments.file("--against", "check that the submission answers this dataset", metavar="DATASET")
     shared.add_rubric(arguments, "the criteria of labels and of a submission (the task's)")
-    flag(
-        arguments, "--json", "print how the file is read as JSON: its shape, columns, questions, signs, items"
+    arguments.flag(
+        "--json", "print how the file is read as JSON: its shape, columns, questions, signs, items"
     )
     shared.add_columns(arguments, "dataset")
     return arguments
@@ -135,7 +130,6 @@ def _label_table(counts: dict[str, Counter[str]], nothing: str) -> str:
 
 
 def _print_guess(path: Path, rubric: Rubric) -> None:
-    """Print a guess of what the columns mean, and the first rows as they would be read."""
     sample = look_into(path, may_be_empty=True)
     guess = guess_columns(sample, rubric)
     sources, confidence = guess.map.source_of, guess.confidence
@@ -157,7 +151,6 @@ def _print_guess(path: Path, rubric: Rubric) -> None:
 
 
 def _label_values(sample: Sample, guess: Guess) -> list[list[str]]:
-    """Each value of the label columns, how often it occurs, and its guessed meaning."""
     meant = guess.map.meaning_of
     counts: Counter[str] = Counter()
     for name, source in guess.map.sources:
@@ -183,7 +176,7 @@ def _print_items(sample: Sample, guess: Guess, rubric: Rubric) -> None:
             print(f"  {name}: {printable(clipped(row.cells[name]).replace(chr(10), ' '))}")
 
 
-def pairs() -> argparse.ArgumentParser:
+def pairs() -> Parser:
     arguments = command_parser(
         "pairs",
         _pairs,
@@ -194,18 +187,14 @@ def pairs() -> argparse.ArgumentParser:
     arguments.add_argument(
         "files", nargs="+", type=Path, metavar="FILE", help="the outputs of one candidate model"
     )
-    file_option(arguments, "--out", "the dataset (.tsv, .json, .parquet)", metavar="DATASET", required=True)
-    text_option(arguments, "--baseline", "NAME", "pair each candidate only with this baseline")
-    number_option(
-        arguments,
-        "--pairs",
-        "sample N pairs: a balanced subset, with every candidate and instruction equally often",
+    arguments.file("--out", "the dataset (.tsv, .json, .parquet)", metavar="DATASET", required=True)
+    arguments.text("--baseline", "NAME", "pair each candidate only with this baseline")
+    arguments.number(
+        "--pairs", "sample N pairs: a balanced subset, with every candidate and instruction equally often"
     )
-    number_option(arguments, "--seed", "the seed of this sample (%(default)s)", default=PairsPlan.seed)
-    file_option(
-        arguments,
-        "--instructions",
-        "the instructions by id, if the outputs have only ids (Arena-Hard's question.jsonl)",
+    arguments.number("--seed", "the seed of this sample (%(default)s)", default=PairsPlan.seed)
+    arguments.file(
+        "--instructions", "the instructions by id, if the outputs have only ids (Arena-Hard's question.jsonl)"
     )
     arguments.add_argument(
         "--columns",
@@ -236,7 +225,7 @@ def _pairs(options: argparse.Namespace) -> int:
     return DONE
 
 
-def rubrics() -> argparse.ArgumentParser:
+def rubrics() -> Parser:
     arguments = command_parser(
         "rubrics",
         lambda options: int(options.action(options)),
@@ -245,17 +234,15 @@ def rubrics() -> argparse.ArgumentParser:
     )
     arguments.set_defaults(action=_list_rubrics)
     actions = arguments.add_subparsers(metavar="ACTION", title="actions (none: list the rubrics)")
-    show = actions.add_parser("show", help="print a rubric as TOML, to edit and use as your own")
+    show = add_action(actions, "show", _show_rubric, "print a rubric as TOML, to edit and use as your own")
     show.add_argument("rubric", metavar="NAME|FILE")
-    show.set_defaults(action=_show_rubric)
-    draft = actions.add_parser("draft", help="make a rubric from the label columns of a dataset")
+    words = "make a rubric from the label columns of a dataset"
+    draft = add_action(actions, "draft", _draft_rubric, words)
     draft.add_argument("dataset", type=Path, metavar="DATASET")
-    file_option(draft, "--out", "the rubric", metavar="FILE.toml", required=True)
+    draft.file("--out", "the rubric", metavar="FILE.toml", required=True)
     shared.add_columns(draft, "DATASET")
-    draft.set_defaults(action=_draft_rubric)
-    check = actions.add_parser("check", help="print a rubric's questions, or list the problems of its file")
-    check.add_argument("file", type=Path, metavar="FILE")
-    check.set_defaults(action=_check_rubric)
+    words = "print a rubric's questions, or list the problems of its file"
+    add_action(actions, "check", _check_rubric, words).add_argument("file", type=Path, metavar="FILE")
     return arguments
 
 

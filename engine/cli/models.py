@@ -1,7 +1,4 @@
-"""`models`: the model files on this computer, listed, checked and measured; its devices; an encoder, cut.
-
-Knows: their arguments and what they print.
-"""
+"""`models`: the model files on this computer, listed, checked and measured; its devices; an encoder, cut."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -10,25 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from engine.cli.shared.arguments import model_file
-from engine.cli.shared.console import (
-    DONE,
-    WRONG_INPUT,
-    add_store,
-    command_parser,
-    file_option,
-    flag,
-    interruptible,
-    number_option,
-    printable,
-    printed,
-    table,
-    tell,
-    text_option,
-)
+from engine.cli.shared import console
+from engine.cli.shared.arguments import add_settings, model_file
 from engine.cli.shared.hints import OPTIONS
 from engine.cli.shared.progress import show_measure
-from engine.cli.shared.setting_arguments import add_settings
 from engine.core.errors import SetupError
 from engine.core.events import Cancelled, CancelToken
 from engine.core.formatting import amount, counted, short_count
@@ -75,8 +57,8 @@ models cut FILE       write a smaller encoder with only the layers that BERTScor
                       --layers 17 --out FILE for roberta-large"""
 
 
-def models() -> argparse.ArgumentParser:
-    arguments = command_parser("models", _models, _ABOUT)
+def models() -> console.Parser:
+    arguments = console.command_parser("models", _models, _ABOUT)
     arguments.usage = (
         f"{program()} models [FOLDER ...] | models check FILE | models speed FILE ..."
         " | models devices [FILE] | models cut FILE --layers N --out FILE"
@@ -88,18 +70,17 @@ def models() -> argparse.ArgumentParser:
     return arguments
 
 
-def _add_options(arguments: argparse.ArgumentParser) -> None:
-    """The options that only one action takes."""
+def _add_options(arguments: console.Parser) -> None:
     speed = arguments.add_argument_group("models speed")
-    flag(speed, "--again", "measure again, ignoring stored results")
-    file_option(speed, "--json", "the same as JSON")
-    add_store(speed, "the runs whose answer mass is shown with the speed")
+    speed.flag("--again", "measure again, ignoring stored results")
+    speed.file("--json", "the same as JSON")
+    speed.store("the runs whose answer mass is shown with the speed")
     computer = arguments.add_argument_group("models speed, models devices")
     add_settings(computer, "threads")
-    text_option(computer, "--device", "NAME", "devices: try only this one")
+    computer.text("--device", "NAME", "devices: try only this one")
     cut = arguments.add_argument_group("models cut")
-    number_option(cut, "--layers", "number of layers to keep")
-    file_option(cut, "--out", "the file to write")
+    cut.number("--layers", "number of layers to keep")
+    cut.file("--out", "the file to write")
 
 
 def _models(options: argparse.Namespace) -> int:
@@ -147,7 +128,7 @@ def _check_model(path: Path) -> int:
     precheck(header)
     model = describe(header, *files)
     print(_description(model), flush=True)
-    with interruptible() as cancel:
+    with console.interruptible() as cancel:
         checked = checked_model(model, cancel)
         # What `judge` will report about the chat template.
         with open_template(model.path, cancel) as (_, template):
@@ -155,23 +136,23 @@ def _check_model(path: Path) -> int:
     print(_lines({"SHA-256": checked.hash, "chat template": note or "its own"}))
     warning = check_memory(model, default_context(model.trained_context))
     if warning:
-        tell(warning)
+        console.tell(warning)
     print("It loads, reads and writes: it can be used.")
-    return DONE
+    return console.DONE
 
 
 def _check_encoder(encoder: encoder_file.EncoderFile) -> int:
     print(_encoder_description(encoder), flush=True)
-    with interruptible() as cancel:
+    with console.interruptible() as cancel:
         checked = checked_encoder(encoder, cancel)
     print(f"SHA-256          {checked.hash}")
     if encoder.scored_layers < encoder.layers:
-        tell(
+        console.tell(
             f"bert-score uses the first {encoder.scored_layers} layers of such a model. To get the same"
             f" scores: models cut {encoder.path} --layers {encoder.scored_layers} --out SMALLER.gguf"
         )
     print("It loads and reads. It is an encoder: it cannot judge, but can be used with --encoder.")
-    return DONE
+    return console.DONE
 
 
 def _cut(files: list[str], layers: int | None, out: Path | None) -> int:
@@ -180,13 +161,13 @@ def _cut(files: list[str], layers: int | None, out: Path | None) -> int:
     path = Path(files[0])
     encoder = encoder_file.read_encoder_file(path)
     check_targets({"--out": out}, {"encoder itself": path})
-    with interruptible() as cancel:
+    with console.interruptible() as cancel:
         cut = encoder_file.cut_encoder(encoder, layers, out, cancel)
     print(
-        f"{out}: the first {cut.layers} of {encoder.layers} layers of {printable(encoder.name)},"
+        f"{out}: the first {cut.layers} of {encoder.layers} layers of {console.printable(encoder.name)},"
         f" {amount(cut.size_bytes)} of {amount(encoder.size_bytes)}."
     )
-    return DONE
+    return console.DONE
 
 
 def _list_models(folders: list[Path]) -> int:
@@ -194,18 +175,18 @@ def _list_models(folders: list[Path]) -> int:
     usable = [(file, file.model) for file in found if file.model is not None]
     if usable:
         rows = [_row(file, model) for file, model in usable]
-        print(table(_LISTED, rows, texts=[_LISTED.index(name) for name in _TEXTS]))
+        print(console.table(_LISTED, rows, texts=[_LISTED.index(name) for name in _TEXTS]))
         print("\nMemory: with a context of 8,192 tokens, or the trained context if that is smaller.")
         for _, model in usable:
             other_name = [f"called {model.other_name} in its header."] if model.other_name else []
             for remark in (*other_name, *model.remarks):
-                print(f"{printable(model.name)}: {printable(remark)}")
+                print(f"{console.printable(model.name)}: {console.printable(remark)}")
     else:
         print("No usable models found in:\n" + "\n".join(f"  {folder}" for folder in folders))
     for (reason, hint), files in by_reason(found).items():
-        names = "\n".join(f"Not usable: {printable(f'{file.name}, {file.path}')}" for file in files)
-        tell(f"{names}\n  {printable(reason)}\n  {OPTIONS.of(hint)}")
-    return DONE
+        names = "\n".join(f"Not usable: {console.printable(f'{file.name}, {file.path}')}" for file in files)
+        console.tell(f"{names}\n  {console.printable(reason)}\n  {OPTIONS.of(hint)}")
+    return console.DONE
 
 
 def _row(file: FoundModel, model: ModelFile) -> list[str]:
@@ -266,7 +247,7 @@ def _encoder_description(encoder: encoder_file.EncoderFile) -> str:
 
 
 def _lines(facts: Mapping[str, str]) -> str:
-    return "\n".join(f"{name:17}{printable(value)}" for name, value in facts.items())
+    return "\n".join(f"{name:17}{console.printable(value)}" for name, value in facts.items())
 
 
 _DEVICE_COLUMNS = ("name", "device", "memory", "driver")
@@ -279,55 +260,54 @@ _NONE = (
 
 
 def _list_devices() -> int:
-    with interruptible() as cancel:
+    with console.interruptible() as cancel:
         found = devices.found_devices(cancel)
     if not found:
         print(_NONE)
-        return DONE
+        return console.DONE
     rows = [
-        [each.name, printable(each.title), amount(each.memory) if each.memory else "", each.driver]
+        [each.name, console.printable(each.title), amount(each.memory) if each.memory else "", each.driver]
         for each in found
     ]
-    print(table(_DEVICE_COLUMNS, rows, texts=(0, 1, 3)))
+    print(console.table(_DEVICE_COLUMNS, rows, texts=(0, 1, 3)))
     print("\nTo test each with a model: models devices FILE.gguf")
-    return DONE
+    return console.DONE
 
 
 def _try_devices(word: str, request: str | None, threads: int | None) -> int:
-    """Try devices with the model that a word names, and print the results; the exit code.
-
-    `request`: the name of the one device to try; None for all.
-    """
+    """Try the one device of this name, None: all, with the model that a word names."""
     model = read_model_file(model_file(word))
-    with interruptible() as cancel:
+    with console.interruptible() as cancel:
         one = None if request is None else devices.device_called(request, cancel)
         found = devices.found_devices(cancel) if one is None else [one]
         if not found:
             print(_NONE)
-            return DONE
+            return console.DONE
         worker = partial(SubprocessWorker, devices.try_device, cancel)
         trial = show_measure(
-            printable(model.name), devices.trying_devices(model, threads, cancel, worker, found)
+            console.printable(model.name), devices.trying_devices(model, threads, cancel, worker, found)
         )
     rows = [["CPU", *_speeds(trial.processor), "", "", ""], *map(_device_row, trial.findings)]
-    print(table(_TRIED, rows, texts=(0, 5)))
+    print(console.table(_TRIED, rows, texts=(0, 5)))
     print(
         "\nSpeeds are in tokens per second. The difference is between next-token probabilities on the device"
     )
     print("and on the CPU, 0 to 1: a correct device differs only by rounding.")
     best = trial.best
-    tell(
-        f"{printable(model.name)} will run on {printable(best.title)}; to use the CPU: --device cpu."
-        if best
-        else f"{printable(model.name)} will run on the CPU."
-    )
-    return DONE
+    where = f"{console.printable(best.title)}; to use the CPU: --device cpu" if best else "the CPU"
+    console.tell(f"{console.printable(model.name)} will run on {where}.")
+    return console.DONE
 
 
 def _device_row(found: DeviceFinding) -> list[str]:
     speeds = _speeds(found.speed) if found.speed else ["", ""]
     distances = [f"{found.mean:.4f}", f"{found.worst:.4f}"] if found.speed else ["", ""]
-    return [printable(found.device.title), *speeds, *distances, printable(found.reason) or "correct"]
+    return [
+        console.printable(found.device.title),
+        *speeds,
+        *distances,
+        console.printable(found.reason) or "correct",
+    ]
 
 
 def _speeds(speed: ModelSpeed) -> list[str]:
@@ -356,7 +336,6 @@ class MeasuredModel:
     run: RunMass | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values; speeds in tokens per second."""
         run = self.run
         return {
             "file": str(self.model.path),
@@ -373,14 +352,10 @@ class MeasuredModel:
 
 
 def _measure_files(words: Sequence[str], options: argparse.Namespace) -> int:
-    """Measure the models that words name, and print them; the exit code.
-
-    One that cannot be measured is reported, and the others are measured.
-    """
     check_targets({"--json": options.json}, {})
     machine = machine_settings(options.threads)
     found: list[MeasuredModel] = []
-    with interruptible() as cancel:
+    with console.interruptible() as cancel:
         try:
             for word in dict.fromkeys(words):
                 found += _measured(word, machine, options.again, cancel)
@@ -390,17 +365,16 @@ def _measure_files(words: Sequence[str], options: argparse.Namespace) -> int:
             raise
     if found:
         _show(found, options)
-    return DONE if len(found) == len(dict.fromkeys(words)) else WRONG_INPUT
+    return console.DONE if len(found) == len(dict.fromkeys(words)) else console.WRONG_INPUT
 
 
 def _measured(word: str, machine: MachineSettings, again: bool, cancel: CancelToken) -> list[MeasuredModel]:
-    """A model with its speed; None, with a message, if it cannot be measured. Raises Cancelled."""
     try:
         model = read_model_file(model_file(word))
         measuring = speed_of(model, machine, cancel, partial(SubprocessWorker, measure_speed, cancel), again)
-        file_hash, speed = show_measure(printable(model.name), measuring)
+        file_hash, speed = show_measure(console.printable(model.name), measuring)
     except SetupError as error:
-        tell(f"{error.problem}\n{OPTIONS.of(error.hint)}")
+        console.tell(f"{error.problem}\n{OPTIONS.of(error.hint)}")
         return []
     return [MeasuredModel(model, file_hash, speed)]
 
@@ -410,21 +384,20 @@ def _show(found: Sequence[MeasuredModel], options: argparse.Namespace) -> None:
     complete = [replace(each, run=runs.get(each.hash)) for each in found]
     if options.json:
         write_json(options.json, [each.as_json() for each in complete])
-    print(printed(_speed_table(complete)))
+    print(console.printed(_speed_table(complete)))
     print("\nSpeeds are in tokens per second on this computer. A fast format may judge worse: check the")
     print(
         "answer mass (well below 100 %: the model gives other answers), and compare runs on labelled items."
     )
-    disturbed = [printable(each.model.name) for each in complete if each.speed.disturbed]
+    disturbed = [console.printable(each.model.name) for each in complete if each.speed.disturbed]
     if disturbed:
-        tell(
+        console.tell(
             f"Other programs used the CPU during the measurement: {', '.join(disturbed)}. Close them, and"
             " measure again with --again."
         )
 
 
 def _speed_table(measured: Sequence[MeasuredModel]) -> Table:
-    """The fastest at reading first."""
     rows = sorted(measured, key=lambda each: -each.speed.reading)
     return Table(
         _COLUMNS,
@@ -445,5 +418,5 @@ def _speed_table(measured: Sequence[MeasuredModel]) -> Table:
 
 
 def _rounded(rate: float) -> float:
-    """No more digits than a second measurement would reproduce."""
+    # no more digits than a second measurement would reproduce
     return float(f"{rate:.3g}")

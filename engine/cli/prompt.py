@@ -1,7 +1,4 @@
-"""`prompt`: the exact prompt of one item, and the likeliest next tokens.
-
-Knows: its arguments and what it prints.
-"""
+"""`prompt`: the exact prompt of one item, and the likeliest next tokens."""
 
 import argparse
 import json
@@ -10,35 +7,8 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from engine.cli.shared.arguments import (
-    MODEL_WORDS,
-    add_columns,
-    add_rubric,
-    items_of_run,
-    model_file,
-    read_dataset,
-    rubric_of,
-)
-from engine.cli.shared.console import (
-    DONE,
-    add_store,
-    command_parser,
-    file_option,
-    flag,
-    interruptible,
-    number_option,
-    printable,
-    printed,
-    tell,
-    text_option,
-)
-from engine.cli.shared.setting_arguments import (
-    add_examples,
-    add_settings,
-    add_settings_of,
-    given_examples,
-    option_names,
-)
+from engine.cli.shared import arguments as shared
+from engine.cli.shared import console
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken, followed
 from engine.core.formatting import listed
@@ -47,16 +17,7 @@ from engine.core.methods import parse_method
 from engine.core.prompt_text import Preview
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset
-from engine.judging.item_prompt import (
-    ItemQuestion,
-    OnePrompt,
-    PromptFacts,
-    next_table,
-    question_of_run,
-    question_of_setup,
-    read_next_tokens,
-    shown_prompts,
-)
+from engine.judging import item_prompt
 from engine.operations.judge_request import given_settings
 from engine.settings.identity import StoredRun, refuse_unasked
 from engine.settings.rows import DEFAULT_METHODS, JUDGED_BY, Group, Surface, rows_on
@@ -64,8 +25,8 @@ from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 
 
-def prompt() -> argparse.ArgumentParser:
-    arguments = command_parser(
+def prompt() -> console.Parser:
+    arguments = console.command_parser(
         "prompt",
         _print_prompt,
         "Print the exact prompt of one item, up to where the label is read.\n"
@@ -75,25 +36,26 @@ def prompt() -> argparse.ArgumentParser:
     arguments.add_argument(
         "what", metavar="DATASET|RUN", help="a dataset (./3 for a file named 3), or the id of a run"
     )
-    text_option(arguments, "--model", "MODEL", f"{MODEL_WORDS}; with RUN: its model, if it was moved")
+    arguments.text("--model", "MODEL", f"{shared.MODEL_WORDS}; with RUN: its model, if it was moved")
     _add_place(arguments)
     judging = arguments.add_argument_group("a dataset, as in judge")
-    add_rubric(judging, "the criteria and their questions (the task's)")
-    add_settings_of(judging, Surface.PROMPT, Group.OUTPUT, Group.COMPUTER)
-    add_settings_of(judging, Surface.PROMPT, *(group for group in JUDGED_BY if group is not Group.OUTPUT))
-    add_examples(arguments)
-    add_columns(arguments, "dataset")
+    shared.add_rubric(judging, "the criteria and their questions (the task's)")
+    shared.add_settings_of(judging, Surface.PROMPT, Group.OUTPUT, Group.COMPUTER)
+    shared.add_settings_of(
+        judging, Surface.PROMPT, *(group for group in JUDGED_BY if group is not Group.OUTPUT)
+    )
+    shared.add_examples(arguments)
+    shared.add_columns(arguments, "dataset")
     run_store = arguments.add_argument_group("a run")
-    file_option(run_store, "--dataset", "its dataset, if it was moved")
-    add_store(run_store, "runs")
-    add_settings(arguments.add_argument_group("computer"), "threads")
+    run_store.file("--dataset", "its dataset, if it was moved")
+    run_store.store("runs")
+    shared.add_settings(arguments.add_argument_group("computer"), "threads")
     return arguments
 
 
-def _add_place(arguments: argparse.ArgumentParser) -> None:
-    """The options for the prompt, and for what is printed of it."""
-    text_option(arguments, "--id", "ID", "the item (the first one)")
-    text_option(arguments, "--criterion", "NAME", "the criterion (the first one)")
+def _add_place(arguments: console.Parser) -> None:
+    arguments.text("--id", "ID", "the item (the first one)")
+    arguments.text("--criterion", "NAME", "the criterion (the first one)")
     arguments.add_argument(
         "--order",
         choices=[order.value for order in Order],
@@ -103,22 +65,21 @@ def _add_place(arguments: argparse.ArgumentParser) -> None:
     arguments.add_argument(
         "--method",
         choices=[method.option for method in Method],
-        help=f"the elicitation method ({option_names(DEFAULT_METHODS)}, or the run's first)",
+        help=f"the elicitation method ({shared.option_names(DEFAULT_METHODS)}, or the run's first)",
     )
-    text_option(
-        arguments,
+    arguments.text(
         "--question",
         "NAME",
         "the question of a method that has several (its first): A or B; or BCDA, permuted label tokens",
     )
-    flag(arguments, "--tokens", "one token per line: part, id, source, text")
-    number_option(arguments, "--next", "run the model, and print the N likeliest next tokens")
+    arguments.flag("--tokens", "one token per line: part, id, source, text")
+    arguments.number("--next", "run the model, and print the N likeliest next tokens")
 
 
 def _print_prompt(options: argparse.Namespace) -> int:
     if options.next is not None and options.next < 1:
         raise SetupError(f"--next is {options.next}.", "Use 1 or more.")
-    with interruptible() as cancel:
+    with console.interruptible() as cancel:
         question = _question(options, cancel)
         criterion = _criterion(options.criterion, question)
         order = Order(options.order)
@@ -132,26 +93,32 @@ def _print_prompt(options: argparse.Namespace) -> int:
         else:
             print(shown.text)
         if options.next is not None:
-            found = followed(read_next_tokens(cancel, question, options.next), lambda event: tell(event.what))
+            found = followed(
+                item_prompt.read_next_tokens(cancel, question, options.next),
+                lambda event: console.tell(event.what),
+            )
             wanted = criterion, order, made.asked
             one = next(one for one in found if (one.criterion, one.order, one.asked) == wanted)
-            print(f"\nNext token ({printable(criterion)}, {order}):\n{printed(next_table(one))}")
-    return DONE
+            table = console.printed(item_prompt.next_table(one))
+            print(f"\nNext token ({console.printable(criterion)}, {order}):\n{table}")
+    return console.DONE
 
 
-def _question(options: argparse.Namespace, cancel: CancelToken) -> ItemQuestion:
+def _question(options: argparse.Namespace, cancel: CancelToken) -> item_prompt.ItemQuestion:
     if options.what.isdecimal():
         return _question_of_run(int(options.what), options, cancel)
     if options.model is None:
         raise SetupError("--model is missing: the prompt depends on the model.", "Name one: --model MODEL")
     if options.dataset is not None:
         raise SetupError("--dataset names the moved dataset of a stored run.", "Remove it.")
-    setup = _setup(options, Path(options.what), model_file(options.model))
-    dataset = read_dataset(options, setup.dataset_path, cancel, setup.rubric)
-    return question_of_setup(setup, _item(dataset, options.id), cancel)
+    setup = _setup(options, Path(options.what), shared.model_file(options.model))
+    dataset = shared.read_dataset(options, setup.dataset_path, cancel, setup.rubric)
+    return item_prompt.question_of_setup(setup, _item(dataset, options.id), cancel)
 
 
-def _question_of_run(run_id: int, options: argparse.Namespace, cancel: CancelToken) -> ItemQuestion:
+def _question_of_run(
+    run_id: int, options: argparse.Namespace, cancel: CancelToken
+) -> item_prompt.ItemQuestion:
     own = ("rubric", *(row.name for row in rows_on(Surface.PROMPT)))
     if given := [name for name in own if getattr(options, name) is not None]:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
@@ -159,9 +126,9 @@ def _question_of_run(run_id: int, options: argparse.Namespace, cancel: CancelTok
             f"Run {run_id} has its own settings: {names} cannot change them.", "Remove these options."
         )
     stored = _stored(run_id, options)
-    item = _item(items_of_run(options, stored, options.dataset, cancel), options.id)
+    item = _item(shared.items_of_run(options, stored, options.dataset, cancel), options.id)
     setup = _setup(options, stored.identity.dataset_path, stored.identity.model_path)
-    return question_of_run(stored, setup, item, cancel)
+    return item_prompt.question_of_run(stored, setup, item, cancel)
 
 
 def _stored(run_id: int, options: argparse.Namespace) -> StoredRun:
@@ -170,18 +137,18 @@ def _stored(run_id: int, options: argparse.Namespace) -> StoredRun:
     refuse_unasked(stored, "be used for a prompt")
     if options.model is None:
         return stored
-    return replace(stored, identity=replace(stored.identity, model_path=model_file(options.model)))
+    return replace(stored, identity=replace(stored.identity, model_path=shared.model_file(options.model)))
 
 
 def _setup(options: argparse.Namespace, dataset: Path, model: Path) -> RunSetup:
-    rubric = rubric_of(options) or ELOQUENT
+    rubric = shared.rubric_of(options) or ELOQUENT
     return RunSetup(
         dataset_path=dataset,
         model_path=model,
         rubric=rubric,
         criteria=rubric.names,
         methods=DEFAULT_METHODS if (method := _method(options)) is None else (method,),
-        **given_examples(options),
+        **shared.given_examples(options),
         **given_settings(options),
     )
 
@@ -191,56 +158,58 @@ def _method(options: argparse.Namespace) -> Method | None:
 
 
 def _item(dataset: Dataset, item_id: str | None) -> Item:
-    """The item with this id; None: the first one."""
     ids = dataset.ids
     if item_id is None:
         return dataset[0]
     if item_id not in ids:
         raise SetupError(
-            f"{printable(dataset.name)} has no item {printable(item_id)}.",
+            f"{console.printable(dataset.name)} has no item {console.printable(item_id)}.",
             f"Use another id, for example {listed(ids)}.",
         )
     return dataset[ids.index(item_id)]
 
 
-def _criterion(name: str | None, question: ItemQuestion) -> str:
+def _criterion(name: str | None, question: item_prompt.ItemQuestion) -> str:
     names = question.rubric.names
     if name is not None and name not in names:
         known = "Unknown criterion" if question.run is None else "Not a criterion of this run"
-        raise SetupError(f"{known}: {printable(name)}.", f"Choose from {', '.join(names)}.")
+        raise SetupError(f"{known}: {console.printable(name)}.", f"Choose from {', '.join(names)}.")
     return name or names[0]
 
 
 def _prompt(
-    question: ItemQuestion, place: tuple[str, Order], options: argparse.Namespace, cancel: CancelToken
-) -> OnePrompt:
-    """The requested prompt; prints its facts and notices."""
+    question: item_prompt.ItemQuestion,
+    place: tuple[str, Order],
+    options: argparse.Namespace,
+    cancel: CancelToken,
+) -> item_prompt.OnePrompt:
     method = _method(options)
-    facts, one = islice(shown_prompts(question, place, cancel, method, options.question), 2)
-    assert isinstance(facts, PromptFacts)
-    assert isinstance(one, OnePrompt)
+    # The prompt at this place comes first; those of the other criteria are not waited for.
+    facts, one = islice(item_prompt.shown_prompts(question, place, cancel, method, options.question), 2)
+    assert isinstance(facts, item_prompt.PromptFacts)
+    assert isinstance(one, item_prompt.OnePrompt)
     _tell_facts(facts, question.item)
     shown = one.preview
-    tell(
+    console.tell(
         f"{len(shown.tokens):,} tokens: {shown.stem:,} of the stem, {shown.trunk:,} of the item,"
         f" {shown.branch:,} of the question."
     )
     if not shown.exact:
-        tell("This tokenizer normalises the text: --tokens shows what its tokens decode to.")
+        console.tell("This tokenizer normalises the text: --tokens shows what its tokens decode to.")
     if one.asked.question.reasons:
-        tell("Here the model writes its reasoning; the answer is read after it.")
+        console.tell("Here the model writes its reasoning; the answer is read after it.")
     return one
 
 
-def _tell_facts(facts: PromptFacts, item: Item) -> None:
+def _tell_facts(facts: item_prompt.PromptFacts, item: Item) -> None:
     for note in facts.notes:
-        tell(printable(note))
+        console.tell(console.printable(note))
     if facts.shortening is not None:
-        tell(facts.shortening.in_words)
+        console.tell(facts.shortening.in_words)
     if not facts.fits:
-        tell(
-            f"Item {printable(item.id)} needs {facts.cells:,} tokens, the context holds {facts.context:,}:"
-            " it is not judged."
+        console.tell(
+            f"Item {console.printable(item.id)} needs {facts.cells:,} tokens, the context holds"
+            f" {facts.context:,}: it is not judged."
         )
 
 

@@ -1,7 +1,4 @@
-"""`rank`, `weighted-score`: candidate models by judged pairs, and decisions by weighted criteria.
-
-Knows: their arguments and what they print.
-"""
+"""`rank`, `weighted-score`: candidate models by judged pairs, and decisions by weighted criteria."""
 
 import argparse
 import json
@@ -12,21 +9,8 @@ from textwrap import indent
 from typing import Any
 
 from engine.cli.shared import arguments as shared
+from engine.cli.shared import console
 from engine.cli.shared import measure_arguments as measures
-from engine.cli.shared.console import (
-    DONE,
-    add_store,
-    command_parser,
-    file_option,
-    flag,
-    interruptible,
-    number_option,
-    print_sheet,
-    printable,
-    printed_section,
-    tell,
-    text_option,
-)
 from engine.cli.shared.hints import OPTIONS
 from engine.cli.shared.progress import health_lines, show_measure
 from engine.core.errors import SetupError
@@ -39,17 +23,10 @@ from engine.data.dataset import Dataset
 from engine.metrics.matching import System, annotator_caveats, match_items, open_system
 from engine.operations.measuring import weight_errors
 from engine.ranking import ranking
+from engine.ranking import weighted_scoring as scoring
 from engine.ranking.bradley_terry import side_by_side
 from engine.ranking.labelled_part import by_labels
 from engine.ranking.weight_fit import WeightFit, fit_json, fit_weights, kept_of, load_comparisons
-from engine.ranking.weighted_scoring import (
-    ScoredPairs,
-    SlicedWeightedScoring,
-    WeightedScoring,
-    human_winners,
-    weigh,
-    weigh_slices,
-)
 from engine.report.ranking import paper_sheet, ranking_csv, ranking_sheet
 from engine.report.rankings import RankedBy, ranking_methods, side_by_side_json, side_by_side_section, stopped
 from engine.report.slices import slice_caveats, weighed_slice_table
@@ -58,8 +35,8 @@ from engine.settings.sampling import DEFAULT_SEED, checked_seed
 from engine.system.files import write_json, write_whole
 
 
-def rank() -> argparse.ArgumentParser:
-    arguments = command_parser(
+def rank() -> console.Parser:
+    arguments = console.command_parser(
         "rank",
         _rank,
         "Rank the candidate models, which wrote the responses, by judged pairs: win rates, Bradley-Terry\n"
@@ -68,10 +45,8 @@ def rank() -> argparse.ArgumentParser:
         "the candidates in its columns candidate_a and candidate_b.",
     )
     arguments.add_argument("what", metavar="WHAT", help="the id of a run, SUBMISSION.tsv or a dataset")
-    text_option(
-        arguments, "--criterion", "NAME", f"rank by this criterion (default: {OVERALL}, else the last one)"
-    )
-    flag(arguments, "--weighted", "rank by the weighted decisions on all criteria")
+    arguments.text("--criterion", "NAME", f"rank by this criterion (default: {OVERALL}, else the last one)")
+    arguments.flag("--weighted", "rank by the weighted decisions on all criteria")
     measures.add_weights(arguments)
     measures.add_gold(arguments, required=False)
     arguments.add_argument(
@@ -80,13 +55,13 @@ def rank() -> argparse.ArgumentParser:
         metavar="OTHER",
         help="compare with a second ranking of the same items: a run, a submission or a dataset",
     )
-    file_option(arguments, "--json", "every rate, pair and interval, as JSON")
-    file_option(arguments, "--csv", "candidates and pairs, one row each")
+    arguments.file("--json", "every rate, pair and interval, as JSON")
+    arguments.file("--csv", "candidates and pairs, one row each")
     shared.add_table_files(arguments)
     measures.add_methods(arguments)
-    number_option(arguments, "--seed", "the seed of the bootstrap", default=DEFAULT_SEED)
+    arguments.number("--seed", "the seed of the bootstrap", default=DEFAULT_SEED)
     measures.add_labels_of(arguments)
-    add_store(arguments)
+    arguments.store()
     return arguments
 
 
@@ -97,13 +72,13 @@ def _rank(options: argparse.Namespace) -> int:
     measures.check_measure_outputs(options, written, words)
     _check_weighted(options)
     seed = checked_seed(options.seed)
-    with interruptible() as cancel:
+    with console.interruptible() as cancel:
         ranked = _ranked(options, options.what, cancel)
         other = _ranked(options, options.beside, cancel) if options.beside else None
         for by in filter(None, (ranked, other)):
             health = by.system.health if by.system is not None else None
             if health is not None and health.doubted:
-                tell(f"{printable(by.title)}:\n{indent(health_lines(health), '    ')}")
+                console.tell(f"{console.printable(by.title)}:\n{indent(health_lines(health), '    ')}")
         comparisons = ranked.comparisons
         beside = None if other is None else side_by_side(comparisons, other.comparisons, seed, cancel)
         found = None if beside is None else show_measure("bootstrap", beside)
@@ -119,20 +94,18 @@ def _rank(options: argparse.Namespace) -> int:
             of_both = side_by_side_section(found, ranked.title, other.title, stopped(ranked, other))
             sheet = sheet.with_section(of_both)
             as_json["side_by_side"] = side_by_side_json(found, other.title)
-    if options.json:
-        write_json(options.json, as_json)
-        print(f"Ranking: {options.json}\n")
+    shared.write_json_file(options, "Ranking", as_json)
     if options.csv:
         write_whole(options.csv, ranking_csv(made, corrected))
         print(f"Candidates and pairs: {options.csv}\n")
+    # Files first: they are whole even if the reader of the output goes away.
     shared.write_table_files(options, "rank", sheet, paper_sheet(made, ranked.title, corrected))
     measures.write_methods(options, "rank", ranking_methods(ranked, made, seed, corrected))
-    print_sheet(sheet)
-    return DONE
+    console.print_sheet(sheet)
+    return console.DONE
 
 
 def _check_weighted(options: argparse.Namespace) -> None:
-    """SetupError for options that need --weighted, or exclude it."""
     if options.weighted and options.criterion is not None:
         raise SetupError("--weighted uses all criteria, --criterion one.", "Remove one of them.")
     given = {
@@ -145,7 +118,6 @@ def _check_weighted(options: argparse.Namespace) -> None:
 
 
 def _ranked(options: argparse.Namespace, what: str, cancel: CancelToken) -> RankedBy:
-    """The labels and items by which candidates are ranked."""
     if not what.isdecimal() and options.gold in {None, Path(what)}:
         return _by_annotators(options, Path(what), cancel)
     system = open_system(what, options.store, options.labels_of)
@@ -185,8 +157,8 @@ def _criterion(options: argparse.Namespace, known: tuple[str, ...], name: str) -
     return str(options.criterion)
 
 
-def weighted_score() -> argparse.ArgumentParser:
-    arguments = command_parser(
+def weighted_score() -> console.Parser:
+    arguments = console.command_parser(
         "weighted-score",
         _weighted_score,
         "Decide by the weighted sum of criterion scores. WHAT is the id of a run or a submission file: the\n"
@@ -196,12 +168,12 @@ def weighted_score() -> argparse.ArgumentParser:
     arguments.add_argument("what", metavar="WHAT", help="the id of a run, SUBMISSION.tsv or SCORES.json")
     measures.add_weights(arguments)
     measures.add_gold(arguments, required=False)
-    flag(arguments, "--fit-weights", "fit the weights that best predict the human overall label")
-    file_option(arguments, "--json", "every winner and margin, as JSON")
+    arguments.flag("--fit-weights", "fit the weights that best predict the human overall label")
+    arguments.file("--json", "every winner and margin, as JSON")
     shared.add_table_files(arguments)
     measures.add_slices(arguments)
     measures.add_labels_of(arguments)
-    add_store(arguments)
+    arguments.store()
     return arguments
 
 
@@ -227,7 +199,6 @@ def _weighted_score(options: argparse.Namespace) -> int:
 
 
 def _weigh_scores(options: argparse.Namespace) -> int:
-    """Scored comparisons: the result is printed as JSON."""
     weighing = measures.weighing_of(options)
     rubric, given = weighing.rubric or ELOQUENT, weighing.weights
     gold = None
@@ -238,9 +209,9 @@ def _weigh_scores(options: argparse.Namespace) -> int:
             "Scored comparisons need --weights.",
             "Name their criteria: --weights quality=0.6,relevance=0.4",
         )
-    pairs = ScoredPairs(load_comparisons(Path(options.what), list(given.weights)))
+    pairs = scoring.ScoredPairs(load_comparisons(Path(options.what), list(given.weights)))
     with weight_errors():
-        result = weigh(pairs, given.weights, weighing.threshold(rubric), gold)
+        result = scoring.weigh(pairs, given.weights, weighing.threshold(rubric), gold)
     if gold is not None and result.agreement is None:
         raise SetupError(
             f"No id of {options.what} has a human overall label in {gold.name}.",
@@ -249,20 +220,20 @@ def _weigh_scores(options: argparse.Namespace) -> int:
     if gold is not None:
         known, weighed = set(gold.ids), {row["id"] for row in pairs.rows}
         joined = sum(row["id"] in known for row in pairs.rows)
-        names = printable(Path(options.what).name), printable(gold.name)
-        tell(
+        names = console.printable(Path(options.what).name), console.printable(gold.name)
+        console.tell(
             f"{joined:,} of {len(pairs.rows):,} ids of {names[0]} are in {names[1]}. Scored comparisons"
             " have no texts: the items are matched by id only."
         )
         overlap = given.kept and given.kept.fitted_on.overlap(item for item in gold if item.id in weighed)
         if overlapping := given.kept.in_words(overlap) if given.kept and overlap else given.unknown:
-            tell(printable(overlapping))
+            console.tell(console.printable(overlapping))
     fit = _fitted(pairs, result, gold) if options.fit_weights and gold is not None else None
     text = _weighed_json(result, fit)
     if options.json:
         write_json(options.json, text)
     print(json.dumps(text, indent=2, ensure_ascii=False))
-    return DONE
+    return console.DONE
 
 
 def _weigh_system(options: argparse.Namespace) -> int:
@@ -276,19 +247,17 @@ def _weigh_system(options: argparse.Namespace) -> int:
         measures.say_what_was_left_out(matched)
     else:
         for caveat in annotator_caveats(system):
-            tell(f"{printable(system.name)}: {caveat}")
+            console.tell(f"{console.printable(system.name)}: {caveat}")
         items = _own_items(options, system)
     pairs, result = measures.weighing_of(options).of_system(system, matched, items)
     result.informative.check()
     if options.gold and result.agreement is None:
-        tell(f"{printable(options.gold.name)} has no human overall label of these items.")
+        console.tell(f"{console.printable(options.gold.name)} has no human overall label of these items.")
     fit = _fitted(pairs, result, gold) if options.fit_weights and gold is not None else None
-    slices = [weigh_slices(pairs, result, matched.dataset, each) for each in divisions if matched]
-    if options.json:
-        write_json(options.json, _weighed_json(result, fit) | measures.slices_json(slices))
-        print(f"Decisions: {options.json}\n")
+    slices = [scoring.weigh_slices(pairs, result, matched.dataset, each) for each in divisions if matched]
+    shared.write_json_file(options, "Decisions", _weighed_json(result, fit) | measures.slices_json(slices))
     if result.left_out:
-        tell(
+        console.tell(
             f"{counted(len(result.left_out), 'item', 'items')} not decided, because a criterion is unscored:"
             f" {listed(result.left_out)}"
         )
@@ -297,7 +266,7 @@ def _weigh_system(options: argparse.Namespace) -> int:
     sheet = Sheet(f"{system.name}{against}", [first, *others])
     shared.write_table_files(options, "weighted-score", sheet)
     named = replace(first, title=f"{first.title}, {system.name}")
-    print("\n\n".join(map(printed_section, (named, *others))))
+    print("\n\n".join(map(console.printed_section, (named, *others))))
     if fit:
         found = ",".join(f"{name}={weight:.4f}" for name, weight in fit[0].weights.items())
         print(
@@ -305,7 +274,7 @@ def _weigh_system(options: argparse.Namespace) -> int:
             f"With a record of these items: {'' if options.json else '--json FILE here, and later '}"
             f"--weights {options.json or 'FILE'}"
         )
-    return DONE
+    return console.DONE
 
 
 def _items(options: argparse.Namespace, system: System) -> Dataset | None:
@@ -326,26 +295,27 @@ def _own_items(options: argparse.Namespace, system: System) -> Dataset | None:
     try:
         return shared.items_of_run(options, system.results.run)
     except SetupError as error:
-        tell(f"Intervals need the instructions of the items, and are omitted: {printable(error.problem)}")
+        why = console.printable(error.problem)
+        console.tell(f"Intervals need the instructions of the items, and are omitted: {why}")
         return None
 
 
-def _fitted(pairs: ScoredPairs, result: WeightedScoring, gold: Dataset) -> tuple[WeightFit, KeptFit]:
-    """Weights of the criteria that count."""
+def _fitted(
+    pairs: scoring.ScoredPairs, result: scoring.WeightedScoring, gold: Dataset
+) -> tuple[WeightFit, KeptFit]:
     criteria = [name for name, weight in result.weights.items() if weight > 0]
-    human = human_winners(gold)
+    human = scoring.human_winners(gold)
     fit = fit_weights(pairs.rows, human, gold.groups, criteria)
     return fit, kept_of(fit, gold, human.keys() & {row["id"] for row in pairs.rows})
 
 
 def _sections(
     options: argparse.Namespace,
-    result: WeightedScoring,
+    result: scoring.WeightedScoring,
     system: System,
-    slices: Sequence[SlicedWeightedScoring],
+    slices: Sequence[scoring.SlicedWeightedScoring],
     fit: tuple[WeightFit, KeptFit] | None,
 ) -> list[Section]:
-    """The decisions, then their slices, then the fitted weights."""
     section = weighted_scoring_section(result, system)
     note = "" if options.grades else section.note  # the note explains probability scores
     parts: list[Part] = []
@@ -359,8 +329,7 @@ def _sections(
     return sections
 
 
-def _weighed_json(result: WeightedScoring, fit: tuple[WeightFit, KeptFit] | None) -> dict[str, Any]:
-    """The result of pairwise_preference_judge, with intervals, agreement and fitted weights."""
+def _weighed_json(result: scoring.WeightedScoring, fit: tuple[WeightFit, KeptFit] | None) -> dict[str, Any]:
     more: dict[str, Any] = result.informative.as_json()
     if any(result.intervals.values()):
         more["intervals"] = result.intervals

@@ -1,7 +1,4 @@
-"""`runs`: list, organise, export and re-decide the runs of the store, without judging.
-
-Knows: its arguments and what it prints.
-"""
+"""`runs`: list, organise, export and re-decide the runs of the store, without judging."""
 
 import argparse
 import sys
@@ -9,30 +6,9 @@ from pathlib import Path
 
 from engine.annotations.records import LabelSource
 from engine.cli.shared import arguments as shared
-from engine.cli.shared.console import (
-    DONE,
-    INCOMPLETE,
-    command_parser,
-    file_option,
-    flag,
-    interruptible,
-    printable,
-    printed_section,
-    table,
-    tell,
-    text_option,
-)
+from engine.cli.shared import console, progress
 from engine.cli.shared.hints import OPTIONS
 from engine.cli.shared.measure_arguments import add_labels_of
-from engine.cli.shared.progress import (
-    health_lines,
-    print_exports,
-    show_measure,
-    tell_note,
-    tell_waiting,
-    warn_of_gaps,
-)
-from engine.cli.shared.setting_arguments import add_examples, add_settings, given_examples
 from engine.core.errors import FileKind, Hint, SetupError, Step
 from engine.core.formatting import counted, listed, without_middle
 from engine.core.judgments import JudgmentKey
@@ -42,14 +18,8 @@ from engine.data.submission import check_suffix, write_dataset, write_submission
 from engine.metrics.run_drift import stored_drift
 from engine.operations.export import TOOLS, ToolExport, no_criterion, suffixes_of
 from engine.operations.opening import check_store, dataset_beside
+from engine.report import run as of_runs
 from engine.report.drift import drift_sections
-from engine.report.run import (
-    changes_section,
-    difference_count,
-    differences_table,
-    labels_given_section,
-    run_facts,
-)
 from engine.results.calibration import load_calibration
 from engine.results.completeness import open_submission
 from engine.results.exports import as_json, write_results_csv
@@ -63,40 +33,77 @@ from engine.store.run_store import RunStore
 from engine.system.files import check_targets, write_json
 from engine.system.paths import account_name, default_store
 
+_MOVED = "the run's dataset, if it was moved"
 _LONGEST_CELL, _LONGEST_FACT = 100, 60  # characters; of two compared runs each has half a line
 
 
-def runs() -> argparse.ArgumentParser:
-    arguments = command_parser("runs", _runs, "List and manage the runs in the run store.")
+def runs() -> console.Parser:
+    arguments = console.command_parser("runs", _runs, "List and manage the runs in the run store.")
     arguments.set_defaults(action=_list_runs, store=default_store())
     actions = arguments.add_subparsers(metavar="ACTION", title="actions (none: list the runs)")
     _add_store(arguments)
-    _add_all(arguments)
-    for action in (*_add_listing(actions), *_add_keeping(actions)):
-        _add_store(action)
-    add = actions.add_parser("add", help="add a submission file to the store, to review it")
-    _add_adding(add)
-    add.set_defaults(action=_add)
-    show = actions.add_parser("show", help="one run: settings, labels, unscored items")
-    show.add_argument("id", type=int, metavar="ID")
-    _add_store(show)
-    show.set_defaults(action=_show)
+    arguments.flag("--all", "include archived runs")
+    _add_listing(actions)
+    _add_keeping(actions)
+    add = console.add_action(actions, "add", _add, "add a submission file to the store, to review it")
+    add.add_argument("submission", type=Path, metavar="SUBMISSION.tsv")
+    add.file("--dataset", "the dataset that it answers", required=True)
+    shared.add_rubric(add, "its criteria, with their weights")
+    shared.add_columns(add, "dataset")
+    console.add_action(actions, "show", _show, "one run: settings, labels, unscored items", of_run="ID")
     _add_export(actions)
-    _add_recalibrate(actions)
-    rewrite = actions.add_parser(
-        "rewrite",
-        help="regenerate stale explanations: those written for another label than the effective one",
-    )
-    _add_rewriting(rewrite)
-    _add_store(rewrite)
-    rewrite.set_defaults(action=_rewrite)
+    words = "decide a run again with another calibration, or none"
+    recalibrate = console.add_action(actions, "recalibrate", _recalibrate, words, of_run="ID")
+    with_what = recalibrate.add_mutually_exclusive_group(required=True)
+    words = "the calibration, as `calibrate` wrote it"
+    with_what.add_argument("--calibration", type=Path, metavar="FILE", help=words)
+    with_what.add_argument("--none", action="store_true", help="use the uncalibrated probabilities")
+    words = "regenerate stale explanations: those written for another label than the effective one"
+    rewrite = console.add_action(actions, "rewrite", _rewrite, words, of_run="ID")
+    shared.add_examples(rewrite)
+    rewrite.file("--dataset", _MOVED)
+    rewrite.text("--model", "MODEL", "the run's model, if it was moved: its file or name")
+    shared.add_columns(rewrite, "dataset")
+    shared.add_settings(rewrite.add_argument_group("computer"), "threads")
+    for each in actions.choices.values():
+        _add_store(each)
     return arguments
 
 
-def _add_export(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    export = actions.add_parser("export", help="write a run's submission or its data")
-    export.add_argument("id", type=int, metavar="ID")
-    file_option(export, "--out", "the submission, FILE.tsv")
+def _add_listing(actions: console.Actions) -> None:
+    words = "runs with all these words in their name, note, model, dataset or settings"
+    find = console.add_action(actions, "find", _find, words)
+    find.add_argument("text", nargs="+", metavar="WORD")
+    find.flag("--all", "include archived runs")
+    words = "compare two runs: settings, model, dataset, times; drift of labels and probabilities"
+    diff = console.add_action(actions, "diff", _diff, words, of_run="ID")
+    diff.add_argument("other", type=int, metavar="OTHER")
+    diff.file("--dataset", "their dataset, if it was moved")
+    shared.add_columns(diff, "dataset")
+
+
+def _add_keeping(actions: console.Actions) -> None:
+    name = console.add_action(
+        actions, "name", _name, "name a run; an empty text removes the name", of_run="ID"
+    )
+    name.add_argument("text", nargs="+", metavar="NAME")
+    words = "write a note on a run; an empty text removes it"
+    note = console.add_action(actions, "note", _note, words, of_run="ID")
+    note.add_argument("text", nargs="+", metavar="TEXT")
+    archive = console.add_action(actions, "archive", _archive, "hide runs from lists; nothing is deleted")
+    restore = console.add_action(actions, "restore", _restore, "take runs out of the archive")
+    delete = console.add_action(actions, "delete", _delete, "delete runs permanently, after confirmation")
+    delete.flag("--yes", "do not ask for confirmation")
+    delete.flag("--with-decisions", "also delete runs with human annotations")
+    for several in (archive, restore, delete):
+        several.add_argument("ids", type=int, nargs="+", metavar="ID")
+
+
+def _add_export(actions: console.Actions) -> None:
+    export = console.add_action(
+        actions, "export", _export, "write a run's submission or its data", of_run="ID"
+    )
+    export.file("--out", "the submission, FILE.tsv")
     export.add_argument(
         "--for",
         dest="tool",
@@ -105,97 +112,59 @@ def _add_export(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         " .parquet), inspect (a log of inspect_ai, .json), alpaca-eval (annotations, .json);"
         " default: a submission",
     )
-    text_option(
-        export,
+    export.text(
         "--criterion",
         "NAME",
         "with --for dpo or alpaca-eval: the criterion (default: overall_quality, else the last one)",
     )
-    file_option(export, "--json", "every judgment with its raw predictions, as JSON")
-    file_option(export, "--csv", "all data, one row per judgment")
+    export.file("--json", "every judgment with its raw predictions, as JSON")
+    export.file("--csv", "all data, one row per judgment")
     add_labels_of(export)
-    flag(
-        export,
-        "--with-stale",
-        "include stale explanations: those written for another label than the effective one",
+    export.flag(
+        "--with-stale", "include stale explanations: those written for another label than the effective one"
     )
-    file_option(
-        export,
+    export.file(
         "--as-dataset",
         "the run's dataset with the annotators' labels as human labels (.tsv, .json or .parquet)",
     )
-    flag(export, "--with-judge", "with --as-dataset: the judge's label for items without a human one")
-    _add_moved_dataset(export)
+    export.flag("--with-judge", "with --as-dataset: the judge's label for items without a human one")
+    export.file("--dataset", _MOVED)
     shared.add_columns(export, "dataset")
-    _add_store(export)
-    export.set_defaults(action=_export)
-
-
-def _add_recalibrate(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    recalibrate = actions.add_parser(
-        "recalibrate", help="decide a run again with another calibration, or none"
-    )
-    recalibrate.add_argument("id", type=int, metavar="ID")
-    with_what = recalibrate.add_mutually_exclusive_group(required=True)
-    file_option(with_what, "--calibration", "the calibration, as `calibrate` wrote it")
-    flag(with_what, "--none", "use the uncalibrated probabilities")
-    _add_store(recalibrate)
-    recalibrate.set_defaults(action=_recalibrate)
-
-
-def _add_adding(arguments: argparse.ArgumentParser) -> None:
-    arguments.add_argument("submission", type=Path, metavar="SUBMISSION.tsv")
-    file_option(arguments, "--dataset", "the dataset that it answers", required=True)
-    shared.add_rubric(arguments, "its criteria, with their weights")
-    shared.add_columns(arguments, "dataset")
-    _add_store(arguments)
-
-
-def _add_moved_dataset(arguments: argparse.ArgumentParser) -> None:
-    file_option(arguments, "--dataset", "the run's dataset, if it was moved")
-
-
-def _add_rewriting(arguments: argparse.ArgumentParser) -> None:
-    arguments.add_argument("id", type=int, metavar="ID")
-    add_examples(arguments)
-    _add_moved_dataset(arguments)
-    text_option(arguments, "--model", "MODEL", "the run's model, if it was moved: its file or name")
-    shared.add_columns(arguments, "dataset")
-    add_settings(arguments.add_argument_group("computer"), "threads")
 
 
 def _runs(options: argparse.Namespace) -> int:
+    # To add a submission makes the store; all else needs one that is there.
     if not has_store(options.store) and options.action is not _add:
         if options.action is _list_runs:
             print(f"No runs yet: there is no run store {options.store}.")
-            return DONE
+            return console.DONE
         check_store(options.store)
     with expecting(options.store, FileKind.RUN_STORE), RunStore(options.store) as store:
-        tell_waiting(store)
+        progress.tell_waiting(store)
         return int(options.action(store, options))
 
 
 def _add(store: RunStore, options: argparse.Namespace) -> int:
     run = open_submission(options.submission, shared.read_dataset(options, options.dataset), store)
     results = load_results(store, run.id)
-    notices = filter(None, [printable(results.joined_in_words), how_to_complete(results.left)])
+    notices = filter(None, [console.printable(results.joined_in_words), how_to_complete(results.left)])
     print("\n".join([*notices, f"It is run {run.id} of {store.path}."]))
-    return INCOMPLETE if results.left else DONE
+    return console.INCOMPLETE if results.left else console.DONE
 
 
 def _show(store: RunStore, options: argparse.Namespace) -> int:
     results = load_results(store, options.id)
-    print(printed_section(Section("run", "", [run_facts(results)])))
-    print(f"\n{health_lines(run_health(results))}")
-    print(f"\n{printed_section(labels_given_section(results.answered))}")
+    print(console.printed_section(Section("run", "", [of_runs.run_facts(results)])))
+    print(f"\n{progress.health_lines(run_health(results))}")
+    print(f"\n{console.printed_section(of_runs.labels_given_section(results.answered))}")
     _print_unscored(results)
-    return DONE
+    return console.DONE
 
 
 def _print_unscored(results: RunResults) -> None:
     if results.run.submitted:
         if lacking := [item.item_id for item in results.judged if item.item_id in results.unanswered]:
-            print(f"not answered ({len(lacking):,}): {printable(listed(lacking))}")
+            print(f"not answered ({len(lacking):,}): {console.printable(listed(lacking))}")
         return
     reasons = [
         (JudgmentKey(item.item_id, criterion), why)
@@ -203,11 +172,10 @@ def _print_unscored(results: RunResults) -> None:
         for criterion, why in item.unscored.items()
     ]
     for key, reason in reasons[:50]:
-        override = results.overrides.get(key)
-        instead = (
-            f"; {override.author} gave {override.preference}" if override and override.preference else ""
-        )
-        print(f"unscored: item {printable(key.item_id)}, {key.criterion}: {reason}{printable(instead)}")
+        override, said = results.overrides.get(key), reason
+        if override and override.preference:
+            said += console.printable(f"; {override.author} gave {override.preference}")
+        print(f"unscored: item {console.printable(key.item_id)}, {key.criterion}: {said}")
     if len(reasons) > 50:
         print(f"and {len(reasons) - 50} more.")
 
@@ -238,7 +206,7 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
     if options.as_dataset:
         _export_dataset(results, options)
     if not (options.out or options.json or options.csv):
-        return DONE  # the notices on the dataset are printed already
+        return console.DONE  # the notices on the dataset are printed already
     if tool is not None:
         made = tool.made(results, shared.items_of_run(options, results.run, options.dataset))
         made.write(options.out)
@@ -248,7 +216,7 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
     if forms:
         columns = shared.columns_of(options)
         dataset, note = dataset_beside(results, options.dataset, columns, forms=forms)
-        tell_note(note)
+        progress.tell_note(note)
         if dataset is not None:
             shared.keep_columns(options, dataset)
     submission = None if tool is not None else options.out
@@ -256,15 +224,14 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
         write_submission(submission, submission_of(results, options.with_stale))
     if options.json:
         write_json(options.json, as_json(results, dataset))
-    print_exports(results, submission, options.json)
+    progress.print_exports(results, submission, options.json)
     if options.csv:
         write_results_csv(options.csv, results, dataset)
         print(f"All data: {options.csv}")
-    return warn_of_gaps(results)
+    return progress.warn_of_gaps(results)
 
 
 def _tool_of(options: argparse.Namespace) -> ToolExport | None:
-    """The export for the tool of --for. SetupError if the options contradict each other."""
     if options.tool is None:
         if options.criterion is not None:
             raise no_criterion()
@@ -283,9 +250,9 @@ def _export_dataset(results: RunResults, options: argparse.Namespace) -> None:
     made = labelled_dataset(results, dataset, options.with_judge)
     write_dataset(options.as_dataset, made.columns)
     print(f"Dataset: {options.as_dataset}")
-    print("\n".join(map(printable, made.sentences)))
+    print("\n".join(map(console.printable, made.sentences)))
     for found in written_otherwise(options.as_dataset, made, dataset):
-        tell(printable(found))
+        console.tell(console.printable(found))
 
 
 def _rewrite(store: RunStore, options: argparse.Namespace) -> int:
@@ -295,44 +262,45 @@ def _rewrite(store: RunStore, options: argparse.Namespace) -> int:
     results = load_results(store, options.id)
     if not results.stale:
         print(f"No explanation of run {options.id} is stale.")
-        return DONE
-    with interruptible() as cancel:
+        return console.DONE
+    with console.interruptible() as cancel:
         request = RewriteRequest(
             store=store.path,
             run=results.run,
             dataset=shared.items_of_run(options, results.run, options.dataset, cancel),
             model=shared.model_file(options.model) if options.model else None,
             threads=options.threads,
-            examples=given_examples(options),
+            examples=shared.given_examples(options),
         )
-        made = show_measure("explanations", rewrite(request, cancel, apart=False))
+        made = progress.show_measure("explanations", rewrite(request, cancel, apart=False))
     print(f"Run {options.id}: {made.written:,} of {made.stale:,} stale explanations are regenerated.")
     if made.wordless:
-        tell(f"For {made.wordless:,} of them the model wrote nothing: the old ones are kept.")
+        console.tell(f"For {made.wordless:,} of them the model wrote nothing: the old ones are kept.")
     if made.too_long:
         items = counted(len(made.too_long), "item does", "items do")
-        tell(f"{items} not fit the context: {listed(made.too_long)}.")
+        console.tell(f"{items} not fit the context: {listed(made.too_long)}.")
     if made.stopped:
-        tell("Stopped: all new explanations are stored. The same command resumes.")
-    return DONE if made.written == made.stale else INCOMPLETE
+        console.tell("Stopped: all new explanations are stored. The same command resumes.")
+    return console.DONE if made.written == made.stale else console.INCOMPLETE
 
 
 def _recalibrate(store: RunStore, options: argparse.Namespace) -> int:
     calibration = load_calibration(options.calibration) if options.calibration else None
     decided = decided_again(store, options.id, calibration)
     if decided.lacking:
-        tell(printable(decided.lacking))
+        console.tell(console.printable(decided.lacking))
     made = f"calibrated with {options.calibration}" if calibration else "not calibrated"
     if calibration is not None:
-        tell(calibration.in_words)
+        console.tell(calibration.in_words)
     print(f"Run {options.id} is now {made}.\n")
     if decided.after.one_labels:
-        tell(decided.after.one_label_sentence)
-    print(printed_section(changes_section(decided.before, decided.after)))
-    return warn_of_gaps(decided.after)
+        console.tell(decided.after.one_label_sentence)
+    print(console.printed_section(of_runs.changes_section(decided.before, decided.after)))
+    return progress.warn_of_gaps(decided.after)
 
 
-def _add_store(arguments: argparse.ArgumentParser) -> None:
+def _add_store(arguments: console.Parser) -> None:
+    # No default here: that of an action would take the place of a store that was named before the action.
     arguments.add_argument(
         "--store", type=Path, default=argparse.SUPPRESS, metavar="FILE", help="the run store"
     )
@@ -341,34 +309,7 @@ def _add_store(arguments: argparse.ArgumentParser) -> None:
 # Listing and comparing runs
 
 
-def _add_all(arguments: argparse.ArgumentParser) -> None:
-    """--all."""
-    flag(arguments, "--all", "include archived runs")
-
-
-def _add_listing(
-    actions: "argparse._SubParsersAction[argparse.ArgumentParser]",
-) -> list[argparse.ArgumentParser]:
-    """Add `find` and `diff`."""
-    find = actions.add_parser(
-        "find", help="runs with all these words in their name, note, model, dataset or settings"
-    )
-    find.add_argument("text", nargs="+", metavar="WORD")
-    _add_all(find)
-    find.set_defaults(action=_find)
-    diff = actions.add_parser(
-        "diff", help="compare two runs: settings, model, dataset, times; drift of labels and probabilities"
-    )
-    diff.add_argument("id", type=int, metavar="ID")
-    diff.add_argument("other", type=int, metavar="OTHER")
-    file_option(diff, "--dataset", "their dataset, if it was moved")
-    shared.add_columns(diff, "dataset")
-    diff.set_defaults(action=_diff)
-    return [find, diff]
-
-
 def _list_runs(store: RunStore, options: argparse.Namespace) -> int:
-    """Print the runs of a store."""
     with store.reading():
         runs, damaged = store.runs(), store.damaged_runs()
     shown = [run for run in runs if options.all or not run.archived]
@@ -381,10 +322,10 @@ def _list_runs(store: RunStore, options: argparse.Namespace) -> int:
     if hidden:
         print(hidden)
     for run in damaged:
-        tell(printable(run.problem))
+        console.tell(console.printable(run.problem))
     if damaged:
-        tell(OPTIONS.of(damaged[0].hint))
-    return DONE
+        console.tell(OPTIONS.of(damaged[0].hint))
+    return console.DONE
 
 
 def _find(store: RunStore, options: argparse.Namespace) -> int:
@@ -397,7 +338,7 @@ def _find(store: RunStore, options: argparse.Namespace) -> int:
         print(f"{counted(len(found), 'run', 'runs')} with {text!r} in the archive: add --all to see it.")
     else:
         print(f"No run has {text!r} in its name, note, model, dataset or settings.")
-    return DONE if shown else INCOMPLETE
+    return console.DONE if shown else console.INCOMPLETE
 
 
 def _diff(store: RunStore, options: argparse.Namespace) -> int:
@@ -407,9 +348,9 @@ def _diff(store: RunStore, options: argparse.Namespace) -> int:
         runs = [store.run(options.id), store.run(options.other)]
         efforts = {run.id: store.efforts(run.id) for run in runs}
         common = store.shared_items(options.id).get(options.other, 0)
-    made = differences_table(runs[0], runs[1], efforts, common)
+    made = of_runs.differences_table(runs[0], runs[1], efforts, common)
     print(_printed(made, _LONGEST_FACT))
-    number = difference_count(made)
+    number = of_runs.difference_count(made)
     print(f"\n{counted(number, 'difference', 'differences')}." if number else "\nNo differences.")
     try:
         drift = stored_drift(
@@ -418,19 +359,18 @@ def _diff(store: RunStore, options: argparse.Namespace) -> int:
     except SetupError as error:
         if options.dataset is not None:
             raise
-        tell(f"\nDrift is not measured. {error.problem}\n{OPTIONS.of(error.hint)}")
-        return DONE
+        console.tell(f"\nDrift is not measured. {error.problem}\n{OPTIONS.of(error.hint)}")
+        return console.DONE
     for section in drift_sections(drift):
-        print(f"\n{printed_section(section)}")
-    return DONE
+        print(f"\n{console.printed_section(section)}")
+    return console.DONE
 
 
 def _printed(made: Table, longest: int = _LONGEST_CELL) -> str:
-    """A table with long texts shortened, without columns that are empty for all runs."""
     rows = [[without_middle(" ".join(text.split()), longest) for text in row] for row in made.texts()]
     filled = [place for place in range(len(made.columns)) if any(row[place] for row in rows)]
     texts = [at for at, place in enumerate(filled) if not (at and made.columns[place].kind.is_number)]
-    return table(
+    return console.table(
         [made.titles[place] for place in filled], [[row[place] for place in filled] for row in rows], texts
     )
 
@@ -438,55 +378,30 @@ def _printed(made: Table, longest: int = _LONGEST_CELL) -> str:
 # Organising runs
 
 
-def _add_keeping(
-    actions: "argparse._SubParsersAction[argparse.ArgumentParser]",
-) -> list[argparse.ArgumentParser]:
-    """Add `name`, `note`, `archive`, `restore` and `delete`."""
-    name = actions.add_parser("name", help="name a run; an empty text removes the name")
-    name.add_argument("id", type=int, metavar="ID")
-    name.add_argument("text", nargs="+", metavar="NAME")
-    name.set_defaults(action=_name)
-    note = actions.add_parser("note", help="write a note on a run; an empty text removes it")
-    note.add_argument("id", type=int, metavar="ID")
-    note.add_argument("text", nargs="+", metavar="TEXT")
-    note.set_defaults(action=_note)
-    archive = actions.add_parser("archive", help="hide runs from lists; nothing is deleted")
-    archive.set_defaults(action=_archive)
-    restore = actions.add_parser("restore", help="take runs out of the archive")
-    restore.set_defaults(action=_restore)
-    delete = actions.add_parser("delete", help="delete runs permanently, after confirmation")
-    flag(delete, "--yes", "do not ask for confirmation")
-    flag(delete, "--with-decisions", "also delete runs with human annotations")
-    delete.set_defaults(action=_delete)
-    for several in (archive, restore, delete):
-        several.add_argument("ids", type=int, nargs="+", metavar="ID")
-    return [name, note, archive, restore, delete]
-
-
 def _name(store: RunStore, options: argparse.Namespace) -> int:
     store.name(options.id, " ".join(options.text))
     run = store.run(options.id)
     print(f"It is now {run.called}." if run.name else f"Run {run.id} now has no name.")
-    return DONE
+    return console.DONE
 
 
 def _note(store: RunStore, options: argparse.Namespace) -> int:
     store.note_run(options.id, " ".join(options.text))
     run = store.run(options.id)
-    print(f"{run.title}: {printable(run.note)}" if run.note else f"{run.title} now has no note.")
-    return DONE
+    print(f"{run.title}: {console.printable(run.note)}" if run.note else f"{run.title} now has no note.")
+    return console.DONE
 
 
 def _archive(store: RunStore, options: argparse.Namespace) -> int:
     store.archive(options.ids, account_name())
     print(f"{_numbered(store, options.ids)} archived; `runs --all` shows archived runs.")
-    return DONE
+    return console.DONE
 
 
 def _restore(store: RunStore, options: argparse.Namespace) -> int:
     store.restore(options.ids)
     print(f"{_numbered(store, options.ids)} restored to the list.")
-    return DONE
+    return console.DONE
 
 
 def _numbered(store: RunStore, ids: list[int]) -> str:
@@ -497,17 +412,16 @@ def _numbered(store: RunStore, ids: list[int]) -> str:
 def _delete(store: RunStore, options: argparse.Namespace) -> int:
     held = store.contents(dict.fromkeys(options.ids))
     for run in held:
-        print(printable(run.in_words))
+        print(console.printable(run.in_words))
     refused = any(run.decided for run in held) and not options.with_decisions
     if not (refused or options.yes or _agreed(held)):  # a refusal needs no question
         print("Nothing is deleted.")
-        return INCOMPLETE
+        return console.INCOMPLETE
     print(store.delete(options.ids, options.with_decisions).in_words)
-    return DONE
+    return console.DONE
 
 
 def _agreed(held: list[RunContents]) -> bool:
-    """Ask whether to delete the runs. SetupError without a terminal."""
     runs: list[AnyRun] = [each.run for each in held]
     number = counted(len(runs), "run", "runs")
     if not sys.stdin.isatty():

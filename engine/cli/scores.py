@@ -1,7 +1,4 @@
-"""`evaluate`, `compare`, `report`: runs and submissions against human labels.
-
-Knows: their arguments and what they print.
-"""
+"""`evaluate`, `compare`, `report`: runs and submissions against human labels."""
 
 import argparse
 from collections.abc import Sequence
@@ -10,21 +7,8 @@ from textwrap import indent
 
 from engine.calibration.learning import run_curve
 from engine.cli.shared import arguments as shared
+from engine.cli.shared import console
 from engine.cli.shared import measure_arguments as measures
-from engine.cli.shared.console import (
-    DONE,
-    add_store,
-    command_parser,
-    file_option,
-    flag,
-    interruptible,
-    number_option,
-    print_sheet,
-    printable,
-    printed_section,
-    table,
-    tell,
-)
 from engine.cli.shared.hints import OPTIONS
 from engine.cli.shared.progress import health_lines, show_measure
 from engine.core.errors import SetupError
@@ -49,14 +33,14 @@ from engine.report.slices import (
     compared_win_table,
     slice_sections,
 )
-from engine.system.files import write_json, write_whole
+from engine.system.files import write_whole
 from engine.system.paths import reason_of, shown
 
 _FORMS = ("png", "svg")
 
 
-def evaluate() -> argparse.ArgumentParser:
-    arguments = command_parser(
+def evaluate() -> console.Parser:
+    arguments = console.command_parser(
         "evaluate",
         _evaluate,
         "Score SYSTEM against human labels: accuracy by criterion and, for explanations, ROUGE-L,\n"
@@ -65,13 +49,13 @@ def evaluate() -> argparse.ArgumentParser:
     )
     arguments.add_argument("system", metavar="SYSTEM", help="SUBMISSION.tsv, or the id of a run")
     measures.add_gold(arguments)
-    file_option(arguments, "--json", "the scores as JSON, under the task's keys")
+    arguments.file("--json", "the scores as JSON, under the task's keys")
     shared.add_table_files(arguments)
     measures.add_methods(arguments)
-    flag(arguments, "--confusion", "also print the confusion matrices")
+    arguments.flag("--confusion", "also print the confusion matrices")
     measures.add_slices(arguments)
     measures.add_labels_of(arguments)
-    add_store(arguments)
+    arguments.store()
     measures.add_model_measures(arguments)
     return arguments
 
@@ -80,7 +64,7 @@ def _evaluate(options: argparse.Namespace) -> int:
     measures.find_judge_model(options)
     written = {"--json": options.json, **shared.table_targets(options), **measures.methods_targets(options)}
     measures.check_measure_outputs(options, written, [options.system])
-    with interruptible() as cancel:
+    with console.interruptible() as cancel:
         system = open_system(options.system, options.store, options.labels_of)
         gold = measures.read_labels(options, options.gold, [system], cancel)
         divisions = measures.divided(options, gold)
@@ -90,22 +74,20 @@ def _evaluate(options: argparse.Namespace) -> int:
         scores = show_measure("explanations", by_model.scores(matched))
     evaluation = evaluated(matched, scores)
     slices = measures.sliced(matched, divisions)
-    if options.json:
-        found = official_json(evaluation, by_model.judge_name)
-        found["details"] |= measures.slices_json(slices)
-        write_json(options.json, found)
-        print(f"Scores: {options.json}\n")
+    found = official_json(evaluation, by_model.judge_name)
+    found["details"] |= measures.slices_json(slices)
+    shared.write_json_file(options, "Scores", found)
     more = [*([confusion_section(evaluation)] if options.confusion else ()), *slice_sections(slices)]
     sheet = evaluation_sheet(evaluation, OPTIONS.of, more)
     shared.write_table_files(options, "evaluate", sheet)
     statements = evaluation_methods(evaluation, by_model.encoder_name, by_model.judge_name)
     measures.write_methods(options, "evaluate", statements)
-    print_sheet(sheet)
-    return DONE
+    console.print_sheet(sheet)
+    return console.DONE
 
 
-def compare() -> argparse.ArgumentParser:
-    arguments = command_parser(
+def compare() -> console.Parser:
+    arguments = console.command_parser(
         "compare",
         _compare,
         "Compare SYSTEMs (submission files or ids of runs) against human labels: all measures with ranks,\n"
@@ -115,12 +97,12 @@ def compare() -> argparse.ArgumentParser:
         "systems", nargs="+", metavar="SYSTEM", help="SUBMISSION.tsv, or the id of a run; two or more"
     )
     measures.add_gold(arguments)
-    file_option(arguments, "--json", "the comparison as JSON, with every difference")
+    arguments.file("--json", "the comparison as JSON, with every difference")
     shared.add_table_files(arguments)
-    number_option(arguments, "--differences", "number of differences to print (%(default)s)", default=10)
+    arguments.number("--differences", "number of differences to print (%(default)s)", default=10)
     measures.add_slices(arguments)
     measures.add_labels_of(arguments)
-    add_store(arguments)
+    arguments.store()
     measures.add_model_measures(arguments)
     return arguments
 
@@ -129,7 +111,7 @@ def _compare(options: argparse.Namespace) -> int:
     measures.find_judge_model(options)
     written = {"--json": options.json, **shared.table_targets(options)}
     measures.check_measure_outputs(options, written, options.systems)
-    with interruptible() as cancel:
+    with console.interruptible() as cancel:
         opened = [open_system(word, options.store, options.labels_of) for word in options.systems]
         systems = told_apart(opened)
         gold = measures.read_labels(options, options.gold, systems, cancel)
@@ -144,28 +126,24 @@ def _compare(options: argparse.Namespace) -> int:
     slices = [measures.sliced(each, divisions) for each in matched]
     wins = [_wins(matched, division) for division in divisions]
     beside = rankings_beside(matched)
-    if options.json:
-        judge = by_model.judge_name
-        found = comparison_json(
-            result, evaluations, judge_name=judge, slices=slices, wins=wins, beside=beside
-        )
-        write_json(options.json, found)
-        print(f"Comparison: {options.json}\n")
+    found = comparison_json(
+        result, evaluations, judge_name=by_model.judge_name, slices=slices, wins=wins, beside=beside
+    )
+    shared.write_json_file(options, "Comparison", found)
     for sentence in result.not_compared:
-        tell(printable(sentence))
+        console.tell(console.printable(sentence))
     for system in (each.system for each in matched if each.system.health.doubted):
-        print(printable(f"{system.name}:"))
+        print(console.printable(f"{system.name}:"))
         print(indent(health_lines(system.health), "    "))
     sections = [*comparison_sheet(result, matched).sections, *([beside.section] if beside else ())]
     sections += _slice_sections(matched, slices, wins)
     shared.write_table_files(options, "compare", Sheet(" against ".join(result.systems), sections))
-    print("\n\n".join(map(printed_section, sections)))
+    print("\n\n".join(map(console.printed_section, sections)))
     _print_differences(result, options.differences)
-    return DONE
+    return console.DONE
 
 
 def _wins(matched: Sequence[Matched], division: Slicing) -> dict[str, SlicedWeightedScoring]:
-    """The weighted decisions on each slice, for the systems that can be decided."""
     found = {one.system.name: weigh_by_default(one, division) for one in matched}
     return {name: weighed for name, weighed in found.items() if weighed is not None}
 
@@ -175,7 +153,6 @@ def _slice_sections(
     slices: Sequence[Sequence[SlicedMeasures]],
     wins: Sequence[dict[str, SlicedWeightedScoring]],
 ) -> list[Section]:
-    """Accuracies and win rates for each division; `slices` are those of each system."""
     parts: list[Part] = []
     for of_each, weighed in zip(zip(*slices, strict=True), wins, strict=True):
         parts.append(compared_slice_table(matched, of_each))
@@ -198,13 +175,13 @@ def _print_differences(result: Comparison, most: int) -> None:
         ]
         for difference in found[:most]
     ]
-    print(table(["item", "criterion", "human", *result.systems], rows))
+    print(console.table(["item", "criterion", "human", *result.systems], rows))
     if len(found) > most:
         print(f"and {len(found) - most:,} more; --json writes all of them.")
 
 
-def report() -> argparse.ArgumentParser:
-    arguments = command_parser(
+def report() -> console.Parser:
+    arguments = console.command_parser(
         "report",
         _report,
         "Write one HTML file that scores RUN against human labels: tables, figures, the largest\n"
@@ -213,13 +190,13 @@ def report() -> argparse.ArgumentParser:
     )
     arguments.add_argument("run", metavar="RUN", help="the id of a run, or SUBMISSION.tsv")
     measures.add_gold(arguments)
-    file_option(arguments, "--out", "the report", metavar="FILE.html", required=True)
-    file_option(arguments, "--figures", "also write its figures, as PNG and SVG", metavar="DIR")
-    flag(arguments, "--curve", "include the learning curve of the calibration (takes some seconds)")
+    arguments.file("--out", "the report", metavar="FILE.html", required=True)
+    arguments.file("--figures", "also write its figures, as PNG and SVG", metavar="DIR")
+    arguments.flag("--curve", "include the learning curve of the calibration (takes some seconds)")
     measures.add_weights(arguments)
     measures.add_slices(arguments)
     measures.add_labels_of(arguments)
-    add_store(arguments)
+    arguments.store()
     measures.add_model_measures(arguments)
     return arguments
 
@@ -231,7 +208,7 @@ def _report(options: argparse.Namespace) -> int:
     shared.check_suffix("--out", options.out, "a report is HTML", ".html", ".htm")
     measures.find_judge_model(options)
     measures.check_measure_outputs(options, {"--out": options.out}, [options.run])
-    with interruptible() as cancel:
+    with console.interruptible() as cancel:
         system = open_system(options.run, options.store, options.labels_of)
         gold = measures.read_labels(options, options.gold, [system], cancel)
         divisions = measures.divided(options, gold)
@@ -256,11 +233,10 @@ def _report(options: argparse.Namespace) -> int:
             write_whole(path, drawn[name] if form == "svg" else made.figures[name].as_bytes(form))
     if options.figures:
         print(f"Figures: {options.figures}")
-    return DONE
+    return console.DONE
 
 
 def _figure_targets(folder: Path, names: Sequence[str]) -> dict[Path, tuple[str, str]]:
-    """The path of each figure in each format; the folder is made if it is missing."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

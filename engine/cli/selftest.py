@@ -1,11 +1,8 @@
-"""`selftest`: whether each part of the program works on this computer.
-
-A module of its own, which loads little: it must also run where llama.cpp cannot be loaded.
-"""
+"""`selftest`: whether each part of the program works here; it loads little, to run without llama.cpp."""
 
 import argparse
 
-from engine.cli.shared.console import DONE, INCOMPLETE, command_parser, flag, interruptible, printable
+from engine.cli.shared.console import DONE, INCOMPLETE, Parser, command_parser, interruptible, printable
 from engine.cli.shared.hints import OPTIONS
 from engine.core.events import followed
 from engine.operations.diagnostics import tell_diagnostics
@@ -14,15 +11,14 @@ from engine.operations.self_test import self_test
 _CHECK_WIDTH = 26
 
 
-def selftest() -> argparse.ArgumentParser:
+def selftest() -> Parser:
     made = command_parser(
         "selftest",
         _selftest,
         "Test each part of the program on this computer: its folders, a run store, the demo model in a\n"
         "child process, judging two items. The exit code is 1 if a check failed.",
     )
-    flag(
-        made,
+    made.flag(
         "--diagnostics",
         "test nothing; print versions, computer, settings and the last bug, for a bug report."
         " It contains no texts and no names of datasets, models or annotators",

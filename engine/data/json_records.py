@@ -147,10 +147,18 @@ def _only_list(value: dict[str, object], known_keys: Collection[str]) -> object:
     names = [*lists, *(name for name, inner in _lists_below(value) if _are_alike(records, inner))]
     if len(names) > 1:
         known = [name for name in names if name in known_keys]
+        known += [name for name, inner in lists.items() if are_numbered(inner)]
         if len(known) == 1:
             return _under(value, known[0])
         raise JsonProblem(f"contains {len(names)} lists of records ({', '.join(names)}), but one is allowed.")
     return records
+
+
+def are_numbered(values: object) -> bool:
+    """Whether each record stands in an object with its number, as Hugging Face's dataset viewer gives it."""
+    return isinstance(values, list) and all(
+        isinstance(value, dict) and {"row_idx", "row"} <= value.keys() for value in values
+    )
 
 
 def _lists_below(value: dict[str, object]) -> Iterator[tuple[str, object]]:

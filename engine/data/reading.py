@@ -120,7 +120,15 @@ def report_on(
     reading, questions = _reading(columns, guess)
     if guess is not None and guess.open:
         return FileReport(
-            None, "pairs", reading, columns.meaning_of, questions, _of_columns(sample, columns), 0, (), ()
+            None,
+            "pairs",
+            reading,
+            columns.meaning_of,
+            questions,
+            signs_of_columns(sample, columns),
+            0,
+            (),
+            (),
         )
     if known is not None and known.kind != "pairs":
         return FileReport(known.name, known.kind, reading, columns.meaning_of, (), (), 0, (), ())
@@ -133,7 +141,7 @@ def report_on(
         reading,
         columns.meaning_of,
         [*questions, *read.questions(columns, questions)],
-        [*read.signs.found(), *_of_rows(read.mapped), *_of_columns(sample, columns)],
+        [*read.signs.found(), *_of_rows(read.mapped), *signs_of_columns(sample, columns)],
         read.count,
         [Skipped(number, why) for number, why in table.bad_rows[:_MOST_SKIPPED]],
         read.first,
@@ -218,7 +226,7 @@ def _of_rows(mapped: MappedTable) -> list[Sign]:
     ]
 
 
-def _of_columns(sample: Sample, columns: ColumnMap) -> list[Sign]:
+def signs_of_columns(sample: Sample, columns: ColumnMap) -> list[Sign]:
     """Columns that could be labels and are not read, and labels that no person gave."""
     read = " ".join(columns.source_of.values())
     labels = [

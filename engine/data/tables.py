@@ -180,18 +180,11 @@ def read_json_records(path: Path) -> Sequence[json_records.JsonRecord]:
 
 def _json_records(path: Path, data: bytes, start: int, key: str = "") -> Sequence[json_records.JsonRecord]:
     try:
-        return _without_row_numbers(json_records.read_json(data, start, key, records_keys()))
+        records = json_records.read_json(data, start, key, records_keys())
     except json_records.JsonProblem as problem:
         hint = _SAVE_AS_UTF8 if isinstance(problem, json_records.NotUtf8) else _MEND
         raise InputError(path, [str(problem)], hint) from problem
-
-
-def _without_row_numbers(records: list[json_records.JsonRecord]) -> list[json_records.JsonRecord]:
-    """The records themselves where each stands in an object of its own with its number, as the Hugging Face
-    dataset viewer gives them.
-    """
-    values = [record.value for record in records]
-    if all(isinstance(value, dict) and {"row_idx", "row"} <= value.keys() for value in values):
+    if json_records.are_numbered([record.value for record in records]):
         return [record._replace(value=record.value["row"]) for record in records]  # type: ignore[index]
     return records
 

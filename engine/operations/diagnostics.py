@@ -11,7 +11,8 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -55,42 +56,33 @@ class OfWindow:
     settings: Pairs = ()
 
 
-@dataclass(frozen=True)
-class _Part:
-    title: str
-    look: Callable[[], Iterator[tuple[str, str]]] = field(repr=False)
-
-
 def tell_diagnostics(
     cancel: CancelToken, store: Path | None = None, window: OfWindow | None = None
 ) -> Generator[None, None, str]:
     """The text, once all is asked. A part that cannot be had says so. Raises Cancelled.
 
-    `store`: of which the newest run is asked for its settings, the default one for None; `window`: of the one
-    that asks, if any. As a generator without events it can be asked of another process.
+    `store`: of which the newest run is asked for its settings; `window`: of the one that asks, if any. As a
+    generator without events it can be asked of another process.
     """
-    parts = (
-        _Part("Versions", _versions),
-        _Part("Computer", lambda: _computer(cancel, window)),
-        _Part("Settings of the window that differ from the default", lambda: _of_window(window)),
-        _Part(
-            "Settings of the newest run that differ from the default",
-            lambda: _of_run(store or default_store()),
-        ),
-        _Part("Last bug", _fault),
-    )
+    parts: dict[str, Callable[[], Iterator[tuple[str, str]]]] = {
+        "Versions": _versions,
+        "Computer": partial(_computer, cancel, window),
+        "Settings of the window that differ from the default": partial(_of_window, window),
+        "Settings of the newest run that differ from the default": partial(_of_run, store or default_store()),
+        "Last bug": lambda: (("", line) for line in last_fault() or ["none"]),
+    }
     lines = ["Tiebreak, diagnostics"]
-    for part in parts:
+    for title, look in parts.items():
         yield
         cancel.raise_if_requested()
-        lines += ["", part.title]
-        lines += [f"  {name}: {value}" if name else f"  {value}" for name, value in _looked(part)]
+        lines += ["", title]
+        lines += [f"  {name}: {value}" if name else f"  {value}" for name, value in _looked(look)]
     return "\n".join(lines)
 
 
-def _looked(part: _Part) -> Iterator[tuple[str, str]]:
+def _looked(look: Callable[[], Iterator[tuple[str, str]]]) -> Iterator[tuple[str, str]]:
     try:
-        yield from part.look()
+        yield from look()
     except Cancelled:
         raise
     except Exception as error:  # what is broken is what they are asked for; its words may hold paths
@@ -160,9 +152,7 @@ def _gpu(cancel: CancelToken) -> str:
 def _folder(path: Path) -> str:
     """Where a folder is, if that is below the user's own, and on what kind of disk."""
     disk = network_file_system(path)
-    where = "elsewhere"
-    if path.is_relative_to(home()) and path != home():
-        where = "below ~"
+    where = "below ~" if path.is_relative_to(home()) and path != home() else "elsewhere"
     there = "" if path.exists() else ", does not exist yet"
     return f"{where}, on {f'a network ({disk})' if disk else 'a disk of this computer'}{there}"
 
@@ -197,10 +187,8 @@ def unusual(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         return
     default = json.loads(json.dumps(JudgeSettings(mode=Mode(mode)).as_json()))  # as the store gives them
     default["mode"] = JudgeSettings().mode
-    for row in SETTINGS:
-        value = settings.get(row.key)
-        if row.key not in settings or row.key in _RESOLVED:
-            continue
+    for row in (row for row in SETTINGS if row.key in settings and row.key not in _RESOLVED):
+        value = settings[row.key]
         if row.key not in default or value != default[row.key]:
             yield row.key, _plain(value)
 
@@ -211,8 +199,3 @@ def _plain(value: object) -> str:
     if isinstance(value, list) and all(isinstance(each, str) and each in _WORDS for each in value):
         return ", ".join(value)
     return value if isinstance(value, str) and value in _WORDS else _KEPT_QUIET
-
-
-def _fault() -> Iterator[tuple[str, str]]:
-    found = last_fault()
-    yield from (("", line) for line in found or ["none"])

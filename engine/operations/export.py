@@ -24,9 +24,7 @@ from engine.system.files import write_json
 
 @dataclass(frozen=True)
 class MadeForTool:
-    """The export for a tool. `called`: what it is; `write`: writes the file; `in_words`: its content and what
-    is left out, possibly empty; `left_out`: how many items.
-    """
+    """The export for a tool. `called`: what it is; `in_words`: its content and what is left out, if any."""
 
     called: str
     write: Callable[[Path], None]
@@ -36,9 +34,7 @@ class MadeForTool:
 
 @dataclass(frozen=True)
 class ToolExport:
-    """A run for a tool, one of TOOLS. `criterion`: None for the overall quality, else the last one;
-    `with_stale`: with stale explanations, in a log.
-    """
+    """A run for a tool, one of TOOLS. `criterion`: None for the default one; `with_stale`: in a log."""
 
     tool: str
     path: Path
@@ -66,7 +62,6 @@ class ToolExport:
 
 
 def no_criterion() -> SetupError:
-    """What is said of a criterion where none is chosen."""
     return SetupError(
         Hint(Given("criterion"), " has no effect here."),
         Hint("Use it with ", Given("tool", "dpo"), " or ", Given("tool", "alpaca-eval"), ", or remove it."),
@@ -74,7 +69,6 @@ def no_criterion() -> SetupError:
 
 
 def suffixes_of(tool: str) -> tuple[str, ...]:
-    """How the files for a tool end."""
     return _TOOLS[tool].suffixes
 
 
@@ -100,8 +94,6 @@ def _annotations(results: RunResults, dataset: Dataset, criterion: str, _stale: 
 
 @dataclass(frozen=True)
 class _Tool:
-    """`suffixes`: of its files. `is_of_one`: whether it needs one criterion."""
-
     suffixes: tuple[str, ...]
     is_of_one: bool
     make: Callable[[RunResults, Dataset, str, bool], MadeForTool]

@@ -1,7 +1,6 @@
 """Judging: a request becomes a plan, which is forecast and judged; stale explanations are written again.
 
-Knows: the steps, and what each of them may take from a recipe or an earlier run. Does not know: who asks, how
-anything is shown.
+Does not know: who asks, how anything is shown.
 """
 
 from collections.abc import Callable, Generator
@@ -82,10 +81,10 @@ class ReadyRun:
 def prepare(
     request: JudgeRequest, cancel: CancelToken
 ) -> Generator[Note | FilesRead | Preparing, None, ReadyRun]:
-    """The plan of a request. What is quick to refuse comes before the check of the model.
-
-    SetupError where values exclude each other or cannot be used, ModelFileError, Cancelled.
+    """The plan of a request. SetupError where values exclude each other or cannot be used, ModelFileError,
+    Cancelled.
     """
+    # What is quick to refuse comes before the check of the model.
     request.check()
     until = request.stopping_rule
     recipe = None if request.recipe is None else load_recipe(request.recipe)
@@ -153,7 +152,6 @@ def _model(
 def _files_read(
     request: JudgeRequest, recipe: Recipe | None, regression: RegressionCheck | None, model: Path
 ) -> dict[str, Path]:
-    """The files that are read, by their role."""
     given = {
         "dataset": request.dataset if regression is None else regression.items.path,
         "model": model,
@@ -182,12 +180,12 @@ def _setup(
         default = RunSetup(request.dataset, model)
     rubric = default.rubric if request.rubric is None else find_rubric(request.rubric)
     criteria = request.criteria or rubric.names
-    asked = rubric.only(criteria)
+    asked = rubric.only(criteria).names
     if regression is not None:
-        shared = regression.criteria_of(asked)
+        shared = regression.criteria_of(rubric.only(criteria))
         criteria = shared if request.criteria is None else criteria
-        asked = rubric.only(criteria)
-    orders, notes = orders_of(request, asked.names, regression.orders if regression else None)
+        asked = rubric.only(criteria).names
+    orders, notes = orders_of(request, asked, regression.orders if regression else None)
     yield from notes
     examples = example_settings(request.examples, request.few_shot, request.few_shot_selection)
     setup = replace(
@@ -227,8 +225,8 @@ def _chosen(
 
 
 def stopping(plan: RunPlan, until: StoppingRule | None, run: StoredRun | None = None) -> RunPlan:
-    """A plan that stops once its question is answered, with the instructions in the order of the run that it
-    resumes, if any. SetupError if the dataset does not allow it.
+    """A plan that stops once its question is answered, in the order of the `run` that it resumes. SetupError
+    if the dataset does not allow it.
     """
     if until is None:
         return plan
@@ -241,7 +239,7 @@ def stopping(plan: RunPlan, until: StoppingRule | None, run: StoredRun | None = 
 def forecast_of(
     ready: ReadyRun, store: Path, cancel: CancelToken
 ) -> Generator[MeasureProgress | Note, None, Forecast]:
-    """What a run takes, with its time if the store or a measurement of the file shows the model's speed."""
+    """What a run takes, with its time if the model's speed is known."""
     found = yield from forecast(ready.plan, store, cancel, ready.fresh)
     if found.template_note:
         yield Note(found.template_note)
@@ -262,9 +260,7 @@ def timed(
 
 @dataclass(frozen=True)
 class Judged:
-    """A run as it ended. `results`: None if it was stopped. `until`: what was to be answered, as far as it
-    is.
-    """
+    """A run as it ended. `results`: None if it was stopped. `until`: what was to be answered."""
 
     ended: RunEnded
     results: RunResults | None
@@ -313,10 +309,8 @@ def judge(
 
 @dataclass(frozen=True)
 class RewriteRequest:
-    """The stale explanations of a run, to be written again for its effective labels.
-
-    `dataset`: with the items that the run judged. `model`: its file, None for that of the run. `examples`:
-    those that the run was shown, as `example_settings` gives them.
+    """The stale explanations of a run, to be written again for its effective labels. `dataset`: its items.
+    `model`: None for its own. `examples`: that it was shown, as `example_settings` has them.
     """
 
     store: Path
@@ -330,8 +324,8 @@ class RewriteRequest:
 def rewrite(
     request: RewriteRequest, cancel: CancelToken, *, apart: bool
 ) -> Generator[MeasureProgress | Note, None, Rewritten]:
-    """Write again what is stale; a stop keeps what was written. SetupError where the dataset, the model, the
-    questions or the examples are not those of the run; ModelFileError, RunBusyError, Cancelled.
+    """Write again what is stale; a stop keeps what was written. SetupError where dataset, model, questions or
+    examples are not those of the run; ModelFileError, RunBusyError, Cancelled.
     """
     run, shown = request.run, request.examples or {}
     refuse_unasked(run, "have its explanations regenerated")

@@ -35,9 +35,7 @@ _DECIDED_BY_RECIPE = (
 
 
 def given_settings(values: object) -> dict[str, Any]:
-    """The settings of a RunSetup that have an option made from their row, of what has attributes of their
-    names; None is not given.
-    """
+    """The settings of a RunSetup that have an option made from their row, out of some attributes."""
     given = ((row, getattr(values, row.name, None)) for row in rows_of(RunSetup) if row.help)
     return {row.name: row.kind(value) for row, value in given if value is not None}
 
@@ -114,42 +112,34 @@ class JudgeRequest:
 
     def check(self) -> None:
         """SetupError for what excludes each other, as far as no file tells."""
-        if len(given := self._given("ids", "items", "sample")) > 1:
+        checks_run = self.regression_check is not None
+        if len(given := self.given("ids", "items", "sample")) > 1:
             both = "both" if len(given) == 2 else "all"
             raise SetupError(Hint(*joined(given), f" {both} choose the items."), "Use one of them.")
         if self.items is not None and self.items < 1:
             raise SetupError(Hint(Given("items"), f" is {self.items}."), "Use 1 or more.")
-        if self.recipe is not None and self.regression_check is not None:
+        if self.recipe is not None and checks_run:
+            of_run = (Given("regression_check"), " uses the settings of an earlier run, ")
             raise SetupError(
-                Hint(
-                    Given("regression_check"),
-                    " uses the settings of an earlier run, ",
-                    Given("recipe"),
-                    " its own.",
-                ),
+                Hint(*of_run, Given("recipe"), " its own."),
                 "Remove one of them; runs diff shows how two runs of the same items differ.",
             )
-        if self.recipe is not None:
-            decided = [
-                name
-                for name in _DECIDED_BY_RECIPE
-                if getattr(self, name, None) is not None or name in self.settings
-            ]
-            if decided:
-                raise SetupError(
-                    Hint(Given("recipe"), " sets what ", *joined(decided), " would."),
-                    "Remove one of them: a recipe is used with all its settings.",
-                )
-        if self.gold is not None and self.regression_check is None:
+        given = [
+            name
+            for name in _DECIDED_BY_RECIPE
+            if name in self.settings or getattr(self, name, None) is not None
+        ]
+        if self.recipe is not None and given:
+            raise SetupError(
+                Hint(Given("recipe"), " sets what ", *joined(given), " would."),
+                "Remove one of them: a recipe is used with all its settings.",
+            )
+        if self.gold is not None and not checks_run:
             raise SetupError(
                 Hint(Given("gold"), " names human labels for a regression check."),
                 Hint("Add ", Given("regression_check"), ", or use evaluate after judge."),
             )
-        if self.regression_check is not None:
-            self._check_regression_check()
-
-    def _check_regression_check(self) -> None:
-        if given := self._given("sample", "sample_by", "ids", "until"):
+        if checks_run and (given := self.given("sample", "sample_by", "ids", "until")):
             raise SetupError(
                 Hint(
                     *(Given("regression_check"), " samples the items of the earlier run; "),
@@ -160,22 +150,18 @@ class JudgeRequest:
                     *(Given("items"), " sets their number, ", Given("seed"), " another sample."),
                 ),
             )
-        if self.calibration is not None:
+        if checks_run and self.calibration is not None:
+            alike = " decides both runs alike: by the calibration of the earlier run if it fits, else"
             raise SetupError(
-                Hint(
-                    Given("regression_check"),
-                    " decides both runs alike: by the calibration of the earlier run if it fits, else"
-                    " uncalibrated.",
-                ),
+                Hint(Given("regression_check"), f"{alike} uncalibrated."),
                 Hint("Remove ", Given("calibration"), "."),
             )
 
     @property
     def stopping_rule(self) -> StoppingRule | None:
-        """That of `until`. SetupError for none that is one."""
         return None if self.until is None else StoppingRule.of_text(self.until, self.seed)
 
-    def _given(self, *names: str) -> list[str]:
+    def given(self, *names: str) -> list[str]:
         return [name for name in names if getattr(self, name) is not None]
 
     def columns_for(self, rubric: Rubric) -> ColumnMap | None:
@@ -204,9 +190,8 @@ def joined(names: Sequence[str]) -> Iterator[HintPart]:
 
 @dataclass(frozen=True)
 class Orders:
-    """The requested orders. `below`: the margin threshold for the second order; None to read it always.
-
-    `learned_from`: the run that this threshold was learned from, if any.
+    """The requested orders. `below`: the margin threshold for the second order, `learned_from` a run if any;
+    None to read it always.
     """
 
     both: bool = True
@@ -242,13 +227,10 @@ class Orders:
 def orders_of(
     request: JudgeRequest, criteria: Sequence[str], default: Orders | None = None
 ) -> tuple[Orders, list[Note]]:
-    """The orders that are requested, else `default`; and where a margin threshold comes from.
-
-    SetupError if the values contradict each other, or no threshold can be learned.
+    """The orders that are requested, else `default`; and where a margin threshold comes from. SetupError if
+    the values contradict each other, or no threshold can be learned.
     """
-    named = [
-        name for name in ("margin_threshold", "margin_threshold_from") if getattr(request, name) is not None
-    ]
+    named = request.given("margin_threshold", "margin_threshold_from")
     if default is not None and request.orders is None and not named:
         return default, []
     asked = request.orders or BOTH

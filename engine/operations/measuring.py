@@ -1,7 +1,6 @@
 """Measures that need a model, weighted scoring, calibrations and juries, of systems that are open.
 
-Knows: which steps make each, and what the user should know of the result. Does not know: where the systems
-and labels come from, how anything is shown.
+Does not know: where the systems and labels come from, how anything is shown.
 """
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -48,9 +47,7 @@ from engine.system.subprocess_worker import InProcessWorker, SubprocessWorker
 
 @dataclass(frozen=True)
 class ModelMeasures:
-    """The measures of explanations by models, whose files are checked. `apart`: in processes of their own,
-    whose crash affects no other.
-    """
+    """The measures of explanations by checked models; `apart`: in processes of their own, which may crash."""
 
     store: Path
     machine: MachineSettings
@@ -125,9 +122,7 @@ class ModelMeasures:
 
 @dataclass(frozen=True)
 class GivenWeights:
-    """Weights by criterion. `threshold`, `kept`: of fitted ones in a file; `unknown`: a sentence for a file
-    whose training items are not known.
-    """
+    """Weights by criterion. `threshold`, `kept`: of fitted ones; `unknown`: why their items are not known."""
 
     weights: Mapping[str, float]
     threshold: float | None = None
@@ -163,10 +158,8 @@ class Weighing:
     def of_system(
         self, system: System, matched: Matched | None, items: Dataset | None = None
     ) -> tuple[ScoredPairs, WeightedScoring]:
-        """The response scores of a system, and its items decided on them.
-
-        With `matched`, only the items that have human labels; else `items` give the instructions, for
-        intervals. SetupError if there is no item to decide. Scores that are not informative decide nothing.
+        """The response scores of a system, and its items decided on them: with `matched` only those that have
+        human labels, else `items` give the instructions, for intervals. SetupError if there are none.
         """
         rubric, given = self.rubric, self.weights
         if rubric is None:
@@ -216,8 +209,6 @@ def weight_errors() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class FittedRun:
-    """A calibration fitted to a system by human labels."""
-
     matched: Matched
     made: CalibratedRun
 
@@ -235,11 +226,9 @@ def fit_calibration(
 
 @dataclass(frozen=True)
 class JurySetup:
-    """Several systems that decide together.
-
-    `items`: their dataset, None for that of the first run, else `gold`. `gold`: the human labels that a
-    calibration is fitted to; `calibration`: the file of one; without both the mean of all decides.
-    `partial`: on the items that all have. `certainty`: of a label of a submission.
+    """Several systems that decide together, by the mean of all or a calibration: of the file `calibration`,
+    or fitted to the human labels of `gold`. `items`: their dataset, None for that of the first run, else
+    `gold`. `partial`: on the items that all have. `certainty`: of a label of a submission.
     """
 
     systems: Sequence[System]
@@ -280,13 +269,10 @@ class KeptJury:
 def decide_together(
     setup: JurySetup, store_path: Path, cancel: CancelToken
 ) -> Generator[Note | MeasureProgress, None, KeptJury]:
-    """Make a jury and store it as a run. Tells how it is joined before it is fitted, a slow step.
-
-    SetupError, StoreError, Cancelled.
-    """
+    """Make a jury and store it as a run. SetupError, StoreError, Cancelled."""
     items = setup.items or items_of(setup.systems, setup.gold, cancel)
     made = make_jury(setup.systems, items, setup.partial, setup.certainty)
-    yield from map(Note, made.remarks)
+    yield from map(Note, made.remarks)  # how it is joined, told before the fit, a slow step
     sections = list[Section]()
     calibration: Calibration | None = None
     if setup.calibration is not None:

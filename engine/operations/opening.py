@@ -28,11 +28,9 @@ _MOST_LISTED = 10
 
 
 def find_model(word: str) -> tuple[Path, str]:
-    """The file of the model that a word names: a path, a part of the name of a listed model, or "demo"; with
-    a sentence if it was found by name.
-
-    A path stays as it is; reading it reports if it is missing. SetupError if no model has the word in its
-    name, or several have; WrongKindError for another kind of file.
+    """The file of the model that a word names: a path, as it is, a part of the name of a listed model, or
+    "demo"; with a sentence if it was found by name. SetupError if no model has the word in its name, or
+    several have; WrongKindError for another kind of file.
     """
     path = Path(word)
     if word == DEMO:
@@ -75,9 +73,7 @@ def check_store(path: Path) -> Path:
 
 
 def label_rubric(given: Rubric | None, systems: Iterable[System]) -> Rubric:
-    """The criteria of the human labels of systems: those of a `given` rubric, of the runs, and of the
-    submissions.
-    """
+    """The criteria of the human labels of systems: those of a `given` rubric and their own."""
     known = given or ELOQUENT
     found = [given] if given else []
     return rubric_for_labels(
@@ -88,9 +84,7 @@ def label_rubric(given: Rubric | None, systems: Iterable[System]) -> Rubric:
 def read_labels(
     path: Path, systems: Sequence[System], rubric: Rubric, cancel: CancelToken | None = None
 ) -> tuple[Dataset, list[str]]:
-    """A dataset with human labels on the criteria of a rubric, a run's own file as the run read it; and what
-    to know of how it is read.
-    """
+    """A dataset with human labels, a run's own file as the run read it; and what to know of that."""
     judged = [system.results.run for system in systems if system.results]
     dataset = load_as_judged(path, judged, cancel, rubric=rubric)
     notes = []
@@ -110,8 +104,8 @@ def remember_columns(dataset: Dataset) -> str:
 def dataset_beside(
     results: RunResults, path: Path | None, columns: ColumnMap | None, *, forms: Sequence[str]
 ) -> tuple[Dataset | None, Note | None]:
-    """The items of a run, from `path` if it is given, to write with its judgments; if its file no longer has
-    them None, and what the `forms` that are written, CSV and JSON, lack for that.
+    """The items of a run, from `path` if it is given, to write with its judgments; None if they are gone,
+    and what the `forms` that are written, CSV and JSON, lack for that.
     """
     try:
         return dataset_of_run(results.run, path, columns=columns), None
@@ -126,17 +120,15 @@ def dataset_beside(
 
 
 def files_of_runs(store: Path, run_ids: Iterable[int]) -> dict[str, Path]:
-    """The datasets and models of runs, by what they are, so that no output overwrites them. What cannot be
-    read is left out; reading it reports why.
-    """
+    """The datasets and models of runs, by what they are, so that no output overwrites them."""
     found: dict[str, Path] = {}
-    with suppress(SetupError):
+    with suppress(SetupError):  # what cannot be read is left out: reading it reports why
         if has_store(store):
             with RunStore(store) as opened:
                 for run_id in run_ids:
                     identity = opened.run(run_id).identity
-                    found |= {f"dataset of run {run_id}": identity.dataset_path}
-                    found |= {f"model of run {run_id}": identity.model_path}
+                    found[f"dataset of run {run_id}"] = identity.dataset_path
+                    found[f"model of run {run_id}"] = identity.model_path
     return found
 
 

@@ -34,18 +34,15 @@ _WORTH_TELLING = 2.0  # seconds of work; losing less is better than waiting
 
 
 def new_bar(stream: TextIO, total: int | None, initial: int, shape: str) -> "tqdm[NoReturn]":
-    """A bar on a stream, drawn often where someone sees it: in a terminal, or in a notebook, which reports to
-    be none.
-    """
+    """A bar on a stream, drawn often where someone sees it."""
+    # A notebook reports to be no terminal.
     seen = stream.isatty() or "ipykernel" in sys.modules
     seconds = _SECONDS_ON_SCREEN if seen else _SECONDS_IN_A_LOG
     return tqdm(total=total, initial=initial, file=stream, bar_format=shape, mininterval=seconds)
 
 
 class RunProgressBar:
-    """Shows each event of one run; use it in a `with` block. `tell`: reports a sentence where there is no
-    bar; `word`: renders a hint.
-    """
+    """Shows each event of one run, in a `with` block. `tell`: where there is no bar; `word`: words a hint."""
 
     def __init__(
         self, stream: Callable[[], TextIO], tell: Callable[[str], None], word: Callable[[Hint | str], str]
@@ -78,7 +75,6 @@ class RunProgressBar:
         self._follower.follow(event)
 
     def show(self, event: RunEvent) -> None:
-        """Show one event."""
         self.follow(event)
         match event:
             case RunStarted() if event.judged == event.items:
@@ -87,7 +83,10 @@ class RunProgressBar:
                 far = f"{event.judged} of {event.items} items are judged already."
                 self._tell(f"Run {event.run_id} is resumed: {far}")
             case ModelOpened():
-                self._begin(event)
+                if event.note:
+                    self._tell(event.note)
+                if (progress := self._follower.progress) is not None:
+                    self._bar = new_bar(self._stream(), progress.items, progress.judged, _BAR)
             case TokensEvaluated() | ClusterUnderWay():
                 progress = self._follower.progress
                 if self._bar is not None and progress is not None:
@@ -103,12 +102,6 @@ class RunProgressBar:
                 self._say(event.in_words)
             case ItemJudged() if self._bar is not None:
                 self._bar.update()
-
-    def _begin(self, event: ModelOpened) -> None:
-        if event.note:
-            self._tell(event.note)
-        if (progress := self._follower.progress) is not None:
-            self._bar = new_bar(self._stream(), progress.items, progress.judged, _BAR)
 
     def _warn(self, health: Health) -> None:
         """Once and early; at the end the run's own report warns."""

@@ -36,9 +36,7 @@ DEFAULT_ITEMS = 50
 
 @dataclass(frozen=True)
 class RegressionCheck:
-    """Some `items` of an earlier run, whose results are `then`. `gold`: the file of their human labels, if it
-    is another one.
-    """
+    """Some `items` of an earlier run, whose results are `then`. `gold`: their labels, if in another file."""
 
     then: RunResults
     items: Dataset
@@ -46,7 +44,6 @@ class RegressionCheck:
 
     @property
     def run(self) -> StoredRun:
-        """The earlier run."""
         return self.then.run
 
     @property
@@ -64,7 +61,6 @@ class RegressionCheck:
 
     @property
     def orders(self) -> Orders:
-        """The orders of the earlier run."""
         default = self.default
         return Orders(default.both_orders, default.second_order_below)
 
@@ -77,32 +73,25 @@ class RegressionCheck:
             f"{self.run.title} has the criteria {', '.join(known)}, and none of them is requested now"
             f" ({', '.join(rubric.names)}).",
             Hint(
-                "Name one of its criteria with ",
-                Given("criteria"),
+                *("Name one of its criteria with ", Given("criteria")),
                 ", or a rubric that has criteria of these names.",
             ),
         )
-
-    def begins_anew(self, plan: RunPlan, store_path: Path) -> bool:
-        """Whether the plan is a new run. The earlier run is what is checked, even with the same key; so only
-        a check that started after it and was stopped is resumed.
-        """
-        with RunStore(store_path) as store:
-            found = store.find(plan.identity().key)
-        return found is None or found.id <= self.run.id or found.complete
 
 
 def planned(
     check: RegressionCheck, plan: RunPlan, request: JudgeRequest
 ) -> Generator[Note, None, tuple[RunPlan, bool]]:
-    """The plan with the calibration of the earlier run if it fits, and with a default name for a new run that
-    has none; and whether it is a new run.
-    """
+    """The plan with the calibration of the earlier run if it fits, and a default name; whether it is new."""
     try:
         plan = replace(plan, calibration=check.then.calibration)
     except SetupError:
         yield Note(f"The calibration of {check.run.called} is of another judge: it is not used here.")
-    anew = check.begins_anew(plan, request.store)
+    with RunStore(request.store) as store:
+        found = store.find(plan.identity().key)
+    # The earlier run is what is checked, even with the same key: so only a check that started after it and
+    # was stopped is resumed.
+    anew = found is None or found.id <= check.run.id or found.complete
     if request.name is None and anew:
         plan = replace(plan, name=f"regression check of run {check.run.id}")
     return plan, anew
@@ -111,10 +100,8 @@ def planned(
 def drift_since(
     check: RegressionCheck, plan: RunPlan, store_path: Path, run_id: int, cancel: CancelToken, *, apart: bool
 ) -> Generator[MeasureProgress | Note, None, Drift]:
-    """The drift from the earlier run to the run that judged its items again.
-
-    If any probability changed, the items are first read once more in another batch shape, to measure the
-    effect of rounding; `apart`: in a process of its own. If that fails or is stopped, a note says so.
+    """The drift from the earlier run to the run that judged its items again. If any probability changed, the
+    items are first read once more in another batch shape, to measure the effect of rounding.
     """
     with RunStore(store_path) as store:
         now = load_results(store, run_id)
@@ -151,13 +138,8 @@ def regression_check_of(
         raise SetupError(
             f"{run.title} was shown labelled examples, and the store does not have their file.",
             Hint(
-                "Name it: ",
-                Given("examples"),
-                " (with the same ",
-                Given("few_shot"),
-                " and ",
-                Given("few_shot_selection"),
-                ")",
+                *("Name it: ", Given("examples"), " (with the same ", Given("few_shot"), " and "),
+                *(Given("few_shot_selection"), ")"),
             ),
         )
     path = request.dataset or run.identity.dataset_path

@@ -57,11 +57,10 @@ class Check:
 
 
 def self_test(cancel: CancelToken) -> Generator[Check, None, None]:
-    """Try everything, each check when it is asked for; one that fails does not keep the next from its trial.
+    """Try everything, each check when it is asked for. Raises Cancelled.
 
-    What is written goes to folders that are gone at the end. There stay: the program's own folders, in
-    the cache that the demo model was tried, and the log file where a check meets a fault of the program.
-    Raises Cancelled where `cancel` is set.
+    What is written goes to folders that are gone at the end, but for the program's own folders, in the cache
+    that the demo model was tried, and the log file of a fault of the program.
     """
     for name, look in _checks(cancel):
         cancel.raise_if_requested()
@@ -74,7 +73,6 @@ def internet_check(name: str) -> Check:
 
 
 def _checks(cancel: CancelToken) -> list[tuple[str, Callable[[], str]]]:
-    """The checks by name; each gives what it found, or raises."""
     return [
         ("versions", _versions),
         ("data folder", partial(_write_and_read, data_folder)),
@@ -231,7 +229,7 @@ def _judging(cancel: CancelToken) -> str:
 
 
 def _as_expected(results: RunResults, dataset: Dataset) -> str:
-    """What was judged, in words; SetupError where the demo model would not have said it."""
+    """SetupError where the demo model would not have said it."""
     judgments = [judgment for column in results.judgments.values() for judgment in column]
     scored = [judgment for judgment in judgments if isinstance(judgment, Judgment)]
     accuracies = run_accuracy(results, dataset).values()

@@ -26,12 +26,8 @@ _BASELINES = (
     Column("longer", "longer", Kind.SHARE, "The accuracy of always preferring the longer response."),
     Column("random", "random", Kind.SHARE, "The accuracy of guessing among the four labels."),
 )
-
-
 BASELINE = {column.key: column.title for column in _BASELINES}
 """Titles of the baselines, by their names in Baselines."""
-
-
 _ACCURACY = (
     columns.CRITERION,
     columns.LABELS,
@@ -42,8 +38,6 @@ _ACCURACY = (
     Column("macro_f1", "macro-F1", Kind.NUMBER, MACRO_F1),
     Column("better", "beats baseline?", Kind.TEXT, BETTER),
 )
-
-
 _LABELS = (
     columns.CRITERION,
     Column("labels_of", "labels of", Kind.NAME, "Whose labels this row counts."),
@@ -58,14 +52,10 @@ _LABELS = (
         " annotators has a length bias.",
     ),
 )
-
-
 _CONFUSION = (
     "Confusion matrices: each row is a human label, each column a label of the judge. On the diagonal"
     " both agree; a large number elsewhere is a frequent error."
 )
-
-
 _DEEPEST = 0.5  # share of the judge's colour in a full cell: numbers stay readable on it in both themes
 
 
@@ -124,9 +114,10 @@ def label_section(evaluation: Evaluation) -> Section:
 
 def label_table(evaluation: Evaluation) -> Table:
     rows: list[Row] = []
-    partly = any(measure.partly_in_both_orders for measure in evaluation.labels.values())
-    with_ties = any(Tie.TIE in measure.human for measure in evaluation.labels.values())
-    for measure in evaluation.labels.values():
+    measures = evaluation.labels.values()
+    partly = any(measure.partly_in_both_orders for measure in measures)
+    with_ties = any(Tie.TIE in measure.human for measure in measures)
+    for measure in measures:
         judge = [measure.predicted.get(label, 0) for label in PREFERENCES]
         human = [measure.human.get(label, 0) for label in PREFERENCES]
         twice = [measure.in_both_orders] if partly else []
@@ -168,16 +159,9 @@ def accuracy_figure(evaluation: Evaluation, dark: bool = False) -> drawing.Figur
                 axes.plot([100 * ends.low, 100 * ends.high], [row, row], **line)
         axes.plot([], [], **line, label="95 % interval")
         _draw_baselines(axes, measures, rows, theme)
+        beside: dict[str, Any] = {"xytext": (48, 0), "textcoords": "offset points", "ha": "right"}
         for row, value in zip(rows, values, strict=True):
-            axes.annotate(
-                f"{value:.1f} %",
-                (100, row),
-                xytext=(48, 0),
-                textcoords="offset points",
-                ha="right",
-                va="center",
-                annotation_clip=False,
-            )
+            axes.annotate(f"{value:.1f} %", (100, row), **beside, va="center", annotation_clip=False)
         axes.set_yticks(rows, [*(drawing.drawn_words(measure.criterion) for measure in measures), "mean"])
         axes.invert_yaxis()
         axes.set_xlim(0, 100)
@@ -191,9 +175,7 @@ def accuracy_figure(evaluation: Evaluation, dark: bool = False) -> drawing.Figur
 def _draw_baselines(
     axes: drawing.Axes, measures: Sequence[LabelMeasures], rows: Sequence[float], theme: drawing.Theme
 ) -> None:
-    """Marks of the baselines, of the criteria and their means, one above the other where they are equal;
-    one line for guessing.
-    """
+    """Marks of the baselines, of the criteria and their means, and one line for guessing."""
     for label, name, marker, colour, shift in (
         ("most frequent label", "most_frequent", "D", theme.marked, 0.0),
         ("always A", "always_a", "^", theme.paper, -0.24),
@@ -220,23 +202,15 @@ def _draw_baselines(
 def confusion_figure(evaluation: Evaluation, dark: bool = False) -> drawing.Figure:
     """A matrix for each criterion: human labels down, the judge's across, with the number of items."""
     measures = list(evaluation.labels.values())
-    unscored = any(measure.unscored for measure in measures)
-    with drawing.themed(dark) as theme:
-        figure, panels = drawing.new_panels(len(measures), 2.55)
-        for axes, measure in zip(panels, measures, strict=True):
-            _draw_confusion(axes, measure, unscored, theme)
-        drawing.name_axes(panels, "judge's label", "human label")
-        title = "Human labels (rows) and the judge's (columns): number of items, shaded by share of the row"
-        drawing.finish(figure, panels, f"{title}\n{_against(evaluation)}", theme)
-    return figure
+    draw = partial(_draw_confusion, len(PREFERENCES) + any(measure.unscored for measure in measures))
+    title = "Human labels (rows) and the judge's (columns): number of items, shaded by share of the row"
+    names = ("judge's label", "human label")
+    return drawing.draw_panels(measures, draw, 2.55, names, f"{title}\n{_against(evaluation)}", dark=dark)
 
 
-def _draw_confusion(
-    axes: drawing.Axes, measures: LabelMeasures, unscored: bool, theme: drawing.Theme
-) -> None:
+def _draw_confusion(across: int, axes: drawing.Axes, measures: LabelMeasures, theme: drawing.Theme) -> None:
     from matplotlib.colors import LinearSegmentedColormap, to_rgb  # noqa: PLC0415
 
-    across = len(PREFERENCES) + unscored
     counts = np.array(list(measures.confusion.values()))[:, :across]
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     paper, judge = np.array(to_rgb(theme.paper)), np.array(to_rgb(theme.judge))
@@ -266,19 +240,12 @@ _UNSCORED_NAME = "un-\nscored"
 
 def label_figure(evaluation: Evaluation, dark: bool = False) -> drawing.Figure:
     measures = list(evaluation.labels.values())
-    unscored = any(measure.unscored for measure in measures)
-    with drawing.themed(dark) as theme:
-        figure, panels = drawing.new_panels(len(measures), 2.1, share_y=True)
-        for axes, measure in zip(panels, measures, strict=True):
-            _draw_labels(axes, measure, unscored, theme)
-        drawing.name_axes(panels, "", "items")
-        panels[0].margins(y=0.15)
-        drawing.finish(figure, panels, f"How often each label was given\n{_against(evaluation)}", theme)
-        drawing.add_legend(figure, panels[0], 2)
-    return figure
+    draw = partial(_draw_labels, any(measure.unscored for measure in measures))
+    title = f"How often each label was given\n{_against(evaluation)}"
+    return drawing.draw_panels(measures, draw, 2.1, ("", "items"), title, dark=dark, legend_columns=2)
 
 
-def _draw_labels(axes: drawing.Axes, measures: LabelMeasures, unscored: bool, theme: drawing.Theme) -> None:
+def _draw_labels(unscored: bool, axes: drawing.Axes, measures: LabelMeasures, theme: drawing.Theme) -> None:
     labels = labels_beside(measures.human)
     human = [measures.human.get(label, 0) for label in labels]
     judge = [measures.predicted.get(label, 0) if isinstance(label, Preference) else 0 for label in labels]
@@ -371,9 +338,9 @@ def _confusion_in_words(measures: LabelMeasures) -> str:
 def given_table(evaluation: Evaluation) -> Table:
     rows: list[Row] = []
     for measure in evaluation.labels.values():
+        criterion = words(measure.criterion)
         for label in labels_beside(measure.human):
             judged = measure.predicted.get(label, 0) if isinstance(label, Preference) else ""
-            rows.append([words(measure.criterion), words(label), measure.human.get(label, 0), judged])
-        if measure.unscored:
-            rows.append([words(measure.criterion), "unscored", "", measure.unscored])
+            rows.append([criterion, words(label), measure.human.get(label, 0), judged])
+        rows += [[criterion, "unscored", "", measure.unscored]] if measure.unscored else []
     return Table(_COUNTED, rows)

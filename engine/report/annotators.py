@@ -1,7 +1,4 @@
-"""Files of annotations and what they come to in a run, as sections of a sheet.
-
-How far annotators agree, as sections of a sheet.
-"""
+"""How far annotators agree, and what files of annotations come to in a run, as sections of a sheet."""
 
 from collections.abc import Container, Sequence
 from dataclasses import replace
@@ -204,21 +201,18 @@ def stands_in_table(tests: Sequence[AltTest]) -> Table:
                 held.items,
                 held.judge,
                 held.own,
-                *(f"{yes_or_no(kind in held.beaten)}, p {_p(held.p_values[kind])}" for kind in Annotators),
+                *(
+                    f"{yes_or_no(kind in held.beaten)}, p {number(held.p_values[kind], 3, 0.001)}"
+                    for kind in Annotators
+                ),
             ]
             for held in test.annotators
         ]
     return Table(_STANDS_IN, rows)
 
 
-def _p(value: float) -> str:
-    return number(value, 3, 0.001)
-
-
 def _verdict(test: AltTest) -> str:
-    """For whom the judge may stand in; for the kind of annotators that is meant unless somebody says
-    otherwise, first.
-    """
+    """For whom the judge may stand in; first for the kind of annotators that is the default."""
     default = Annotators.SKILLED
     kinds = [default, *(kind for kind in Annotators if kind is not default)]
     yes, no = ([kind.in_words for kind in kinds if test.may_replace(kind) is may] for may in (True, False))
@@ -247,15 +241,10 @@ def against_others_table(agreement: AnnotatorAgreement) -> Table:
         ]
         for found in agreement.against_others
     ]
+    who = [_short(found.annotator or "") or "an annotator" for found in agreement.against_others]
     behind = [
-        _behind(
-            found.differing,
-            found.criterion,
-            "an annotator disagrees with most others"
-            if found.annotator is None
-            else f"{_short(found.annotator)} disagrees with most others",
-        )
-        for found in agreement.against_others
+        _behind(found.differing, found.criterion, f"{name} disagrees with most others")
+        for name, found in zip(who, agreement.against_others, strict=True)
     ]
     return Table(_OTHERS, rows, behind=behind)
 
@@ -352,7 +341,7 @@ def _file_section(place: int, file: FileJoined, joining: Joining) -> Section:
 
 
 def imported_table(annotators: Sequence[AnnotatorJoined], asked: Container[str]) -> Table:
-    """What is new of each annotator of a file; `asked`: names not yet known to be one annotator or two."""
+    """What is new of each annotator of a file; `asked`: names that may be one annotator or two."""
     rows: list[Row] = [
         [each.name, "?" if each.name in asked else each.called, *cells(each, _ANNOTATORS[2:])]
         for each in annotators

@@ -7,7 +7,7 @@ from engine.analysis.audit import UNCERTAINTY, AuditVerdict
 from engine.analysis.audit_run import Audit, audit
 from engine.analysis.perturbations import Perturbation
 from engine.core.formatting import counted, listed
-from engine.core.tables import Column, Kind, Row, Section, Sentences, Sheet, Table, Tone
+from engine.core.tables import Column, Kind, Part, Row, Section, Sentences, Sheet, Table, Tone
 from engine.data.dataset import Dataset
 from engine.results.run_results import RunResults
 
@@ -42,24 +42,17 @@ def audit_section(found: Audit) -> Section:
     rows: list[Row] = [
         [line.title, line.value_text, line.bound_text, line.verdict.value] for line in found.lines
     ]
-    faults = list(_faults_in_words(found))
-    return Section(
-        "audit",
-        "Robustness audit of the judge",
-        [
-            Sentences(faults, Tone.CAVEAT if found.faults else Tone.PLAIN),
-            Table(_COLUMNS, rows),
-            Sentences([f"{line.title}. {line.sentence}" for line in found.lines]),
-        ],
-        _NOTE,
-    )
+    parts: list[Part] = [
+        Sentences(list(_faults_in_words(found)), Tone.CAVEAT if found.faults else Tone.PLAIN),
+        Table(_COLUMNS, rows),
+        Sentences([f"{line.title}. {line.sentence}" for line in found.lines]),
+    ]
+    return Section("audit", "Robustness audit of the judge", parts, _NOTE)
 
 
 # Of other runs most of what an audit says stands in other sections already, and the rest cannot be measured.
 def audit_of_copies(results: RunResults, dataset: Dataset | None) -> Audit | None:
-    """What a run of perturbations tells, by its own dataset; None of any other run, or without its
-    dataset.
-    """
+    """What a run of perturbations tells, by its own dataset; None of any other run, or without it."""
     if dataset is None or not any(Perturbation.of_id(item.item_id) for item in results.judged):
         return None
     found = audit(results, dataset)
@@ -67,18 +60,14 @@ def audit_of_copies(results: RunResults, dataset: Dataset | None) -> Audit | Non
 
 
 def with_audit(sheet: Sheet, found: Audit | None) -> Sheet:
-    """A sheet with the page of an audit behind its first section, where there is one."""
-    if found is None:
-        return sheet
+    """A sheet with an audit behind its first section, where there is one."""
     first, *others = sheet.sections
-    return replace(sheet, sections=(first, audit_section(found), *others))
+    return replace(sheet, sections=(first, audit_section(found), *others)) if found else sheet
 
 
 def _faults_in_words(found: Audit) -> Iterator[str]:
-    what = (
-        f"{counted(found.items, 'item', 'items')} and"
-        f" {counted(found.copies, 'perturbation', 'perturbations')} of them"
-    )
+    copies = counted(found.copies, "perturbation", "perturbations")
+    what = f"{counted(found.items, 'item', 'items')} and {copies} of them"
     of_lines = counted(found.looked_at, "check", "checks")
     if found.faults:
         number = counted(len(found.faults), "issue", "issues")

@@ -22,17 +22,9 @@ _ALIKE = (
     " A and B are treated alike: each item counts as given and with its responses swapped, for the"
     " baselines too."
 )
-
-
 _FREE = " A and B are not treated alike: the position of a response may count."
-
-
 _AS_IT_IS = "Without a calibration, by the model's own probabilities."
-
-
 _CALIBRATED = "The measure in the previous column, with the calibration; cross-validated."
-
-
 _QUALITY = (
     columns.CRITERION,
     columns.LABELS,
@@ -52,8 +44,6 @@ _QUALITY = (
     ),
     columns.MOST_FREQUENT,
 )
-
-
 _GAIN = (
     columns.CRITERION,
     Column(
@@ -104,8 +94,6 @@ _GAIN = (
     ),
     Column("ece_after", "calibrated", Kind.NUMBER, _CALIBRATED, digits=3),
 )
-
-
 _SOURCES = (
     Column("source", "source", Kind.NAME, "The source that is omitted to measure what it adds."),
     Column(
@@ -123,8 +111,6 @@ _SOURCES = (
         "By how many percentage points it raises the accuracy, with the 95 % interval.",
     ),
 )
-
-
 _PARAMETERS = (
     Column("criterion", "fitted on all", Kind.NAME, "The criterion, fitted on all its labels."),
     Column(
@@ -146,8 +132,6 @@ _PARAMETERS = (
         instead={AS_READ: "uncalibrated", math.inf: "class prior only"},
     ),
 )
-
-
 _PARTS = (
     Column("criterion", "additional feature", Kind.NAME, "The criterion whose labels are predicted."),
     Column(
@@ -256,25 +240,19 @@ def sources_section(made: CalibratedRun) -> list[Section]:
 
 
 def parameter_section(made: CalibratedRun) -> Section:
-    tables = [parameter_table(made.reports), *part_tables(made.reports)]
+    rows: list[Row] = [
+        [words(name), part.in_words, factor, report.calibration.penalty_of_features]
+        for name, report in made.reports.items()
+        for part, factor in report.calibration.parts.items()
+    ]
+    tables = [parameter_table(made.reports), *([Table(_PARTS, rows)] if rows else ())]
     return Section("parameters", "What was fitted", tables)
 
 
-def part_tables(reports: Mapping[str, CalibrationReport]) -> list[Table]:
-    """The factors of what is looked at next to the mean of the raw predictions; none where nothing is."""
-    rows: list[Row] = [
-        [words(name), part.in_words, factor, report.calibration.penalty_of_features]
-        for name, report in reports.items()
-        for part, factor in report.calibration.parts.items()
-    ]
-    return [Table(_PARTS, rows)] if rows else []
-
-
 def parameter_table(reports: Mapping[str, CalibrationReport]) -> Table:
-    fitted = {name: report.calibration for name, report in reports.items()}
     rows: list[Row] = [
         [words(name), one.scale, *one.biases, math.inf if one.strength is None else one.strength]
-        for name, one in fitted.items()
+        for name, one in ((name, report.calibration) for name, report in reports.items())
     ]
     return Table(_PARAMETERS, rows)
 
@@ -291,8 +269,6 @@ _BINS = (
     Column("right", "right", Kind.SHARE, "The share of these that are right (accuracy)."),
 )
 _MOST_UNCERTAIN = 20  # percent: the likeliest of four labels has 25 or more
-
-
 RELIABILITY_SECTION = Section(
     "reliability",
     "Reliability of its probabilities",
@@ -304,7 +280,6 @@ RELIABILITY_SECTION = Section(
 
 
 def reliability_of(matched: Matched) -> dict[str, Sequence[ReliabilityBin]]:
-    """How often the model was right by its confidence, for each criterion with judgments of its own."""
     found: dict[str, Sequence[ReliabilityBin]] = {}
     for criterion, pairs in matched.pairs.items():
         known = [
@@ -321,22 +296,16 @@ def reliability_of(matched: Matched) -> dict[str, Sequence[ReliabilityBin]]:
 def reliability_figure(
     bins: Mapping[str, Sequence[ReliabilityBin]], name: str = "", dark: bool = False
 ) -> drawing.Figure:
-    """How often the judge was right by its confidence: on the diagonal, its probabilities can be taken
-    at their word. The number at each point is its count of judgments.
-    """
-    with drawing.themed(dark) as theme:
-        figure, panels = drawing.new_panels(len(bins), 2.35)
-        for axes, (criterion, found) in zip(panels, bins.items(), strict=True):
-            _draw_reliability(axes, criterion, found, theme)
-        drawing.name_axes(panels, "probability of its label (%)", "accuracy (%)")
-        title = "Reliability: accuracy by confidence (number of judgments)"
-        drawing.finish(figure, panels, f"{title}\n{drawing.drawable(name)}".rstrip(), theme)
-    return figure
+    """How often the judge was right by its confidence; the number at each point is its count of judgments."""
+    title = f"Reliability: accuracy by confidence (number of judgments)\n{drawing.drawable(name)}".rstrip()
+    names = ("probability of its label (%)", "accuracy (%)")
+    return drawing.draw_panels(list(bins.items()), _draw_reliability, 2.35, names, title, dark=dark)
 
 
 def _draw_reliability(
-    axes: drawing.Axes, criterion: str, bins: Sequence[ReliabilityBin], theme: drawing.Theme
+    axes: drawing.Axes, shown: tuple[str, Sequence[ReliabilityBin]], theme: drawing.Theme
 ) -> None:
+    criterion, bins = shown
     sure = [100 * bin_.confidence for bin_ in bins]
     right = [100 * bin_.accuracy for bin_ in bins]
     largest = max((bin_.count for bin_ in bins), default=1)

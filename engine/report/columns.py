@@ -73,8 +73,6 @@ BERTSCORE = Column(
     "bertscore", "BERTScore", Kind.NUMBER, "The similarity of both explanations by an encoder model, × 100."
 )
 AGREEMENT = Column("agreement", "agreement", Kind.NUMBER, formatting.AGREEMENT)
-
-
 CANDIDATE = Column("candidate", "candidate", Kind.TEXT, "A model that wrote responses.")
 
 

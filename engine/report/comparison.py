@@ -22,10 +22,8 @@ MEASURED_ON = "the task's private test set"
 
 @dataclass(frozen=True)
 class PublishedResult:
-    """One system. All values are in percent.
-
-    `accuracy`: by criterion; `mean_accuracy` as published. `explanations`: the means over the criteria of
-    ROUGE-L, BERTScore and LLM agreement, empty where none were submitted. `remark`: what to know of it.
+    """One system, in percent. `accuracy`: by criterion; `mean_accuracy` as published. `explanations`: the
+    means over the criteria of ROUGE-L, BERTScore and LLM agreement, empty where none were submitted.
     """
 
     name: str
@@ -42,7 +40,7 @@ _EXPLAINED = ("rouge_l", "bertscore", "agreement")
 def _result(
     name: str, accuracy: tuple[float, ...], mean: float, explained: tuple[float, ...] = (), remark: str = ""
 ) -> PublishedResult:
-    explanations = dict(zip(_EXPLAINED, explained, strict=True)) if explained else {}
+    explanations = dict(zip(_EXPLAINED, explained, strict=False))
     return PublishedResult(name, dict(zip(_CRITERIA, accuracy, strict=True)), mean, explanations, remark)
 
 
@@ -170,9 +168,7 @@ def comparison_sheet(comparison: Comparison, matched: Sequence[Matched]) -> Shee
 
 
 def of_the_task(matched: Sequence[Matched]) -> bool:
-    """Whether systems answer the task's questions on items of its development set: next to others what was
-    published of the task says nothing.
-    """
+    """Whether systems answer the task's questions on items of its development set."""
     items = matched[0].whole or matched[0].dataset
     if len(items) != _ITEMS_OF_TASK or not any(about_the_task(one.system) for one in matched):
         return False
@@ -181,7 +177,6 @@ def of_the_task(matched: Sequence[Matched]) -> bool:
 
 
 def _on_items(comparison: Comparison, first: Matched) -> str:
-    """On which items systems are compared, and how many have human labels where not all do."""
     part, gold = f": {first.part}" if first.part else "", first.dataset.name
     whole = comparison.items if part else len(first.whole or first.dataset)
     of_all = counted(whole, "item", "items")
@@ -251,7 +246,6 @@ def agreement_table(comparison: Comparison) -> Table:
 
 
 def published_table() -> Table:
-    """The published systems, in percent; what was measured on other items is not ranked with ours."""
     rows = [
         [
             f"{result.name} ({result.remark})" if result.remark else result.name,
@@ -273,12 +267,10 @@ def comparison_json(
     wins: Sequence[Mapping[str, SlicedWeightedScoring]] = (),
     beside: RankingsBeside | None = None,
 ) -> Mapping[str, Any]:
-    """All of a comparison with every difference, and each system's own scores; what was published of the
-    task, where it is of that.
+    """All of a comparison with every difference, and each system's own scores.
 
-    `judge_name`: the model that was asked for agreement. `slices`: those of each system, if asked for.
-    `wins`: for each division what the weighted judge decides on its slices, by system. `beside`: the
-    candidates ranked by each of two systems.
+    `judge_name`: the model that was asked for agreement. `slices`: those of each system. `wins`: for each
+    division what the weighted judge decides on its slices, by system. `beside`: both rankings.
     """
     of_each = {
         found.name: [measured.as_json() for measured in divisions]
@@ -303,9 +295,8 @@ def comparison_json(
 
 
 def _best(rows: Sequence[Sequence[float | None]]) -> frozenset[tuple[int, int]]:
-    """Row and column of the highest values of each row, the first column being that of the titles.
-
-    A row has several where systems are equally good, and none where all systems are or one alone has a value.
+    """Row and column of the highest values of each row, the first column being that of the titles; none where
+    all are equal or one alone has a value.
     """
     found = set()
     for row, values in enumerate(rows):

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from engine.core.errors import Hint
 from engine.core.formatting import INTERVAL, counted, listed, short_name, words
-from engine.core.tables import Column, Kind, Row, Section, Sentences, Table, Tone
+from engine.core.tables import Column, Kind, Part, Row, Section, Sentences, Table, Tone
 from engine.metrics.intervals import FEW
 from engine.ranking.correction import Corrected, Correction
 from engine.ranking.labelled_part import COST, TYPICAL, RankedByLabels, SampleSize
@@ -107,10 +107,7 @@ _LOOKING = (
 
 
 def correction_sections(found: RankedByLabels, word: HintText = str) -> list[Section]:
-    """What labels make of the judge's predictions, or why they cannot; and how many it takes.
-
-    `word`: a hint in the words of whoever shows it.
-    """
+    """What labels make of the judge's predictions, or why they cannot; `word`: words a hint."""
     sections = []
     if found.refused is not None:
         said = [f"Not corrected. {found.refused.problem}", word(found.refused.hint)]
@@ -127,12 +124,9 @@ def correction_sections(found: RankedByLabels, word: HintText = str) -> list[Sec
 
 def _corrected(found: RankedByLabels, correction: Correction) -> Section:
     picked = found.part.remarks if found.part else ()
-    parts: list[Sentences | Table] = [Sentences([*_what_it_adds(correction), *picked])]
-    parts += [
-        table
-        for table in (corrected_candidates(correction), pairs(correction), shares(correction))
-        if table.rows
-    ]
+    tables = (corrected_candidates(correction), pairs(correction), shares(correction))
+    parts: list[Part] = [Sentences([*_what_it_adds(correction), *picked])]
+    parts += [table for table in tables if table.rows]
     return Section(
         "corrected",
         "Corrected by human labels",
@@ -214,22 +208,17 @@ def _cells(one: Corrected) -> Row:
 
 
 def _how_many(found: SampleSize) -> Section:
-    parts: list[Sentences | Table] = [Sentences(list(_reach(found)))]
+    parts: list[Part] = [Sentences(list(_reach(found)))]
     if found.with_more and found.half is not None:
         halves = {0: found.half, **found.with_more}
         parts.append(Table(_MORE, [[more, 100 * half] for more, half in halves.items()]))
+    first = 1 if found.is_own else 0  # its own correlation is said above
+    columns = (_CORRELATION, *_NEEDED)[first:]
     rows: list[Row] = [
-        [
-            *(() if found.is_own else (correlation,)),  # its own is said above
-            100 * each.difference,
-            each.items,
-            each.labels,
-            each.alone,
-        ]
+        [correlation, 100 * each.difference, each.items, each.labels, each.alone][first:]
         for correlation, each_needed in found.needed.items()
         for each in each_needed
     ]
-    columns = _NEEDED if found.is_own else (_CORRELATION, *_NEEDED)
     parts += [Table(columns, rows), Sentences([_LOOKING])]
     return Section(
         "how_many",

@@ -1,7 +1,7 @@
 """How figures look: colours, layout, names that cannot be misread, and their bytes as PNG or SVG.
 
-matplotlib is loaded once something is drawn, so that each topic has its figures beside its tables. A drawing
-function makes a figure of its own and leaves matplotlib's settings as they were: a window may show it too.
+matplotlib is loaded once something is drawn. A drawing function makes a figure of its own and leaves
+matplotlib's settings as they were: a window may show it too.
 """
 
 import io
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from xml.sax.saxutils import escape
 
 from engine.core.formatting import visible, words
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 else:  # for annotations alone: loading matplotlib takes 0.6 s
     Axes = Bars = Figure = object
 
+Shown = TypeVar("Shown")
 _FONT = "DejaVu Sans"  # comes with matplotlib
 _WIDTH = 7.5  # inches
 _PANELS_ACROSS = 3
@@ -51,8 +52,8 @@ _DARK = Theme("#16191d", "#e6e9ec", "#98a1ab", "#4584bf", "#6d7681", "#ff8f4a", 
 
 @dataclass(frozen=True)
 class ReportFigure:
-    """A figure that a report may have. `draw`: takes whether it stands on dark paper. `in_words`: what it
-    shows, for those who do not see it. `numbers`: what it draws as a table; None where another table has it.
+    """`draw`: takes whether the paper is dark. `in_words`: what it shows, for those who do not see it.
+    `numbers`: what it draws as a table; None where another table has it.
     """
 
     draw: Callable[[bool], Figure]
@@ -71,8 +72,7 @@ def as_png(figure: Figure, dpi: int = 200) -> bytes:
 
 def as_svg(figure: Figure, in_words: str) -> bytes:
     """The figure as an SVG that needs no font and nothing else; the same figure gives the same bytes.
-
-    `in_words`: what it shows, for those who do not see it; it stands in the file below the figure's title.
+    `in_words`: what it shows, for those who do not see it.
     """
     drawn = _saved(figure, "svg", 72, dict.fromkeys(("Date", "Creator", "Format", "Type")))
     title, said = (escape(visible(" ".join(text.split()))) for text in (figure.get_suptitle(), in_words))
@@ -133,24 +133,37 @@ def new_figure(height: float) -> Figure:
     return Figure(figsize=(_WIDTH, height), layout="constrained")
 
 
-def new_panels(count: int, height: float, share_y: bool = False) -> tuple[Figure, list[Axes]]:
-    """A figure with one panel for each criterion, of `height` inches each."""
-    down = math.ceil(count / _PANELS_ACROSS)
-    figure = new_figure(0.8 + height * down)
-    grid = figure.subplots(down, _PANELS_ACROSS, squeeze=False, sharey=share_y)
-    panels = list(grid.flat)
-    for axes in panels[count:]:
-        axes.remove()
-    return figure, panels[:count]
-
-
-def name_axes(panels: Sequence[Axes], x: str, y: str) -> None:
-    """What the axes show, said at the panels on the left and at those with none below."""
-    for place, axes in enumerate(panels):
-        if place % _PANELS_ACROSS == 0:
-            axes.set_ylabel(y)
-        if place + _PANELS_ACROSS >= len(panels):
-            axes.set_xlabel(x)
+def draw_panels(
+    shown: Sequence[Shown],
+    draw: Callable[[Axes, Shown, Theme], None],
+    height: float,
+    axes_names: tuple[str, str],
+    title: str,
+    *,
+    dark: bool,
+    legend_columns: int = 0,
+) -> Figure:
+    """A figure with one panel for each criterion, of `height` inches each; with a legend they share y."""
+    with themed(dark) as theme:
+        count, down = len(shown), math.ceil(len(shown) / _PANELS_ACROSS)
+        figure = new_figure(0.8 + height * down)
+        grid = figure.subplots(down, _PANELS_ACROSS, squeeze=False, sharey=legend_columns > 0)
+        panels: list[Axes] = list(grid.flat)
+        for axes in panels[count:]:
+            axes.remove()
+        del panels[count:]
+        for place, (axes, each) in enumerate(zip(panels, shown, strict=True)):
+            draw(axes, each, theme)
+            if place % _PANELS_ACROSS == 0:
+                axes.set_ylabel(axes_names[1])
+            if place + _PANELS_ACROSS >= count:
+                axes.set_xlabel(axes_names[0])
+        if legend_columns:
+            panels[0].margins(y=0.15)
+        finish(figure, panels, title, theme)
+        if legend_columns:
+            add_legend(figure, panels[0], legend_columns)
+    return figure
 
 
 def add_legend(figure: Figure, axes: Axes, columns: int) -> None:

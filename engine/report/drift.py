@@ -6,7 +6,7 @@ from engine.core.formatting import counted, listed, without_middle, words
 from engine.core.items import PREFERENCES
 from engine.core.tables import Column, Estimate, Facts, Kind, Part, Row, Section, Sentences, Table, Value
 from engine.metrics.accuracy import label_name
-from engine.metrics.drift import Drift, LabelDrift, ThenAndNow
+from engine.metrics.drift import Drift, LabelDrift
 from engine.metrics.rounding import Noise
 from engine.report.columns import CRITERION
 from engine.settings.identity import CHOSEN, SAMPLE
@@ -78,9 +78,7 @@ WHICH_ITEMS = frozenset(
 
 
 def drift_sections(drift: Drift, differences: Table | None = None) -> Iterator[Section]:
-    """What changed between two runs. `differences`: the facts of both, as `run_differences` tells them; None
-    where they are told elsewhere.
-    """
+    """What changed between two runs. `differences`: the facts of both, unless they are told elsewhere."""
     if differences is not None:
         yield _made_otherwise(differences, drift.left_out)
     yield _changed(drift)
@@ -90,10 +88,17 @@ def drift_sections(drift: Drift, differences: Table | None = None) -> Iterator[S
         yield Section("shifts", title, [Table(_SHIFTS, shifts)])
     if drift.whole.moves:
         yield _moves(drift)
-    flips = [(each, each.flips) for each in _rows(drift)]
-    yield from _then_and_now("flips", "Flip rate then and now", flips)
-    right = [(each, each.accuracy) for each in _rows(drift)]
-    yield from _then_and_now("accuracy_then_and_now", "Accuracy then and now", right)
+    for key, title, changes in (
+        ("flips", "Flip rate then and now", [(each, each.flips) for each in _rows(drift)]),
+        ("accuracy_then_and_now", "Accuracy then and now", [(each, each.accuracy) for each in _rows(drift)]),
+    ):
+        rows: list[Row] = [
+            [_name(each), change.items if each.criterion else "", change.then, change.now, change.difference]
+            for each, change in changes
+            if change is not None
+        ]
+        if rows:
+            yield Section(key, title, [Table(_CHANGE, rows)])
 
 
 def _made_otherwise(differences: Table, left_out: Sequence[str]) -> Section:
@@ -160,27 +165,7 @@ def _moves(drift: Drift) -> Section:
     return Section("moves", "Label changes", parts)
 
 
-def _then_and_now(
-    key: str, title: str, changes: Sequence[tuple[LabelDrift, ThenAndNow | None]]
-) -> Iterator[Section]:
-    """A share in both runs; nothing where it is not known."""
-    rows: list[Row] = [
-        [
-            _name(each),
-            "" if each.criterion is None else change.items,
-            change.then,
-            change.now,
-            change.difference,
-        ]
-        for each, change in changes
-        if change is not None
-    ]
-    if rows:
-        yield Section(key, title, [Table(_CHANGE, rows)])
-
-
 def _rows(drift: Drift) -> list[LabelDrift]:
-    """The criteria, and below several what they are together."""
     return [*drift.by_criterion, *([drift.whole] if len(drift.by_criterion) > 1 else ())]
 
 

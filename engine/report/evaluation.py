@@ -46,6 +46,9 @@ _EXPLANATIONS = (
 )
 
 
+_PLAIN = ("p_yes", "answer_mass", "words", "human_words")  # fields that are a column each
+
+
 def evaluation_sheet(
     evaluation: Evaluation, word: Callable[[Hint], str] = str, more: Iterable[Section] = ()
 ) -> Sheet:
@@ -73,9 +76,7 @@ def run_sheet(
     word: Callable[[Hint], str] = str,
     own: Dataset | None = None,
 ) -> Sheet:
-    """What a run says by itself, without human labels. `own`: its dataset, over whose instructions there are
-    intervals; without it there are none.
-    """
+    """What a run says by itself, without human labels. `own`: its dataset, for intervals."""
     results = system.results
     assert results is not None
     sections = [
@@ -90,9 +91,7 @@ def run_sheet(
 def _in_short_section(
     system: System, doubts: Iterable[str], said: Iterable[str], word: Callable[[Hint], str]
 ) -> Section:
-    """What a reader in a hurry needs: whether the judge judged at all, what else must not be missed, and what
-    is `said` of it; hints are worded by whoever shows them.
-    """
+    """Whether the judge judged at all, what else must not be missed, and what is `said` of it."""
     health, run = system.health, system.results.run if system.results else None
     doubts = [*(health.sentences(word) if health.doubted else ()), *doubts]
     asked = run.identity.methods_in_words if run else ""
@@ -143,10 +142,7 @@ def in_short(evaluation: Evaluation) -> Iterator[str]:
             f"After calibration, the label depends on which response is A: {found}. The calibration does"
             " not treat A and B alike."
         )
-    unscored, labelled = (
-        sum(measure.unscored for measure in measures),
-        sum(measure.items for measure in measures),
-    )
+    unscored, labelled = (sum(getattr(one, name) for one in measures) for name in ("unscored", "items"))
     yield f"Unscored: {_of(unscored, labelled, 'judgments')}; each counts as wrong."
 
 
@@ -207,7 +203,7 @@ def explanation_table(evaluation: Evaluation) -> Table:
         of("typical"),
         Ranked(of("bertscore"), ends=ends("bertscore")),
         Partial(of("agreement"), ends=ends("agreement")),
-        *map(of, ("p_yes", "answer_mass", "words", "human_words")),
+        *map(of, _PLAIN),
         sum(measure.unexplained for measure in measures),
     ]
     return Table(_EXPLANATIONS, [*map(_explanation_row, measures), means])
@@ -216,26 +212,18 @@ def explanation_table(evaluation: Evaluation) -> Table:
 def _explanation_row(measure: ExplanationMeasures) -> Row:
     ends = measure.intervals
     return [
-        words(measure.criterion),
-        measure.items,
+        *(words(measure.criterion), measure.items),
         Ranked(measure.rouge_l, ends=ends.get("rouge_l")),
         measure.typical,
         Ranked(measure.bertscore, ends=ends.get("bertscore")),
         Partial(measure.agreement, measure.unmeasured, ends.get("agreement")),
-        measure.p_yes,
-        measure.answer_mass,
-        measure.words,
-        measure.human_words,
+        *(getattr(measure, name) for name in _PLAIN),
         measure.unexplained,
     ]
 
 
 _MEASURES = f"Tiebreak {VERSION}, docs/measures.md"
-
-
 _OF_LABELS = f"{_MEASURES}, Labels"
-
-
 _NUMBERS = (
     methods.Statement(
         "Accuracy is the share of human labels that the judge also gives; a human label that is only"
@@ -259,10 +247,7 @@ _NUMBERS = (
 def evaluation_methods(
     evaluation: Evaluation, encoder: str | None = None, judge_model: str | None = None
 ) -> Sequence[methods.Statement]:
-    """What is to be said of it: its data, whose labels are measured, its numbers.
-
-    `encoder`, `judge_model`: the models of BERTScore and of agreement, where these were measured.
-    """
+    """What is to be said of it; `encoder`, `judge_model`: of BERTScore and agreement, where measured."""
     said = [
         *_data(evaluation),
         *methods.labels_of_system(evaluation.matched.system, None),
@@ -298,7 +283,6 @@ def _data(evaluation: Evaluation) -> Iterator[methods.Statement]:
 
 
 def _unscored(evaluation: Evaluation) -> methods.Statement:
-    """How many labels the system lacks, and how they count."""
     lacking = {name: one.unscored for name, one in evaluation.labels.items() if one.unscored}
     of = counted(sum(one.items for one in evaluation.labels.values()), "human label", "human labels")
     if not lacking:
@@ -314,7 +298,6 @@ def _unscored(evaluation: Evaluation) -> methods.Statement:
 def _explanation_methods(
     evaluation: Evaluation, encoder: str | None, judge_model: str | None
 ) -> methods.Statement:
-    """Of the measures of explanations that were taken, and what they are without."""
     found = evaluation.explanations.values()
     of, lacking, unmeasured = (
         sum(getattr(one, name) for one in found) for name in ("items", "unexplained", "unmeasured")

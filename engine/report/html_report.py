@@ -1,7 +1,7 @@
 """One HTML file that says what a judge is worth: how it was made, tables, figures, the largest disagreements.
 
-The page has no script and loads nothing. Every text that goes into it is escaped by the template engine, and
-what could reorder or hide text (control characters, marks of direction) is written out.
+The page has no script and loads nothing. Every text in it is escaped, and what could reorder or hide text
+(control characters, marks of direction) is written out.
 """
 
 import base64
@@ -65,21 +65,18 @@ def evaluation_figures(
 
 def figures_of(evaluation: Evaluation) -> dict[str, ReportFigure]:
     """The same with what its run alone tells of reliability and orders."""
-    matched = evaluation.matched
-    return evaluation_figures(
-        evaluation, calibration.reliability_of(matched), orders.order_report_of(matched)
-    )
+    bins, read = calibration.reliability_of(evaluation.matched), orders.order_report_of(evaluation.matched)
+    return evaluation_figures(evaluation, bins, read)
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a report is made of.
+    """What a report is made of, as far as it is known or was asked for.
 
-    `bins`: the reliability by criterion, empty for a submission, which has no probabilities. `model`: the
-    model file of a run as it is now, None where it is gone or another. `weights_from`: where the weights and
-    the tie threshold of `weighted_scoring` come from, for display. `slices`: the measures by slice, for each
-    division. `ranking`: of the candidates, where the dataset names them. `curve`: what more labels bring,
-    where that was asked. `audited`: the audit by perturbations, where the run judged any.
+    `bins`: the reliability by criterion, empty for a submission. `model`: the model file of a run as it is
+    now, None where it is gone or another. `weights_from`: where the weights and the tie threshold of
+    `weighted_scoring` come from. `slices`: the measures by slice, for each division. `curve`: what more
+    labels bring. `audited`: the audit by perturbations.
     """
 
     evaluation: Evaluation
@@ -95,7 +92,6 @@ class Report:
 
     @property
     def results(self) -> RunResults | None:
-        """The run that is reported on; None for a submission."""
         return self.evaluation.matched.system.results
 
     @cached_property
@@ -117,24 +113,13 @@ def gather(
     slices: Sequence[SlicedMeasures] = (),
     curve: LearningCurve | None = None,
 ) -> Report:
-    """All that the report of an evaluation needs; looks at the model file of its run. `curve`: if it is to
-    have one.
-    """
-    results = evaluation.matched.system.results
-    model = judged_model(results.run) if results else None
+    """All that the report of an evaluation needs; looks at the model file of its run."""
     matched = evaluation.matched
-    return Report(
-        evaluation,
-        calibration.reliability_of(matched),
-        weighted_scoring,
-        model,
-        weights_from,
-        slices,
-        orders.order_report_of(matched),
-        reported_ranking(matched),
-        curve,
-        audit_of_copies(results, matched.dataset) if results else None,
-    )
+    bins, results = calibration.reliability_of(matched), matched.system.results
+    model = judged_model(results.run) if results else None
+    audited = audit_of_copies(results, matched.dataset) if results else None
+    known = (evaluation, bins, weighted_scoring, model, weights_from, slices, orders.order_report_of(matched))
+    return Report(*known, reported_ranking(matched), curve, audited)
 
 
 def report_html(report: Report, drawn: Mapping[str, bytes] | None = None) -> str:
@@ -197,13 +182,10 @@ def _template() -> Template:
 
 def _written_out(value: object) -> object:
     """What goes into the page: text with its invisible characters made visible, not yet escaped."""
-    if not isinstance(value, str) or isinstance(value, Markup):
-        return value
-    return visible(value)
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _shown(disagreement: Disagreement) -> dict[str, Any]:
-    """What the template shows of a disagreement, next to its texts."""
     judgment = disagreement.pair.judgment
     own = disagreement.pair.prediction.explanation or ""
     if judgment is not None:  # the judge's own, also where an annotator wrote another
@@ -227,12 +209,8 @@ def _how_it_was_made(report: Report) -> Section:
         "The same dataset, model, settings and build of llama.cpp on the same computer give the same labels"
         " and probabilities. Quantisation is read from the model file, if it still exists."
     )
-    return Section(
-        "made",
-        "How it was made",
-        [Facts(list(_facts(report)))],
-        same if report.results else f"{unknown} {same}",
-    )
+    note = same if report.results else f"{unknown} {same}"
+    return Section("made", "How it was made", [Facts(list(_facts(report)))], note)
 
 
 def _facts(report: Report) -> Iterator[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from engine.calibration.learning import LEAST_TO_LEARN, LearningCurve, Nats
 from engine.core.formatting import counted, number, percent, words
@@ -95,8 +96,9 @@ def learning_section(curve: LearningCurve) -> Section:
     ]
     if len(curve.by_criterion) > 1:
         parts.append(doubling_table(curve))
-    if curve.annotators:
-        parts.append(annotator_table(curve))
+    if curve.annotators:  # all in turn first
+        held_against = curve.annotators
+        parts.append(Table(_ANNOTATORS, [[who(held), held.items, held.own] for held in held_against]))
     return Section(LEARNING_FIGURE, _TITLE, parts, _NOTE, help=("Learning curve",), spelt_out=True)
 
 
@@ -123,23 +125,17 @@ def doubling_table(curve: LearningCurve) -> Table:
     return Table(_DOUBLINGS, rows)
 
 
-def annotator_table(curve: LearningCurve) -> Table:
-    """Each annotator against the majority of the others, all in turn first."""
-    return Table(_ANNOTATORS, [[who(held), held.items, held.own] for held in curve.annotators])
-
-
 def who(held: AgainstOthers) -> str:
     return _IN_TURN if held.annotator is None else held.annotator
 
 
 def doubling_sentences(curve: LearningCurve) -> Iterator[str]:
-    """What the last doubling brought, whether that is significant, and what is to be expected of another."""
     last = curve.last
     rose, fewer = last.gained.value < 0, last.more_right.value < 0
     yield (
         f"Doubling the labels of each criterion from {last.from_labels:,} to {last.to_labels:,}: the log-loss"
         f" {'rose' if rose else 'fell'} by {in_nats(last.gained.turned() if rose else last.gained)}, and"
-        f" {_other_method(last.more_right) if fewer else last.more_right} percentage points"
+        f" {_other_side(last.more_right) if fewer else last.more_right} percentage points"
         f" {'fewer' if fewer else 'more'} labels are right."
     )
     if last.gained.significantly_above:
@@ -160,12 +156,8 @@ def doubling_sentences(curve: LearningCurve) -> Iterator[str]:
     than = (
         f"With {most.labels:,} labels the log-loss is {in_nats(most.ahead)} below that of their class prior"
     )
-    if most.ahead.significantly_above:
-        yield f"{than}: the raw predictions are informative."
-    else:
-        yield (
-            f"{than}: this does not show that the raw predictions are more informative than the class prior."
-        )
+    more = "this does not show that the raw predictions are more informative than the class prior"
+    yield f"{than}: {'the raw predictions are informative' if most.ahead.significantly_above else more}."
 
 
 def _further_sentences(curve: LearningCurve) -> Iterator[str]:
@@ -188,8 +180,7 @@ def _further_sentences(curve: LearningCurve) -> Iterator[str]:
         )
 
 
-def _other_method(found: Estimate) -> Estimate:
-    """A difference, seen from its other side."""
+def _other_side(found: Estimate) -> Estimate:
     ends = None if found.ends is None else (-found.ends[1], -found.ends[0])
     return Estimate(-found.value, ends)
 
@@ -207,8 +198,8 @@ def _ends(found: Nats) -> tuple[float | None, float | None]:
 
 
 def learning_figure(curve: LearningCurve, title: str = "", dark: bool = False) -> drawing.Figure:
-    """At the left the log-loss, at the right the accuracy, by labels on an axis of doublings;
-    each with 95 % intervals, next to the baseline of the same labels; at the right annotators too.
+    """Log-loss, and accuracy beside that of annotators, by labels on an axis of doublings; with 95 %
+    intervals, next to the baseline of the same labels.
     """
     from matplotlib.ticker import NullFormatter, NullLocator  # noqa: PLC0415
 
@@ -281,13 +272,5 @@ def _draw_curve(
 def _draw_baseline(
     axes: drawing.Axes, labels: Sequence[int], values: Sequence[float], theme: drawing.Theme
 ) -> None:
-    axes.plot(
-        labels,
-        values,
-        color=theme.marked,
-        linestyle="--",
-        linewidth=1.2,
-        marker="D",
-        markersize=3.5,
-        label="class prior, most frequent label",
-    )
+    line: dict[str, Any] = {"color": theme.marked, "linestyle": "--", "linewidth": 1.2}
+    axes.plot(labels, values, **line, marker="D", markersize=3.5, label="class prior, most frequent label")

@@ -85,19 +85,17 @@ _EXAMPLES = "labelled examples, SHA-256"
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence of a paragraph of methods, where what it says is written down, and the works that it names,
-    each by its `said` or `short`.
-    """
+    """A sentence for a paper, where what it says is written down, and the works that it names."""
 
     text: str
     source: str
     works: tuple[Reference, ...] = ()
 
 
+# What a paragraph ends with.
 COMPUTED = Statement(
     f"All numbers were computed with Tiebreak {VERSION} ({TIEBREAK.short}).", "CITATION.cff", (TIEBREAK,)
 )
-"""What a paragraph ends with."""
 
 
 def methods_text(said: Sequence[Statement]) -> str:

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from itertools import cycle
+from typing import Any
 
 from engine.calibration.learning import MarginPoint, MarginReport, groups_by_instruction, margin_report
 from engine.core.errors import SetupError
@@ -20,8 +22,6 @@ _MARGIN = Column(
     "An item is uncertain if, after the first order, the margin between its two likeliest labels is"
     " below this.",
 )
-
-
 _SHARES = (
     Column("read", "second order read", Kind.SHARE, "The share of items that are read in both orders."),
     Column("saved", "tokens saved", Kind.SHARE, "The share of prompt tokens that need not be read."),
@@ -32,8 +32,6 @@ _SHARES = (
         "The share of labels, in percent, that equal those of both orders, with its 95 % interval.",
     ),
 )
-
-
 _CALIBRATED = Column("calibrated", "calibrated", Kind.ESTIMATE, "The same for the calibrated labels.")
 
 
@@ -46,7 +44,6 @@ def margin_sections(report: MarginReport) -> list[Section]:
 
 
 def margin_table(report: MarginReport) -> Table:
-    """A row for each margin: what is read and saved, and which labels stay, together and by criterion."""
     by_criterion = [
         Column(name, words(name), Kind.SHARE, f"The same on {words(name)}.") for name in report.criteria
     ]
@@ -94,7 +91,6 @@ def chosen_table(report: MarginReport) -> Table:
 
 
 def margin_sentences(report: MarginReport) -> Iterator[str]:
-    """Which margin to take, what it saves, and what that is worth on items it was not chosen by."""
     least, checked = report.least, report.checked
     keep = percent(report.keep)
     if not report.reached:
@@ -152,39 +148,29 @@ _LINES = (":", "--", "-.", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
 
 
 def order_figure(report: MarginReport, name: str = "", dark: bool = False) -> drawing.Figure:
-    """Labels that stay equal, in percent, by the share of items that are read in both orders, for margins
-    from 0 to 1: together, also calibrated, and by criterion; and the least margin that keeps enough of each
-    criterion's labels.
+    """Labels that stay equal, in percent, by the share of items that are read in both orders, together and by
+    criterion; and the least margin that keeps enough of each criterion's labels.
     """
     with drawing.themed(dark) as theme:
         figure = drawing.new_figure(3.4)
         axes = figure.subplots()
         points = sorted(report.points, key=lambda point: point.read)
         read = [100 * point.read for point in points]
-        for criterion, line in zip(report.criteria, _LINES * len(report.criteria), strict=False):
+        thin: dict[str, Any] = {"color": theme.muted, "linewidth": 1}
+        for criterion, line in zip(report.criteria, cycle(_LINES), strict=False):
             kept = [100 * point.kept[criterion] for point in points]
-            axes.plot(
-                read,
-                kept,
-                linestyle=line,
-                color=theme.muted,
-                linewidth=1,
-                label=drawing.drawn_words(criterion),
-            )
+            axes.plot(read, kept, linestyle=line, **thin, label=drawing.drawn_words(criterion))
         equal = [100 * point.equal for point in points]
         axes.plot(read, equal, color=theme.judge, linewidth=2, marker=".", label="all criteria")
         both = [(100 * point.read, 100 * of.equal) for point in points if (of := point.calibrated)]
         if both:
             axes.plot(*zip(*both, strict=True), color=theme.third, linewidth=2, label="all, calibrated")
-        axes.axhline(
-            100 * report.keep, color=theme.text, linestyle=":", linewidth=1, label=f"{report.keep:.0%} kept"
-        )
+        keep = f"{report.keep:.0%} kept"
+        axes.axhline(100 * report.keep, color=theme.text, linestyle=":", linewidth=1, label=keep)
         if report.reached:
             least = report.least
-            spot = (100 * least.read, 100 * least.equal)
-            axes.plot(
-                *spot, linestyle="none", marker="D", color=theme.marked, label=f"margin {least.below:g}"
-            )
+            spot: dict[str, Any] = {"linestyle": "none", "marker": "D", "color": theme.marked}
+            axes.plot(100 * least.read, 100 * least.equal, **spot, label=f"margin {least.below:g}")
         axes.set_xlim(0, 100)
         axes.set_xlabel("items read in both orders (%)")
         axes.set_ylabel("same label as with both orders (%)")
@@ -197,7 +183,6 @@ def order_figure(report: MarginReport, name: str = "", dark: bool = False) -> dr
 
 
 def order_report_figure(report: MarginReport, name: str) -> drawing.ReportFigure:
-    said = (
-        f"Share of labels kept if fewer items are read in both orders. {' '.join(margin_sentences(report))}"
-    )
+    said = " ".join(margin_sentences(report))
+    said = f"Share of labels kept if fewer items are read in both orders. {said}"
     return drawing.ReportFigure(partial(order_figure, report, name), said, margin_table(report))

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from engine.core.formatting import counted, listed, named
-from engine.core.tables import Column, Facts, Kind, Part, Section, Sentences, Sheet, Table, Tone
-from engine.data.pairs import MatchedOutputs, Pairs, UsedOutputs
+from engine.core.tables import Column, Facts, Kind, Row, Section, Sentences, Sheet, Table, Tone
+from engine.data.pairs import MatchedOutputs, Pairs
 from engine.report.columns import CANDIDATE
 
 _FILE = Column("file", "file", Kind.TEXT, "The file of its responses.")
@@ -50,8 +50,7 @@ def found_sections(found: MatchedOutputs, made: Pairs | None = None) -> list[Sec
     """What was found in each file, what of it is omitted and why; once they are made, the pairs of each."""
     sections = [Section("candidates", "Candidates", [_candidates(found, made)], spelt_out=True)]
     if said := list(left_out(found)):
-        parts: list[Part] = [Sentences(said, Tone.CAVEAT)]
-        sections.append(Section("left_out", "Omitted", parts))
+        sections.append(Section("left_out", "Omitted", [Sentences(said, Tone.CAVEAT)]))
     return sections
 
 
@@ -64,38 +63,26 @@ def left_out(found: MatchedOutputs) -> Iterator[str]:
             why = "not answered by every candidate" + (", or with another text" if found.by_id else "")
             are = counted(len(kept.left_out), "instruction is", "instructions are")
             yield f"{name}: {are} in no pair, {why}: {shown}."
-        if kept.outputs.nulls:
-            are = counted(kept.outputs.nulls, "response is", "responses are")
-            yield f"{name}: {are} null, so omitted."
-        if kept.repeated:
-            are = counted(kept.repeated, "response is", "responses are")
-            yield f"{name}: {are} to a repeated instruction; only the first one counts."
+        for number, why in (
+            (kept.outputs.nulls, "null, so omitted"),
+            (kept.repeated, "to a repeated instruction; only the first one counts"),
+        ):
+            if number:
+                yield f"{name}: {counted(number, 'response is', 'responses are')} {why}."
 
 
 def _candidates(found: MatchedOutputs, made: Pairs | None) -> Table:
-    columns = [CANDIDATE, _FILE, _RESPONSES, *_if_any(found)]
-    rows = [
-        [
-            kept.outputs.candidate,
-            kept.outputs.path.name,
-            len(kept.outputs.responses),
-            *(_number(kept, column) for column in _if_any(found)),
-            *((made.of_candidate[kept.outputs.candidate], made.as_a[kept.outputs.candidate]) if made else ()),
-        ]
-        for kept in found.kept
-    ]
+    counts = (
+        (_LEFT_OUT, [len(kept.left_out) for kept in found.kept]),
+        (_LACKING, [kept.lacking for kept in found.kept]),
+        (_REPEATED, [kept.repeated for kept in found.kept]),
+    )
+    unmatched = [(column, numbers) for column, numbers in counts if any(numbers)]
+    columns = [CANDIDATE, _FILE, _RESPONSES, *(column for column, _ in unmatched)]
+    rows: list[Row] = []
+    for place, kept in enumerate(found.kept):
+        name, outputs = kept.outputs.candidate, kept.outputs
+        of_pairs = (made.of_candidate[name], made.as_a[name]) if made else ()
+        unlike = (numbers[place] for _, numbers in unmatched)
+        rows.append([name, outputs.path.name, len(outputs.responses), *unlike, *of_pairs])
     return Table([*columns, *(_OF_PAIRS if made else ())], rows)
-
-
-def _if_any(found: MatchedOutputs) -> list[Column]:
-    """The columns of what does not match, where something does not."""
-    return [
-        column
-        for column in (_LEFT_OUT, _LACKING, _REPEATED)
-        if any(_number(kept, column) for kept in found.kept)
-    ]
-
-
-def _number(kept: UsedOutputs, column: Column) -> int:
-    counts = {_LEFT_OUT.key: len(kept.left_out), _LACKING.key: kept.lacking, _REPEATED.key: kept.repeated}
-    return counts[column.key]

@@ -39,8 +39,6 @@ _WIN_RATE = Column(
     Kind.ESTIMATE,
     f"The share of its comparisons that it won, in percent; a tie counts half. {INTERVAL}",
 )
-
-
 STRENGTH = Column(
     "strength",
     "vs the mean (%)",
@@ -48,8 +46,6 @@ STRENGTH = Column(
     "The win rate against a candidate with the mean Bradley-Terry score, in percent (model with ties)."
     f" It is fair even if candidates had different opponents. {INTERVAL}",
 )
-
-
 RANK = Column(
     "rank",
     "rank",
@@ -57,11 +53,7 @@ RANK = Column(
     "The possible ranks: below those that are significantly better, above those that are significantly"
     " worse. The family-wise error rate of all pairs is at most 5 %.",
 )
-
-
 _GROUP = Column("group", "group", Kind.TEXT, "Candidates that share a letter do not differ significantly.")
-
-
 _EQUAL_LENGTH = Column(
     "equal_length",
     "length-controlled (%)",
@@ -69,8 +61,6 @@ _EQUAL_LENGTH = Column(
     "The win rate if both responses of each comparison had the same length, in percent, by a logistic"
     f" regression. {INTERVAL}",
 )
-
-
 _BY_LENGTH = Column(
     "by_length",
     "length effect",
@@ -78,43 +68,27 @@ _BY_LENGTH = Column(
     "The win rate minus the length-controlled one, in percentage points: what is due to length.",
     digits=1,
 )
-
-
 _TIES = (
     Column("both_good", "both good", Kind.SHARE, "The share of its comparisons labelled both good."),
     Column("both_bad", "both bad", Kind.SHARE, "The share of its comparisons labelled both bad."),
     Column("tie", "tie", Kind.SHARE, "The share of its comparisons labelled only “tie”."),
 )
-
-
 _COMPARISONS = Column(
     "contests", "comparisons", Kind.COUNT, "The number of labelled items with a response of this candidate."
 )
-
-
 _INSTRUCTIONS = Column(
     "instructions", "instructions", Kind.COUNT, "The number of instructions of these items."
 )
-
-
 _OF_LENGTHS = (
     Column("fact", "length", Kind.NAME, "A measure of the effect of length or position."),
     Column("value", "", Kind.FACT, f"In percent, or in log odds. {INTERVAL}"),
 )
-
-
 RANKING_FIGURE = "ranking"
-
-
 _OF_PICTURE = (
     "A point for each candidate, its 95 % interval as a line. Thick lines at the right join candidates"
     " that do not differ significantly; the dotted line is a win rate of 50 %."
 )
-
-
 _A_RUN = re.compile(r"run \d+\b")
-
-
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -128,9 +102,7 @@ def ranking_sheet(
     word: HintText = str,
 ) -> Sheet:
     """All of a ranking; `title`: by whose labels, on which criterion; `corrected`: a judge's, by annotators.
-
-    `until`: what a run was to answer before it stopped; `remark`: what its stopping does to all other
-    numbers, empty for nothing. `word`: a hint in the words of whoever shows it.
+    `until`: what a run was to answer before it stopped; `remark`: what its stopping does to other numbers.
     """
     is_corrected = corrected is not None and corrected.correction is not None
     caveats = [*([remark] if remark else ()), *ranking.caveats]
@@ -320,14 +292,12 @@ def _lengths(ranking: Ranking, lengths: LengthControl) -> Section:
 
 
 _ROW = 0.24  # inches
-
-
 _GROUP_STEP = 0.022  # of the width, between the lines of two groups
 
 
 def ranking_figure(ranking: Ranking, title: str, dark: bool = False) -> drawing.Figure:
     """A row for each candidate, the best first: what it would win against one of the mean score, else its win
-    rate, in percent with its 95 % interval; lines at the right join those that do not differ significantly.
+    rate; lines at the right join those that do not differ significantly.
     """
     shown = _estimates(ranking)
     with drawing.themed(dark) as theme:
@@ -354,9 +324,8 @@ def ranking_in_words(ranking: Ranking) -> str:
     shown = [f"{name} {estimate} %" for name, estimate in _estimates(ranking).items()]
     groups = "; ".join(", ".join(group) for group in _groups(ranking))
     apart = f" Not significantly different: {groups}." if groups else ""
-    return (
-        f"Points with 95 % intervals of the {_measure(ranking)}, the best first. {'; '.join(shown)}.{apart}"
-    )
+    points = f"Points with 95 % intervals of the {_measure(ranking)}, the best first."
+    return f"{points} {'; '.join(shown)}.{apart}"
 
 
 def _measure(ranking: Ranking) -> str:
@@ -377,7 +346,7 @@ def _groups(ranking: Ranking) -> Sequence[Sequence[str]]:
 def _draw_groups(
     axes: drawing.Axes, groups: Sequence[Sequence[str]], names: Sequence[str], theme: drawing.Theme
 ) -> None:
-    """A line for each group next to the rows of its candidates, a thin one past those that are none of it."""
+    """A line for each group next to the rows of its candidates, a thin one past all others."""
     from matplotlib.transforms import blended_transform_factory  # noqa: PLC0415
 
     beside = blended_transform_factory(axes.transAxes, axes.transData)
@@ -400,32 +369,27 @@ def _draw_groups(
 
 def ranking_report_figure(ranking: Ranking, title: str) -> drawing.ReportFigure:
     """The figure of a ranking; `title`: by whose labels, on which criterion."""
-    return drawing.ReportFigure(
-        partial(ranking_figure, ranking, title), ranking_in_words(ranking), candidate_table(ranking)
-    )
+    draw = partial(ranking_figure, ranking, title)
+    return drawing.ReportFigure(draw, ranking_in_words(ranking), candidate_table(ranking))
 
 
 _IN_A_PAPER = frozenset(
     ("candidate", "rank", "strength", "win_rate", "equal_length", "contests", "corrected", "labels", "judge")
 )
 """The columns that a page is wide enough for."""
-
-
 _BRACKETS = "Brackets: 95 % intervals over instructions."
 
 
 def ranking_csv(ranking: Ranking, corrected: RankedByLabels | None = None) -> bytes:
     """A row for each candidate, the best first, then for each pair of candidates that met, in both
-    directions: `against` names the opponent, and is empty for all together. UTF-8, values as in the JSON of a
-    ranking; the two ends of an interval stand in two columns; a cell is empty where nothing is known. What
-    human labels make of a judge's ranking stands in columns that begin with `corrected`.
+    directions: `against` names the opponent. UTF-8, values as in the JSON of a ranking; the two ends of an
+    interval stand in two columns; a cell is empty where nothing is known.
     """
     made = ranking_json(ranking, corrected)
     rows = [dict(_flat(row)) for row in (*made["candidates"], *made["pairs"])]
     names = dict.fromkeys(("name", "against", *(name for row in rows for name in row)))
-    cells = [
-        ["" if (value := row.get(name)) is None else visible(str(value)) for name in names] for row in rows
-    ]
+    found = [[row.get(name) for name in names] for row in rows]
+    cells = [["" if value is None else visible(str(value)) for value in values] for values in found]
     lines = [",".join(quoted_cell(cell, ",") for cell in line) for line in (list(names), *cells)]
     return "".join(f"{line}\n" for line in lines).encode("utf-8")
 
@@ -450,17 +414,14 @@ def paper_sheet(ranking: Ranking, title: str, corrected: RankedByLabels | None =
     sections = [Section("ranking", "", [_narrow(candidate_table(ranking))], _BRACKETS)]
     correction = corrected.correction if corrected else None
     if correction is not None and correction.candidates:
-        annotators = (
-            f"Candidates, corrected by human labels on {correction.labelled:,} of"
-            f" {counted(correction.items, 'item', 'items')}"
-        )
+        of = f"{correction.labelled:,} of {counted(correction.items, 'item', 'items')}"
         table = _narrow(corrected_candidates(correction))
-        sections.append(Section("ranking-corrected", annotators, [table], _BRACKETS))
+        caption = f"Candidates, corrected by human labels on {of}"
+        sections.append(Section("ranking-corrected", caption, [table], _BRACKETS))
     return Sheet(f"{title}: {in_words(ranking.comparisons)}", sections)
 
 
 def _narrow(table: Table) -> Table:
     kept = [place for place, column in enumerate(table.columns) if column.key in _IN_A_PAPER]
-    return Table(
-        [table.columns[place] for place in kept], [[row[place] for place in kept] for row in table.rows]
-    )
+    columns = [table.columns[place] for place in kept]
+    return Table(columns, [[row[place] for place in kept] for row in table.rows])

@@ -41,9 +41,8 @@ _STOPPED = (
 
 @dataclass(frozen=True, eq=False)
 class RankedBy:
-    """`said`: what was said of each item of the dataset, shape (items, 5), as Contests has it. `system`: by
-    whom; None for annotators in the dataset. `criterion`: None for the weighted judge, whose
-    `weighted_scoring` it is.
+    """`said`: what was said of each item of the dataset, shape (items, 5), as PairComparisons has it.
+    `system`: by whom; None for annotators in the dataset. `criterion`: None for the weighted judge.
     """
 
     dataset: Dataset
@@ -58,7 +57,7 @@ class RankedBy:
 
     @classmethod
     def by_system(cls, system: System, dataset: Dataset, criterion: str) -> "RankedBy":
-        """By a system's labels on the items of a dataset. SetupError where it lacks the criterion."""
+        """SetupError where it lacks the criterion."""
         return cls(dataset, compared.system_said(system, dataset, criterion), criterion, system)
 
     @classmethod
@@ -80,14 +79,11 @@ class RankedBy:
 
     @property
     def remark(self) -> str:
-        """What is to be said of such a run; empty of all others."""
         return _STOPPED if self.stopped is not None else ""
 
     @property
     def until(self) -> UntilSignificant | None:
-        """What is clear of what a run was to answer before it stopped, by its judge alone, however often one
-        looks; None of all others, and of the weighted judge.
-        """
+        """What is clear of what a run was to answer before it stopped, by its judge alone, if anything."""
         results = self.stopped
         asked = results.run.until if results is not None else None
         if results is None or asked is None or self.criterion is None:
@@ -98,23 +94,18 @@ class RankedBy:
 
     @property
     def judge(self) -> tuple[System, Dataset, str] | None:
-        """Whose labels those of annotators may correct: a system on a criterion, on which items; else
-        None.
-        """
+        """Whose labels those of annotators may correct: a system on a criterion, on which items."""
         if self.system is None or self.criterion is None:
             return None
         return self.system, self.dataset, self.criterion
 
     @property
     def comparisons(self) -> PairComparisons:
-        """The comparisons of the dataset with what was said of them. SetupError as `comparisons_of` raises
-        it.
-        """
+        """SetupError as `comparisons_of` raises it."""
         return compared.comparisons_of(self.dataset, self.said)
 
 
 def stopped(*ranked: RankedBy) -> list[str]:
-    """By whom on what, of those that are by a run which stopped once something was clear, or before."""
     return [by.title for by in ranked if by.stopped is not None]
 
 
@@ -122,14 +113,10 @@ BOTH_WAYS = (
     "A judge can be right on many items and rank candidates wrongly, or the reverse: what matters is"
     " whether its errors favour some candidates."
 )
-
-
 _ONE_STOPPED = (
     "{whose} stopped at a significant result, or before: candidates may look further apart there than"
     " they are."
 )
-
-
 _SWAPPED = (
     Column("above", "first above", Kind.TEXT, "The candidate that ranks higher in the first ranking."),
     Column(
@@ -146,23 +133,18 @@ _SWAPPED = (
 
 
 def side_by_side_section(found: TwoRankings, one: str, other: str, stopped: Sequence[str] = ()) -> Section:
-    """`one`, `other`: by whose labels, on which criterion, the first ranking and the second; `stopped`: those
-    by a run that stopped at a significant result.
-    """
+    """`one`, `other`: by whose labels; `stopped`: those by a run that stopped at a significant result."""
     swaps = found.swaps
     rows: list[Row] = [
         [swap.above, swap.below, "significant" if swap.told is PairTold.SWAPPED else "not significant"]
         for swap in swaps
     ]
+    early = [_ONE_STOPPED.format(whose=" and ".join(stopped))] if stopped else []
     return Section(
         "side_by_side",
         "Two rankings compared",
         [
-            *(
-                [Sentences([_ONE_STOPPED.format(whose=" and ".join(stopped))], Tone.CAVEAT)]
-                if stopped
-                else ()
-            ),
+            *([Sentences(early, Tone.CAVEAT)] if early else ()),
             Sentences([f"First: {one}. Second: {other}.", *_in_words(found), BOTH_WAYS]),
             _places(found),
             *([Table(_SWAPPED, rows)] if swaps else ()),
@@ -235,18 +217,14 @@ def reported_ranking(matched: Matched) -> ReportedRanking | None:
     """The candidates ranked by the system's labels, on the items that are measured; None where neither the
     labelled dataset nor that of the run names two of them, or no item has a label.
     """
-    with suppress(SetupError):
-        return _reported(matched)
-    return None
-
-
-def _reported(matched: Matched) -> ReportedRanking:
-    system = matched.system
-    dataset = _naming_candidates(matched)
-    criterion = default_criterion(system.criteria)
-    ranked = RankedBy.by_system(system, dataset, criterion)
-    ranking = followed(rank(ranked.comparisons), _unheard)
-    corrected = followed(by_labels(system, dataset, criterion), _unheard)
+    system, criterion = matched.system, default_criterion(matched.system.criteria)
+    try:
+        dataset = _naming_candidates(matched)
+        ranked = RankedBy.by_system(system, dataset, criterion)
+        ranking = followed(rank(ranked.comparisons), _unheard)
+        corrected = followed(by_labels(system, dataset, criterion), _unheard)
+    except SetupError:
+        return None
     # How many labels it takes is asked before they are there, not in a report.
     told = corrected.correction is not None or corrected.refused is not None
     shown = replace(corrected, sample_size=None) if told else None
@@ -262,7 +240,6 @@ def _reported(matched: Matched) -> ReportedRanking:
 
 
 def _beside_annotators(matched: Matched, ranked: RankedBy, criterion: str) -> Iterator[Section]:
-    """Nothing where there are too few labels."""
     comparisons = ranked.comparisons
     golds = {item.id: item.gold.get(criterion) for item in matched.dataset}
     by_annotators = comparisons.with_said(
@@ -327,9 +304,7 @@ _MOST_NAMES = 100
 def ranking_methods(
     ranked: RankedBy, ranking: Ranking, seed: int, corrected: RankedByLabels | None = None
 ) -> Sequence[methods.Statement]:
-    """What is to be said of a ranking: its data, its labels, its numbers, and how these are corrected;
-    `seed`: of the draws; `corrected`: what human labels make of it.
-    """
+    """What is to be said of a ranking; `seed`: of the draws; `corrected`: what human labels make of it."""
     said = [*_data(ranked, ranking), *_labels(ranked), *_numbers(ranking, seed)]
     if corrected is not None and corrected.part is not None and corrected.correction is not None:
         said += _correction(ranked, corrected.part, corrected.correction, seed)

@@ -9,7 +9,7 @@ from engine.core.errors import ModelFileError
 from engine.core.formatting import best_of, duration, value_in_words, words
 from engine.core.items import METHOD_TITLES, PREFERENCES, Method, Order, Preference
 from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, Unscored
-from engine.core.tables import Column, Facts, Kind, Row, Section, Sentences, Table, Tone
+from engine.core.tables import Column, Facts, Kind, Part, Row, Section, Sentences, Table, Tone
 from engine.data.dataset import Dataset
 from engine.metrics.accuracy import Accuracy, LabelCounts, accuracy_by_method, count_run, mean, mean_accuracy
 from engine.metrics.intervals import Interval, cost_of_choosing
@@ -68,10 +68,7 @@ Pair = tuple[str, str]
 
 
 def run_facts(results: RunResults, questions: bool = False) -> Facts:
-    """Of a run, or of a part of its items: how it was made, what it took, what annotators changed.
-
-    `questions`: with all that the model was asked.
-    """
+    """Of a run: how it was made, what it took, what annotators changed; `questions`: all that was asked."""
     run = results.run
     by_whom = results.overridden.by_whom if results.overrides else "nothing"
     if results.overrides and results.source != LAST:
@@ -98,7 +95,6 @@ def run_facts(results: RunResults, questions: bool = False) -> Facts:
 
 
 def stored_facts(run: StoredRun, questions: bool = False) -> Iterator[Pair]:
-    """What the store tells of a run, without its items."""
     identity = run.identity
     opened, answered = ("opened", "answered") if run.submitted else ("created", "judged")
     yield "run", f"{run.id}, {opened} {run.created:%Y-%m-%d %H:%M} UTC"
@@ -141,7 +137,6 @@ def stored_facts(run: StoredRun, questions: bool = False) -> Iterator[Pair]:
 
 
 def effort_facts(items: Sequence[JudgedItem | Effort]) -> Iterator[Pair]:
-    """What judging these items took; nothing where there are none."""
     if items:
         seconds = sum(item.seconds for item in items)
         yield "tokens read", f"{sum(item.tokens_read for item in items):,}"
@@ -263,12 +258,9 @@ def _of_mean(accuracies: Mapping[str, Accuracy]) -> Interval | None:
 
 
 def changes_section(before: RunResults, after: RunResults) -> Section:
-    said = after.fit_in_words
-    return Section(
-        "changes",
-        "Labels that the calibration changes",
-        [changes_table(before, after), *([Sentences([said])] if said else [])],
-    )
+    parts: list[Part] = [changes_table(before, after)]
+    parts += [Sentences([said])] if (said := after.fit_in_words) else []
+    return Section("changes", "Labels that the calibration changes", parts)
 
 
 def changes_table(before: RunResults, after: RunResults) -> Table:
@@ -290,12 +282,12 @@ def _own_label(judgment: AnyJudgment) -> Preference | None:
 
 def unscored_table(results: RunResults) -> Table:
     """What could not be judged, with the reason and what an annotator gave instead, if anything."""
-    rows: list[Row] = []
-    for index in range(len(results.judged)):
-        for column in results.judgments.values():
-            judgment = column[index]
-            if isinstance(judgment, Unscored):
-                rows.append([judgment.item_id, judgment.criterion, judgment.reason, results.label(judgment)])
+    rows: list[Row] = [
+        [judgment.item_id, judgment.criterion, judgment.reason, results.label(judgment)]
+        for of_item in zip(*results.judgments.values(), strict=True)
+        for judgment in of_item
+        if isinstance(judgment, Unscored)
+    ]
     item, criterion, *others = _UNSCORED
     criterion = replace(criterion, instead={name: words(name) for name in results.run.identity.criteria})
     return Table((item, criterion, *others), rows)
@@ -320,9 +312,7 @@ def method_sections(results: RunResults | None, dataset: Dataset | None = None) 
 
 def method_table(by_method: Mapping[str, RunResults], right: AccuracyByMethod) -> Table | None:
     """A row for all methods of a run combined, and one for each; None for a run of one method.
-
-    `by_method`: what `RunResults.by_method` gave. `right`: as `accuracy_by_method` gives it: how often the
-    model's own labels are the human ones, where there are any. What annotators overrode takes no part.
+    `by_method`: what `RunResults.by_method` gave. `right`: as `accuracy_by_method` gives it.
     """
     if not by_method:
         return None
@@ -363,9 +353,7 @@ def differences_table(
     first: StoredRun, other: StoredRun, efforts: Mapping[int, Sequence[Effort]], common: int = 0
 ) -> Table:
     """Facts of two runs, those that differ first; `efforts`: of their items, by the number of the run;
-    `common`: how many items both judged with the same texts.
-
-    Where they share items and one has others next to them, that is said in the place of two hashes.
+    `common`: how many items both judged with the same texts, said in the place of two hashes.
     """
     columns = (
         Column("fact", "fact", Kind.TEXT, "The fact that is compared."),
@@ -382,21 +370,11 @@ def differences_table(
     shared = [f"{common:,} of {run.judged:,}" for run in (first, other)]
     if common and shared[0] != shared[1] and left[_HASH_OF_ITEMS] != right[_HASH_OF_ITEMS]:
         left, right = (_in_words(facts, said) for facts, said in zip((left, right), shared, strict=True))
-    alike: list[Row] = []
-    differing: list[Row] = []
-    known: dict[str, Row] = {}
-    for fact in dict.fromkeys((*left, *right)):
-        values = left.get(fact), right.get(fact)
-        if fact in (*NEVER_ALIKE, *TIMES):
-            known[fact] = [fact, False, *values]
-        elif values[0] != values[1]:
-            differing.append([fact, True, *values])
-        else:
-            alike.append([fact, False, *values])
-    of_annotators, times = (
-        [known[fact] for fact in facts if fact in known] for facts in (NEVER_ALIKE, TIMES)
-    )
-    return Table(columns, [*of_annotators, *differing, *times, *alike])
+    facts, aside = dict.fromkeys((*left, *right)), (*NEVER_ALIKE, *TIMES)
+    differing = [fact for fact in facts if fact not in aside and left.get(fact) != right.get(fact)]
+    alike = [fact for fact in facts if fact not in aside and left.get(fact) == right.get(fact)]
+    shown = [fact for fact in (*NEVER_ALIKE, *differing, *TIMES, *alike) if fact in facts]
+    return Table(columns, [[fact, fact in differing, left.get(fact), right.get(fact)] for fact in shown])
 
 
 def difference_count(table: Table) -> int:
@@ -406,10 +384,8 @@ def difference_count(table: Table) -> int:
 
 def _in_words(facts: Mapping[str, str], shared: str) -> dict[str, str]:
     """The same with how many items are shared in the place of the hash of all of them."""
-    return {
-        ITEMS_OF_BOTH if fact == _HASH_OF_ITEMS else fact: shared if fact == _HASH_OF_ITEMS else value
-        for fact, value in facts.items()
-    }
+    instead = {_HASH_OF_ITEMS: (ITEMS_OF_BOTH, shared)}
+    return dict(instead.get(fact, (fact, value)) for fact, value in facts.items())
 
 
 def _facts(run: StoredRun, efforts: Sequence[Effort], questions: bool) -> dict[str, str]:

@@ -9,7 +9,7 @@ from engine.metrics.intervals import FEW, cost_of_choosing
 from engine.metrics.matching import Matched
 from engine.metrics.slices import SlicedMeasures, SliceMeasures, lead
 from engine.ranking.weighted_judge import WINNERS
-from engine.ranking.weighted_scoring import SlicedWeightedScoring
+from engine.ranking.weighted_scoring import SlicedWeightedScoring, SliceScoring
 from engine.report.columns import (
     ACCURACY,
     FLIPPED,
@@ -63,9 +63,7 @@ def slice_sections(found: Sequence[SlicedMeasures]) -> list[Section]:
 
 
 def slices_in_words(measured: SlicedMeasures) -> list[str]:
-    """What is to be known of single slices, and of the one on which the judge is best, where there are two to
-    say anything of.
-    """
+    """What is to be known of single slices, and of the one on which the judge is best."""
     choice = cost_of_choosing(found.over for found in measured.slices)
     return [*slice_caveats(measured), *best_of(f"slices with {FEW} instructions or more", choice)]
 
@@ -84,14 +82,11 @@ def compared_slices_in_words(matched: Sequence[Matched], measured: Sequence[Slic
 
 
 def slice_caveats(found: SlicedMeasures | SlicedWeightedScoring) -> list[str]:
-    """What is to be known of single slices, whatever is measured by them."""
     return [one.part.caveat for one in found.slices if one.part.caveat]
 
 
 def slice_table(measured: SlicedMeasures) -> Table:
-    """A row for each slice: how many items, the mean accuracy next to the most frequent label, ties and
-    flips. Without human labels the columns that need them are omitted.
-    """
+    """A row for each slice; without human labels the columns that need them are omitted."""
     partly = any(0 < twice < scored for twice, scored in (found.in_both_orders for found in measured.slices))
     first: tuple[Column, ...] = (_first(measured.division.words), _ITEMS)
     if not any(found.measures for found in measured.slices):
@@ -135,15 +130,9 @@ def criterion_slice_table(measured: SlicedMeasures) -> Table:
 def compared_slice_table(matched: Sequence[Matched], measured: Sequence[SlicedMeasures]) -> Table:
     """The mean accuracy of several systems on each slice; of two systems the difference too."""
     first = measured[0]
+    named = [(f"system_{place}", one.system.name) for place, one in enumerate(matched, start=1)]
     columns = [
-        Column(
-            f"system_{place}",
-            one.system.name,
-            Kind.ESTIMATE,
-            f"{one.system.name}: accuracy in percent.",
-            foreign=True,
-        )
-        for place, one in enumerate(matched, start=1)
+        Column(key, name, Kind.ESTIMATE, f"{name}: accuracy in percent.", foreign=True) for key, name in named
     ]
     two = len(matched) == len(("one", "other"))
     if two:
@@ -179,25 +168,16 @@ def compared_win_table(measured: SlicedMeasures, weighed: Mapping[str, SlicedWei
 
 
 def weighed_slice_table(weighed: SlicedWeightedScoring) -> Table:
-    """The win rates of the weighted judge on each slice, in percent with intervals; next to them how often
-    the winner is that of the human label, where any item has one.
-    """
+    """The win rates of the weighted judge on each slice; how often the winner is that of the human label."""
     held = any(found.agreement for found in weighed.slices)
     rows: list[Row] = []
     for found in weighed.slices:
-        agreement = found.agreement
+        won = (Estimate(*found.rates[name]) for name in WINNERS)
         said: Row = (0, None)
-        if agreement:
-            said = (agreement.items, Estimate(agreement.accuracy, found.interval))
-        rows.append(
-            [
-                clipped(visible(found.part.name)),
-                found.items,
-                *(Estimate(*found.rates[name]) for name in WINNERS),
-                *(said if held else ()),
-                _TOO_FEW if found.instructions < FEW else "",
-            ]
-        )
+        if found.agreement:
+            said = (found.agreement.items, Estimate(found.agreement.accuracy, found.interval))
+        few = _TOO_FEW if found.instructions < FEW else ""
+        rows.append([_name(found), found.items, *won, *(said if held else ()), few])
     more = _HELD if held else ()
     return Table((_first(weighed.division.words), _ITEMS, *_WINS, *more, _NOTE), rows)
 
@@ -206,5 +186,5 @@ def _first(title: str) -> Column:
     return Column("slice", visible(title), Kind.TEXT, "The slice of this row.")
 
 
-def _name(found: SliceMeasures) -> str:
+def _name(found: SliceMeasures | SliceScoring) -> str:
     return clipped(visible(found.part.name))

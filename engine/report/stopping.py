@@ -97,6 +97,5 @@ def _row(until: UntilSignificant, question: WhoWins) -> Row:
 
 
 def _rounded(number: float) -> str:
-    """One digit: what is guessed has no more."""
-    digits = len(f"{number:.0f}") - 1
+    digits = len(f"{number:.0f}") - 1  # one digit is shown: what is guessed has no more
     return f"{round(max(number, 1.0), -digits):,.0f}"

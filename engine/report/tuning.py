@@ -1,6 +1,6 @@
 """What came of the search for the best settings: what was chosen, what it is worth, what was tried."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from engine.analysis.recipe import Recipe
@@ -94,49 +94,39 @@ def outcome_in_words(tuning_result: TuningResult) -> list[str]:
     elif not tuning_result.choice.over_frequencies.significantly_above:
         # Not even on the items by which the best was found, which flatter it.
         said = [
-            (
-                "No settings that were tried are significantly better than always giving the most frequent"
-                " label."
-            )
+            "No settings that were tried are significantly better than always giving the most frequent label."
         ]
     else:
         said = [
-            ("The chosen settings are not significantly better than always giving the most frequent label.")
+            "The chosen settings are not significantly better than always giving the most frequent label."
         ]
     right = f"{worth.right} % accuracy on held-out items, {worth.frequent} % with always"
     said.append(f"{right} the most frequent label.")
     if worth.over_default is not None:
-        are_better = "" if worth.over_default.significantly_better else "not "
-        said.append(
-            f"They are {are_better}significantly better than the default settings ({DEFAULT_IN_WORDS})."
-        )
+        better = f"{'' if worth.over_default.significantly_better else 'not '}significantly better"
+        said.append(f"They are {better} than the default settings ({DEFAULT_IN_WORDS}).")
     return [*said, _needed(worth), *_on_criteria(tuning_result, worth)]
 
 
 def _on_criteria(tuning_result: TuningResult, worth: HeldOut) -> Iterator[str]:
-    if unmeasured := [name for name in tuning_result.criteria if name not in worth.criteria]:
-        yield f"Not measured on {_listed(unmeasured)}: too few labels."
-    if plain := [
-        name for name in tuning_result.criteria if name not in tuning_result.recipe.calibration.criteria
-    ]:
-        yield f"Not calibrated, because of too few labels: {_listed(plain)}."
+    asked, fitted = tuning_result.criteria, tuning_result.recipe.calibration.criteria
+    if unmeasured := [words(name) for name in asked if name not in worth.criteria]:
+        yield f"Not measured on {', '.join(unmeasured)}: too few labels."
+    if plain := [words(name) for name in asked if name not in fitted]:
+        yield f"Not calibrated, because of too few labels: {', '.join(plain)}."
     if worth.unscored:
         judgments = counted(worth.unscored, "judgment is", "judgments are")
         yield f"{judgments} unscored on held-out items and excluded."
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(words, names))
-
-
 def _worth_table(worth: HeldOut) -> Table:
-    rows = [("the most frequent label", worth.over_frequent)]
-    if worth.over_default is not None:
-        rows.append(("the default settings", worth.over_default))
-    return Table(
-        _WORTH,
-        [[name, gain.right, gain.nats.value, *(gain.nats.interval or (None, None))] for name, gain in rows],
-    )
+    gains = {"the most frequent label": worth.over_frequent, "the default settings": worth.over_default}
+    rows: list[Row] = [
+        [name, gain.right, gain.nats.value, *(gain.nats.interval or (None, None))]
+        for name, gain in gains.items()
+        if gain is not None
+    ]
+    return Table(_WORTH, rows)
 
 
 def _needed(worth: HeldOut) -> str:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from statistics import quantiles
+from typing import Any
 
 import numpy as np
 
@@ -64,7 +65,7 @@ _FIT = "How winners are found: with weights and threshold fitted on other items,
 
 
 def weighted_scoring_section(weighted_scoring: WeightedScoring, system: System, source: str = "") -> Section:
-    """What the weighted judge decided of a system; `source`: where weights and threshold come from."""
+    """`source`: where weights and threshold come from."""
     said = weighted_scoring.informative.sentences
     doubts = [Sentences(said, Tone.CAVEAT)] if said else []
     if weighted_scoring.informative.refused:
@@ -170,7 +171,6 @@ def _estimate(share: float | None, ends: Interval | None) -> Fact:
 
 
 def _weights(weighted_scoring: WeightedScoring, source: str) -> str:
-    """The weights, normalised to sum 1, and the tie threshold."""
     total = sum(weighted_scoring.weights.values())
     weights = ", ".join(
         f"{words(name)} {weight / total:.3f}" for name, weight in weighted_scoring.weights.items()
@@ -199,17 +199,15 @@ def margin_figure(weighted_scoring: WeightedScoring, name: str = "", dark: bool 
             drawing.stripe(bars, hatch, theme)
             base += counts
         threshold = weighted_scoring.tie_threshold
-        axes.axvline(
-            threshold, color=theme.marked, linewidth=1.4, linestyle="--", label=f"tie up to {threshold:g}"
-        )
+        line: dict[str, Any] = {"linewidth": 1.4, "linestyle": "--", "label": f"tie up to {threshold:g}"}
+        axes.axvline(threshold, color=theme.marked, **line)
         axes.set_xlim(0, edges[-1])
         axes.set_ylim(0, 1.08 * max(base.max(), 1))
         axes.set_xlabel("margin (score points)")
         axes.set_ylabel("comparisons")
         axes.grid(axis="y")
-        drawing.finish(
-            figure, [axes], f"Margins of the weighted judge\n{drawing.drawable(name)}".rstrip(), theme
-        )
+        title = f"Margins of the weighted judge\n{drawing.drawable(name)}".rstrip()
+        drawing.finish(figure, [axes], title, theme)
         drawing.add_legend(figure, axes, 4)
     return figure
 
@@ -225,10 +223,8 @@ def _margin_edges(weighted_scoring: WeightedScoring) -> FloatArray:
 
 
 def _counts_within(margins: Sequence[float], edges: FloatArray) -> IntArray:
-    """How many margins are in each bin; one that equals an edge belongs to the bin that ends there.
-
-    That is how ties are decided, so that no tie stands beyond the threshold.
-    """
+    # One that equals an edge belongs to the bin that ends there, as ties are decided: so that no tie stands
+    # beyond the threshold.
     rounding = 1e-6 * edges[-1]
     places = np.searchsorted(edges[1:-1] + rounding, margins)
     return np.bincount(places, minlength=len(edges) - 1)

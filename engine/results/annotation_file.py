@@ -6,7 +6,6 @@ annotations belong elsewhere.
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -32,9 +31,6 @@ FORMAT = 1
 """The version of these files; a newer program may write a later one."""
 WHAT = "an annotation file"
 _MARK = "tiebreak_people"
-_FIRST_BYTES = 512
-_IS_ONE = re.compile(rb'\s*(?:\xef\xbb\xbf)?\s*\{\s*"' + _MARK.encode() + rb'"\s*:')
-_NO_TEXTS = "no texts of the dataset"
 _TEXTS = ("instruction", "output_a", "output_b")
 _EXPORT_AGAIN = "Ask its sender to export it again."
 _SHA256 = re.compile("[0-9a-f]{64}")
@@ -46,9 +42,7 @@ _LISTS: Mapping[str, tuple[AnnotationKind, tuple[str, ...]]] = {
     "marks": (AnnotationKind.STATE, ("state",)),
     "notes": (AnnotationKind.NOTE, ("text", "tags")),
 }
-"""By the name of a list of the file, which annotations it holds, and what is said of each beside its item,
-author and times.
-"""
+"""The lists of the file, by name: what each holds, and what it says beside the item, the author and times."""
 _ALWAYS = {
     AnnotationKind.OVERRIDE: ("said", "criterion"),
     AnnotationKind.CONFIRMATION: ("said", "criterion", "label"),
@@ -96,18 +90,9 @@ class AnnotationFile:
     @property
     def texts_in_words(self) -> str:
         """A sentence on whether texts of the dataset are included: this decides who may read the file."""
-        return (
-            f"It holds {'the instruction and both responses of each of them' if self.texts else _NO_TEXTS}."
-        )
-
-
-def is_annotation_file(file: Path | bytes) -> bool:
-    """Whether a file, or one that begins with these bytes, claims to be one; it may be damaged."""
-    if isinstance(file, bytes):
-        return _IS_ONE.match(file) is not None
-    with suppress(OSError, ValueError), file.open("rb") as opened:
-        return is_annotation_file(opened.read(_FIRST_BYTES))
-    return False
+        if self.texts:
+            return "It holds the instruction and both responses of each of them."
+        return "It holds no texts of the dataset."
 
 
 def annotation_file(
@@ -135,16 +120,11 @@ def annotation_file(
     for there, called in met.items():
         known_as.setdefault(called, []).append(there)
     identity = run.identity
+    dataset_name, dataset_hash = identity.dataset_path.name, identity.dataset_hash
     return AnnotationFile(
         own_id,
         records.now(),
-        RunFacts(
-            run.title,
-            identity.model_name,
-            identity.criteria,
-            identity.dataset_path.name,
-            identity.dataset_hash,
-        ),
+        RunFacts(run.title, identity.model_name, identity.criteria, dataset_name, dataset_hash),
         items,
         tuple(words),
         {name: known_as[name] for name in annotators_of(words) if name in known_as},
@@ -175,6 +155,10 @@ def as_json(made: AnnotationFile) -> dict[str, Any]:
             del known["settles"]  # said of an adjudicator's alone
         lists[name].append(values | known)
     texts = {item_id: {name: getattr(item, name) for name in _TEXTS} for item_id, item in made.texts.items()}
+
+    def known_as(name: str) -> list[dict[str, str]]:
+        return [{"store": store, "name": there} for store, there in made.known_as.get(name, ())]
+
     return {
         _MARK: FORMAT,
         "store": made.store,
@@ -185,13 +169,7 @@ def as_json(made: AnnotationFile) -> dict[str, Any]:
             "criteria": list(run.criteria),
             "dataset": {"name": run.dataset, "sha256": run.dataset_hash},
         },
-        "people": [
-            {
-                "name": name,
-                "known_as": [{"store": of, "name": as_} for of, as_ in made.known_as.get(name, ())],
-            }
-            for name in made.annotators
-        ],
+        "people": [{"name": name, "known_as": known_as(name)} for name in made.annotators],
         "items": [
             {"id": item_id, "sha256": content, **texts.get(item_id, {})}
             for item_id, content in made.items.items()
@@ -202,17 +180,12 @@ def as_json(made: AnnotationFile) -> dict[str, Any]:
 
 @sandboxed
 def load_annotation_file(path: Path) -> AnnotationFile:
-    """What a file of annotations holds.
-
-    SetupError where it cannot be read, InputError with all that is wrong in it.
-    """
+    """SetupError where it cannot be read, InputError with all that is wrong in it."""
     return load_record(path, WHAT, partial(_annotation_file_of, path), _EXPORT_AGAIN)
 
 
 def _annotation_file_of(path: Path, values: Any) -> AnnotationFile:
-    """What `as_json` gave. InputError with the problems found; what load_record takes for what is no file of
-    the kind.
-    """
+    """What `as_json` gave. InputError with the problems found; KeyError or TypeError for another kind."""
     version = values[_MARK]
     if version != FORMAT:
         raise InputError(
@@ -308,13 +281,10 @@ def _facts_of(run: Any) -> RunFacts:
     validator = RowValidator("run")
 
     def make() -> RunFacts:
-        return RunFacts(
-            validator.text("title", run["title"]),
-            validator.text("judge", run["judge"]),
-            validator.texts("criteria", run["criteria"]),
-            validator.text("dataset", run["dataset"]["name"]),
-            validator.text("sha256", run["dataset"]["sha256"]),
-        )
+        title, judge = (validator.text(name, run[name]) for name in ("title", "judge"))
+        criteria, dataset = validator.texts("criteria", run["criteria"]), run["dataset"]
+        name, sha256 = validator.text("dataset", dataset["name"]), validator.text("sha256", dataset["sha256"])
+        return RunFacts(title, judge, criteria, name, sha256)
 
     return validator.made("values", run, make)
 

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from itertools import count
 
 from engine.annotations.effective import annotators_of
 from engine.annotations.records import Annotation, AnnotationKind, checked_author, now
@@ -24,17 +25,13 @@ from engine.settings.identity import StoredRun
 from engine.store.annotation_rows import CONTENT, ImportedAnnotators
 from engine.store.run_store import RunStore
 
-_CLOCKS_DIFFER = timedelta(minutes=10)
-"""How far in the future an annotation may be dated before this is reported: clocks are set by hand.
-"""
+_CLOCKS_DIFFER = timedelta(minutes=10)  # clocks are set by hand: what is dated later than this is reported
 
 
 @dataclass(frozen=True)
 class ItemsJoined:
-    """Which items of a file are in the run: `same`, by id there, the id here.
-
-    `by_text`: how many of these by their texts alone, under another id. `other_text`: ids that are here with
-    another text; `missing`: items that are not here.
+    """Which items of a file are in the run: `same`, by id there, the id here; `by_text`: how many of these
+    under another id. `other_text`: ids that are here with another text; `missing`: not here at all.
     """
 
     same: Mapping[str, str]
@@ -45,11 +42,8 @@ class ItemsJoined:
 
 @dataclass(frozen=True)
 class AnnotatorJoined:
-    """What of one annotator is new here. `name`: in the file; `called`: here.
-
-    `labels`: labels, explanations and agreements; `states`: done, skipped, to do; `notes`. `turned`:
-    annotations that are here and were undone or redone since. `known`: those that are here as they
-    are.
+    """What of one annotator is new here. `name`: in the file; `called`: here. `labels`: explanations and
+    agreements too. `turned`: what is here and was undone or redone since; `known`: here as it is.
     """
 
     name: str
@@ -67,11 +61,8 @@ class AnnotatorJoined:
 
 @dataclass(frozen=True)
 class Namesake:
-    """A name that annotations of the file and annotations of the run have, and it is not confirmed whether it
-    is one annotator.
-
-    `store`: of the file. `here`: how many annotations of that name the run has; `suggested`: what another
-    annotator might be called.
+    """A name in the file and in the run, and it is not confirmed whether it is one annotator. `store`: of the
+    file. `here`: how many annotations of it the run has; `suggested`: what another might be called.
     """
 
     store: str
@@ -152,9 +143,8 @@ def look_at(
 ) -> Joining:
     """What files, each with its name, would come to in a run; nothing is written.
 
-    `answers`: how somebody is called here, by the id of the store of the file and their name there; it is the
-    name itself where they are the same annotator as here. StoreError for no run; SetupError where an answer
-    is another one than was given before.
+    `answers`: how somebody is called here, by the id of the store of the file and their name there.
+    StoreError for no run; SetupError where an answer is another one than was given before.
     """
     with store.reading():
         run, here = store.run(run_id), store.all_annotations(run_id)
@@ -253,10 +243,8 @@ def _who_is_who(
 
 def free_name(name: str, taken: Iterable[str]) -> str:
     """`Ada (2)`, or the next of these that nobody has."""
-    names, number = set(taken), 2
-    while f"{name} ({number})" in names:
-        number += 1
-    return f"{name} ({number})"
+    names = set(taken)
+    return next(free for number in count(2) if (free := f"{name} ({number})") not in names)
 
 
 def _counted(
@@ -264,11 +252,8 @@ def _counted(
 ) -> AnnotatorJoined:
     known, counts = {word.identity: word for word in here}, Counter[str]()
     new = {AnnotationKind.STATE: "states", AnnotationKind.NOTE: "notes"}
-    for word in words:
-        if word.author != called:
-            continue
-        before = known.get(word.identity)
-        if before is not None:
+    for word in (word for word in words if word.author == called):
+        if (before := known.get(word.identity)) is not None:
             counts["turned" if word.turned_after(before) else "known"] += 1
         else:
             counts[new.get(word.kind, "labels")] += 1
@@ -276,9 +261,7 @@ def _counted(
 
 
 def _contradicting(words: Iterable[Annotation], here: Sequence[Annotation]) -> Iterator[str]:
-    """A sentence on each label or explanation that is new here and says something else than one of the same
-    annotator, judgment and time.
-    """
+    """A sentence on each label or explanation that contradicts one of the same annotator and time."""
     known, seen = {word.identity for word in here}, set[tuple[object, ...]]()
     of_moment: dict[tuple[object, ...], list[Annotation]] = {}
     for word in (*here, *words):

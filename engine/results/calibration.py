@@ -46,9 +46,7 @@ RECIPE_MARK = "tiebreak_recipe"
 
 @dataclass(frozen=True)
 class AskedQuestion:
-    """What was asked on a criterion. `sha256`: of all of it, with the meanings of good and bad and the words
-    of the prompt around it; `question`: for display.
-    """
+    """What was asked on a criterion; `sha256`: of all of it, with the labels' meanings and the wording."""
 
     question: str
     sha256: str
@@ -68,10 +66,9 @@ _OF_TASK = asked_questions(ELOQUENT)
 class JudgeIdentity:
     """What gives raw predictions: a calibration is of use for no other.
 
-    `orders`, `methods`: as in the settings of a run. `examples`: the hash of the labelled examples, empty for
-    none. With chain of thought, `methods` says how many reasoning samples of how many tokens.
-    `model_name`: for display; the same model may have been called otherwise by another version, or renamed.
-    `asked`: by criterion; of one that is missing, as in older files, it was what the task's rubric asks.
+    `orders`, `methods`: as in the settings of a run; with chain of thought, `methods` also says how many
+    reasoning samples of how many tokens. `examples`: the hash of the labelled examples, empty for none.
+    `model_name`: for display alone. `asked`: by criterion.
     """
 
     model_name: str
@@ -83,7 +80,7 @@ class JudgeIdentity:
     asked: Mapping[str, AskedQuestion] = field(default_factory=dict)
 
     def asked_of(self, criterion: str) -> AskedQuestion | None:
-        """What was asked on a criterion; None where it is not known."""
+        # Older files have no questions: theirs were those of the task's rubric.
         return self.asked.get(criterion) or _OF_TASK.get(criterion)
 
 
@@ -105,11 +102,6 @@ def asked_by(identity: RunIdentity) -> set[PredictionSource]:
     return {PredictionSource(0, method, order) for method in settings.methods for order in settings.orders}
 
 
-def _methods_in_words(judge: JudgeIdentity) -> str:
-    titles = (METHOD_TITLES.get(each, each) for each in judge.methods)
-    return " and ".join(titles).replace(" thoughts of ", " reasoning samples of ")
-
-
 def _methods(identity: RunIdentity) -> tuple[str, ...]:
     methods = tuple(map(str, identity.methods))
     if Method.CHAIN_OF_THOUGHT not in identity.methods:
@@ -126,10 +118,9 @@ class Calibration:
 
     `measured`: the cross-validated figures, as plain values, for display. `accuracies`: the shares of labels
     that were right `before` and `after`, and how many `more` were, cross-validated, as means over the
-    criteria; None in a file of an earlier version. `of_recipe`: whether it is one of a recipe, whose settings
-    were chosen with it. `alike`: whether A and B are treated
-    alike, so that no label depends on the place of a response; older files do not. `fitted_on`: the items
-    that took part in the fit of any criterion; None in one of an earlier version, where it is not known.
+    criteria. `of_recipe`: whether it is one of a recipe, whose settings were chosen with it. `alike`: whether
+    no label depends on the place of a response; older files do not. `fitted_on`: the items that took part in
+    the fit of any criterion. What an earlier version did not write is None.
     """
 
     judge: JudgeIdentity
@@ -173,18 +164,15 @@ class Calibration:
 
     @property
     def in_words(self) -> str:
-        """What it looks at, whether A and B are alike to it, and whether it lacks what decides items of one
-        order.
-        """
+        """What it looks at, and what it treats alike or was not fitted for."""
         alike = f"A and B are {'' if self.alike else 'not '}treated alike."
         said = " ".join(filter(None, (self.looks_at, alike)))
         lacking = len(self.judge.orders) > 1 and any(not each.first_order for each in self.criteria.values())
         return f"{said} It was not fitted for items read in one order." if lacking else said
 
     def in_one_order(self, judge: JudgeIdentity) -> "Calibration":
-        """What decides the items of a judge that reads the first order alone; without the figures, which are
-        of both orders. Criteria for which that is not known are omitted.
-        """
+        """What decides the items of a judge that reads the first order alone, as far as that is known."""
+        # Without the figures, which are of both orders.
         alone = {name: fitted.in_one_order for name, fitted in self.criteria.items()}
         known = {name: fitted for name, fitted in alone.items() if fitted is not None}
         return replace(self, judge=judge, criteria=known, measured={}, accuracies=None)
@@ -195,9 +183,7 @@ class Calibration:
             raise lengths_unknown(run)
 
     def check_run(self, run: StoredRun, judged: Sequence[JudgedItem]) -> str:
-        """All that must be right before it decides what was judged of a run: SetupError where it was made for
-        another judge or looks at nothing that is there; a sentence on what it looks at that is not, or none.
-        """
+        """All that must be right before it decides what was judged of a run, as in the other checks."""
         self.check_fits(judge_of_run(run.identity))
         self.check_lengths(judged, run.title)
         identity = run.identity
@@ -207,9 +193,7 @@ class Calibration:
         return self.check_parts(set().union(*read), run.called)
 
     def check_parts(self, read_by: Collection[PredictionSource], run: str) -> str:
-        """A sentence on parts that are raw predictions of which a run, read so, has none; empty without any.
-        SetupError where no part of it is in the run.
-        """
+        """A sentence on parts that a run, read so, lacks; empty without any. SetupError where it has none."""
         lacking = [
             part
             for part in self.parts
@@ -235,7 +219,7 @@ class Calibration:
         for what, mine, other in (
             ("prompt version", made_for.prompt_version, judge.prompt_version),
             ("orders", " and ".join(made_for.orders), " and ".join(judge.orders)),
-            ("elicitation methods", _methods_in_words(made_for), _methods_in_words(judge)),
+            ("elicitation methods", *(_in_words(each.methods) for each in (made_for, judge))),
             ("labelled examples", made_for.examples[:12] or "none", judge.examples[:12] or "none"),
         ):
             if mine != other:
@@ -243,7 +227,6 @@ class Calibration:
         self._check_questions(judge)
 
     def _check_questions(self, judge: JudgeIdentity) -> None:
-        """SetupError where both have no criterion in common, or one that was asked in other words."""
         shared = [name for name in self.criteria if name in judge.asked]
         if self.criteria and judge.asked and not shared:
             raise self._made_for("the criteria", ", ".join(self.criteria), ", ".join(judge.asked))
@@ -273,7 +256,7 @@ class Calibration:
 
     @property
     def _other(self) -> Hint:
-        """How one is got that fits: a calibration alone would lose what the recipe chose."""
+        # A calibration alone would lose what the recipe chose.
         return Hint(Step.TUNE, " Or use another recipe.") if self.of_recipe else Hint(Step.CALIBRATE)
 
     def as_json(self) -> dict[str, Any]:
@@ -287,6 +270,11 @@ def _done_by(fitted: CriterionCalibration) -> list[Any]:
     folds = [list(map(_done_by, fitted.folds)), dict(fitted.fold_of)]
     # Without folds as before there were any: runs know those calibrations by this hash.
     return [*numbers, *folds] if fitted.folds else numbers
+
+
+def _in_words(methods: Sequence[str]) -> str:
+    titles = (METHOD_TITLES.get(each, each) for each in methods)
+    return " and ".join(titles).replace(" thoughts of ", " reasoning samples of ")
 
 
 def _question(asked: AskedQuestion | None) -> str:
@@ -316,7 +304,6 @@ class _MadeFor(msgspec.Struct, kw_only=True):
     prompt_version: str
     orders: tuple[str, ...]
     examples: str
-    # Omitted as before there were other methods: such files stay what they were.
     ways: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
     asked: Mapping[str, AskedQuestion] = {}
 
@@ -336,9 +323,9 @@ class _Factor(Feature, kw_only=True, frozen=True, omit_defaults=True):
 
 
 class _Fitted(msgspec.Struct, kw_only=True):
-    """A criterion, or one of its folds, with the places of the items that this omits; what there is none of
-    is omitted, as before there was any.
-    """
+    """A criterion, or one of its folds with the places of the items that it omits."""
+
+    # What there is none of is omitted, as before there was any: such files stay what they were.
 
     scale: float
     biases: Mapping[Preference, float]
@@ -361,8 +348,6 @@ class _Version(msgspec.Struct, kw_only=True):
 
 
 class _File(_Version, kw_only=True):
-    """The file of a calibration."""
-
     made_for: _MadeFor
     dataset: _Content
     alike: bool = msgspec.field(name="a_and_b_alike", default=False)
@@ -459,7 +444,7 @@ def calibration_of(values: Any) -> Calibration:
 
 
 def _read(fitted: _Fitted, items: Sequence[str] = ()) -> CriterionCalibration:
-    """With its folds, which omit some of `items`. Every item is omitted by one of them at most."""
+    """With its folds, each of which omits some of `items`, and no two the same one."""
     folds, fold_of = fitted.folds or (), dict[str, int]()
     for place, fold in enumerate(folds):
         if fold.left_out is msgspec.UNSET:

@@ -8,14 +8,14 @@ from typing import Any
 
 from engine.annotations.effective import Reviews, count_overrides, picked_in_words, skipped_in_words
 from engine.core.errors import Hint, SetupError, Step
-from engine.core.formatting import listed
+from engine.core.formatting import counted, listed
 from engine.core.items import digest
 from engine.core.judgments import JudgedItem, Origin
 from engine.core.rubric import ELOQUENT, rubric_of_names
 from engine.data.dataset import Dataset
 from engine.data.file_kinds import SAMPLED, SKIPPED
 from engine.data.label_origins import drawn_place
-from engine.data.submission import Submission, SubmissionRow, check_submission, read_submission
+from engine.data.submission import Submission, check_submission, read_submission
 from engine.results.run_results import RunResults, submission_of
 from engine.settings.identity import COLUMNS, NOT_IN_DATASET, RunIdentity, RunKind, StoredRun
 from engine.settings.rows import Mode
@@ -26,9 +26,7 @@ from engine.system.files import file_hash
 
 @dataclass(frozen=True)
 class RandomPart:
-    """The ids of items in the random samples of a run: of those with a label of an annotator, and of those
-    that annotators passed without one.
-    """
+    """The ids of items in the random samples of a run: with a label of an annotator, and passed without."""
 
     labelled: frozenset[str] = frozenset()
     skipped: frozenset[str] = frozenset()
@@ -88,17 +86,13 @@ def _up_to(reached: dict[int, bytes], ids: Iterable[str]) -> frozenset[str]:
 
 
 def origins_beside_sample(said: Iterable[tuple[str, Origin | None]], reviews: Reviews) -> list[Origin | None]:
-    """How annotators came to some labels, each after its item: to all items of the random part by the
-    sample.
-    """
+    """How annotators came to some labels, each after its item: to those of the random part by the sample."""
     part = random_part(reviews).labelled
     return [Origin.RANDOM if item_id in part else origin for item_id, origin in said]
 
 
 def origins_in_words(said: Iterable[tuple[str, Origin | None]], reviews: Reviews) -> list[str]:
-    """Sentences on which of some labels are of items that were picked, and on what was skipped in a random
-    sample that others are of; none where there is nothing to be known.
-    """
+    """Sentences on labels of items that were picked, and on what was skipped in a random sample."""
     origins = origins_beside_sample(said, reviews)
     skipped = random_part(reviews).in_words if Origin.RANDOM in origins else ""
     return [*picked_in_words(origins), *([skipped] if skipped else ())]
@@ -116,20 +110,10 @@ class IncompleteKind(Enum):
 
 @dataclass(frozen=True)
 class IncompletePart:
-    """So many judgments or explanations, and what is to be known of them.
-
-    `plural`: how its sentence goes on after the number; `singular`: the same for a number of 1.
-    """
+    """So many judgments or explanations, such as `1 judgment is unscored; its cell is empty.`."""
 
     kind: IncompleteKind
-    number: int
-    plural: str
-    singular: str
-
-    @property
-    def sentence(self) -> str:
-        """All of it, for example `1 judgment is unscored; its cell is empty.`."""
-        return f"{self.number:,} {self.singular if self.number == 1 else self.plural}"
+    sentence: str
 
 
 def incomplete(results: RunResults, name: str = "The run") -> str:
@@ -153,39 +137,17 @@ def gaps(results: RunResults) -> list[IncompletePart]:
     completed = f"labelled by annotators: {added.by_whom}."
     another = "written for another label than the effective one (stale): a submission omits"
     wordless = "no explanation" + ("." if results.run.submitted else ": the model generated no text.")
-    found = [
-        IncompletePart(
-            IncompleteKind.OVERRIDDEN,
-            len(own),
-            f"judgments {run} are {annotators}",
-            f"judgment {run} is {annotators}",
-        ),
-        IncompletePart(
-            IncompleteKind.COMPLETED,
-            len(lacked & results.content_hashes.keys()),
-            f"items {unanswered} are {completed}",
-            f"item {unanswered} is {completed}",
-        ),
-        IncompletePart(
-            IncompleteKind.UNSCORED,
-            results.unscored,
-            "judgments are unscored; their cells are empty.",
-            "judgment is unscored; its cell is empty.",
-        ),
-        IncompletePart(
-            IncompleteKind.UNEXPLAINED,
-            results.unexplained,
-            f"judgments have {wordless}",
-            f"judgment has {wordless}",
-        ),
-        IncompletePart(
-            IncompleteKind.STALE,
-            results.stale,
-            f"explanations were {another} them.",
-            f"explanation was {another} it.",
-        ),
-    ]
-    return [gap for gap in found if gap.number]
+    also = len(lacked & results.content_hashes.keys())
+    one, many = "judgment is unscored; its cell is empty.", "judgments are unscored; their cells are empty."
+    kind = IncompleteKind
+    found = (
+        (kind.OVERRIDDEN, len(own), f"judgment {run} is {annotators}", f"judgments {run} are {annotators}"),
+        (kind.COMPLETED, also, f"item {unanswered} is {completed}", f"items {unanswered} are {completed}"),
+        (kind.UNSCORED, results.unscored, one, many),
+        (kind.UNEXPLAINED, results.unexplained, f"judgment has {wordless}", f"judgments have {wordless}"),
+        (kind.STALE, results.stale, f"explanation was {another} it.", f"explanations were {another} them."),
+    )
+    return [IncompletePart(kind, counted(number, *said)) for kind, number, *said in found if number]
 
 
 NOT_ANSWERED = "the submission does not answer this item"
@@ -200,7 +162,11 @@ def open_submission(path: Path, dataset: Dataset, store: RunStore) -> StoredRun:
     """
     submission = read_submission(path)
     places = {item_id: place for place, item_id in enumerate(dataset.ids)}
-    answered = [row for row in submission.rows if row.id in places]
+    answered = [
+        JudgedItem(place, row.id, dataset[place].content_hash, raw_predictions={}, given=row.predictions)
+        for row in submission.rows
+        if (place := places.get(row.id)) is not None
+    ]
     if not answered:
         raise SetupError(
             f"{path.name} answers no item of {dataset.name}: they have no id in common.",
@@ -208,7 +174,7 @@ def open_submission(path: Path, dataset: Dataset, store: RunStore) -> StoredRun:
         )
     with store.begin(_identity(path, submission, dataset)) as run:
         if not run.judged:
-            store.add(run.id, [_judged(row, places[row.id], dataset) for row in answered])
+            store.add(run.id, answered)
         add_unanswered(store, run, dataset)
         made = _manifest(submission, places, dataset)
         if made != run.manifest:
@@ -217,10 +183,8 @@ def open_submission(path: Path, dataset: Dataset, store: RunStore) -> StoredRun:
 
 
 def add_unanswered(store: RunStore, run: StoredRun, dataset: Dataset) -> None:
-    """Add the items of its dataset that the store lacks of a submission, while nobody else holds the run.
-
-    Earlier versions kept only those that it answers.
-    """
+    """Add the items of its dataset that the store lacks of a submission, while nobody else holds the run."""
+    # Earlier versions kept only those that it answers.
     known = store.content_hashes(run.id)
     reasons = dict.fromkeys(run.identity.criteria, NOT_ANSWERED)
     lacking = [
@@ -239,14 +203,12 @@ def share_answered(submission: Submission, ids: Container[str]) -> float:
 
 def findings(results: RunResults, dataset: Dataset) -> list[str]:
     """What keeps a run, with all that annotators changed, from being the official submission for its dataset.
-
-    Nothing where all is well. Of an opened submission also which of its rows are omitted.
+    Of an opened submission also which of its rows are omitted.
     """
-    extra = results.run.not_in_dataset
-    left_out = (
-        [f"ids that are not in the dataset ({len(extra):,}), omitted: {listed(extra)}."] if extra else []
-    )
-    return [*check_submission(submission_of(results), dataset, results.run.identity.rubric), *left_out]
+    found = list(check_submission(submission_of(results), dataset, results.run.identity.rubric))
+    if extra := results.run.not_in_dataset:
+        found.append(f"ids that are not in the dataset ({len(extra):,}), omitted: {listed(extra)}.")
+    return found
 
 
 def _identity(path: Path, submission: Submission, dataset: Dataset) -> RunIdentity:
@@ -277,13 +239,3 @@ def _manifest(submission: Submission, ids: Container[str], dataset: Dataset) -> 
     if dataset.columns is not None:
         made[COLUMNS] = dataset.columns.as_json()
     return made
-
-
-def _judged(row: SubmissionRow, place: int, dataset: Dataset) -> JudgedItem:
-    return JudgedItem(
-        position=place,
-        item_id=row.id,
-        content_hash=dataset[place].content_hash,
-        raw_predictions={},
-        given=row.predictions,
-    )

@@ -1,7 +1,6 @@
 """Raw predictions put together into a judgment: un-swap, average, calibrate, decide."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import product
 from typing import NamedTuple
@@ -14,7 +13,6 @@ from engine.core.judgments import (
     LENGTHS,
     AnyJudgment,
     CriterionCalibration,
-    Explanation,
     Feature,
     FeatureKind,
     JudgedItem,
@@ -43,12 +41,10 @@ IsIn = Callable[[PredictionSource], bool]
 
 
 def of_order(order: Order) -> IsIn:
-    """Readings in one order."""
     return lambda asked: asked.order is order
 
 
 def of_part(part: Feature) -> IsIn:
-    """Readings that a part is made of."""
     return lambda asked: (
         asked.judge == part.judge
         and (part.method is None or asked.method is part.method)
@@ -57,11 +53,7 @@ def of_part(part: Feature) -> IsIn:
 
 
 class PredictionFacts(NamedTuple):
-    """What the raw predictions of an item say of themselves: whether its two orders alone disagree, None
-    where there is one only, and of a jury; the mean of what the four labels held of all probability, None
-    where nothing was read but labels alone; how many judges of a jury said anything, None in a run of one
-    judge, and how many nothing; whether the former alone disagree, None for fewer than two.
-    """
+    """As a Judgment has them; `judges`: None in a run of one judge, `judges_differ` for fewer than two."""
 
     flipped: bool | None
     answer_mass: float | None
@@ -71,9 +63,7 @@ class PredictionFacts(NamedTuple):
 
 
 class CriterionPredictions:
-    """What was read of items on one criterion; nothing of those that were not judged on it. `panel`: how many
-    judges a jury has, 0 in a run of one judge.
-    """
+    """What was read of items on one criterion; `panel`: how many judges a jury has, 0 for a single judge."""
 
     def __init__(self, judged: Sequence[JudgedItem], criterion: str, panel: int = 0) -> None:
         self._panel = panel
@@ -98,9 +88,7 @@ class CriterionPredictions:
 
     @cached_property
     def first(self) -> FloatArray:
-        """What decides between equals: of a jury what the first judge said that said anything, else the
-        mean; shape (items, 4).
-        """
+        """What decides between equals: what a jury's first judge with an answer said, else the mean."""
         found = self.mean
         for own in reversed(self._by_judge):
             found = np.where(np.isfinite(own), own, found)
@@ -122,13 +110,11 @@ class CriterionPredictions:
             found[places] = len(read) == len(judges) * len(Order)
         return [bool(each) for each in found]
 
-    def facts_of(self, place: int) -> PredictionFacts:
-        return self._facts[place]
-
     @cached_property
-    def _facts(self) -> list[PredictionFacts]:
-        alone = np.nan_to_num(self._by_order, nan=-np.inf).argmax(axis=2)
-        flips = (alone[0] != alone[1]).tolist()
+    def facts(self) -> list[PredictionFacts]:
+        by_order = np.stack([self.average(of_order(order)) for order in Order])
+        one, other = np.nan_to_num(by_order, nan=-np.inf).argmax(axis=2)
+        flips = (one != other).tolist()
         known = zip(flips, self.twice, self._raw_predictions, self._judges, strict=True)
         return [
             PredictionFacts(flip if both else None, _mean_mass(raw_predictions), *judges)
@@ -151,10 +137,6 @@ class CriterionPredictions:
             for count, own in zip(counts, differ, strict=True)
         ]
 
-    @cached_property
-    def _by_order(self) -> FloatArray:
-        return np.stack([self.average(of_order(order)) for order in Order])
-
     @property
     def read_by(self) -> set[PredictionSource]:
         return {each for asked, _, _ in self._groups for each in asked}
@@ -162,18 +144,14 @@ class CriterionPredictions:
     @property
     def twice(self) -> list[bool]:
         """Which items a run's only judge read in both orders."""
-        return [each and not panel for each, panel in zip(self.in_both, self._in_panel, strict=True)]
-
-    @cached_property
-    def _in_panel(self) -> list[bool]:
-        return [any(each.judge for each in own) for own in self._raw_predictions]
+        in_panel = (any(each.judge for each in own) for own in self._raw_predictions)
+        return [each and not panel for each, panel in zip(self.in_both, in_panel, strict=True)]
 
     def average(self, is_in: IsIn | None = None) -> FloatArray:
         """Mean of the un-swapped log-probabilities, normalised again, shape (items, 4), of all raw
         predictions or of some. NaN where there is none of these, or where one is not finite.
-
-        What is found of an item does not depend on the others, not even by rounding.
         """
+        # What is found of an item must not depend on the others, not even by rounding.
         found = np.full((len(self._raw_predictions), _LABELS), np.nan)
         for asked, places, log_probs in self._groups:
             shares = _shares(asked, is_in, self._asked(is_in))
@@ -184,9 +162,7 @@ class CriterionPredictions:
         return found
 
     def _asked(self, is_in: IsIn | None) -> int:
-        """How many judges of the jury were asked for raw predictions of this kind, whether they answered or
-        not.
-        """
+        """How many judges of the jury were asked for such raw predictions, whether they answered or not."""
         judges = range(1, self._panel + 1)
         if is_in is None:
             return len(judges)
@@ -201,9 +177,7 @@ def average(raw_predictions: Sequence[RawPrediction]) -> FloatArray:
 
 
 class RunPredictions:
-    """What was read of the same items on all criteria, each made into arrays once; `panel`: as of
-    ReadItems.
-    """
+    """What was read of the same items on all criteria, each made into arrays once."""
 
     def __init__(self, judged: Sequence[JudgedItem], panel: int = 0) -> None:
         self.judged = judged
@@ -227,17 +201,17 @@ class RunPredictions:
         for place, part in enumerate(parts):
             if part.kind is FeatureKind.LENGTHS:
                 values[:, place] = _lengths(self.judged)
-            elif part.kind is FeatureKind.CRITERION:
-                values[:, place] = _centred(self.of(part.criterion).average(is_in))
+                continue
+            if part.kind is FeatureKind.CRITERION:
+                found = self.of(part.criterion).average(is_in)
             else:
-                values[:, place] = _centred(self.of(criterion).average(_both(of_part(part), is_in)))
+                found = self.of(criterion).average(_both(of_part(part), is_in))
+            values[:, place] = found - found.mean(axis=-1, keepdims=True)
         return values
 
 
-def exchanged(parts: Sequence[Feature]) -> list[Feature]:
-    """What says of items whose responses changed places what these say of the items as they are, but for A
-    and B, which are exchanged: what AB was is BA then.
-    """
+def exchanged(parts: Iterable[Feature]) -> list[Feature]:
+    """The parts that these are of items whose responses changed places: what AB was is BA then."""
     other = {Order.AB: Order.BA, Order.BA: Order.AB}
     return [part if part.order is None else structs.replace(part, order=other[part.order]) for part in parts]
 
@@ -276,16 +250,10 @@ def _mean_mass(raw_predictions: Sequence[RawPrediction]) -> float | None:
     return sum(masses) / len(masses) if masses else None
 
 
-def _centred(log_probs: FloatArray) -> FloatArray:
-    return np.asarray(log_probs - log_probs.mean(axis=-1, keepdims=True))
-
-
 def _unswapped(
     raw_predictions: Sequence[Sequence[RawPrediction]], asked: Sequence[PredictionSource]
 ) -> FloatArray:
-    """Log-probabilities among the four labels alone, of the items' own A and B: (items, raw predictions,
-    4).
-    """
+    """Log-probabilities of the items' own A and B, shape (items, raw predictions, 4)."""
     values = np.array([[each.log_probs for each in own] for own in raw_predictions], dtype=np.float64)
     # Among the four alone: what else the model might have said takes no part in the label.
     values[~np.isfinite(values).all(axis=2)] = np.nan
@@ -299,10 +267,7 @@ def _unswapped(
 # judge of a jury that said nothing of an item counts too, as one to which all labels are equally likely: what
 # is left of the jury is less confident than all of it would be, and no label changes by that.
 def _shares(asked: Sequence[PredictionSource], is_in: IsIn | None, panel: int) -> FloatArray:
-    """How much of the mean each raw prediction is, shape (raw predictions,); 0 for those that are not in it.
-    The judges of a jury that said nothing have the rest: equally likely labels, which change no difference
-    between others.
-    """
+    """How much of the mean each raw prediction is, shape (raw predictions,); 0 for those not in it."""
     chosen = [each for each in asked if is_in is None or is_in(each)]
     judges = max(panel, len({each.judge for each in chosen}))
     shares = []
@@ -336,9 +301,7 @@ def decide_all(
     """The judgments of items on one criterion, from their stored raw predictions, in the order of the items.
 
     The labels of an opened submission stand as they are, whatever the calibration. An item that took part in
-    the fit of the calibration is decided by what was fitted without it. `read`: these items as arrays, where
-    they are known from before.
-    What is decided of an item does not depend on the others, not even by rounding.
+    the fit of the calibration is decided by what was fitted without it. `read`: these items as arrays.
     """
     run = read or RunPredictions(judged)
     own = run.of(criterion)
@@ -347,24 +310,18 @@ def decide_all(
     for place in np.flatnonzero(np.isfinite(own.mean).all(axis=1)).tolist():
         fold = calibration.fold(judged[place].content_hash) if calibration else None
         alike.setdefault((own.in_both[place], fold), []).append(place)
-    deciding = {
-        (both, fold): _Deciding.by(calibration.by_fold(fold) if calibration else None, both)
-        for both, fold in alike
-    }
-    parts = tuple(dict.fromkeys(part for each in deciding.values() for part in each.parts))
+    deciding = {(both, fold): _deciding(calibration, both, fold) for both, fold in alike}
+    known = [tuple(used.parts) for used in deciding.values() if used]
+    parts = tuple(dict.fromkeys(part for each in known for part in (*each, *exchanged(each))))
     beside = dict(zip(parts, run.part_values(criterion, parts).swapaxes(0, 1), strict=True))
     decided: dict[int, _Facts] = {}
-    for key, places in alike.items():
+    for (both, fold), places in alike.items():
         values = {part: own_values[places] for part, own_values in beside.items()}
-        facts = deciding[key].facts(own.mean[places], own.first[places], values)
+        used = deciding[both, fold]
+        facts = _decided(used, both, own.mean[places], own.first[places], values)
         decided.update(zip(places, facts, strict=True))
     return tuple(
-        _submitted(item, criterion)
-        if criterion in item.given
-        else _judgment(item, criterion, decided[place], own.facts_of(place))
-        if place in decided
-        else _unscored(item, criterion)
-        for place, item in enumerate(judged)
+        _judgment(item, criterion, decided.get(place), own.facts[place]) for place, item in enumerate(judged)
     )
 
 
@@ -374,62 +331,39 @@ class _Facts(NamedTuple):
     place_decides: bool | None
 
 
-_Beside = Mapping[Feature, FloatArray]  # what each part says of some items, shape (items, 4)
+def _deciding(
+    calibration: CriterionCalibration | None, in_both: bool, fold: int | None
+) -> CriterionCalibration | None:
+    """What decides items that were read in one order or in both; of a fold, what was fitted without it."""
+    used = calibration.by_fold(fold) if calibration else None
+    return (None if in_both or used is None else used.first_order) or used
 
 
-@dataclass(frozen=True)
-class _Deciding:
-    """By which calibration, if any, items are decided that were read in one order or `in_both`."""
-
-    used: CriterionCalibration | None
-    in_both: bool
-
-    @classmethod
-    def by(cls, calibration: CriterionCalibration | None, in_both: bool) -> "_Deciding":
-        """By a calibration, or its own for one order."""
-        first = calibration.first_order if calibration and not in_both else None
-        return cls(first or calibration, in_both)
-
-    @property
-    def parts(self) -> Sequence[Feature]:
-        own = tuple(self.used.parts) if self.used else ()
-        return (*own, *exchanged(own))
-
-    def facts(self, read: FloatArray, first: FloatArray, beside: _Beside) -> Iterator[_Facts]:
-        """Of items that were `read` so on average, shape (items, 4); between equals `first` decides."""
-        used = self.used
-        moved: Sequence[bool | None] = [None] * len(read)
-        log_probs = read
-        if used is not None:
-            log_probs = _by_parts(used, read, [beside[part] for part in used.parts])
-        labels = likeliest(log_probs, first)
-        if used is not None and self.in_both:
-            other = read[:, SWAPPED]  # what both orders would say, had the responses changed places
-            values = [beside[part][:, SWAPPED] for part in exchanged(tuple(used.parts))]
-            there = np.asarray(SWAPPED)[likeliest(_by_parts(used, other, values), first[:, SWAPPED])]
-            a, b, *_ = used.biases
-            unlike = a != b or any(part.order for part in used.parts)
-            moved = [
-                unlike and one != other for one, other in zip(labels.tolist(), there.tolist(), strict=True)
-            ]
-        return map(_Facts, labels.tolist(), np.exp(log_probs).tolist(), moved)
+def _decided(
+    used: CriterionCalibration | None,
+    in_both: bool,
+    read: FloatArray,
+    first: FloatArray,
+    beside: Mapping[Feature, FloatArray],
+) -> Iterator[_Facts]:
+    """Of items that were `read` so on average; between equals `first` decides; `beside`: what each part says.
+    All arrays have the shape (items, 4).
+    """
+    moved: Sequence[bool | None] = [None] * len(read)
+    log_probs = read if used is None else _by_parts(used, read, [beside[part] for part in used.parts])
+    labels = likeliest(log_probs, first)
+    if used is not None and in_both:
+        other = read[:, SWAPPED]  # what both orders would say, had the responses changed places
+        values = [beside[part][:, SWAPPED] for part in exchanged(used.parts)]
+        there = np.asarray(SWAPPED)[likeliest(_by_parts(used, other, values), first[:, SWAPPED])]
+        a, b, *_ = used.biases
+        unlike = a != b or any(part.order for part in used.parts)
+        moved = [unlike and each for each in (labels != there).tolist()]
+    return map(_Facts, labels.tolist(), np.exp(log_probs).tolist(), moved)
 
 
 def _by_parts(used: CriterionCalibration, read: FloatArray, values: Sequence[FloatArray]) -> FloatArray:
     return calibrated(read, used, np.stack(values, axis=1) if values else None)
-
-
-def _unscored(item: JudgedItem, criterion: str) -> Unscored:
-    read = criterion not in item.unscored and item.raw_predictions.get(criterion)
-    reason = NOT_FINITE if read else item.unscored.get(criterion, "not judged")
-    return Unscored(item.item_id, criterion, reason)
-
-
-def _submitted(item: JudgedItem, criterion: str) -> SubmittedLabel | Unscored:
-    given = item.given[criterion]
-    if given.preference is None:
-        return Unscored(item.item_id, criterion, NO_LABEL, given.explanation)
-    return SubmittedLabel(item.item_id, criterion, given.preference, given.explanation)
 
 
 def calibrated(
@@ -450,38 +384,33 @@ def calibrated(
 def likeliest(log_probs: FloatArray, read: FloatArray) -> IntArray:
     """Places of the labels of the highest log-probability, shape (...): of equal ones that which is likelier
     as it was `read`, else the first. Both shapes (..., 4).
-
-    A calibration that treats A and B alike and trusts no raw prediction makes both equally likely: were it
-    always A, the place alone would decide.
     """
+    # A calibration that treats A and B alike and trusts no raw prediction makes both equally likely: were it
+    # always A, the place alone would decide.
     highest = log_probs == log_probs.max(axis=-1, keepdims=True)
     places: IntArray = np.where(highest, read, -np.inf).argmax(axis=-1)
     return places
 
 
-def _judgment(item: JudgedItem, criterion: str, facts: _Facts, read: PredictionFacts) -> Judgment:
+def _judgment(item: JudgedItem, criterion: str, facts: _Facts | None, read: PredictionFacts) -> AnyJudgment:
+    if (given := item.given.get(criterion)) is not None:
+        if given.preference is None:
+            return Unscored(item.item_id, criterion, NO_LABEL, given.explanation)
+        return SubmittedLabel(item.item_id, criterion, given.preference, given.explanation)
+    if facts is None:
+        was_read = criterion not in item.unscored and item.raw_predictions.get(criterion)
+        reason = NOT_FINITE if was_read else item.unscored.get(criterion, "not judged")
+        return Unscored(item.item_id, criterion, reason)
     a, b, both_good, both_bad = facts.probabilities
+    first = item.explanations.get(criterion)
+    rewritten = (text for (name, _label), text in item.rewritten.items() if name == criterion)
     return Judgment(
         item_id=item.item_id,
         criterion=criterion,
         preference=PREFERENCES[facts.label],
         probabilities=(a, b, both_good, both_bad),
-        flipped=read.flipped,
-        answer_mass=read.answer_mass,
         raw_predictions=item.raw_predictions[criterion],
-        explanations=_explanations(item, criterion),
+        explanations=() if first is None else (first, *rewritten),
         place_decides=facts.place_decides,
-        judges=read.judges,
-        judges_missing=read.judges_missing,
-        judges_differ=read.judges_differ,
-    )
-
-
-def _explanations(item: JudgedItem, criterion: str) -> tuple[Explanation, ...]:
-    """The model's first text and those for other labels."""
-    first = item.explanations.get(criterion)
-    if first is None:
-        return ()
-    return first, *(
-        explanation for (name, _label), explanation in item.rewritten.items() if name == criterion
+        **read._asdict(),
     )

@@ -10,7 +10,6 @@ from engine.annotations.effective import EffectiveAnnotation, tags_together
 from engine.annotations.records import Annotation, AnnotationKind
 from engine.core.items import PREFERENCES, Gold, Order
 from engine.core.judgments import (
-    AnswerLogProbs,
     AnyJudgment,
     Explanation,
     JudgedItem,
@@ -159,7 +158,6 @@ def _override_json(override: EffectiveAnnotation) -> dict[str, Any]:
 
 
 def _label_said_json(said: Annotation) -> dict[str, Any]:
-    """An annotation of a judgment: what overrides another's value, or what it accepts."""
     fields = ("preference", "origin", "seed", "blind")
     if said.kind is AnnotationKind.CONFIRMATION:
         return {"kind": "confirmed"} | _said_json(said, *fields)
@@ -185,16 +183,15 @@ def _reading_json(reading: RawPrediction) -> dict[str, Any]:
         "way": reading.method.value,
         "log_probabilities_as_seen": _by_label(reading.log_probs),
         "format_mass": reading.answer_mass,
-        "answers": [_answer_json(answer) for answer in reading.answers],
-    }
-
-
-def _answer_json(answer: AnswerLogProbs) -> dict[str, Any]:
-    return {
-        "question": answer.question,
-        "log_probabilities": list(answer.log_probs),
-        "thought": answer.thought or None,
-        "thought_cut": answer.cut,
+        "answers": [
+            {
+                "question": answer.question,
+                "log_probabilities": list(answer.log_probs),
+                "thought": answer.thought or None,
+                "thought_cut": answer.cut,
+            }
+            for answer in reading.answers
+        ],
     }
 
 
@@ -267,20 +264,13 @@ def write_results_csv(
         names = distinct_names(dataset.other_columns, (*RUN_COLUMNS, *DATASET_COLUMNS))
         columns = (*DATASET_COLUMNS, *names.values())
         cells = _DatasetCells(dataset, gold, results.content_hashes)
+    part = random_part(results.reviews)
     with whole_file(path) as file:
         file.write(_line((*RUN_COLUMNS, *columns)))
-        file.writelines(map(_line, _rows(results, cells)))
-
-
-def _rows(results: RunResults, of_dataset: "_DatasetCells | None") -> Iterator[tuple[str, ...]]:
-    part = random_part(results.reviews)
-    for index, item in enumerate(results.judged):
-        for column in results.judgments.values():
-            judgment = column[index]
-            cells = _run_cells(results, item, judgment, part.of(item.item_id))
-            if of_dataset is not None:
-                cells += of_dataset.of(judgment.key)
-            yield cells
+        for index, item in enumerate(results.judged):
+            for column in results.judgments.values():
+                row = _run_cells(results, item, column[index], part.of(item.item_id))
+                file.write(_line(row + cells.of(column[index].key) if cells else row))
 
 
 class _DatasetCells:
@@ -309,6 +299,8 @@ def _run_cells(
     results: RunResults, item: JudgedItem, judgment: AnyJudgment, in_sample: str
 ) -> tuple[str, ...]:
     left_out, given = item.shortening, results.reviews.given_on(judgment.key)
+    marks = results.reviews.marks_of(item.item_id)
+    mark = max(marks, key=lambda mark: mark.created) if marks else None
     own = None if isinstance(judgment, Unscored) else judgment.explanation
     return (
         *(str(results.run.id), item.item_id, str(item.position), judgment.criterion),
@@ -316,7 +308,7 @@ def _run_cells(
         "" if isinstance(judgment, Unscored) else judgment.preference,
         *_override_cells(results.overrides.get(judgment.key)),
         results.source.in_words,
-        *_review_cells(results, item.item_id),
+        *((mark.state or "", mark.author, mark.created.isoformat()) if mark else _EMPTY * 3),
         _object({name: each.preference for name, each in given.items()}),
         _object({name: each.origin for name, each in given.items()}),
         in_sample,
@@ -344,16 +336,7 @@ def _override_cells(override: EffectiveAnnotation | None) -> tuple[str, ...]:
     )
 
 
-def _review_cells(results: RunResults, item_id: str) -> tuple[str, ...]:
-    marks = results.reviews.marks_of(item_id)
-    if not marks:
-        return _EMPTY * 3
-    last = max(marks, key=lambda mark: mark.created)
-    return last.state or "", last.author, last.created.isoformat()
-
-
 def _words_of_annotators(results: RunResults, item: JudgedItem, judgment: AnyJudgment) -> tuple[str, ...]:
-    """Who labelled blind; explanations, states and notes of each annotator; all tags."""
     reviews, notes = results.reviews, results.notes_on(item.content_hash)
     texts = {each.author: each.explanation for each in reviews.last_of_each(judgment.key) if each.explanation}
     tags = tags_together(notes)
@@ -367,7 +350,6 @@ def _words_of_annotators(results: RunResults, item: JudgedItem, judgment: AnyJud
 
 
 def _object(by_name: Mapping[str, object]) -> str:
-    """As JSON; empty for none."""
     return json.dumps(by_name, ensure_ascii=False) if by_name else ""
 
 
@@ -385,9 +367,7 @@ def _probability_cells(judgment: AnyJudgment) -> tuple[str, ...]:
 
 
 def _reading_cells(item: JudgedItem, criterion: str) -> Iterator[str]:
-    """The raw predictions of each order, also where they could not be made a judgment: of all methods
-    combined.
-    """
+    """Of each order, all methods combined, also where they could not be made a judgment."""
     raw_predictions = together(item.raw_predictions.get(criterion, ()))
     by_order = {reading.order: reading.log_probs for reading in raw_predictions}
     for order in Order:

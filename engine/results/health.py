@@ -1,12 +1,8 @@
-"""Whether a run judged at all: no human label is needed to see that it did not.
-
-The limits that its measures are compared with, sentences of an explanation that repeat themselves, and how
-well a model kept to the format of its answers in its newest run.
-"""
+"""Whether a run judged at all: no human label is needed to see that it did not."""
 
 import math
 import re
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
@@ -30,9 +26,8 @@ from engine.store.run_store import RunStore
 
 @dataclass(frozen=True)
 class Limit:
-    """Beyond where a measure (0 to 1) is a sign, and beyond where it alone says that the model did not judge.
-
-    `serious`: None for what says too little. `below`: beyond is less than the limit.
+    """Beyond `look` a measure (0 to 1) is a sign, beyond `serious` alone that the model did not judge.
+    `below`: beyond is less than the limit.
     """
 
     look: float
@@ -67,10 +62,6 @@ class Mean:
     value: float
     worth: float
 
-    def is_beyond(self, limit: float, below: bool) -> bool:
-        """As it was measured."""
-        return self.value < limit if below else self.value > limit
-
     def is_significantly_beyond(self, limit: float, below: bool, uncertainty: float) -> bool:
         """Also where chance brought it nearer than it is, but for this probability."""
         low, high = clopper_pearson(self.value, self.worth, uncertainty)
@@ -78,7 +69,6 @@ class Mean:
 
 
 def mean_of(values: Sequence[float]) -> Mean:
-    """Of one value or more, none of which says anything of another."""
     return Mean(math.fsum(values) / len(values), worth_of(values))
 
 
@@ -93,27 +83,24 @@ def looked_for(
     with what may be so by chance; `text`: what is said of that.
     """
     limit = LIMITS[sign]
-    beyond = {name: mean for name, mean in measured.items() if mean.is_beyond(limit.look, limit.below)}
+    look, below = limit.look, limit.below
     # The more is measured, the more is beyond a limit by chance (Bonferroni).
     uncertainty = UNCERTAINTY / max(len(measured), 1)
+    beyond = {
+        name: mean for name, mean in measured.items() if mean.value != look and (mean.value < look) is below
+    }
     sure = {
-        name: mean
-        for name, mean in beyond.items()
-        if mean.is_significantly_beyond(limit.look, limit.below, uncertainty)
+        name: mean for name, mean in beyond.items() if mean.is_significantly_beyond(look, below, uncertainty)
     }
     values = {name: mean.value for name, mean in (sure or beyond).items()}
+    serious = False
+    if sure and may_be_serious and (worse := limit.serious) is not None:
+        # Most criteria must be that bad: one alone may be ill-suited to the data. Chance alone would have to
+        # do it on most of them, so none of it is divided among them.
+        bad = sum(mean.is_significantly_beyond(worse, below, UNCERTAINTY) for mean in measured.values())
+        serious = 2 * bad > len(measured)
     if values:
-        serious = bool(sure) and may_be_serious and _is_serious(measured.values(), limit)
-        yield Symptom(sign, values, limit.look, serious, text(values), hint, sure=bool(sure))
-
-
-def _is_serious(measured: Collection[Mean], limit: Limit) -> bool:
-    """Whether most criteria are that bad: one alone may be ill-suited to the data."""
-    if limit.serious is None:
-        return False
-    # Chance alone would have to do it on most of them: so none of it is divided among them.
-    bad = sum(mean.is_significantly_beyond(limit.serious, limit.below, UNCERTAINTY) for mean in measured)
-    return 2 * bad > len(measured)
+        yield Symptom(sign, values, look, serious, text(values), hint, sure=bool(sure))
 
 
 # Abbreviations and the numbers of a list have a full stop, and the sentence goes on.
@@ -134,10 +121,8 @@ def repeats_a_sentence(text: str) -> bool:
 
 
 def complete_length(text: str, most_sentences: int, ended: bool = False) -> int | None:
-    """Where a text that a model writes is to end, in characters; None where it stays as it is, or goes on.
-
-    It ends before a sentence that it has said already, and after `most_sentences` sentences. `ended`: whether
-    the last sentence is whole; of a growing text it may still become another.
+    """Where a text that a model writes is to end, in characters: before a sentence that it has said already,
+    and after `most_sentences`; None where it stays as it is. `ended`: whether the last sentence is whole.
     """
     found = _sentences(text)
     whole = found if ended else found[:-1]
@@ -148,7 +133,7 @@ def complete_length(text: str, most_sentences: int, ended: bool = False) -> int 
 
 
 def without_half_sentence(text: str) -> str:
-    """A text that was cut, without what was begun of its last sentence; as it is where that is all of it."""
+    """A text that was cut, without what was begun of its last sentence, unless that is all of it."""
     found = _sentences(text)
     return text if len(found) == 1 or _CLOSED.search(text) else text[: found[-2][1]]
 
@@ -164,7 +149,6 @@ def _sentences(text: str) -> list[tuple[int, int]]:
 
 
 def _first_repeat(sentences: Sequence[str]) -> int | None:
-    """The place of the first sentence that stood before it too."""
     known = set()
     for place, sentence in enumerate(sentences):
         words = tuple(re.findall(r"\w+", sentence.lower()))
@@ -188,7 +172,6 @@ _HELD_AGAINST_ANNOTATORS = Hint("Compare some of its labels with human ones.")
 class Answer:
     """What a judge gave for one item and criterion: its label, None for unscored, and its explanation.
 
-    `cut`, `answer_mass`, `flipped`: as in a Judgment and its Explanation; a submission does not know them.
     `method_masses`: the answer mass of each method, where the model was asked in several; `answer_mass` is
     then that of the method that it understood best. `seen`: the label that each order alone gives, as the
     model saw the responses and before a calibration; empty where that is not known. `unscored`: the model was
@@ -219,7 +202,6 @@ def run_health(results: RunResults) -> Health:
 
 
 def submission_health(submission: Submission) -> Health:
-    """The health of the judge that made a submission, as far as labels and explanations alone can say it."""
     rows = [submission.rows[place] for place in _spread(len(submission.rows))]
     answers = {
         name: [Answer(row.predictions[name].preference, row.predictions[name].explanation) for row in rows]
@@ -262,20 +244,23 @@ def in_english(rubric: Rubric) -> bool:
 
 
 def answers_health(answers: Answers, explains: bool, english: bool = True) -> Health:
-    """What was found, the signs of labels before those of explanations.
-
-    `english`: the explanations are; others are not searched for words.
+    """What was found, the signs of labels before those of explanations; only English ones are searched for
+    words.
     """
     by_item = list(zip(*answers.values(), strict=True))
     labelled = sum(any(answer.label for answer in given) for given in by_item)
     items = sum(any(answer.label or answer.unscored for answer in given) for given in by_item)
     if labelled < LEAST_ITEMS:
-        plain = tuple(_plain_signs(answers))
+        # Of few items what is beyond the serious limit already; one label for most is no sign yet.
+        found = chain(_unscored_sign(answers, 1), _mass_sign(answers, 1), _flipped_sign(answers, 1))
+        plain = tuple(symptom for symptom in found if symptom.serious)
         unscored = any(symptom.sign is Sign.UNSCORED for symptom in plain)
         return Health(items, items >= LEAST_ITEMS and unscored, plain)
-    found = [*_label_signs(answers), *(_text_signs(answers, english) if explains else ())]
-    sure = tuple(symptom for symptom in found if symptom.sure)
-    unsure = tuple(symptom for symptom in found if not symptom.sure)
+    signs = (_unscored_sign, _mass_sign, _method_sign, _flipped_sign, _one_label)
+    symptoms = [symptom for sign in signs for symptom in sign(answers)]
+    symptoms += _text_signs(answers, english) if explains else ()
+    sure = tuple(symptom for symptom in symptoms if symptom.sure)
+    unsure = tuple(symptom for symptom in symptoms if not symptom.sure)
     return Health(items, len(sure) > 0 or not unsure, sure, unsure)
 
 
@@ -325,20 +310,6 @@ def _method_masses(judgment: Judgment) -> dict[Method, float]:
 # Labels
 
 
-def _label_signs(answers: Answers) -> Iterator[Symptom]:
-    yield from _unscored_sign(answers)
-    yield from _mass_sign(answers)
-    yield from _method_sign(answers)
-    yield from _flipped_sign(answers)
-    yield from _one_label(answers)
-
-
-def _plain_signs(answers: Answers) -> Iterator[Symptom]:
-    """What is beyond the serious limit already, of few items; one label for most is no sign yet."""
-    found = chain(_unscored_sign(answers, 1), _mass_sign(answers, 1), _flipped_sign(answers, 1))
-    yield from (symptom for symptom in found if symptom.serious)
-
-
 def _unscored_sign(answers: Answers, least: int = LEAST_ITEMS) -> Iterator[Symptom]:
     unscored = _means(
         answers,
@@ -351,10 +322,7 @@ def _unscored_sign(answers: Answers, least: int = LEAST_ITEMS) -> Iterator[Sympt
         lambda high: f"{_range(high)} of the judgments on {_names(high, unscored)} have no label.",
         Hint(
             "Read the reasons next to the items; if they are too long, use a larger ",
-            Setting.CONTEXT,
-            ", or ",
-            Setting.SHORTEN,
-            ".",
+            *(Setting.CONTEXT, ", or ", Setting.SHORTEN, "."),
         ),
     )
 
@@ -398,7 +366,12 @@ def _flipped_sign(answers: Answers, least: int = LEAST_ITEMS) -> Iterator[Sympto
     known = [[answer.flipped is not None for answer in column if answer.label] for column in answers.values()]
     read, labels = sum(map(sum, known)), sum(map(len, known))
     partly = 0 < read < labels
-    flipped = _means(answers, _significantly_flipped if partly else lambda answer: answer.flipped, least)
+
+    def measure(answer: Answer) -> float | None:
+        # Of those that are not known none counts as flipped: the mean is what the share is at least.
+        return answer.flipped if not partly else None if answer.label is None else answer.flipped is True
+
+    flipped = _means(answers, measure, least)
 
     def said(high: Mapping[str, float]) -> str:
         given = [answer for name in high for answer in answers[name] if answer.label]
@@ -412,11 +385,6 @@ def _flipped_sign(answers: Answers, least: int = LEAST_ITEMS) -> Iterator[Sympto
         )
 
     yield from looked_for(Sign.FLIPPED, flipped, said, _LARGER)
-
-
-def _significantly_flipped(answer: Answer) -> float | None:
-    """1 for a label that is known to be flipped, 0 for any other: the mean is what the share is at least."""
-    return None if answer.label is None else float(answer.flipped is True)
 
 
 def _one_label(answers: Answers) -> Iterator[Symptom]:
@@ -540,16 +508,16 @@ def _text_signs(answers: Answers, english: bool) -> Iterator[Symptom]:
             for name, column in answers.items()
         }
         shares = _means(asked, wanted.found)
-        said = partial(_of_texts, wanted.sentence, shares)
+        said = partial(_in_words, wanted.sentence, shares)
         yield from looked_for(wanted.sign, shares, said, wanted.hint)
 
 
-def _of_texts(sentence: str, shares: Mapping[str, object], high: Mapping[str, float]) -> str:
-    return sentence.format(_range(high), _names(high, shares))
+def _in_words(sentence: str, measured: Mapping[str, object], high: Mapping[str, float]) -> str:
+    """A sentence with the shares and the criteria: `43.0 %`, `28.8 % to 42.8 %`; `safety and relevance`."""
+    return sentence.format(_range(high), _names(high, measured))
 
 
 def _range(values: Mapping[str, float]) -> str:
-    """The shares as text: `43.0 %`, `28.8 % to 42.8 %`."""
     low, high = min(values.values()), max(values.values())
     return percent(low) if percent(low) == percent(high) else f"{percent(low)} to {percent(high)}"
 
@@ -566,10 +534,8 @@ _MOST_ITEMS = 500  # of a run: more say the same
 
 @dataclass(frozen=True)
 class RunMass:
-    """The mean answer mass (0 to 1) of a run over its criteria, and how many items it is the mean of.
-
-    Of a run that used several methods it is that of label tokens, or of the first method without these: how a
-    model answers one method says nothing of another.
+    """The mean answer mass (0 to 1) of a run over its criteria, and of how many items; of several methods
+    that of the first: how a model answers one says nothing of another.
     """
 
     run_id: int

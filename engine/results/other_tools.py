@@ -101,7 +101,7 @@ def inspect_log(results: RunResults, dataset: Dataset, with_stale: bool = False)
 
 
 def _eval(results: RunResults, ids: Sequence[str]) -> dict[str, Any]:
-    """What was evaluated, and how: without the places of files on this computer."""
+    """What was evaluated, and how: without the paths of files on this computer."""
     run, identity = results.run, results.run.identity
     dataset = {"name": identity.dataset_path.name, "hash": identity.dataset_hash}
     made = f"{_TASK}-run-{run.id}"
@@ -164,7 +164,7 @@ def _score(results: RunResults, judgment: AnyJudgment, gold: Gold, with_stale: b
 
 
 def _found(criterion: str, scores: list[dict[str, Any]]) -> dict[str, Any]:
-    """The score of a criterion over all samples: its accuracy, where annotators labelled some of them."""
+    """The score of a criterion over all samples: its accuracy, where some have a human label."""
     held = [score["value"] == _RIGHT for score in scores if score["metadata"]["human"] is not None]
     accuracy = {"name": "accuracy", "value": sum(held) / len(held), "params": {}} if held else None
     return {

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 from engine.annotations.effective import standing_notes, tags_together
@@ -126,9 +125,7 @@ def human_labels(results: RunResults, dataset: Dataset) -> dict[JudgmentKey, Hum
 
 
 def noted_of_items(store: RunStore, dataset: Dataset, author: str | None = None) -> Noted:
-    """The annotations of the items of a dataset by which these can be divided, of whatever run; with an
-    `author` the tags that they gave last, and their own random samples.
-    """
+    """The annotations of whatever run by which the items of a dataset can be divided, or an `author`'s."""
     with store.reading():
         part = _random_part(store, author)
         if not part.labelled and not store.tags():
@@ -148,7 +145,7 @@ def noted_of_items(store: RunStore, dataset: Dataset, author: str | None = None)
 
 
 def _random_part(store: RunStore, author: str | None) -> RandomPart:
-    """The random samples of all runs, by the hashes of the contents of items instead of their ids."""
+    """The random samples of all runs, by the hashes of the contents of items."""
     labelled: set[str] = set()
     skipped: set[str] = set()
     for run in store.runs():
@@ -196,7 +193,7 @@ def labelled_dataset(results: RunResults, dataset: Dataset, with_judge: bool = F
     for one in made.values():
         columns |= one.labels
     for one in made.values():
-        columns |= {**one.annotators, **one.shares, **one.facts}
+        columns |= one.beside
     sampled = list(map(random_part(results.reviews).of, dataset.ids))
     columns |= {IN_SAMPLE: sampled} if any(sampled) else {}
     old = [name for name in dataset.table.column_names if label_column(name) in _labels_of(made)]
@@ -210,9 +207,8 @@ def labelled_dataset(results: RunResults, dataset: Dataset, with_judge: bool = F
 
 
 def written_otherwise(path: Path, made: LabelledDataset, dataset: Dataset) -> list[str]:
-    """What is read of the file otherwise than it was written, a sentence each; nothing where all is well.
-
-    So it is where columns are remembered that read files with these names in another way.
+    """What is read of the file otherwise than it was written, where remembered columns read it in another
+    way; a sentence each.
     """
     try:
         found = load_dataset(path, dataset.rubric)
@@ -228,140 +224,92 @@ def written_otherwise(path: Path, made: LabelledDataset, dataset: Dataset) -> li
 
 
 class _Criterion:
+    """What is written of one criterion, cell by cell in the order of the dataset; `stale`: how many
+    explanations are omitted, written for another label.
+    """
+
     def __init__(self, results: RunResults, dataset: Dataset, name: str, with_judge: bool) -> None:
-        self._results = results
-        self._name = name
-        self._with_judge = with_judge
-        hashes = results.content_hashes
-        there = {item.id for item in dataset.same_items(hashes)}
+        self._name, self._judge = name, f"{results.run.identity.model_name} (the judge)"
+        there = {item.id for item in dataset.same_items(results.content_hashes)}
         by_id = {judgment.item_id: judgment for judgment in results.judgments[name]}
-        self._judgments = [by_id[item_id] if item_id in there else None for item_id in dataset.ids]
+        part, self.stale = random_part(results.reviews), 0
+        self._given: list[Mapping[str, HumanLabel]] = []
+        self._behind: list[Sequence[str]] = []
+        self._labels: list[Preference | None] = []
+        self._explanations: list[str | None] = []
+        self._explained_by: list[str | None] = []
+        self._origins: list[str | None] = []
+        for item_id in dataset.ids:
+            judgment = by_id[item_id] if item_id in there else None
+            given = _given(results, judgment) if judgment else {}
+            behind = _behind(results, judgment, given) if judgment else ()
+            label = results.label(judgment) if judgment and (with_judge or behind) else None
+            text = by = origin = None
+            if judgment:
+                override = results.overrides.get(judgment.key)
+                if with_judge or (override and override.explanation is not None):
+                    is_stale = results.is_stale(judgment)
+                    self.stale += is_stale
+                    text = None if is_stale else results.explanation(judgment)
+                by = text and ((override.text_by if override else None) or self._judge)
+                origins = [each.origin for each in results.reviews.given_on(judgment.key).values()]
+                origin = origin_cell(origins, part.of(item_id)) or None
+            self._given.append(given)
+            self._behind.append(behind if label else ())
+            self._labels.append(label)
+            self._explanations.append(text)
+            self._explained_by.append(by)
+            self._origins.append(origin)
+        self.authors = set().union(*self._behind)
+        self.of_annotators = sum(map(bool, self._behind))
+        self.of_judge = sum(label is not None for label in self._labels) - self.of_annotators
 
     @property
     def labels(self) -> Mapping[str, Sequence[Cell]]:
         return {
-            f"{self._name}_preference": [label or None for label in self._labels],
+            f"{self._name}_preference": self._labels,
             f"{self._name}_explanation": self._explanations,
         }
 
     @property
-    def annotators(self) -> Mapping[str, Sequence[Cell]]:
-        label = f"{self._name}_preference"
-        return {
-            annotator_column(label, annotator): [given.annotators.get(annotator) for given in self._given]
-            for annotator in self.annotator_names
+    def beside(self) -> Mapping[str, Sequence[Cell]]:
+        """What each annotator said and how many gave each label, where any did; whose label and explanation
+        these are, and how annotators came to the item.
+        """
+        label, golds = f"{self._name}_preference", [Gold(annotators=given) for given in self._given]
+        names = sorted(set().union(*self._given))
+        columns: dict[str, Sequence[Cell]] = {
+            annotator_column(label, name): [given.get(name) for given in self._given] for name in names
         }
-
-    @property
-    def shares(self) -> Mapping[str, Sequence[Cell]]:
-        """How many of them gave each label; nothing where nobody gave any."""
-        if not self.annotator_names:
-            return {}
-        return {
-            f"{self._name}_share_{label}": [
-                given.shares.get(label, 0.0) if given.annotators else None for given in self._given
+        for each in PREFERENCES if names else ():
+            columns[f"{self._name}_share_{each}"] = [
+                gold.shares.get(each, 0.0) if gold.annotators else None for gold in golds
             ]
-            for label in PREFERENCES
+        by: list[str | None] = [
+            (", ".join(behind) or self._judge) if each else None
+            for each, behind in zip(self._labels, self._behind, strict=True)
+        ]
+        facts: dict[str, Sequence[Cell]] = {
+            f"{self._name}_label_by": by,
+            f"{self._name}_explanation_by": self._explained_by,
+            origin_column(self._name): self._origins,
         }
-
-    @property
-    def facts(self) -> Mapping[str, Sequence[Cell]]:
-        """Whose the label and the explanation are, and how annotators came to the item."""
-        by = {
-            f"{self._name}_label_by": [
-                (", ".join(self._behind(at)) or self._judge) if label else None
-                for at, label in enumerate(self._labels)
-            ],
-            f"{self._name}_explanation_by": [
-                text and self._explained_by(judgment)
-                for judgment, text in zip(self._judgments, self._explanations, strict=True)
-            ],
-        }
-        facts = {**by, origin_column(self._name): list(self._origins())}
-        return {name: cells for name, cells in facts.items() if any(cells)}
-
-    @cached_property
-    def annotator_names(self) -> Sequence[str]:
-        return sorted({name for given in self._given for name in given.annotators})
-
-    @cached_property
-    def of_annotators(self) -> int:
-        return sum(label is not None and bool(self._behind(at)) for at, label in enumerate(self._labels))
-
-    @property
-    def of_judge(self) -> int:
-        return sum(label is not None for label in self._labels) - self.of_annotators
-
-    @property
-    def stale(self) -> int:
-        """How many explanations are omitted, written for another label."""
-        return sum(
-            judgment is not None and self._is_told(judgment) and self._results.is_stale(judgment)
-            for judgment in self._judgments
-        )
-
-    @cached_property
-    def _given(self) -> Sequence[Gold]:
-        labels = self._results.reviews.labels
-        return [
-            Gold(annotators={name: of_one[key] for name, of_one in labels.items() if key in of_one})
-            for key in (judgment.key if judgment else _NOWHERE for judgment in self._judgments)
-        ]
-
-    @cached_property
-    def _labels(self) -> Sequence[Preference | None]:
-        return [
-            self._results.label(judgment) if judgment and (self._with_judge or self._behind(at)) else None
-            for at, judgment in enumerate(self._judgments)
-        ]
-
-    @cached_property
-    def _explanations(self) -> Sequence[str | None]:
-        return [
-            self._results.explanation(judgment)
-            if judgment and self._is_told(judgment) and not self._results.is_stale(judgment)
-            else None
-            for judgment in self._judgments
-        ]
-
-    @property
-    def authors(self) -> set[str]:
-        return {name for at, label in enumerate(self._labels) if label for name in self._behind(at)}
-
-    def _behind(self, at: int) -> Sequence[str]:
-        """Who gave the effective label of an item, or confirmed it; nobody where it is the judge's alone."""
-        judgment = self._judgments[at]
-        if judgment is None:
-            return ()
-        override = self._results.overrides.get(judgment.key)
-        if override is not None and override.preference is not None:
-            return override.label_by
-        if self._results.source != LAST:  # of others than the chosen ones nothing counts
-            return ()
-        label = self._results.label(judgment)
-        return [name for name, given in self._given[at].annotators.items() if given is label]
-
-    def _explained_by(self, judgment: AnyJudgment | None) -> str:
-        override = self._results.overrides.get(judgment.key) if judgment else None
-        return override.text_by if override is not None and override.text_by else self._judge
-
-    def _is_told(self, judgment: AnyJudgment) -> bool:
-        override = self._results.overrides.get(judgment.key)
-        return self._with_judge or (override is not None and override.explanation is not None)
-
-    @property
-    def _judge(self) -> str:
-        return f"{self._results.run.identity.model_name} (the judge)"
-
-    def _origins(self) -> Iterator[str | None]:
-        reviews, part = self._results.reviews, random_part(self._results.reviews)
-        for judgment in self._judgments:
-            given = reviews.given_on(judgment.key) if judgment else {}
-            in_sample = part.of(judgment.item_id) if judgment else ""
-            yield origin_cell([each.origin for each in given.values()], in_sample) or None
+        return columns | {name: cells for name, cells in facts.items() if any(cells)}
 
 
-_NOWHERE = JudgmentKey("", "")
+def _given(results: RunResults, judgment: AnyJudgment) -> Mapping[str, HumanLabel]:
+    key, labels = judgment.key, results.reviews.labels
+    return {name: of_one[key] for name, of_one in labels.items() if key in of_one}
+
+
+def _behind(results: RunResults, judgment: AnyJudgment, given: Mapping[str, HumanLabel]) -> Sequence[str]:
+    """Who gave the effective label of an item, or confirmed it; nobody where it is the judge's alone."""
+    override = results.overrides.get(judgment.key)
+    if override is not None and override.preference is not None:
+        return override.label_by
+    if results.source != LAST:  # of others than the chosen ones nothing counts
+        return ()
+    return [name for name, label in given.items() if label is results.label(judgment)]
 
 
 def _texts(dataset: Dataset, column: str) -> list[str]:
@@ -376,7 +324,6 @@ def _labels_of(criteria: Iterable[str]) -> list[str]:
 def _sentences(
     results: RunResults, dataset: Dataset, made: Mapping[str, _Criterion], kept: Sequence[str]
 ) -> Iterator[str]:
-    """How many labels are whose, what is empty, what is omitted, and what is kept under another name."""
     cells = len(dataset) * len(made)
     annotator_names = sorted(set().union(*(one.authors for one in made.values())))
     of_annotators = sum(one.of_annotators for one in made.values())

@@ -42,8 +42,8 @@ from engine.store.run_table import key_with_run
 
 @dataclass(frozen=True)
 class OneLabel:
-    """The one label of all `items` that the model scored, two or more; two where these are equally likely for
-    each of them. `unscored`: whether there are others, which it could not score.
+    """The one label of all `items` that the model scored, two or more; or two that are always equally likely.
+    `unscored`: whether there are others, which it could not score.
     """
 
     labels: tuple[Preference, ...]
@@ -54,15 +54,6 @@ class OneLabel:
     def in_words(self) -> str:
         """Such as `A`, or `A or B`."""
         return " or ".join(map(words, self.labels))
-
-
-def one_labels(
-    judgments: Mapping[str, Sequence[AnyJudgment]], calibration: Calibration | None
-) -> dict[str, OneLabel]:
-    """By criterion that the calibration decides; criteria with several labels are omitted."""
-    decided = calibration.criteria if calibration else {}
-    found = {name: _one_label(judgments[name], decided[name]) for name in judgments if name in decided}
-    return {name: one for name, one in found.items() if one is not None}
 
 
 def _one_label(column: Sequence[AnyJudgment], fitted: CriterionCalibration) -> OneLabel | None:
@@ -80,17 +71,9 @@ def _one_label(column: Sequence[AnyJudgment], fitted: CriterionCalibration) -> O
     return OneLabel(tuple(each for each in PREFERENCES if each in labels), items, items < len(column))
 
 
-def calibrated_in_words(calibration: Calibration, found: Mapping[str, OneLabel]) -> str:
-    """On what a run is calibrated, in a few words: `on gold.tsv, to one label on safety (A)`."""
-    named = ", ".join(f"{words(name)} ({one.in_words})" for name, one in found.items())
-    return f"on {calibration.dataset}{f', to one label on {named}' if named else ''}"
-
-
 def one_label_sentence(found: Mapping[str, OneLabel], out_of_fold: Container[str] = ()) -> str:
-    """What is to be said of it, before and after it is applied; empty where no criterion has one label.
-
-    `out_of_fold`: the criteria that have one label, too, where each item is decided by what was fitted
-    without it.
+    """What is to be said of a calibration that gives one label to everything; empty for any other.
+    `out_of_fold`: the criteria where the fits without an item do so, too.
     """
     if not found:
         return ""
@@ -112,15 +95,13 @@ ALL_METHODS = "all combined"
 
 @dataclass(frozen=True)
 class RunResults:
-    """A run with all its judged items, decided; `calibration` is the one that its decisions are made with.
+    """A run with all its judged items, decided with the `calibration`.
 
     `judgments`: the model's own, by criterion, in the order of `judged`. `overrides`: what stands of
     annotations, by `source`: whose labels count. `reviews`: all that annotators said of it. `notes`: all that
     was noted of its items, the oldest first, by the hash of their content. A label or explanation is
-    effective where it is an annotator's, or the model's own and no annotator's stands in its place. Of what
-    the model wrote, the text for the effective label counts, and its first one where there is none. For an
+    effective where it is an annotator's, or the model's own and no annotator's stands in its place. For an
     opened submission the model is whoever made it. `whole`: of all items, where these are some of them.
-    `read`: the raw predictions as arrays, kept to decide them again.
     """
 
     run: StoredRun
@@ -133,6 +114,7 @@ class RunResults:
     source: LabelSource = LAST
     whole: "RunResults | None" = None
     read: RunPredictions | None = field(default=None, compare=False, repr=False)
+    """The raw predictions as arrays, kept to decide them again."""
 
     def label(self, judgment: AnyJudgment) -> Preference | None:
         """The effective label for one of `judgments`; None where it is unscored and no annotator gave one."""
@@ -154,32 +136,24 @@ class RunResults:
         return self._told(judgment)[0]
 
     def model_explanation(self, judgment: AnyJudgment) -> Explanation | None:
-        """What the model wrote for the effective label, else its first text, also where an annotator's
-        stands.
-        """
+        """What the model wrote for the effective label, else its first text."""
         if isinstance(judgment, Unscored):
             return None
         return judgment.explanation_for(self.label(judgment))
 
     def is_stale(self, judgment: AnyJudgment) -> bool:
-        """True where the effective explanation was written for another label than the effective one."""
         return self._told(judgment)[1]
 
     def fitting_explanation(self, judgment: AnyJudgment) -> str | None:
-        """The effective explanation, where it was not written for another label."""
         text, stale = self._told(judgment)
         return None if stale else text
 
     def _told(self, judgment: AnyJudgment) -> tuple[str | None, bool]:
-        """The effective explanation, and whether it was written for another label.
-
-        An annotator's, but where only the judge's own is of the label.
+        """The effective explanation, and whether it was written for another label: an annotator's, but where
+        only the judge's own is of the label.
         """
-        label, override, own = (
-            self.label(judgment),
-            self._override(judgment),
-            self.model_explanation(judgment),
-        )
+        label, override = self.label(judgment), self._override(judgment)
+        own = self.model_explanation(judgment)
         if override is not None and override.explanation is not None:
             fits = override.fits(label)
             if fits or own is None or own.preference is not label:
@@ -193,12 +167,10 @@ class RunResults:
         return self._override(judgment) is not None and self.label(judgment) is not None
 
     def notes_on(self, content_hash: str) -> tuple[Annotation, ...]:
-        """What each annotator noted of an item, as far as it stands."""
         return standing_notes(self.notes.get(content_hash, ()))
 
     @property
     def all_notes(self) -> Iterator[Annotation]:
-        """What each annotator noted of each item, as far as it stands."""
         return chain.from_iterable(map(standing_notes, self.notes.values()))
 
     def steps(self, item: JudgedItem, author: str) -> list[AnnotatorStep]:
@@ -207,9 +179,7 @@ class RunResults:
         return steps_of([*said, *self.notes.get(item.content_hash, ())], author)
 
     def last_said(self, place: str) -> tuple[frozenset[str], datetime | None]:
-        """Of an item, by its id or the hash of its content: both of these, and when anything was said of it
-        last, or taken back, by whomever (UTC).
-        """
+        """Of an item, by its id or content hash: both, and when anybody said or undid anything last (UTC)."""
         items = [item for item in self.judged if place in (item.item_id, item.content_hash)]
         places = frozenset(name for item in items for name in (item.item_id, item.content_hash))
         notes = chain.from_iterable(self.notes.get(name, ()) for name in places)
@@ -230,7 +200,9 @@ class RunResults:
     @property
     def one_labels(self) -> dict[str, OneLabel]:
         """Where the calibration gives one label to everything that the model scored, by criterion."""
-        return one_labels(self.judgments, self.calibration)
+        by = self.calibration.criteria if self.calibration else {}
+        found = {name: _one_label(column, by[name]) for name, column in self.judgments.items() if name in by}
+        return {name: one for name, one in found.items() if one is not None}
 
     @property
     def judges_missing_sentence(self) -> str:
@@ -249,14 +221,15 @@ class RunResults:
 
     @property
     def calibrated_in_words(self) -> str:
-        """On what it is calibrated, in a few words; empty where it is not."""
-        return calibrated_in_words(self.calibration, self.one_labels) if self.calibration else ""
+        """On what it is calibrated: `on gold.tsv, to one label on safety (A)`; empty where it is not."""
+        if self.calibration is None:
+            return ""
+        named = ", ".join(f"{words(name)} ({one.in_words})" for name, one in self.one_labels.items())
+        return f"on {self.calibration.dataset}{f', to one label on {named}' if named else ''}"
 
     @property
     def fit_in_words(self) -> str:
-        """How many items took part in the fit of its calibration; empty where none did, or it is not
-        known.
-        """
+        """How many items took part in the fit of its calibration; empty for none, or where it is unknown."""
         calibration = self.calibration
         if calibration is None or calibration.fitted_on is None:
             return ""
@@ -265,14 +238,11 @@ class RunResults:
 
     @property
     def one_label_sentence(self) -> str:
-        """What is to be said of a calibration that gives one label to everything; empty for any other."""
         return one_label_sentence(self.one_labels)
 
     @cached_property
     def unanswered(self) -> frozenset[str]:
-        """The ids of items that an opened submission does not answer and annotators have not labelled on each
-        of its criteria. None of a run that a model judged.
-        """
+        """The ids of items that an opened submission does not answer, nor annotators on each criterion."""
         if not self.run.submitted:
             return frozenset()
         columns = self.judgments.values()
@@ -284,9 +254,7 @@ class RunResults:
 
     @property
     def joined_in_words(self) -> str:
-        """A sentence on which items an opened submission answers, with annotators' help, also where these are
-        the results of some of them; empty for a run that a model judged.
-        """
+        """Which items an opened submission answers, with annotators' help; empty for a run of a model."""
         if self.whole is not None:
             return self.whole.joined_in_words
         if not self.run.submitted:
@@ -333,7 +301,6 @@ class RunResults:
 
     @property
     def stale(self) -> int:
-        """How many of the effective explanations were written for another label than the effective one."""
         return sum(self.is_stale(judgment) for judgment in self._all())
 
     def by(self, source: LabelSource) -> "RunResults":
@@ -342,7 +309,6 @@ class RunResults:
         return replace(self, overrides=self.reviews.standing_by(source), source=source, whole=whole)
 
     def with_annotators(self, reviews: Reviews, notes: Mapping[str, tuple[Annotation, ...]]) -> "RunResults":
-        """The same with all that annotators say of it now, and note of its items."""
         overrides = reviews.standing_by(self.source)
         return replace(self, reviews=reviews, overrides=overrides, notes=notes)
 
@@ -378,18 +344,13 @@ class RunResults:
         if len(self.methods) < 2 and not judges:
             return {}
         of_model = self.model_alone().calibrated(None)
-        alone = {
-            f"{number}: {short_name(name)}": of_model.of_judge(number)
-            for number, name in enumerate(judges, start=1)
-        }
-        return {
-            ALL_METHODS: of_model,
-            **{method.value: of_model.of_method(method) for method in self.methods},
-            **alone,
-        }
+        found = {ALL_METHODS: of_model}
+        found |= {method.value: of_model.of_method(method) for method in self.methods}
+        for number, name in enumerate(judges, start=1):
+            found[f"{number}: {short_name(name)}"] = of_model._of_judge(number)
+        return found
 
-    def of_judge(self, judge: int) -> "RunResults":
-        """The same decided by the raw predictions of one judge of a jury alone, calibrated as before."""
+    def _of_judge(self, judge: int) -> "RunResults":
         judged = tuple(item.run_writer(lambda reading: reading.judge == judge) for item in self.judged)
         return replace(self, judged=judged, read=RunPredictions(judged)).calibrated(self.calibration)
 
@@ -434,9 +395,7 @@ def load_results(store: RunStore, run_id: int) -> RunResults:
 
 
 class DecidedAgain(NamedTuple):
-    """The results of a run before and after it was decided by another calibration; `lacking`: a sentence on
-    what that looks at and the run lacks, empty for nothing.
-    """
+    """The results before and after; `lacking`: a sentence on what the calibration uses and the run lacks."""
 
     before: RunResults
     after: RunResults
@@ -444,9 +403,8 @@ class DecidedAgain(NamedTuple):
 
 
 def decided_again(store: RunStore, run_id: int, calibration: Calibration | None) -> DecidedAgain:
-    """Decide a run with another calibration from now on, or with none.
-
-    Raises StoreError, and SetupError where the run cannot be calibrated, or was judged by another judge.
+    """Decide a run with another calibration from now on, or with none. StoreError; SetupError where it cannot
+    be calibrated, or was judged by another judge.
     """
     before = load_results(store, run_id)
     refuse_submitted(before.run, "be calibrated")
@@ -466,16 +424,13 @@ def calibration_of_run(run: StoredRun) -> Calibration | None:
 
 
 def load_reviews(store: RunStore, run_id: int) -> Reviews:
-    """All that annotators said of a run. Raises StoreError."""
     return Reviews(tuple(store.annotations(run_id)))
 
 
 def submission_of(results: RunResults, with_stale: bool = False) -> Submission:
-    """The run's effective predictions; those without a label are empty.
+    """The run's effective predictions; those without a label are empty, unanswered items are omitted.
 
-    With explanations where the run makes them; what annotators wrote for a run of labels alone is omitted,
-    and so are unanswered items. `with_stale`: also those that were written for another label than the
-    effective one.
+    With explanations where the run makes them: what annotators wrote for a run of labels alone is omitted.
     """
     rows, results = [], results.answered
     text = results.explanation if with_stale else results.fitting_explanation
@@ -485,18 +440,15 @@ def submission_of(results: RunResults, with_stale: bool = False) -> Submission:
             for name, column in results.judgments.items()
         }
         rows.append(SubmissionRow(item.item_id, predictions))
-    return Submission(
-        rows=tuple(rows), criteria=results.run.identity.criteria, with_explanations=results.explains
-    )
+    return Submission(tuple(rows), results.run.identity.criteria, results.explains)
 
 
 _NO_NUMBER = 1.0  # no log-probability; JSON has no infinity
 
 
 def keep_read_again(store: RunStore, results: RunResults, again: Sequence[JudgedItem]) -> None:
-    """Keep what was read of the items of a run, `again` in their order; orders and methods that the run did
-    not read of an item are omitted, and items that were shortened otherwise, as without room for
-    explanations.
+    """Keep what was read of the items of a run, `again` in their order; omitted is what the run did not read
+    of an item, and items that were shortened otherwise, as without room for explanations.
     """
     numbers: list[float] = []
     for item, other in zip(results.judged, again, strict=True):
@@ -529,7 +481,6 @@ def results_read_again(store: RunStore, results: RunResults) -> RunResults | Non
 def _with(
     item: JudgedItem, run: StoredRun, numbers: Iterator[float]
 ) -> Mapping[str, tuple[RawPrediction, ...]]:
-    """The raw predictions of an item with the next of these numbers in the place of theirs."""
     raw_predictions: dict[str, list[RawPrediction]] = {}
     for name, reading in _raw_predictions(item, run):
         a, b, both_good, both_bad = (next(numbers) for _ in reading.log_probs)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -50,21 +49,18 @@ def leaves_open(
 
 
 def of_item(calibrations: Calibrations, content_hash: str) -> Calibrations:
-    """What decides an item: fitted without it, where it took part in the fit."""
+    """What decides an item: what was fitted without it."""
     return {name: each.for_item(content_hash) for name, each in calibrations.items()}
 
 
 def _margin_of(item: JudgedItem, criterion: str, calibration: CriterionCalibration | None) -> float:
-    """The margin of one order: the lesser of those before and after the calibration.
-
-    After it another label may be uncertain. Where it trusts no raw prediction, no second one changes
-    anything.
-    """
+    """The margin of one order: the lesser of those before and after the calibration."""
     read = average(item.raw_predictions[criterion])
     if not np.isfinite(read).all():
         return 1.0
     rows = [read]
     first = calibration.first_order if calibration else None
+    # Where it trusts no raw prediction, no second one changes anything.
     if first is not None and first.judges:
         (beside,) = RunPredictions([item]).part_values(criterion, tuple(first.parts))
         rows.append(calibrated(read, first, beside))
@@ -73,11 +69,10 @@ def _margin_of(item: JudgedItem, criterion: str, calibration: CriterionCalibrati
 
 @dataclass(frozen=True)
 class BothOrders:
-    """What AB alone said of the items of a run that were read in both orders.
+    """What AB alone said of the items of a run that were read in both orders, without unscored ones.
 
     `margins`, `equal`: shape (items, criteria): the margin of AB, by which it is uncertain, and whether its
-    label, without a calibration, is that of both orders. `calibrated`: the same of the calibrated labels,
-    None without a calibration. Items with a criterion that is unscored take no part. `ids`: of the items.
+    label, without a calibration, is that of both orders. `calibrated`: the same of the calibrated labels.
     """
 
     criteria: tuple[str, ...]
@@ -86,14 +81,9 @@ class BothOrders:
     equal: BoolArray
     calibrated: BoolArray | None = None
 
-    @cached_property
-    def least(self) -> FloatArray:
-        """The least margin of each item over its criteria, shape (items,)."""
-        return np.asarray(self.margins.min(axis=1))
-
     def read(self, below: float) -> BoolArray:
         """Of which items the second order would be read, shape (items,)."""
-        return np.asarray(self.least < below)
+        return np.asarray(self.margins.min(axis=1) < below)
 
     def kept(self, below: float) -> BoolArray:
         """Which labels would be those of both orders, shape (items, criteria)."""
@@ -159,15 +149,12 @@ def _equal(
     both: Sequence[JudgedItem], alone: Sequence[JudgedItem], criteria: Sequence[str], by: Calibrations
 ) -> BoolArray:
     """Which items have the same label in both orders and in the first alone, shape (items, criteria)."""
-    columns = [
-        [one.preference is other.preference for one, other in zip(*judgments, strict=True)]
-        for judgments in ([_judgments(items, name, by) for items in (both, alone)] for name in criteria)
+    decided = [[decide_all(items, name, by.get(name)) for name in criteria] for items in (both, alone)]
+    labels = [
+        [[one.preference for one in column if isinstance(one, Judgment)] for column in columns]
+        for columns in decided
     ]
-    return np.array(columns, dtype=np.bool_).reshape(len(criteria), len(both)).T
-
-
-def _judgments(items: Sequence[JudgedItem], criterion: str, by: Calibrations) -> list[Judgment]:
-    return [each for each in decide_all(items, criterion, by.get(criterion)) if isinstance(each, Judgment)]
+    return np.asarray(np.equal(*map(np.array, labels)).reshape(len(criteria), len(both)).T)
 
 
 def orders_read(item: JudgedItem) -> int:
@@ -194,9 +181,7 @@ def learned_from(
     calibration: Calibration | None = None,
 ) -> BothOrders:
     """The items of a run from which a margin can be learned, for some of its criteria, calibrated so.
-
-    SetupError for a run that read only some items in both orders, or too few, or other criteria, and for a
-    calibration that is not for it.
+    SetupError for a run that read only some items in both orders, too few, or other criteria.
     """
     refuse_unasked(run, "choose a margin threshold")
     wanted = run.identity.criteria if criteria is None else tuple(criteria)

@@ -3,6 +3,7 @@ they would be read.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from PySide6 import QtWidgets
@@ -248,20 +249,24 @@ _SIZE = (180, 44)  # characters, lines
 _FORM = 62  # characters
 _SHARE_OF_SCREEN = 0.94
 
-_ITEM = {"id": "Id", "instruction": "Instruction"}
+_ITEM = {"id": "Id", "system": "System prompt", "instruction": "Instruction"}
 _OUTPUTS = {"output_a": "Response A", "output_b": "Response B"}
 _RANKED = {"chosen": "Chosen response", "rejected": "Rejected response"}
+_SEVERAL = {"output": "Responses", "score": "Scores", "candidate": "Candidates", "group": "Rows of one item"}
+_OF_ROWS = {"annotator": "Annotator", "omit": "Does not count"}
 _CANDIDATES = {"candidate_a": "Candidate A", "candidate_b": "Candidate B"}
 _OF_RANKED = {"candidate_a": "Chosen: candidate", "candidate_b": "Rejected: candidate"}
+_OF_KIND: Sequence[Mapping[str, str]] = (_OUTPUTS, _RANKED, _SEVERAL)
+_SEVERAL_KIND = _OF_KIND.index(_SEVERAL)
 _LONGEST_NAME = 24  # characters of a criterion beside its field
 _WHAT = (
     "The columns of this file have other names than a dataset's. Choose the columns of the instruction"
     " and the two responses. Guesses are filled in."
 )
 _HOW = (
-    "A source may also be written: a+b joins columns, list[0].key is a place in a nested value, @reply and"
-    " the like a part of a dialogue, @before:x the text before a mark x, a>b compares two scores, a|b are"
-    " the labels of several annotators."
+    "A source may also be written: a+b joins columns, list[0].key is a place in a nested value, list[].key"
+    " that of each entry, @reply and the like a part of a dialogue, @before:x the text before a mark x, a>b"
+    " compares two scores, a|b are the labels of several annotators."
 )
 
 
@@ -285,11 +290,14 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
         self.problem = plain_label("")
         self.remember = QtWidgets.QCheckBox("&Remember for files with these columns")
         self.remember.setChecked(request.remember)
+        self.skip = QtWidgets.QCheckBox("&Leave out rows that cannot be read")
+        self.skip.setChecked(bool(request.columns and request.columns.skip_bad_rows))
         self.buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Cancel)
         self.open_button = self.buttons.addButton("&Open", QtWidgets.QDialogButtonBox.ButtonRole.AcceptRole)
         self._lay_out()
         self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
         self._rest.timeout.connect(self._read)
+        self.skip.toggled.connect(self._rest.start)
         self._looking = TaskPanel(workspace.threads, ThreadName.FILES, self, self._take, failed=self._refuse)
         self._reading = TaskPanel(workspace.threads, ThreadName.FILES, self, self._show, failed=self._refuse)
         self._say("Looking into the file …", "hint")
@@ -299,18 +307,23 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
     def columns(self) -> column_map.ColumnMap:
         sources = {target: source for part in self.fields.values() for target, source in part.sources.items()}
         own = self._foreign.columns if self._foreign else ()
-        left_out = _OUTPUTS if self.is_ranked else _RANKED
+        left_out = {*_OUTPUTS, *_RANKED, *_SEVERAL} - {*_OF_KIND[self.kind.currentIndex()]}
+        if self.kind.currentIndex() == _SEVERAL_KIND:
+            left_out |= {*_CANDIDATES}
         named = {
             target: source
             for target, source in sources.items()
-            if target not in left_out and (source or target in own)
+            if target not in left_out and (source or (target in own and target not in column_map.IF_NAMED))
         }
+        if self.request.columns and (records := self.request.columns.source_of.get(column_map.RECORDS)):
+            named[column_map.RECORDS] = records
         labels = {value: label for value, label in self.labels.labels.items() if value != label}
-        return column_map.ColumnMap.of(named, labels)
+        made = column_map.ColumnMap.of(named, labels)
+        return replace(made, skip_bad_rows=self.skip.isChecked())
 
     @property
     def is_ranked(self) -> bool:
-        return bool(self.kind.currentData())
+        return _OF_KIND[self.kind.currentIndex()] is _RANKED
 
     # Making
 
@@ -327,7 +340,7 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
         self.open_button.setEnabled(False)
         self.buttons.accepted.connect(self._choose)
         self.buttons.rejected.connect(self.reject)
-        last = in_row((self.remember, STRETCH), self.buttons)
+        last = in_row(self.remember, (self.skip, STRETCH), self.buttons)
         again = [self._why_again()] if self.request.problem else []
         in_column(hint(_WHAT), *again, (across, STRETCH), last, on=self, margins=None)
         letter = self.fontMetrics().averageCharWidth()
@@ -346,15 +359,21 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
 
     def _make_fields(self, foreign: Foreign) -> None:
         self.kind = ComboBox()
-        self.kind.addItem("Response A and response B", False)
-        self.kind.addItem("A chosen and a rejected response", True)
+        for title in (
+            "Response A and response B",
+            "A chosen and a rejected response",
+            "Responses with scores",
+        ):
+            self.kind.addItem(title)
         name(self.kind, "What the file has of each item")
         parts = {
             "item": _ITEM,
             "outputs": _OUTPUTS,
             "ranked": _RANKED,
+            "several": _SEVERAL,
             "candidates": _CANDIDATES,
             "overall": self._main,
+            "rows": _OF_ROWS,
             "others": self._others,
         }
         self.fields = {
@@ -373,9 +392,11 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
             self.kind,
             self.fields["outputs"],
             self.fields["ranked"],
+            self.fields["several"],
             self._drawn,
             self.fields["candidates"],
             self.fields["overall"],
+            self.fields["rows"],
             self._values,
             self.labels,
             self._too_many,
@@ -393,8 +414,10 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
         self._foreign = foreign
         self._make_fields(foreign)
         columns = self.request.columns or foreign.map
-        sources = {name: name for name in foreign.columns} | columns.source_of
-        self.kind.setCurrentIndex(int(any(columns.source_of.get(name) for name in column_map.RANKED)))
+        own = {name: name for name in foreign.columns if name not in column_map.IF_NAMED}
+        sources = own | columns.source_of
+        chosen = [any(columns.source_of.get(name) for name in targets) for targets in (_RANKED, ("output",))]
+        self.kind.setCurrentIndex(chosen.index(True) + 1 if any(chosen) else 0)
         for part in self.fields.values():
             part.show_sources(sources, {} if self.request.columns else foreign.confidence)
             part.changed.connect(self._rest.start)
@@ -417,10 +440,12 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
 
     @Slot()
     def _show_kind(self) -> None:
-        self.fields["outputs"].setVisible(not self.is_ranked)
-        self.fields["ranked"].setVisible(self.is_ranked)
-        self._drawn.setVisible(self.is_ranked)
-        self.fields["candidates"].show_titles(_OF_RANKED if self.is_ranked else _CANDIDATES)
+        shown = self.kind.currentIndex()
+        for at, part in enumerate(("outputs", "ranked", "several")):
+            self.fields[part].setVisible(at == shown)
+        self._drawn.setVisible(shown > 0)
+        self.fields["candidates"].setVisible(shown != _SEVERAL_KIND)
+        self.fields["candidates"].show_titles(_OF_RANKED if shown == 1 else _CANDIDATES)
 
     @Slot()
     def _read(self) -> None:
@@ -454,9 +479,14 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
         shown = problems[:_MOST_PROBLEMS]
         if len(problems) > _MOST_PROBLEMS:
             shown.append(f"and {len(problems) - _MOST_PROBLEMS:,} more.")
-        fine = "These rows can be read. The other rows are checked when the file is opened."
-        self._say("\n".join(shown) or fine, "warning" if shown else "hint")
-        self.open_button.setEnabled(not shown)
+        if problems:
+            self._say("\n".join(shown), "warning")
+        elif preview.doubts:
+            self._say("Is it read right?\n" + "\n".join(preview.doubts[:_MOST_PROBLEMS]), "warning")
+        else:
+            fine = "These rows can be read. The other rows are checked when the file is opened."
+            self._say(fine, "hint")
+        self.open_button.setEnabled(not problems)
 
     @Slot(object)
     def _refuse(self, error: EngineError) -> None:

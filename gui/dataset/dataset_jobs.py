@@ -45,13 +45,14 @@ class FirstItems:
 
     `values`: of the label columns, with how often each occurs in the rows that were looked at; None where
     there are too many to name. Those that nobody has said anything of are read as no label. `meant`: what
-    those mean that say so by themselves.
+    those mean that say so by themselves. `doubts`: what speaks against the map, the strongest first.
     """
 
     items: Sequence[Mapping[str, str]]
     problems: Sequence[str]
     values: Mapping[str, int] | None
     meant: Mapping[str, str]
+    doubts: Sequence[str] = ()
 
 
 @job
@@ -63,11 +64,15 @@ def look_into(control: JobControl, path: Path, rubric: Rubric) -> Foreign:
     from engine.data import column_content
     from engine.data.column_guess import guess_columns
     from engine.data.column_memory import remembered
+    from engine.data.recognition import known_as
 
     sample = column_content.look_into(path, may_be_empty=False, cancel=control.cancel)
     of_labels = [column for column in sample.columns if sample.values(column)]
     columns = remembered(sample.file_columns)  # as they are looked up where the file is read
     confidence: Mapping[str, Confidence] = {}
+    if columns is None and (known := known_as(sample)) is not None and known.kind == "pairs":
+        columns = known.map_for(rubric)
+        confidence = dict.fromkeys(columns.source_of, Confidence.SURE)
     if columns is None:
         guess = guess_columns(sample, rubric)
         columns, confidence = guess.map, guess.confidence
@@ -79,6 +84,8 @@ def preview(_control: JobControl, foreign: Foreign, columns: ColumnMap, rubric: 
     """The first rows of a file by a map, and the values of its labels."""
     from engine.data.column_content import MOST_VALUES, said_meanings
     from engine.data.mapped_table import MappedTable
+    from engine.data.reading import signs_of_columns
+    from engine.data.signs import Signs
 
     values: dict[str, int] = {}
     for name, source in columns.sources:
@@ -94,8 +101,15 @@ def preview(_control: JobControl, foreign: Foreign, columns: ColumnMap, rubric: 
     except ColumnsError as error:
         return FirstItems((), error.problems, shown, meant)
     items = [row.cells for row in mapped.rows()]
-    too_many = [f"{len(values):,} values of labels are too many to name."] if shown is None else []
-    return FirstItems(items[:ITEMS_SHOWN], (*too_many, *mapped.problems), shown, meant)
+    signs = Signs()
+    for cells in items:
+        signs.add(cells)
+    found = [*signs.found(), *signs_of_columns(foreign.sample, columns)]
+    doubts = [f"{sign.text}." for sign in sorted(found, key=lambda sign: not sign.strong)]
+    problems = [f"{len(values):,} values of labels are too many to name."] if shown is None else []
+    if not columns.skip_bad_rows or not items:
+        problems += mapped.problems
+    return FirstItems(items[:ITEMS_SHOWN], problems, shown, meant, doubts)
 
 
 @dataclass(frozen=True)

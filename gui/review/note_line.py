@@ -134,7 +134,9 @@ class NoteLine(QtWidgets.QWidget):
         self.dialog.finished.connect(self._end)
         self.dialog.open()
         if not self._hides:  # the store has those of all annotators
-            self._tags.start(store_jobs.known_tags(self._workspace.store_path))
+            self._tags.start(
+                store_jobs.in_store(self._workspace.store_path, lambda store: store.tags(), or_none=True)
+            )
 
     @property
     def _run_id(self) -> int:

@@ -1,7 +1,5 @@
-"""What the user can call by a menu or a key, as one table: from it come the menus and their keys, the keys in
-tool tips, the list of all keys and the tables of keys in docs/window.md.
-
-A new action is a row here, and what it does, by its name, where its menu is filled or its page is made. A row
+"""What the user can call by a menu or a key, as one table: menus, keys in tool tips and docs come from it. A
+new action is a row here, and what it does, by its name, where its menu is filled or its page is made. A row
 without a name is what Qt's own lists, fields and buttons do with a key.
 """
 
@@ -17,8 +15,6 @@ _BETWEEN = re.compile(r"(, | or )(?=\S)")  # keys; a comma at the end is one
 
 
 class When(Enum):
-    """When an entry of a menu can be chosen."""
-
     ALWAYS = auto()
     RUN_OPEN = auto()  # a run with judgments that can be exported
     JUDGING = auto()
@@ -27,9 +23,8 @@ class When(Enum):
 
 @dataclass(frozen=True)
 class Action:
-    """`text`: in its menu, with `&` before its letter, or in the list of keys. `keys`: as they are shown.
-
-    `page`, `help`: of a menu's entry, under which page the list of keys has it too, and how it is put there.
+    """`text`: in its menu, `&` before its letter, or in the list of keys. `page`, `help`: where and how the
+    list of keys has a menu's entry, too.
     """
 
     name: str
@@ -47,7 +42,6 @@ class Action:
 
     @property
     def native_keys(self) -> str:
-        """The keys as the system writes them."""
         form = QKeySequence.SequenceFormat.NativeText
         parts = _BETWEEN.split(self.keys)
         return "".join(QKeySequence(part).toString(form) if "Ctrl+" in part else part for part in parts)
@@ -59,7 +53,7 @@ class Action:
 
 @dataclass(frozen=True)
 class Submenu:
-    """A menu within a menu; without rows it is filled each time that it opens."""
+    """A menu within a menu; one without rows is filled each time that it opens."""
 
     name: str
     title: str
@@ -286,7 +280,6 @@ MENUS: Mapping[str, Rows] = {
 
 
 def entries(rows: Rows) -> Iterator[Action]:
-    """The actions of a menu, with those of the menus within it, in their order."""
     for row in rows:
         if isinstance(row, Submenu):
             yield from entries(row.rows)
@@ -308,9 +301,7 @@ def with_keys(text: str, action: str) -> str:
 
 
 def keys_of(place: str) -> Sequence[tuple[Action, str]]:
-    """The actions of a page or of the rubric editor, each with what it does; of any other place, those of the
-    menus that have keys.
-    """
+    """The actions of a page, of the rubric editor, or else of the menus, with what each does."""
     if place == "Rubric editor":
         return [(action, action.plain_text) for action in RUBRIC_EDITOR]
     if place in PAGES:

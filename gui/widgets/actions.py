@@ -1,8 +1,4 @@
-"""How the user acts: menu entries, keys, the order of Tab, the line of work under way, what is announced.
-
-Tab goes as one reads. Qt goes in the order in which widgets came into the window: a list that grows or a
-part that another page puts in would come last.
-"""
+"""How the user acts: menu entries, keys, the order of Tab, the line of work under way, what is announced."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -11,7 +7,7 @@ from PySide6 import QtGui, QtWidgets
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
 
 from gui.widgets.foreign_text import OneLine
-from gui.widgets.labels import STRETCH, in_row, name
+from gui.widgets.labels import STRETCH, button, in_row, name
 
 LONGEST = 240  # characters: who wants more of a text goes there
 
@@ -42,18 +38,16 @@ else:
     _Window = object
 
 _Part = QtWidgets.QWidget | QtWidgets.QLayout
-_CLOSED = (
-    QtWidgets.QAbstractScrollArea,
-    QtWidgets.QAbstractSpinBox,
-    QtWidgets.QComboBox,
-)  # what Qt has put into them gets no keys by Tab
+# What Qt has put into them gets no keys by Tab.
+_CLOSED = (QtWidgets.QAbstractScrollArea, QtWidgets.QAbstractSpinBox, QtWidgets.QComboBox)
 
 
 class ReadingOrder(_Window):
-    """What lets Tab go as one reads; stands before Qt's own class among the bases of a window."""
+    """Lets Tab go as one reads; stands before Qt's own class. Qt goes in the order in which widgets came into
+    the window: a list that grows would come last.
+    """
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Give the keys to the next control, or to the one before; after the last comes the first."""
         now = self.focusWidget()
         order = controls(self, now)
         if now not in order:
@@ -67,7 +61,7 @@ class ReadingOrder(_Window):
 
 
 def _bring_into_view(widget: QtWidgets.QWidget) -> None:
-    """Qt scrolls what the keys come from, not what they come to."""
+    # Qt scrolls what the keys come from, not what they come to.
     around = widget.parentWidget()
     while around is not None:
         if isinstance(around, QtWidgets.QScrollArea):
@@ -76,14 +70,10 @@ def _bring_into_view(widget: QtWidgets.QWidget) -> None:
 
 
 def controls(root: QtWidgets.QWidget, now: QtWidgets.QWidget | None = None) -> list[QtWidgets.QWidget]:
-    """The controls in a widget that Tab comes to, as they are read: rows from the top, each from the left.
-
-    `now`: also this one, wherever it was, though it may just have been hidden or disabled.
-    """
-    everywhere = (
-        QtGui.QGuiApplication.styleHints().tabFocusBehavior() is Qt.TabFocusBehavior.TabFocusAllControls
-    )
+    """The controls in a widget that Tab comes to, as they are read; `now` also where it was just hidden."""
     # On macOS the user may have told the system that Tab goes to texts and lists alone.
+    behavior = QtGui.QGuiApplication.styleHints().tabFocusBehavior()
+    everywhere = behavior is Qt.TabFocusBehavior.TabFocusAllControls
     wanted = Qt.FocusPolicy.TabFocus if everywhere else Qt.FocusPolicy.StrongFocus
 
     def is_control(widget: QtWidgets.QWidget) -> bool:
@@ -94,7 +84,6 @@ def controls(root: QtWidgets.QWidget, now: QtWidgets.QWidget | None = None) -> l
 
 
 def _inside(widget: QtWidgets.QWidget, now: QtWidgets.QWidget | None) -> Iterator[QtWidgets.QWidget]:
-    """A widget and all that is seen in it."""
     yield widget
     if isinstance(widget, QtWidgets.QScrollArea):
         held: Sequence[QObject | None] = [widget.widget()]
@@ -103,26 +92,24 @@ def _inside(widget: QtWidgets.QWidget, now: QtWidgets.QWidget | None) -> Iterato
     else:
         held = widget.children()
     children = [each for each in held if isinstance(each, QtWidgets.QWidget) and not each.isWindow()]
-    seen = [each for each in children if each.isVisible() or (now is not None and _holds(each, now))]
+    seen = [
+        each
+        for each in children
+        if each.isVisible() or each is now or (now is not None and each.isAncestorOf(now))
+    ]
     layout = None if isinstance(widget, QtWidgets.QScrollArea) else widget.layout()
     for part in _as_read(seen if layout is None else _parts(layout, seen), seen):
         for inner in [part] if isinstance(part, QtWidgets.QWidget) else _laid_out(part, seen):
             yield from _inside(inner, now)
 
 
-def _holds(widget: QtWidgets.QWidget, other: QtWidgets.QWidget) -> bool:
-    return widget is other or widget.isAncestorOf(other)
-
-
 def _laid_out(layout: QtWidgets.QLayout, seen: Sequence[QtWidgets.QWidget]) -> Iterator[QtWidgets.QWidget]:
-    """The widgets in a layout, and in the layouts in it, as they are read."""
     own: list[_Part] = [each for each in seen if layout.indexOf(each) >= 0]
     for part in _as_read([*own, *_layouts(layout)], seen):
         yield from [part] if isinstance(part, QtWidgets.QWidget) else _laid_out(part, seen)
 
 
 def _parts(layout: QtWidgets.QLayout, seen: Sequence[QtWidgets.QWidget]) -> list[_Part]:
-    """What stands in the layout of a widget, and what stands in the widget beside it."""
     deeper = {widget for inner in _layouts(layout) for widget in _laid_out(inner, seen)}
     return [*(each for each in seen if each not in deeper), *_layouts(layout)]
 
@@ -172,15 +159,13 @@ def add_entry(
 
 
 class PanelMenu(QtWidgets.QMenu):
-    """A menu of fields: Tab goes through them, where it would choose entries else."""
+    """A menu of fields: Tab goes through them."""
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         return QtWidgets.QWidget.focusNextPrevChild(self, forward)
 
 
 class MenuButton(QtWidgets.QToolButton):
-    """A button that opens a menu. `tips`: whether the menu shows the tool tips of its entries."""
-
     def __init__(
         self, text: str = "", tips: bool = False, kind: type[QtWidgets.QMenu] = QtWidgets.QMenu
     ) -> None:
@@ -194,13 +179,12 @@ class MenuButton(QtWidgets.QToolButton):
 
 class _Once(QObject):
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        """Let nobody hear of the second press of a double click."""
         return event.type() == QEvent.Type.MouseButtonDblClick
 
 
-def press_once(button: QtWidgets.QAbstractButton) -> None:
+def press_once(pressed: QtWidgets.QAbstractButton) -> None:
     """A double click presses it once: its second click would be of what the first one has led to."""
-    button.installEventFilter(_Once(button))
+    pressed.installEventFilter(_Once(pressed))
 
 
 def add_key(place: QtWidgets.QWidget, key: Key, do: Callable[[], object], inside: bool = False) -> None:
@@ -222,14 +206,11 @@ class BusyLine(QtWidgets.QWidget):
         self._bar = QtWidgets.QProgressBar(textVisible=False)
         self._bar.setFixedHeight(8)
         name(self._bar, "How far it is")
-        self._button = QtWidgets.QPushButton("Cancel")
-        name(self._button, "Cancel what is under way")
-        self._button.clicked.connect(self._cancel)
+        self._button = button("Cancel", self._cancel, "Cancel what is under way")
         in_row(self._text, (self._bar, STRETCH), self._button, on=self)
         self.hide()
 
     def begin(self, text: str) -> None:
-        """Show that something is under way; how far is not known yet."""
         # Qt's bar for an unknown end: it moves to and fro.
         self._bar.setRange(0, 0)
         self._button.setEnabled(True)
@@ -237,7 +218,6 @@ class BusyLine(QtWidgets.QWidget):
         self.show()
 
     def go_on(self, text: str, done: int | None = None, total: int | None = None) -> None:
-        """Show how far it is; without `total` only the text."""
         if done is not None and total:
             # Parts in a thousand: Qt's numbers end at two thousand million.
             self._bar.setRange(0, 1000)

@@ -1,6 +1,5 @@
-"""Fields that follow the mouse wheel only while they have the keyboard: who scrolls changes no setting.
-
-The window makes all its fields of these, never of Qt's own (a test holds it to that).
+"""Fields that follow the mouse wheel only while they have the keyboard: who scrolls changes no setting. The
+window makes all its fields of these, never of Qt's own (a test holds it to that).
 """
 
 from functools import partial
@@ -40,11 +39,9 @@ class FlowLayout(QtWidgets.QLayout):
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
     def expandingDirections(self) -> Qt.Orientation:
-        """None: what is left over stays empty."""
         return Qt.Orientation(0)
 
     def hasHeightForWidth(self) -> bool:
-        """Narrow is high."""
         return True
 
     def heightForWidth(self, width: int) -> int:
@@ -69,7 +66,6 @@ class FlowLayout(QtWidgets.QLayout):
         return size
 
     def _place(self, room: QRect, only_measure: bool) -> int:
-        """Go through the lines; the height of all."""
         left, top, line = room.left(), room.top(), 0
         for item in self._items:
             if item.isEmpty():
@@ -113,7 +109,6 @@ class Fold(QtWidgets.QWidget):
 
     @property
     def button_height(self) -> int:
-        """What it is high while it is folded."""
         return self._button.sizeHint().height()
 
     @property
@@ -144,7 +139,7 @@ class _CalmField(_Field):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # Qt's own lets the wheel give the focus
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Without the focus, the wheel is for what lies around: the page may be scrolled."""
+        # without the focus, the wheel is for what lies around: the page may be scrolled
         if self.hasFocus():
             super().wheelEvent(event)
         else:
@@ -157,12 +152,10 @@ class _EdgedField(_CalmField):
     FOCUSED = 2  # pixels
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the edge upon that of the style."""
         super().paintEvent(event)
         self.draw_edge()
 
     def draw_edge(self) -> None:
-        """Draw it; also for who paints all of a field."""
         used, focused = colours(self.palette()), self.hasFocus()
         colour = used.accent if focused else used.edge if self.isEnabled() else used.border
         draw_frame(self, QRectF(self.rect()), colour, self.FOCUSED if focused else 1)
@@ -190,7 +183,6 @@ class SearchField(QtWidgets.QLineEdit):
     left = Signal()
 
     def __init__(self, empty: str) -> None:
-        """`empty`: what it says while nothing is written in it."""
         super().__init__(placeholderText=empty, clearButtonEnabled=True)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -205,7 +197,6 @@ class SearchField(QtWidgets.QLineEdit):
 
 
 def narrow_box(accessible: str, letters: int = 8) -> ComboBox:
-    """A list that no entry can widen."""
     box = ComboBox()
     narrow(box, letters)
     name(box, accessible)

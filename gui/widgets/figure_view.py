@@ -33,9 +33,7 @@ class FigureMark:
 
 @dataclass(frozen=True)
 class DrawnFigure:
-    """A figure. `svg`: as it is shown; `in_words`: for those who do not see it; `spots`: where it stands for
-    items, those without any left out; `table`: its numbers.
-    """
+    """`svg`: as it is shown; `in_words`: for those who do not see it; `spots`: where it stands for items."""
 
     name: str
     svg: bytes
@@ -45,8 +43,6 @@ class DrawnFigure:
 
 
 class FigureView(Painted):
-    """One figure, as wide as there is room, with a menu that saves and copies it."""
-
     save_wanted = Signal(str, str)  # the figure's name, `png` or `svg`
     copy_wanted = Signal(str)
     spot_wanted = Signal(object)  # a Spot whose items are to be listed
@@ -91,7 +87,7 @@ class FigureView(Painted):
         return round((width - 2 * _FRAME) * size.height() / size.width()) + 2 * _FRAME
 
     def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
-        """Follow the width with the height: a grid alone does not."""
+        # a grid alone does not follow the width with the height
         super().resizeEvent(event)
         self._fit_height()
 
@@ -102,11 +98,10 @@ class FigureView(Painted):
             self.setFixedHeight(height)
 
     def sizeHint(self) -> QSize:
-        """As large as its letters are like those of the window."""
         return QSize(self._widest(), self.heightForWidth(self._widest()))
 
     def _widest(self) -> int:
-        """Wider, the letters of a figure would be larger than those around it."""
+        # wider, the letters of a figure would be larger than those around it
         return self.fontMetrics().height() * 50
 
     def minimumSizeHint(self) -> QSize:
@@ -143,14 +138,6 @@ class FigureView(Painted):
     def _inner(self) -> QRectF:
         return QRectF(self.rect()).adjusted(_FRAME, _FRAME, -_FRAME, -_FRAME)
 
-    def focusInEvent(self, event: QtGui.QFocusEvent) -> None:
-        super().focusInEvent(event)
-        self.update()
-
-    def focusOutEvent(self, event: QtGui.QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self.update()
-
     def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         if event.matches(QtGui.QKeySequence.StandardKey.Copy):
             self.copy_wanted.emit(self.name)
@@ -160,7 +147,7 @@ class FigureView(Painted):
             super().keyPressEvent(event)
 
     def contextMenuEvent(self, event: QtGui.QContextMenuEvent) -> None:
-        """Offer to save and copy; the menu key comes here too."""
+        # the menu key comes here too
         self.menu().popup(event.globalPos())
 
     def menu(self) -> QMenu:
@@ -180,7 +167,6 @@ class FigureView(Painted):
             QtGui.QGuiApplication.clipboard().setText(self._table.with_tabs())
 
     def _spot_menu(self, parent: QMenu) -> QMenu:
-        """All spots, by criterion, for those who use no mouse."""
         menu = QMenu("Show the &items in Review", parent)
         of: dict[str, QMenu] = {}
         for spot in self._spots:

@@ -6,23 +6,20 @@ from pathlib import Path
 
 from PySide6.QtCore import QStandardPaths, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from engine.core.formatting import visible
 from engine.system.files import make_folder
 from engine.system.paths import demo_dataset, environment_of_the_system, home, real_path
 from gui.widgets.foreign_text import OneLine, one_line, set_tip
-from gui.widgets.labels import STRETCH, in_row, name
+from gui.widgets.labels import STRETCH, button, in_row
 
 DATASETS = "Datasets (*.tsv *.csv *.json *.jsonl *.ndjson *.parquet *.gz)"
 ALL_FILES = "All files (*)"
 
 
 def ask_target(parent: QWidget, title: str, suggestion: Path, kind: str) -> Path | None:
-    """Where to write: a file with the suffix of the suggestion; asks before it replaces one.
-
-    `kind`: what such files are, `Submissions (*.tsv)`. None where nothing was chosen.
-    """
+    """A file to write, `kind` such as `Submissions (*.tsv)`; asks before it replaces one, or None."""
     dialog = QFileDialog(parent, title, str(suggestion.parent), kind)
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     # Here, not afterwards: the dialog then asks for the name that is really written.
@@ -43,8 +40,7 @@ def let_choose(
     parent: QWidget, title: str, folder: Path | None, kind: str, take: Callable[[Path], object]
 ) -> None:
     """Ask for a file that is there, and let `take` have it; the window goes on meanwhile."""
-    dialog = QFileDialog(parent, visible(title), str(folder or ""), f"{kind};;{ALL_FILES}")
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog = _dialog(parent, title, folder, kind)
     dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
     dialog.fileSelected.connect(lambda chosen: take(Path(chosen)))
     dialog.open()
@@ -53,12 +49,16 @@ def let_choose(
 def let_choose_several(
     parent: QWidget, title: str, folder: str, kind: str, take: Callable[[list[Path]], object]
 ) -> None:
-    """The same for any number of files."""
-    dialog = QFileDialog(parent, visible(title), folder, f"{kind};;{ALL_FILES}")
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog = _dialog(parent, title, folder, kind)
     dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
     dialog.filesSelected.connect(lambda chosen: take([Path(each) for each in chosen]))
     dialog.open()
+
+
+def _dialog(parent: QWidget, title: str, folder: Path | str | None, kind: str) -> QFileDialog:
+    dialog = QFileDialog(parent, visible(title), str(folder or ""), f"{kind};;{ALL_FILES}")
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    return dialog
 
 
 def ask_folder(parent: QWidget, title: str, folder: Path) -> Path | None:
@@ -67,10 +67,7 @@ def ask_folder(parent: QWidget, title: str, folder: Path) -> Path | None:
 
 
 def show_folder(path: Path) -> bool:
-    """Show a folder, made where there is none; False where the system knows no program for it.
-
-    Raises SetupError where it cannot be made.
-    """
+    """Show a folder, made where there is none (SetupError); False where no program is known for it."""
     make_folder(path)
     return open_file(path)
 
@@ -83,10 +80,7 @@ def open_file(path: Path) -> bool:
 
 
 def folder_for_new_files(*wanted: Path) -> Path:
-    """The first of these folders that is there and can be written to, else the user's documents.
-
-    Not one of the program's own: who updates or removes it would lose their files with it.
-    """
+    # not one of the program's own: who updates or removes it would lose their files with it
     program = real_path(demo_dataset().parent.parent)
     documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
     for folder in (*wanted, *([Path(documents)] if documents else [])):
@@ -105,13 +99,9 @@ class FileChoice(QWidget):
         self.what, self._kinds = what, kinds
         self.path: Path | None = None
         self._shown = OneLine(role="")
-        self._choose = QPushButton("Choose…")
-        name(self._choose, f"Choose a file of {what}")
-        self._choose.clicked.connect(self._ask)
-        self._clear = QPushButton("Remove")
-        name(self._clear, f"Use no {what}")
-        self._clear.clicked.connect(lambda: self._take(None))
-        in_row((self._shown, STRETCH), self._choose, self._clear, on=self)
+        choose = button("Choose…", self._ask, f"Choose a file of {what}")
+        self._clear = button("Remove", lambda: self._take(None), f"Use no {what}")
+        in_row((self._shown, STRETCH), choose, self._clear, on=self)
         self.set_path(None)
 
     def set_path(self, path: Path | None) -> None:

@@ -1,7 +1,4 @@
-"""Foreign text shown as text, wherever Qt would take what looks like HTML for HTML.
-
-In tool tips, labels and message boxes everything foreign goes through here; Markdown is made harmless.
-"""
+"""Foreign text shown as text, wherever Qt would take what looks like HTML for HTML; harmless Markdown."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -27,24 +24,19 @@ def plain_label(text: str = "", role: str = "") -> QLabel:
 
 def tip(text: str) -> str:
     """A text as a tool tip: never read as HTML, cut where it is very long."""
-    return f'<p style="white-space: pre-wrap">{_escaped(_said(text))}</p>' if text else ""
+    # The module html takes 10 ms to import, which the first picture of the window would wait for.
+    escaped = _said(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return f'<p style="white-space: pre-wrap">{escaped}</p>' if text else ""
 
 
 def set_tip(widget: QWidget, text: str) -> None:
-    """Let this be what a widget's tool tip says, and what a reader of the screen is told: Qt would take that
-    from the tip, markup and all.
-    """
+    """A widget's tool tip, and what a reader of the screen is told: Qt would take its markup."""
     widget.setToolTip(tip(text))
     describe(widget, _said(text))
 
 
 def _said(text: str) -> str:
     return visible(text if len(text) <= _LONGEST_TIP else f"{text[:_LONGEST_TIP]}…")
-
-
-def _escaped(text: str) -> str:
-    # The module html takes 10 ms to import, which the first picture of the window would wait for.
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def one_line(text: str) -> str:
@@ -56,11 +48,7 @@ def one_line(text: str) -> str:
 
 
 class OneLine(QLabel):
-    """A text on one line that never asks for more room than there is: its middle is left out instead.
-
-    Where it is left out, the whole is in the tool tip, unless another one is set. `end`: of a sentence the
-    end is left out instead.
-    """
+    """One line that never asks for more room: its middle (`end`: its end) is left out, and in its tip."""
 
     def __init__(self, text: str = "", role: str = "hint", end: bool = False) -> None:
         super().__init__()
@@ -79,7 +67,6 @@ class OneLine(QLabel):
             set_tip(self, text)
 
     def sizeHint(self) -> QSize:
-        """As wide as the text, but for a very long one."""
         hint = super().sizeHint()
         return QSize(min(hint.width(), longest_line(self)), hint.height())
 
@@ -87,7 +74,7 @@ class OneLine(QLabel):
         return QSize(self.fontMetrics().averageCharWidth() * 6, super().minimumSizeHint().height())
 
     def event(self, event: QEvent) -> bool:
-        """Repeat in no tool tip what is seen whole."""
+        # looked at first: events come before all of it is made. What is seen whole is in no tool tip.
         asked = event.type() == QEvent.Type.ToolTip  # looked at first: events come before all of it is made
         if asked and self.toolTip() == self._tip and self._fitting() == self.text():
             return True
@@ -108,9 +95,8 @@ def markdown_document(text: str, parent: QObject | None = None) -> QTextDocument
     """Markdown rendered without HTML, links that lead anywhere, or images; nothing is loaded."""
     document = _DeafDocument(parent)
     document.setUndoRedoEnabled(False)
-    features = (
-        QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
-    )
+    feature = QTextDocument.MarkdownFeature
+    features = feature.MarkdownDialectGitHub | feature.MarkdownNoHTML
     # Lines between two --- at the very beginning would be taken for properties, and not shown.
     document.setMarkdown(f"\n{visible(text)}", features)
     _disarm(document)
@@ -118,16 +104,12 @@ def markdown_document(text: str, parent: QObject | None = None) -> QTextDocument
 
 
 class _DeafDocument(QTextDocument):
-    """A document that loads nothing, from no file and from no address."""
-
     def loadResource(self, _kind: int, _name: QUrl | str) -> Any:
         return None
 
 
 @dataclass(frozen=True)
 class _Piece:
-    """A stretch of a document in one format."""
-
     start: int
     length: int
     text: str
@@ -159,36 +141,29 @@ def _pieces(document: QTextDocument) -> list[_Piece]:
     while block.isValid():
         fragments = block.begin()
         while not fragments.atEnd():
-            fragment = fragments.fragment()
-            if fragment.isValid():
-                found.append(
-                    _Piece(fragment.position(), fragment.length(), fragment.text(), fragment.charFormat())
-                )
+            if (part := fragments.fragment()).isValid():
+                found.append(_Piece(part.position(), part.length(), part.text(), part.charFormat()))
             fragments += 1
         block = block.next()
     return found
 
 
 def _harmless(piece: _Piece) -> str:
-    """What is shown for a piece: an image as its description and address, once for each one."""
+    """What is shown for a piece: an image as its description and address."""
     if not piece.style.isImageFormat():
         return visible(piece.text)
     alternative = piece.style.stringProperty(QTextFormat.Property.ImageAltText)
     address = piece.style.toImageFormat().name()
-    return (
-        visible(f"[image: {alternative} ({address})]" if alternative else f"[image: {address}]")
-        * piece.length
-    )
+    said = f"{alternative} ({address})" if alternative else address
+    return visible(f"[image: {said}]") * piece.length  # one for each of several that are alike
 
 
 def _same_link(piece: _Piece, after: _Piece) -> bool:
-    """True where a link goes on in another format."""
     follows = piece.start + piece.length == after.start
     return follows and after.style.isAnchor() and after.style.anchorHref() == piece.style.anchorHref()
 
 
 def _unlinked(style: QTextCharFormat) -> QTextCharFormat:
-    """The format without link, image and the looks of both."""
     if style.isImageFormat():
         return QTextCharFormat()
     plain = QTextCharFormat(style)

@@ -9,8 +9,6 @@ from gui.widgets.notice import FIELDS
 
 
 class Topic(Enum):
-    """A word that is explained. The value is its heading."""
-
     LABELS = "Labels"
     RUBRIC = "Rubric"
     UNCERTAINTY = "Uncertainty"
@@ -58,8 +56,7 @@ GLOSSARY: dict[Topic, Meaning] = {
     ),
     Topic.UNCERTAINTY: Meaning(
         "How useful it is to review a judgment, from 0 to 1: 1 minus the margin. The margin is the"
-        " probability"
-        " of the likeliest label minus that of the next.\n"
+        " probability of the likeliest label minus that of the next.\n"
         "The margin is halved for each of these: the two orders disagree; the label of overall quality is"
         " another response than the winner by weighted scoring; the explanation was written for another"
         " label.\n"
@@ -113,8 +110,7 @@ GLOSSARY: dict[Topic, Meaning] = {
     ),
     Topic.LEARNING: Meaning(
         "How well a calibration predicts held-out labels, by the number of training labels, which doubles"
-        " from"
-        " step to step. If the last doubling brought no gain, more labels will hardly help.\n"
+        " from step to step. If the last doubling brought no gain, more labels will hardly help.\n"
         "The baseline predicts from the class prior of the same labels. If several annotators labelled the"
         " items, each is compared with the majority of the others.",
         "measures.md",

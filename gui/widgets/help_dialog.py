@@ -13,8 +13,6 @@ _OWN = "Your own data: Ctrl+O, or drop a file on the window."
 
 
 class HelpDialog(QtWidgets.QDialog):
-    """All words with their meanings; it stays open beside the window."""
-
     def __init__(self, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName(_NAME)
@@ -30,13 +28,11 @@ class HelpDialog(QtWidgets.QDialog):
         )
         self.area = labels.DownScroll(content)
         self.area.setAccessibleName("What the words mean")
-        buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Close)
-        buttons.rejected.connect(self.reject)
-        labels.in_column(self.search, (self.area, labels.STRETCH), buttons, on=self, margins=None)
+        close = labels.close_button(self)
+        labels.in_column(self.search, (self.area, labels.STRETCH), close, on=self, margins=None)
         labels.make_room(self, 84, 34, 0.85)
 
     def show_topic(self, topic: Topic | None) -> None:
-        """Come to the front, with all words, this one at the top."""
         self.search.clear()
         self.show()
         self.raise_()
@@ -66,8 +62,6 @@ def show_help(window: QtWidgets.QWidget, topic: Topic | None = None) -> HelpDial
 
 
 class HelpMark(QtWidgets.QToolButton):
-    """A small question mark beside a word, which shows what the word means."""
-
     def __init__(self, topic: Topic) -> None:
         super().__init__()
         self.topic = topic
@@ -84,8 +78,6 @@ class HelpMark(QtWidgets.QToolButton):
 
 
 class FirstSteps(QtWidgets.QFrame):
-    """What the user reads who opens the program for the first time; a panel that can be closed."""
-
     closed = Signal()
 
     def __init__(self) -> None:
@@ -97,12 +89,10 @@ class FirstSteps(QtWidgets.QFrame):
         for number, (title, what) in enumerate(THREE_STEPS, start=1):
             steps.addWidget(labels.heading(f"{number}. {title}"), number, 0, Qt.AlignmentFlag.AlignTop)
             steps.addWidget(labels.label(what), number, 1)
-        words = QtWidgets.QPushButton(with_keys("What the words mean", "show_help"))
-        close = QtWidgets.QPushButton("Close")
-        labels.name(close, "Show these first steps no more")
-        words.clicked.connect(lambda: show_help(self.window()))
-        close.clicked.connect(self.closed)
-        buttons = labels.in_row(words, close, labels.STRETCH)
+        words = with_keys("What the words mean", "show_help")
+        meaning = labels.button(words, lambda: show_help(self.window()))
+        close = labels.button("Close", self.closed.emit, "Show these first steps no more")
+        buttons = labels.in_row(meaning, close, labels.STRETCH)
         labels.in_column(
             labels.heading("Welcome to Tiebreak"),
             labels.label(WHAT_IT_DOES),
@@ -116,7 +106,6 @@ class FirstSteps(QtWidgets.QFrame):
 
 
 def headed(text: str, topic: Topic) -> QtWidgets.QWidget:
-    """The heading of a part of a page, with the mark that explains it."""
     return beside_help(labels.heading(text), topic)
 
 
@@ -128,9 +117,8 @@ def beside_help(title: QtWidgets.QWidget, topic: Topic) -> QtWidgets.QWidget:
 def _section(topic: Topic) -> QtWidgets.QWidget:
     entry = GLOSSARY[topic]
     section = QtWidgets.QWidget()
+    parts = map(labels.label, entry.text.splitlines())
     more = labels.hint(f"More in docs/{entry.page}")
-    paragraphs = map(labels.label, entry.text.splitlines())
-    labels.in_column(
-        labels.heading(topic.value), *paragraphs, more, on=section, margins=(0, 4, 0, 10), spacing=4
-    )
+    title = labels.heading(topic.value)
+    labels.in_column(title, *parts, more, on=section, margins=(0, 4, 0, 10), spacing=4)
     return section

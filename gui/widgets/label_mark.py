@@ -1,8 +1,4 @@
-"""A label as users see it: in words, as a letter, as a coloured square with that letter; bars and pills.
-
-The letters are those of the keys: A, B, G for both good, X for both bad; a dash for unscored, = for a tie
-that is not specified further.
-"""
+"""A label as users see it: in words, as the letter of its key, as a coloured square; bars and pills."""
 
 from collections.abc import Mapping, Sequence
 
@@ -51,13 +47,20 @@ def paint_label(painter: QPainter, place: QRectF, which: HumanLabel | None, pale
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(QColor(ground))
     painter.drawRoundedRect(place, place.height() / 5, place.height() / 5)
+    _draw_letter(painter, place, which, used.ink_on(ground), max(6, int(place.height() * 0.72)))
+    painter.restore()
+
+
+def _draw_letter(
+    painter: QPainter, place: QRectF, which: HumanLabel | None, ink: str, pixels: int, *, always: bool = True
+) -> None:
     font = painter.font()
     font.setBold(True)
-    font.setPixelSize(max(6, int(place.height() * 0.72)))
+    font.setPixelSize(pixels)
     painter.setFont(font)
-    painter.setPen(QColor(used.ink_on(ground)))
-    painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), LETTERS[which])
-    painter.restore()
+    painter.setPen(QColor(ink))
+    if always or QFontMetricsF(font).horizontalAdvance(LETTERS[which]) < place.width():
+        painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), LETTERS[which])
 
 
 def paint_share(painter: QPainter, place: QRectF, which: HumanLabel | None, palette: QPalette) -> None:
@@ -67,13 +70,8 @@ def paint_share(painter: QPainter, place: QRectF, which: HumanLabel | None, pale
     part = place.adjusted(0, 0, -min(1.0, place.width() / 2), 0)
     painter.save()
     painter.fillRect(part, QColor(ground))
-    font = painter.font()
-    font.setBold(True)
-    font.setPixelSize(max(8, int(place.height() * 0.9)))
-    painter.setFont(font)
-    painter.setPen(QColor(used.ink_on(ground)))
-    if QFontMetricsF(font).horizontalAdvance(LETTERS[which]) < part.width():
-        painter.drawText(part, int(Qt.AlignmentFlag.AlignCenter), LETTERS[which])
+    pixels = max(8, int(place.height() * 0.9))
+    _draw_letter(painter, part, which, used.ink_on(ground), pixels, always=False)
     painter.restore()
 
 
@@ -107,8 +105,6 @@ class LabelSquare(QWidget):
 
 
 class LabelBadge(QWidget):
-    """The square and the words of a label; hidden until there is one to show."""
-
     def __init__(self, big: bool = False) -> None:
         super().__init__()
         self._square = LabelSquare()
@@ -170,8 +166,6 @@ class ShareBar(Painted):
 
 
 class ProbabilityBars(Painted):
-    """Four bars, one below the other, with the label and the probability of each."""
-
     def __init__(self) -> None:
         super().__init__()
         self._values: Sequence[float] = ()
@@ -261,7 +255,6 @@ class Pill(QWidget):
         self.setAccessibleName(text)
 
     def say(self, text: str, kind: str) -> None:
-        """Show another word; `kind` is one of KINDS."""
         self._text, self._kind = text, kind
         self.setAccessibleName(text)
         self.updateGeometry()

@@ -26,11 +26,7 @@ from engine.core.formatting import visible
 
 
 class Painted(QLabel):
-    """Told as a picture by those that read the screen; a subclass paints it, and names it.
-
-    A bare widget would be told as a part of the layout, which screen readers pass over, name and all. Qt
-    takes the kind from the class of a widget, and a label that has a picture, however small, for a picture.
-    """
+    """Told as a picture by those that read the screen; a subclass paints it, and names it."""
 
     def __init__(self) -> None:
         super().__init__(textFormat=Qt.TextFormat.PlainText)
@@ -60,7 +56,6 @@ def in_row(
 def in_column(
     *parts: Part, on: QWidget | None = None, margins: Margins = _NONE, spacing: int | None = None
 ) -> QVBoxLayout:
-    """Parts one below the other, as `in_row` takes them."""
     return _filled(QVBoxLayout(), parts, on, margins, spacing)
 
 
@@ -71,7 +66,6 @@ def as_row(*parts: Part, margins: Margins = _NONE, spacing: int | None = None) -
 
 
 def as_column(*parts: Part, role: str = "", margins: Margins = _NONE, spacing: int | None = None) -> QWidget:
-    """A widget of parts one below the other, in a role of the style sheet, if any."""
     made = QWidget()
     if role:
         made.setProperty("role", role)
@@ -120,7 +114,6 @@ def take_out(layout: QLayout, widgets: Iterable[QWidget]) -> None:
 
 
 def empty(layout: QLayout) -> None:
-    """Take all that is in a layout out of it for good, spaces between the widgets too."""
     while (item := layout.itemAt(0)) is not None:
         widget = item.widget()
         if widget is None:
@@ -130,22 +123,21 @@ def empty(layout: QLayout) -> None:
 
 
 def ok_and_cancel(dialog: QDialog) -> QDialogButtonBox:
-    """The buttons of a dialog that asks for something: they accept and reject it."""
-    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
+    standard = QDialogButtonBox.StandardButton
+    buttons = close_button(dialog, standard.Ok | standard.Cancel)
     buttons.accepted.connect(dialog.accept)
-    buttons.rejected.connect(dialog.reject)
     return buttons
 
 
-def close_button(dialog: QDialog) -> QDialogButtonBox:
-    """The one button of a dialog that asks for nothing."""
-    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+def close_button(
+    dialog: QDialog, which: QDialogButtonBox.StandardButton = QDialogButtonBox.StandardButton.Close
+) -> QDialogButtonBox:
+    buttons = QDialogButtonBox(which)
     buttons.rejected.connect(dialog.reject)
     return buttons
 
 
 def button(text: str, do: Callable[[], object], accessible: str = "", what: str = "") -> QPushButton:
-    """A button that does something; `accessible`, `what`: see `name`."""
     made = QPushButton(text)
     if accessible or what:
         name(made, accessible or text.replace("&", ""), what)
@@ -154,9 +146,7 @@ def button(text: str, do: Callable[[], object], accessible: str = "", what: str 
 
 
 def make_room(dialog: QWidget, letters: int, lines: int, share: float = 0.9) -> None:
-    """Let a dialog be this many average characters wide and lines high, as far as its `share` of the screen
-    goes.
-    """
+    """Let a dialog be this many average characters wide, lines high, up to its `share` of the screen."""
     metrics = dialog.fontMetrics()
     wanted = QSize(metrics.averageCharWidth() * letters, metrics.height() * lines)
     dialog.resize(wanted.boundedTo(dialog.screen().availableSize() * share))
@@ -181,7 +171,6 @@ class Prose(QLabel):
         self.setText(text)
 
     def setText(self, text: str) -> None:
-        """Show a text. Its longest words, such as names of files, may be broken over lines."""
         self._text = text
         super().setText(breakable(text))
 
@@ -199,7 +188,6 @@ class Prose(QLabel):
         return super().heightForWidth(min(width, longest_line(self)) + room)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave the rest of a wide page empty."""
         super().resizeEvent(event)
         room = max(0, self.width() - longest_line(self)) if self.wordWrap() else 0
         if room != self.contentsMargins().right():
@@ -207,18 +195,15 @@ class Prose(QLabel):
 
 
 def breakable(text: str) -> str:
-    """A text whose longest words, such as names of files, may be broken over lines where it is wrapped."""
     # A space of no width: the line may break there, and nothing is seen of it.
     return _UNBROKEN.sub(lambda word: "\u200b".join(_IN_PIECES.findall(word[0])), text)
 
 
 def longest_line(widget: QWidget) -> int:
-    """How wide a line of text may be, in pixels."""
     return widget.fontMetrics().averageCharWidth() * _LONGEST_LINE
 
 
 def label(text: str, role: str = "", wrap: bool = True) -> QLabel:
-    """A label of plain text; `role` is one of the style sheet's."""
     made = Prose(visible(text)) if wrap else QLabel(visible(text))
     made.setTextFormat(Qt.TextFormat.PlainText)
     if role:
@@ -239,13 +224,12 @@ def hint(text: str, wrap: bool = True) -> QLabel:
 
 
 def show_text(shown: QLabel, text: str) -> None:
-    """Show a text in letters that can all be seen; a label that has nothing to say is hidden."""
+    """Show a text with all its letters; a label that has nothing to say is hidden."""
     shown.setText(visible(text))
     shown.setVisible(bool(text))
 
 
 def set_role(widget: QWidget, role: str) -> None:
-    """Give a widget another role, and let the style sheet see it."""
     if widget.property("role") != role:
         widget.setProperty("role", role)
         # Qt reads properties for the style sheet only when it polishes a widget.
@@ -288,7 +272,6 @@ class DownScroll(QScrollArea):
             self.setWidget(inside)
 
     def minimumSizeHint(self) -> QSize:
-        """As wide as what is in it must be at least, beside the bar."""
         inside, size = self.widget(), super().minimumSizeHint()
         if inside is not None:
             bar = self.verticalScrollBar().sizeHint().width()
@@ -296,7 +279,6 @@ class DownScroll(QScrollArea):
         return size
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Tell the layout around when what is in it needs another width."""
         if event.type() == QEvent.Type.LayoutRequest:
             self.updateGeometry()
         return super().eventFilter(watched, event)
@@ -343,12 +325,10 @@ def describe(widget: QWidget, what: str) -> None:
 
 
 def narrow(box: QComboBox, letters: int = 12) -> None:
-    """Let a list be narrower than its longest entry where there is little room."""
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     box.setMinimumContentsLength(letters)
 
 
 def shown_text(widget: QWidget) -> str:
-    """What the labels in a widget say, a line each, but for those that are hidden or empty."""
     labels = (label for label in widget.findChildren(QLabel) if not label.isHidden())
     return "\n".join(label.text() for label in labels if label.text())

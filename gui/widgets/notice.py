@@ -13,7 +13,7 @@ from engine.core.errors import EngineError, FileKind, Setting, SetupError, Step,
 from engine.core.formatting import capitalised, visible
 from engine.settings.rows import SETTINGS
 from gui.widgets.foreign_text import plain_label
-from gui.widgets.labels import STRETCH, in_column, in_row, name, set_role, show_text
+from gui.widgets.labels import STRETCH, button, in_column, in_row, name, set_role, show_text
 
 FIELDS = {
     **{setting: capitalised(setting.value) for setting in Setting},
@@ -25,8 +25,7 @@ FIELDS = {
 IN_THE_WINDOW = Wording(
     settings={setting: f"“{field}”" for setting, field in FIELDS.items()},
     steps={
-        Step.ALLOW_MIXED_BUILDS: Step.ALLOW_MIXED_BUILDS.value,
-        Step.ALLOW_PLAIN_TCP: Step.ALLOW_PLAIN_TCP.value,
+        **{step: step.value for step in Step},
         Step.CALIBRATE: "Calibrate a run of this judge on the Results page, under “Calibration”.",
         Step.CALIBRATE_AGAIN: "Make it again on the Results page, under “Calibration”.",
         Step.TUNE: "Make it again on the Judge page: “Find the best settings”.",
@@ -50,15 +49,10 @@ IN_THE_WINDOW = Wording(
             " fit the jury to them."
         ),
         Step.FIND_DATASET: "open it on the Dataset page",
-        Step.INSTALL_CLUSTER: Step.INSTALL_CLUSTER.value,
         Step.JUDGE_ONCE: "The same judge is ticked twice on the Compare page. Untick one.",
-        Step.LIST_MODELS: Step.LIST_MODELS.value,
-        Step.LABEL_AT_RANDOM: Step.LABEL_AT_RANDOM.value,
-        Step.MAKE_CERTIFICATES: Step.MAKE_CERTIFICATES.value,
         Step.MAKE_PAIRS: (
             "Make pairs from the outputs of several candidate models on the same instructions: File > New"
-            " dataset"
-            " from outputs."
+            " dataset from outputs."
         ),
         Step.MAP_COLUMNS: "Open it with File > Open dataset, and choose which column is which",
         Step.NAME_CANDIDATES: (
@@ -68,12 +62,8 @@ IN_THE_WINDOW = Wording(
         Step.MOVE_STORE: (
             "Make its folder writable, or set TIEBREAK_HOME to another folder; then start Tiebreak again."
         ),
-        Step.NAME_WORKER_MODEL: Step.NAME_WORKER_MODEL.value,
         Step.SEE_UNSCORED: "or see the table of unscored judgments on the Results page.",
         Step.RESUME: "Resume the run on the Judge page",
-        Step.START_SCHEDULER: Step.START_SCHEDULER.value,
-        Step.START_WORKERS: Step.START_WORKERS.value,
-        Step.STOP_AT_A_WIDTH: Step.STOP_AT_A_WIDTH.value,
         Step.USE_OTHER_STORE: (
             "Move it away, or set TIEBREAK_HOME to another folder; then start Tiebreak again."
         ),
@@ -113,7 +103,6 @@ _COPY = "Copy details"
 
 
 def problem_of(error: EngineError) -> tuple[str, str]:
-    """What is wrong, and the next step, in words for display."""
     if isinstance(error, SetupError):
         return IN_THE_WINDOW.of(error.said), IN_THE_WINDOW.of(error.hint)
     return (
@@ -122,15 +111,7 @@ def problem_of(error: EngineError) -> tuple[str, str]:
     )
 
 
-def details_of(error: EngineError) -> str:
-    lines = [f"Tiebreak {VERSION}", *problem_of(error)]
-    if not isinstance(error, SetupError):
-        lines.append("".join(traceback.format_exception(error)))
-    return "\n".join(lines)
-
-
 def question(parent: QWidget, title: str, text: str, more: str = "") -> QMessageBox:
-    """A box that asks, in plain text; its buttons are those of whoever asks."""
     box = QMessageBox(parent, textFormat=Qt.TextFormat.PlainText, icon=QMessageBox.Icon.Question)
     box.setWindowTitle(title)
     box.setText(visible(text))
@@ -140,11 +121,9 @@ def question(parent: QWidget, title: str, text: str, more: str = "") -> QMessage
 
 @dataclass(frozen=True)
 class Message:
-    """What a notice says: a `text`, whose first line stands out, and the next step.
-
-    `role`: that of its frame: problem, note or done. `details`: what is copied, where that is more. `steps`:
-    what can be done about it, by the words of its buttons. `about`: a later notice about the same takes its
-    place, and it goes once that is over; None for nothing that ends. `quiet`: nobody waits for it.
+    """What a notice says: a `text`, whose first line stands out, and the next step. `role`: problem, note or
+    done. `details`: what is copied, where that is more. `steps`: what can be done, by the words of its
+    buttons. `about`: a later notice about the same takes its place. `quiet`: nobody waits for it.
     """
 
     text: str
@@ -157,9 +136,9 @@ class Message:
 
     @classmethod
     def of(cls, error: EngineError) -> "Message":
-        """An error: what is wrong, the next step, and all that is known for a report."""
         problem, hint = problem_of(error)
-        return cls(problem, hint, "problem", details_of(error))
+        trace = [] if isinstance(error, SetupError) else ["".join(traceback.format_exception(error))]
+        return cls(problem, hint, "problem", "\n".join([f"Tiebreak {VERSION}", problem, hint, *trace]))
 
     @property
     def in_words(self) -> str:
@@ -167,8 +146,6 @@ class Message:
 
 
 class NoticeWords(QWidget):
-    """What a notice says, one part below the other: what it is, all that was found, the next step."""
-
     def __init__(self) -> None:
         super().__init__()
         self._first = plain_label()
@@ -184,7 +161,6 @@ class NoticeWords(QWidget):
         return "\n".join(part for part in parts if part)
 
     def show_message(self, said: Message) -> None:
-        """Say this, in place of what it said; many lines become a list."""
         first, _, rest = said.text.partition("\n")
         self._first.setText(visible(first))
         found = [line.strip() for line in rest.splitlines()]
@@ -222,10 +198,8 @@ class Notice(QFrame):
         self.setProperty("role", "problem")
         self._words = NoticeWords()
         self._copy = CopyButton()
-        self._close = QPushButton("Dismiss")
-        name(self._close, "Dismiss this message")
-        self._close.clicked.connect(self.dismiss)
-        self._buttons = in_column(self._copy, self._close, STRETCH)
+        close = button("Dismiss", self.dismiss, "Dismiss this message")
+        self._buttons = in_column(self._copy, close, STRETCH)
         in_row((self._words, STRETCH), self._buttons, on=self, margins=(12, 8, 12, 8))
         self.hide()
 
@@ -233,14 +207,12 @@ class Notice(QFrame):
         self._show(Message.of(error))
 
     def show_note(self, text: str, hint: str = "") -> None:
-        """Say something that is no error but must be seen."""
         self._show(Message(text, hint))
 
     def offer(self, text: str) -> QPushButton:
-        """A button more, above the others: the next step to take."""
-        button = QPushButton(text)
-        self._buttons.insertWidget(0, button)
-        return button
+        offered = QPushButton(text)
+        self._buttons.insertWidget(0, offered)
+        return offered
 
     @property
     def text(self) -> str:

@@ -42,9 +42,8 @@ _STRENGTH = {False: 46, True: 70}  # of the ground of foreign text, of 255; by w
 
 @dataclass(frozen=True)
 class ShownPrompt(Preview):
-    """A prompt as it is shown: invisible characters written out, places as Qt counts them.
-
-    `as_read`: the text as the model gets it. `then`: what happens at its end.
+    """Places are as Qt counts them. `as_read`: the text as the model gets it. `then`: what happens at its
+    end.
     """
 
     as_read: str
@@ -52,10 +51,7 @@ class ShownPrompt(Preview):
 
 
 class PromptPane(QPlainTextEdit):
-    """A text that can be scrolled, selected and copied.
-
-    Tokens are drawn between its letters, and only those in sight, so that the text stays what it is.
-    """
+    """Tokens are drawn between its letters, and only those in sight, so that the text stays what it is."""
 
     token_changed = Signal(str)  # in words, the token at the text cursor
 
@@ -77,7 +73,6 @@ class PromptPane(QPlainTextEdit):
         self.cursorPositionChanged.connect(self._tell_token)
 
     def show_prompt(self, prompt: ShownPrompt | None, keep_place: bool = False) -> None:
-        """Show a prompt from its beginning, or at the place where the last one was scrolled to."""
         place = self.verticalScrollBar().value() if keep_place else 0
         self.prompt = prompt
         self._starts = [token.start for token in prompt.tokens] if prompt else ()
@@ -91,14 +86,12 @@ class PromptPane(QPlainTextEdit):
         self.viewport().update()
 
     def show_place(self, place: int) -> None:
-        """Scroll to a character, in Qt's positions."""
         cursor = self.textCursor()
         cursor.setPosition(max(0, min(place, self.document().characterCount() - 1)))
         self.setTextCursor(cursor)
         self.ensureCursorVisible()
 
     def show_verdict(self) -> None:
-        """Scroll to where the verdict is read."""
         self.moveCursor(QtGui.QTextCursor.MoveOperation.End)
         self.ensureCursorVisible()
 
@@ -169,7 +162,6 @@ class PromptPane(QPlainTextEdit):
         return max(0, cursor.position() - before)
 
     def _boundaries(self, top: int, bottom: int) -> Iterator[QPointF]:
-        """Where tokens begin, in the lines between these heights of the viewport."""
         for block, line, origin in self._lines(top, bottom):
             start = block.position() + line.textStart()
             first = bisect_left(self._starts, start)
@@ -180,7 +172,6 @@ class PromptPane(QPlainTextEdit):
                 yield origin + QPointF(left, line.y())
 
     def _lines(self, top: int, bottom: int) -> Iterator[tuple[QtGui.QTextBlock, QtGui.QTextLine, QPointF]]:
-        """The lines between these heights, with their block and where it begins."""
         block = self.firstVisibleBlock()
         while block.isValid():
             place = self.blockBoundingGeometry(block).translated(self.contentOffset())
@@ -227,7 +218,6 @@ class InkLegend(QWidget):
         self._samples = FlowLayout(self, gap=8)
 
     def show_prompt(self, prompt: ShownPrompt | None) -> None:
-        """Show the legend of a prompt; nothing for None."""
         used = {span.source for span in prompt.spans} if prompt else set()
         samples = self.findChildren(InkSample)
         if {sample.source for sample in samples} == used:
@@ -242,8 +232,6 @@ class InkLegend(QWidget):
 
 
 class InkSample(QWidget):
-    """A word of the legend, written as the text is that it stands for."""
-
     def __init__(self, source: Source) -> None:
         super().__init__()
         self.source = source
@@ -294,7 +282,6 @@ class PromptView(QWidget):
 
 
 def _format(source: Source, used: Colours) -> QtGui.QTextCharFormat:
-    """How text of somebody is written: foreign text has a ground and a line, own text has none."""
     style = QtGui.QTextCharFormat()
     if source is Source.CONTROL:
         style.setForeground(QtGui.QColor(used.accent))

@@ -1,23 +1,21 @@
-"""Sheets, filled anew in place as more becomes known; one foreign text to read, plain or as Markdown.
-
-Nothing in a text is loaded or followed. A very long one is cut until the reader wants it whole.
-"""
+"""Sheets, filled anew in place; one foreign text to read, plain or as Markdown: nothing in it is loaded."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QEvent, QModelIndex, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QResizeEvent, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QTextBrowser, QTextEdit, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QTextEdit, QWidget
 
 from engine.core.formatting import visible
 from engine.core.items import Preference
 from engine.core.tables import Section, Sentences, Sheet, Table, Tone
+from gui.widgets import labels
 from gui.widgets.foreign_text import OneLine, markdown_document
 from gui.widgets.glossary import Topic
 from gui.widgets.help_dialog import beside_help
 from gui.widgets.label_mark import LabelSquare, Pill
-from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row, label, longest_line, name, set_role
+from gui.widgets.labels import STRETCH, button, heading, hint, in_column, in_row, label, name, set_role
 from gui.widgets.value_table import TableModel
 from gui.widgets.views import measure_view
 
@@ -36,9 +34,8 @@ class TextBrowser(QTextBrowser):
         )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep lines to a length that the eye can follow."""
         super().resizeEvent(event)
-        room = max(0, self.width() - longest_line(self))
+        room = max(0, self.width() - labels.longest_line(self))
         if room != self.viewportMargins().right():
             self.setViewportMargins(0, 0, room, 0)
 
@@ -47,10 +44,7 @@ class TextBrowser(QTextBrowser):
 
 
 class TextPane(QWidget):
-    """A heading and a text that can be scrolled, selected and copied.
-
-    Without a `title` there is no heading. `line_height`: in percent of the font's.
-    """
+    """A heading, if there is a `title`, and a text to copy. `line_height`: percent of the font's."""
 
     changed = Signal()  # another text is shown, or the same in another way
 
@@ -72,9 +66,7 @@ class TextPane(QWidget):
         self.pill.hide()
         self.view = TextBrowser()
         name(self.view, title)
-        self._more = QPushButton("Show the whole text")
-        name(self._more, f"{title}: show the whole text")
-        self._more.clicked.connect(self._show_whole)
+        self._more = button("Show the whole text", self._show_whole, f"{title}: show the whole text")
         head = in_row(spacing=8)
         if mark is not None:
             head.addWidget(LabelSquare(mark))
@@ -88,7 +80,6 @@ class TextPane(QWidget):
         self._render()
 
     def put_beside(self, widget: QWidget) -> None:
-        """Let something else stand in the line of the heading, at its right."""
         self._head.setStretch(self._head.count() - 1, 0)
         self._head.addWidget(widget, 1)
 
@@ -97,7 +88,6 @@ class TextPane(QWidget):
         return self.view.toPlainText()
 
     def show_text(self, text: str, note: str = "") -> None:
-        """Show another text from its beginning; `note` stands beside the heading."""
         self._text, self._whole = text, False
         self.say(note)
         self._render()
@@ -186,7 +176,6 @@ class SheetView(QWidget):
         self._layout = in_column(*above.values(), on=self, spacing=10)
 
     def show_sheet(self, sheet: Sheet | None) -> None:
-        """Show these sections and no others; nothing for None."""
         shown = {section.key: section for section in sheet.sections} if sheet else {}
         place = 0
         for key, section in shown.items():
@@ -207,8 +196,6 @@ class SheetView(QWidget):
 
 
 class SectionView(QFrame):
-    """A section in a frame, its `parts` below its words. `topic`: what of the help its mark opens."""
-
     listed = Signal(object)  # an ItemsBehind
 
     def __init__(self, topic: str = "", inside: QWidget | None = None) -> None:
@@ -223,7 +210,6 @@ class SectionView(QFrame):
         )
 
     def show_section(self, section: Section) -> None:
-        """Show a section, this one as it is now or another; its facts and pictures stand elsewhere."""
         self._title.setText(visible(section.title))
         self._titled.setVisible(bool(section.title))
         many = f"F1 explains: {', '.join(section.help)}." if len(section.help) > 1 else ""
@@ -287,9 +273,7 @@ class _SentencesView(QFrame):
 
 
 def _table_names(title: str, tables: Sequence[Table]) -> list[str]:
-    """What the tables of a section are called: as it is, and of several by their numbers and what each of
-    them is by, where that tells them apart.
-    """
+    """What the tables of a section are called: of several by number and what each is by."""
     if len(tables) < 2:
         return [title] * len(tables)
     by = [table.columns[0].title for table in tables]

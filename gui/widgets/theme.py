@@ -27,13 +27,9 @@ class ThemeChoice(StrEnum):
 
 @dataclass(frozen=True)
 class Colours:
-    """One set of colours, as `#rrggbb`. Those of labels and states can be told apart by the colour-blind.
-
-    Those of labels are 3:1 to `panel`, `window` and `hover`; what they say a letter or a pattern says, too.
-
-    `edge`: of what can be filled in, 3:1 to what is around and in it; `border`: of what only holds others.
-    `deepest`: the share of a label's colour in the shade of 0 and 100 %, on which letters keep a contrast of
-    4.5.
+    """One set of colours, as `#rrggbb`, those of labels and states for the colour-blind, too, and 3:1 to any
+    ground. `edge`: of what can be filled in, 3:1 around it; `border`: of what only holds others. `deepest`:
+    the share of a label's colour in the shade of 0 and 100 %, on which letters keep a contrast of 4.5.
     """
 
     window: str
@@ -65,7 +61,6 @@ class Colours:
     deepest: float
 
     def of_label(self, label: "HumanLabel | None") -> str:
-        """The colour of a label; None is unscored."""
         colour: str = self.unscored if label is None else getattr(self, f"label_{label.lower()}")
         return colour
 
@@ -78,7 +73,6 @@ class Colours:
         return QColor(*(round(own + depth * (other - own)) for own, other in parts)).name()
 
     def ink_on(self, ground: str) -> str:
-        """Black or white, whichever can be read better on a ground."""
         colour = QColor(ground)
         parts = zip((0.2126, 0.7152, 0.0722), (colour.redF(), colour.greenF(), colour.blueF()), strict=True)
         # Where the contrast to black and to white is the same, by WCAG's relative luminance.
@@ -155,7 +149,6 @@ def colours(palette: QPalette) -> Colours:
 
 
 def draw_frame(on: QPaintDevice, place: QRectF, colour: str, width: int) -> None:
-    """Draw a frame of this many pixels just inside a place."""
     painter = QPainter(on)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(QPen(QColor(colour), width))
@@ -166,8 +159,6 @@ def draw_frame(on: QPaintDevice, place: QRectF, colour: str, width: int) -> None
 
 @dataclass(frozen=True)
 class Look:
-    """Colours and the size of text, in points."""
-
     colours: Colours
     points: float
 
@@ -175,10 +166,7 @@ class Look:
 def apply_theme(
     app: QApplication, choice: ThemeChoice, text_percent: int, base_points: float, worn: Look | None = None
 ) -> Look:
-    """Give the application its colours and text size, and say which; it is not changed where it wears them.
-
-    `base_points`: the size of the system's own font.
-    """
+    """Dress the application, unless it is `worn`; say how. `base_points`: of the system's own font."""
     scheme = {
         ThemeChoice.SYSTEM: Qt.ColorScheme.Unknown,
         ThemeChoice.LIGHT: Qt.ColorScheme.Light,
@@ -198,10 +186,7 @@ def apply_theme(
 
 @contextmanager
 def dressed_at_once() -> Iterator[None]:
-    """What is made within gets the style sheet at the end, which takes a fifth of the time.
-
-    Else Qt polishes each widget once more for each step on its way up into the window.
-    """
+    # Else Qt polishes each widget once more for each step on its way up: five times as long.
     app = cast("QApplication", QApplication.instance())
     worn = app.styleSheet()
     app.setStyleSheet("")

@@ -1,6 +1,5 @@
-"""Tables for a view: columns with heads, whatever their rows are; parts and columns resized by keys.
-
-Tables of the engine hold values in its words; headers and names of rows get a capital letter here.
+"""Tables for a view: columns with heads over rows of any kind; parts and columns resized by keys. Tables of
+the engine hold values in its words; headers and names of rows get a capital letter here.
 """
 
 from collections.abc import Sequence
@@ -20,9 +19,7 @@ _STEP = 4  # mean characters
 
 
 def resize_part(direction: Qt.Orientation, larger: bool) -> bool:
-    """Let the part of the window that has the keys take room in a direction from the one beside it, or give
-    it some back; False where none is beside it.
-    """
+    """Resize the part of the window that has the keys; False where none is beside it in this direction."""
     part = QApplication.focusWidget()
     while part is not None and not _resized(part, direction, larger):
         part = part.parentWidget()
@@ -47,7 +44,7 @@ def _resized(part: QWidget, direction: Qt.Orientation, larger: bool) -> bool:
 
 
 def resize_column(wider: bool) -> bool:
-    """Make the column of the cell that has the keys wider or narrower; False where no mouse could."""
+    """Resize the column of the cell that has the keys; False where no mouse could."""
     view = QApplication.focusWidget()
     if not isinstance(view, QTableView) or not view.currentIndex().isValid():
         return False
@@ -85,24 +82,19 @@ class Head:
 
     @property
     def alignment(self) -> int:
-        """Numbers are aligned right, the title above them, too."""
         side = Qt.AlignmentFlag.AlignRight if self.is_number else Qt.AlignmentFlag.AlignLeft
         return int(side | Qt.AlignmentFlag.AlignVCenter)
 
 
 class HeadedModel(QAbstractTableModel):
-    """Columns with heads over rows of any kind: how many rows, and what is in a cell, each model says."""
-
     def __init__(self, heads: Sequence[Head] = (), parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._heads = heads
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:
-        """How many rows there are; below a cell there are none."""
         return 0 if parent.isValid() else self._count_rows()
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:
-        """How many columns there are."""
         return 0 if parent.isValid() else len(self._heads)
 
     def headerData(
@@ -118,7 +110,6 @@ class HeadedModel(QAbstractTableModel):
         return tip(head.meaning) if role == Qt.ItemDataRole.ToolTipRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """How a cell is aligned; all else is of the model."""
         if index.isValid() and role == Qt.ItemDataRole.TextAlignmentRole:
             return self._heads[index.column()].alignment
         return None
@@ -127,7 +118,6 @@ class HeadedModel(QAbstractTableModel):
         raise NotImplementedError
 
     def _tell_changed(self, first: int, last: int) -> None:
-        """Let views show these rows again, where there are any."""
         if first <= last:
             self.dataChanged.emit(self.index(first, 0), self.index(last, len(self._heads) - 1))
 
@@ -154,7 +144,6 @@ class TableModel(HeadedModel):
 
     @property
     def shaded(self) -> list[int]:
-        """The columns whose cells are coloured by their values."""
         return [place for place, column in enumerate(self._table.columns) if column.shaded]
 
     def behind(self, row: int, column: int = 0) -> ItemsBehind | None:
@@ -166,11 +155,9 @@ class TableModel(HeadedModel):
         self.show_table(_NOTHING)
 
     def as_text(self) -> str:
-        """All cells with tabs between them, for the clipboard."""
         return self._table.with_tabs()
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """The text of a cell, its alignment, its value for sorting; bold letters for the best."""
         if not index.isValid():
             return None
         column = self._table.columns[index.column()]
@@ -189,7 +176,6 @@ class TableModel(HeadedModel):
         return value if role == VALUE_ROLE else self._marked(index, role)
 
     def _marked(self, index: Index, role: int) -> Any:
-        """What makes the best cells stand out, also to a screen reader."""
         column = self._table.columns[index.column()]
         best = (index.row(), index.column()) in self._table.best
         if best and role == Qt.ItemDataRole.FontRole:
@@ -202,7 +188,6 @@ class TableModel(HeadedModel):
 
     @staticmethod
     def _shade(column: Column, value: Value, best: bool, role: int) -> Any:
-        """The colour of a cell by its value; what colour and letters say, and the interval, in words."""
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return f"{column.text(value)}, stands out" if best else column.text(value)
         if not isinstance(value, Estimate):

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6 import QtGui
-from PySide6.QtCore import QAbstractItemModel, QRect, QRectF, Qt, QTimer, Slot
+from PySide6.QtCore import QAbstractItemModel, QRectF, Qt, QTimer, Slot
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QListWidget, QTableView, QWidget
 
 from engine.core.tables import latex_label, latex_table, markdown_table
@@ -29,14 +29,9 @@ _AFTER_VIEW_MS = 100  # of a window that was just opened Qt tells the view later
 
 
 class RowFrame(_View):
-    """Frames the row that the keys are for, only while the view has them; stands before Qt's own class.
-
-    What is chosen alone looks the same in all views of a page. A screen reader is told of the row when the
-    keys come to the view.
-    """
+    """Frames the row that has the keys, and tells it to a screen reader; stands before Qt's own class."""
 
     def focusInEvent(self, event: QtGui.QFocusEvent) -> None:
-        """Tell the row, once Qt has told the view."""
         super().focusInEvent(event)
         if _TELLS_VIEW_ALONE and QtGui.QAccessible.isActive():
             QTimer.singleShot(_AFTER_VIEW_MS, self, self._tell_row)
@@ -58,18 +53,14 @@ class RowFrame(_View):
         if self.hasFocus():
             draw_frame(self.viewport(), QRectF(place), colours(self.palette()).accent, 2)
         elif self.selectionModel() is not None and self.selectionModel().isSelected(self.currentIndex()):
-            self._mark_chosen(place)
-
-    def _mark_chosen(self, place: QRect) -> None:
-        """A bar at its left: what is chosen has a ground that is hardly another one for many eyes."""
-        painter = QtGui.QPainter(self.viewport())
-        painter.fillRect(
-            place.left(), place.top(), 3, place.height(), QtGui.QColor(colours(self.palette()).accent)
-        )
-        painter.end()
+            # What is chosen has a ground that is hardly another one for many eyes: a bar at its left, too.
+            painter = QtGui.QPainter(self.viewport())
+            place.setWidth(3)
+            painter.fillRect(place, QtGui.QColor(colours(self.palette()).accent))
+            painter.end()
 
     def currentChanged(self, now: Index, before: Index) -> None:
-        """Paint the whole rows anew: Qt does so with the cells alone."""
+        # Qt paints the cells alone anew
         super().currentChanged(now, before)
         self.viewport().update()
 
@@ -92,8 +83,6 @@ class RowsView(RowFrame, QTableView):
 
 
 class FillingView(RowsView):
-    """Some of its columns share the room that the others leave; below their least widths it is scrolled."""
-
     def __init__(self, parent: QWidget | None = None, lines: int = 1) -> None:
         super().__init__(parent, lines)
         self._least: dict[int, int] = {}
@@ -101,12 +90,10 @@ class FillingView(RowsView):
         self.horizontalHeader().sectionResized.connect(self._share)
 
     def fill(self, least: Mapping[int, int]) -> None:
-        """Let these columns take the room; their least widths in pixels."""
         self._least = dict(least)
         self._share()
 
     def title_width(self, column: int) -> int:
-        """The room that the title of a column takes, as the style sheet draws it."""
         font = QtGui.QFont(self.font())
         font.setWeight(QtGui.QFont.Weight.DemiBold)
         title = self.model().headerData(column, Qt.Orientation.Horizontal)
@@ -123,22 +110,17 @@ class FillingView(RowsView):
             return
         self._sharing = True
         header = self.horizontalHeader()
-        others = sum(
-            header.sectionSize(column) for column in range(header.count()) if column not in self._least
-        )
-        free = max(0, self.viewport().width() - others - sum(self._least.values()))
+        others = set(range(header.count())) - self._least.keys()
+        taken = sum(map(header.sectionSize, others)) + sum(self._least.values())
+        free = max(0, self.viewport().width() - taken)
         more, rest = divmod(free, len(self._least))
         for place, (column, least) in enumerate(self._least.items()):
-            if header.sectionSize(column) != least + more + (place < rest):
-                header.resizeSection(column, least + more + (place < rest))
+            header.resizeSection(column, least + more + (place < rest))
         self._sharing = False
 
 
 class _WholeView(FillingView):
-    """As high as its rows, whatever the size of the text; shaded columns share the room that others leave.
-
-    `widest`: of a column, in average characters, where that is limited.
-    """
+    """As high as its rows; shaded columns share the room. `widest`: of a column, in average characters."""
 
     def __init__(self, widest: int | None = None) -> None:
         super().__init__()
@@ -146,7 +128,6 @@ class _WholeView(FillingView):
         self._limit: int | None = None  # the same in pixels, once it is set
 
     def fit_rows(self) -> None:
-        """Make the rows as high as their text, and the view as high as the rows."""
         super().fit_rows()
         title, rows = self.horizontalHeader(), self.verticalHeader()
         if self._widest is not None:
@@ -188,7 +169,6 @@ def table_view(model: QAbstractItemModel, accessible: str) -> RowsView:
 
 
 def dressed(view: View, model: QAbstractItemModel, accessible: str) -> View:
-    """The same for a view of a kind of its own."""
     view.setAccessibleName(accessible)
     view.setModel(model)
     view.setShowGrid(False)
@@ -213,9 +193,7 @@ def dressed(view: View, model: QAbstractItemModel, accessible: str) -> View:
 
 
 def measure_view(model: TableModel, accessible: str, widest: int | None = None) -> RowsView:
-    """A view of a small table that is shown whole, as wide as its texts, each column at most `widest`
-    characters; Ctrl+C copies all of it, its menu also as LaTeX or Markdown.
-    """
+    """A small table shown whole, each column at most `widest` characters; Ctrl+C and its menu copy it."""
     view = dressed(_WholeView(widest), model, accessible)
     view.setProperty("role", "whole")
     view.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -226,14 +204,13 @@ def measure_view(model: TableModel, accessible: str, widest: int | None = None) 
     # Several such tables stand on one page; Ctrl+C is for the one that has the focus.
     add_key(view, QtGui.QKeySequence.StandardKey.Copy, partial(_copy, model.as_text))
     view.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
-    for words, text in (
-        ("&Copy", model.as_text),
-        (
-            "Copy as &LaTeX",
-            lambda: latex_table(model.table, title := view.accessibleName(), latex_label(title)),
-        ),
-        ("Copy as &Markdown", lambda: markdown_table(model.table)),
-    ):
+
+    def as_latex() -> str:
+        title = view.accessibleName()
+        return latex_table(model.table, title, latex_label(title))
+
+    as_markdown = ("Copy as &Markdown", lambda: markdown_table(model.table))
+    for words, text in (("&Copy", model.as_text), ("Copy as &LaTeX", as_latex), as_markdown):
         action = QtGui.QAction(words, view)
         action.triggered.connect(partial(_copy, text))
         view.addAction(action)

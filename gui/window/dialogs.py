@@ -16,7 +16,6 @@ from engine.system.paths import text_of_path, third_party_licences
 from gui.review.judgment_desk import AFTER_LABEL, NEXT_ITEM
 from gui.runs.run_desk import KEEP_AWAKE, kept_awake
 from gui.widgets.action_table import PAGES, keys_of
-from gui.widgets.actions import BusyLine
 from gui.widgets.fields import ComboBox
 from gui.widgets.foreign_text import plain_label
 from gui.widgets.label_mark import Pill
@@ -40,7 +39,7 @@ from gui.window.submission_jobs import tell
 from gui.workspace.open_run import OpenRun
 from gui.workspace.state import BLIND, MOST_OF_QT, NEXT_CRITERION, State
 from gui.workspace.task_panel import TaskPanel
-from gui.workspace.threads import WAITING, ThreadName
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import LONGEST_NAME, Workspace
 
 if TYPE_CHECKING:
@@ -62,8 +61,7 @@ class CheckDialog(QtWidgets.QDialog):
             else f"{stored.title} has judged {stored.judged:,} of the {stored.identity.items:,} items of"
             f" {short_name(stored.identity.dataset_path.name)}."
         )
-        self.outcome = plain_label("Checking …")
-        set_role(self.outcome, "heading")
+        self.outcome = plain_label("Checking …", "heading")
         self.list = QtWidgets.QPlainTextEdit(readOnly=True, tabChangesFocus=True)
         name(self.list, "What was found")
         self.list.hide()
@@ -71,14 +69,14 @@ class CheckDialog(QtWidgets.QDialog):
             "Checks what an export would hold now, with all overrides: columns and their"
             " order, missing and unknown ids, empty cells."
         )
-        buttons = close_button(self)
+        buttons, role = close_button(self), QtWidgets.QDialogButtonBox.ButtonRole.ActionRole
         self.copy = button("&Copy all", self._copy)
-        buttons.addButton(self.copy, QtWidgets.QDialogButtonBox.ButtonRole.ActionRole)
+        buttons.addButton(self.copy, role)
         what = "Open the submission with another dataset that it answers"
         self.other = button("&Other dataset…", self.accept, "Other dataset", what)
         self.other.clicked.connect(self.other_wanted)
         self.other.setVisible(stored.submitted)
-        buttons.addButton(self.other, QtWidgets.QDialogButtonBox.ButtonRole.ActionRole)
+        buttons.addButton(self.other, role)
         layout = in_column(self._what, self.outcome, self.list, against, buttons, on=self, margins=None)
         layout.setStretchFactor(self.list, 1)
         make_room(self, 90, 20)
@@ -149,25 +147,30 @@ class AboutDialog(QtWidgets.QDialog):
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
 
 
+def _grid_area(accessible: str, gap: int) -> tuple[QtWidgets.QScrollArea, QtWidgets.QGridLayout]:
+    """Rows of two columns that are scrolled."""
+    content = QtWidgets.QWidget()
+    content.setProperty("role", "content")
+    grid = QtWidgets.QGridLayout(content)
+    grid.setColumnStretch(1, 1)
+    grid.setHorizontalSpacing(gap)
+    area = QtWidgets.QScrollArea(widgetResizable=True)
+    area.setWidget(content)
+    area.setAccessibleName(accessible)
+    return area, grid
+
+
 class KeysDialog(QtWidgets.QDialog):
     def __init__(self, page: str, parent: QtWidgets.QWidget | None = None) -> None:
-        """`page`: whose keys come first; then those that work everywhere, then the other pages'."""
         super().__init__(parent)
         self.setWindowTitle("Keys")
-        content = QtWidgets.QWidget()
-        content.setProperty("role", "content")
-        grid = QtWidgets.QGridLayout(content)
-        grid.setColumnStretch(1, 1)
-        grid.setHorizontalSpacing(24)
+        area, grid = _grid_area("All keys", 24)
         for place in (page, "Everywhere", *(other for other in PAGES if other != page)):
             grid.addWidget(heading(place), grid.rowCount(), 0, 1, 2)
             for action, what in keys_of(place):
                 row = grid.rowCount()
                 grid.addWidget(label(action.native_keys, wrap=False), row, 0)
                 grid.addWidget(label(what, "hint"), row, 1)
-        area = QtWidgets.QScrollArea(widgetResizable=True)
-        area.setWidget(content)
-        area.setAccessibleName("All keys")
         in_column(area, close_button(self), on=self, margins=None)
         make_room(self, 72, 34)
 
@@ -181,8 +184,6 @@ _AWAKE = {
 
 
 class SettingsDialog(QtWidgets.QDialog):
-    """Changes take effect at once; they are remembered."""
-
     look_changed = Signal()
     forget_wanted = Signal()
     power_changed = Signal()  # when the computer shall stay awake
@@ -221,8 +222,6 @@ class SettingsDialog(QtWidgets.QDialog):
     def _choice(
         self, what: str, choices: Iterable[tuple[str, str]], key: str, changed: SignalInstance | None = None
     ) -> ComboBox:
-        """A row for a choice that the state keeps by a key."""
-
         def keep() -> None:
             self._state.set_text(key, str(box.currentData()))
             if changed is not None:
@@ -270,7 +269,6 @@ class DiagnosticsCopier(QObject):
 
     @Slot()
     def copy(self) -> None:
-        """Begin; what is on the clipboard stays until they are whole."""
         space = self._workspace
         space.note.emit("Gathering the diagnostics …")
         self._telling.start(tell(_screen(), _settings(space.state), space.store_path))
@@ -311,8 +309,6 @@ def _settings(state: State) -> _Pairs:
 
 
 class SelfTestDialog(QtWidgets.QDialog):
-    """Starts the test when it opens, and cancels it when it closes."""
-
     diagnostics_wanted = Signal()
 
     def __init__(self, workspace: Workspace, parent: QtWidgets.QWidget | None = None) -> None:
@@ -320,15 +316,7 @@ class SelfTestDialog(QtWidgets.QDialog):
         self.setWindowTitle("Self-test")
         self._lines: list[str] = []
         self._failed = 0
-        content = QtWidgets.QWidget()
-        content.setProperty("role", "content")
-        self._grid = QtWidgets.QGridLayout(content)
-        self._grid.setColumnStretch(1, 1)
-        self._grid.setHorizontalSpacing(14)
-        self._area = QtWidgets.QScrollArea(widgetResizable=True)
-        self._area.setWidget(content)
-        self._area.setAccessibleName("Checks")
-        self._busy = BusyLine()
+        self._area, self._grid = _grid_area("Checks", 14)
         self._notice = Notice()
         self._outcome = hint("")
         buttons = close_button(self)
@@ -339,16 +327,13 @@ class SelfTestDialog(QtWidgets.QDialog):
             diagnostics, "Versions, computer, settings and the last bug, for a report; none of your texts"
         )
         diagnostics.clicked.connect(self.diagnostics_wanted)
-        in_column(self._area, self._busy, self._notice, self._outcome, buttons, on=self, margins=None)
-        make_room(self, 96, 30)
         self._test = TaskPanel(
-            workspace.threads, ThreadName.MODEL, self, self._end, failed=self._tell, follow=self._add
+            workspace.threads, ThreadName.MODEL, self, self._end, failed=self._notice, follow=self._add
         )
-        self._test.cancelled.connect(self._stop)
-        self._busy.cancelled.connect(self._test.cancel)
-        waiting = workspace.threads.busy(ThreadName.MODEL)
-        self._busy.begin(f"{WAITING if waiting else 'Testing'} …")
-        self._test.start(submission_jobs.check_all())
+        self._test.cancelled.connect(lambda: self._outcome.setText("Stopped."))
+        in_column(self._area, self._test.line, self._notice, self._outcome, buttons, on=self, margins=None)
+        make_room(self, 96, 30)
+        self._test.begin(submission_jobs.check_all(), "Testing …")
 
     @property
     def outcome(self) -> str:
@@ -363,21 +348,10 @@ class SelfTestDialog(QtWidgets.QDialog):
         found = f"{check.found}\n{IN_THE_WINDOW.of(check.hint)}" if check.hint else check.found
         self._grid.addWidget(label(f"{check.name}: {found}"), row, 1)
         self._lines.append(f"{'passed' if check.passed else 'FAILED'}  {check.name}: {found}")
-        self._busy.go_on(f"{len(self._lines)} checks done …")
+        self._test.line.go_on(f"{len(self._lines)} checks done …")
 
     @Slot(object)
     def _end(self, _result: object) -> None:
-        self._busy.end()
         self._outcome.setText(
             f"{self._failed} of {len(self._lines)} checks failed." if self._failed else "All checks passed."
         )
-
-    @Slot(object)
-    def _tell(self, error: EngineError) -> None:
-        self._busy.end()
-        self._notice.show_error(error)
-
-    @Slot()
-    def _stop(self) -> None:
-        self._busy.end()
-        self._outcome.setText("Stopped.")

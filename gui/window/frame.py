@@ -44,7 +44,6 @@ def icon(name: str, colour: str) -> QIcon:
 
 
 def mark(side: int) -> QPixmap:
-    """The mark of the program, `side` pixels wide and high."""
     return _drawn(MARK.read_text(encoding="ascii"), side)
 
 
@@ -69,8 +68,7 @@ _NOTE_MS = 12_000
 
 
 class Rail(ListView):
-    """The list of pages at the left. Letters do not search in it: they are keys of the pages."""
-
+    # letters are keys of the pages
     def keyboardSearch(self, _search: str) -> None:
         """Nothing."""
 
@@ -112,7 +110,6 @@ class MainWindow(ReadingOrder, QMainWindow):
         return _PAGES[max(0, self.rail.currentRow())]
 
     def show_page(self, name: PageName) -> None:
-        """Show a page, and let the keys work there."""
         self.rail.setCurrentRow(_PAGES.index(name))
         self._enter()
 
@@ -140,7 +137,6 @@ class MainWindow(ReadingOrder, QMainWindow):
     # What it says
 
     def show_note(self, text: str) -> None:
-        """Show a sentence in the status bar, for a while; a screen reader reads it."""
         self.statusBar().showMessage(one_line(text), _NOTE_MS)
         self.announcer.say(one_line(text))
 
@@ -190,12 +186,10 @@ class MainWindow(ReadingOrder, QMainWindow):
         self.apply_look()
 
     def set_text_size(self, percent: int) -> None:
-        """Change the size of text, in percent of the system's, and remember it."""
         self.state.set_number("text_size", percent)
         self.apply_look()
 
     def step_text_size(self, step: int) -> None:
-        """The next larger (1) or smaller (-1) size of text."""
         now = self.state.number("text_size", 100)
         larger = [size for size in TEXT_SIZES if size > now]
         smaller = [size for size in TEXT_SIZES if size < now]
@@ -245,7 +239,6 @@ class MainWindow(ReadingOrder, QMainWindow):
             self.files_dropped.emit(paths)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Close, and remember the geometry, unless something still works."""
         event.accept()
         self.about_to_close.emit(event)
         if event.isAccepted():

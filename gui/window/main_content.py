@@ -1,23 +1,22 @@
-"""What fills the frame: pages, menus, dialogs, each joined to the others.
-
-Imported after the window's first picture, because it takes longer than the frame.
-"""
+"""What fills the frame: pages, menus, dialogs. Imported after the window's first picture."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
-from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QDialog, QMessageBox
+from PySide6.QtGui import QAction, QCloseEvent
+from PySide6.QtWidgets import QDialog, QMenu, QMenuBar, QMessageBox
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError, FileKind, SetupError, WrongKindError
-from engine.core.formatting import short_name
+from engine.core.formatting import short_name, without_middle
 from engine.core.items import Item
 from engine.core.judgments import JudgmentKey
 from engine.settings.identity import how_to_complete
+from engine.settings.run_lists import of_what
 from engine.system.paths import PathKind, data_folder, demo_dataset, log_folder, seen_at, text_of_path
 from gui.compare.compare_page import ComparePage
 from gui.compare.ranking_page import RankingPage
@@ -32,15 +31,15 @@ from gui.review.progress import IN_STATE as DRAFTS
 from gui.review.review_page import ReviewPage
 from gui.runs.queue import QUEUE
 from gui.runs.run_desk import RunDesk
-from gui.widgets.action_table import When
+from gui.widgets.action_table import MENUS, OF_MENUS, Rows, Submenu, When
+from gui.widgets.actions import add_entry
 from gui.widgets.files import show_folder
-from gui.widgets.foreign_text import one_line
+from gui.widgets.foreign_text import one_line, tip
 from gui.widgets.help_dialog import show_help
 from gui.widgets.notice import IN_THE_WINDOW, Message, question
 from gui.widgets.theme import ThemeChoice, colours, dressed_at_once
 from gui.window import dialogs
 from gui.window.frame import MainWindow, icon, window_icon
-from gui.window.menus import Menus
 from gui.window.openers import DatasetOpener, SubmissionOpener
 from gui.window.prompt_dialog import PromptDialog, PromptRequest
 from gui.window.submission_jobs import Answered
@@ -53,8 +52,14 @@ from gui.workspace.store_jobs import SeenStore, look_at_store
 from gui.workspace.threads import EngineThreads, ThreadName
 from gui.workspace.workspace import Workspace
 
+if TYPE_CHECKING:
+    from engine.settings.identity import StoredRun
+
 _MODEL_SUFFIX = ".gguf"
 _AS_SET = "as the Judge page is set"
+_LONGEST_RUN = 60  # characters of a run's name in a menu
+_LONGEST_PART = 48  # characters of a name in a menu, and of its folder
+_NO_AMPERSAND = str.maketrans({"&": "&&"})
 
 
 class MainContent(QObject):
@@ -90,11 +95,9 @@ class MainContent(QObject):
 
     @property
     def pages(self) -> tuple[Page, ...]:
-        """All pages in the order of the rail."""
         return (self.dataset, self.judge, self.results, self.review, self.compare, self.ranking)
 
     def begin(self, *files: Path) -> None:
-        """Open what was open last, on the very first start the demo; or a dataset, a submission, or both."""
         state = self.frame.state
         last = state.text("last/dataset")
         dataset = Path(last) if last else demo_dataset()
@@ -109,17 +112,13 @@ class MainContent(QObject):
         self._turn_to(self.frame.page)
 
     def end(self, at_once: bool = False) -> bool:
-        """End the threads, the window being closed; False where one does not end.
-
-        `at_once`: the program ends with them, so that nothing is waited for but what must end.
-        """
+        """End the threads; False where one does not end. `at_once`: the program ends with them."""
         ended = self.threads.stop(at_once)
         self.workspace.close()
         return ended
 
     @Slot(object)
     def _take_store(self, seen: SeenStore | None) -> None:
-        """Open the run of last time; say before anybody works for nothing that nothing can be stored."""
         if seen is not None:
             self.workspace.open_last_run()
         if seen is not None and seen.refusal is not None:
@@ -130,7 +129,6 @@ class MainContent(QObject):
             self.notices.add(Message(said, IN_THE_WINDOW.of(seen.refusal.hint)))
 
     def tell_of_fault(self, log: Path) -> None:
-        """Say that an earlier window was ended by a bug, and where its details were written."""
         said = f"A bug ended Tiebreak last time. Details are in {text_of_path(log)}"
         kept = "Everything judged or labelled until then is saved. Please report the log."
         steps = {"Open the log folder": lambda: self._open_folder(log.parent)}
@@ -143,8 +141,6 @@ class MainContent(QObject):
     # Making
 
     def _make_places(self) -> Mapping[FileKind, tuple[str, Callable[[Path], object]]]:
-        """What opens a file of each kind, with the words of a button for it."""
-
         def at(page: PageName, do: Callable[[Path], object]) -> Callable[[Path], object]:
             def open_there(path: Path) -> None:
                 self.frame.show_page(page)
@@ -166,7 +162,6 @@ class MainContent(QObject):
 
     @Slot(object, object)
     def open_kind(self, path: Path, kind: FileKind) -> None:
-        """Open a file in the place of its kind; where the window has none for it, say what it is."""
         self.notices.withdraw(path)
         if kind in self._places:
             self._places[kind][1](path)
@@ -175,7 +170,6 @@ class MainContent(QObject):
 
     @Slot(object)
     def show_problem(self, error: EngineError) -> None:
-        """Show an error, whichever page is open; a file in the wrong place can be opened there in its own."""
         said = replace(Message.of(error), about=error)
         if isinstance(error, WrongKindError) and error.kind in self._places:
             words, _ = self._places[error.kind]
@@ -189,7 +183,6 @@ class MainContent(QObject):
         self._show(dialog)
 
     def _actions(self) -> Mapping[str, Callable[[], object]]:
-        """What the entries of the menus do, by their names in the table of actions."""
         frame, across, down = self.frame, Qt.Orientation.Horizontal, Qt.Orientation.Vertical
         return {
             "open_dataset": self.datasets.ask,
@@ -290,7 +283,6 @@ class MainContent(QObject):
 
     @Slot(object)
     def _take_files(self, paths: Sequence[Path]) -> None:
-        """Open what was dropped where it belongs; a folder is one of models."""
         first = paths[0]
         if seen_at(first) is PathKind.FOLDER or first.suffix.lower() == _MODEL_SUFFIX:
             self.judge.choose_model(first)
@@ -308,7 +300,6 @@ class MainContent(QObject):
 
     @Slot()
     def _follow_look(self) -> None:
-        """Let pages and the icons of the rail look as the frame does, and mark the theme in the menu."""
         for page in self.pages:
             page.follow_look()
         rail = self.frame.rail
@@ -320,7 +311,7 @@ class MainContent(QObject):
     # Dialogs and folders
 
     def _show(self, dialog: QDialog) -> None:
-        """Show a dialog until it is closed; it must not live on in the window until that closes."""
+        # it must not live on in the window until that closes
         dialog.exec()
         dialog.deleteLater()
 
@@ -333,7 +324,6 @@ class MainContent(QObject):
 
     @Slot()
     def _forget(self) -> None:
-        """Forget what the window remembers, but for who labels, how, and work that the user has begun."""
         self.workspace.state.forget_all_but(UNFINISHED, QUEUE, DRAFTS, OF_RUNS, SAVED, FITS, AUTHOR, BLIND)
         self.frame.apply_look()
         self.frame.show_note("Recent files, layout and settings are forgotten; runs and your name are kept.")
@@ -351,7 +341,6 @@ class MainContent(QObject):
 
     @Slot(object, str)
     def _show_prompt_of_run(self, item: Item, criterion: str) -> None:
-        """What the open run has shown its model; of what no model judged here, as above."""
         run, setup, blind = self.workspace.run, self.judge.setup(), self.review.reviewer.blind
         if run is None:
             return
@@ -374,10 +363,7 @@ class MainContent(QObject):
 
     @Slot(object)
     def _tell_findings(self, opened: Answered) -> None:
-        """Say what is wrong with a submission that was just opened, and by which name it is known.
-
-        Which items it answers, the status bar says.
-        """
+        """What is wrong with a submission just opened; which items it answers, the status bar says."""
         run = opened.run
         lines = [*opened.findings, *filter(None, [how_to_complete(opened.results.left)])]
         if opened.path.absolute() != run.identity.model_path:
@@ -399,7 +385,6 @@ class MainContent(QObject):
 
     @Slot()
     def _follow_open_run(self) -> None:
-        """The menus name the run that is shown, and nobody need be told that it has ended."""
         run = self.workspace.run
         self.menus.name_run(run.results.run if run is not None else None)
         if run is not None:
@@ -431,7 +416,6 @@ class MainContent(QObject):
 
     @Slot(object)
     def _consider_closing(self, event: QCloseEvent) -> None:
-        """Remember the layout; during a run ask, let it stop, and close then; during a search ask, too."""
         if self.judge.searching and not self.frame.closing:
             title, kept = (
                 "The search for the best settings is running",
@@ -468,3 +452,77 @@ class MainContent(QObject):
         box.addButton(otherwise, QMessageBox.ButtonRole.RejectRole)
         self._show(box)
         return box.clickedButton() is stop
+
+
+class Menus(QObject):
+    """Fills the menus of a bar. `does`: by the entries' names. `recent`: files, newest first."""
+
+    def __init__(
+        self,
+        bar: QMenuBar,
+        does: Mapping[str, Callable[[], object]],
+        recent: Callable[[], Sequence[Path]],
+        open_recent: Callable[[Path], object],
+    ) -> None:
+        super().__init__(bar)
+        self._does, self._files, self._open_recent = does, recent, open_recent
+        self._entries: dict[str, QAction] = {}
+        self._menus: dict[str, QMenu] = {}
+        for entry, rows in zip(bar.actions(), MENUS.values(), strict=True):
+            self._fill(cast(QMenu, entry.menu()), rows)
+        self._export, self._recent = self._menus["export"], self._menus["recent"]
+        self._recent.setToolTipsVisible(True)
+        self._recent.aboutToShow.connect(self._fill_recent)
+        for choice in ThemeChoice:
+            self._entries[f"theme_{choice}"].setCheckable(True)
+        self.enable(When.RUN_OPEN, False)
+        self.enable(When.JUDGING, False)
+
+    def _fill(self, menu: QMenu, rows: Rows) -> None:
+        for row in rows:
+            if row is None:
+                menu.addSeparator()
+            elif isinstance(row, Submenu):
+                self._menus[row.name] = menu.addMenu(row.title)
+                self._fill(self._menus[row.name], row.rows)
+            else:
+                self._entries[row.name] = add_entry(menu, row.text, self._does[row.name], row.sequences)
+
+    def enable(self, when: When, possible: bool) -> None:
+        for name, entry in self._entries.items():
+            if OF_MENUS[name].when is when:
+                entry.setEnabled(possible)
+
+    def name_run(self, run: "StoredRun | None") -> None:
+        called = of = to = whole = ""
+        if run is not None:
+            whole = f"Export {run.called}, {run.identity.dataset_path.name}, {run.identity.model_name}"
+            called = f" {without_middle(one_line(f'{run.called} {of_what(run)}'), _LONGEST_RUN)}"
+            of = "" if run.submitted else f" of {run.in_short}"
+            to = f" into {run.in_short}"
+        self._export.setTitle(f"&Export{called.translate(_NO_AMPERSAND)}")
+        self._export.menuAction().setToolTip(tip(whole or "Export"))
+        self._entries["check_submission"].setText(f"&Check the submission{of}…")
+        self._entries["import_annotations"].setText(f"&Import annotations{to}…")
+
+    def follow_run(self, running: bool) -> None:
+        self.enable(When.IDLE, not running)
+        self.enable(When.JUDGING, running)
+
+    def check_theme(self, chosen: ThemeChoice) -> None:
+        for choice in ThemeChoice:
+            self._entries[f"theme_{choice}"].setChecked(choice is chosen)
+
+    @Slot()
+    def _fill_recent(self) -> None:
+        self._recent.clear()
+        for path in self._files():
+            name, folder = (without_middle(part, _LONGEST_PART) for part in (path.name, str(path.parent)))
+            action = self._recent.addAction(one_line(f"{name}   {folder}").translate(_NO_AMPERSAND))
+            action.setToolTip(tip(str(path)))
+            action.triggered.connect(partial(self._open_recent, path))
+        if self._recent.isEmpty():
+            self._recent.addAction("No files yet").setEnabled(False)
+        else:
+            self._recent.addSeparator()
+            add_entry(self._recent, "Clear the list", self._does["clear_recent"])

@@ -1,11 +1,6 @@
-"""The one place in which a window says what it must say: over its lower corner, so that nothing moves for it.
-
-Over what labels, stores or deletes something at a click it never lies: there what folds away under the hand
-would let the next click be one on that. Then it lies as high up as there is room.
-
-What comes there waits for what the user does: one notice is seen, the others are counted. What nobody waits
-for is told by the button in the status bar alone, so that it covers nothing. No notice takes the keys by
-itself, nor for a moment a click: what the user was about to press is what they press.
+"""The one place in which a window says what it must say: over its lower corner, so that nothing moves for it,
+and never over what labels, stores or deletes at a click. One notice is seen, the others are counted; quiet
+ones are told by the button alone. None takes the keys by itself, nor for a moment a click.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -73,8 +68,8 @@ class NoticePlace(QFrame):
         return len(self._all)
 
     def add(self, said: Message) -> None:
-        """Show this before all others, a quiet one only on the button. An earlier one about the same goes,
-        and one that says the same: nothing is said twice.
+        """Show this first, a quiet one only on the button; an earlier one about the same goes, or saying the
+        same.
         """
         seen = self._all[self._at] if self._all and not self.isHidden() else None
         earlier = [each for each in self._without(said.about) if each.in_words != said.in_words]
@@ -89,7 +84,6 @@ class NoticePlace(QFrame):
         self._announcer.say(visible(said.in_words), at_once=said.role == "problem")
 
     def withdraw(self, about: Hashable) -> None:
-        """What a notice is about is over: it goes."""
         left = self._without(about)
         if len(left) < len(self._all):
             seen = self._all[self._at]
@@ -122,7 +116,6 @@ class NoticePlace(QFrame):
 
     @Slot()
     def take_keys(self) -> None:
-        """Let the keys work here; where they do already, fold the notices away."""
         if self._has_keys or not self._all:
             self.fold()
             return
@@ -131,14 +124,12 @@ class NoticePlace(QFrame):
         first.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _open(self) -> None:
-        """Show it to somebody who asked for it: it stays until they fold it away."""
         self._take_clicks()
         self._resting.stop()
         self._show(unfold=True)
 
     @Slot()
     def fold(self) -> None:
-        """Show nothing; what it holds is kept."""
         had_keys = self._has_keys
         self.hide()
         self._watch(())
@@ -163,7 +154,6 @@ class NoticePlace(QFrame):
 
     @Slot()
     def _rest(self) -> None:
-        """Fold what is no problem, unless somebody is at it; the button still counts it."""
         if self._has_keys or self.underMouse():
             self._resting.start()
         elif self._all and self._all[self._at].role != "problem":
@@ -201,7 +191,6 @@ class NoticePlace(QFrame):
         self._fit()
 
     def _show_button(self) -> None:
-        """How many there are, and what the latest says, as far as there is room."""
         count, room = len(self._all), self.button.width() - _EDGES
         latest = self._all[0].text.partition("\n")[0] if count else ""
         text = visible(f"{counted(count, 'notice', 'notices')}: {latest}") if count else "No notices"
@@ -214,9 +203,7 @@ class NoticePlace(QFrame):
 
     @Slot()
     def _fit(self) -> None:
-        """As high as the words need, where there is room for it: over the lower right corner, or as high up
-        as there is a gap between what is guarded. Where there is none, it folds away.
-        """
+        """As high as the words need, in the lower right corner or in a gap between what is guarded."""
         if self.isHidden():
             return
         guarded = [widget for widget in self._over.findChildren(QWidget) if is_guarded(widget)]
@@ -238,7 +225,6 @@ class NoticePlace(QFrame):
         self.setGeometry(gap.left(), top, width, height)
 
     def _needed(self, width: int, words: int | None = None) -> int:
-        """How high it is at a width; `words`: the height of its words, where they are scrolled."""
         margins, layout = self.contentsMargins(), self.layout()
         assert layout is not None
         inner = layout.contentsMargins()
@@ -250,9 +236,7 @@ class NoticePlace(QFrame):
         return (words or of_words.totalHeightForWidth(width)) + self._buttons.heightForWidth(width) + around
 
     def _place_of(self, widget: QWidget) -> QRect:
-        """Where it is seen, or hidden by the notice, with some room around it; empty where it is scrolled
-        away.
-        """
+        """Where it is seen, with some room around it; empty where it is scrolled away."""
         place = widget.rect()
         for part in _up_to(self._over, widget):
             around = part.parentWidget()
@@ -261,7 +245,6 @@ class NoticePlace(QFrame):
         return place.adjusted(-_MARGIN, -_MARGIN, _MARGIN, _MARGIN) if place.isValid() else QRect()
 
     def _watch(self, guarded: Sequence[QWidget]) -> None:
-        """Follow what is guarded, wherever it goes, and nothing else."""
         now = {part for widget in guarded for part in _up_to(self._over, widget)}
         for gone in self._watched - now:
             gone.removeEventFilter(self)
@@ -270,7 +253,6 @@ class NoticePlace(QFrame):
         self._watched = now
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Stay in the corner, and away from what is guarded."""
         if watched is self._pages and event.type() == QEvent.Type.Resize:
             self._fit()
         elif event.type() in _MOVES and not self.isHidden():
@@ -287,7 +269,7 @@ class NoticePlace(QFrame):
     # Making
 
     def _size_button(self) -> None:
-        """One size, whatever it says, so that nothing beside it moves."""
+        # one size, whatever it says, so that nothing beside it moves
         metrics = self.fontMetrics()
         width = metrics.averageCharWidth() * _BUTTON_LETTERS + _EDGES
         self.button.setFixedSize(width, metrics.height() + 6)
@@ -325,7 +307,6 @@ class NoticePlace(QFrame):
 
 
 def _up_to(top: QWidget, widget: QWidget) -> Iterator[QWidget]:
-    """A widget and all that it is in, below `top`."""
     part: QWidget | None = widget
     while part is not None and part is not top:
         yield part
@@ -333,7 +314,6 @@ def _up_to(top: QWidget, widget: QWidget) -> Iterator[QWidget]:
 
 
 def _gaps(strip: QRect, places: Sequence[QRect]) -> list[QRect]:
-    """What some places leave free of a strip, from its top."""
     found, top = [], strip.top()
     for place in sorted((place for place in places if place.intersects(strip)), key=QRect.top):
         if place.top() > top:

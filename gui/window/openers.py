@@ -17,7 +17,7 @@ from gui.widgets.notice import question
 from gui.window import submission_jobs
 from gui.window.frame import MainWindow
 from gui.window.submission_jobs import Answered, Places, SortedFiles, Unanswered, tell_apart
-from gui.workspace.dataset_reader import columns_request
+from gui.workspace.dataset_reader import ColumnsRequest
 from gui.workspace.state import PageName
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
@@ -29,10 +29,7 @@ _FOLDER = "last/submission"
 
 @dataclass(frozen=True)
 class _OpenRequest:
-    """A submission to open. `dataset`: the one that it must answer, None where it is to be found.
-
-    `columns`: by which the user says that this is read; `remember`: whether for all files like it.
-    """
+    """`dataset`: None to be found. `columns`: by which it is read; `remember`: for all like it."""
 
     path: Path
     dataset: Path | None
@@ -41,9 +38,7 @@ class _OpenRequest:
 
 
 class SubmissionOpener(QObject):
-    """`opened` tells of a submission that is kept now, and will be the open run; `met` of a file of another
-    kind that was among those to open.
-    """
+    """`opened`: a submission is kept now, and will be the open run; `met`: a file of another kind."""
 
     opened = Signal(object)  # Answered
     met = Signal(object, object)  # a Path, a FileKind
@@ -92,7 +87,6 @@ class SubmissionOpener(QObject):
         let_choose(self._window, title, folder, DATASETS, lambda dataset: self.open(path, dataset))
 
     def open(self, path: Path, dataset: Path | None = None) -> None:
-        """Open a submission with the dataset that it answers: `dataset`, else the open or a recent one."""
         self._workspace.state.set_text(_FOLDER, str(path.absolute().parent))
         self._open(_OpenRequest(path, dataset))
 
@@ -104,11 +98,6 @@ class SubmissionOpener(QObject):
     def open_files(
         self, paths: Sequence[Path], otherwise: Path | None = None, show_dataset: bool = False
     ) -> None:
-        """Open what was dropped or named: a dataset, a submission, or a submission with its dataset; a file
-        of another kind where it belongs.
-
-        `otherwise`: a dataset to open where there is none among them. `show_dataset`: on its page.
-        """
         self._otherwise, self._show_dataset = otherwise, show_dataset
         self._telling.start(submission_jobs.tell_apart(paths))
 
@@ -141,16 +130,13 @@ class SubmissionOpener(QObject):
 
     @Slot(object)
     def _give_up(self, error: EngineError) -> None:
-        """The dataset cannot be read, which the window says: a submission that names it is not opened, or
-        not before the user has said which columns the dataset has.
-        """
+        # A submission that names it waits for its columns, or is not opened.
         if self._waiting is not None and self._waiting.dataset is not None:
             self._put_off = self._waiting if isinstance(error, ColumnsError) else None
             self._waiting = None
 
     @Slot()
     def _take_up(self) -> None:
-        """Go on with a submission whose dataset is open by now; of another dataset, never."""
         request, dataset = self._put_off, self._workspace.dataset
         self._put_off = None
         wanted = request.dataset if request is not None else None
@@ -159,7 +145,6 @@ class SubmissionOpener(QObject):
 
     @Slot(object)
     def _fail(self, error: EngineError) -> None:
-        """Say why a submission was not opened; where its dataset has other columns, ask for these."""
         request = self._asked
         if not isinstance(error, ColumnsError) or request is None:
             self._workspace.failures.fail(self, error)
@@ -172,9 +157,9 @@ class SubmissionOpener(QObject):
             if not error.foreign:
                 self._workspace.failures.fail(self, error)
 
-        remember, rubric = request.remember is not False, self._workspace.rubric.rubric
-        asked = columns_request(error, read, request.columns, leave, remember, rubric=rubric)
-        self._workspace.columns_wanted.emit(asked)
+        space, keeps = self._workspace, request.remember is not False
+        asked = {"columns": request.columns, "remember": keeps, "rubric": space.rubric.rubric}
+        space.columns_wanted.emit(ColumnsRequest.of(error, read, left=leave, **asked))
 
     @Slot()
     def _go_on(self) -> None:
@@ -211,7 +196,6 @@ class SubmissionOpener(QObject):
             self._workspace.page_wanted.emit(PageName.REVIEW)
 
     def _protect(self, shown: int | None) -> None:
-        """Nothing is written over a file that the run was opened from: it may be called by an earlier one."""
         for path, run_id in self._opened.items():
             words = f"submission {short_name(path.name)} that was opened in {path.parent}"
             if run_id == shown:
@@ -220,7 +204,6 @@ class SubmissionOpener(QObject):
                 self._workspace.in_use.pop(words, None)
 
     def _ask_which(self, found: Unanswered) -> None:
-        """Say why the dataset must be chosen, and let the user choose it."""
         name, items = short_name(found.path.name), counted(found.items, "item", "items")
         box = question(
             self._window,

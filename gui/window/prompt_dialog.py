@@ -9,13 +9,11 @@ from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QPushButton, QScrollArea, QWidget
 
 from engine.core.errors import EngineError
-from engine.core.events import Preparing
 from engine.core.formatting import percent, short_name, words
 from engine.core.items import Method, Order
 from gui.judge import prompt_jobs
 from gui.judge.prompt_jobs import KeyedPrompt, PromptAnswer, PromptHead, PromptKey, Subject
 from gui.widgets import labels
-from gui.widgets.actions import BusyLine
 from gui.widgets.fields import ComboBox
 from gui.widgets.foreign_text import OneLine, one_line, plain_label
 from gui.widgets.notice import Notice
@@ -24,7 +22,7 @@ from gui.widgets.value_table import TableModel, sentence_case
 from gui.widgets.views import measure_view
 from gui.workspace.page import two_parts
 from gui.workspace.task_panel import TaskPanel
-from gui.workspace.threads import WAITING, ThreadName
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 _ORDER_WORDS = {Order.AB: "A first, then B", Order.BA: "B first, then A"}
@@ -39,9 +37,7 @@ _ALONE = (
 
 @dataclass(frozen=True)
 class PromptRequest:
-    """What is to be looked at first.
-
-    `may_see`: whether what the model says of a criterion may be seen. `chosen_on`: where the model was
+    """`may_see`: whether what the model says of a criterion may be seen. `chosen_on`: where the model was
     chosen, where no run names it. `masses`: the answer mass that the run has read at each prompt.
     """
 
@@ -64,20 +60,16 @@ class PromptDialog(QDialog):
         self._prompts: dict[PromptKey, ShownPrompt] = {}
         self._answers: Mapping[PromptKey, PromptAnswer] = {}
         self._make_parts()
-        self._lay_out()
         # Not on the worker thread of the model: the vocabulary alone is read, also while a run has the model.
         scan, model = ThreadName.SCAN, ThreadName.MODEL
         self._making = TaskPanel(workspace.threads, scan, self, failed=self._tell_failure, follow=self._take)
         # This opens the model, so it waits for a run that has one.
+        answers, failure = self._take_answers, self._tell_failure
         self._asking = TaskPanel(
-            workspace.threads,
-            model,
-            self,
-            self._take_answers,
-            failed=self._tell_failure,
-            follow=self._tell_step,
+            workspace.threads, model, self, answers, failed=failure, changed=self._show_answer
         )
-        self._asking.busy_changed.connect(self._follow_asking)
+        self.busy = self._asking.line
+        self._lay_out()
         self._connect()
         labels.make_room(self, 200, 44, 0.92)
         self._making.start(prompt_jobs.show_prompts(wanted.subject, (wanted.criterion, Order.AB)))
@@ -115,7 +107,6 @@ class PromptDialog(QDialog):
         self.counts = labels.hint("")
         self.token = OneLine()
         self.ask = labels.button("Ask the model", self._ask, what=_ALONE)
-        self.busy = BusyLine()
         self.answer = TableModel(self)
         self.answer_view = measure_view(self.answer, "The likeliest next tokens")
         self.answer_view.hide()
@@ -148,7 +139,6 @@ class PromptDialog(QDialog):
         self.tokens.toggled.connect(self.pane.show_tokens)
         at = "Token at the cursor: {}"
         self.pane.token_changed.connect(lambda text: self.token.setText(one_line(text and at.format(text))))
-        self.busy.cancelled.connect(self._asking.cancel)
         self.finished.connect(self._forget)
         for key, do in (("T", self.tokens.toggle), ("O", self._other_order), ("W", self._next_method)):
             QShortcut(QKeySequence(key), self, do)
@@ -256,20 +246,7 @@ class PromptDialog(QDialog):
     @Slot()
     def _ask(self) -> None:
         self.notice.hide()
-        waits = self._workspace.threads.busy(ThreadName.MODEL)
-        self.busy.begin(f"{WAITING if waits else 'Starting'} …")
-        self._asking.start(prompt_jobs.ask(self._wanted.subject))
-
-    @Slot(bool)
-    def _follow_asking(self, busy: bool) -> None:
-        if not busy:
-            self.busy.end()
-        self._show_answer()
-
-    @Slot(object)
-    def _tell_step(self, event: object) -> None:
-        if isinstance(event, Preparing):
-            self.busy.go_on(f"{event.what} …")
+        self._asking.begin(prompt_jobs.ask(self._wanted.subject), "Starting …")
 
     @Slot(object)
     def _take_answers(self, answers: Mapping[PromptKey, PromptAnswer]) -> None:
@@ -277,7 +254,6 @@ class PromptDialog(QDialog):
         self._show_answer()
 
     def _show_answer(self) -> None:
-        """Show what is known of the chosen prompt, where this annotator may see it."""
         key = self.key
         answer, may_see = self._answers.get(key), self._wanted.may_see(key.criterion)
         self.ask.setVisible(not self._answers)

@@ -1,16 +1,4 @@
-"""While a list, a menu or another popup is open, keys are for it alone: none is a key of a page.
-
-Ctrl-C in the terminal, and the system's requests to end: heard while Qt waits for events.
-
-A bug in a method that Qt calls is shown as an error; else it would end the process.
-
-On Python 3.11 an exception that C code raises (a list's index, say) is not yet an object when it leaves the
-method that raised it. PySide takes it for one where Qt called that method in the middle of a call of ours,
-and the process ends by a segmentation fault (seen with PySide 6.8 to 6.12). Python makes an object of an
-exception that is caught: caught and raised again, it reaches whoever made the call.
-
-Qt finds the keys of a page by the widget that has the focus, and that of an open list lies inside the page.
-"""
+"""While a popup is open, keys are for it alone; signals to end, heard while Qt waits; bugs in overrides."""
 
 import os
 import signal
@@ -32,12 +20,7 @@ _ONE_REQUEST = 1.0  # seconds; a terminal that closes sends two signals at once
 
 
 class EndSignals(QObject):
-    """Emits `wanted` when the user or the system asks the program to end; the next such signal ends it.
-
-    Python runs its handlers only between its own instructions, and Qt's loop has none while it waits. So each
-    signal is written to a pipe, too, which Qt watches; on Windows Qt watches no pipes, and a timer looks.
-    A handler may come in the middle of anything, of itself, too: it keeps the time, the loop does the rest.
-    """
+    """Emits `wanted` when the user or the system asks the program to end; the next such signal ends it."""
 
     wanted = Signal()
 
@@ -63,17 +46,14 @@ class EndSignals(QObject):
         self.hear()
 
     def hear(self) -> None:
-        """Let the next signal be heard, also after one that was."""
         for number in self._numbers:
             signal.signal(number, self._keep)
 
     def let_end(self) -> None:
-        """From now on a signal ends the program at once."""
         for number in self._numbers:
             signal.signal(number, signal.SIG_DFL)
 
     def close(self) -> None:
-        """Hear nothing more."""
         self.let_end()
         if self._pipe is not None:
             # Before the pipe is closed: its number may be another file's at once.
@@ -115,7 +95,6 @@ def _made_of(parent: type) -> Iterator[type]:
 
 
 def _guard(made: type) -> None:
-    """Raise again what leaves the class's own methods that stand in the place of one of Qt's."""
     if _is_qt(made):
         return
     bases = [base for base in made.__mro__ if _is_qt(base)]
@@ -128,6 +107,9 @@ def _guard(made: type) -> None:
 _GUARDED = "raised_again"
 
 
+# On Python 3.11 an exception that C code raises is not yet an object when it leaves the method that raised
+# it, and PySide (seen with 6.8 to 6.12) ends the process by a segmentation fault where Qt called that method
+# in the middle of a call of ours. Caught and raised again, it is one, and reaches whoever made the call.
 def _raised_again(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def guarded(*arguments: Any, **named: Any) -> Any:
@@ -145,8 +127,7 @@ def _is_qt(made: type) -> bool:
 
 
 class PopupKeys(QObject):
-    """Made once for an application: holds for all its windows."""
-
+    # Qt finds the keys of a page by the widget that has the focus, and that of an open list lies in the page.
     def __init__(self, app: QGuiApplication) -> None:
         super().__init__(app)
         app.focusWindowChanged.connect(self._watch)
@@ -163,10 +144,8 @@ class PopupKeys(QObject):
                 bar.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Qt asks with this event whether a key is wanted as it is, before it looks for a shortcut.
-
-        The popup is asked first: an open list deals with Enter and Escape there and then.
-        """
+        # Qt asks with this event whether a key is wanted as it is, before it looks for a shortcut. The popup
+        # is asked first: an open list deals with Enter and Escape there and then.
         popup = QApplication.activePopupWidget() if event.type() is QEvent.Type.ShortcutOverride else None
         if popup is None:
             return super().eventFilter(watched, event)

@@ -1,7 +1,4 @@
-"""Jobs on submission files: what dropped files are, a submission kept with the dataset that it answers.
-
-And the self-test, and what gathers diagnostics.
-"""
+"""Jobs on submission files: what dropped files are, which dataset one answers; the self-test; diagnostics."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -14,7 +11,7 @@ from engine.core.errors import FileKind, SetupError
 from engine.core.events import followed
 from engine.core.formatting import short_name
 from gui.workspace.file_jobs import keep_columns
-from gui.workspace.garbage import many_records
+from gui.workspace.store_jobs import opened
 from gui.workspace.threads import JobControl, job, worker
 
 if TYPE_CHECKING:
@@ -28,7 +25,6 @@ if TYPE_CHECKING:
 def tell(
     control: JobControl, screen: Sequence[tuple[str, str]], settings: Sequence[tuple[str, str]], store: Path
 ) -> str:
-    """The text, by a process of its own: it starts llama.cpp. `settings`: those of the window."""
     from engine.operations.diagnostics import OfWindow, tell_diagnostics
 
     with worker(tell_diagnostics, control) as teller:
@@ -37,7 +33,6 @@ def tell(
 
 @job
 def check_all(control: JobControl) -> None:
-    """Do every check, in a process of its own as the window judges; reports each `self_test.Check`."""
     from engine.operations.self_test import internet_check, self_test
 
     with worker(self_test, control) as tester:
@@ -47,9 +42,7 @@ def check_all(control: JobControl) -> None:
 
 @dataclass(frozen=True)
 class SortedFiles:
-    """The first dataset, the first submission and the first file of another kind among some files; `others`:
-    how many more there were.
-    """
+    """The first dataset, submission and file of another kind among some files; `others`: how many more."""
 
     dataset: Path | None
     submission: Path | None
@@ -59,9 +52,7 @@ class SortedFiles:
 
 @dataclass(frozen=True)
 class Answered:
-    """A submission that is kept with its dataset; `findings`: what keeps it from being the official one, with
-    all that annotators changed if it was opened before.
-
+    """A submission that is kept with its dataset; `findings`: what keeps it from being the official one.
     `path`: the file that was opened; the store may know the same content by another name.
     """
 
@@ -87,11 +78,8 @@ class Unanswered:
 
 @dataclass(frozen=True)
 class Places:
-    """Where a dataset is looked for: the open one, then the files that were opened last.
-
-    `named`: the file that the user chose; then no other is looked at. `columns`: by which they say that it
-    is read, `remember`: whether they are kept for files like it. `judged`: runs, each with how its file is
-    read.
+    """Where a dataset is looked for: the open one, then `recent` ones; only in the `named` one, read by
+    `columns`, where the user chose. `judged`: runs, each with how its file is read.
     """
 
     current: "Dataset | None"
@@ -104,9 +92,7 @@ class Places:
 
 @job
 def tell_apart(_control: JobControl, paths: Sequence[Path]) -> SortedFiles:
-    """What some files are, by what they hold. What is no known kind, or cannot be read, counts as a dataset:
-    reading it says why.
-    """
+    """What some files are. What is no known kind counts as a dataset: reading it says why it is none."""
     from engine.data.file_kinds import kind_of
 
     dataset = submission = elsewhere = None
@@ -128,19 +114,15 @@ def tell_apart(_control: JobControl, paths: Sequence[Path]) -> SortedFiles:
 def open_submission(
     control: JobControl, store_path: Path, path: Path, places: Places
 ) -> Answered | Unanswered:
-    """Keep a submission with the dataset that it answers; reports the name of each file that is looked into.
-
-    SetupError where it is no submission, or has no id in common with the dataset that was named.
-    """
+    """Keep a submission with its dataset; reports the name of each file that is looked into. SetupError."""
     from engine.data.submission import read_submission
     from engine.results.completeness import findings
     from engine.results.completeness import open_submission as keep
     from engine.results.run_results import load_results
-    from engine.store.run_store import RunStore
     from engine.system.files import file_hash
 
     submission = read_submission(path)
-    with RunStore(store_path) as store, many_records():
+    with opened(store_path) as store:
         # The dataset with which the same submission was opened before is the first to be looked into. By
         # content: the same submission may lie under another name today.
         content, runs = file_hash(path), store.runs()[::-1]
@@ -162,10 +144,7 @@ def find_gaps(_control: JobControl, results: "RunResults", dataset: "Dataset") -
 
 
 def _dataset_of(submission: "Submission", places: Places, control: JobControl) -> "Dataset | Unanswered":
-    """The dataset that was named, else the first that has all ids of a submission.
-
-    ColumnsError where the columns of the named one are not known.
-    """
+    """The dataset that was named, else the first that has all ids of a submission. ColumnsError."""
     from engine.data.dataset import load_dataset
     from engine.results.completeness import share_answered
     from engine.results.run_dataset import load_as_judged

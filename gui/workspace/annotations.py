@@ -1,33 +1,17 @@
-"""How annotations reach the run store: on the disk at once, in the store as soon as it takes them.
-
-Notices that another window, or a command, changed annotations of the open run.
-
-The store is looked at again and again, as no system tells of all changes on all disks: by the times of its
-files, which takes next to nothing; only where these have changed, it is opened.
-
-An annotation counts once it is in the write-ahead log of this process. What the store does not take now it
-takes later; where the window closes meanwhile, whatever opens the store next stores it. So nobody waits for a
-busy store.
+"""How annotations reach the run store, and how changes by others are noticed. An annotation counts once it is
+in the write-ahead log of this process: nobody waits for a busy store, and what it does not take now, whatever
+opens it next stores.
 """
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
 
-from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from engine.annotations.effective import AnnotatorStep, Reviews
-from engine.annotations.records import (
-    Annotation,
-    AnnotationKind,
-    Said,
-    Undo,
-    annotations_in,
-    place_of,
-    refuse_unfit,
-)
+from engine.annotations import records
+from engine.annotations.effective import AnnotatorStep
 from engine.core.errors import EngineError
 from engine.core.formatting import counted
 from engine.core.judgments import JudgedItem, JudgmentKey
@@ -36,31 +20,28 @@ from engine.system.write_ahead_log import WriteAheadLog
 from gui.widgets.notice import Message, problem_of
 from gui.workspace import store_jobs
 from gui.workspace.open_run import OpenRun
-from gui.workspace.threads import EngineThreads, Task, ThreadName
-
-if TYPE_CHECKING:
-    from engine.results.run_results import RunResults
+from gui.workspace.threads import EngineThreads, LatestTask, ThreadName
 
 _TICK_MS = 700
-_MOST_TOLD = 40  # items; of more than these a page is told once
 
 
 class AnnotationWatch(QObject):
-    """Looks at one run, as long as it is open."""
-
+    # Polled: no system tells of all changes on all disks. It is opened only where the times of its files
+    # differ.
     found = Signal(object)  # a store_jobs.FoundWords with reviews
 
     def __init__(self, threads: EngineThreads, store_path: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._threads, self._store_path = threads, store_path
+        self._store_path = store_path
         self._run_id: int | None = None
         self._seen = store_jobs.SeenWords()
-        self._task: Task | None = None
+        # What fails is tried again, and said by whatever the user wants of the store.
+        self._looking = LatestTask(threads, ThreadName.STORE, self)
+        self._looking.finished.connect(self._take)
         self._timer = QTimer(self, interval=_TICK_MS)
         self._timer.timeout.connect(self.look)
 
     def follow(self, run_id: int | None) -> None:
-        """Look at a run that was read just now; at none for None."""
         # What was annotated while it was read may not be in what was read.
         self._run_id, self._seen = run_id, store_jobs.SeenWords()
         if run_id is None:
@@ -70,13 +51,8 @@ class AnnotationWatch(QObject):
 
     @Slot()
     def look(self) -> None:
-        """Look now, unless that is under way."""
-        if self._run_id is not None and self._task is None:
-            job = store_jobs.look_for_words(self._store_path, self._run_id, self._seen)
-            self._task = task = self._threads.start(ThreadName.STORE, job)
-            # What fails is tried again, and said by whatever the user wants of the store.
-            task.finished.connect(self._take)
-            task.ended.connect(self._follow_end)
+        if self._run_id is not None and not self._looking.busy:
+            self._looking.start(store_jobs.look_for_words(self._store_path, self._run_id, self._seen))
 
     @Slot(object)
     def _take(self, found: store_jobs.FoundWords) -> None:
@@ -84,17 +60,6 @@ class AnnotationWatch(QObject):
             self._seen = found.seen
             if found.reviews is not None:
                 self.found.emit(found)
-
-    @Slot()
-    def _follow_end(self) -> None:
-        self._task = None
-
-
-class _Reported(Protocol):
-    run_changed: SignalInstance
-    overrides_changed: SignalInstance
-    reviewed: SignalInstance
-    noted: SignalInstance
 
 
 @dataclass(frozen=True)
@@ -108,44 +73,20 @@ class SaidSince:
     def __bool__(self) -> bool:
         return bool(self.keys or self.items or self.noted)
 
-    def tell(self, space: "_Reported") -> None:
-        """Let the pages know."""
-        if len(self.items) > _MOST_TOLD:
-            space.run_changed.emit()
-        else:
-            for key in sorted(self.keys):
-                space.overrides_changed.emit(key)
-            for item_id in sorted(self.items):
-                space.reviewed.emit(item_id)
-        for content_hash in sorted(self.noted):
-            space.noted.emit(content_hash)
-
 
 def brought_up(run: OpenRun | None, found: store_jobs.FoundWords) -> tuple[OpenRun, SaidSince] | None:
-    """The open run with what was found, and what is different; None where it is of another run, or nothing
-    is.
-    """
+    """The open run with what was found, and what is different; None for another run, or where nothing is."""
     if run is None or run.id != found.run_id or found.reviews is None:
         return None
-    since = said_since(run.results, found.reviews, found.notes)
-    notes = {**run.results.notes, **found.notes}
-    return (replace(run, results=run.results.with_annotators(found.reviews, notes)), since) if since else None
-
-
-def said_since(
-    results: "RunResults", reviews: Reviews, notes: Mapping[str, tuple[Annotation, ...]]
-) -> SaidSince:
-    """What is different from what is shown of a run."""
-    words = frozenset(results.reviews.all) ^ frozenset(reviews.all)
-    return SaidSince(
-        frozenset(word.key for word in words if word.kind is AnnotationKind.OVERRIDE),
+    results, before, now = run.results, run.results.notes, found.notes
+    words = frozenset(results.reviews.all) ^ frozenset(found.reviews.all)
+    since = SaidSince(
+        frozenset(word.key for word in words if word.kind is records.AnnotationKind.OVERRIDE),
         frozenset(word.item_id for word in words),
-        frozenset(
-            content
-            for content in {*results.notes, *notes}
-            if results.notes.get(content, ()) != notes.get(content, ())
-        ),
+        frozenset(content for content in {*before, *now} if before.get(content, ()) != now.get(content, ())),
     )
+    results = results.with_annotators(found.reviews, {**before, **now})
+    return (replace(run, results=results), since) if since else None
 
 
 WAITING_WORDS = "waiting words"
@@ -155,8 +96,6 @@ _SLOW_MS = 2000  # after which the user is told
 
 
 class StoredAnnotations(QObject):
-    """The annotations made in this window."""
-
     stored = Signal(object)  # a store_jobs.Stored
     failed = Signal(object)  # an EngineError: they are in the store, but cannot be read there
     waiting = Signal(object)  # a Message: annotations wait for the store
@@ -164,25 +103,25 @@ class StoredAnnotations(QObject):
 
     def __init__(self, threads: EngineThreads, store_path: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._threads, self._store_path = threads, store_path
+        self._store_path = store_path
         self._write_ahead_log = WriteAheadLog(store_path)
-        self._task: Task | None = None
+        self._storing = LatestTask(threads, ThreadName.STORE, self)
+        self._storing.finished.connect(self._follow_success)
+        self._storing.failed.connect(self._follow_failure)
+        self._storing.busy_changed.connect(self._follow_busy)
         self._told: tuple[int, str] | None = None  # how many were reported as waiting, and why
         self._why = ""
-        self._waiting: list[Said] = []  # of this window, for the store
+        self._waiting: list[records.Said] = []  # of this window, for the store
         self._again = self._timer(_AGAIN_MS, self._deliver)
         self._slow = self._timer(_SLOW_MS, self._tell)
 
     @property
     def count(self) -> int:
-        """How many annotations wait."""
         return len(self._write_ahead_log.waiting)
 
-    def say(self, said: Said) -> str:
-        """Put an annotation on the disk; its name. SetupError where it is unfit, or the disk takes
-        nothing.
-        """
-        refuse_unfit(said.what)
+    def say(self, said: records.Said) -> str:
+        """Put an annotation on the disk; its name. SetupError where it is unfit, or the disk is full."""
+        records.refuse_unfit(said.what)
         name = self._write_ahead_log.say(said.as_values())
         self._waiting.append(said)
         if not self._slow.isActive():
@@ -191,10 +130,8 @@ class StoredAnnotations(QObject):
         return name
 
     def last_said(self, places: Container[str]) -> datetime | None:
-        """When the last waiting annotation of an item was made; `places`: its id and the hash of its
-        content.
-        """
-        times = [said.at for said in self._waiting if place_of(said.what) in places]
+        """When the last waiting annotation at these `places` (an item's id, its content's hash) was made."""
+        times = [said.at for said in self._waiting if records.place_of(said.what) in places]
         return max(times, default=None)
 
     def with_waiting(
@@ -204,27 +141,22 @@ class StoredAnnotations(QObject):
         found = {step.at: step for step in stored}
         for said in self._waiting:
             what = said.what
-            if isinstance(what, Undo):
+            if isinstance(what, records.Undo):
                 if (step := found.get(what.step)) is not None:
                     found[what.step] = replace(step, undone=None if what.again else said.at)
             elif _is_of(said, item, author, run_id):
-                found[said.at] = AnnotatorStep(said.at, None, annotations_in(what))
+                found[said.at] = AnnotatorStep(said.at, None, records.annotations_in(what))
         return [found[at] for at in sorted(found)]
 
     def close(self) -> None:
-        """Leave the waiting annotations to the next process that opens the store."""
         self._again.stop()
         self._slow.stop()
         self._write_ahead_log.close()
 
     @Slot()
     def _deliver(self) -> None:
-        if self._task is None and self.count:
-            job = store_jobs.store_words(self._store_path, self._write_ahead_log)
-            self._task = task = self._threads.start(ThreadName.STORE, job)
-            task.finished.connect(self._follow_success)
-            task.failed.connect(self._follow_failure)
-            task.ended.connect(self._follow_end)
+        if self.count and not self._storing.busy:
+            self._storing.start(store_jobs.store_words(self._store_path, self._write_ahead_log))
 
     @Slot(object)
     def _follow_success(self, stored: store_jobs.Stored) -> None:
@@ -242,9 +174,10 @@ class StoredAnnotations(QObject):
         else:
             self.failed.emit(error)
 
-    @Slot()
-    def _follow_end(self) -> None:
-        self._task = None
+    @Slot(bool)
+    def _follow_busy(self, busy: bool) -> None:
+        if busy:
+            return
         if not self.count:
             self._slow.stop()
             self._again.stop()
@@ -259,7 +192,6 @@ class StoredAnnotations(QObject):
 
     @Slot()
     def _tell(self) -> None:
-        """Report that annotations wait; later changes of that quietly."""
         count = self.count
         if count and self._told != (count, self._why):
             words = counted(count, "annotation of yours waits", "annotations of yours wait")
@@ -278,11 +210,11 @@ class StoredAnnotations(QObject):
         return made
 
 
-def _is_of(said: Said, item: JudgedItem, author: str, run_id: int) -> bool:
+def _is_of(said: records.Said, item: JudgedItem, author: str, run_id: int) -> bool:
     """Whether an annotation is what the user did with an item of a run."""
-    word = next(iter(annotations_in(said.what)), None)
-    if word is None or word.kind is AnnotationKind.DRAFT or word.author != author:
+    word = next(iter(records.annotations_in(said.what)), None)
+    if word is None or word.kind is records.AnnotationKind.DRAFT or word.author != author:
         return False
-    if word.kind is AnnotationKind.NOTE:
+    if word.kind is records.AnnotationKind.NOTE:
         return word.content_hash == item.content_hash
     return (said.run_id, word.item_id) == (run_id, item.item_id)

@@ -1,11 +1,9 @@
-"""The rubric that the window works with, and what reads a file of items for whoever needs one: where it has
-other columns than a dataset, the user is asked.
-"""
+"""The rubric that the window works with, and what reads a file of items, whose columns may be asked for."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal, SignalInstance, Slot
 
@@ -26,12 +24,7 @@ _RUBRICS = "rubrics"  # of the files that were opened
 
 
 class CurrentRubric(QObject):
-    """`path`: the file that the rubric is from; None for one that comes with the program, or is of a run.
-
-    It is kept whole, not by the name of its file alone: that may be changed or gone by tomorrow, and what a
-    person has chosen must still be there.
-    """
-
+    # kept whole, not by the name of its file: that may be changed or gone by tomorrow
     changed = Signal()
 
     def __init__(self, state: State, parent: QObject | None = None) -> None:
@@ -56,9 +49,7 @@ class CurrentRubric(QObject):
         self.changed.emit()
 
     def ask(self, rubric: Rubric) -> None:
-        """Work with what a setup or a run asks; where that is the current rubric, or some of its criteria,
-        this stays.
-        """
+        """Work with what a setup or a run asks; some criteria of the current rubric leave it as it is."""
         if not rubric.is_part_of(self.rubric):
             self.choose(rubric)
 
@@ -70,7 +61,6 @@ class CurrentRubric(QObject):
 
 
 def _rubric(kept: object) -> Rubric:
-    """What was kept; the task's where nothing was, or it is damaged."""
     try:
         return Rubric.of_json(kept) if isinstance(kept, dict) else ELOQUENT
     except (KeyError, TypeError, ValueError, AttributeError, SetupError):
@@ -79,13 +69,10 @@ def _rubric(kept: object) -> Rubric:
 
 @dataclass(frozen=True)
 class ColumnsRequest:
-    """A file whose columns the user is to say.
-
-    `columns`: by which it was read so far, None for what is remembered or guessed. `unknown`: label values
-    that had no meaning then. `problem`: why it could not be read, empty where nobody has chosen yet.
-    `remember`: whether they are to be remembered, unless the user says otherwise. `rubric`: whose criteria
-    its labels are on.
-    `read`: is told the path, what was chosen, and whether it is to be remembered; `left`: that nothing was.
+    """A file whose columns the user is to say. `columns`: by which it was read so far; `unknown`: label
+    values without a meaning then. `problem`: why it could not be read, empty where nobody has chosen yet.
+    `remember`: whether they are kept, unless the user says otherwise. `read` is told the path, what was
+    chosen, and whether to keep it; `left`: that nothing was.
     """
 
     path: Path
@@ -97,28 +84,18 @@ class ColumnsRequest:
     remember: bool = True
     rubric: Rubric = ELOQUENT
 
-
-def columns_request(
-    error: ColumnsError,
-    read: Callable[[Path, ColumnMap, bool], None],
-    columns: ColumnMap | None,
-    left: Callable[[], None],
-    remember: bool = True,
-    *,
-    rubric: Rubric,
-) -> ColumnsRequest:
-    """What to ask after a file could not be read, by `columns` where somebody had chosen some."""
-    problem = "" if error.foreign else error.problem
-    return ColumnsRequest(error.path, read, columns, error.unknown, problem, left, remember, rubric)
+    @classmethod
+    def of(
+        cls, error: ColumnsError, read: Callable[[Path, ColumnMap, bool], None], **more: Any
+    ) -> "ColumnsRequest":
+        problem = "" if error.foreign else error.problem
+        return cls(error.path, read, unknown=error.unknown, problem=problem, **more)
 
 
 class DatasetReader(QObject):
-    """Reads one file at a time; a new one takes the place of the one before.
-
-    Where it cannot be read by the columns that it has, `request` tells of a ColumnsWish: `put_off` is emitted
-    before, and the reading goes on once the user has answered. `left`: nobody answered; `failed` follows
-    where the columns are known and something in the file is wrong. Who needs human labels is asked also where
-    no column of a foreign file is said to hold any.
+    """Reads one file at a time; a new one takes the place of the one before. Where its columns must be asked
+    for, `put_off` is emitted, then `request` a ColumnsRequest, and it goes on once the user has answered.
+    `left`: nobody answered; `failed` follows where the columns are known.
     """
 
     finished = Signal(object)  # the Dataset
@@ -133,7 +110,6 @@ class DatasetReader(QObject):
         current: CurrentRubric,
         parent: QObject | None = None,
     ) -> None:
-        """`request`: emitted with a ColumnsWish. `current`: whose criteria labels are on, but for runs."""
         super().__init__(parent)
         self._request = request
         self._current, self._rubric = current, current.rubric
@@ -154,28 +130,17 @@ class DatasetReader(QObject):
         remember: bool | None = None,
         judged: "Sequence[StoredRun]" = (),
         moved: bool = False,
+        *,
+        rubric: Rubric | None = None,
     ) -> None:
         """Read a file; see file_jobs.load. Labels are on the criteria that the `judged` runs asked."""
         asked = [run.identity.asked for run in judged]
-        rubric = rubric_for_labels(asked) if asked else self._current.rubric
-        self._read(path, columns, remember, judged=judged, moved=moved, rubric=rubric)
-
-    def _read(
-        self,
-        path: Path,
-        columns: ColumnMap | None,
-        remember: bool | None,
-        *,
-        judged: "Sequence[StoredRun]" = (),
-        moved: bool = False,
-        rubric: Rubric,
-    ) -> None:
+        rubric = rubric or (rubric_for_labels(asked) if asked else self._current.rubric)
         self._columns, self._labelled, self._keeps = columns, False, remember is not False
         self._rubric = rubric
         self._reading.start(file_jobs.load(path, columns, remember, judged, moved=moved, rubric=rubric))
 
     def read_labels(self, path: Path, judged: "Sequence[StoredRun]" = ()) -> None:
-        """Read a file for its human labels."""
         self.read(path, judged=judged)
         self._labelled = True
 
@@ -204,7 +169,7 @@ class DatasetReader(QObject):
 
     def _read_by(self, path: Path, columns: ColumnMap, remember: bool) -> None:
         labelled = self._labelled
-        self._read(path, columns, remember, rubric=self._rubric)
+        self.read(path, columns, remember, rubric=self._rubric)
         self._labelled = labelled
 
     @Slot(object)
@@ -219,7 +184,5 @@ class DatasetReader(QObject):
                 self.failed.emit(error)
 
         self.put_off.emit()
-        request = columns_request(
-            error, self._read_by, self._columns, leave, self._keeps, rubric=self._rubric
-        )
-        self._request.emit(request)
+        asked = {"columns": self._columns, "remember": self._keeps, "rubric": self._rubric}
+        self._request.emit(ColumnsRequest.of(error, self._read_by, left=leave, **asked))

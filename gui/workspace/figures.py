@@ -13,7 +13,7 @@ from gui.widgets.figure_view import DrawnFigure, FigureView
 from gui.widgets.files import ask_target
 from gui.widgets.labels import heading, hint, in_column, panel
 from gui.widgets.theme import is_dark
-from gui.workspace.task_panel import TaskPanel
+from gui.workspace.task_panel import TaskPanel, write_file
 from gui.workspace.threads import Job, JobControl, ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -28,8 +28,6 @@ DrawnBytes = Callable[[str, str], Job[bytes] | None]
 
 
 class FigureFiles(QObject):
-    """Saves and copies the figures of a page. `file_name`: what a figure's file is called, by its name."""
-
     def __init__(
         self, workspace: Workspace, page: QWidget, drawn: DrawnBytes, file_name: Callable[[str], str]
     ) -> None:
@@ -38,7 +36,6 @@ class FigureFiles(QObject):
         self._drawn, self._file_name = drawn, file_name
 
     def save(self, name: str, path: Path) -> None:
-        """Write a figure to a file, in the form that its suffix says."""
         drawn = self._drawn(name, path.suffix.lower().lstrip("."))
         if drawn is None:
             return
@@ -49,9 +46,7 @@ class FigureFiles(QObject):
             write_whole(path, drawn(control))
             return path
 
-        task = self._workspace.threads.start(DRAWING, work, must_end=True)
-        task.finished.connect(lambda written: self._workspace.note.emit(f"Written: {written}"))
-        self._workspace.failures.follow(task, "figure")
+        write_file(self._workspace, work, "figure", DRAWING)
 
     @Slot(str)
     def copy(self, name: str) -> None:
@@ -82,9 +77,7 @@ _HOW = "Enter or a right click saves and copies it."
 
 @dataclass(frozen=True, eq=False)
 class FigureSource:
-    """A figure that can be drawn. `shown`: the job that draws it, in dark colours or light ones; `saved`: the
-    one that gives its file, as `png` or `svg`. `note`: how it is read; `file_name`: what its file is called.
-    """
+    """`shown`: the job that draws it, in dark colours or light ones; `saved`: its file, as `png` or `svg`."""
 
     shown: Callable[[bool], Job[DrawnFigure]]
     saved: Callable[[str], Job[bytes]]
@@ -93,8 +86,6 @@ class FigureSource:
 
 
 class FramedPicture(QWidget):
-    """Hidden until there is a picture. `key`: the figure's name, `title`: of the frame."""
-
     def __init__(self, workspace: Workspace, key: str, title: str) -> None:
         super().__init__()
         self._source: FigureSource | None = None

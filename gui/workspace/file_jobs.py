@@ -1,7 +1,5 @@
 """Jobs on files: a dataset read, its items divided into slices and measured so, what is missing of a list.
-
-All modules named *_jobs.py hold work that runs on the worker threads. They import what is heavy (pyarrow,
-llama.cpp, matplotlib) there and only then, so that the window is visible at once.
+All *_jobs.py run on worker threads, and import what is heavy there alone: the window is visible at once.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -46,12 +44,9 @@ def load(
     moved: bool = False,
     rubric: Rubric = ELOQUENT,
 ) -> "Dataset":
-    """Read a dataset; reports Loading.
-
-    `columns`: by which a foreign file is read. `remember`: whether they are kept for files with the same
-    columns, or forgotten; None leaves what is remembered. `judged`: runs; where the file is that of one of
-    them and no `columns` are given, it is read as that run read it; with `moved` also where it lies
-    elsewhere. `rubric`: on whose criteria labels are read.
+    """Read a dataset; reports Loading. `columns`: by which a foreign file is read; `remember`: keep or forget
+    them, None neither. Without `columns` the file of one of the `judged` runs is read as that run read it,
+    with `moved` also where it lies elsewhere. `rubric`: whose criteria labels are on.
     """
     from engine.data.dataset import load_dataset
     from engine.results.run_dataset import load_as_judged
@@ -71,7 +66,6 @@ def load(
 
 
 def keep_columns(dataset: "Dataset", remember: bool | None) -> None:
-    """Keep for other files, or forget, by which columns a foreign file was just read; None: neither."""
     from engine.data import column_memory
 
     if dataset.columns is not None and remember is not None:
@@ -82,10 +76,7 @@ def keep_columns(dataset: "Dataset", remember: bool | None) -> None:
 
 
 def has_labels_for(dataset: "Dataset", asked: Sequence[Rubric], columns: ColumnMap | None = None) -> bool:
-    """Whether a dataset was read with all human labels of its file on what some runs were asked.
-
-    `columns`: by which one of them read it, where that is another file's or not known here.
-    """
+    """Whether all labels of a file on what runs were asked were read; `columns`: by which one read it."""
     wanted = rubric_for_labels(asked).names if asked else ()
     lacking = {f"{name}_preference" for name in wanted if name not in dataset.rubric.names}
     maps = (dataset.columns, columns)
@@ -93,9 +84,7 @@ def has_labels_for(dataset: "Dataset", asked: Sequence[Rubric], columns: ColumnM
 
 
 def with_labels_for(dataset: "Dataset", asked: Sequence[Rubric], cancel: CancelToken) -> "Dataset":
-    """The same items with the human labels of their file on all that some runs were asked; those that were
-    read, where it cannot be read again. On a worker thread.
-    """
+    """The same items with all labels of their file on what runs were asked, if it can be read again."""
     from engine.data.dataset import load_dataset
 
     if has_labels_for(dataset, asked):
@@ -110,10 +99,7 @@ def with_labels_for(dataset: "Dataset", asked: Sequence[Rubric], cancel: CancelT
 
 @dataclass(frozen=True)
 class Divided:
-    """By what the items of a dataset can be divided, each with its title, and how they are by one of it.
-
-    `by_annotators`: they are by what annotators noted.
-    """
+    """By what items can be divided, with titles; how they are. `by_annotators`: by what annotators noted."""
 
     titles: Mapping[str, str]
     slicing: "Slicing | None"
@@ -126,24 +112,20 @@ class Chosen:
     words: str
 
 
-@dataclass(frozen=True)
-class NotedRequest:
-    """Where it is kept the notes on items, and whose notes count: all where no `author` is named."""
-
-    store_path: Path
-    author: str | None = None
-
-
 @job
 def divide(
-    _control: JobControl, dataset: "Dataset", gold: "Dataset | None", by: str, request: NotedRequest
+    _control: JobControl,
+    dataset: "Dataset",
+    gold: "Dataset | None",
+    by: str,
+    *,
+    store_path: Path,
+    author: str | None,
 ) -> Divided:
-    """Divide the items of a dataset; human labels are those of `gold`, where there is one. Nothing is divided
-    by what the dataset does not have, nor by the empty text.
-    """
+    """Divide the items of a dataset, labels by those of `gold`; by nothing that the dataset does not have."""
     from engine.data.slices import LABEL, divisions, is_by_annotators, slicing
 
-    noted = _noted(dataset, request)
+    noted = _noted(dataset, store_path, author)
     known = divisions(dataset, noted)
     own = {name: title for name, title in known.items() if not name.startswith(LABEL)}
     labels = divisions(dataset if gold is None else gold)
@@ -153,25 +135,21 @@ def divide(
     return Divided({**own, **human}, found, found is not None and is_by_annotators(by))
 
 
-def _noted(dataset: "Dataset", request: NotedRequest) -> "Noted":
-    """What annotators noted of items; nothing of a store that cannot be read: the list of runs tells of
-    it.
-    """
+def _noted(dataset: "Dataset", store_path: Path, author: str | None) -> "Noted":
     from engine.data.slices import Noted
     from engine.results.run_dataset import noted_of_items
     from engine.store import opening
     from engine.store.run_store import RunStore
 
     with suppress(SetupError):
-        if opening.has_store(request.store_path):
-            with RunStore(request.store_path) as store:
-                return noted_of_items(store, dataset, request.author)
+        if opening.has_store(store_path):
+            with RunStore(store_path) as store:
+                return noted_of_items(store, dataset, author)
     return Noted()
 
 
 @job
 def missing(control: JobControl, paths: Sequence[Path]) -> frozenset[Path]:
-    """Those of some files that are not there; a job, because a disk of the network may take its time."""
     gone = set()
     for path in paths:
         control.cancel.raise_if_requested()
@@ -188,11 +166,9 @@ _DRAWN = Column(DRAWN, "0 to 100 %", Kind.ESTIMATE, "The accuracy as a point, it
 
 @dataclass(frozen=True)
 class Sliced:
-    """Systems on each slice of a division.
-
-    `table`: a row for each slice; `below`: as many rows for each of them, None where there is nothing to show
-    so. `measured`, `weighed`: of each system, by its place and by
-    its name. `of`: what was measured, by value or itself. `said`: what is to be known of the best slice.
+    """Systems on each slice. `table`: a row for each; `below`: as many rows for each of them. `measured`,
+    `weighed`: of each system, by its place and by its name. `of`: what was measured, by value or itself.
+    `said`: of the best slice.
     """
 
     division: "Slicing"
@@ -216,10 +192,7 @@ def measure_slices(
     slicing: "Slicing",
     known: Sliced | None = None,
 ) -> Sliced:
-    """All slices of a run, against human labels where they fit: below, each criterion's accuracies.
-
-    What is `known` where that would be the same.
-    """
+    """All slices of a run; what is `known` where that would be the same."""
     from engine.report.slices import criterion_slice_table, slice_table, slices_in_words
 
     mark = measured_mark(results, gold)
@@ -244,10 +217,7 @@ def measure_slices(
 def compare_slices(
     control: JobControl, matched: "Sequence[Matched]", slicing: "Slicing", known: Sliced | None = None
 ) -> Sliced:
-    """All slices of systems that are compared with the same human labels: below, how often A and B win.
-
-    What is `known` where it is of these very systems.
-    """
+    """All slices of systems that are compared; below, how often A and B win. `known`: as above."""
     from engine.metrics.slices import measure_slices
     from engine.ranking.weighted_scoring import weigh_by_default
     from engine.report.slices import compared_slice_table, compared_slices_in_words, compared_win_table

@@ -1,15 +1,8 @@
-"""Python's garbage collector runs on the thread of the window alone, never while jobs make records.
-
-By itself it runs on whichever thread makes the next object. On a thread of a job it would end what is left
-of closed dialogs there, and Qt then breaks down or waits for ever: parts of a window end on its own thread.
-It also stops all threads, the longer the more records there are: a second for those of 100,000 items. Records
-hold no cycles, so it has nothing to find among them.
-
-So what is there once very many records were made is kept out of its sight. But more than records was there:
-what a window drops later, such as tables and figures of the run before, would be kept for ever. Therefore all
-is looked at once after each such load and each run that is closed, when keys and mouse have been still.
-
-Knows: the garbage collector, when it is due, that the user is at work. Does not know: what is made.
+"""Python's garbage collector runs on the window's thread alone, and never while jobs make records: on a job's
+thread it would end what is left of closed dialogs, and Qt breaks down or hangs. Records hold no cycles; those
+of 100,000 items would stop all threads for a second, so they are kept out of its sight, and looked at once
+after each large load and each run that is closed, when keys and mouse have been still. Does not know: what is
+made.
 """
 
 import gc
@@ -38,11 +31,7 @@ _TOUCHES = frozenset(
 
 
 class _Switch:
-    """Off as long as anybody has a reason; then as it was before.
-
-    Jobs turn it too, on their threads: adding a reason and taking one out are each done at once, and while
-    there are such threads, a window has a reason of its own.
-    """
+    """Off as long as anybody has a reason; then as it was before."""
 
     def __init__(self) -> None:
         self._reasons: set[object] = set()
@@ -75,7 +64,6 @@ class _Hidden:
         self.stale = False
 
     def hide(self) -> None:
-        """Keep all that is there out of sight; at once, however much it is, and on any thread."""
         self._seconds += _EACH * gc.get_count()[0]
         gc.freeze()
         self.stale = True
@@ -85,11 +73,9 @@ class _Hidden:
 
     @property
     def stillness(self) -> float:
-        """For how many seconds nobody must have been at work when it is looked at."""
         return max(_STILL, _AS_LONG * self._seconds)
 
     def look(self) -> None:
-        """Look at all of it, and hide what is left where that takes long."""
         self._seconds, self.stale = 0.0, False  # first: a job may hide something meanwhile
         gc.unfreeze()
         begun = time.monotonic()
@@ -103,9 +89,8 @@ class _Hidden:
 _hidden = _Hidden()
 
 
-def run_closed() -> None:
-    """A run is no longer looked at: what was made for it is to be found, also where it is out of sight."""
-    _hidden.let_go()
+run_closed = _hidden.let_go
+"""A run is no longer looked at: what was made for it is to be found, also where it is out of sight."""
 
 
 class Collector(QObject):
@@ -124,7 +109,6 @@ class Collector(QObject):
 
     @Slot()
     def tick(self) -> None:
-        """Look at what was made since the last time; at everything where that is due."""
         if _under_way:
             return
         if _hidden.stale and self._nobody_was_at_work(_hidden.stillness):
@@ -140,7 +124,6 @@ class Collector(QObject):
             self._made, self._next_full = 0, ended + max(_LEAST_REST, _REST * (ended - begun))
 
     def _nobody_was_at_work(self, seconds: float) -> bool:
-        """Whether keys and mouse have been still for so long; from the first time on, they are watched."""
         if self._touched is None:
             self._touched = time.monotonic()
         # The windows of the system, to which keys and mouse come first: were it the application, each event
@@ -170,9 +153,7 @@ class Collector(QObject):
 
 @contextmanager
 def many_records() -> Iterator[None]:
-    """Keep the collector from running until the last job inside has ended, and from looking at what was made
-    where that is very much.
-    """
+    """No collection until the last job inside has ended; very many records are then kept out of sight."""
     mark = object()
     _by_itself.turn_off(mark)
     _under_way.add(mark)

@@ -1,8 +1,5 @@
-"""The run that is looked at, the one that is under way, and what is said of runs.
-
-What a run and human labels are, by value: equal marks mean that the same would be measured.
-
-Objects say nothing of this: what is read again is another object with the same content.
+"""The run that is looked at, the one that is under way, and what they are by value: equal marks mean that the
+same would be measured. Objects say nothing of this: what is read again is another object.
 """
 
 import hashlib
@@ -37,7 +34,6 @@ class RunMark:
     overrides: "frozenset[EffectiveAnnotation]"
 
     def is_of(self, run: "StoredRun") -> bool:
-        """True where the store lists the run as it was; human overrides is not listed there."""
         return self.stored == _stored(run)
 
 
@@ -51,11 +47,7 @@ def run_mark(results: "RunResults") -> RunMark:
 
 
 def gold_mark(gold: "Dataset | None") -> Hashable:
-    """Human labels and explanations with the items that they are for; on a worker thread, for it reads all of
-    them.
-
-    `Dataset.hash` alone does not do: labels take no part in it.
-    """
+    """Human labels and explanations with their items; on a worker thread, for it reads all of them."""
     if gold is None:
         return None
     found = hashlib.sha256()
@@ -75,11 +67,7 @@ def measured_mark(results: "RunResults", gold: "Dataset | None") -> Hashable:
 
 @dataclass(frozen=True)
 class OpenRun:
-    """A run that is looked at.
-
-    `dataset`: the items that it judged, None where they are not there. `health`: of its judge. `drafts`: what
-    annotators began to write of it, as it was read.
-    """
+    """`dataset`: its judged items, None if they are not there. `drafts`: what annotators began to write."""
 
     results: "RunResults"
     dataset: "Dataset | None"
@@ -92,7 +80,6 @@ class OpenRun:
 
     @property
     def in_words(self) -> str:
-        """What is said of it when it is opened."""
         stored = self.results.run
         said = self.results.joined_in_words or f"{stored.title} is open."
         return f"{said} {self.health.in_short}".strip()
@@ -117,8 +104,6 @@ class Opened(Protocol):
 
 @dataclass(frozen=True)
 class UnderWay:
-    """A run that this window judges now: `judged` of its `items` are in the store."""
-
     run_id: int
     judged: int
     items: int
@@ -130,6 +115,5 @@ def about_run(run_id: int) -> tuple[str, int]:
 
 
 def not_stored(error: SetupError, item_id: str, criterion: str = "") -> SetupError:
-    """An error by which the decision of the user was lost, with what it was about."""
     about = f"{item_id}, {words(criterion)}" if criterion else item_id
     return SetupError(f"Item {visible(about)}: your annotation is not stored. {error.problem}", error.hint)

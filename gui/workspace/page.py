@@ -21,10 +21,8 @@ from gui.workspace.workspace import Workspace
 
 
 class PageSplitter(QtWidgets.QSplitter):
-    """Parts side by side or above each other, of which none can be lost from sight.
-
-    `seen`: whether it was shown once. Before that its parts have no sizes that are worth remembering.
-    `keeps_first`: whether the first part stays as large as it is where there is less room, as far as it can.
+    """Parts of which none can be lost from sight. `seen`: it was shown once; before, its sizes are not worth
+    keeping. `keeps_first`: the first part stays as large as it is where there is less room.
     """
 
     def __init__(self, direction: Qt.Orientation) -> None:
@@ -34,7 +32,7 @@ class PageSplitter(QtWidgets.QSplitter):
         self.seen = False
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt takes what lacks from all parts alike, whatever their stretch."""
+        # Qt takes what lacks from all parts alike, whatever their stretch
         first, *_ = before = self.sizes()
         super().resizeEvent(event)
         if self.keeps_first and self.seen and self.sizes()[0] != first:
@@ -77,19 +75,16 @@ class Page(QtWidgets.QWidget):
         """The page is shown now: bring up to date what may be old. Nothing by default."""
 
     def take_focus(self) -> None:
-        """Let the keys work here: the focus goes to the page's focus proxy, or to its first control."""
         proxy = self.focusProxy()
         for target in [proxy] if proxy is not None else controls(self)[:1]:
             target.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def add_keys(self, **does: Callable[[], object]) -> None:
-        """Let keys work wherever the focus is in the page; by the names of its actions in the table."""
         for action, do in does.items():
             for key in of_page(self.NAME, action).sequences:
                 add_key(self, key, do, inside=True)
 
     def keep_splitter(self, key: str, splitter: PageSplitter) -> None:
-        """Remember the sizes of its parts, unless it was never on the screen."""
         if splitter.seen:
             self.workspace.state.set_layout(key, splitter.saveState())
 
@@ -104,7 +99,6 @@ class Page(QtWidgets.QWidget):
             self.restyle()
 
     def restyle(self) -> None:
-        """Follow colours and text size; most widgets do so by themselves."""
         for view in self.findChildren(RowsView):
             view.fit_rows()
         self.restyled.emit()
@@ -120,11 +114,7 @@ _NARROWEST, _WIDEST = 10, 96  # characters that the closed box shows
 
 
 class RunPicker(ComboBox):
-    """Follows the workspace; choosing a run opens it there.
-
-    What is no run is obeyed only where it is chosen from the open list: keys that go through the closed box
-    come to it by the way.
-    """
+    """Choosing a run opens it. What is no run is obeyed only in the open list, as keys go through the box."""
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
@@ -145,22 +135,20 @@ class RunPicker(ComboBox):
             self._limit()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Who scrolls over the closed box chooses nothing."""
+        # who scrolls over the closed box chooses nothing
         event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Know what is chosen without the list being opened."""
         self._by_key = True
         super().keyPressEvent(event)
         self._by_key = False
 
     def showPopup(self) -> None:
-        """A key may open the list; where the system draws it, this returns once an entry is chosen."""
+        # a key may open the list; where the system draws it, this returns once an entry is chosen
         self._by_key = False
         super().showPopup()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Show that the end of a long entry is left out."""
         painter, option = QtWidgets.QStylePainter(self), QtWidgets.QStyleOptionComboBox()
         self.initStyleOption(option)
         whole, part = (
@@ -216,8 +204,6 @@ class RunPicker(ComboBox):
 
 
 class OfferedRun(QtWidgets.QPushButton):
-    """Shows a run that has ended here while another one stayed open; hidden where there is none."""
-
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
         self._workspace = workspace
@@ -252,8 +238,6 @@ _WORDS = {
 
 
 class SourceBox(QtWidgets.QWidget):
-    """A box with the sources that make sense, and the annotators."""
-
     changed = Signal()
 
     def __init__(self) -> None:
@@ -269,9 +253,6 @@ class SourceBox(QtWidgets.QWidget):
         return found if isinstance(found, LabelSource) else LAST
 
     def offer(self, annotators: Sequence[str], adjudicated: bool = True) -> None:
-        """Offer these annotators, and `adjudicated` labels where there are any; what is chosen stays where it
-        can.
-        """
         before = self.source
         kinds = [kind for kind in _WORDS if adjudicated or kind is not LabelSourceKind.ADJUDICATED]
         sources = [LabelSource(kind) for kind in kinds]
@@ -288,7 +269,6 @@ class SourceBox(QtWidgets.QWidget):
             self._tell()
 
     def choose(self, source: LabelSource) -> None:
-        """Choose a source, the default one where it is not offered."""
         places = [place for place in range(self.box.count()) if self.box.itemData(place) == source]
         self.box.setCurrentIndex(places[0] if places else 0)
 

@@ -1,16 +1,14 @@
-"""Explanations of the open run that were written for another label than the effective one: how many, and
-writing them again.
-"""
+"""Explanations of the open run that are not for the effective labels: how many, and writing them again."""
 
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
-from PySide6.QtWidgets import QBoxLayout, QFrame, QPushButton
+from PySide6.QtWidgets import QFrame
 
 from engine.core.errors import EngineError
 from engine.core.events import MeasureProgress
 from gui.widgets.actions import BusyLine
-from gui.widgets.labels import guard, hint, label, name
+from gui.widgets.labels import STRETCH, button, guard, hint, in_column, in_row, label, name
 from gui.workspace import store_jobs
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
@@ -57,7 +55,6 @@ class Rewriter(QObject):
 
     @property
     def obstacle(self) -> str:
-        """Why nothing can be written now; empty where it can."""
         run = self._workspace.run
         if run is None:
             return "No run is open."
@@ -74,11 +71,9 @@ class Rewriter(QObject):
         if self.busy or self.obstacle or not self.stale or run is None or run.dataset is None:
             return
         self._run_id, self.progress = run.id, None
-        store_path = self._workspace.store_path
-        self._writing.start(store_jobs.rewrite(store_path, run.id, run.dataset, None))
+        self._writing.start(store_jobs.rewrite(self._workspace.store_path, run.id, run.dataset))
 
     def cancel(self) -> None:
-        """Stop; what was written is kept."""
         if self.progress is None:
             self._writing.drop()  # it may still wait for other work, which can take long
         else:
@@ -126,7 +121,7 @@ class Rewriter(QObject):
         self._show_written()
 
     def _show_written(self) -> None:
-        """A group of items is stored at a time: some may be there also where it went wrong."""
+        # a group of items is stored at a time: some may be there also where it went wrong
         run = self._workspace.run
         if run is not None and run.id == self._run_id:
             self._workspace.read_run_again()
@@ -141,21 +136,13 @@ class StaleLine(QFrame):
         self._rewriter = rewriter
         self.text = label("")
         self.why_not = hint("")
-        self.button = QPushButton("")
-        self.button.clicked.connect(rewriter.start)
+        self.button = button("", rewriter.start)
         guard(self.button)
         self.busy = BusyLine()
         self.busy.cancelled.connect(rewriter.cancel)
-        direction = QBoxLayout.Direction.LeftToRight if across else QBoxLayout.Direction.TopToBottom
-        line = QBoxLayout(direction)
-        line.addWidget(self.text, 1)
-        line.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
-        outer = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
-        outer.setContentsMargins(12, 8, 12, 8)
-        outer.setSpacing(6)
-        outer.addLayout(line)
-        outer.addWidget(self.why_not)
-        outer.addWidget(self.busy)
+        beside = in_row if across else in_column
+        line = beside((self.text, STRETCH), (self.button, Qt.AlignmentFlag.AlignLeft))
+        in_column(line, self.why_not, self.busy, on=self, margins=(12, 8, 12, 8), spacing=6)
         rewriter.changed.connect(self.follow)
         self.follow()
 

@@ -17,7 +17,7 @@ from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row
 from gui.widgets.theme import colours
 from gui.widgets.value_table import VALUE_ROLE, TableModel
 from gui.widgets.views import measure_view
-from gui.workspace.file_jobs import DRAWN, Chosen, Divided, NotedRequest, Sliced, divide
+from gui.workspace.file_jobs import DRAWN, Chosen, Divided, Sliced, divide
 from gui.workspace.state import BLIND
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import Job, LatestTask, ThreadName
@@ -31,9 +31,7 @@ _ALL = "Items: all"
 
 
 class SliceChoice(QWidget):
-    """Follows one dataset. `letters`: how wide each list is at least. `changed` is emitted once the choice is
-    known, slices and all.
-    """
+    """Follows one dataset. `letters`: the least width of each list. `changed`: the choice is known."""
 
     changed = Signal()
 
@@ -95,13 +93,11 @@ class SliceChoice(QWidget):
             self._start(by)
 
     def choose_part(self, part: "Slice | None") -> None:
-        """One of the slices that there are, or all of them, at once and without a word of it."""
         slices = self.slicing.slices if self.slicing is not None else ()
         self._set(self.slicing, part if part in slices else None)
 
     @Slot()
     def clear(self) -> None:
-        """All items, at once and without a word of it."""
         self.by.setCurrentIndex(0)
         self._set(None, None)
         if self._dividing.busy:
@@ -115,15 +111,14 @@ class SliceChoice(QWidget):
         self._start(self.by.currentData() or "")
 
     def _start(self, by: str) -> None:
-        """Divide anew. Who labels blind sees no tag but their own."""
         assert self._dataset is not None
         self._stale = False
         space = self._workspace
         own = space.author if space.state.text(BLIND) == "on" else None
-        self._dividing.start(divide(self._dataset, self._gold, by, NotedRequest(space.store_path, own)))
+        job = divide(self._dataset, self._gold, by, store_path=space.store_path, author=own)
+        self._dividing.start(job)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Catch up with what annotators tagged meanwhile."""
         super().showEvent(event)
         if self._stale:
             self._again()
@@ -137,7 +132,7 @@ class SliceChoice(QWidget):
 
     @Slot()
     def _follow_annotators(self) -> None:
-        """Whose tags may be seen has changed: what is chosen by them must not stay."""
+        # what is chosen by tags that may be seen no more must not stay
         self._stale = True
         if self.isVisible() or self._by_annotators:
             self._again()
@@ -195,10 +190,8 @@ _HOW = "Click a row or press Enter on it to list its items in Review."
 
 @dataclass(frozen=True)
 class SliceWords:
-    """What a page says of slices.
-
-    `measured`: what is done with each of them. `in_title`: what the title says of the table after `By …`.
-    `table`, `below`: what the tables are to a screen reader; `heading`, `explained`: above that below.
+    """What a page says: `measured` of each slice; `in_title` after `By …`; `table`, `below` for a screen
+    reader; `heading`, `explained` above that below.
     """
 
     measured: str
@@ -210,11 +203,7 @@ class SliceWords:
 
 
 class SlicesPanel(QWidget):
-    """Shows Sliced. `choice` stands elsewhere on the page, and restricts all of it.
-
-    `divided`: the user chose by what the items are divided. `listed`: Filters of the items of a row that are
-    wanted, and what they have in common.
-    """
+    """`divided`: the user chose by what. `listed`: Filters of a row's items, and the words for them."""
 
     divided = Signal()
     listed = Signal(object, str)
@@ -230,9 +219,6 @@ class SlicesPanel(QWidget):
         framed: Callable[..., QWidget],
         letters: int = 13,
     ) -> None:
-        """`title`: within `head`, or the same. `table`: shows the first of both. `framed`: puts widgets one
-        below the other. `letters`: of each list of `choice`.
-        """
         super().__init__()
         self._said = said
         self.choice = SliceChoice(workspace, letters)
@@ -257,7 +243,6 @@ class SlicesPanel(QWidget):
         self.show_slices(None)
 
     def measure(self, job: "Callable[[Slicing, Sliced | None], Job[Sliced]]") -> None:
-        """Measure each slice by a job, which is told what is shown already."""
         slicing = self.choice.slicing
         if slicing is None:
             self._measuring.drop()
@@ -266,7 +251,6 @@ class SlicesPanel(QWidget):
             self._measuring.start(job(slicing, self.sliced))
 
     def show_slices(self, sliced: Sliced | None) -> None:
-        """Show all slices; how to get some for None."""
         if sliced is not None and sliced is self.sliced:
             return  # who has chosen a row keeps it
         self.sliced = sliced
@@ -289,7 +273,6 @@ class SlicesPanel(QWidget):
 
     @Slot(QModelIndex)
     def _want(self, index: QModelIndex) -> None:
-        """Want the items of a row: below, several may be of one slice."""
         if self.sliced is not None and index.isValid():
             parts, rows = self.sliced.parts, index.model().rowCount()
             part = parts[index.row() * len(parts) // rows]
@@ -330,5 +313,4 @@ class _DrawnDelegate(QStyledItemDelegate):
         painter.restore()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """Wide enough to tell intervals apart."""
         return QSize(_DRAWN_WIDTH, super().sizeHint(option, index).height())

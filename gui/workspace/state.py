@@ -1,9 +1,6 @@
-"""What the window remembers from one day to the next, in plain files in the user's data folder.
-
-All windows of an account write one file of choices and layout. What this one read at its start or wrote since
-holds for its life: who labels, blind or not, by which weights. What another one writes is what the next one
-starts with. Work that the user has begun (a queue, runs not finished) is in a file of each window: two cannot
-overwrite each other, and what a window leaves, however it ended, the next one takes over.
+"""What the window remembers, in plain files in the user's data folder. All windows of an account write one
+file of choices and layout; what this one read or wrote holds for its life. Work that the user has begun is in
+a file of each window: two cannot overwrite each other, and the next one takes over what one leaves.
 """
 
 import json
@@ -66,7 +63,7 @@ class State(QObject):
 
     @Slot()
     def save(self) -> None:
-        """Write the file now, and see whether that worked: Qt is silent where it did not."""
+        # Qt is silent where that did not work
         self._looking.stop()
         self._settings.sync()
         failed = self._settings.status() == QSettings.Status.AccessError
@@ -89,7 +86,6 @@ class State(QObject):
         self._set(name, value)
 
     def number(self, name: str, default: int, most: int = LARGEST) -> int:
-        """A remembered whole number; one beyond `most` is damaged."""
         try:
             number = int(self.text(name, str(default)))
         except ValueError:
@@ -104,7 +100,6 @@ class State(QObject):
         return value if isinstance(value, dict) else {}
 
     def record_of_all(self, name: str) -> dict[str, Any]:
-        """The same as the windows have it together by now: for what each of them adds to."""
         self._settings.sync()  # Qt would read what other processes wrote at its next writing
         value = _plain(self._settings.value(name))
         return value if isinstance(value, dict) else {}
@@ -129,7 +124,6 @@ class State(QObject):
         self._set(f"layout/{name}", value)
 
     def recent(self, kind: str) -> list[Path]:
-        """The files of a kind (`datasets`, `models`) that were opened last, the newest first."""
         self._settings.sync()
         names = _plain(self._settings.value(f"recent/{kind}"))
         return [Path(name) for name in names if isinstance(name, str)] if isinstance(names, list) else []
@@ -146,7 +140,6 @@ class State(QObject):
         self._write_recent(kind, [])
 
     def export_folder(self, otherwise: Path | None = None) -> Path:
-        """Where to offer to write a file: where one was written last, else here."""
         last = self.text(_EXPORTED)
         return folder_for_new_files(*filter(None, (Path(last) if last else None, otherwise)))
 
@@ -154,7 +147,6 @@ class State(QObject):
         self.set_text(_EXPORTED, str(folder))
 
     def forget_all_but(self, *names: str) -> None:
-        """Back to how it was at first; what `names` name is kept."""
         kept = {name: self._settings.value(name) for name in names if self._settings.contains(name)}
         self._held = {name: value for name, value in self._held.items() if name in names}
         self._settings.clear()
@@ -175,7 +167,6 @@ class State(QObject):
 
 
 def _plain(value: object) -> Any:
-    """Plain values out of what is kept; None where nothing is, or no such ones as are kept here."""
     try:
         return plain_values(value, most=MOST_OF_QT) if isinstance(value, str) else None
     except ValueError:
@@ -201,10 +192,7 @@ class BegunWork:
         return tuple(self._kept.get(name, ()))
 
     def keep(self, name: str, entries: Sequence[Any]) -> None:
-        """Keep these by a name from now on, on the disk when this returns.
-
-        SetupError where that is not possible: then those of before are kept.
-        """
+        """Keep these, on the disk when this returns. SetupError: then those of before are kept."""
         before = self._kept.get(name, [])
         self._kept[name] = list(entries)
         try:
@@ -236,7 +224,6 @@ class BegunWork:
         return self._lists
 
     def _join(self, others: object) -> None:
-        """Add the lists of another; what is damaged is none."""
         assert self._lists is not None
         for name, entries in others.items() if isinstance(others, Mapping) else ():
             if isinstance(entries, list):

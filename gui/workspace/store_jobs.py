@@ -1,10 +1,7 @@
-"""The jobs that count and write again the explanations of a run that are not for the effective labels.
+"""Jobs on the run store: all runs, one run with its dataset, its annotations and stale explanations."""
 
-Jobs on the run store: which runs there are, one run with its dataset, its annotations.
-"""
-
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -33,11 +30,8 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Stored:
-    """Annotations that the store has taken, in their order, and those that it never will, each with the
-    reason.
-
-    `reviews`: all that is said now of the runs that they are of. `notes`: all of the items that they are of,
-    by the hash of their content.
+    """What the store has taken, or never will, with the reason; all that is said now, by run and content's
+    hash.
     """
 
     words: Sequence[Said] = ()
@@ -46,13 +40,18 @@ class Stored:
     notes: Mapping[str, tuple[Annotation, ...]] = field(default_factory=dict)
 
 
+@contextmanager
+def opened(store_path: Path, or_none: bool = False) -> "Iterator[RunStore]":
+    """The store; what is read of it while it is open may be very many records."""
+    from engine.store.run_store import RunStore
+
+    with RunStore(store_path, or_none=or_none) as store, many_records():
+        yield store
+
+
 def in_store(store_path: Path, ask: "Callable[[RunStore], Result]", or_none: bool = False) -> "Job[Result]":
-    """What becomes of asking the store, or changing it; `or_none`: see RunStore."""
-
     def work(_control: JobControl) -> Result:
-        from engine.store.run_store import RunStore
-
-        with RunStore(store_path, or_none=or_none) as store:
+        with opened(store_path, or_none) as store:
             return ask(store)
 
     return work
@@ -61,30 +60,25 @@ def in_store(store_path: Path, ask: "Callable[[RunStore], Result]", or_none: boo
 @job
 def list_runs(_control: JobControl, store_path: Path) -> "Sequence[AnyRun]":
     from engine.store.opening import has_store
-    from engine.store.run_store import RunStore
 
     if not has_store(store_path):
         return []
-    with RunStore(store_path) as store, store.reading():
+    with opened(store_path) as store, store.reading():
         return [*store.runs()[::-1], *store.damaged_runs()[::-1]]
 
 
 @dataclass(frozen=True)
 class SeenStore:
-    """A store that is there; `refusal`: what is said to whoever would change it, where nobody can."""
-
     refusal: StoreError | None
 
 
 @job
 def look_at_store(_control: JobControl, store_path: Path) -> SeenStore | None:
-    """What the window must know of the store at its start; None where there is none yet."""
     from engine.store.opening import has_store
-    from engine.store.run_store import RunStore
 
     if not has_store(store_path):
         return None
-    with RunStore(store_path) as store:
+    with opened(store_path) as store:
         return SeenStore(store.refusal)
 
 
@@ -93,9 +87,8 @@ def open_run(control: JobControl, store_path: Path, run_id: int, current: "Datas
     """A run with the items that it judged, out of the file that the run names, else out of `current`."""
     from engine.results.health import run_health
     from engine.results.run_results import load_results
-    from engine.store.run_store import RunStore
 
-    with RunStore(store_path) as store, many_records():
+    with opened(store_path) as store:
         results = load_results(store, run_id)
         drafts = store.drafts(run_id)
     dataset = _judged_items(results.run, current, control.cancel)
@@ -105,15 +98,11 @@ def open_run(control: JobControl, store_path: Path, run_id: int, current: "Datas
 
 
 def _with_unanswered(store_path: Path, results: "RunResults", dataset: "Dataset") -> "RunResults":
-    """A submission that an earlier version kept without the items that it does not answer, with them.
-
-    As it is where the store cannot take them now.
-    """
+    # As it is where the store cannot take them now.
     from engine.results.completeness import add_unanswered
     from engine.results.run_results import load_results
-    from engine.store.run_store import RunStore
 
-    with suppress(StoreError), RunStore(store_path) as store, many_records():
+    with suppress(StoreError), opened(store_path) as store:
         with store.hold(results.run.id) as run:
             add_unanswered(store, run, dataset)
         return load_results(store, run.id)
@@ -141,18 +130,15 @@ def _judged_items(run: "StoredRun", current: "Dataset | None", cancel: CancelTok
 
 @job
 def store_words(_control: JobControl, store_path: Path, write_ahead_log: WriteAheadLog) -> Stored:
-    """Store what waits in an write-ahead log, and read what annotators say then. StoreError where that cannot
-    be now.
-    """
+    """Store what waits in a write-ahead log, and read what annotators say then. StoreError: not now."""
     from engine.results.run_results import load_reviews
     from engine.store.annotation_rows import OF_RUN, said_of
-    from engine.store.run_store import RunStore
 
     pending = write_ahead_log.pending  # at once: the window may be closing
     words = pending.words
     if not words:
         return Stored()
-    with RunStore(store_path) as store, many_records():
+    with opened(store_path) as store:
         refused = store.take_words(pending.name, words)
         write_ahead_log.stored(words[-1].number)
         errors = {word.number: word.error for word in refused}
@@ -173,17 +159,13 @@ def store_words(_control: JobControl, store_path: Path, write_ahead_log: WriteAh
 
 @dataclass(frozen=True)
 class SeenWords:
-    """By what a change of what annotators say is noticed: `files`, without opening the store, then `mark`."""
-
     files: Hashable = None
     mark: Hashable = None
 
 
 @dataclass(frozen=True)
 class FoundWords:
-    """What a look at a run came to. `reviews`, `notes` (by the hash of the content): all that is said now;
-    None where nothing has changed.
-    """
+    """`reviews`, `notes` (by the hash of the content): all that is said now; None: no change."""
 
     run_id: int
     seen: SeenWords
@@ -193,15 +175,13 @@ class FoundWords:
 
 @job
 def look_for_words(_control: JobControl, store_path: Path, run_id: int, seen: SeenWords) -> FoundWords:
-    """What annotators say of a run, where that has changed since it was `seen`, by whomever."""
     from engine.results.run_results import load_reviews
     from engine.store.opening import files_mark, has_store
-    from engine.store.run_store import RunStore
 
     files = files_mark(store_path)  # first: what is written while it is read is seen next time
     if (files is not None and files == seen.files) or not has_store(store_path):
         return FoundWords(run_id, seen)
-    with RunStore(store_path) as store, many_records(), store.reading():
+    with opened(store_path) as store, store.reading():
         now = SeenWords(files, store.words_mark(run_id))
         if now.mark == seen.mark:
             return FoundWords(run_id, now)
@@ -212,9 +192,8 @@ def look_for_words(_control: JobControl, store_path: Path, run_id: int, seen: Se
 @job
 def differences(_control: JobControl, store_path: Path, first: int, other: int) -> Table:
     from engine.report.run import differences_table
-    from engine.store.run_store import RunStore
 
-    with RunStore(store_path) as store, store.reading():
+    with opened(store_path) as store, store.reading():
         runs = store.run(first), store.run(other)
         efforts = {run.id: store.efforts(run.id) for run in runs}
         return differences_table(*runs, efforts, store.shared_items(first).get(other, 0))
@@ -224,36 +203,23 @@ def differences(_control: JobControl, store_path: Path, first: int, other: int) 
 def drift(control: JobControl, store_path: Path, first: int, other: int) -> Sheet:
     from engine.metrics.run_drift import stored_drift
     from engine.report.drift import drift_sections
-    from engine.store.run_store import RunStore
 
-    with RunStore(store_path) as store, many_records():
+    with opened(store_path) as store:
         found = stored_drift(store, first, other, cancel=control.cancel)
     return Sheet("Regression check", tuple(drift_sections(found)))
 
 
 @job
 def health(_control: JobControl, store_path: Path, run_id: int) -> tuple[int, Health]:
-    """What speaks against the judge of a run, with the run's number."""
     from engine.results.health import run_health
     from engine.results.run_results import load_results
-    from engine.store.run_store import RunStore
 
-    with RunStore(store_path) as store, many_records():
+    with opened(store_path) as store:
         return run_id, run_health(load_results(store, run_id))
-
-
-def draw_sample_by(store_path: Path, run_id: int, seed: int) -> Job[None]:
-    """Draw the random sample of a run by another seed from now on."""
-    return in_store(store_path, lambda store: store.draw_sample_by(run_id, seed))
-
-
-def known_tags(store_path: Path) -> Job[Sequence[str]]:
-    return in_store(store_path, lambda store: store.tags(), or_none=True)
 
 
 @job
 def count_stale(control: JobControl, results: "RunResults") -> int:
-    """How many effective explanations were written for another label than the effective one."""
     found = 0
     for judgments in results.judgments.values():
         control.cancel.raise_if_requested()
@@ -262,15 +228,10 @@ def count_stale(control: JobControl, results: "RunResults") -> int:
 
 
 @job
-def rewrite(
-    control: JobControl, store_path: Path, run_id: int, dataset: "Dataset", threads: int | None
-) -> "Rewritten":
-    """Write again what is stale in a run, by the model that it names; reports MeasureProgress.
-
-    `dataset`: with the items that the run judged. `threads`: None for the default. A stop keeps
-    what was written. SetupError where the dataset, the model's file, the questions or the examples are not
-    those of the run: one that was shown examples can only be written again by the command. ModelFileError
-    where it is gone, broken or does not fit the memory. RunBusyError.
+def rewrite(control: JobControl, store_path: Path, run_id: int, dataset: "Dataset") -> "Rewritten":
+    """Write again what is stale in a run, by the model that it names; reports MeasureProgress, and a stop
+    keeps what was written. SetupError where dataset, model file, questions or examples are not the run's;
+    ModelFileError; RunBusyError.
     """
     from engine.judging.run import rewriting_plan
     from engine.judging.work import rewrite_run
@@ -278,14 +239,13 @@ def rewrite(
     from engine.models.memory import check_memory
     from engine.models.model_file import read_model_file
     from engine.models.opening import machine_settings
-    from engine.store.run_store import RunStore
 
     with worker(rewrite_run, control) as writer:
-        with RunStore(store_path) as store:
+        with opened(store_path) as store:
             run = store.run(run_id)
         described, settings = read_model_file(run.identity.model_path), run.identity.judge_settings
         check_memory(described, settings.context, kv_type=settings.kv_type)
         model = checked_model(described, control.cancel)
-        plan = rewriting_plan(run, dataset, model, machine_settings(threads))
+        plan = rewriting_plan(run, dataset, model, machine_settings(None))
         with in_use(model):
             return followed(writer.do(plan, store_path, run_id), control.report)

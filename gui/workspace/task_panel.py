@@ -1,7 +1,4 @@
-"""A job as a page or a dialog shows it: the line while it is under way, where its failure is told, its end.
-
-Each kind of job has one panel, which does the newest job alone; what an earlier one still says is not heard.
-"""
+"""A job as a page or a dialog shows it. Each kind has one panel, which does the newest job alone."""
 
 from collections.abc import Callable, Hashable
 from functools import cached_property
@@ -27,12 +24,10 @@ Failed = Failures | Notice | Callable[[EngineError], object]
 
 
 class TaskPanel(LatestTask):
-    """Jobs of which the newest counts. Where its parent is a dialog, they are abandoned once that is closed.
-
-    `done` is told of the result and `follow` of each event (None: `show_progress`). `failed`: the notice, the
-    window's failures, or a function that tells an error; None where nobody has to know of it. `stopped`: the
-    user stopped it. `changed` is told whenever a job begins or none is under way any more: there buttons are
-    enabled. `at_once`: the line's button abandons the job, of which `stopped` is not told then.
+    """Jobs of which the newest counts; those of a dialog are abandoned once it is closed. `done` is told of
+    the result, `follow` of each event (None: `show_progress`). `failed`: what tells an error; `stopped`: the
+    user stopped it; `changed`: one begins, or none is under way. `at_once`: the line's button abandons the
+    job, untold.
     """
 
     def __init__(
@@ -66,7 +61,6 @@ class TaskPanel(LatestTask):
 
     @cached_property
     def line(self) -> BusyLine:
-        """What is done, how far, and the button that stops it; laid out by whoever shows it."""
         line = BusyLine()
         # A job that opens a model may wait long for another one: nobody waits for it to begin only to stop.
         stop = self.stop if self._thread_name is ThreadName.MODEL else self.cancel
@@ -74,7 +68,6 @@ class TaskPanel(LatestTask):
         return line
 
     def begin(self, job: Job[Any], text: str) -> None:
-        """Do this from now on, with the line, which says `text` until more is known."""
         waits = self._thread_name is ThreadName.MODEL and self._threads.busy(ThreadName.MODEL)
         if self._notice is not None:
             self._notice.dismiss()
@@ -83,7 +76,6 @@ class TaskPanel(LatestTask):
         self.line.begin(f"{WAITING} …" if waits else text)
 
     def show_progress(self, event: object) -> None:
-        """Say on the line how far the job is."""
         if isinstance(event, AtWork):
             self.line.go_on(event.text, event.done, event.total)
         elif isinstance(event, MeasureProgress):
@@ -102,10 +94,7 @@ class TaskPanel(LatestTask):
 def write_file(
     workspace: Workspace, job: Job[Path], kind: Hashable, thread_name: ThreadName = ThreadName.FILES
 ) -> Task:
-    """Write a file that the user asked for, to its end also where the window closes; say where it is.
-
-    `kind`: of failures, as Failures has them.
-    """
+    """Write a file that the user asked for, to its end also where the window closes; `kind`: of failures."""
     task = workspace.threads.start(thread_name, job, must_end=True)
     task.finished.connect(lambda written: workspace.note.emit(f"Written: {written}"))
     workspace.failures.follow(task, kind)
@@ -113,15 +102,13 @@ def write_file(
 
 
 class TaskDialog(QDialog):
-    """Asks for something, does it while the dialog is open, and shows what came of it below, as a sheet.
-
-    A subclass makes the `task`, calls `lay_out` with what is asked, and connects the two buttons.
+    """Asks for something, does it while it is open, shows a sheet of it. A subclass makes the `task`, calls
+    `lay_out`, connects `act_button` and `use_button`.
     """
 
     task: TaskPanel
 
     def __init__(self, title: str, act: str, use: str, parent: QWidget | None) -> None:
-        """`act`: the button that begins; `use`: the one for what came of it."""
         super().__init__(parent)
         self.setWindowTitle(title)
         self.notice, self.outcome, self.sheet = Notice(), plain_label(role="heading"), SheetView()
@@ -140,13 +127,11 @@ class TaskDialog(QDialog):
         make_room(self, letters, lines)
 
     def begin(self, job: Job[Any], text: str) -> None:
-        """Do this, without what came of the last one."""
         self.outcome.hide()
         self.sheet.show_sheet(None)
         self.task.begin(job, text)
 
     def show_outcome(self, text: str, sheet: Sheet) -> None:
-        """Say what came of it, and lead the keys to what can be done with it."""
         show_text(self.outcome, text)
         self.sheet.show_sheet(sheet)
         self.use_button.show()

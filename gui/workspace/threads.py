@@ -1,11 +1,6 @@
-"""The threads on which the engine works for the window: one for each worker thread, one job at a time in
-each.
-
-A job is a function that is given a JobControl and returns its result. Whoever starts one gets a Task, whose
-signals arrive on the thread of the window: any number of events, then finished, failed or cancelled, once.
-
-Knows: QThread, how errors cross threads. The only file of the window that knows threads. Does not know:
-what any job does.
+"""The threads on which the engine works for the window, one job at a time in each. Whoever starts a job gets
+a Task, whose signals arrive on the thread of the window. The only file of the window that knows threads; it
+does not know what any job does.
 """
 
 import threading
@@ -47,10 +42,7 @@ class ThreadName(Enum):
 
 
 class JobControl:
-    """What a job is given: when to stop, and how to say how far it is. Used on the job's own thread.
-
-    `apart`: whether work with a model is done by a process of its own, as apart_jobs.py has it done.
-    """
+    """When to stop, and how to say how far it is. `apart`: a model's work is done by a process of its own."""
 
     def __init__(self, cancel: CancelToken, report: Callable[[object], None], apart: bool = True) -> None:
         self.cancel = cancel
@@ -63,8 +55,6 @@ Asked = ParamSpec("Asked")
 
 
 def job(work: Callable[Concatenate[JobControl, Asked], Result]) -> Callable[Asked, Job[Result]]:
-    """Make of a function what asks for its work: called with all but the control, it gives the job."""
-
     @wraps(work)
     def ask(*args: Asked.args, **kwargs: Asked.kwargs) -> Job[Result]:
         return lambda control: work(control, *args, **kwargs)
@@ -74,27 +64,14 @@ def job(work: Callable[Concatenate[JobControl, Asked], Result]) -> Callable[Aske
 
 @dataclass(frozen=True)
 class AtWork:
-    """How far a job is, for display: `done` of `total`, None where that is not known."""
-
     text: str
     done: int | None = None
     total: int | None = None
 
 
-def _logged_bug(error: BaseException, thread_name: ThreadName) -> EngineBug:
-    log_fault(error, f"a job of the thread {thread_name.value}")
-    bug = EngineBug(fault_words(error))
-    bug.__cause__ = error
-    return bug
-
-
 class _Work:
-    """What the thread of a worker thread knows of a task: the job, when it is to stop, that it is over.
-
-    Nothing of Qt: whoever lets go of an object last ends it, and a worker thread must end none that lives on
-    the thread of the window.
-    """
-
+    # Nothing of Qt: whoever lets go of an object last ends it, and a worker thread must end none that lives
+    # on the thread of the window.
     def __init__(self, job: Job[object], thread_name: ThreadName, apart: bool) -> None:
         self._job: Job[object] | None = job
         self._thread_name = thread_name
@@ -103,7 +80,6 @@ class _Work:
         self.over = threading.Event()
 
     def do(self, tell: Callable[[str, object], None]) -> None:
-        """Do the job, telling each event and how it ended; on the thread of the worker thread."""
         control = JobControl(self.token, lambda event: tell("event", event), self._apart)
         job, self._job = self._job, None  # what it holds is not needed twice
         try:
@@ -116,7 +92,12 @@ class _Work:
         except MemoryError:
             tell("failed", EngineBug("there is not enough memory for this"))
         except BaseException as error:  # whatever it was, the window must hear of the end
-            tell("failed", said_of_system(error) or _logged_bug(error, self._thread_name))
+            said: EngineError | None = said_of_system(error)
+            if said is None:
+                log_fault(error, f"a job of the thread {self._thread_name.value}")
+                said = EngineBug(fault_words(error))
+                said.__cause__ = error
+            tell("failed", said)
         else:
             tell("finished", result)
         finally:
@@ -144,15 +125,12 @@ class Task(QObject):
         self._abandoned = False
 
     def cancel(self) -> None:
-        """Ask the job to stop; it ends with `cancelled`, or with `finished` where it was faster."""
         self.work.token.cancel()
 
     def end_soon(self) -> None:
-        """Ask the job to end where it loses nothing; one that knows no such place goes on to its end."""
         self.work.token.end_soon()
 
     def abandon(self) -> None:
-        """Cancel the job and hear nothing more of it but `ended`."""
         self._abandoned = True
         self.work.token.cancel()
 
@@ -160,7 +138,6 @@ class Task(QObject):
         self.work.over.wait(max(0.0, seconds))
 
     def tell(self, kind: str, value: object) -> None:
-        """Emit what the worker thread told of the work."""
         self.begun = True
         if kind == "event":
             if not self._abandoned:
@@ -199,11 +176,7 @@ class _Runner(QObject):
 
 
 class EngineThreads(QObject):
-    """All worker threads. Made by the window, stopped when it closes.
-
-    `apart`: work with a model is done by processes of their own. Without, in this one, which is as good where
-    no harm can come to the model's file: the same work is done.
-    """
+    """All worker threads. Without `apart`, work with a model is done in this process."""
 
     def __init__(self, parent: QObject | None = None, apart: bool = True) -> None:
         super().__init__(parent)
@@ -214,10 +187,8 @@ class EngineThreads(QObject):
         self._stopped = False
 
     def start(self, thread_name: ThreadName, job: Job[Result], must_end: bool = False) -> Task:
-        """Do a job on a worker thread, after those that it has. Connect the task's signals at once.
-
-        `must_end`: it writes what the user wants and nothing else has, as a file that they export: it is
-        done to its end also when the window closes.
+        """Do a job after those that the thread has; connect the task's signals at once. `must_end`: also when
+        the window closes, as it writes what nothing else has.
         """
         task = Task(job, thread_name, must_end, self._apart)
         if self._stopped:
@@ -237,9 +208,8 @@ class EngineThreads(QObject):
         return any(task.thread_name is thread_name and not task.done for task in self._tasks.values())
 
     def stop(self, at_once: bool = False) -> bool:
-        """Cancel all that need not end, and end the threads; False where one did not end in time.
-
-        `at_once`: that of those that can be done again is short, for the program ends now.
+        """End the threads once what must end has; False where one did not in time. `at_once`: the program
+        ends now.
         """
         self._stopped = True
         deadline = time.monotonic() + _PATIENCE
@@ -269,10 +239,7 @@ class EngineThreads(QObject):
 
 
 class LatestTask(QObject):
-    """Jobs of which only the last one counts: a new one abandons the one before.
-
-    Its signals are those of the newest task alone.
-    """
+    """Jobs of which only the last counts: a new one abandons the one before. Its signals are the newest's."""
 
     progress = Signal(object)
     finished = Signal(object)
@@ -293,7 +260,6 @@ class LatestTask(QObject):
         return self._task is not None and not self._task.done
 
     def start(self, job: Job[Result]) -> Task:
-        """Abandon what is under way and do this instead."""
         self.drop()
         task = self._threads.start(self._thread_name, job)
         self._task = task
@@ -306,13 +272,11 @@ class LatestTask(QObject):
         return task
 
     def cancel(self) -> None:
-        """Ask the newest job to stop; its `cancelled` is heard."""
         if self._task is not None:
             self._task.cancel()
 
     @Slot()
     def stop(self) -> None:
-        """Ask the newest job to stop; one that still waits for others does not begin, and is dropped."""
         if self._task is not None and self._task.begun:
             self._task.cancel()
         else:
@@ -350,7 +314,6 @@ class Failures(QObject):
         self._last: dict[Hashable, EngineError] = {}
 
     def follow(self, work: ObservedTask, kind: Hashable = None) -> None:
-        """Tell of an error of this work until it succeeds, or until another work of the same `kind` does."""
         kind = object() if kind is None else kind
         work.failed.connect(partial(self.fail, kind))
         work.finished.connect(partial(self.end, kind))
@@ -374,8 +337,5 @@ def worker(
     work: "Callable[Concatenate[CancelToken, Arguments], Generator[Event, None, Result]]",
     control: JobControl,
 ) -> "Worker[Arguments, Event, Result]":
-    """Whoever does a work for a job: a process of its own, whose end is not that of the window.
-
-    To be used in a `with` block. `work`: a function at the top of a module of the engine.
-    """
+    """Does a work for a job, in a `with` block: a process of its own, whose end is not that of the window."""
     return (SubprocessWorker if control.apart else InProcessWorker)(work, control.cancel)

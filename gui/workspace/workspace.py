@@ -1,7 +1,5 @@
-"""What all pages share: the dataset, the run that is looked at, and how to change them.
-
-Every change is a job on a worker thread; when it is done, a signal tells the pages. Only the thread of the
-window uses a workspace. Long because each thing that pages share has its signal, its job and its answer here.
+"""What all pages share: the dataset, the run that is looked at, and how to change them: by jobs, told by
+signals.
 """
 
 from collections.abc import Sequence
@@ -41,6 +39,7 @@ if TYPE_CHECKING:
 LONGEST_NAME = 255  # characters of the user's name
 _COLUMNS = "last/columns"  # by which the last dataset was read
 _OPENING = "a run is opened"
+_MOST_TOLD = 40  # items; of more than these a page is told once
 
 
 class Workspace(QObject):
@@ -139,7 +138,6 @@ class Workspace(QObject):
     def open_dataset(
         self, path: Path, columns: ColumnMap | None = None, remember: bool | None = None
     ) -> None:
-        """Read a dataset that the user chose; the open one stays until that is there. See file_jobs.load."""
         self._stays = True
         self._read(path, columns, remember)
 
@@ -150,7 +148,6 @@ class Workspace(QObject):
 
     @Slot()
     def _read_by_rubric(self) -> None:
-        """Read the dataset again where the labels of other criteria count now."""
         if self._loading.busy:
             self._read(*self._being_read)
         elif self.dataset is not None and self.dataset.rubric.names != self.rubric.rubric.names:
@@ -162,8 +159,6 @@ class Workspace(QObject):
         self._read(path, ColumnMap.of_json(self.state.record(_COLUMNS)) if last else None)
 
     def reader(self, parent: QObject) -> DatasetReader:
-        """What reads further files, and asks for their columns where it must."""
-
         def tell(dataset: "Dataset") -> None:
             if dataset.read_as:
                 said = f"{short_name(dataset.name)}: {dataset.read_as}"
@@ -178,18 +173,15 @@ class Workspace(QObject):
 
     @property
     def gold(self) -> "Dataset | None":
-        """The dataset with the human labels that the open run is compared with on Results and Review."""
         return self._gold_of.get(self._judged_file) or self.own_gold
 
     @property
     def own_gold(self) -> "Dataset | None":
-        """The open run's own dataset, where it has human labels."""
         judged = self.run.dataset if self.run else None
         return judged if judged is not None and judged.criteria else None
 
     @property
     def gold_from(self) -> str:
-        """Why the open run is compared with these labels."""
         if self.has_chosen_gold:
             return "chosen on Results"
         gold = self.own_gold
@@ -197,7 +189,6 @@ class Workspace(QObject):
 
     @property
     def has_chosen_gold(self) -> bool:
-        """True where another labelled dataset was chosen for runs of the open run's dataset."""
         return self._judged_file in self._gold_of
 
     @property
@@ -217,7 +208,6 @@ class Workspace(QObject):
 
     @Slot(object)
     def take_dataset(self, dataset: "Dataset") -> None:
-        """Let a dataset that was read be the open one."""
         self.dataset = dataset
         self.dataset_loading.emit(None)
         self.state.add_recent("datasets", dataset.path)
@@ -243,9 +233,8 @@ class Workspace(QObject):
         self._listing.start(store_jobs.list_runs(self.store_path))
 
     def open_run(self, run_id: int, current: "Dataset | None" = None) -> None:
-        """Look at a run, as the user chose: its results, and its items out of a dataset `current`.
-
-        That is the open one where none is given; else its file is read again, where it is still there.
+        """Look at a run, as the user chose; its items from its file, else out of `current` or the open
+        dataset.
         """
         self._stays = True
         self._open(run_id, current)
@@ -259,13 +248,11 @@ class Workspace(QObject):
         self._opening.start(store_jobs.open_run(self.store_path, run_id, current or self.dataset))
 
     def open_last_run(self) -> None:
-        """Look at the run of last time, if there was one and none was chosen since."""
         last = self.state.number("last/run", 0)
         if last and self.run is None and not self._opening.busy:
             self._open(last)
 
     def forget_runs(self, run_ids: Sequence[int]) -> None:
-        """Runs were deleted: look at none of them any more, and let all who keep something of them know."""
         if self.offered in run_ids:
             self._offer(None)
         if self._wanted_run in run_ids:
@@ -278,30 +265,22 @@ class Workspace(QObject):
         self.runs_deleted.emit(run_ids)
 
     def read_run_again(self) -> None:
-        """Read the open run again, because it was judged further or calibrated."""
         if self._opening.busy and self._wanted_run is not None:
             self._open(self._wanted_run, by_itself=self._by_itself)
         elif self.run is not None:
             self._open(self.run.id)
 
     def tell_begun(self) -> None:
-        """The user starts a run, or a queue of them: it is shown at its end, if they choose nothing until
-        then.
-        """
+        """The user starts a run or a queue: it is shown at its end, if they choose nothing until then."""
         self._stays = False
 
     def stay(self) -> None:
-        """The user works with what is open: no run that ends takes its place."""
         self._stays = True
 
     def tell_ended(self, run_id: int, how: str, health: Health) -> None:
-        """A run that was started here has just ended, `how` in words. This is the one place that says whether
-        the pages show it now.
-
-        They do, unless the user chose something else since they started it (another run, a dataset, a
-        submission), or works with the run that is open: has said something of it since then, or changed its
-        weights, looks at it on Review, or has a dialog or a list open. Then nothing moves under their hands,
-        and the run that has ended is offered by name.
+        """A run that was started here has ended, `how` in words; the one place that says whether it is shown
+        now. It is, unless the user chose something else since, or works with the open run. Then nothing moves
+        under their hands, and the run is offered by name.
         """
         shown = self.run.id if self.run is not None else None
         looked_at = self._wanted_run if self._opening.busy else shown
@@ -326,19 +305,16 @@ class Workspace(QObject):
 
     @property
     def _at_work(self) -> bool:
-        """Whether the user chose what is open, or works with it."""
         open_ones = (QApplication.activeModalWidget(), QApplication.activePopupWidget())
         return self._stays or (self.reviewing and self.run is not None) or any(open_ones)
 
     def show_in_review(self, what: JudgmentKey | records.WantedItems) -> None:
-        """Show a judgment of the open run in Review, or list a set of its items there."""
         self.page_wanted.emit(PageName.REVIEW)
         (self.listing_wanted if isinstance(what, records.WantedItems) else self.review_wanted).emit(what)
 
     def open_in_review(
         self, run_id: int, what: JudgmentKey | records.WantedItems, anew: bool = False
     ) -> None:
-        """The same of any run, which is opened first where another one is; `anew`: in any case."""
         if self.run is not None and self.run.id == run_id and not anew:
             self.show_in_review(what)
         else:
@@ -362,7 +338,6 @@ class Workspace(QObject):
         return self.run is not None and self.judging is not None and self.run.id == self.judging.run_id
 
     def tell_judging(self, judging: UnderWay | None) -> None:
-        """Let the pages know how far the run is that is being judged; None once it has ended."""
         if judging != self.judging:
             self.judging = judging
             if judging is not None and judging.run_id == self.offered:
@@ -420,16 +395,13 @@ class Workspace(QObject):
 
     @property
     def author(self) -> str:
-        """Who labels: as the settings say, else the name of the user's account."""
         return self.state.text(AUTHOR) or account_name()
 
     @property
     def knows_author(self) -> bool:
-        """True once the user has said who labels."""
         return bool(self.state.text(AUTHOR))
 
     def set_author(self, name: str) -> None:
-        """Let the user of this name label from now on; what cannot be printed is left out of it."""
         name = "".join(letter for letter in name if letter.isprintable()).strip()
         if name != self.state.text(AUTHOR):
             self.state.set_text(AUTHOR, name)
@@ -442,13 +414,10 @@ class Workspace(QObject):
         explanation: str | None,
         origin: Origin | None = None,
     ) -> None:
-        """Let the user's label, explanation or both stand for the model's; `origin`: of the label."""
         self.say(records.new_override(*key, preference, explanation, self.author, origin=origin))
 
     def steps(self, item: JudgedItem) -> list[AnnotatorStep]:
-        """What this annotator did with an item of the open run, the oldest first; also what waits for the
-        store.
-        """
+        """What this annotator did with an item of the open run, stored or waiting, the oldest first."""
         run = self.run
         if run is None:
             return []
@@ -459,8 +428,6 @@ class Workspace(QObject):
             self.taken_back.emit(undo.item_id)
 
     def draw_sample_by(self, run_id: int, seed: int) -> None:
-        """Draw the random sample of a run by another seed from now on, for everybody."""
-
         def take(_stored: object) -> None:
             run = self.run
             if run is not None and run.id == run_id:
@@ -469,7 +436,7 @@ class Workspace(QObject):
                 self.sample_drawn.emit(seed)
             self.note.emit(f"The random sample of run {run_id} is drawn by seed {seed} now.")
 
-        job = store_jobs.draw_sample_by(self.store_path, run_id, seed)
+        job = store_jobs.in_store(self.store_path, lambda store: store.draw_sample_by(run_id, seed))
         task = self.threads.start(ThreadName.STORE, job, must_end=True)
         task.finished.connect(take)
         self.failures.follow(task, "sample drawn")
@@ -478,14 +445,11 @@ class Workspace(QObject):
         return bool(self.say(records.new_note(content_hash, text, tags, self.author)))
 
     def call_run(self, run_id: int, name: str | None = None, note: str | None = None) -> None:
-        """Name a run, and note something of it; None leaves it as it is. SetupError where it is not said."""
         self.words.say(records.Said(records.RunWords(name, note), records.now(), run_id, self._made(run_id)))
 
     def say(self, what: records.AnyWord, run_id: int | None = None, over: Sequence[str] = ()) -> str:
-        """Put on the disk what the user says, of the open run where no other is named; its name.
-
-        Empty where it is not said: the user is told, and `unsaid` whoever takes it for said. What it comes
-        to is shown once the store has it.
+        """Put on the disk what the user says, of the open run where no other is named; its name. Empty where
+        it is not said: the user is told, and `unsaid` whoever takes it for said.
         """
         run_id = run_id or (self.run.id if self.run else None)
         self._stays = True
@@ -506,9 +470,7 @@ class Workspace(QObject):
             return ""
 
     def files_in_use(self, widget: QWidget) -> dict[str, Path]:
-        """Each file that is open, or chosen in the window of a widget, by the words for it: nothing is
-        written over these.
-        """
+        """Each file that is open, or chosen in a widget's window, by words: none is written over."""
         found = {"run store": self.store_path, **self.in_use}
         top = widget
         while (above := top.parentWidget()) is not None:  # a dialog has a window below
@@ -533,7 +495,6 @@ class Workspace(QObject):
         self.begun.close()
 
     def _made(self, run_id: int) -> datetime | None:
-        """When a run was made, where that is known."""
         known = [run for run in self.runs if run.id == run_id]
         if self.run is not None:
             known.append(self.run.results.run)
@@ -552,7 +513,6 @@ class Workspace(QObject):
 
     @Slot(object)
     def _take_words(self, stored: store_jobs.Stored) -> None:
-        """Annotations are in the store: their outcome counts now."""
         if (run := self.run) is not None:
             results = run.results
             reviews, notes = stored.reviews.get(run.id, results.reviews), {**results.notes, **stored.notes}
@@ -569,11 +529,18 @@ class Workspace(QObject):
 
     @Slot(object)
     def _take_others(self, found: store_jobs.FoundWords) -> None:
-        """Another window, or a command, changed the annotations of the open run."""
         if (changed := brought_up(self.run, found)) is not None:
             self._changes += 1
             self.run, since = changed
-            since.tell(self)
+            if len(since.items) > _MOST_TOLD:
+                self.run_changed.emit()
+            else:
+                for key in sorted(since.keys):
+                    self.overrides_changed.emit(key)
+                for item_id in sorted(since.items):
+                    self.reviewed.emit(item_id)
+            for content_hash in sorted(since.noted):
+                self.noted.emit(content_hash)
 
     def _tell_word(self, said: records.Said) -> None:
         what = said.what
@@ -597,9 +564,7 @@ class Workspace(QObject):
 
 
 def _subject(what: records.AnyWord) -> tuple[object, ...]:
-    """What an annotation is about: once another about the same is stored, it is no matter that one was
-    not.
-    """
+    """What an annotation is about: once another about the same is stored, the failure is over."""
     said = what[0] if isinstance(what, tuple) else what
     names = ("content_hash", "item_id", *(() if isinstance(what, tuple) else ("criterion",)))
     return _is(what, records.AnnotationKind.DRAFT), *(getattr(said, name, None) for name in names)

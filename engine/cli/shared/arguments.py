@@ -1,27 +1,35 @@
-"""What most commands take: models, rubrics, columns of datasets, files of tables; and what they become.
-
-Light: commands that need no model do not wait for llama.cpp.
+"""What most commands take: models, rubrics, columns, files of tables; the options of settings, made
+from their rows, and by hand those of the computer, of examples and of orders. Does not load llama.cpp.
 """
 
 import argparse
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
-from engine.cli.shared.console import file_option, flag, tell, text_option
+from engine.cli.shared.console import Options, Parser, tell
 from engine.core import VERSION
 from engine.core.column_map import ColumnMap, check_targets, parse_columns, parse_labels
 from engine.core.errors import SetupError, Step
 from engine.core.events import CancelToken
+from engine.core.items import Method
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.tables import Sheet, sheet_latex, sheet_markdown
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.rubrics.files import find_rubric
+from engine.operations.judge_request import BOTH, ONE, UNCERTAIN, example_settings
 from engine.operations.opening import find_model, remember_columns
 from engine.results.run_dataset import dataset_of_run
+from engine.results.second_order import KEEP
+from engine.settings import rows
 from engine.settings.identity import StoredRun
+from engine.settings.run_setup import RunSetup
 from engine.settings.sampling import DEFAULT_SEED
-from engine.system.files import write_whole
+from engine.system.computer import KeepAwake
+from engine.system.files import write_json, write_whole
 
 MODEL_WORDS = "a GGUF file, a part of the name of a listed model, or 'demo'"
 
@@ -38,20 +46,16 @@ def option_of(dest: str) -> str:
     return f"--{dest.replace('_', '-')}"
 
 
-def add_rubric(arguments: argparse._ActionsContainer, what: str) -> None:
-    """--rubric; `what`: what it sets."""
-    text_option(arguments, "--rubric", "NAME|FILE", f"{what}: a name listed by `rubrics`, or a TOML file")
+def add_rubric(arguments: Options, what: str) -> None:
+    arguments.text("--rubric", "NAME|FILE", f"{what}: a name listed by `rubrics`, or a TOML file")
 
 
 def rubric_of(options: argparse.Namespace) -> Rubric | None:
-    """The rubric that is named; None without --rubric. SetupError if it is missing or wrong."""
     return None if options.rubric is None else find_rubric(options.rubric)
 
 
 def criteria_of(text: str, rubric: Rubric | None) -> tuple[str, ...]:
-    """The criteria named in a comma-separated list. SetupError for an empty name, and for one that the rubric
-    lacks, if it is known.
-    """
+    """The criteria of a comma-separated list. SetupError, also for one that the `rubric` lacks."""
     names = tuple(name.strip() for name in text.split(","))
     if not all(names):
         raise SetupError(
@@ -63,21 +67,16 @@ def criteria_of(text: str, rubric: Rubric | None) -> tuple[str, ...]:
     return names
 
 
-def add_columns(arguments: argparse._ActionsContainer, dataset: str) -> None:
-    """--columns, --labels and --save-columns; `dataset`: the file that they describe."""
+def add_columns(arguments: Parser, dataset: str) -> None:
     group = arguments.add_argument_group(f"{dataset} with other columns (see: check FILE)")
-    text_option(group, "--columns", "OURS=THEIRS,...", "column names: id=uid,instruction=prompt")
-    text_option(group, "--labels", "VALUE=LABEL,...", "label values: 1=A,2=B,0=tie,bad=none")
-    flag(group, "--save-columns", "store both for all files with these columns")
-    flag(
-        group, "--skip-bad-rows", "leave out rows that cannot be read, by name, instead of refusing the file"
-    )
+    group.text("--columns", "OURS=THEIRS,...", "column names: id=uid,instruction=prompt")
+    group.text("--labels", "VALUE=LABEL,...", "label values: 1=A,2=B,0=tie,bad=none")
+    group.flag("--save-columns", "store both for all files with these columns")
+    group.flag("--skip-bad-rows", "leave out rows that cannot be read, by name, instead of refusing the file")
 
 
 def columns_of(options: argparse.Namespace, rubric: Rubric | None = None) -> ColumnMap | None:
-    """The column map of the options; None without any. SetupError, also for labels on other criteria than
-    those of `rubric`.
-    """
+    """The column map of the options; None without any. SetupError, also for labels that `rubric` lacks."""
     if options.columns is None and options.labels is None and not options.skip_bad_rows:
         if options.save_columns:
             raise SetupError("--save-columns: there are no columns to store.", "Name them with --columns.")
@@ -90,7 +89,6 @@ def columns_of(options: argparse.Namespace, rubric: Rubric | None = None) -> Col
 
 
 def keep_columns(options: argparse.Namespace, dataset: Dataset) -> None:
-    """Store the columns by which a dataset was read, if requested."""
     if options.save_columns and (told := remember_columns(dataset)):
         tell(told)
 
@@ -98,10 +96,7 @@ def keep_columns(options: argparse.Namespace, dataset: Dataset) -> None:
 def read_dataset(
     options: argparse.Namespace, path: Path, cancel: CancelToken | None = None, rubric: Rubric | None = None
 ) -> Dataset:
-    """The dataset, read by the options; with --save-columns they are stored.
-
-    `rubric`: the criteria of its labels; None for that of --rubric, or the task's.
-    """
+    """The dataset, read by the options. `rubric`: of its labels; None: that of --rubric, or the task's."""
     rubric = rubric or rubric_of(options) or ELOQUENT
     dataset = load_dataset(path, rubric, cancel, columns=columns_of(options, rubric))
     keep_columns(options, dataset)
@@ -111,9 +106,7 @@ def read_dataset(
 def items_of_run(
     options: argparse.Namespace, run: StoredRun, path: Path | None = None, cancel: CancelToken | None = None
 ) -> Dataset:
-    """The items of a run as `dataset_of_run` finds them, by the options, which are stored if requested. A
-    command without --dataset has --gold, which names the file as well.
-    """
+    """The items of a run, read by the options. Without --dataset there is --gold, which names the file."""
     try:
         dataset = dataset_of_run(run, path, cancel, columns_of(options))
     except SetupError as error:
@@ -125,7 +118,6 @@ def items_of_run(
 
 
 def seed_of(options: argparse.Namespace) -> int:
-    """The seed of samples: that of --seed, else the default."""
     return DEFAULT_SEED if options.seed is None else int(options.seed)
 
 
@@ -135,21 +127,25 @@ def check_suffix(option: str, path: Path | None, what: str, *suffixes: str) -> N
         raise SetupError(f"{option} {path}: {what}.", f"Name it {path.stem}{suffixes[0]}")
 
 
-def add_table_files(arguments: argparse.ArgumentParser) -> None:
-    """--latex and --markdown."""
-    file_option(arguments, "--latex", "the tables for a paper, in LaTeX")
-    file_option(arguments, "--markdown", "the printed report as Markdown")
+def add_table_files(arguments: Parser) -> None:
+    arguments.file("--latex", "the tables for a paper, in LaTeX")
+    arguments.file("--markdown", "the printed report as Markdown")
 
 
 def table_targets(options: argparse.Namespace) -> Mapping[str, Path | None]:
-    """The files to write, to be checked before long work."""
     return {"--latex": options.latex, "--markdown": options.markdown}
+
+
+def write_json_file(options: argparse.Namespace, what: str, found: object) -> None:
+    """Write what --json asks for, if anything, and print its path."""
+    if options.json:
+        write_json(options.json, found)
+        print(f"{what}: {options.json}\n")
 
 
 def write_table_files(
     options: argparse.Namespace, command: str, sheet: Sheet, paper: Sheet | None = None
 ) -> None:
-    """Write the requested files, and print their paths; `paper`: the part for LaTeX, if not all."""
     made_by = f"Made by Tiebreak {VERSION}, command {command}"
     forms: list[tuple[Path | None, Callable[[Sheet, str], str], Sheet]] = [
         (options.latex, sheet_latex, paper or sheet),
@@ -159,3 +155,94 @@ def write_table_files(
         if path is not None:
             write_whole(path, text(shown, made_by).encode("utf-8"))
             print(f"Tables: {path}\n")
+
+
+FEW_SHOT_SELECTION = {"fixed": rows.ExampleKind.FIXED, "nearest": rows.ExampleKind.NEAR}
+"""How examples are selected, by the values of --few-shot-selection."""
+
+
+def option_names(methods: Iterable[Method] = Method) -> str:
+    return ", ".join(method.option for method in methods)
+
+
+def add_settings(group: Options, *names: str) -> None:
+    for row in map(rows.row_of, names):
+        _add(group, row, row.help)
+
+
+def add_settings_of(group: Options, surface: rows.Surface, *groups: rows.Group) -> None:
+    for row in rows.rows_on(surface, *groups):
+        if row.help:
+            words = (surface is rows.Surface.PROMPT and row.brief) or row.help
+            _add(group, row, re.sub(r"{(\w+)}", lambda name: rows.row_of(name[1]).option, words))
+
+
+def add_device(group: Options, otherwise: str = "") -> None:
+    otherwise = otherwise or "the fastest, if `models devices` has tried this model, else cpu"
+    group.text(
+        "--device",
+        "NAME",
+        f"compute device: cpu, or (part of) the name of a GPU, as `models devices` lists them ({otherwise})",
+    )
+    add_settings(group, "gpu_layers")
+
+
+def add_machine(group: Options, surface: rows.Surface) -> None:
+    add_settings_of(group, surface, rows.Group.COMPUTER)
+    add_device(group)
+    group.add_argument(
+        "--keep-awake",
+        choices=[when.value for when in KeepAwake],
+        default=KeepAwake.MAINS.value,
+        help="keep the computer from sleeping meanwhile: always, never, or only on mains power (default)",
+    )
+
+
+def add_examples(group: Options) -> None:
+    group.file("--examples", "labelled items to show the model as examples")
+    group.number("--few-shot", f"number of examples in each prompt ({rows.DEFAULT_SHOTS})", metavar="K")
+    group.add_argument(
+        "--few-shot-selection",
+        choices=list(FEW_SHOT_SELECTION),
+        help="which examples: fixed, the same for all items (default), or nearest, those whose instructions"
+        " are most similar to the item's",
+    )
+
+
+def given_examples(options: argparse.Namespace) -> dict[str, Any]:
+    selection = options.few_shot_selection
+    choice = None if selection is None else FEW_SHOT_SELECTION[selection]
+    return example_settings(options.examples, options.few_shot, choice)
+
+
+def _add(group: Options, row: rows.SettingRow, words: str) -> None:
+    words = words.replace("%(default)s", str(getattr(RunSetup, row.name)))  # not argparse's: that is None
+    if row.kind is bool:
+        group.add_argument(row.option, action="store_true", default=None, help=words)
+    elif issubclass(row.kind, StrEnum):
+        names = [member.value for member in row.kind]
+        group.add_argument(row.option, choices=names, help=words)
+    else:
+        group.add_argument(row.option, type=row.kind, metavar=row.metavar, help=words)
+
+
+def add_orders(group: Options) -> None:
+    group.add_argument(
+        "--orders",
+        choices=[BOTH, ONE, UNCERTAIN],
+        help="show the responses in both orders (default); in one, for half the time; or in the second one"
+        " only for items that are uncertain after the first",
+    )
+    group.number(
+        "--margin-threshold",
+        "an item is uncertain if the margin between its two likeliest labels is below M, 0 to 1"
+        f" ({rows.DEFAULT_MARGIN:g})",
+        metavar="M",
+        kind=float,
+    )
+    group.number(
+        "--margin-threshold-from",
+        f"the smallest margin threshold that keeps {KEEP:.0%}".replace("%", " %%")
+        + " of this run's labels, as computed by the command orders",
+        metavar="RUN",
+    )

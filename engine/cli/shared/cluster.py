@@ -1,8 +1,4 @@
-"""`cluster`: certificates, the scheduler and the workers of a cluster of computers that judge together;
-`judge --cluster`: a run judged by them, and its plan.
-
-Knows: the arguments, what is printed. Does not know: Dask, which may not be installed.
-"""
+"""`cluster` and `judge --cluster`: computers that judge together. Does not know: Dask, maybe missing."""
 
 import argparse
 from collections.abc import Callable, Generator
@@ -12,23 +8,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.cli.shared.arguments import MODEL_WORDS, model_file
-from engine.cli.shared.console import (
-    DONE,
-    command_parser,
-    file_option,
-    flag,
-    interruptible,
-    number_option,
-    printable,
-    repeated_option,
-    table,
-    tell,
-    text_option,
-)
+from engine.cli.shared import console
+from engine.cli.shared.arguments import MODEL_WORDS, add_device, add_settings, model_file
 from engine.cli.shared.hints import OPTIONS
 from engine.cli.shared.progress import show_forecast
-from engine.cli.shared.setting_arguments import add_device, add_settings
 from engine.cluster.answers import ITEMS_OF_A_TASK, JudgeWork, work_of
 from engine.cluster.certificates import PORT, address_of, default_folder, make_certificates, scheduler_address
 from engine.cluster.cluster_run import ClusterRun, run_over_cluster
@@ -50,8 +33,7 @@ if TYPE_CHECKING:
 _PACKAGES = ("dask", "distributed", "cryptography")
 
 
-def add_connection(group: argparse._ActionsContainer) -> None:
-    """--certificates and --plain-tcp."""
+def add_connection(group: console.Options) -> None:
     group.add_argument(
         "--certificates",
         type=Path,
@@ -59,8 +41,7 @@ def add_connection(group: argparse._ActionsContainer) -> None:
         metavar="FOLDER",
         help="the certificates of the cluster (%(default)s)",
     )
-    flag(
-        group,
+    group.flag(
         "--plain-tcp",
         "allow unencrypted tcp:// to other computers: others on the network can read the traffic, and"
         " anyone who reaches the scheduler can run programs on every worker",
@@ -68,7 +49,6 @@ def add_connection(group: argparse._ActionsContainer) -> None:
 
 
 def need_cluster() -> None:
-    """SetupError if a package is missing."""
     if missing := [name for name in _PACKAGES if find_spec(name) is None]:
         raise SetupError(
             f"Judging with several computers needs packages that are not installed: {listed(missing)}.",
@@ -76,21 +56,18 @@ def need_cluster() -> None:
         )
 
 
-def add_cluster(group: argparse._ArgumentGroup) -> None:
-    """--cluster and its options."""
-    text_option(
-        group,
+def add_cluster(group: console.Options) -> None:
+    group.text(
         "--cluster",
         "ADDRESS",
         "judge with the workers of a scheduler: tls://HOST:8786, or its scheduler file (see `cluster`)",
     )
-    number_option(group, "--task-items", "items per task of a worker (%(default)s)", default=ITEMS_OF_A_TASK)
-    flag(group, "--mixed-builds", "also use workers with other builds of llama.cpp")
+    group.number("--task-items", "items per task of a worker (%(default)s)", default=ITEMS_OF_A_TASK)
+    group.flag("--mixed-builds", "also use workers with other builds of llama.cpp")
     add_connection(group)
 
 
 def cluster_of(options: argparse.Namespace) -> ClusterRun | None:
-    """The cluster that the arguments name, if any. SetupError if they contradict each other."""
     if options.cluster is None:
         return None
     for name, value in (("--threads", options.threads), ("--device", options.device)):
@@ -103,16 +80,14 @@ def cluster_of(options: argparse.Namespace) -> ClusterRun | None:
         raise SetupError(f"--task-items is {options.task_items}.", "Use 1 or more.")
     need_cluster()
     address = scheduler_address(options.cluster, options.plain_tcp)
+    # By name: what imports Dask is loaded only where a cluster is asked for.
     import_module("engine.cluster.dask_setup").set_up_dask()
     connection = import_module("engine.cluster.connection").Connection(address, options.certificates)
     return ClusterRun(connection, options.task_items, options.mixed_builds)
 
 
 def device_of_cluster(over: ClusterRun, cancel: CancelToken) -> str | None:
-    """The GPUs of the workers; prints which workers cannot take part.
-
-    SetupError if none can.
-    """
+    """The GPUs of the workers; prints which cannot take part. SetupError if none can."""
     workers = _surveyed(over, cancel)
     used = [worker.facts for worker in workers if worker.facts is not None and worker.refused is None]
     if not used and (error := workers[0].refused):
@@ -132,8 +107,6 @@ def _surveyed(over: ClusterRun, cancel: CancelToken, work: JudgeWork | None = No
 def judged_by_cluster(
     store_path: Path, over: ClusterRun, cancel: CancelToken
 ) -> Callable[[RunPlan, bool], Generator[RunEvent, None, RunEnded]]:
-    """Judges a plan with the workers, as a new run or not; raises what `run_over_cluster` raises."""
-
     def judged(plan: RunPlan, fresh: bool) -> Generator[RunEvent, None, RunEnded]:
         with RunStore(store_path) as store:
             return (yield from run_over_cluster(plan, store, over, cancel, fresh=fresh))
@@ -144,12 +117,11 @@ def judged_by_cluster(
 def show_cluster_forecast(
     ready: ReadyRun, part: str, over: ClusterRun, cancel: CancelToken, store: Path
 ) -> None:
-    """Count what a plan will take, ask the workers for their speeds, and print both."""
     counted = show_forecast(ready, part, store, cancel, here=False)
     if counted.complete:
         return
     plan = ready.plan
-    tell("Measuring the speed of the model on the workers ...")
+    console.tell("Measuring the speed of the model on the workers ...")
     rows, speeds, kinds = [], [], []
     for worker in _surveyed(over, cancel, work_of(plan)):
         computer = worker.facts.computer if worker.facts else ""
@@ -161,10 +133,11 @@ def show_cluster_forecast(
         assert worker.speed is not None
         rate = rate_of_speed(worker.speed, plan.settings, len(plan.rubric.criteria))
         seconds = counted.with_rate(rate).seconds or 0.0
+        # Of workers side by side the speeds add up, not the times.
         speeds.append(1 / max(seconds, 1e-9))
         kinds.append(worker.facts.kind)
         rows.append([computer, worker.address, f"{worker.speed.reading:,.0f}", duration(seconds), ""])
-    print(f"\n{table(('computer', 'worker', 'tokens/s read', 'alone', ''), rows, texts=(0, 1, 4))}")
+    print(f"\n{console.table(('computer', 'worker', 'tokens/s read', 'alone', ''), rows, texts=(0, 1, 4))}")
     if differ := differences(kinds):
         print(f"\nThe workers differ in {differ}: the last digits of probabilities may differ.")
     if not speeds:
@@ -172,22 +145,19 @@ def show_cluster_forecast(
     print(f"\nTime: about {duration(1 / sum(speeds))}, if each worker keeps its measured speed.")
 
 
-def cluster() -> argparse.ArgumentParser:
-    arguments = command_parser(
+def cluster() -> console.Parser:
+    arguments = console.command_parser(
         "cluster",
         _cluster,
         "Judge with several computers: one is the scheduler, others are workers, and `judge --cluster` uses\n"
         "them. Set-up and security: docs/cluster.md.",
     )
     actions = arguments.add_subparsers(required=True, metavar="ACTION")
-    certificates = actions.add_parser(
-        "certificates", help="make the certificates that all computers of the cluster use"
-    )
+    words = "make the certificates that all computers of the cluster use"
+    certificates = console.add_action(actions, "certificates", _certificates, words)
     certificates.add_argument("folder", type=Path, nargs="?", metavar="FOLDER", help=f"({default_folder()})")
-    certificates.set_defaults(action=_certificates)
-    scheduler = actions.add_parser(
-        "scheduler", help="start the scheduler, to which workers and `judge --cluster` connect"
-    )
+    words = "start the scheduler, to which workers and `judge --cluster` connect"
+    scheduler = console.add_action(actions, "scheduler", _scheduler, words)
     scheduler.add_argument(
         "address",
         nargs="?",
@@ -195,19 +165,17 @@ def cluster() -> argparse.ArgumentParser:
         metavar="ADDRESS",
         help="the address to listen on (%(default)s); 127.0.0.1 for this computer only",
     )
-    file_option(scheduler, "--scheduler-file", "where to write the address")
-    scheduler.set_defaults(action=_scheduler)
-    worker = actions.add_parser("worker", help="start a worker, which judges items for the scheduler")
+    scheduler.file("--scheduler-file", "where to write the address")
+    words = "start a worker, which judges items for the scheduler"
+    worker = console.add_action(actions, "worker", _worker, words)
     worker.add_argument("address", metavar="ADDRESS", help="tls://HOST:PORT, or the scheduler file")
-    repeated_option(
-        worker,
+    worker.repeated(
         "--model",
         "MODEL",
         f"{MODEL_WORDS}, or a folder of models; may be repeated. Default: all models on this computer",
     )
     add_settings(worker.add_argument_group("computer"), "threads")
     add_device(worker.add_argument_group("device"), "the processor")
-    worker.set_defaults(action=_worker)
     for each in (scheduler, worker):
         add_connection(each)
     return arguments
@@ -220,42 +188,41 @@ def _cluster(options: argparse.Namespace) -> int:
 
 def _certificates(options: argparse.Namespace) -> int:
     files = make_certificates(options.folder or default_folder())
-    print(f"Certificates for your cluster are in {printable(str(files.folder))}")
+    print(f"Certificates for your cluster are in {console.printable(str(files.folder))}")
     print("Copy this folder to each of its computers over a private channel (scp, a USB stick).")
     print("Anyone who has key.pem can run programs on all of them, and read the items.")
-    return DONE
+    return console.DONE
 
 
 def _scheduler(options: argparse.Namespace) -> int:
     address = address_of(options.address, options.plain_tcp)
     if not address.encrypted:
-        tell("Not encrypted: anyone who can reach this port can run programs on all workers.")
+        console.tell("Not encrypted: anyone who can reach this port can run programs on all workers.")
     _set_up()
     service = import_module("engine.cluster.service")
-    service.run_scheduler(address, options.certificates, options.scheduler_file, tell)
-    return DONE
+    service.run_scheduler(address, options.certificates, options.scheduler_file, console.tell)
+    return console.DONE
 
 
 def _worker(options: argparse.Namespace) -> int:
     address = scheduler_address(options.address, options.plain_tcp)
     machine_settings(options.threads)  # wrong numbers are refused at once
-    with interruptible() as cancel:
+    with console.interruptible() as cancel:
         device = wished_device(options.device or "cpu", "", cancel)
     models = tuple(_models(word).absolute() for word in options.model)
     _set_up()
     service = import_module("engine.cluster.service")
     worker = WorkerOptions(models, options.threads, device, options.gpu_layers)
-    service.run_worker(address, options.certificates, worker, tell)
-    return DONE
+    service.run_worker(address, options.certificates, worker, console.tell)
+    return console.DONE
 
 
 def _models(word: str) -> Path:
-    """A folder of models, or one file. SetupError if there is neither."""
     if seen_at(Path(word)) is PathKind.FOLDER:
         return Path(word)
     path = model_file(word)
     if found_at(path) is not PathKind.FILE:
-        raise SetupError(f"{printable(word)}: there is no such file.", "Check the name.")
+        raise SetupError(f"{console.printable(word)}: there is no such file.", "Check the name.")
     return path
 
 

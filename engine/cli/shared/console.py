@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from io import StringIO
 from pathlib import Path
 from textwrap import wrap
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeAlias
 
 from engine.cli.shared.hints import OPTIONS
 from engine.core.errors import SetupError
@@ -24,75 +24,78 @@ _ERROR_BOX = 0x10  # MB_ICONERROR
 
 
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """Breaks help texts only at spaces, so that a name such as label-tokens can be copied."""
-
+    # Breaks help texts only at spaces, so that a name such as label-tokens can be copied.
     def _split_lines(self, text: str, width: int) -> list[str]:
         return wrap(" ".join(text.split()), width, break_on_hyphens=False)
 
 
-def command_parser(
-    name: str, run: Callable[[argparse.Namespace], int], description: str
-) -> argparse.ArgumentParser:
-    """The parser of a command, whose help keeps the line breaks of the description. Its options have `run`,
-    which returns the exit code, as `command`.
-    """
-    made = argparse.ArgumentParser(
-        prog=f"{program()} {name}",
-        description=description,
-        formatter_class=_HelpFormatter,
-        allow_abbrev=False,
-    )
+class Options(argparse._ActionsContainer):
+    """What has options, a parser or a group of one, and takes them in one line each."""
+
+    def file(self, name: str, words: str, *, metavar: str = "FILE", required: bool = False) -> None:
+        self.add_argument(name, type=Path, metavar=metavar, required=required, help=words)
+
+    def text(self, name: str, metavar: str, words: str) -> None:
+        self.add_argument(name, metavar=metavar, help=words)
+
+    def repeated(self, name: str, metavar: str, words: str, dest: str | None = None) -> None:
+        self.add_argument(name, action="append", default=[], metavar=metavar, help=words, dest=dest)
+
+    def number(
+        self,
+        name: str,
+        words: str,
+        *,
+        metavar: str = "N",
+        kind: type[int] | type[float] = int,
+        default: float | None = None,
+    ) -> None:
+        self.add_argument(name, type=kind, default=default, metavar=metavar, help=words)
+
+    def flag(self, name: str, words: str) -> None:
+        self.add_argument(name, action="store_true", help=words)
+
+    def store(self, kept: str = "runs and measures") -> None:
+        words = f"the run store, which holds {kept} (%(default)s)"
+        self.add_argument("--store", type=Path, default=default_store(), metavar="FILE", help=words)
+
+
+class OptionGroup(Options, argparse._ArgumentGroup):
+    """Options under a heading of their own."""
+
+
+class Parser(Options, argparse.ArgumentParser):
+    """The parser of a command, or of one of its actions."""
+
+    def add_argument_group(self, *title: Any, **more: Any) -> OptionGroup:
+        group = OptionGroup(self, *title, **more)
+        self._action_groups.append(group)  # as argparse does with its own
+        return group
+
+
+def command_parser(name: str, run: Callable[[argparse.Namespace], int], description: str) -> Parser:
+    """The parser of a command, with `run`, which returns the exit code, as its `command`."""
+    title = f"{program()} {name}"
+    made = Parser(prog=title, description=description, formatter_class=_HelpFormatter, allow_abbrev=False)
     made.set_defaults(command=run)
     return made
 
 
-Arguments = argparse._ActionsContainer
+Actions: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 
-def file_option(
-    arguments: Arguments, name: str, words: str, *, metavar: str = "FILE", required: bool = False
-) -> None:
-    arguments.add_argument(name, type=Path, metavar=metavar, required=required, help=words)
-
-
-def text_option(arguments: Arguments, name: str, metavar: str, words: str) -> None:
-    arguments.add_argument(name, metavar=metavar, help=words)
-
-
-def repeated_option(arguments: Arguments, name: str, metavar: str, words: str) -> None:
-    """One that may be given several times; a list."""
-    arguments.add_argument(name, action="append", default=[], metavar=metavar, help=words)
-
-
-def number_option(
-    arguments: Arguments,
-    name: str,
-    words: str,
-    *,
-    metavar: str = "N",
-    kind: type[int] | type[float] = int,
-    default: float | None = None,
-) -> None:
-    arguments.add_argument(name, type=kind, default=default, metavar=metavar, help=words)
-
-
-def flag(arguments: Arguments, name: str, words: str) -> None:
-    arguments.add_argument(name, action="store_true", help=words)
-
-
-def add_store(arguments: Arguments, kept: str = "runs and measures") -> None:
-    """--store; `kept`: what it holds for this command."""
-    arguments.add_argument(
-        "--store",
-        type=Path,
-        default=default_store(),
-        metavar="FILE",
-        help=f"the run store, which holds {kept} (%(default)s)",
-    )
+def add_action(
+    actions: Actions, name: str, do: Callable[..., int], words: str, *, of_run: str = ""
+) -> Parser:
+    """One of the actions of a command, `do` as its `action`; `of_run`: how the id that it takes is called."""
+    made = actions.add_parser(name, help=words)
+    made.set_defaults(action=do)
+    if of_run:
+        made.add_argument("id", type=int, metavar=of_run)
+    return made
 
 
 def guarded(action: Callable[[], int]) -> int:
-    """Run the program, and turn errors into messages and an exit code."""
     _prepare_streams()
     try:
         try:
@@ -111,7 +114,6 @@ def guarded(action: Callable[[], int]) -> int:
 
 
 def _end_by(error: BaseException) -> tuple[int, str]:
-    """The exit code for an error that ended the program, and its message; empty if nobody reads it."""
     error = said_of_system(error) or error
     if isinstance(error, SetupError):
         return WRONG_INPUT, f"{OPTIONS.of(error.said)}\n{OPTIONS.of(error.hint)}"
@@ -130,7 +132,7 @@ def _end_by(error: BaseException) -> tuple[int, str]:
 
 
 def _drop_output() -> None:
-    """Discard output that cannot be written: Python would try again at its end, and print an error."""
+    # Python would try again at its end, and print an error.
     with Path(os.devnull).open("w", encoding="utf-8") as nothing:
         for stream in (sys.stdout, sys.stderr):
             try:
@@ -140,23 +142,19 @@ def _drop_output() -> None:
 
 
 def tell(text: str) -> None:
-    """Report something that is not the result: on stderr, or in a message box if Windows gave the program no
-    stderr.
-    """
+    """Report what is not the result: on stderr, or in a message box where Windows gave the program none."""
     print(text, file=sys.stderr, flush=True)
+    # There a program of the window has no stderr, and `_prepare_streams` gave it one that nobody reads.
     if sys.platform == "win32" and sys.stderr.name == os.devnull:
         ctypes.windll.user32.MessageBoxW(None, text, "Tiebreak", _ERROR_BOX)
 
 
 def interruptible(loss: Callable[[], str] = lambda: "") -> AbstractContextManager[CancelToken]:
-    """A token that Ctrl-C or a termination signal sets; a further Ctrl-C ends the program at once. `loss`: as
-    `engine.system.interrupts.interruptible` takes it.
-    """
+    """A token that Ctrl-C or a termination signal sets; a further Ctrl-C ends the program at once."""
     return interrupts.interruptible(tell, loss)
 
 
 def printed(made: Table) -> str:
-    """A table of values as text."""
     return table(made.titles, made.texts())
 
 
@@ -183,6 +181,7 @@ class NotPrintedError(OSError):
     """Output could not be written; its cause is the error of the system."""
 
 
+# Else a full disk under the output would look like one under a file that the command writes.
 class _MarkedStream:
     """A text stream whose own write errors are NotPrintedError; the rest is passed to the stream below."""
 
@@ -211,31 +210,26 @@ def _printing() -> Iterator[None]:
 
 
 class SafeStream(_MarkedStream):
-    """A text stream to which untrusted text can be printed: its control characters are escaped.
-
-    All output of the commands goes through one, so that no file can move the cursor or change the title of a
-    terminal. `stream`: the one below, for output that moves the cursor on purpose.
+    """A text stream to which foreign text can be printed: its control characters are escaped. So no file can
+    move the cursor of a terminal. `stream`: the one below, for output that moves it on purpose.
     """
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = _MarkedStream(stream)
 
     def write(self, text: str) -> int:
-        """Write a text; its escapes are valid in JSON, too. NotPrintedError."""
+        """Its escapes are valid in JSON, too. NotPrintedError."""
         self.stream.write(HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
         return len(text)
 
 
 def raw_stderr() -> TextIO:
-    """The stream for a progress bar, which returns to the beginning of its line; without stderr, one that
-    nobody reads.
-    """
+    """For a progress bar, which returns to the beginning of its line; without stderr nobody reads it."""
     stream: TextIO = sys.stderr or StringIO()
     return stream.stream if isinstance(stream, SafeStream) else stream
 
 
 def _prepare_streams() -> None:
-    """Allow text of any script, also on a Windows console; ignore closed streams."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if isinstance(stream, SafeStream):
@@ -248,12 +242,10 @@ def _prepare_streams() -> None:
 
 
 def print_sheet(sheet: Sheet) -> None:
-    """Print its title and sections, separated by empty lines."""
     print("\n\n".join([printable(sheet.title), *map(printed_section, sheet.sections)]))
 
 
 def printed_section(section: Section) -> str:
-    """The title, the parts that a terminal can show, and the note in brackets."""
     title = f"{printable(section.title)}:" if section.title else ""
     parts = "\n\n".join(filter(None, map(_printed_part, section.parts)))
     note = f"({printable(section.note)})" if section.note else ""

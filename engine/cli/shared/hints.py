@@ -1,7 +1,4 @@
-"""Hints in terms of the command line.
-
-Knows: the options and commands that a hint may name. Does not know: errors, what the options do.
-"""
+"""Hints in terms of the command line. Does not know: errors, what the options do."""
 
 import re
 import shlex

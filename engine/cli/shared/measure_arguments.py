@@ -1,4 +1,4 @@
-"""What the commands that measure take, and what it becomes: human labels, models, weights, slices, files."""
+"""What the commands that measure take: human labels, models, weights, slices, files."""
 
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,26 +8,9 @@ from typing import Any
 
 from engine.annotations.records import LabelSourceKind
 from engine.calibration.run_calibration import Wishes
-from engine.cli.shared.arguments import (
-    MODEL_WORDS,
-    add_columns,
-    add_rubric,
-    columns_of,
-    model_file,
-    read_dataset,
-    rubric_of,
-)
-from engine.cli.shared.console import (
-    file_option,
-    flag,
-    number_option,
-    printable,
-    repeated_option,
-    tell,
-    text_option,
-)
+from engine.cli.shared import arguments as shared
+from engine.cli.shared import console
 from engine.cli.shared.progress import with_notes
-from engine.cli.shared.setting_arguments import add_settings
 from engine.core import VERSION
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken
@@ -48,37 +31,32 @@ from engine.store.run_store import RunStore
 from engine.system import files
 
 
-def add_gold(arguments: argparse.ArgumentParser, required: bool = True) -> None:
-    """--gold and --partial, with the columns and criteria by which the labels are read."""
-    file_option(arguments, "--gold", "the dataset with human labels", metavar="DATASET", required=required)
-    flag(arguments, "--partial", "use the items that both have, and print how many")
-    add_rubric(arguments, "the criteria of submissions and labels; a run has its own")
-    add_columns(arguments, "human labels")
+def add_gold(arguments: console.Parser, required: bool = True) -> None:
+    arguments.file("--gold", "the dataset with human labels", metavar="DATASET", required=required)
+    arguments.flag("--partial", "use the items that both have, and print how many")
+    shared.add_rubric(arguments, "the criteria of submissions and labels; a run has its own")
+    shared.add_columns(arguments, "human labels")
 
 
 def read_labels(
     options: argparse.Namespace, path: Path, systems: Iterable[System], cancel: CancelToken | None = None
 ) -> Dataset:
-    """The dataset with human labels, read by the options; without them a run's own file as the run read it.
-
-    The labels are on the criteria of --rubric, of the runs, and of the submissions.
-    """
+    """The labelled dataset by the options, else as a run read it; on all criteria of `systems`, too."""
     systems = list(systems)
-    rubric = opening.label_rubric(rubric_of(options), systems)
-    if columns_of(options, rubric) is not None:
-        return read_dataset(options, path, cancel, rubric)
+    rubric = opening.label_rubric(shared.rubric_of(options), systems)
+    if shared.columns_of(options, rubric) is not None:
+        return shared.read_dataset(options, path, cancel, rubric)
     dataset, notes = opening.read_labels(path, systems, rubric, cancel)
     for note in notes:
-        tell(printable(note))
+        console.tell(console.printable(note))
     return dataset
 
 
 def say_what_was_left_out(matched: Matched) -> None:
-    """Print which ids only one side has, and other caveats."""
     for sentence in opening.left_out_in_words(matched):
-        tell(printable(sentence))
+        console.tell(console.printable(sentence))
     if matched.system.overrides:
-        tell("To measure the judge only: --labels-of judge.")
+        console.tell("To measure the judge only: --labels-of judge.")
 
 
 def judged_by_run(options: argparse.Namespace, cancel: CancelToken) -> tuple[System, Dataset]:
@@ -87,16 +65,13 @@ def judged_by_run(options: argparse.Namespace, cancel: CancelToken) -> tuple[Sys
     return system, read_labels(options, options.gold, [system], cancel)
 
 
-def add_calibration_wishes(arguments: argparse.ArgumentParser) -> None:
-    """--places-matter and --lengths: features of a calibration."""
-    flag(
-        arguments,
+def add_calibration_wishes(arguments: console.Parser) -> None:
+    arguments.flag(
         "--places-matter",
         "fit A and B separately: for data where the position has a meaning, for example if A is always"
         " the new model's response. By default both are treated alike, and no label depends on the position",
     )
-    flag(
-        arguments,
+    arguments.flag(
         "--lengths",
         "use the lengths of the responses as a feature (annotators may prefer longer ones): such labels"
         " depend less on the content",
@@ -107,8 +82,7 @@ def wishes_of(options: argparse.Namespace) -> Wishes:
     return Wishes(options.places_matter, options.lengths)
 
 
-def add_labels_of(arguments: argparse.ArgumentParser) -> None:
-    """--labels-of, and --judge-only for one of its values."""
+def add_labels_of(arguments: console.Parser) -> None:
     arguments.add_argument(
         "--labels-of",
         metavar="WHOSE",
@@ -126,58 +100,51 @@ def add_labels_of(arguments: argparse.ArgumentParser) -> None:
     )
 
 
-def add_model_measures(arguments: argparse.ArgumentParser) -> None:
-    """--encoder, --judge-model and --threads."""
+def add_model_measures(arguments: console.Parser) -> None:
     group = arguments.add_argument_group("measures that need a model")
-    file_option(group, "--encoder", "a RoBERTa or BERT, for BERTScore", metavar="FILE.gguf")
-    text_option(group, "--judge-model", "MODEL", f"judges whether explanations agree: {MODEL_WORDS}")
-    add_settings(group, "threads")
+    group.file("--encoder", "a RoBERTa or BERT, for BERTScore", metavar="FILE.gguf")
+    group.text("--judge-model", "MODEL", f"judges whether explanations agree: {shared.MODEL_WORDS}")
+    shared.add_settings(group, "threads")
 
 
 def find_judge_model(options: argparse.Namespace) -> None:
-    """Replace --judge-model by the file that it names. SetupError if there is none."""
+    # Before long work: a word that names no model is refused at once.
     if options.judge_model:
-        options.judge_model = model_file(options.judge_model)
+        options.judge_model = shared.model_file(options.judge_model)
 
 
 def model_measures(options: argparse.Namespace, cancel: CancelToken) -> ModelMeasures:
-    """The measures that --encoder and --judge-model request, whose files are checked."""
     given = options.store, options.encoder, options.judge_model, options.threads
     return with_notes(ModelMeasures.of(*given, cancel))
 
 
-def add_weights(arguments: argparse.ArgumentParser) -> None:
-    """--weights, --tie-threshold and --grades."""
-    text_option(
-        arguments,
+def add_weights(arguments: console.Parser) -> None:
+    arguments.text(
         "--weights",
         "NAME=W,...",
         "quality=0.6,relevance=0.4, or a FILE.json written by weighted-score --fit-weights --json"
         " (default: those of the rubric)",
     )
-    number_option(
-        arguments,
+    arguments.number(
         "--tie-threshold",
         "differences up to T are ties (default: that of the rubric)",
         metavar="T",
         kind=float,
     )
-    flag(
-        arguments,
+    arguments.flag(
         "--grades",
         f"use the grades of the model as scores (a run with the method {Method.POINTWISE_GRADE.option})",
     )
 
 
 def weighing_of(options: argparse.Namespace) -> Weighing:
-    """How items are decided. SetupError for weights that cannot be read."""
     text, given = options.weights, None
     if text is not None and text.lower().endswith(".json"):
         again = "Write it again: weighted-score SYSTEM --gold DATASET --fit-weights --json FILE.json"
         given = GivenWeights.of_file(Path(text), again)
     elif text is not None:
         given = GivenWeights(parse_weights(text))
-    return Weighing(rubric_of(options), given, options.tie_threshold, options.grades)
+    return Weighing(shared.rubric_of(options), given, options.tie_threshold, options.grades)
 
 
 def parse_weights(text: str) -> dict[str, float]:
@@ -198,19 +165,16 @@ def parse_weights(text: str) -> dict[str, float]:
     return weights
 
 
-def add_slices(arguments: argparse.ArgumentParser) -> None:
-    """--by and --slice."""
+def add_slices(arguments: console.Parser) -> None:
     group = arguments.add_argument_group("slices of the items")
-    repeated_option(
-        group,
+    group.repeated(
         "--by",
         "WHAT",
         "add a table with a row for each slice: a COLUMN of the dataset, length (of both responses),"
         " instruction (its length), longer (which response), script, label (label:CRITERION), tag, or"
         " random-sample; column:NAME for a column with one of these names; may be repeated",
     )
-    repeated_option(
-        group,
+    group.repeated(
         "--slice",
         "WHAT=VALUE",
         "use only this slice: COLUMN=value, length=short, longer=A, random-sample=labelled; if repeated,"
@@ -227,7 +191,6 @@ def divided(options: argparse.Namespace, gold: Dataset) -> list[Slicing]:
 
 
 def _noted(options: argparse.Namespace, dataset: Dataset) -> Noted:
-    """What the run store knows of the items, if the options divide by it."""
     if not any(map(is_by_annotators, (*options.by, *options.slice))) or not has_store(options.store):
         return Noted()
     with RunStore(options.store) as store:
@@ -235,7 +198,6 @@ def _noted(options: argparse.Namespace, dataset: Dataset) -> Noted:
 
 
 def kept(options: argparse.Namespace, matched: Matched) -> Matched:
-    """The items of all slices that --slice names; all items without it."""
     if not options.slice:
         return matched
     noted = _noted(options, matched.dataset)
@@ -250,19 +212,17 @@ def sliced(matched: Matched, divisions: Sequence[Slicing]) -> list[SlicedMeasure
 
 
 def slices_json(found: Sequence[SlicedMeasures | SlicedWeightedScoring]) -> dict[str, Any]:
-    """The slices for a JSON file; nothing if nothing was divided."""
     return {"slices": [measured.as_json() for measured in found]} if found else {}
 
 
 def slices_section(parts: Sequence[Part]) -> list[Section]:
-    """Tables of slices, their caveats and their note; empty if there are none."""
     return [Section("slices", "", parts, SLICES_NOTE)] if parts else []
 
 
 def check_measure_outputs(
     options: argparse.Namespace, written: Mapping[str, Path | None], systems: Sequence[str]
 ) -> None:
-    """Check before long work that the outputs can be written, and overwrite no input."""
+    """Before long work: whether the outputs can be written, and overwrite no input."""
     given = {
         "dataset": options.gold,
         "encoder": getattr(options, "encoder", None),
@@ -274,11 +234,9 @@ def check_measure_outputs(
     files.check_targets(written, read)
 
 
-def add_methods(arguments: argparse.ArgumentParser) -> None:
-    """--methods-text and --bib."""
-    file_option(arguments, "--methods-text", "a paragraph on the methods for a paper, with references")
-    file_option(
-        arguments,
+def add_methods(arguments: console.Parser) -> None:
+    arguments.file("--methods-text", "a paragraph on the methods for a paper, with references")
+    arguments.file(
         "--bib",
         "with --methods-text: its references as BibTeX; the paragraph is then LaTeX",
         metavar="FILE.bib",
@@ -286,7 +244,6 @@ def add_methods(arguments: argparse.ArgumentParser) -> None:
 
 
 def methods_targets(options: argparse.Namespace) -> Mapping[str, Path | None]:
-    """The files to write, to be checked before long work. SetupError for --bib alone."""
     if options.bib and not options.methods_text:
         raise SetupError(
             "--bib writes the references of a methods paragraph, and none is requested.",
@@ -296,7 +253,6 @@ def methods_targets(options: argparse.Namespace) -> Mapping[str, Path | None]:
 
 
 def write_methods(options: argparse.Namespace, command: str, statements: Sequence[Statement]) -> None:
-    """Write the requested files, and print their paths."""
     if not options.methods_text:
         return
     made_by = f"Made by Tiebreak {VERSION}, command {command}"

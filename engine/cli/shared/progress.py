@@ -27,7 +27,6 @@ Result = TypeVar("Result")
 
 
 def tell_note(event: object) -> None:
-    """Report what an event says that the user should know; nothing of other events."""
     if isinstance(event, Note):
         tell(OPTIONS.of(event.said))
     elif isinstance(event, FilesRead):
@@ -38,19 +37,15 @@ def tell_note(event: object) -> None:
 
 
 def with_notes(work: Generator[Any, None, Result]) -> Result:
-    """Do work to its end, and report its notes; what it returns."""
     return followed(work, tell_note)
 
 
 def health_lines(health: Health) -> str:
-    """Whether a judge judged, with each symptom and what to do, for a terminal."""
     return "\n".join(map(printable, health.sentences(OPTIONS.of)))
 
 
 def show_measure(title: str, measure: Generator[Any, None, Result]) -> Result:
-    """Run a long measure to its end with its notes, and a progress bar on stderr; its result. A measure of
-    several parts names each as it begins.
-    """
+    """A long measure to its end, with its notes and a progress bar; each part is named as it begins."""
     bar: tqdm[NoReturn] | None = None
 
     def show(event: object) -> None:
@@ -78,13 +73,10 @@ def show_measure(title: str, measure: Generator[Any, None, Result]) -> Result:
 
 
 class ShownRun(RunProgressBar):
-    """The progress of one run in a terminal."""
-
     def __init__(self) -> None:
         super().__init__(raw_stderr, tell, OPTIONS.of)
 
     def to_its_end(self, work: Generator[RunEvent, None, Result], keep_awake: KeepAwake) -> Result:
-        """Show progress, and keep the computer awake, until the run ends; what the work returns."""
         if keep_awake is KeepAwake.YES and not can_stay_awake():
             tell(MAY_SLEEP)
         with self, Awake(keep_awake) as awake:
@@ -99,10 +91,7 @@ class ShownRun(RunProgressBar):
 def show_forecast(
     ready: "ReadyRun", part: str, store: Path, cancel: CancelToken, *, here: bool = True
 ) -> "Forecast":
-    """Compute and print what a run takes, with its time if this computer judges; no judgment is stored.
-
-    `part`: what it judges, in words.
-    """
+    """Print what a run takes to judge a `part`, in words, with its time if this computer judges."""
     # Only commands that judge wait for llama.cpp.
     from engine.operations.judge import forecast_of, timed  # noqa: PLC0415
 
@@ -117,7 +106,6 @@ def show_forecast(
 
 
 def print_exports(results: RunResults, submission: Path | None, judgments: Path | None) -> None:
-    """Print the paths of a run's submission and of its JSON, as far as they were written."""
     if submission:
         identity = results.run.identity
         parts = [identity.dataset_in_words] if identity.items_are else []
@@ -138,10 +126,7 @@ _NOBODY_WRITES = f" To include them: {_WITH_STALE}"  # if no model judged the ru
 
 
 def warn_of_gaps(results: RunResults, partly: bool = False) -> int:
-    """Report the gaps of a run, and its human overrides; the exit code for the gaps.
-
-    `partly`: not all of its items were requested.
-    """
+    """Report the gaps of a run; the exit code. `partly`: not all of its items were requested."""
     run = results.run
     if results.left and not partly:
         tell(printable(incomplete(results, run.title)))
@@ -155,7 +140,6 @@ def warn_of_gaps(results: RunResults, partly: bool = False) -> int:
 
 
 def tell_waiting(store: RunStore) -> None:
-    """Report annotations that are not in the store yet."""
     if waiting := store.waiting_words():
         what = counted(waiting, "annotation is", "annotations are")
         tell(f"{what} in the write-ahead log until the run store can be written; what follows is without.")

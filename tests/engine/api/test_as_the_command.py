@@ -18,7 +18,7 @@ from engine.core.events import CancelToken
 from engine.operations.judge import prepare
 from engine.settings.rows import Surface, rows_on
 from main import parser_of
-from tests.commands import run_here
+from tests.commands import printed
 
 pytestmark = pytest.mark.filterwarnings("ignore::engine.api.refused.TiebreakNotice")
 ELSEWHERE = {
@@ -118,8 +118,7 @@ def test_it_stops_once_it_is_sure_and_goes_on_as_the_command_does(
     comparisons.to_parquet(path)
     words: list[object] = ["--model", "demo", "--mode", "labels", "--criteria", "overall_quality"]
     words += ["--context", 4096, "--threads", 1, "--store", judge.store]
-    done = run_here("judge", path, *words, "--until", "significant", "--out", out)
-    assert done.returncode == 0, done.stderr
+    printed("judge", path, *words, "--until", "significant", "--out", out)
     assert out.read_bytes() == run.submission(tmp_path / "by_call.tsv").read_bytes()
     with pytest.raises(tiebreak.Refused, match="'soon' is no stopping rule"):
         asked.run(comparisons, until="soon", progress=False)  # type: ignore[arg-type]

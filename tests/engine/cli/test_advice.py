@@ -13,7 +13,7 @@ import main
 from engine.annotations.records import new_override
 from engine.core.items import Preference
 from engine.store.run_store import RunStore
-from tests.commands import run_here
+from tests.commands import printed, run_here
 from tests.test_docs import ACTIONS, options_of
 
 _OPTION = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*")
@@ -118,9 +118,7 @@ def test_a_foreign_file_is_shown_and_drafted_from_by_columns(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "foreign.csv").write_text(FOREIGN, "utf-8")
     columns = ("--columns", FOREIGN_COLUMNS)
-    shown = run_here("prompt", "foreign.csv", "--model", "demo", "--id", "2", *columns)
-    assert shown.returncode == 0, shown.stderr
-    assert "Say b" in shown.stdout
+    assert "Say b" in printed("prompt", "foreign.csv", "--model", "demo", "--id", "2", *columns)
     labelled = ("--columns", f"{FOREIGN_COLUMNS},clarity_preference=best")
     assert run_here("rubrics", "draft", "foreign.csv", "--out", "none.toml", *columns).returncode == 2
     wrong = run_here(

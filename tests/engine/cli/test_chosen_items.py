@@ -13,7 +13,7 @@ import pytest
 from engine.annotations.records import new_override
 from engine.core.items import Preference
 from engine.store.run_store import RunStore
-from tests.commands import ROOT, facts, run_here, start, wait_until
+from tests.commands import ROOT, facts, printed, refusal, run_here, start, wait_until
 
 DEMO = ROOT / "examples" / "demo.tsv"
 IDS = ("3", "17", "20", "40", "41")
@@ -42,10 +42,9 @@ class Choice:
 def chosen(tmp_path_factory: pytest.TempPathFactory) -> Choice:
     """IDS, judged; the tests leave the run as it is."""
     choice = Choice(tmp_path_factory.mktemp("chosen"))
-    done = run_here(*choice.words, "--out", choice.out)
-    assert done.returncode == 0, done.stderr
-    assert "Run 1: 5 of 240 items of demo.tsv" in done.stdout
-    assert f"Submission: {choice.out} (5 chosen items of demo.tsv)" in done.stdout
+    done = printed(*choice.words, "--out", choice.out)
+    assert "Run 1: 5 of 240 items of demo.tsv" in done
+    assert f"Submission: {choice.out} (5 chosen items of demo.tsv)" in done
     return choice
 
 
@@ -84,9 +83,8 @@ def test_standard_input_is_not_waited_for_where_options_are_refused(
 ) -> None:
     given = io.BytesIO(b"3\n")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(given, encoding="utf-8"))
-    done = run_here("judge", DEMO, "--model", "demo", "--ids", "-", "--items", 2, "--out", tmp_path / "o.tsv")
-    assert done.returncode == 2
-    assert "--ids and --items both choose the items." in done.stderr
+    done = refusal("judge", DEMO, "--model", "demo", "--ids", "-", "--items", 2, "--out", tmp_path / "o.tsv")
+    assert "--ids and --items both choose the items." in done
     assert given.tell() == 0
 
 
@@ -128,9 +126,8 @@ def test_an_id_that_the_dataset_lacks_is_named_by_its_line(chosen: Choice, tmp_p
     wrong = tmp_path / "wrong.txt"
     wrong.write_text("3\n\n999\n", "utf-8")
     words = [wrong if word == chosen.ids else word for word in chosen.words]
-    done = run_here(*words, "--out", tmp_path / "out.tsv")
-    assert done.returncode == 2
-    assert done.stderr.startswith("wrong.txt: line 3: demo.tsv has no item '999'.")
+    done = refusal(*words, "--out", tmp_path / "out.tsv")
+    assert done.startswith("wrong.txt: line 3: demo.tsv has no item '999'.")
 
 
 def test_the_list_of_ids_is_not_written_over(chosen: Choice, tmp_path: Path) -> None:
@@ -146,9 +143,8 @@ def test_the_stored_run_knows_its_items(chosen: Choice, tmp_path: Path) -> None:
     assert "5 chosen items of demo.tsv" in run_here("runs", *store).stdout
     assert facts(run_here("runs", "show", 1, *store).stdout)["chosen items"] == "3, 17, 20, 40, 41"
     out, data, table = tmp_path / "out.tsv", tmp_path / "all.json", tmp_path / "all.csv"
-    done = run_here("runs", "export", 1, "--out", out, "--json", data, "--csv", table, *store)
-    assert done.returncode == 0, done.stderr
-    assert "(5 chosen items of demo.tsv)" in done.stdout
+    done = printed("runs", "export", 1, "--out", out, "--json", data, "--csv", table, *store)
+    assert "(5 chosen items of demo.tsv)" in done
     assert out.read_bytes() == chosen.out.read_bytes()
     assert json.loads(data.read_text("utf-8"))["run"]["settings"]["chosen_items"] == list(IDS)
     texts = pd.read_csv(table, dtype=str, keep_default_na=False)
@@ -158,22 +154,17 @@ def test_the_stored_run_knows_its_items(chosen: Choice, tmp_path: Path) -> None:
 
 def test_chosen_items_are_scored_against_all_labels_only_where_that_is_asked_for(chosen: Choice) -> None:
     words = ["evaluate", 1, "--gold", DEMO, "--store", chosen.store]
-    refused = run_here(*words)
-    assert refused.returncode == 2
-    assert "ids missing (235 of 240)" in refused.stderr
-    assert "The run judged only 5 chosen items of demo.tsv." in refused.stderr
-    assert "--partial" in refused.stderr
-    scored = run_here(*words, "--partial")
-    assert scored.returncode == 0, scored.stderr
-    assert "run 1 against the human labels of demo.tsv: 5 items" in scored.stdout
+    refused = refusal(*words)
+    assert "ids missing (235 of 240)" in refused
+    assert "The run judged only 5 chosen items of demo.tsv." in refused
+    assert "--partial" in refused
+    assert "run 1 against the human labels of demo.tsv: 5 items" in printed(*words, "--partial")
 
 
 @pytest.mark.slow
 def test_chosen_items_are_compared_and_reported(chosen: Choice, tmp_path: Path) -> None:
     held = ["--gold", DEMO, "--partial", "--store", chosen.store]
-    compared = run_here("compare", 1, chosen.out, *held)
-    assert compared.returncode == 0, compared.stderr
-    assert "5 chosen items of demo.tsv" in compared.stdout
+    assert "5 chosen items of demo.tsv" in printed("compare", 1, chosen.out, *held)
     report = tmp_path / "report.html"
     reported = run_here("report", 1, *held, "--out", report)
     assert reported.returncode == 0, reported.stderr
@@ -188,9 +179,8 @@ def test_explanations_of_chosen_items_are_written_again(tmp_path: Path) -> None:
         (label,) = pd.read_csv(choice.out, sep="\t", dtype=str).query("id == '20'")["safety_preference"]
         other = Preference.A if label != "A" else Preference.B
         store.annotate(1, new_override("20", "safety", other, None, "Ann"))
-    done = run_here("runs", "rewrite", 1, "--threads", 1, "--store", choice.store)
-    assert done.returncode == 0, done.stderr
-    assert "1 of 1 stale explanations" in done.stdout
+    done = printed("runs", "rewrite", 1, "--threads", 1, "--store", choice.store)
+    assert "1 of 1 stale explanations" in done
 
 
 def test_a_dataset_whose_chosen_items_were_changed_is_not_that_of_the_run(tmp_path: Path) -> None:
@@ -240,6 +230,4 @@ def test_drawn_items_are_judged_and_named_wherever_the_run_is(tmp_path: Path) ->
 def test_a_sample_that_cannot_be_drawn_is_refused(
     tmp_path: Path, options: list[object], problem: str
 ) -> None:
-    refused = run_here("judge", DEMO, "--model", "demo", "--out", tmp_path / "x.tsv", *options)
-    assert refused.returncode == 2
-    assert problem in refused.stderr
+    assert problem in refusal("judge", DEMO, "--model", "demo", "--out", tmp_path / "x.tsv", *options)

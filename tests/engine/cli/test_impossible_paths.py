@@ -58,7 +58,11 @@ def test_a_name_that_leads_nowhere_is_wrong_input(
 
 
 @pytest.mark.parametrize("words", [["runs"], ["rubrics"], ["rubrics", "show", "mine"], ["models"]])
-def test_a_home_that_leads_nowhere_is_no_fault(words: list[str], tmp_path: Path) -> None:
+def test_a_home_that_leads_nowhere_is_no_fault(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Put back at the end: the program names a folder there, and Matplotlib would warn of it in a later test.
+    monkeypatch.setenv("MPLCONFIGDIR", str(tmp_path))
     (tmp_path / "loop").symlink_to("loop")
     for home in (tmp_path / "loop", tmp_path / ("n" * 256), "n" * 5000):
         with home_in(home):

@@ -15,7 +15,7 @@ import pytest
 
 from engine.store.run_store import RunStore
 from main import COMMANDS
-from tests.commands import MAIN, ROOT, interrupt, run, run_here, start, wait_until
+from tests.commands import MAIN, ROOT, interrupt, printed, run, run_here, start, wait_until
 from tests.inhibitors import asked, inhibitor, runs
 
 SmallModel = Callable[[str], Path]
@@ -108,8 +108,7 @@ def test_a_judged_dataset_has_an_answer(tmp_path: Path, model: Path, demo_gold: 
     assert json.loads((tmp_path / "all.json").read_text("utf-8"))["health"]["verdict"] == "does_not_judge"
     assert judgment["explanation"]["text"] == read["safety_explanation"][0]
     assert len(judgment["readings"]) == 2
-    checked = run_here("check", job.out, "--against", data)
-    assert checked.returncode == 0, checked.stderr
+    printed("check", job.out, "--against", data)
 
 
 @pytest.mark.slow
@@ -127,8 +126,7 @@ def test_each_item_is_shown_the_examples_nearest_to_it(tmp_path: Path, model: Pa
         "nearest",
     ]
     job = Job(tmp_path, model, *near)
-    done = run_here(*job.arguments)
-    assert done.returncode == 0, done.stderr
+    printed(*job.arguments)
     assert run_here(*job.arguments, "--items", 2).returncode == 0  # the same run, which is complete
     assert job.stored("SELECT count(*) FROM run") == 1
     assert run_here(*job.arguments, "--few-shot-selection", "fixed").returncode == 0
@@ -187,8 +185,7 @@ def test_a_finished_run_is_exported_again_without_its_model(tmp_path: Path, mode
     job = Job(tmp_path, model, "--items", 2, "--max-explanation-tokens", 4)
     assert run_here(*job.arguments).returncode == 0
     model.unlink()
-    exported = run_here("runs", "export", 1, "--out", tmp_path / "again.tsv", "--store", job.store)
-    assert exported.returncode == 0, exported.stderr
+    printed("runs", "export", 1, "--out", tmp_path / "again.tsv", "--store", job.store)
     assert (tmp_path / "again.tsv").read_bytes() == job.out.read_bytes()
 
 
@@ -320,9 +317,7 @@ def test_a_llama_cpp_that_cannot_be_loaded_is_no_fault_of_the_program(
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_each_command_explains_itself(command: str) -> None:
-    done = run_here(command, "--help")
-    assert done.returncode == 0
-    assert f"main.py {command}" in done.stdout
+    assert f"main.py {command}" in printed(command, "--help")
 
 
 def test_help_does_not_wait_for_the_libraries() -> None:

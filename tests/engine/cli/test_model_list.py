@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import run_here
+from tests.commands import printed, run_here
 from tests.model_files import JUDGES, OTHERS, Listed, PublishedFile
 from tests.small_models import SPLIT, split_model
 
@@ -40,9 +40,8 @@ def test_what_cannot_judge_is_named_with_the_reason(
 
 def test_a_check_tells_both_names_and_all_parts(tmp_path: Path) -> None:
     first = split_model(tmp_path)
-    done = run_here("models", "check", first.with_name(SPLIT[1]))
-    assert done.returncode == 0, done.stderr
-    facts = dict(re.split(" {2,}", line) for line in done.stdout.splitlines() if "  " in line)
+    done = printed("models", "check", first.with_name(SPLIT[1]))
+    facts = dict(re.split(" {2,}", line) for line in done.splitlines() if "  " in line)
     assert facts["file"] == f"{first}, and its 2 other parts"
     assert (facts["name"], facts["name in header"]) == ("Split-1B-Instruct-F16", "random weights")
 

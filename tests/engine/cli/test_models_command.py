@@ -6,7 +6,7 @@ import pytest
 
 from engine.models.encoder_file import read_encoder_file
 from engine.system.paths import demo_model
-from tests.commands import run_here
+from tests.commands import printed, refusal
 from tests.encoders.rewritten import FAMILIES, FOLDER
 from tests.random_models import HEADERS, byte_level_bpe, write_random_model
 from tests.small_models import HEADER_TOKENS
@@ -16,27 +16,23 @@ BERT, ROBERTA = FOLDER / "bert.gguf", FOLDER / "roberta.gguf"
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_check_says_that_an_encoder_can_serve(family: str) -> None:
-    done = run_here("models", "check", FOLDER / f"{family}.gguf")
-    assert done.returncode == 0, done.stderr
-    assert "It is an encoder: it cannot judge, but can be used with --encoder" in done.stdout
-    assert "3, vectors of 32 numbers" in done.stdout
+    done = printed("models", "check", FOLDER / f"{family}.gguf")
+    assert "It is an encoder: it cannot judge, but can be used with --encoder" in done
+    assert "3, vectors of 32 numbers" in done
 
 
 def test_check_tries_an_encoder(tmp_path: Path) -> None:
     path = tmp_path / "damaged.gguf"
     path.write_bytes(BERT.read_bytes().replace(b"blk.1.ffn_up.weight", b"blk.1.ffn_uq.weight"))
-    done = run_here("models", "check", path)
-    assert done.returncode == 2
-    assert "llama.cpp cannot load this model" in done.stderr
-    assert "Traceback" not in done.stderr
+    done = refusal("models", "check", path)
+    assert "llama.cpp cannot load this model" in done
+    assert "Traceback" not in done
 
 
 def test_check_refuses_an_encoder_that_cannot_serve(tmp_path: Path) -> None:
     path = tmp_path / "damaged.gguf"
     path.write_bytes(BERT.read_bytes().replace(b"position_embd.weight", b"position_embx.weight"))
-    done = run_here("models", "check", path)
-    assert done.returncode == 2
-    assert "damaged.gguf: tensor 'position_embd.weight' is missing" in done.stderr
+    assert "damaged.gguf: tensor 'position_embd.weight' is missing" in refusal("models", "check", path)
 
 
 @pytest.mark.slow
@@ -52,10 +48,9 @@ def test_check_refuses_an_encoder_that_cannot_serve(tmp_path: Path) -> None:
 def test_check_says_what_judging_will_make_of_the_chat_template(
     tmp_path: Path, template: str | None, said: str
 ) -> None:
-    done = run_here("models", "check", random_model(tmp_path, template))
-    assert done.returncode == 0, done.stderr
-    assert said in done.stdout
-    assert "it can be used" in done.stdout
+    done = printed("models", "check", random_model(tmp_path, template))
+    assert said in done
+    assert "it can be used" in done
 
 
 def random_model(folder: Path, template: str | None) -> Path:
@@ -65,9 +60,8 @@ def random_model(folder: Path, template: str | None) -> Path:
 
 def test_cut_writes_a_smaller_encoder_and_says_so(tmp_path: Path) -> None:
     target = tmp_path / "cut.gguf"
-    done = run_here("models", "cut", ROBERTA, "--layers", 2, "--out", target)
-    assert done.returncode == 0, done.stderr
-    assert f"{target}: the first 2 of 3 layers of roberta," in done.stdout
+    done = printed("models", "cut", ROBERTA, "--layers", 2, "--out", target)
+    assert f"{target}: the first 2 of 3 layers of roberta," in done
     assert read_encoder_file(target).layers == 2
 
 
@@ -84,13 +78,10 @@ def test_cut_writes_a_smaller_encoder_and_says_so(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_cut_is_refused(tmp_path: Path, words: list[object], problem: str) -> None:
     target = tmp_path / "cut.gguf"
-    done = run_here("models", *(target if word == "OUT" else word for word in words))
-    assert done.returncode == 2
-    assert problem in done.stderr
+    assert problem in refusal("models", *(target if word == "OUT" else word for word in words))
     assert not target.exists()
 
 
 def test_a_text_generator_cannot_be_cut(tmp_path: Path) -> None:
-    done = run_here("models", "cut", demo_model(), "--layers", 2, "--out", tmp_path / "cut.gguf")
-    assert done.returncode == 2
-    assert "Choose a RoBERTa or BERT encoder" in done.stderr
+    done = refusal("models", "cut", demo_model(), "--layers", 2, "--out", tmp_path / "cut.gguf")
+    assert "Choose a RoBERTa or BERT encoder" in done

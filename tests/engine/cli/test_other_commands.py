@@ -13,7 +13,7 @@ import pytest
 from engine.core.errors import SetupError
 from engine.store.run_store import RunStore
 from engine.system.write_ahead_log import WriteAheadLog
-from tests.commands import MAIN, ROOT, give, run, run_here
+from tests.commands import MAIN, ROOT, give, printed, refusal, run, run_here
 from tests.read_only import read_only
 
 SmallModel = Callable[[str], Path]
@@ -22,10 +22,9 @@ SAMPLE = ROOT / "examples" / "sample.tsv"
 
 
 def test_check_describes_a_dataset() -> None:
-    done = run_here("check", SAMPLE)
-    assert done.returncode == 0
-    assert "sample.tsv: a dataset of 48 items." in done.stdout
-    assert "1 response is empty" in done.stdout
+    done = printed("check", SAMPLE)
+    assert "sample.tsv: a dataset of 48 items." in done
+    assert "1 response is empty" in done
 
 
 def test_check_lists_all_problems_of_a_dataset(tmp_path: Path) -> None:
@@ -34,23 +33,19 @@ def test_check_lists_all_problems_of_a_dataset(tmp_path: Path) -> None:
         "id\tinstruction\toutput_a\toutput_b\tsafety_preference\n1\tq\ta\tb\tA\n1\tq\ta\tb\tbest\n",
         encoding="utf-8",
     )
-    done = run_here("check", path)
-    assert done.returncode == 2
-    assert "bad.tsv: 2 problems." in done.stderr
-    assert "line 3, id: id '1' is already used by line 2." in done.stderr
-    assert "line 3, safety_preference: unknown label 'best'" in done.stderr
+    done = refusal("check", path)
+    assert "bad.tsv: 2 problems." in done
+    assert "line 3, id: id '1' is already used by line 2." in done
+    assert "line 3, safety_preference: unknown label 'best'" in done
 
 
 def test_check_holds_a_submission_against_its_dataset(tmp_path: Path) -> None:
     path = tmp_path / "submission.tsv"
     path.write_text("id\tsafety_preference\n1\tA\n99\tB\n", encoding="utf-8")
-    alone = run_here("check", path)
-    assert alone.returncode == 0
-    assert "a submission of labels (sub-task 1), 2 items" in alone.stdout
-    against = run_here("check", path, "--against", SAMPLE)
-    assert against.returncode == 2
+    assert "a submission of labels (sub-task 1), 2 items" in printed("check", path)
+    against = refusal("check", path, "--against", SAMPLE)
     for problem in ("ids missing (47 of 48)", "not in the dataset (1): 99", "official columns are missing"):
-        assert problem in against.stderr
+        assert problem in against
 
 
 @pytest.mark.slow
@@ -64,10 +59,9 @@ def test_a_missing_file_is_a_problem_with_a_remedy() -> None:
 
 
 def test_models_lists_the_demo_model_and_says_what_it_is_for() -> None:
-    done = run_here("models")
-    assert done.returncode == 0
-    assert "demo-judge.gguf" in done.stdout
-    assert "its judgments of other data mean nothing" in done.stdout
+    done = printed("models")
+    assert "demo-judge.gguf" in done
+    assert "its judgments of other data mean nothing" in done
 
 
 @pytest.mark.parametrize(
@@ -83,18 +77,14 @@ def test_models_check_says_what_is_wrong_with_a_file(
 ) -> None:
     path = tmp_path / "damaged.gguf"
     path.write_bytes(damage(small_model("headers").read_bytes()))
-    done = run_here("models", "check", path)
-    assert done.returncode == 2
-    assert problem in done.stderr
+    assert problem in refusal("models", "check", path)
 
 
 def test_runs_of_a_store_without_runs_are_none(tmp_path: Path) -> None:
     for store in (tmp_path / "new.sqlite", tmp_path / "empty.sqlite"):
         if store.name == "empty.sqlite":
             RunStore(store).close()
-        done = run_here("runs", "--store", store)
-        assert done.returncode == 0
-        assert "No runs yet" in done.stdout
+        assert "No runs yet" in printed("runs", "--store", store)
 
 
 def test_a_store_that_is_read_only_is_read_by_commands_and_changed_by_none(
@@ -119,25 +109,21 @@ def test_a_store_that_is_read_only_is_read_by_commands_and_changed_by_none(
         for words in reading:
             assert run_here(*words, "--store", store).returncode == 0, words
         assert "1 annotation is in the write-ahead log" in run_here("runs", "--store", store).stderr
-        refused = run_here("runs", "recalibrate", 1, "--none", "--store", store)
-        assert refused.returncode == 2
-        assert "Nothing can be changed in the run store" in refused.stderr
+        refused = refusal("runs", "recalibrate", 1, "--none", "--store", store)
+        assert "Nothing can be changed in the run store" in refused
     assert {path.name for path in folder.iterdir()} == {store.name, name, f"{name}.lock"}
 
 
 def test_runs_show_of_a_store_that_is_not_there_makes_none(tmp_path: Path) -> None:
-    done = run_here("runs", "show", 9, "--store", tmp_path / "runs.sqlite")
-    assert done.returncode == 2
-    assert "There is no run store" in done.stderr
+    assert "There is no run store" in refusal("runs", "show", 9, "--store", tmp_path / "runs.sqlite")
     assert not (tmp_path / "runs.sqlite").exists()
 
 
 @pytest.mark.parametrize("place", ["nowhere", "a file.gguf"])
 def test_models_of_a_folder_that_is_none_is_refused(tmp_path: Path, place: str) -> None:
     (tmp_path / "a file.gguf").touch()
-    done = run_here("models", tmp_path / place)
-    assert done.returncode == 2
-    assert "There is no folder" in done.stderr or "models check" in done.stderr
+    done = refusal("models", tmp_path / place)
+    assert "There is no folder" in done or "models check" in done
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell")
@@ -160,9 +146,7 @@ def test_an_export_never_overwrites_what_the_run_read(tried_model: SmallModel, t
     judged += ["--items", 1, "--mode", "labels", "--threads", 1, "--store", store]
     assert run_here(*judged).returncode == 0
     for target in (["--out", data], ["--out", tmp_path / "new.tsv", "--json", store]):
-        done = run_here("runs", "export", 1, *target, "--store", store)
-        assert done.returncode == 2
-        assert "would be overwritten" in done.stderr
+        assert "would be overwritten" in refusal("runs", "export", 1, *target, "--store", store)
     assert data.read_bytes() == SAMPLE.read_bytes()
     assert store.read_bytes().startswith(b"SQLite format 3")
 
@@ -177,21 +161,17 @@ def test_weigh_prints_the_weighted_judge(tmp_path: Path) -> None:
         tmp_path / "scores.json",
         {"id": "1", "scores_a": {"quality": 8, "relevance": 7}, "scores_b": {"quality": 6, "relevance": 8}},
     )
-    done = run_here(
-        "weighted-score", path, "--weights", "quality=0.6,relevance=0.4", "--tie-threshold", "0.5"
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["results"] == [{"id": "1", "winner": "A", "margin": 0.8}]
+    done = printed("weighted-score", path, "--weights", "quality=0.6,relevance=0.4", "--tie-threshold", "0.5")
+    assert json.loads(done)["results"] == [{"id": "1", "winner": "A", "margin": 0.8}]
 
 
 def test_weigh_refuses_an_absent_criterion_with_its_id(tmp_path: Path) -> None:
     path = _scores(
         tmp_path / "scores.json", {"id": "seven", "scores_a": {"quality": 8}, "scores_b": {"relevance": 8}}
     )
-    done = run_here("weighted-score", path, "--weights", "quality=1")
-    assert done.returncode == 2
-    assert "seven" in done.stderr
-    assert "quality" in done.stderr
+    done = refusal("weighted-score", path, "--weights", "quality=1")
+    assert "seven" in done
+    assert "quality" in done
 
 
 @pytest.mark.parametrize("weights", ["quality", "quality=", "=1", "a=1,a=2", "a=x", "a=-1", ""])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import ROOT, facts, run_here
+from tests.commands import ROOT, facts, printed, refusal, run_here
 
 DEMO = ROOT / "examples" / "demo.tsv"
 
@@ -17,14 +17,13 @@ pytestmark = pytest.mark.usefixtures("demo_tried")
 def test_a_plan_is_printed_and_nothing_is_judged(tmp_path: Path) -> None:
     store = tmp_path / "runs.sqlite"
     words = ["--items", 4, "--mode", "labels", "--threads", 1, "--store", store]
-    done = run_here("judge", DEMO, "--model", "demo", *words, "--plan")
-    assert done.returncode == 0, done.stderr
-    plan = facts(done.stdout)
+    done = printed("judge", DEMO, "--model", "demo", *words, "--plan")
+    plan = facts(done)
     assert plan["raw predictions"] == "4 items x 5 criteria x both orders = 40"
     assert "in the store" not in plan
     assert plan["too long"].startswith("none: every item fits.")
     assert re.match(r"about \d+ MiB with 4,096 tokens of context; [\d.]+ [GM]iB are free", plan["memory"])
-    assert "at the speed of some items of typical length" in done.stdout
+    assert "at the speed of some items of typical length" in done
     assert not store.exists()
 
 
@@ -42,10 +41,9 @@ def test_a_plan_knows_what_a_run_in_a_small_cache_has_judged(tmp_path: Path) -> 
 
 
 def test_a_plan_without_an_item_that_fits_judges_none_for_its_speed() -> None:
-    done = run_here("judge", DEMO, "--model", "demo", "--items", 3, "--context", 256, "--plan")
-    assert done.returncode == 0, done.stderr
-    assert facts(done.stdout)["too long"].startswith("3 of 3 items will be unscored: 1, 2, 3.")
-    assert "no item fits" in done.stdout
+    done = printed("judge", DEMO, "--model", "demo", "--items", 3, "--context", 256, "--plan")
+    assert facts(done)["too long"].startswith("3 of 3 items will be unscored: 1, 2, 3.")
+    assert "no item fits" in done
 
 
 @pytest.mark.parametrize(
@@ -58,7 +56,6 @@ def test_a_plan_without_an_item_that_fits_judges_none_for_its_speed() -> None:
 def test_what_cannot_be_planned_or_judged_says_why(
     tried_model: Callable[[str], Path], options: list[object], found: str, hint: str
 ) -> None:
-    done = run_here("judge", DEMO, "--model", tried_model("headers"), "--items", 2, *options)
-    assert done.returncode == 2
-    assert found in done.stderr
-    assert hint in done.stderr
+    done = refusal("judge", DEMO, "--model", tried_model("headers"), "--items", 2, *options)
+    assert found in done
+    assert hint in done

@@ -15,7 +15,7 @@ from engine.models.templates import chat_template
 from engine.prompt.judge_prompt import build_prompt
 from engine.prompt.tokens import tokenize_prompt
 from engine.system.paths import demo_model
-from tests.commands import ROOT, run_here
+from tests.commands import ROOT, printed, refusal, run_here
 
 DEMO = ROOT / "examples" / "demo.tsv"
 
@@ -67,21 +67,17 @@ def test_a_foreign_text_cannot_write_to_the_terminal(tmp_path: Path) -> None:
     path = tmp_path / "bad.tsv"
     path.write_text("id\tinstruction\toutput_a\toutput_b\n1\tHi\t\x1b[31mred\t\u202eno\n", encoding="utf-8")
     for words in ([], ["--tokens"]):
-        done = run_here("prompt", path, "--model", "demo", *words)
-        assert done.returncode == 0, done.stderr
-        assert "\x1b" not in done.stdout
-        assert "\u202e" not in done.stdout
-        assert "red" in done.stdout or "--tokens" in words
+        done = printed("prompt", path, "--model", "demo", *words)
+        assert "\x1b" not in done
+        assert "\u202e" not in done
+        assert "red" in done or "--tokens" in words
 
 
 def test_a_run_is_shown_as_it_asked(tmp_path: Path) -> None:
     store, out = tmp_path / "runs.sqlite", tmp_path / "out.tsv"
     words = ["--mode", "labels", "--items", 2, "--orders", "one", "--criteria", "safety", "--threads", 1]
-    judged = run_here("judge", DEMO, "--model", "demo", *words, "--store", store, "--out", out)
-    assert judged.returncode == 0, judged.stderr
-    done = run_here("prompt", 1, "--store", store, "--id", "2")
-    assert done.returncode == 0, done.stderr
-    assert "Criterion: safety." in done.stdout
+    printed("judge", DEMO, "--model", "demo", *words, "--store", store, "--out", out)
+    assert "Criterion: safety." in printed("prompt", 1, "--store", store, "--id", "2")
     refused = {
         ("--order", "BA"): "only in the order AB",
         ("--criterion", "relevance"): "Not a criterion of this run",
@@ -105,10 +101,9 @@ def test_a_run_is_shown_as_it_asked(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_is_said(words: list[object], problem: str) -> None:
-    done = run_here("prompt", *words)
-    assert done.returncode == 2
-    assert problem in done.stderr
-    assert len(done.stderr.strip().splitlines()) >= 2
+    done = refusal("prompt", *words)
+    assert problem in done
+    assert len(done.strip().splitlines()) >= 2
 
 
 def test_the_question_of_another_way_is_printed_and_read() -> None:

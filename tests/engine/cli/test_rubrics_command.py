@@ -10,7 +10,7 @@ import pytest
 from engine.data.rubrics.files import load_rubric, shipped_rubrics
 from engine.store.run_store import RunStore
 from engine.system.paths import rubrics_folder
-from tests.commands import run_here
+from tests.commands import printed, run_here
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
@@ -180,11 +180,10 @@ def test_a_submission_is_held_against_the_rubric(bench: Bench) -> None:
 
 def test_a_submission_is_kept_with_its_rubric(bench: Bench, tmp_path: Path) -> None:
     store = tmp_path / "runs.sqlite"
-    added = run_here(
+    printed(
         *("runs", "add", bench.submission, "--dataset", bench.dataset),
         *("--rubric", bench.rubric, "--store", store),
     )
-    assert added.returncode == 0
     done = run_here("weighted-score", 1, "--store", store)
     assert "Weights: höflichkeit 0.750, 禮貌 0.250" in done.stdout
 
@@ -238,8 +237,7 @@ def test_a_calibration_is_for_its_question_alone(bench: Bench, tmp_path: Path) -
     dataset.write_text("\n".join([header, *lines, *others]) + "\n", "utf-8")
     mine = bench._replace(dataset=dataset, store=tmp_path / "runs.sqlite")
     judge(mine, "--out", tmp_path / "s.tsv")
-    made = run_here("calibrate", 1, "--gold", dataset, "--store", mine.store, "--out", calibration)
-    assert made.returncode == 0, made.stderr
+    printed("calibrate", 1, "--gold", dataset, "--store", mine.store, "--out", calibration)
     assert json.loads(calibration.read_text("utf-8"))["made_for"]["asked"]["禮貌"]["question"].startswith(
         "Welche"
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import ROOT, run_here
+from tests.commands import ROOT, refusal, run_here
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
@@ -106,30 +106,26 @@ def test_a_run_is_weighed_by_the_grades_that_it_gave(store: Path) -> None:
 
 def test_grades_are_asked_for_where_there_are_none(store: Path, demo_store: Path, tmp_path: Path) -> None:
     for what in (("1", "--store", demo_store), (store.parent / "submission.tsv",)):
-        refused = run_here("weighted-score", *what, "--grades")
-        assert refused.returncode == 2
-        assert "has no pointwise grades" in refused.stderr
-        assert "--method" in refused.stderr
+        refused = refusal("weighted-score", *what, "--grades")
+        assert "has no pointwise grades" in refused
+        assert "--method" in refused
     scores = tmp_path / "scores.json"
     scores.write_text('[{"id": "1", "scores_a": {"x": 1}, "scores_b": {"x": 2}}]', encoding="utf-8")
-    refused = run_here("weighted-score", scores, "--weights", "x=1", "--grades")
-    assert (refused.returncode, "--grades" in refused.stderr) == (2, True)
+    assert "--grades" in refusal("weighted-score", scores, "--weights", "x=1", "--grades")
 
 
 @pytest.mark.parametrize("methods", ["", "label-token", "label-tokens,label-tokens"])
 def test_ways_that_there_are_not_are_refused(methods: str) -> None:
-    refused = run_here("judge", DEMO, "--model", "demo", "--plan", "--method", methods)
-    assert refused.returncode == 2
+    refused = refusal("judge", DEMO, "--model", "demo", "--plan", "--method", methods)
     assert (
         "Write some of label-tokens, permuted-labels, pointwise-yes-no, pointwise-grade, chain-of-thought"
-        in refused.stderr
+        in refused
     )
 
 
 def test_a_model_that_does_not_think_is_named_with_a_way_out(tried_model: Callable[[str], Path]) -> None:
-    refused = run_here(
+    refused = refusal(
         "judge", DEMO, "--model", tried_model("headers"), "--plan", "--method", "chain-of-thought"
     )
-    assert refused.returncode == 2
-    assert "has no reasoning block" in refused.stderr
-    assert "--method" in refused.stderr
+    assert "has no reasoning block" in refused
+    assert "--method" in refused

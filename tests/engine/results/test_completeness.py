@@ -17,7 +17,6 @@ from engine.data.label_origins import in_drawn_order
 from engine.data.slices import RANDOM_SAMPLE, TAG, select, slicing
 from engine.results.completeness import (
     IncompleteKind,
-    IncompletePart,
     RandomPart,
     gaps,
     incomplete,
@@ -69,13 +68,6 @@ def test_the_models_own_has_no_gap_for_what_people_overrode(tmp_path: Path) -> N
     kinds = [[gap.kind for gap in gaps(each)] for each in (results, results.model_alone())]
     own = [IncompleteKind.UNSCORED, IncompleteKind.STALE]
     assert kinds == [[IncompleteKind.OVERRIDDEN, *own], own]
-
-
-def test_large_numbers_are_in_groups() -> None:
-    assert (
-        IncompletePart(IncompleteKind.UNSCORED, 12_345, "judgments are", "judgment is").sentence
-        == "12,345 judgments are"
-    )
 
 
 def test_how_far_a_run_is(tmp_path: Path) -> None:

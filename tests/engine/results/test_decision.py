@@ -302,7 +302,7 @@ def test_what_is_found_of_an_item_does_not_depend_on_the_others_to_the_last_bit(
         alone = RunPredictions([each])
         assert np.array_equal(alone.of("safety").mean[0], together.mean[place], equal_nan=True)
         assert np.array_equal(alone.part_values("safety", parts)[0], beside[place], equal_nan=True)
-        assert alone.of("safety").facts_of(0) == together.facts_of(place)
+        assert alone.of("safety").facts[0] == together.facts[place]
     backwards = RunPredictions(items[::-1]).part_values("safety", parts)
     assert np.array_equal(backwards[::-1], beside, equal_nan=True)
 
@@ -331,8 +331,8 @@ def test_an_item_with_a_reading_that_is_not_finite_has_no_mean_but_one_of_its_ot
 def test_an_item_that_was_not_judged_has_no_mean(judged: JudgedItem) -> None:
     read = CriterionPredictions([judged, item(RawPrediction(AB, FOUR[1]))], "safety")
     assert np.isnan(read.mean).all(axis=1).tolist() == [True, False]
-    assert read.facts_of(0).flipped is None
-    assert read.facts_of(0).answer_mass is None
+    assert read.facts[0].flipped is None
+    assert read.facts[0].answer_mass is None
 
 
 class TestPartValues:
@@ -457,19 +457,18 @@ class TestFacts:
 
     def test_a_judge_whose_orders_disagree_flips(self) -> None:
         read = CriterionPredictions([item(*self.FLIPPING), item(*read_by(by(0, LETTERS, AB)))], "safety")
-        assert [read.facts_of(place).flipped for place in (0, 1)] == [True, None]
+        assert [read.facts[place].flipped for place in (0, 1)] == [True, None]
         assert (read.twice, read.in_both) == ([True, False], [True, False])
 
     def test_of_a_panel_no_flip_is_known_and_it_is_in_both_orders_where_each_judge_is(self) -> None:
         panel = [replace(reading, judge=judge) for judge in (1, 2) for reading in self.FLIPPING]
         read = CriterionPredictions([item(*panel), item(panel[0])], "safety")
-        assert [read.facts_of(place).flipped for place in (0, 1)] == [None, None]
+        assert [read.facts[place].flipped for place in (0, 1)] == [None, None]
         assert (read.twice, read.in_both) == ([False, False], [True, False])
 
     def test_the_mass_is_the_mean_of_what_the_labels_held(self) -> None:
         raw_predictions = [
             RawPrediction(order, (math.log(share),) * 4) for order, share in ((AB, 0.1), (BA, 0.2))
         ]
-        assert CriterionPredictions([item(*raw_predictions)], "safety").facts_of(
-            0
-        ).answer_mass == pytest.approx(0.6)
+        (facts,) = CriterionPredictions([item(*raw_predictions)], "safety").facts
+        assert facts.answer_mass == pytest.approx(0.6)

@@ -11,7 +11,6 @@ from engine.core.errors import InputError, SetupError
 from engine.results.annotation_file import (
     annotation_file,
     as_json,
-    is_annotation_file,
     load_annotation_file,
     save_annotation_file,
 )
@@ -37,7 +36,6 @@ def test_a_file_gives_back_what_was_written(away: Laptop, tmp_path: Path) -> Non
     made, path = away.file(), tmp_path / "words.json"
     save_annotation_file(path, made)
     assert load_annotation_file(path) == made
-    assert is_annotation_file(path)
 
 
 def test_it_holds_no_texts_unless_asked(away: Laptop) -> None:
@@ -58,18 +56,6 @@ def test_one_person_alone_can_be_handed_over(away: Laptop) -> None:
 def test_a_run_of_which_nobody_said_anything_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="There are no annotations"):
         Laptop(tmp_path / "new").file()
-
-
-@pytest.mark.parametrize(
-    "data", [b'{"tiebreak_people": 1', b'\n{\n "tiebreak_people":2}', b'\xef\xbb\xbf{"tiebreak_people":1']
-)
-def test_it_is_known_by_its_first_bytes(data: bytes) -> None:
-    assert is_annotation_file(data)
-
-
-@pytest.mark.parametrize("data", [b"", b"[1]", b'{"tiebreak_calibration": 1}', b"id\tinstruction"])
-def test_other_files_are_not_taken_for_one(data: bytes) -> None:
-    assert not is_annotation_file(data)
 
 
 def set_label(values: dict[str, Any]) -> None:

@@ -205,14 +205,12 @@ def first(window: QWidget) -> QPushButton:
 READ = ["head", "more", "left above", "left below", "right above", "right below", "head"]
 
 
-def test_rows_from_the_top_and_columns_whole_and_round_again(shown: ShownWindow) -> None:
+@pytest.mark.parametrize(("key", "read"), [(Qt.Key.Key_Tab, READ), (Qt.Key.Key_Backtab, READ[::-1])])
+def test_rows_from_the_top_and_columns_whole_and_round_again(
+    shown: ShownWindow, key: Qt.Key, read: list[str]
+) -> None:
     first(shown).setFocus()
-    assert texts(Qt.Key.Key_Tab, shown, 6) == READ
-
-
-def test_back_the_same_way(shown: ShownWindow) -> None:
-    first(shown).setFocus()
-    assert texts(Qt.Key.Key_Backtab, shown, 6) == READ[::-1]
+    assert texts(key, shown, 6) == read
 
 
 def test_a_proxy_for_the_keys_hides_nothing_that_stands_before_it(shown: ShownWindow) -> None:

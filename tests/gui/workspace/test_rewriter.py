@@ -214,7 +214,7 @@ def judged_before(folder: Path, gold: Path, shots: int = 0) -> Path:
 def test_what_is_out_of_date_is_written_again(tmp_path: Path, demo_gold: Path) -> None:
     path = judged_before(tmp_path, demo_gold)
     received: list[object] = []
-    made = done(rewrite(path, 1, load_dataset(demo_gold), threads=1), received, apart=True)
+    made = done(rewrite(path, 1, load_dataset(demo_gold)), received, apart=True)
     assert made == Rewritten(1, 1, 0, (), stopped=False)
     assert received == [MeasureProgress(0, 1), MeasureProgress(1, 1)]
     with RunStore(path) as store:
@@ -225,7 +225,7 @@ def test_what_is_out_of_date_is_written_again(tmp_path: Path, demo_gold: Path) -
 def test_a_run_that_was_shown_examples_is_refused(tmp_path: Path, demo_gold: Path) -> None:
     path = judged_before(tmp_path, demo_gold, shots=1)
     with pytest.raises(SetupError, match="used labelled examples"):
-        done(rewrite(path, 1, load_dataset(demo_gold), threads=1))
+        done(rewrite(path, 1, load_dataset(demo_gold)))
 
 
 def test_a_model_that_is_gone_is_named(demo_store: Path, demo_gold: Path, tmp_path: Path) -> None:
@@ -236,4 +236,4 @@ def test_a_model_that_is_gone_is_named(demo_store: Path, demo_gold: Path, tmp_pa
         with other.begin(gone):
             pass
     with pytest.raises(ModelFileError, match=r"gone\.gguf: there is no such file"):
-        done(rewrite(path, 1, load_dataset(demo_gold), threads=1))
+        done(rewrite(path, 1, load_dataset(demo_gold)))

@@ -80,8 +80,12 @@ def test_words_that_wait_stay_in_their_order_whatever_the_clock_says(qtbot: QtBo
         judged.override(key, Preference.BOTH_BAD, None)
         [_, last] = judged.steps(run_of(judged).results.judged[0])
         assert last.words == (new_override(*key, Preference.BOTH_BAD, None, judged.author),)
-    qtbot.waitUntil(lambda: key in run_of(judged).results.overrides)
-    assert run_of(judged).results.overrides[key].preference is Preference.BOTH_BAD
+
+    def is_last() -> bool:  # the first may be stored by itself, and counts for a moment
+        found = run_of(judged).results.overrides.get(key)
+        return found is not None and found.preference is Preference.BOTH_BAD
+
+    qtbot.waitUntil(is_last)
 
 
 def test_an_override_made_while_the_run_is_read_again_stays(qtbot: QtBot, judged: Workspace) -> None:
@@ -278,7 +282,7 @@ def test_what_another_process_says_is_shown(qtbot: QtBot, windows: list[Workspac
 def test_many_changes_are_told_at_once(
     qtbot: QtBot, windows: list[Workspace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gui.workspace.annotations._MOST_TOLD", 1)
+    monkeypatch.setattr("gui.workspace.workspace._MOST_TOLD", 1)
     here = windows[0]
     with qtbot.waitSignal(here.run_changed, timeout=SOON), RunStore(here.store_path) as store:
         for item in ("1", "2", "3"):
