@@ -328,7 +328,7 @@ def test_annotators_of_ranked_responses_follow_them_to_their_place(tmp_path: Pat
 
 
 def test_a_null_and_a_key_that_one_of_several_places_lacks_are_empty(tmp_path: Path) -> None:
-    records = [
+    records: list[dict[str, object]] = [
         {
             "info": {"post": "Name a tree.", "article": None},
             "a": {"text": "An oak."},
