@@ -400,7 +400,7 @@ def test_messages_of_parts_and_an_empty_system_turn_are_read(tmp_path: Path) -> 
     def message(role: str, *texts: str) -> dict[str, object]:
         return {"role": role, "parts": [{"text": text} for text in texts]}
 
-    records = [
+    records: list[dict[str, object]] = [
         {
             "told": {"parts": [{"text": "Be brief."}]},
             "contents": [message("user", "Name a tree.")],
@@ -433,7 +433,7 @@ def test_messages_of_parts_and_an_empty_system_turn_are_read(tmp_path: Path) -> 
 
 def test_each_annotator_of_rows_counts_once_in_a_majority(tmp_path: Path) -> None:
     rows = [("q1", "ann", "A"), ("q1", "ben", "B"), ("q2", "ann", "B"), ("q3", "ann", "A")]
-    records = [
+    records: list[dict[str, object]] = [
         {"prompt": q, "one": "a", "two": "b", "annotator": who, "label": label} for q, who, label in rows
     ]
     sources = {
@@ -448,7 +448,7 @@ def test_each_annotator_of_rows_counts_once_in_a_majority(tmp_path: Path) -> Non
 
 
 def test_a_column_of_the_file_does_not_take_the_place_of_one_that_is_mapped(tmp_path: Path) -> None:
-    records = [
+    records: list[dict[str, object]] = [
         {"prompt": "q", "text": text, "points": points, "output": "No text.", "score": "no number"}
         for text, points in (("better", 2), ("worse", 1))
     ]
@@ -461,7 +461,7 @@ def test_a_column_of_the_file_does_not_take_the_place_of_one_that_is_mapped(tmp_
 def test_where_no_item_has_two_annotators_their_labels_are_those_of_the_items(
     sources: dict[str, str], tmp_path: Path
 ) -> None:
-    records = [
+    records: list[dict[str, object]] = [
         {"prompt": f"q{at}", "one": "a", "two": "b", "who": "ann", "label": label, "labels": [label]}
         for at, label in enumerate("AB")
     ]
