@@ -55,6 +55,7 @@ from engine.data.column_source import (
     parse_source,
     written,
 )
+from engine.data.json_records import JsonProblem, cell_text, parse_json
 from engine.data.tables import SourceRow, SourceTable
 
 _OF_SIDES = ("_preference", "_explanation")
@@ -64,6 +65,7 @@ _LONGEST_SOURCE = 120
 _OMITTED = frozenset(("true", "1", "discarded", "cancelled", "canceled", "draft", "pending", "rejected"))
 _LESS = "-"  # before the source of a score of which less is better
 _MOST_PAIRS = 6  # of one row with several responses: more would let a few instructions outweigh the others
+_OF_PERSONS = ("email", "username", "name", "id")
 _MOST_ANNOTATORS = 100  # columns; of a crowd, whose workers label some items each, the names say little
 _OWN_TEXTS = (SYSTEM, INSTRUCTION, OUTPUT, *OUTPUTS, *RANKED)
 
@@ -96,11 +98,11 @@ class MappedTable(SourceTable):
         self._bad_ids = False
         self._sources = self._resolved(rubric)
         self._ranked = RANKED[0] in self._sources
-        self._labels = [label_column(name) for name in self._sources if _is_label(name)]
         self._verdict = f"{default_criterion(rubric.names)}_preference"
         self._meanings = columns.meaning_of
         self._annotated = _annotated(self._sources)
         self._by_majority = [name for name in self._annotated if name not in self._sources]
+        self._labels = dict.fromkeys(label_column(name) for name in self._sources if _is_label(name))
         self._made: list[SourceRow] | None = None
         self._ours = self._our_columns()
         self._taken = self._taken_columns()
@@ -178,7 +180,7 @@ class MappedTable(SourceTable):
         ours += self._labels  # also where they are no annotators' any more
         ours += CANDIDATES if several and CANDIDATE in self._sources else ()
         ours += [column for label, columns in self._annotated.items() for column in (label, *columns)]
-        return tuple(dict.fromkeys([ID, *ours]))
+        return tuple(dict.fromkeys([ID, *ours, *self._labels]))
 
     def _taken_columns(self) -> frozenset[str]:
         """The file's that need not stand next to ours: of texts, and what is one of ours as it is."""
@@ -283,7 +285,7 @@ class MappedTable(SourceTable):
             return self._label(source, reader, number)
         if name.endswith("_explanation"):
             return reader.text(source, _BETWEEN_TEXTS)
-        if not reader.has(source):
+        if not reader.has(source) and name != SYSTEM:
             raise SourceProblem(f"no {' and no '.join(map(quoted, source.columns))}.")
         if name in _OWN_TEXTS and not source.parts and (turns := reader.turns(source)):
             return written(turns)
@@ -317,6 +319,9 @@ class MappedTable(SourceTable):
     def _label(self, source: CellSource, reader: RowReader, number: int) -> str:
         """The label that a row gives; empty for none."""
         if source.than is not None:
+            texts = reader.texts(source) if source.is_of_a_scale else []
+            if texts and texts[0] in self._meanings:  # 0 for a tie next to a scale from 1 to 2
+                return self._meanings[texts[0]]
             value = reader.text(source, "")
             return self._meanings.get(value, value if value in HUMAN_LABELS else NO_LABEL)
         texts = reader.texts(source)
@@ -647,6 +652,14 @@ def _swap(cells: Cells) -> None:
 
 
 def _annotator_name(text: str) -> str:
+    """Who an annotator is: what a cell says, or what an object of JSON says of a person."""
+    if text.startswith("{"):
+        try:
+            person = parse_json(text.encode("utf-8", "surrogatepass"))
+        except (JsonProblem, UnicodeError):
+            person = None
+        if isinstance(person, dict):
+            text = next((cell_text(person[key]) for key in _OF_PERSONS if person.get(key)), text)
     return text.replace("|", "/").strip()
 
 
