@@ -1,7 +1,7 @@
 """Jobs that examine and compare systems, list their differences, save them, and make a jury of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.metrics.comparison import Comparison, Difference
     from engine.metrics.evaluation import Evaluation
-    from engine.metrics.matching import Matched, System
+    from engine.metrics.matching import Matched
     from engine.report.rankings import RankingsBeside
     from gui.workspace.file_jobs import Sliced
 
@@ -82,11 +82,9 @@ def _check(path: Path, gold: "Dataset | None", control: JobControl) -> None:
 
 @dataclass(frozen=True)
 class CompareRequest:
-    """What is compared, and how. `runs`: ids. `labels_of`: whose labels of the runs count."""
-
-    runs: tuple[int, ...] = ()
+    runs: tuple[int, ...] = ()  # their ids
     files: tuple[Path, ...] = ()
-    labels_of: LabelSourceKind = LabelSourceKind.LAST
+    labels_of: LabelSourceKind = LabelSourceKind.LAST  # whose labels of the runs count
 
     @property
     def systems(self) -> int:
@@ -95,29 +93,21 @@ class CompareRequest:
 
 @dataclass(frozen=True)
 class Compared:
-    """A comparison with all that is shown of it.
-
-    `whole`: each system on all items, `chosen`: the slice that alone is compared, None for all of them.
-    `notes`: sentences on what is not compared or not to be taken for
-    more than it is. `doubts`: a line for each system whose judge may not have judged. `runs`: by
-    system, the id of its run, None for a submission. `rows`: by item id, its place in `dataset`. `marks`: by
-    the id of each run, what it was, by value. `beside`: the candidates ranked by each of two systems, None
-    where there are more of them, or the dataset names no candidates.
-    """
+    """A comparison with all that is shown of it."""
 
     choice: CompareRequest
     dataset: "Dataset"
     comparison: "Comparison"
     evaluations: "Sequence[Evaluation]"
-    notes: Sequence[str]
-    doubts: Sequence[str]
-    runs: Sequence[int | None]
-    rows: Mapping[str, int]
-    marks: Mapping[int, RunMark]
+    notes: Sequence[str]  # sentences on what is not compared or not to be taken for more than it is
+    doubts: Sequence[str]  # a line for each system whose judge may not have judged
+    runs: Sequence[int | None]  # by system, the id of its run, None for a submission
+    rows: Mapping[str, int]  # by item id, its place in `dataset`
+    marks: Mapping[int, RunMark]  # by the id of each run, what it was, by value
     sheet: Sheet
-    beside: "RankingsBeside | None" = None
-    whole: "Sequence[Matched]" = ()
-    chosen: Chosen | None = None
+    beside: "RankingsBeside | None"  # of two systems, where the dataset names candidates
+    whole: "Sequence[Matched]"  # each system on all items
+    chosen: Chosen | None  # the slice that alone is compared, None for all items
 
     @property
     def differences(self) -> "Sequence[Difference]":
@@ -188,6 +178,8 @@ def _on_slice(
 ) -> Compared:
     from engine.metrics.comparison import compare
     from engine.metrics.evaluation import evaluate
+    from engine.report.comparison import comparison_sheet
+    from engine.report.rankings import rankings_beside
 
     kept = whole
     if chosen is not None:
@@ -198,41 +190,23 @@ def _on_slice(
         steps.begin(f"Measuring {joined.system.name} …")
         evaluations.append(evaluate(joined))
     steps.begin("Comparing …")
-    found = _compared(choice, gold, [one.system for one in whole], evaluations, compare(evaluations))
-    return replace(found, beside=_ranked(kept, steps), whole=whole, chosen=chosen)
-
-
-def _ranked(kept: "Sequence[Matched]", steps: _Steps) -> "RankingsBeside | None":
-    """The candidates by each of the systems, where these are two."""
-    from engine.report.rankings import rankings_beside
-
+    comparison, systems = compare(evaluations), [one.system for one in whole]
+    notes_on_each = (note for evaluation in evaluations for note in _notes_on(evaluation.matched))
     steps.begin("Ranking the candidates by each …")
-    return rankings_beside(kept, steps.cancel)
-
-
-def _compared(
-    choice: CompareRequest,
-    gold: "Dataset",
-    systems: "Sequence[System]",
-    evaluations: "Sequence[Evaluation]",
-    comparison: "Comparison",
-) -> Compared:
-    from engine.report.comparison import comparison_sheet
-
     return Compared(
-        choice=choice,
-        dataset=gold,
-        comparison=comparison,
-        evaluations=evaluations,
-        notes=[
-            *comparison.not_compared,
-            *(note for evaluation in evaluations for note in _notes_on(evaluation.matched)),
-        ],
+        choice,
+        gold,
+        comparison,
+        evaluations,
+        notes=[*comparison.not_compared, *notes_on_each],
         doubts=[f"{system.name}: {system.health.in_short}" for system in systems if system.health.doubted],
         runs=[system.results.run.id if system.results else None for system in systems],
         rows={item_id: row for row, item_id in enumerate(gold.ids)},
         marks={system.results.run.id: run_mark(system.results) for system in systems if system.results},
         sheet=comparison_sheet(comparison, [evaluation.matched for evaluation in evaluations]),
+        beside=rankings_beside(kept, steps.cancel),
+        whole=whole,
+        chosen=chosen,
     )
 
 
@@ -248,11 +222,11 @@ def _notes_on(matched: "Matched") -> Iterator[str]:
 
 @dataclass(frozen=True)
 class DifferenceFilter:
-    """Which differences are listed. No `criterion`: all. `text`: words that the item's texts must hold."""
+    """Which differences are listed."""
 
-    criterion: str | None = None
+    criterion: str | None = None  # None: on all
     one_is_right: bool = False
-    text: str = ""
+    text: str = ""  # words that the item's texts must hold
 
 
 @job
@@ -295,32 +269,24 @@ def save_comparison(
     check_targets({"The comparison": path}, {**in_use, **read, "dataset": compared.dataset.path})
     by_slice = [[of_system] for of_system in slices.measured] if slices is not None else []
     wins = [slices.weighed] if slices is not None else []
-    found = comparison_json(
-        compared.comparison, compared.evaluations, slices=by_slice, wins=wins, beside=compared.beside
-    )
-    write_json(path, found)
+    of_all = (compared.comparison, compared.evaluations)
+    write_json(path, comparison_json(*of_all, slices=by_slice, wins=wins, beside=compared.beside))
     return path
 
 
 @dataclass(frozen=True)
 class JuryRequest:
-    """Which systems form a jury, and how they are combined.
-
-    `gold`: the human labels that weights are fitted to; None for the mean of all. `lengths`: whether
-    the lengths of the responses may count then. `certainty`: of a label of a submission, None as by default.
-    """
+    """Which systems form a jury, and how they are combined."""
 
     choice: CompareRequest
     name: str = ""
-    gold: "Dataset | None" = None
-    lengths: bool = False
-    certainty: float | None = None
+    gold: "Dataset | None" = None  # the human labels that weights are fitted to; None for the mean of all
+    lengths: bool = False  # whether the lengths of the responses may count then
+    certainty: float | None = None  # of a label of a submission, None as by default
 
 
 @dataclass(frozen=True)
 class StoredJury:
-    """A jury that is stored as a run: its number and title, and what is to be seen of it."""
-
     run_id: int
     title: str
     sheet: Sheet
@@ -344,14 +310,8 @@ def decide_together(control: JobControl, store_path: Path, request: JuryRequest)
     if gold is not None:
         asked = [system.asked for system in systems if system.asked]
         gold = with_labels_for(gold, asked, control.cancel)
-    setup = JurySetup(
-        systems,
-        request.name,
-        gold=gold,
-        partial=True,
-        lengths=request.lengths,
-        certainty=request.certainty or DEFAULT_CERTAINTY,
-    )
+    certainty, lengths = request.certainty or DEFAULT_CERTAINTY, request.lengths
+    setup = JurySetup(systems, request.name, gold=gold, partial=True, lengths=lengths, certainty=certainty)
     remarks: list[str] = []
 
     def told(event: object) -> None:

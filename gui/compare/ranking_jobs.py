@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,43 +19,32 @@ if TYPE_CHECKING:
     from engine.report.rankings import RankedBy
     from engine.results.run_results import RunResults
 
-_FIGURE = "ranking"
-
 
 @dataclass(frozen=True, eq=False)
 class RankRequest:
-    """What is ranked: the candidates of a `dataset` that names them, by the labels on a `criterion`.
-
-    `results`: the run whose labels these are, by those who count; None for the human labels of the dataset.
-    No `criterion`: the winners of the weighted judge by `weights`.
-    """
+    """What is ranked: the candidates of a dataset that names them, by the labels on a criterion."""
 
     dataset: "Dataset"
-    criterion: str | None
-    results: "RunResults | None" = None
-    weights: WeightsChoice | None = None
+    criterion: str | None  # None: by the winners of the weighted judge
+    results: "RunResults | None" = None  # whose labels count; None for the human labels of the dataset
+    weights: WeightsChoice | None = None  # of the weighted judge
 
 
 @dataclass(frozen=True)
 class RankedCandidates:
-    """A ranking, and the sheet that says it. `corrected`: by human labels; None of the weighted judge and
-    of annotators. `by`: whose labels these are. `notes`: on items that take no part. `doubts`: whether
-    the judge judged at all, empty where nothing is to be said.
-    """
+    """A ranking, and the sheet that says it."""
 
     request: RankRequest
-    by: "RankedBy"
+    by: "RankedBy"  # whose labels these are
     ranking: "Ranking"
-    corrected: "RankedByLabels | None"
+    corrected: "RankedByLabels | None"  # by human labels; None of the weighted judge and of annotators
     sheet: Sheet
-    notes: Sequence[str] = ()
-    doubts: Sequence[str] = ()
+    notes: Sequence[str] = ()  # on items that take no part
+    doubts: Sequence[str] = ()  # whether the judge judged at all
 
     @property
     def labels_help(self) -> bool:
-        """Whether labels of a random sample would make the ranking by a judge more precise, or right at
-        all.
-        """
+        """Whether labels of a random sample would make the ranking by a judge more precise, or right."""
         return self.corrected is not None and self.corrected.more_would_help
 
 
@@ -85,9 +73,8 @@ def rank_candidates(control: JobControl, request: RankRequest) -> RankedCandidat
     control.cancel.raise_if_requested()
     ranking = followed(rank(by.comparisons, cancel=control.cancel), control.report)
     corrected = by.judge and followed(by_labels(*by.judge, cancel=control.cancel), control.report)
-    sheet = ranking_sheet(
-        ranking, by.title, corrected, until=by.until, remark=by.remark, word=IN_THE_WINDOW.of
-    )
+    until, word = by.until, IN_THE_WINDOW.of
+    sheet = ranking_sheet(ranking, by.title, corrected, until=until, remark=by.remark, word=word)
     return RankedCandidates(request, by, ranking, corrected, sheet, notes, doubts)
 
 
@@ -106,20 +93,17 @@ def _by_run(request: RankRequest, results: "RunResults") -> tuple["RankedBy", Se
     assert request.weights is not None
     weighted_scoring = weighed(Basis(system, None, items=[request.dataset]), request.weights)
     weighted_scoring.informative.check()
-    return RankedBy.by_weights(system, request.dataset, weighted_scoring), [
-        *notes,
-        *weighted_scoring.informative.sentences,
-    ]
+    notes += weighted_scoring.informative.sentences
+    return RankedBy.by_weights(system, request.dataset, weighted_scoring), notes
 
 
 def figure_of(ranked: RankedCandidates) -> FigureSource:
-    return figure_source(_FIGURE, partial(_figure, ranked), ranked.sheet, _FIGURE)
+    def figure() -> "ReportFigure":
+        from engine.report.ranking import ranking_report_figure
 
+        return ranking_report_figure(ranked.ranking, ranked.by.title)
 
-def _figure(ranked: RankedCandidates) -> "ReportFigure":
-    from engine.report.ranking import ranking_report_figure
-
-    return ranking_report_figure(ranked.ranking, ranked.by.title)
+    return figure_source("ranking", figure, ranked.sheet, "ranking")
 
 
 @job

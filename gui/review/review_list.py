@@ -322,9 +322,8 @@ class ReviewList(QWidget):
         order, author = self.filters.list_order, self._workspace.author
         by_state = order in (ListOrder.TO_DO, ListOrder.DONE)
         states = {item_id: self.progress.state(item_id) for item_id in self.review.places if by_state}
-        sight = ReviewScope(run.results, run.dataset, author, self._blind.seen, states)
-        listing = review_jobs.list_items(self.review, request, order, sight, self._passing)
-        self._listing.start(listing)
+        sight = ReviewScope(run.results, run.dataset, author, self._blind.seen, states, self._passing)
+        self._listing.start(review_jobs.list_items(self.review, request, order, sight))
         self._workspace.state.set_record(_STATE, {**self.filters.as_record(), "run": run.id})
 
     def restore_filters(self, run_id: int, criteria: tuple[str, ...]) -> None:
