@@ -51,11 +51,9 @@ class OrderBars(Painted):
 
     def show_raw_predictions(self, raw_predictions: Sequence[RawPrediction]) -> None:
         """Show these raw predictions, or none; of one order alone, that the other was not read."""
-        lines: dict[str, RawPrediction | None] = {
-            ORDER_NAMES[reading.order]: reading for reading in raw_predictions
-        }
-        unread = dict.fromkeys(ORDER_NAMES.values()) if raw_predictions else {}
-        self.show_lines("Orders", lines | {name: None for name in unread if name not in lines})
+        read = {reading.order: reading for reading in raw_predictions}
+        orders = sorted(Order, key=lambda order: order not in read) if read else []
+        self.show_lines("Orders", {ORDER_NAMES[order]: read.get(order) for order in orders})
 
     def show_lines(self, what: str, lines: Mapping[str, RawPrediction | None]) -> None:
         """Show what each line, by its caption, says; None: it was not read."""

@@ -1,6 +1,6 @@
 """The list of a review: filters, the items that pass them, and which one is chosen.
 
-Knows: jobs that make the list. Does not know: judgments, what is done with an item.
+Does not know judgments, nor what is done with an item.
 """
 
 from collections.abc import Collection
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from engine.annotations.records import Filters, ListOrder, WantedItems
 from engine.core.errors import EngineError
@@ -23,7 +23,7 @@ from gui.review.review_jobs import ItemAgain, Listing, Review, ReviewScope
 from gui.review.review_table import TITLE_ORDERS, UNCERTAINTY, ItemView, ReviewTableModel, Search
 from gui.review.session import ReviewSession
 from gui.widgets.actions import BusyLine
-from gui.widgets.labels import STRETCH, hint, in_column, name
+from gui.widgets.labels import STRETCH, button, hint, in_column
 from gui.widgets.views import dressed
 from gui.workspace.threads import LatestTask, ThreadName
 from gui.workspace.workspace import Workspace
@@ -80,22 +80,12 @@ class ReviewList(QWidget):
         self._soon = QTimer(self, singleShot=True, interval=_PATIENCE_MS)
         self._soon.timeout.connect(self._show_busy)
         self._nothing = hint("No item matches.")
-        self._all = QPushButton("Show all items")
-        name(self._all, "Clear the search and all filters")
-        self._all.clicked.connect(self.filters.clear)
-        self._controls = Controls(
-            self.wanted_line, self.filters, self.annotators, self._busy, self.alike, self.no_sample
-        )
-        in_column(
-            self._controls,
-            self._nothing,
-            self._all,
-            (self.view, STRETCH),
-            self.queue,
-            0,  # where the view is hidden, the rest stays above
-            on=self,
-            spacing=6,
-        )
+        self._all = button("Show all items", self.filters.clear, "Clear the search and all filters")
+        lines = (self._busy, self.alike, self.no_sample)
+        self._controls = Controls(self.wanted_line, self.filters, self.annotators, *lines)
+        # The 0: where the view is hidden, the rest stays above.
+        parts = (self._controls, self._nothing, self._all, (self.view, STRETCH), self.queue, 0)
+        in_column(*parts, on=self, spacing=6)
         self._show_nothing(False)
         self._reading = LatestTask(workspace.threads, ThreadName.MEASURE, self)
         self._listing = LatestTask(workspace.threads, ThreadName.MEASURE, self)
@@ -109,17 +99,16 @@ class ReviewList(QWidget):
         self._listing.finished.connect(self._take_listing)
         for latest in (self._reading, self._listing):
             latest.failed.connect(self._fail)
+            self._busy.cancelled.connect(latest.cancel)
         self._listing.cancelled.connect(self._end_busy)
         self._reading.cancelled.connect(self._give_up)
-        self._busy.cancelled.connect(self._reading.cancel)
-        self._busy.cancelled.connect(self._listing.cancel)
         self.filters.changed.connect(self.list_again)
         self.filters.left.connect(self.take_focus)
         self.filters.order.activated.connect(self._begin_sample)
         self.annotators.changed.connect(self.list_again)
         self.progress.changed.connect(self._show_progress)
         self._drafts.changed.connect(self.table.show_again)
-        self.wanted_line.show_all.clicked.connect(self.filters.clear)
+        self.wanted_line.wanted.connect(self.filters.clear)
         for line in (self.alike, self.no_sample):
             line.wanted.connect(self.filters.choose_order)
         self.no_sample.wanted.connect(self._begin_sample)
@@ -143,8 +132,7 @@ class ReviewList(QWidget):
         run = self._workspace.run
         if run is None or self.review is None or not self.follows or item_id not in self.review.places:
             return
-        place = self.review.places[item_id]
-        labels = self._workspace.gold, run.dataset
+        place, labels = self.review.places[item_id], (self._workspace.gold, run.dataset)
         job = review_jobs.item_again(run.results, labels, place, self.request)
         # No LatestTask: the overrides of two items are both to be seen. They come in their order.
         task = self._workspace.threads.start(ThreadName.MEASURE, job)
@@ -171,9 +159,7 @@ class ReviewList(QWidget):
 
     @property
     def _passing(self) -> frozenset[str] | None:
-        """The ids of the items that pass what is no request: an annotator's progress, a slice; None for
-        all.
-        """
+        """The ids of the items that pass an annotator's progress and a slice; None for all."""
         passing, part = self.annotators.passing, self.filters.part
         return part if passing is None else passing if part is None else passing & part
 
@@ -183,24 +169,16 @@ class ReviewList(QWidget):
         other criteria and labelled items is left out.
         """
         asked, run = replace(self.request, labelled=frozenset()), self._workspace.run
-        if (
-            replace(asked, criterion=None).narrows
-            or self.filters.part is not None
-            or self.annotators.leaves_out_to_do
-            or run is None
-        ):
+        narrows = replace(asked, criterion=None).narrows or self.filters.part is not None
+        if narrows or self.annotators.leaves_out_to_do or run is None:
             return Origin.CHOSEN
         order = self.filters.list_order
         if order is not ListOrder.RANDOM:
             return _ORIGINS.get(order, Origin.CHOSEN)
         labels = run.results.reviews.labels.get(self._workspace.author, {})
         labelled = {key.item_id for key in labels if asked.criterion in (None, key.criterion)}
-        before = (self.table.item_at(place) for place in range(row))
-        passed = (
-            item.item_id in labelled or self.progress.state(item.item_id) is not ReviewState.TO_DO
-            for item in before
-            if item is not None
-        )
+        before = (item.item_id for item in self.table.listing.items[:row])
+        passed = (each in labelled or self.progress.state(each) is not ReviewState.TO_DO for each in before)
         return Origin.RANDOM if all(passed) else Origin.CHOSEN
 
     def go_on_with_to_do(self) -> None:
@@ -223,17 +201,13 @@ class ReviewList(QWidget):
         """Where annotators differ next and nobody adjudicated it, `but` this one: here, below, then from the
         top; of the criterion that is chosen, if one is.
         """
-        run, review = self._workspace.run, self.review
+        run, alone = self._workspace.run, self.progress.criterion
         open_ones = run.results.reviews.unsettled - {but} if run is not None else frozenset()
-        count, row = self.shown, self.view.currentIndex().row()
-        for place in range(count):
-            item = self.table.item_at((row + place) % count)
-            for criterion in review.criteria if review and item else ():
-                if self.progress.criterion not in (None, criterion):
-                    continue
-                if item is not None and (key := JudgmentKey(item.item_id, criterion)) in open_ones:
-                    return key
-        return None
+        criteria = self.review.criteria if self.review else ()
+        items, row = self.table.listing.items, max(0, self.view.currentIndex().row())
+        wanted = [criterion for criterion in criteria if alone in (None, criterion)]
+        keys = (JudgmentKey(item.item_id, each) for item in (*items[row:], *items[:row]) for each in wanted)
+        return next((key for key in keys if key in open_ones), None)
 
     @property
     def search(self) -> Search:
@@ -244,10 +218,8 @@ class ReviewList(QWidget):
         return self.table.rowCount()
 
     def choose(self, item_id: str, clearing: bool = True) -> None:
-        """Choose an item as soon as it is listed; filters that hide it are cleared, unless not `clearing`.
-
-        Where the run has changed since the list was made, the next list is waited for.
-        """
+        """Choose an item as soon as it is listed; filters that hide it are cleared, unless not `clearing`."""
+        # Where the run has changed since the list was made, the next list is waited for.
         self._wanted, self._clearing = item_id, clearing
         if self.review is not None and self.follows and not self._listing.busy:
             self._choose_wanted()
@@ -335,9 +307,7 @@ class ReviewList(QWidget):
         self._follow_criterion()
 
     def _follow_criterion(self) -> None:
-        """What is chosen above the list is what is labelled, accepted and counted; by the next key already,
-        while the list is still made.
-        """
+        """What is chosen above the list is labelled, accepted and counted, also while the list is made."""
         criterion = self.request.criterion
         if criterion != self.progress.criterion:
             self.progress.follow_criterion(criterion)
@@ -351,9 +321,7 @@ class ReviewList(QWidget):
         run = self._workspace.run
         seed = review.seed if run is None else run.results.run.review_seed  # it may be another one by now
         self.review = replace(review, shown=self._blind.row, seed=seed)
-        of_jury = run is not None and run.results.run.panel
-        sure = run is not None and not run.results.run.submitted
-        self.filters.show_run(review.criteria, review.labelled, seed, panel=of_jury, sure=sure)
+        self.filters.show_run(self.review, run.results.run if run is not None else None)
         asked = self._asked
         if asked is None:
             self.list_again()
@@ -372,7 +340,7 @@ class ReviewList(QWidget):
         before, row = self.current, max(0, self.view.currentIndex().row())
         request = self.request
         self.view.hits.search = Search(request.text)
-        self.table.show_listing(self.review, listing, run.dataset, request.criterion, self.search)
+        self.table.show_listing(self.review, listing, run.dataset, request, self.search)
         order, shown = self.filters.list_order, len(listing.items)
         self.wanted_line.follow(None if self._blind.on else self._asked, shown)
         self.no_sample.follow(order)
@@ -397,13 +365,12 @@ class ReviewList(QWidget):
     def _follow_blind(self) -> None:
         """Who labels blind sees neither uncertainties nor filters of labels, nor any order that tells of
         these: at first that of the dataset or of the random sample.
-
-        These are the same for each annotator: those who stop early have labelled the same items, so that it
-        can be measured how far they agree.
         """
+        # These are the same for each annotator: those who stop early have labelled the same items, so that it
+        # can be measured how far they agree.
         self.view.setColumnHidden(UNCERTAINTY, self._blind.on)
-        self.filters.set_blind(self._blind.on)
-        self.annotators.set_blind(self._blind.on)
+        for filters in (self.filters, self.annotators):
+            filters.set_blind(self._blind.on)
         self.table.forget_remarks()
         self.table.show_again()
         self.list_again()

@@ -47,29 +47,23 @@ class PageKeys(QObject):
             application.focusObjectChanged.connect(self._follow_focus)
 
     def add(
-        self,
-        key: str,
-        do: Callable[[], object],
-        repeat: bool = False,
-        spares: tuple[type, ...] = (),
-        by_hand: bool = False,
-    ) -> None:
+        self, key: str, do: Callable[[], object], spares: tuple[type, ...] = (), by_hand: bool = False
+    ) -> QShortcut:
         """Let a key do something; not while a widget of a type in `spares` has the focus. `by_hand`: once
         each time that a hand presses it, whatever the system says.
         """
-        shortcut = QShortcut(QKeySequence(key), self._page)
+        shortcut = QShortcut(QKeySequence(key), self._page, autoRepeat=False)
         shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        shortcut.setAutoRepeat(repeat)
 
         def obey() -> None:
-            if self._pause.isActive():
+            if self.pausing:
                 self._pause.start()
             elif not (self._held and by_hand):
                 do()
 
         shortcut.activated.connect(obey)
-        if spares:
-            self._spares.append((shortcut, spares))
+        self._spares.append((shortcut, spares))
+        return shortcut
 
     @Slot()
     def pause(self) -> None:
@@ -81,11 +75,9 @@ class PageKeys(QObject):
         return self._pause.isActive()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """See whether a key is held down.
-
-        X11 tells that by a release and a press of one time. Where Qt sees the first of these alone, on a busy
-        computer, it takes the second one for a press by hand.
-        """
+        """See whether a key is held down."""
+        # X11 tells that by a release and a press of one time. Where Qt sees the first of these alone, on a
+        # busy computer, it takes the second one for a press by hand.
         if isinstance(event, QKeyEvent):
             key, time = event.key(), event.timestamp()
             if event.type() == QEvent.Type.KeyRelease:
@@ -109,11 +101,9 @@ class JudgeAgain(QObject):
         self._items = items
         self._workspace = workspace
         self.menu = QtWidgets.QMenu(page)
-        self._one, self._all = QAction("Judge this item again…", page), QAction("", page)
-        for action, row, judge in (
-            (self._one, "judge_again", self._judge_one),
-            (self._all, "judge_listed", self._judge_all),
-        ):
+        self._all = QAction("", page)
+        one = (QAction("Judge this item again…", page), "judge_again", self._judge_one)
+        for action, row, judge in (one, (self._all, "judge_listed", self._judge_all)):
             action.setShortcut(QKeySequence(of_page("Review", row).keys))
             action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             action.triggered.connect(judge)
@@ -181,14 +171,8 @@ class ReviewPage(Page):
         self.reading = ItemReading(workspace.threads)
         self.reading.instruction.put_beside(self.reviewer.note)
         self.desk = JudgmentDesk(workspace, self.reviewer, self.session)
-        self.queue = ItemQueue(
-            workspace,
-            self.reviewer,
-            self.desk,
-            self.list.queue,
-            go_on=self.list.go_to_next,
-            next_unsettled=self.list.next_unsettled,
-        )
+        self.queue = ItemQueue(workspace, self.reviewer, self.desk, self.list.queue)
+        self.queue.go_on, self.queue.next_unsettled = self.list.go_to_next, self.list.next_unsettled
         self.beside = ComparisonColumns(workspace, self.desk, self)
         self.judge_again = JudgeAgain(self.list, workspace, self)
         self.announcements = ReviewAnnouncements(self)
@@ -216,21 +200,20 @@ class ReviewPage(Page):
         self._across = two_parts(Qt.Orientation.Horizontal, area, right)
         self._across.setSizes([396, 764])
         self._across.setStretchFactor(1, 3)
-        self._stack = QtWidgets.QStackedWidget()
-        self._stack.addWidget(self.nothing)
-        self._reviewing = self.beside.below(self._across)
-        self._stack.addWidget(self._reviewing)
+        self._stack, self._reviewing = QtWidgets.QStackedWidget(), self.beside.below(self._across)
+        for part in (self.nothing, self._reviewing):
+            self._stack.addWidget(part)
         self.body.addWidget(self._stack, 1)
 
     def _connect(self) -> None:
         workspace = self.workspace
-        workspace.run_changed.connect(self._refresh)
-        workspace.gold_changed.connect(self._refresh)
+        for signal in (workspace.run_changed, workspace.gold_changed):
+            signal.connect(self._refresh)
+        for signal in (workspace.judging_changed, workspace.runs_changed):
+            signal.connect(self._follow_judging)
         workspace.overrides_changed.connect(self._follow_override)
         workspace.review_wanted.connect(self._show_wanted)
         workspace.listing_wanted.connect(self.list.list_wanted)
-        workspace.judging_changed.connect(self._follow_judging)
-        workspace.runs_changed.connect(self._follow_judging)
         self.list.chosen.connect(self._choose_item)
         self.list.listed.connect(self._follow_list)
         self.list.emptied.connect(self._show_nothing)
@@ -245,8 +228,8 @@ class ReviewPage(Page):
         self.list.emptied.connect(self.beside.show_nothing)
         self.desk.shown.connect(self.announcements.show_judgment)
         self.marking.chosen.connect(self.reading.set_marking)
-        self.desk.card.prompt_wanted.connect(self._want_prompt)
-        self.judge_again.prompt_wanted.connect(self._want_prompt)
+        for signal in (self.desk.card.prompt_wanted, self.judge_again.prompt_wanted):
+            signal.connect(self._want_prompt)
 
     def _add_keys(self) -> None:
         add, queue, desk = self.keys.add, self.queue, self.desk
@@ -276,7 +259,7 @@ class ReviewPage(Page):
             add(key, partial(self._with_item, partial(desk.override_label, label)), by_hand=True)
         add("S", partial(self._with_item, queue.skip), by_hand=True)
         for key, by in (("J", 1), ("K", -1)):
-            add(key, partial(self._with_item, partial(self.list.step, by)), repeat=True)
+            add(key, partial(self._with_item, partial(self.list.step, by))).setAutoRepeat(True)
         for key in ("Return", "Enter"):
             add(key, partial(self._with_item, queue.confirm), spares=_WRITING, by_hand=True)
         orders = partial(self._with_item, desk.show_orders)
@@ -356,9 +339,8 @@ class ReviewPage(Page):
         total = len(run.results.judged) if run else 0
         hits = self.list.table.listing.hits
         found = f", {counted(hits, 'hit', 'hits')}" if hits else ""
-        items = counted(total, "item", "items")
-        some = f"{shown:,} of {items}" if shown != total else items
-        self.context.setText(f"{some}{found}")
+        some = f"{shown:,} of " if shown != total else ""
+        self.context.setText(f"{some}{counted(total, 'item', 'items')}{found}")
         self.reading.set_search(self.list.search)
         self.desk.show_changes()
 
@@ -449,12 +431,11 @@ class ReviewPage(Page):
             return
         if run.results.run.panel:
             self.workspace.note.emit(_NO_PROMPT)
-            return
-        if run.dataset is None:
+        elif run.dataset is None:
             self.workspace.note.emit("The dataset of this run is missing: find it to see the prompt.")
-            return
-        judged = run.results.judged[review.places[self._item_id]]
-        self.prompt_wanted.emit(run.dataset[judged.position], self.session.criterion)
+        else:
+            judged = run.results.judged[review.places[self._item_id]]
+            self.prompt_wanted.emit(run.dataset[judged.position], self.session.criterion)
 
     # How texts are shown
 
@@ -495,23 +476,15 @@ class ReviewPage(Page):
         for key, splitter in zip(_LAYOUTS, self._splitters(), strict=True):
             self.keep_splitter(f"review/{key}", splitter)
         self._down.keep()
-        self.workspace.state.set_record(
-            _CHOSEN,
-            {
-                "run": self._run_id,
-                "item": self._item_id,
-                "criterion": self.session.criterion,
-                "markdown": self.markdown.isChecked(),
-                "marking": self.marking.currentData(),
-                "folded": self.desk.card.folded,
-            },
-        )
+        texts = {"markdown": self.markdown.isChecked(), "marking": self.marking.currentData()}
+        shown = {"run": self._run_id, "item": self._item_id, "criterion": self.session.criterion}
+        kept = {**shown, **texts, "folded": self.desk.card.folded}
+        self.workspace.state.set_record(_CHOSEN, kept)
 
     def restyle(self) -> None:
         super().restyle()
-        self.list.restyle()
-        self.reading.restyle()
-        self.desk.restyle()
+        for part in (self.list, self.reading, self.desk):
+            part.restyle()
 
     def _restore(self) -> None:
         state = self.workspace.state

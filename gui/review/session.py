@@ -1,9 +1,4 @@
-"""A review without widgets: which judgment is open, what is shown of it, what comes of an annotator's
-requests.
-
-Knows: the open run, what annotators said of it, what waits for the store, drafts. Does not know: widgets,
-lists.
-"""
+"""A review without widgets or lists: which judgment is open, what is shown of it, what comes of requests."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,50 +23,37 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReviewedJudgment:
-    """What is shown of a judgment. `label`, `explanation`: in force. `history`: all overrides, the oldest
-    first.
-
-    `uncertainty`: 0 to 1, None where it is not known.
-    `human_from`: the dataset that the human label is from, or those that have none. `annotators`: who gave
-    which label, also by agreeing; `proposed`: what most of them say, to who adjudicates. `reviewer`: who
-    looks; `undo`, `redo`: what they may take back of what they did with the item, and do again; `draft`: what
-    is said of one; `writing`: whether they write the explanation now; `hidden`: whether all this is kept
-    from them.
-    """
+    """What is shown of a judgment."""
 
     judgment: AnyJudgment
-    label: Preference | None = None
+    label: Preference | None = None  # in force, as is the explanation
     explanation: str | None = None
     stale: bool = False
     override: EffectiveAnnotation | None = None
-    history: Sequence[Annotation] = ()
+    history: Sequence[Annotation] = ()  # all overrides, the oldest first
     human: Gold | None = None
-    human_from: Sequence[Path] = ()
-    draft: str = ""
-    uncertainty: float | None = None
-    annotators: Sequence[tuple[str, Preference]] = ()
-    proposed: str = ""
-    reviewer: str = ""
-    undo: str = ""
-    redo: str = ""
-    writing: bool = False
-    hidden: bool = False
+    human_from: Sequence[Path] = ()  # the dataset that the human label is from, or those that have none
+    draft: str = ""  # what is said of one
+    uncertainty: float | None = None  # 0 to 1, None where it is not known
+    annotators: Sequence[tuple[str, Preference]] = ()  # who gave which label, also by agreeing
+    proposed: str = ""  # what most of them say, to who adjudicates
+    reviewer: str = ""  # who looks
+    undo: str = ""  # what they may take back of what they did with the item
+    redo: str = ""  # and do again
+    writing: bool = False  # whether they write the explanation now
+    hidden: bool = False  # whether all this is kept from them
 
 
 @dataclass(frozen=True)
 class Change:
-    """What comes of a request: what is to be stored, steps to `undo`, and what the annotator is told.
-
-    `over`: names of the drafts that end with it. `criterion`: where the annotator is to look; also
-    on the item `item_id`, where that is another one than the open one.
-    """
+    """What comes of a request: what is to be stored, steps to undo, and what the annotator is told."""
 
     say: Annotation | tuple[Annotation, ...] | None = None
-    over: tuple[str, ...] = ()
+    over: tuple[str, ...] = ()  # names of the drafts that end with it
     undo: tuple[Undo, ...] = ()
     note: str = ""
-    criterion: str = ""
-    item_id: str = ""
+    criterion: str = ""  # where the annotator is to look
+    item_id: str = ""  # and of which item, where that is another one than the open one
 
 
 class _Left(NamedTuple):
@@ -128,9 +110,7 @@ class ReviewSession:
 
     @property
     def kept(self) -> str:
-        """An item that only an annotator's choice leaves: its explanation is being written; empty for
-        none.
-        """
+        """An item that only an annotator's choice leaves: its explanation is being written; else empty."""
         return self.item_id if self.writing else ""
 
     @property
@@ -157,8 +137,8 @@ class ReviewSession:
         return self._blind.shows(self.key)
 
     def to_label(self, alone: str | None) -> list[str]:
-        """The criteria on which this annotator has given the item no label, from the one after the open one
-        on; `alone`: the only one that is wanted of it, if one is.
+        """The criteria without this annotator's label, from the one after the open one on; `alone`: the only
+        one that is wanted of the item, if one is.
         """
         after = self.criteria.index(self.criterion) + 1
         wanted = [*self.criteria[after:], *self.criteria[:after]] if alone is None else [alone]
@@ -182,17 +162,14 @@ class ReviewSession:
         if run is None or review is None or judgment is None:
             return None
         results, key, author = run.results, self.key, self._opened.author
+        undo, writing = self._undo_in_words, self.writing
         if not self.may_see:
-            undo = self._undo_in_words
-            return ReviewedJudgment(
-                Unscored(*key, ""), reviewer=author, undo=undo, writing=self.writing, hidden=True
-            )
+            nothing = Unscored(*key, "")
+            return ReviewedJudgment(nothing, reviewer=author, undo=undo, writing=writing, hidden=True)
         redo, row = to_redo(self._steps), self._row_of(judgment)
         judged = results.judged[review.places[self.item_id]]
-        looked_into = (
-            (self._opened.gold, review.gold_rows.get(self.item_id)),
-            (run.dataset, judged.position),
-        )
+        gold_row = review.gold_rows.get(self.item_id)
+        looked_into = ((self._opened.gold, gold_row), (run.dataset, judged.position))
         human, human_from = human_label(looked_into, judged, self.criterion)
         return ReviewedJudgment(
             judgment,
@@ -203,15 +180,15 @@ class ReviewSession:
             history=[each for each in results.reviews.said_on(key) if each.kind is AnnotationKind.OVERRIDE],
             human=human,
             human_from=human_from,
-            draft="" if self.writing else self._drafts.in_words(run.id, key),
+            draft="" if writing else self._drafts.in_words(run.id, key),
             # The list, which knows the others, hears of an override a moment later.
             uncertainty=0.0 if results.decided_by_annotator(judgment) else row.uncertainty if row else None,
             annotators=sorted(self._labels_of_annotators(key).items()),
             proposed=self._proposed(judgment) if self.adjudicating else "",
             reviewer=author,
-            undo=self._undo_in_words,
+            undo=undo,
             redo=step_in_words(redo) if redo else "",
-            writing=self.writing,
+            writing=writing,
         )
 
     def _labels_of_annotators(self, key: JudgmentKey) -> dict[str, Preference]:
@@ -260,11 +237,8 @@ class ReviewSession:
             self._blind.given.add(key)
         if self._effective_label(key) is label:
             if not self.adjudicating and (blind or (by and author not in by)):
-                agrees = new_review(
-                    *(key.item_id, author, None, {key.criterion: label}, self.origin),
-                    seed=self.seed,
-                    blind=blind,
-                )
+                what = (key.item_id, author, None, {key.criterion: label}, self.origin)
+                agrees = new_review(*what, seed=self.seed, blind=blind)
                 whom = "" if blind or not by else f" with {visible(clipped(' and '.join(by)))}"
                 return Change(agrees, note=f"You agree{whom}: {LABEL_WORDS[label]}.")
             if author in by and self._is_adjudicated(key) is self.adjudicating:
@@ -273,9 +247,7 @@ class ReviewSession:
         return self._ask(key, own._replace(label=label), blind=blind)
 
     def adjudicate(self) -> Change:
-        """Adjudicate the open judgment as most annotators say; nothing where that is done, or nobody
-        differs.
-        """
+        """As most annotators say of the open judgment; nothing where that is done, or nobody differs."""
         label = self._said.proposed(self.key)
         if self._is_adjudicated(self.key) or self.key in self._asked or self.key not in self._said.differing:
             return Change()
@@ -331,8 +303,8 @@ class ReviewSession:
 
     @property
     def _last_left(self) -> _Left | None:
-        """The item that was left by itself for the open one, where nothing was done since with this one and
-        what was said of that one stands.
+        """The item that was left by itself for the open one, where what was said of it stands and nothing was
+        done with this one since.
         """
         left = next((left for left in reversed(self._left) if self._standing_of(left)), None)
         if left is None or left.to != self.item_id:
@@ -380,9 +352,7 @@ class ReviewSession:
         return f"{who} adjudicated this label: use Adjudicate to change it."
 
     def begin_writing(self) -> tuple[str, str | None] | None:
-        """The effective explanation and a draft of another, to write on; None where nothing may be
-        written.
-        """
+        """The effective explanation and a draft of another; None where nothing may be written."""
         run, judgment = self.run, self.judgment
         if run is None or judgment is None or self.writing or not self.may_see or self._locked(self.key):
             return None
@@ -443,7 +413,7 @@ class ReviewSession:
             self._saving = None
 
     def lost(self, key: JudgmentKey) -> bool:
-        """What was asked for of a judgment was not said, or refused: it counts no more. True where what was
+        """What was asked for of a judgment counts no more: it was not said, or refused. True where what was
         written of the open judgment is lost with it.
         """
         self._asked.pop(key, None)
@@ -516,11 +486,8 @@ def _word(word: Annotation) -> str:
 
 
 def _changed(override: Annotation) -> str:
-    parts = []
-    if override.preference is not None:
-        parts.append(f"label {LABEL_WORDS[override.preference]}")
-    if override.explanation is not None:
-        parts.append("explanation")
+    parts = [] if override.preference is None else [f"label {LABEL_WORDS[override.preference]}"]
+    parts += [] if override.explanation is None else ["explanation"]
     text = " and ".join(parts)
     return f"adjudicated: {text}" if override.settles else text
 
