@@ -329,9 +329,7 @@ class ChoicePanel(labels.DownScroll):
         return self.gold.path.parent if self.gold else Path(current_folder() or home())
 
     def add_files(self, paths: Sequence[Path]) -> None:
-        """List submission files and tick them, once it is known that they can be compared; one that is listed
-        already is only ticked.
-        """
+        """List submission files and tick them, once it is known that they can be compared."""
         adding = self._workspace.threads.start(ThreadName.FILES, examine(list(paths), self.gold))
         adding.finished.connect(self._add)
         adding.failed.connect(self.refused)

@@ -1,7 +1,7 @@
-"""Jobs that examine and compare systems, list their differences, save them, and make a jury of them."""
+"""Jobs that compare systems, list their differences, make a jury of them; jobs that rank candidates."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +11,11 @@ from engine.core.formatting import counted, listed, short_name, words
 from engine.core.rubric import rubric_of_names
 from engine.core.tables import Section, Sentences, Sheet, Tone
 from engine.system.paths import is_there
+from gui.results.export_jobs import figure_source
+from gui.results.run_weights import WeightsChoice
 from gui.widgets.foreign_text import one_line
 from gui.widgets.notice import IN_THE_WINDOW
+from gui.workspace.figures import FigureSource
 from gui.workspace.file_jobs import Chosen, with_labels_for
 from gui.workspace.open_run import RunMark, gold_mark, run_mark
 from gui.workspace.threads import AtWork, Job, JobControl, job
@@ -22,7 +25,11 @@ if TYPE_CHECKING:
     from engine.metrics.comparison import Comparison, Difference
     from engine.metrics.evaluation import Evaluation
     from engine.metrics.matching import Matched
-    from engine.report.rankings import RankingsBeside
+    from engine.ranking.labelled_part import RankedByLabels
+    from engine.ranking.ranking import Ranking
+    from engine.report.drawing import ReportFigure
+    from engine.report.rankings import RankedBy, RankingsBeside
+    from engine.results.run_results import RunResults
     from gui.workspace.file_jobs import Sliced
 
 
@@ -122,9 +129,7 @@ def compare_systems(
     gold: "Dataset",
     chosen: Chosen | None = None,
 ) -> Compared:
-    """Hold the chosen systems against the human labels of a dataset, on one slice of its items where one is
-    `chosen`; reports AtWork.
-    """
+    """Hold systems against human labels, on the slice `chosen` where there is one; reports AtWork."""
     from engine.metrics.comparison import match_all
     from engine.metrics.matching import open_system, system_of_file, told_apart
 
@@ -145,10 +150,7 @@ def compare_systems(
 
 @job
 def compare_part(control: JobControl, compared: Compared, chosen: Chosen | None) -> Compared:
-    """The same comparison on one slice of the items alone, or on all of them; reports AtWork.
-
-    SetupError where no item of the slice has a human label.
-    """
+    """The same on a slice or on all items; reports AtWork. SetupError where a slice has no human label."""
     steps = _Steps(control, len(compared.whole) + 2)
     return _on_slice(compared.choice, compared.dataset, compared.whole, chosen, steps)
 
@@ -254,9 +256,7 @@ def save_comparison(
     in_use: Mapping[str, Path],
     slices: "Sliced | None" = None,
 ) -> Path:
-    """Write a comparison as JSON, with its slices where it is divided, over nothing that was compared and no
-    file in use; the path.
-    """
+    """Write a comparison as JSON, over nothing that was compared and no file in use; the path."""
     from engine.report.comparison import comparison_json
     from engine.system.files import check_targets, write_json
 
@@ -323,3 +323,102 @@ def decide_together(control: JobControl, store_path: Path, request: JuryRequest)
     kept = followed(deciding(setup, store_path, control.cancel), told)
     said = [Section("remarks", "", [Sentences(remarks, Tone.CAVEAT)])] if remarks else []
     return StoredJury(kept.run.id, kept.run.title, Sheet("", [*said, *kept.sections]))
+
+
+@dataclass(frozen=True, eq=False)
+class RankRequest:
+    """What is ranked: the candidates of a dataset that names them, by the labels on a criterion."""
+
+    dataset: "Dataset"
+    criterion: str | None  # None: by the winners of the weighted judge
+    results: "RunResults | None" = None  # whose labels count; None for the human labels of the dataset
+    weights: WeightsChoice | None = None  # of the weighted judge
+
+
+@dataclass(frozen=True)
+class RankedCandidates:
+    """A ranking, and the sheet that says it."""
+
+    request: RankRequest
+    by: "RankedBy"  # whose labels these are
+    ranking: "Ranking"
+    corrected: "RankedByLabels | None"  # by human labels; None of the weighted judge and of annotators
+    sheet: Sheet
+    notes: Sequence[str] = ()  # on items that take no part
+    doubts: Sequence[str] = ()  # whether the judge judged at all
+
+    @property
+    def labels_help(self) -> bool:
+        """Whether labels of a random sample would make the ranking by a judge more precise, or right."""
+        return self.corrected is not None and self.corrected.more_would_help
+
+
+@job
+def rank_candidates(control: JobControl, request: RankRequest) -> RankedCandidates:
+    """The ranking; reports MeasureProgress of the draws of its intervals. SetupError where there is none."""
+    from engine.core.events import followed
+    from engine.ranking.comparisons import comparisons_of
+    from engine.ranking.labelled_part import by_labels
+    from engine.ranking.ranking import rank
+    from engine.report.ranking import ranking_sheet
+    from engine.report.rankings import RankedBy
+
+    if not request.dataset.names_candidates:
+        comparisons_of(request.dataset)  # which says so, before labels are read for nothing
+    notes: Sequence[str] = ()
+    doubts: Sequence[str] = ()
+    if request.results is not None:
+        by, notes = _by_run(request, request.results)
+        health = by.system.health if by.system is not None else None
+        doubts = health.sentences(IN_THE_WINDOW.of) if health is not None and health.doubted else ()
+    else:
+        assert request.criterion is not None
+        by = RankedBy.by_annotators(request.dataset, request.criterion)
+    control.cancel.raise_if_requested()
+    ranking = followed(rank(by.comparisons, cancel=control.cancel), control.report)
+    corrected = by.judge and followed(by_labels(*by.judge, cancel=control.cancel), control.report)
+    until, word = by.until, IN_THE_WINDOW.of
+    sheet = ranking_sheet(ranking, by.title, corrected, until=until, remark=by.remark, word=word)
+    return RankedCandidates(request, by, ranking, corrected, sheet, notes, doubts)
+
+
+def _by_run(request: RankRequest, results: "RunResults") -> tuple["RankedBy", Sequence[str]]:
+    """By whose labels of a run, and what is to be said of items that take no part."""
+    from engine.metrics.matching import annotator_caveats, match_items, system_of_run
+    from engine.report.rankings import RankedBy
+    from gui.results.weighted_scoring_jobs import Basis, weighed
+
+    system = system_of_run(results)
+    matched = match_items(system, request.dataset, partial=True)
+    # How many items have no label the ranking says itself; their ids would be a wall.
+    notes = [*replace(matched, missing=()).left_out, *annotator_caveats(system, {*request.dataset.ids})]
+    if request.criterion is not None:
+        return RankedBy.by_system(system, request.dataset, request.criterion), notes
+    assert request.weights is not None
+    weighted_scoring = weighed(Basis(system, None, items=[request.dataset]), request.weights)
+    weighted_scoring.informative.check()
+    notes += weighted_scoring.informative.sentences
+    return RankedBy.by_weights(system, request.dataset, weighted_scoring), notes
+
+
+def figure_of(ranked: RankedCandidates) -> FigureSource:
+    def figure() -> "ReportFigure":
+        from engine.report.ranking import ranking_report_figure
+
+        return ranking_report_figure(ranked.ranking, ranked.by.title)
+
+    return figure_source("ranking", figure, ranked.sheet, "ranking")
+
+
+@job
+def save_ranking(
+    _control: JobControl, ranked: RankedCandidates, path: Path, in_use: Mapping[str, Path]
+) -> Path:
+    """Write every rate, pair and interval as JSON, over no file in use; the path."""
+    from engine.ranking.ranking import ranking_json
+    from engine.system.files import check_targets, write_json
+
+    check_targets({"The ranking": path}, {**in_use, "dataset": ranked.request.dataset.path})
+    made = ranking_json(ranked.ranking, ranked.corrected, ranked.by.remark)
+    write_json(path, {"ranked": ranked.by.title, **made})
+    return path

@@ -14,8 +14,8 @@ from engine.core.events import MeasureProgress
 from engine.core.formatting import capitalised, counted, short_name, visible, words
 from engine.core.rubric import OVERALL, default_criterion
 from engine.core.tables import ItemsBehind
-from gui.compare import ranking_jobs
-from gui.compare.ranking_jobs import RankedCandidates, RankRequest, rank_candidates, save_ranking
+from gui.compare import compare_jobs
+from gui.compare.compare_jobs import RankedCandidates, RankRequest, rank_candidates, save_ranking
 from gui.results.run_weights import RunWeights
 from gui.widgets import labels
 from gui.widgets.fields import FlowLayout, narrow_box
@@ -362,7 +362,7 @@ class RankingPage(Page):
         """Show a ranking, or why there is none."""
         self.ranked = ranked
         self.sheet.show_sheet(ranked.sheet if ranked else None)
-        self.picture.show_source(ranking_jobs.figure_of(ranked) if ranked is not None else None)
+        self.picture.show_source(compare_jobs.figure_of(ranked) if ranked is not None else None)
         if ranked is not None:
             self.title.setText(ranked.sheet.title)
             labels.show_text(self.doubts, "\n".join(ranked.doubts))

@@ -61,10 +61,7 @@ class WhoDialog(QDialog):
 
 
 class WhoButton(MenuButton):
-    """`You are Ada ▾`: everybody who labelled the open run, and another name.
-
-    `then` does what needs a name, once there is one.
-    """
+    """`You are Ada ▾`: everybody who labelled the open run, and another name."""
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(tips=True)
@@ -77,10 +74,7 @@ class WhoButton(MenuButton):
         self.follow()
 
     def then(self, request: Callable[[], object]) -> None:
-        """Do what needs a name: at once, or after the annotator has given one; never if they cancel.
-
-        It is meant for the run that is open now: if another one is by then, it is not done.
-        """
+        """Do what needs a name: at once, or once one is given while the same run is open."""
         if self._workspace.knows_author:
             request()
         else:
@@ -188,10 +182,6 @@ class Reviewer(QObject):
             self._workspace.state.set_text(BLIND, "on" if on else "")
             self.blind_changed.emit()
             self._workspace.blind_changed.emit()
-
-    @property
-    def adjudicating(self) -> bool:
-        return self.adjudicate_button.isChecked()
 
     @Slot()
     def _offer_to_adjudicate(self) -> None:

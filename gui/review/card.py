@@ -120,9 +120,7 @@ class OrdersView(QWidget):
     def show_raw_predictions(
         self, raw_predictions: Sequence[RawPrediction], together: Sequence[float], panel: bool = False
     ) -> None:
-        """Show what these raw predictions say of the item's own A and B, and the probabilities of the
-        judgment; in a `panel` more than what was read may be in these.
-        """
+        """Show what each says of the item's own A and B, and the probabilities of the judgment."""
         shown = [(ORDER_NAMES[reading.order], own_shares(reading)) for reading in raw_predictions]
         if together:
             of_orders = _TOGETHER if len(raw_predictions) > 1 else _FROM_ONE
@@ -148,11 +146,7 @@ _YES = 0
 
 
 class MethodsView(QWidget):
-    """A column for each order, with a bar for each method; in words what is said of each response, and labels
-    of a jury that has no raw predictions; reasoning.
-
-    Hidden where one way was asked that the bars of the orders show whole.
-    """
+    """A column for each order, with a bar for each method; in words what these leave out; reasoning."""
 
     def __init__(self) -> None:
         super().__init__()

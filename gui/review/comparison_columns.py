@@ -144,17 +144,12 @@ class ComparisonColumns(QObject):
         """True where an annotator wants the columns, or adjudicates by them."""
         return self._on or self._desk.session.adjudicating
 
-    def follow_adjudicating(self) -> None:
-        self._read()
-        self._arrange()
-
     @Slot(bool)
     def set_on(self, on: bool) -> None:
         if on != self._on and self._dataset:
             self._on = on
             self._remember()
-            self._read()
-            self._arrange()
+            self.arrange()
 
     @property
     def places(self) -> Sequence[QtWidgets.QAbstractScrollArea]:
@@ -197,8 +192,7 @@ class ComparisonColumns(QObject):
             self._hashes = run.results.content_hashes
         self._reading.drop()
         self._others = {}
-        self._read()
-        self._arrange()
+        self.arrange()
 
     def _kept(self) -> dict[str, Any]:
         kept = self._workspace.state.record_of_all(_STATE)
@@ -225,9 +219,8 @@ class ComparisonColumns(QObject):
         self._runs = (*rest, run_id) if ticked else rest
         self._on = self._on or ticked
         self._remember()
-        self._read()
         self._show_list()
-        self._arrange()
+        self.arrange()
 
     def _read(self) -> None:
         if not self.on or not self._page.isVisible():
@@ -265,7 +258,9 @@ class ComparisonColumns(QObject):
 
     # What is shown
 
-    def _arrange(self) -> None:
+    def arrange(self) -> None:
+        """Show the columns, or the card in their place, as is wanted by now."""
+        self._read()
         desk, on = self._desk, self.on and self._dataset != ""
         self.button.on.setChecked(self._on)
         if on != (self.columns.own.isAncestorOf(desk.card.editor)):

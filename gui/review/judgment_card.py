@@ -34,9 +34,7 @@ _NARROW = 84  # characters across: below that the parts stand one below the othe
 
 
 class JudgmentCard(QFrame):
-    """The open judgment, with the buttons that override it. Folded, its body is there only while an annotator
-    writes an explanation.
-    """
+    """The open judgment, with the buttons that override it."""
 
     body_shown = Signal(bool)  # the body appears (True) or vanishes; others have not their new sizes yet
     methods_wanted = Signal(bool)  # an annotator goes to what each method said (True), or back

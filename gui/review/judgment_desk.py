@@ -88,10 +88,7 @@ class JudgmentDesk(QWidget):
     # What is shown
 
     def show_item(self, review: Review, item_id: str, criterion: str) -> None:
-        """Show an item of the open run with one criterion open.
-
-        What is being written of this judgment is left alone; of another one it is saved first.
-        """
+        """Show an item of the open run; what is being written of another judgment is saved first."""
         run, session = self._workspace.run, self.session
         if run is None:
             return
@@ -233,9 +230,7 @@ class JudgmentDesk(QWidget):
             self._carry_out(self.session.redo())
 
     def _carry_out(self, change: Change) -> bool:
-        """Let the store keep it; True where a label or an explanation is said. What is effective is shown
-        once it is stored, not when it is requested.
-        """
+        """Let the store keep it; True where a label or an explanation is said."""
         said = change.say is not None and bool(self._workspace.say(change.say, over=change.over))
         for undo in change.undo:
             self._workspace.take_back(undo)
@@ -351,9 +346,7 @@ class ReviewAnnouncements(Announcer):
 
     @Slot(object)
     def show_judgment(self, shown: ReviewedJudgment) -> None:
-        """Say the label where it, or the open criterion, is another one, and the explanation where that alone
-        is; of a new item its label is said alone.
-        """
+        """Say another label or criterion, else another explanation; of a new item its label is said alone."""
         key, label = shown.judgment.key, HIDDEN if shown.hidden else LABEL_WORDS[shown.label]
         before, self._told = self._told, (key, label, shown.explanation)
         if before is None or before[0].item_id != key.item_id:
@@ -444,9 +437,7 @@ class ItemQueue(QObject):
 
     @property
     def _shown(self) -> tuple[int, str] | None:
-        """The run and the item that are shown; None where that run is not the open one: what is said of an
-        item is kept for the open run.
-        """
+        """The run and the item that are shown; None where that run is not the open one."""
         session = self._desk.session
         return (session.run_id, session.item_id) if session.run is not None and session.item_id else None
 

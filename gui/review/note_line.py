@@ -34,9 +34,7 @@ _Note = tuple[str, tuple[str, ...]]  # its text and tags
 
 
 class NoteLine(QtWidgets.QWidget):
-    """`Note… (N)`, the tags as pills, and the beginning of the note. `named`: does what needs an annotator's
-    name, once there is one.
-    """
+    """`named`: does what needs an annotator's name, once there is one."""
 
     def __init__(
         self, workspace: Workspace, drafts: Drafts, named: Callable[[Callable[[], object]], object]

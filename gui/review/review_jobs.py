@@ -107,9 +107,7 @@ def review(
 def list_items(
     control: JobControl, of: Review, request: Filters, order: ListOrder, sight: ReviewScope
 ) -> Listing:
-    """The items with a judgment that passes; without a dataset the text is looked for in the ids and in what
-    is said of the items.
-    """
+    """The items with a judgment that passes."""
     from engine.analysis.review_order import Remarks
     from engine.data.dataset_views import count_hits
 
@@ -289,9 +287,8 @@ def _units(text: str) -> int:
 def human_label(
     rows: "Sequence[tuple[Dataset | None, int | None]]", judged: JudgedItem, criterion: str
 ) -> tuple[Gold | None, Sequence[Path]]:
-    """What the first of the datasets with a label says of an item, at its row there, and which one that is.
-
-    Where none has a label: an explanation alone, else nothing, and all datasets that were looked into.
+    """What the first of the datasets with a label says of an item, and which one that is; else an explanation
+    alone or nothing, and all that were looked into.
     """
     found: list[tuple[Gold, Path]] = []
     for dataset, row in rows:
@@ -323,9 +320,7 @@ def export_words(
     path: Path,
     texts: "Dataset | None" = None,
 ) -> str:
-    """Write the annotations of a run by these annotators, all where none is named, with the `texts` of its
-    dataset; a sentence on what was written.
-    """
+    """Write the annotations of a run by these annotators, all where none is named; what was written."""
     from engine.results.annotation_file import annotation_file, save_annotation_file
     from engine.store.run_store import RunStore
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from engine.annotations.records import Filters, ListOrder, WantedItems
+from engine.annotations.records import ListOrder, WantedItems
 from engine.core.errors import EngineError
 from engine.core.judgments import JudgmentKey, Origin, ReviewState
 from gui.review import review_jobs
@@ -42,13 +42,9 @@ _PATIENCE_MS = 300
 
 
 class ReviewList(QWidget):
-    """Follows the open run. `chosen` is emitted for each item that is chosen, also for the same one again.
+    """Follows the open run."""
 
-    A list that is made again leaves the item chosen whose explanation is being written, also where its
-    filters do not pass it.
-    """
-
-    chosen = Signal(str)
+    chosen = Signal(str)  # each item that is chosen, also the same one again
     emptied = Signal()
     listed = Signal()
     criterion_chosen = Signal(str)  # the only one that is listed from now on
@@ -59,7 +55,7 @@ class ReviewList(QWidget):
         self._blind, self.progress, self._drafts = reviewer.blind, reviewer.progress, reviewer.drafts
         self.annotators = AnnotatorFilter(workspace, self.progress, reviewer.blind_button)
         self.queue = QueueLine(reviewer.who, reviewer.adjudicate_button)
-        self._to_do_first = False  # the next list that is made is gone on with
+        self.to_do_first = False  # of the next list that is made, where no item is wanted then
         self.review: Review | None = None
         self._judged: object = None  # the items of the run as it was when `review` was asked for
         self._wanted: str | None = None  # an item to choose once it is listed
@@ -133,7 +129,7 @@ class ReviewList(QWidget):
         if run is None or self.review is None or not self.follows or item_id not in self.review.places:
             return
         place, labels = self.review.places[item_id], (self._workspace.gold, run.dataset)
-        job = review_jobs.item_again(run.results, labels, place, self.request)
+        job = review_jobs.item_again(run.results, labels, place, self.filters.request)
         # No LatestTask: the overrides of two items are both to be seen. They come in their order.
         task = self._workspace.threads.start(ThreadName.MEASURE, job)
         task.finished.connect(self._take_item)
@@ -154,10 +150,6 @@ class ReviewList(QWidget):
         return self.table.item_at(self.view.currentIndex().row())
 
     @property
-    def request(self) -> Filters:
-        return self.filters.request
-
-    @property
     def _passing(self) -> frozenset[str] | None:
         """The ids of the items that pass an annotator's progress and a slice; None for all."""
         passing, part = self.annotators.passing, self.filters.part
@@ -168,7 +160,7 @@ class ReviewList(QWidget):
         labelled (on the criterion that is chosen, if one is) or skipped each item before it, and nothing but
         other criteria and labelled items is left out.
         """
-        asked, run = replace(self.request, labelled=frozenset()), self._workspace.run
+        asked, run = replace(self.filters.request, labelled=frozenset()), self._workspace.run
         narrows = replace(asked, criterion=None).narrows or self.filters.part is not None
         if narrows or self.annotators.leaves_out_to_do or run is None:
             return Origin.CHOSEN
@@ -180,10 +172,6 @@ class ReviewList(QWidget):
         before = (item.item_id for item in self.table.listing.items[:row])
         passed = (each in labelled or self.progress.state(each) is not ReviewState.TO_DO for each in before)
         return Origin.RANDOM if all(passed) else Origin.CHOSEN
-
-    def go_on_with_to_do(self) -> None:
-        """Choose the first item that is to do once the list is made, if no item is wanted then."""
-        self._to_do_first = True
 
     def go_to_next(self) -> bool:
         row = self.progress.next_to_do(self.view.currentIndex().row())
@@ -198,9 +186,7 @@ class ReviewList(QWidget):
         self._show_progress()
 
     def next_unsettled(self, but: JudgmentKey) -> JudgmentKey | None:
-        """Where annotators differ next and nobody adjudicated it, `but` this one: here, below, then from the
-        top; of the criterion that is chosen, if one is.
-        """
+        """Where annotators differ next and nobody adjudicated it: here, below, then from the top."""
         run, alone = self._workspace.run, self.progress.criterion
         open_ones = run.results.reviews.unsettled - {but} if run is not None else frozenset()
         criteria = self.review.criteria if self.review else ()
@@ -208,10 +194,6 @@ class ReviewList(QWidget):
         wanted = [criterion for criterion in criteria if alone in (None, criterion)]
         keys = (JudgmentKey(item.item_id, each) for item in (*items[row:], *items[:row]) for each in wanted)
         return next((key for key in keys if key in open_ones), None)
-
-    @property
-    def search(self) -> Search:
-        return self.view.hits.search
 
     @property
     def shown(self) -> int:
@@ -231,7 +213,7 @@ class ReviewList(QWidget):
             self._show_wanted(wanted)
 
     def _show_wanted(self, wanted: WantedItems) -> None:
-        self._to_do_first = wanted.order is ListOrder.RANDOM  # what is labelled out of turn is not of it
+        self.to_do_first = wanted.order is ListOrder.RANDOM  # what is labelled out of turn is not of it
         self.filters.show_wanted(wanted)
 
     def _is_open(self, wanted: WantedItems) -> bool:
@@ -287,7 +269,7 @@ class ReviewList(QWidget):
         if self.review is None or run is None or not self.follows:
             return
         self._soon.start()
-        request = self.request
+        request = self.filters.request
         if self._asked is not None and request != self._asked.filters:
             same_items = request.ids is not None and request.ids == self._asked.filters.ids
             self._asked = self._asked if same_items else None
@@ -308,7 +290,7 @@ class ReviewList(QWidget):
 
     def _follow_criterion(self) -> None:
         """What is chosen above the list is labelled, accepted and counted, also while the list is made."""
-        criterion = self.request.criterion
+        criterion = self.filters.request.criterion
         if criterion != self.progress.criterion:
             self.progress.follow_criterion(criterion)
             self.queue.follow_criterion(criterion)
@@ -338,9 +320,9 @@ class ReviewList(QWidget):
         if self.review is None or run is None or not self.follows:
             return
         before, row = self.current, max(0, self.view.currentIndex().row())
-        request = self.request
+        request = self.filters.request
         self.view.hits.search = Search(request.text)
-        self.table.show_listing(self.review, listing, run.dataset, request, self.search)
+        self.table.show_listing(self.review, listing, run.dataset, request)
         order, shown = self.filters.list_order, len(listing.items)
         self.wanted_line.follow(None if self._blind.on else self._asked, shown)
         self.no_sample.follow(order)
@@ -349,10 +331,11 @@ class ReviewList(QWidget):
         self._show_progress()
         self._show_nothing(not listing.items)
         self.listed.emit()
-        to_do_first, self._to_do_first = self._to_do_first, False
+        to_do_first, self.to_do_first = self.to_do_first, False
         if to_do_first and self._wanted is None and listing.items:
             self._go_on(self.progress.next_to_do(-1) or 0)
             return
+        # The item stays whose explanation is being written, also where the filters do not pass it.
         stays = self._session.kept or (before.item_id if before is not None else "")
         if self._wanted is None and self.table.row_of(stays) is not None:
             self._wanted, self._clearing = stays, False
@@ -363,9 +346,7 @@ class ReviewList(QWidget):
 
     @Slot()
     def _follow_blind(self) -> None:
-        """Who labels blind sees neither uncertainties nor filters of labels, nor any order that tells of
-        these: at first that of the dataset or of the random sample.
-        """
+        """Who labels blind sees neither uncertainties nor filters or orders that tell of labels."""
         # These are the same for each annotator: those who stop early have labelled the same items, so that it
         # can be measured how far they agree.
         self.view.setColumnHidden(UNCERTAINTY, self._blind.on)
@@ -396,7 +377,7 @@ class ReviewList(QWidget):
     def _begin_sample(self) -> None:
         """Go to the top of a random sample that is chosen: what is labelled out of its turn is not of it."""
         if self.filters.list_order is ListOrder.RANDOM:
-            self.go_on_with_to_do()
+            self.to_do_first = True
             self.list_again()
 
     @Slot(int)
@@ -405,8 +386,7 @@ class ReviewList(QWidget):
             self.review = replace(self.review, seed=seed)
             self.filters.seed.show_seed(seed)
             if self.filters.list_order is ListOrder.RANDOM:
-                self.go_on_with_to_do()
-                self.list_again()
+                self._begin_sample()
                 self.take_focus()
 
     @Slot(object)

@@ -142,7 +142,6 @@ class JudgeAgain(QObject):
 
 _CHOSEN = "review/chosen"
 _NO_PROMPT = "A jury has no prompt of its own: open the run of one of its judges to see that judge's prompt."
-_LAYOUTS = ("across", "texts", "responses")
 _WRITING = (QtWidgets.QLineEdit, QtWidgets.QPlainTextEdit)  # Enter and Space are their keys
 _LABEL_KEYS = {"A": Preference.A, "B": Preference.B, "G": Preference.BOTH_GOOD, "X": Preference.BOTH_BAD}
 
@@ -278,7 +277,7 @@ class ReviewPage(Page):
         self.session.adjudicating = on
         self.list.follow_adjudicating()
         self.desk.show_changes()
-        self.beside.follow_adjudicating()
+        self.beside.arrange()
 
     # The run and its list
 
@@ -319,16 +318,13 @@ class ReviewPage(Page):
                     self._left[self._run_id] = JudgmentKey(self._item_id, self.session.criterion)
             else:
                 self.list.restore_filters(run.id, tuple(run.results.judgments))
-                begun = self.reviewer.progress.begun
-                if remembered.get("run") == run.id and not self.list.awaits and not begun:
-                    item_id = str(remembered.get("item", ""))
-                    self._wanted = JudgmentKey(item_id, str(remembered.get("criterion", "")))
-                    self.list.choose(item_id, clearing=False)
+                if remembered.get("run") == run.id and not self.reviewer.progress.begun:
+                    left = JudgmentKey(*(str(remembered.get(part, "")) for part in ("item", "criterion")))
             if left is not None and not self.list.awaits:
                 self._wanted = left
                 self.list.choose(left.item_id, clearing=False)
             elif self.reviewer.progress.begun:
-                self.list.go_on_with_to_do()
+                self.list.to_do_first = True
             self._run_id, self._item_id = run.id, ""
             self._open_on.clear()
         self.list.read_run()
@@ -341,7 +337,7 @@ class ReviewPage(Page):
         found = f", {counted(hits, 'hit', 'hits')}" if hits else ""
         some = f"{shown:,} of " if shown != total else ""
         self.context.setText(f"{some}{counted(total, 'item', 'items')}{found}")
-        self.reading.set_search(self.list.search)
+        self.reading.set_search(self.list.view.hits.search)
         self.desk.show_changes()
 
     @Slot()
@@ -400,9 +396,7 @@ class ReviewPage(Page):
         self._item_id = item_id
 
     def _criterion_of(self, item_id: str, criteria: Sequence[str]) -> str:
-        """The criterion to open: the one asked for, else the one that the item had open last, else the reason
-        why the item is where it is.
-        """
+        """The criterion to open: the one asked for or open last, else why the item is where it is."""
         wanted = self._wanted
         if wanted is not None and wanted.item_id == item_id:
             self._wanted = None
@@ -473,7 +467,7 @@ class ReviewPage(Page):
         self.desk.keep_draft()
         self.reviewer.note.keep_draft()
         self.beside.keep_layout()
-        for key, splitter in zip(_LAYOUTS, self._splitters(), strict=True):
+        for key, splitter in self._splitters().items():
             self.keep_splitter(f"review/{key}", splitter)
         self._down.keep()
         texts = {"markdown": self.markdown.isChecked(), "marking": self.marking.currentData()}
@@ -488,12 +482,12 @@ class ReviewPage(Page):
 
     def _restore(self) -> None:
         state = self.workspace.state
-        for key, splitter in zip(_LAYOUTS, self._splitters(), strict=True):
+        for key, splitter in self._splitters().items():
             splitter.restoreState(state.layout(f"review/{key}"))
         remembered = state.record(_CHOSEN)
         self.markdown.setChecked(remembered.get("markdown") is True)
         self.marking.setCurrentIndex(max(0, self.marking.findData(remembered.get("marking"))))
         self.desk.card.set_folded(remembered.get("folded") is True)
 
-    def _splitters(self) -> tuple[PageSplitter, ...]:
-        return self._across, self.reading.above, self.reading.beside
+    def _splitters(self) -> dict[str, PageSplitter]:
+        return {"across": self._across, "texts": self.reading.above, "responses": self.reading.beside}

@@ -172,11 +172,11 @@ class ReviewTableModel(HeadedModel):
         self._state_of, self._begun = state_of, begun
 
     def show_listing(
-        self, review: Review, listing: Listing, dataset: "Dataset | None", wanted: Filters, search: Search
+        self, review: Review, listing: Listing, dataset: "Dataset | None", wanted: Filters
     ) -> None:
         self.beginResetModel()
         self._review, self.listing, self._criterion = review, listing, wanted.criterion
-        self._search = search
+        self._search = Search(wanted.text)
         self._texts = {whose: dataset.texts(name) for whose, name in _TEXTS} if dataset is not None else {}
         self.endResetModel()
 

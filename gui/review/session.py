@@ -57,19 +57,17 @@ class Change:
 
 
 class _Left(NamedTuple):
-    """An item that was left by itself after a label, for the item `to`; `said`: the steps that led to it."""
-
-    item_id: str
-    to: str
-    said: frozenset[datetime]
+    item_id: str  # that was left by itself after a label
+    to: str  # the item that it was left for
+    said: frozenset[datetime]  # the steps that led to it
 
 
 class _Own(NamedTuple):
-    """Label and explanation that an annotator gave themselves; which label that explanation is of."""
+    """What an annotator said themselves."""
 
     label: Preference | None = None
     explanation: str | None = None
-    written_for: Preference | None = None
+    written_for: Preference | None = None  # the label that the explanation is of
 
 
 class ReviewSession:
@@ -137,9 +135,7 @@ class ReviewSession:
         return self._blind.shows(self.key)
 
     def to_label(self, alone: str | None) -> list[str]:
-        """The criteria without this annotator's label, from the one after the open one on; `alone`: the only
-        one that is wanted of the item, if one is.
-        """
+        """The criteria without this annotator's label, `alone` or from the one after the open one on."""
         after = self.criteria.index(self.criterion) + 1
         wanted = [*self.criteria[after:], *self.criteria[:after]] if alone is None else [alone]
         return [each for each in wanted if not self._blind.labelled(JudgmentKey(self.item_id, each))]
@@ -149,10 +145,12 @@ class ReviewSession:
         return self._judgment(self.key)
 
     def _judgment(self, key: JudgmentKey) -> AnyJudgment | None:
-        run, review = self.run, self._review
-        if run is None or review is None or key.item_id not in review.places:
-            return None
-        return run.results.judgments[key.criterion][review.places[key.item_id]]
+        run, place = self.run, self._place(key.item_id)
+        return run.results.judgments[key.criterion][place] if run is not None and place is not None else None
+
+    def _place(self, item_id: str) -> int | None:
+        """Of an item among the judged; None where the run is not open any more, or does not have it."""
+        return self._review.places.get(item_id) if self.run is not None and self._review is not None else None
 
     # What is shown
 
@@ -226,10 +224,7 @@ class ReviewSession:
     # What an annotator requests
 
     def change(self, key: JudgmentKey, label: Preference) -> Change:
-        """Let an annotator's label stand for the model's; their own explanation stays.
-
-        One that they give blind, or after another annotator, may be one that they agree with.
-        """
+        """Let an annotator's label stand for the model's; their own explanation stays."""
         author, by, blind = self._opened.author, self._authors_of_label(key), not self._blind.shows(key)
         if locked := self._locked(key):
             return Change(note=locked)
@@ -303,9 +298,7 @@ class ReviewSession:
 
     @property
     def _last_left(self) -> _Left | None:
-        """The item that was left by itself for the open one, where what was said of it stands and nothing was
-        done with this one since.
-        """
+        """The item that was left by itself for the open one, where nothing was done or undone since."""
         left = next((left for left in reversed(self._left) if self._standing_of(left)), None)
         if left is None or left.to != self.item_id:
             return None
@@ -323,16 +316,14 @@ class ReviewSession:
         return f"{step_in_words(step)}{where}" if step is not None else ""
 
     def _judged_item(self, item_id: str) -> JudgedItem | None:
-        run, review = self.run, self._review
-        if run is None or review is None or item_id not in review.places:
-            return None
-        return run.results.judged[review.places[item_id]]
+        run, place = self.run, self._place(item_id)
+        return run.results.judged[place] if run is not None and place is not None else None
 
     @property
-    def _steps(self) -> "Sequence[AnnotatorStep]":
+    def _steps(self) -> Sequence[AnnotatorStep]:
         return self._steps_of(self.item_id)
 
-    def _steps_of(self, item_id: str) -> "Sequence[AnnotatorStep]":
+    def _steps_of(self, item_id: str) -> Sequence[AnnotatorStep]:
         judged = self._judged_item(item_id)
         return () if judged is None else self._opened.steps(judged)
 
@@ -413,9 +404,7 @@ class ReviewSession:
             self._saving = None
 
     def lost(self, key: JudgmentKey) -> bool:
-        """What was asked for of a judgment counts no more: it was not said, or refused. True where what was
-        written of the open judgment is lost with it.
-        """
+        """What was asked for is not said; True where what was written of the open judgment is lost too."""
         self._asked.pop(key, None)
         if self._saving != key:
             return False

@@ -207,10 +207,7 @@ class RunQueue(QObject):
         return self._change([*self._entries, added])
 
     def call(self, place: int, name: str, note: str) -> None:
-        """Name a run and note this of it: when it begins, at once where the store has it.
-
-        SetupError for what is no name, and where the note is too long.
-        """
+        """Name a run and note this of it; SetupError for what is no name, and where the note is too long."""
         name, note = checked_name(name), checked_note(note)
         entry = self._entries[place]
         if entry.run_id is None:

@@ -429,9 +429,7 @@ class _Only(QSortFilterProxyModel):
 
 
 class DifferencesDialog(QtWidgets.QDialog):
-    """Two runs side by side: settings, model, dataset, times; what differs comes first. Below it what changed
-    in their judgments, once that is given.
-    """
+    """Two runs side by side, what differs first; below it what changed in their judgments, once given."""
 
     def __init__(self, table: Table, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
