@@ -133,7 +133,6 @@ class SystemList(QtWidgets.QWidget):
         self.changed.emit()
 
     def remove_current(self) -> None:
-        """Take the current file off the list; runs stay."""
         path = self._current_file()
         if path is None:
             return
@@ -145,7 +144,6 @@ class SystemList(QtWidgets.QWidget):
 
     @Slot(object)
     def show_examined(self, examined: Examined) -> None:
-        """Mark the files that cannot be compared by now, and say why."""
         before = [*map(self._why_not, self._files)]
         self._examined = examined
         if before != [*map(self._why_not, self._files)]:
@@ -385,7 +383,6 @@ class ChoicePanel(labels.DownScroll):
         self._looking.start(examine(self.systems.all_files, self.gold))
 
     def set_busy(self, busy: bool) -> None:
-        """While a comparison is under way, no other can be started."""
         self._busy = busy
         self.bring_up_to_date()
 

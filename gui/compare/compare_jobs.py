@@ -100,8 +100,6 @@ class CompareRequest:
 
 @dataclass(frozen=True)
 class Compared:
-    """A comparison with all that is shown of it."""
-
     choice: CompareRequest
     dataset: "Dataset"
     comparison: "Comparison"
@@ -156,7 +154,6 @@ def compare_part(control: JobControl, compared: Compared, chosen: Chosen | None)
 
 
 def same_labels(dataset: "Dataset", other: "Dataset") -> Job[bool]:
-    """True where both hold the same items with the same human labels."""
     return lambda _control: gold_mark(dataset) == gold_mark(other)
 
 
@@ -224,8 +221,6 @@ def _notes_on(matched: "Matched") -> Iterator[str]:
 
 @dataclass(frozen=True)
 class DifferenceFilter:
-    """Which differences are listed."""
-
     criterion: str | None = None  # None: on all
     one_is_right: bool = False
     text: str = ""  # words that the item's texts must hold
@@ -276,8 +271,6 @@ def save_comparison(
 
 @dataclass(frozen=True)
 class JuryRequest:
-    """Which systems form a jury, and how they are combined."""
-
     choice: CompareRequest
     name: str = ""
     gold: "Dataset | None" = None  # the human labels that weights are fitted to; None for the mean of all

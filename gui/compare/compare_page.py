@@ -195,7 +195,6 @@ class ComparePage(Page):
 
     @Slot()
     def _keep_to_slice(self) -> None:
-        """Compare the same systems on the slice that is chosen, or on all items."""
         compared, chosen = self.compared, self.slices.chosen
         if compared is None or compared.chosen == chosen:
             self._comparing.drop()
@@ -220,7 +219,7 @@ class ComparePage(Page):
             task.failed.connect(self.notice.show_error)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Take submission files; leave everything else to the window."""
+        # Everything but submission files is left to the window.
         if _dropped_submissions(event):
             event.acceptProposedAction()
         else:

@@ -181,7 +181,7 @@ class DifferenceList(QtWidgets.QWidget):
         self._fit_columns()
 
     def _fit_columns(self) -> None:
-        """Make each column as wide as its name and a label, but none so wide that it hides the others."""
+        # Each column as wide as its name and a label, but none so wide that it hides the others.
         letter, last = self.view.fontMetrics().averageCharWidth(), self.table.columnCount() - 1
         for column in range(last):
             title = self.view.horizontalHeader().sectionSizeHint(column)
@@ -352,7 +352,6 @@ class ComparisonView(QtWidgets.QTabWidget):
 
     @Slot(QModelIndex)
     def _list_pair(self, index: QModelIndex) -> None:
-        """Want the items on which the two systems of a row differ."""
         if self._compared is None:
             return
         result = self._compared.comparison

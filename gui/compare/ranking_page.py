@@ -96,7 +96,6 @@ class RankChoice(QWidget):
 
     @property
     def _datasets(self) -> "dict[RankingSource, Dataset | None]":
-        """What is offered, and the items of each."""
         space, found = self._workspace, {}
         gold = space.gold if space.run is not None else None
         if space.run is not None:
@@ -217,8 +216,6 @@ _AT_RANDOM = (
 
 
 class RankingPage(Page):
-    """The candidates of the open run, or of a dataset with human labels, the best first."""
-
     NAME = PageName.RANKING
 
     def __init__(self, workspace: Workspace) -> None:
@@ -241,7 +238,6 @@ class RankingPage(Page):
         self._show_state()
 
     def entered(self) -> None:
-        """Rank what has changed while another page was shown."""
         self.workspace.refresh_runs()
         request = self.choice.request
         if request is not None and self._request is not None and request.weights != self._request.weights:
@@ -331,7 +327,7 @@ class RankingPage(Page):
 
     @Slot()
     def _let_go(self) -> None:
-        """Hold nothing of a run or a dataset that is closed while nobody looks."""
+        # Nothing is held of a run or a dataset that is closed while nobody looks.
         if not self.isVisible() and (self.ranked is not None or self._request is not None):
             self._ranking.drop()
             self._request = None
@@ -359,7 +355,6 @@ class RankingPage(Page):
             self.workspace.failures.fail(self, error)  # where its details can be copied
 
     def _show(self, ranked: RankedCandidates | None, why: str = "") -> None:
-        """Show a ranking, or why there is none."""
         self.ranked = ranked
         self.sheet.show_sheet(ranked.sheet if ranked else None)
         self.picture.show_source(compare_jobs.figure_of(ranked) if ranked is not None else None)
@@ -385,7 +380,6 @@ class RankingPage(Page):
         self.judge_button.setVisible(self.workspace.run is None and not under_way)
 
     def _lacking(self) -> str:
-        """What is missing before something can be ranked."""
         run, opened = self.workspace.run, self.workspace.dataset
         if run is not None and self.choice.chosen is RankingSource.RUN and self.choice.dataset is None:
             return _NO_ITEMS.format(run=run.results.run.called)
@@ -397,7 +391,6 @@ class RankingPage(Page):
 
     @Slot()
     def _ask_columns(self) -> None:
-        """Ask which columns of the file name the candidates, and open it by them."""
         dataset = self.choice.dataset
         if dataset is not None:
             rubric, open_by = self.workspace.rubric.rubric, self.workspace.open_dataset

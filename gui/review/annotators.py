@@ -255,7 +255,7 @@ class AnnotatorFilter(QWidget):
         self.show_tags()
 
     def set_blind(self, blind: bool) -> None:
-        """Others' tags tell of their labels: who labels blind does not filter by them."""
+        # Others' tags tell of their labels: who labels blind does not filter by them.
         self._blind = blind
         self.tag.setVisible(self.tag.count() > 1 and not blind)
 
@@ -265,7 +265,6 @@ class AnnotatorFilter(QWidget):
 
     @property
     def leaves_out_to_do(self) -> bool:
-        """True where it may leave out an item that is to do."""
         return self._chosen_tag is not None or self.state.currentData() not in (None, ReviewState.TO_DO.value)
 
     @property

@@ -56,7 +56,6 @@ class OrderBars(Painted):
         self.show_lines("Orders", {ORDER_NAMES[order]: read.get(order) for order in orders})
 
     def show_lines(self, what: str, lines: Mapping[str, RawPrediction | None]) -> None:
-        """Show what each line, by its caption, says; None: it was not read."""
         self._lines = []
         texts = []
         for caption, reading in lines.items():

@@ -141,7 +141,6 @@ class ComparisonColumns(QObject):
 
     @property
     def on(self) -> bool:
-        """True where an annotator wants the columns, or adjudicates by them."""
         return self._on or self._desk.session.adjudicating
 
     @Slot(bool)

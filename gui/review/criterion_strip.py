@@ -238,7 +238,7 @@ class _Field(QtWidgets.QPlainTextEdit):
             super().keyPressEvent(event)
 
     def event(self, event: QEvent) -> bool:
-        """Keep Esc and all letters from the shortcuts of the window."""
+        # Esc and all letters would be shortcuts of the window.
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
             plain = not event.modifiers() & Qt.KeyboardModifier.ControlModifier
             if event.key() == Qt.Key.Key_Escape or (plain and event.text().isprintable() and event.text()):

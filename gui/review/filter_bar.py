@@ -248,7 +248,7 @@ class FilterBar(QWidget):
         return ListOrder(self.order.currentData())
 
     def set_blind(self, blind: bool) -> None:
-        """Leave away what would tell something of labels: nobody may learn by it who labels blind."""
+        # Nobody who labels blind may learn of labels by what is offered, or by how the list is put in order.
         if blind is not self._blind:
             self._blind, before = blind, self.order.currentData()
             self._fill_orders(self._other_order)

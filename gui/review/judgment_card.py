@@ -34,8 +34,6 @@ _NARROW = 84  # characters across: below that the parts stand one below the othe
 
 
 class JudgmentCard(QFrame):
-    """The open judgment, with the buttons that override it."""
-
     body_shown = Signal(bool)  # the body appears (True) or vanishes; others have not their new sizes yet
     methods_wanted = Signal(bool)  # an annotator goes to what each method said (True), or back
     prompt_wanted = Signal()
@@ -143,7 +141,7 @@ class JudgmentCard(QFrame):
 
     @Slot()
     def _keep_line_in_sight(self) -> None:
-        """Where there is less room than the editor needs, show at least the line that is written in."""
+        # There may be less room than the editor needs: at least the line that is written in is seen.
         inside = self.body.widget()
         if self.editing and inside is not None and inside.isAncestorOf(self.editor):
             self.body.ensureWidgetVisible(self.editor)

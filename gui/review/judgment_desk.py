@@ -165,7 +165,7 @@ class JudgmentDesk(QWidget):
             self._workspace.note.emit(unchanged if self.session.may_see else HIDDEN)
 
     def lay_out_now(self) -> None:
-        """At once; else the card still asks for as much room as before."""
+        # Else the card still asks for as much room as before.
         for widget in (self.strip, self.card, self):
             layout = widget.layout()
             if layout is not None:
@@ -176,7 +176,7 @@ class JudgmentDesk(QWidget):
         self.card.buttons.restyle()
 
     def _show_anew(self) -> None:
-        """Show a judgment that was opened, also one that looks as the one before."""
+        # Also a judgment that looks as the one before.
         self._shown = None
         self.show_changes()
 
@@ -270,7 +270,7 @@ class JudgmentDesk(QWidget):
 
     @Slot()
     def keep_draft(self) -> None:
-        """Remember what is being written: the window may close, or the battery end."""
+        # The window may close, or the battery end.
         self.session.keep_draft(self.card.editor.text, self.card.editor.changed)
 
     def _put_aside(self, note: str) -> None:
@@ -319,7 +319,7 @@ class JudgmentDesk(QWidget):
 
     @Slot()
     def _follow_blind(self) -> None:
-        """What is written of a judgment that is hidden now holds words of it: it becomes a draft."""
+        # What is written of a judgment that is hidden now holds words of it: it becomes a draft.
         if self.writing and not self.session.may_see:
             self._put_aside("What you wrote is a draft: E opens it once you have labelled.")
         self.show_changes()

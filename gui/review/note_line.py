@@ -236,7 +236,7 @@ class NoteDialog(ReadingOrder, QtWidgets.QDialog):
         self.tag.setCompleter(completer)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Ctrl+Enter saves; Enter in the field of tags adds one, and does not end the dialog."""
+        # Enter in the field of tags adds one, and does not end the dialog.
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
             if enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:

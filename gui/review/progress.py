@@ -312,7 +312,7 @@ class Progress(QObject):
 
     @Slot(str)
     def _forget(self, item_id: str) -> None:
-        """What was asked for may be taken back before the store has it."""
+        # What was asked for may be taken back before the store has it.
         self._asked.pop(item_id, None)
         self.follow_label(item_id)
 

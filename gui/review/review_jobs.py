@@ -36,8 +36,6 @@ HIDDEN = "Hidden until you give your own label: A, B, G or X."
 
 @dataclass(frozen=True)
 class Review:
-    """All judgments of a run."""
-
     criteria: tuple[str, ...]
     rows: "list[ReviewRow]"  # item by item, each in `criteria`; for no one's eyes, see `shown`
     places: Mapping[str, int]  # by item id, which of the judged items
@@ -107,7 +105,6 @@ def review(
 def list_items(
     control: JobControl, of: Review, request: Filters, order: ListOrder, sight: ReviewScope
 ) -> Listing:
-    """The items with a judgment that passes."""
     from engine.analysis.review_order import Remarks
     from engine.data.dataset_views import count_hits
 

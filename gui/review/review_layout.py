@@ -183,7 +183,6 @@ class ReviewLayout(PageSplitter):
 
     @property
     def arranged(self) -> bool:
-        """True once the card has its height."""
         return self.card_height > 0 and not self._soon.isActive()
 
     def keep(self) -> None:

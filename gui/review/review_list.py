@@ -42,8 +42,6 @@ _PATIENCE_MS = 300
 
 
 class ReviewList(QWidget):
-    """Follows the open run."""
-
     chosen = Signal(str)  # each item that is chosen, also the same one again
     emptied = Signal()
     listed = Signal()
@@ -233,7 +231,7 @@ class ReviewList(QWidget):
         target.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def hasHeightForWidth(self) -> bool:
-        """False: what it is in would make it as high as it would like to be, and scroll the items away."""
+        # What it is in would make it as high as it would like to be, and scroll the items away.
         return False
 
     def minimumSizeHint(self) -> QSize:
@@ -375,7 +373,7 @@ class ReviewList(QWidget):
 
     @Slot()
     def _begin_sample(self) -> None:
-        """Go to the top of a random sample that is chosen: what is labelled out of its turn is not of it."""
+        # From the top: what is labelled out of its turn is not of the sample.
         if self.filters.list_order is ListOrder.RANDOM:
             self.to_do_first = True
             self.list_again()

@@ -67,7 +67,7 @@ class PageKeys(QObject):
 
     @Slot()
     def pause(self) -> None:
-        """An annotator still types what an editor was to get: nothing is done until that ends."""
+        # An annotator still types what an editor was to get: nothing is done until that ends.
         self._pause.start()
 
     @property
@@ -75,7 +75,6 @@ class PageKeys(QObject):
         return self._pause.isActive()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """See whether a key is held down."""
         # X11 tells that by a release and a press of one time. Where Qt sees the first of these alone, on a
         # busy computer, it takes the second one for a press by hand.
         if isinstance(event, QKeyEvent):
@@ -265,7 +264,6 @@ class ReviewPage(Page):
         add("Space", orders, spares=(*_WRITING, QtWidgets.QComboBox, QtWidgets.QAbstractButton))
 
     def _with_item(self, do: Callable[[], object]) -> None:
-        """Do something with the item that is open, or say that there is none."""
         if self._item_id and self._stack.currentWidget() is self._reviewing:
             do()
         else:

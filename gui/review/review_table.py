@@ -195,7 +195,6 @@ class ReviewTableModel(HeadedModel):
             self._tell_changed(row, row)
 
     def show_again(self, item_id: str = "") -> None:
-        """Show an item as it is now, or all."""
         if not item_id:
             self._tell_changed(0, len(self.listing.items) - 1)
         elif (row := self.row_of(item_id)) is not None:

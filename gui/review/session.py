@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReviewedJudgment:
-    """What is shown of a judgment."""
-
     judgment: AnyJudgment
     label: Preference | None = None  # in force, as is the explanation
     explanation: str | None = None
@@ -63,8 +61,6 @@ class _Left(NamedTuple):
 
 
 class _Own(NamedTuple):
-    """What an annotator said themselves."""
-
     label: Preference | None = None
     explanation: str | None = None
     written_for: Preference | None = None  # the label that the explanation is of

@@ -34,8 +34,6 @@ _EQUAL = 1000  # pixels, of which each column gets its share
 
 @dataclass(frozen=True)
 class ColumnText:
-    """What a column shows."""
-
     system: str
     whole: str  # of its system's name
     said: bool  # False where nothing is known of the item
@@ -195,7 +193,7 @@ class OwnColumn(_Column):
         self._make_room()
 
     def _make_room(self) -> None:
-        """Else the parts would lie upon each other where the columns are low; so they are scrolled."""
+        # Else the parts would lie upon each other where the columns are low; so they are scrolled.
         of_all = self.layout_.minimumHeightForWidth if self.text.isVisibleTo(self) else self.heightForWidth
         needed = of_all(self.width())
         if self.minimumHeight() != needed:

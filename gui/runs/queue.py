@@ -279,7 +279,7 @@ class RunQueue(QObject):
             self._control.stop()
 
     def forget_runs(self, run_ids: Sequence[int]) -> None:
-        """Runs were deleted: what would go on with one of them begins anew."""
+        # What would go on with a run that was deleted begins anew.
         for place, entry in enumerate(self._entries):
             if entry.run_id in run_ids and place != self.current:
                 self._entries[place] = replace(entry, run_id=None)
@@ -374,7 +374,7 @@ class RunQueue(QObject):
 
     @Slot()
     def _follow(self) -> None:
-        """Keep the number of the run as soon as it has one."""
+        # The number of the run is kept as soon as it has one.
         if self.current is not None and self._control.running:
             self._keep_number(self.current)
 

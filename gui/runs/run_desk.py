@@ -175,7 +175,6 @@ class QueuePanel(QFrame):
         return self._queue.entries[self._place] if self._place >= 0 else None
 
     def move_run(self, step: int) -> None:
-        """Let the chosen run change places with its neighbour, and stay chosen."""
         place = self._place
         if self._queue.move(place, step):
             self.view.selectRow(place + step)
@@ -287,7 +286,6 @@ class RunWatch(QObject):
 
     @Slot()
     def follow_settings(self) -> None:
-        """Keep the computer awake, or no more, as is chosen now."""
         self._release()
         self._follow()
 

@@ -254,7 +254,6 @@ class RunsDialog(QtWidgets.QDialog):
         labels.show_text(self.said, text)
 
     def _call(self, run_id: int, name: str | None = None, note: str | None = None) -> None:
-        """Let a run be called so, or this be noted of it; say where that is not possible."""
         self.say("")
         try:
             self._workspace.call_run(run_id, name, note)

@@ -37,8 +37,6 @@ RUN, NAME, ITEMS, MODE, DATASET, MODEL, MADE, HEALTH, ARCHIVED = range(9)
 
 
 class RunsTableModel(TableModel):
-    """A row for each run; names can be edited."""
-
     renamed = Signal(int, str)
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -81,7 +79,6 @@ class RunsTableModel(TableModel):
         return True
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """As any table, a name to edit, all of the run as tool tip."""
         if not index.isValid():
             return None
         run = self._runs[index.row()]
@@ -95,8 +92,6 @@ class RunsTableModel(TableModel):
 
 
 class NameDelegate(QStyledItemDelegate):
-    """A field for a name that is no longer than the store takes."""
-
     def createEditor(self, parent: QWidget, _option: QStyleOptionViewItem, _index: Index) -> QWidget:
         field = QLineEdit(parent, maxLength=LONGEST_NAME)
         field.setAccessibleName("Name of the run")
@@ -184,7 +179,6 @@ class NoteField(QPlainTextEdit):
 
     @property
     def modified(self) -> bool:
-        """True where something was written since it was filled or taken."""
         return self.document().isModified()
 
     def fill(self, text: str) -> None:
