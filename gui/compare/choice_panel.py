@@ -121,7 +121,6 @@ class SystemList(QtWidgets.QWidget):
             self._fill()
 
     def tick(self, run: int) -> None:
-        """Tick this run too, once it is listed."""
         self._ticked_runs.add(run)
         self._fill()
         self.changed.emit()
@@ -378,10 +377,10 @@ class ChoicePanel(labels.DownScroll):
         self._workspace.failures.fail(self, error)
 
     def look_for_files(self) -> None:
-        """See which of the submission files are still there and fit the human labels."""
         self._examined_with = self.gold
         self._looking.start(examine(self.systems.all_files, self.gold))
 
+    @Slot(bool)
     def set_busy(self, busy: bool) -> None:
         self._busy = busy
         self.bring_up_to_date()

@@ -330,8 +330,6 @@ class RankRequest:
 
 @dataclass(frozen=True)
 class RankedCandidates:
-    """A ranking, and the sheet that says it."""
-
     request: RankRequest
     by: "RankedBy"  # whose labels these are
     ranking: "Ranking"

@@ -160,7 +160,7 @@ class ComparePage(Page):
         self._comparing = TaskPanel(threads, ThreadName.MEASURE, self, self._take, failed=self.notice)
         for signal in (self._comparing.failed, self._comparing.cancelled):
             signal.connect(self._show_slice)
-        self._comparing.busy_changed.connect(self._follow_busy)
+        self._comparing.busy_changed.connect(self.choosing.set_busy)
         self.stale = plain_label("The ticked systems or their labels have changed: compare again.", "warning")
         self.doubts, self.needs = plain_label(role="bad"), plain_label()
         self.view = ComparisonView(workspace)
@@ -171,7 +171,6 @@ class ComparePage(Page):
         self._bring_up_to_date()
 
     def entered(self) -> None:
-        """See which of the files are still there, and read the list of runs again."""
         self.workspace.refresh_runs()
         self.choosing.look_for_files()
 
@@ -322,10 +321,6 @@ class ComparePage(Page):
             (self._overridden.discard if same else self._overridden.add)(run.id)
         self.stale.setVisible(self._is_stale())
 
-    @Slot()
-    def _follow_busy(self) -> None:
-        self.choosing.set_busy(self._comparing.busy)
-
     @Slot(object)
     def _take(self, compared: compare_jobs.Compared) -> None:
         self.compared = compared
@@ -363,7 +358,6 @@ class ComparePage(Page):
 
     @Slot(object, str)
     def _list_in_review(self, filters: Filters, words: str) -> None:
-        """List a set of items in the run that is open, else in the first one."""
         run = self._run_of(None)
         if run is None:
             self.workspace.note.emit("Only a run can be opened in Review, and none of these systems is one.")

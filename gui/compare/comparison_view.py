@@ -57,7 +57,6 @@ class DifferenceTableModel(HeadedModel):
         self._bold.setBold(True)
 
     def show_differences(self, compared: "Compared", places: Sequence[int]) -> None:
-        """Show those of the differences of a comparison that stand at these places, from 0."""
         self.beginResetModel()
         self._compared, self._places = compared, places
         titles = (*_BEFORE, *compared.comparison.systems, *_AFTER)
@@ -165,7 +164,7 @@ class DifferenceList(QtWidgets.QWidget):
         """List the differences of another comparison, as the filters say."""
         self._compared = compared
         self.table.show_differences(compared, ())
-        self._fit_columns()
+        self.restyle()
         chosen = self.criterion.currentData()
         with QSignalBlocker(self.criterion):
             self.criterion.clear()
@@ -178,9 +177,6 @@ class DifferenceList(QtWidgets.QWidget):
         self._filter()
 
     def restyle(self) -> None:
-        self._fit_columns()
-
-    def _fit_columns(self) -> None:
         # Each column as wide as its name and a label, but none so wide that it hides the others.
         letter, last = self.view.fontMetrics().averageCharWidth(), self.table.columnCount() - 1
         for column in range(last):

@@ -77,12 +77,10 @@ class RankChoice(QWidget):
 
     @property
     def chosen(self) -> RankingSource | None:
-        """Whose labels; None where there are none."""
         return RankingSource(self.by.currentData()) if self.by.count() else None
 
     @property
     def request(self) -> RankRequest | None:
-        """What is to be ranked; None where something is missing."""
         dataset, run = self.dataset, self._workspace.run
         criterion = self.criterion.currentData()
         if dataset is None or criterion is None:

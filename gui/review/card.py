@@ -285,8 +285,6 @@ def _said_by(reading: RawPrediction) -> str:
 
 
 class CardBody(QScrollArea):
-    """Scrolled where there is little room. The large orders stand above the columns where they are wanted."""
-
     def __init__(self, columns: QBoxLayout) -> None:
         super().__init__()
         self.large = OrdersView()

@@ -74,8 +74,6 @@ class Listing:
 
 @dataclass(frozen=True)
 class ReviewScope:
-    """The open run as it is now, and what of it is listed for whom."""
-
     results: "RunResults"
     dataset: "Dataset | None"
     author: str

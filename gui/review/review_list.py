@@ -147,12 +147,6 @@ class ReviewList(QWidget):
     def current(self) -> "ReviewItem | None":
         return self.table.item_at(self.view.currentIndex().row())
 
-    @property
-    def _passing(self) -> frozenset[str] | None:
-        """The ids of the items that pass an annotator's progress and a slice; None for all."""
-        passing, part = self.annotators.passing, self.filters.part
-        return part if passing is None else passing if part is None else passing & part
-
     def _origin(self, row: int) -> Origin:
         """How an annotator comes to the item of a row: in turn of a random sample only where they have
         labelled (on the criterion that is chosen, if one is) or skipped each item before it, and nothing but
@@ -274,7 +268,9 @@ class ReviewList(QWidget):
         order, author = self.filters.list_order, self._workspace.author
         by_state = order in (ListOrder.TO_DO, ListOrder.DONE)
         states = {item_id: self.progress.state(item_id) for item_id in self.review.places if by_state}
-        sight = ReviewScope(run.results, run.dataset, author, self._blind.seen, states, self._passing)
+        passing, part = self.annotators.passing, self.filters.part
+        only = part if passing is None else passing if part is None else passing & part
+        sight = ReviewScope(run.results, run.dataset, author, self._blind.seen, states, only)
         self._listing.start(review_jobs.list_items(self.review, request, order, sight))
         self._workspace.state.set_record(_STATE, {**self.filters.as_record(), "run": run.id})
 
@@ -462,7 +458,6 @@ class ReviewList(QWidget):
             self.chosen.emit(item.item_id)
 
     def _take_origin(self, row: int) -> None:
-        """How an annotator came to the item of a row, for what is said of it now."""
         origin, review = self._origin(row), self.review
         self._session.origin = origin
         self._session.seed = review.seed if review is not None and origin is Origin.RANDOM else None

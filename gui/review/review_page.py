@@ -432,7 +432,6 @@ class ReviewPage(Page):
     # How texts are shown
 
     def take_focus(self) -> None:
-        """Let the keys go to the editor where one is open, else to the list."""
         if self._stack.currentWidget() is self.nothing:
             self.nothing.button.setFocus()
         elif self.desk.writing:

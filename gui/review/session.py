@@ -44,8 +44,6 @@ class ReviewedJudgment:
 
 @dataclass(frozen=True)
 class Change:
-    """What comes of a request: what is to be stored, steps to undo, and what the annotator is told."""
-
     say: Annotation | tuple[Annotation, ...] | None = None
     over: tuple[str, ...] = ()  # names of the drafts that end with it
     undo: tuple[Undo, ...] = ()

@@ -344,7 +344,6 @@ class RunQueue(QObject):
         self._tell()
 
     def _tell(self) -> None:
-        """Keep on the disk what became of it, and show it."""
         self._keep(self._entries, again=False)
         self.changed.emit()
 

@@ -235,7 +235,6 @@ class RunsDialog(QtWidgets.QDialog):
         return store_jobs.in_store(self._workspace.store_path, ask)
 
     def _do(self, job: Job[Any], then: Callable[[Any], object] | None = None, refresh: bool = True) -> None:
-        """Do a job of the store to its end; say what went wrong."""
         self.say("")
         task = self._workspace.threads.start(ThreadName.STORE, job, must_end=True)
         if then is not None:

@@ -169,8 +169,6 @@ _WHEN = "The run gets both when it begins. If it resumes an earlier run, that ru
 
 
 class NoteField(QPlainTextEdit):
-    """A few lines for a note; whether somebody has written there is known."""
-
     def __init__(self, accessible: str, what: str = "") -> None:
         super().__init__()
         self.setTabChangesFocus(True)
