@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QDialog, QMessageBox, QPushButton, QTabWidget, QWidget
+from PySide6.QtWidgets import QDialog, QMessageBox, QTabWidget, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.formatting import counted, short_name, visible
@@ -38,15 +38,10 @@ class PreviewPanel(QWidget):
     """Follows a draft a moment after each change, and scrolls to what has changed."""
 
     def __init__(
-        self,
-        draft: rubric_edit.RubricDraft,
-        threads: EngineThreads,
-        dataset: "Dataset | None",
-        model: Path | None,
+        self, draft: rubric_edit.RubricDraft, threads: EngineThreads, request: "RubricRequest"
     ) -> None:
-        """`dataset`: whose items are asked about, None for a sample; `model`: in whose chat format."""
         super().__init__()
-        self._draft, self._dataset, self._model = draft, dataset, model
+        self._draft, self._dataset, self._model = draft, request.dataset, request.model
         self._shown_of: tuple[int, Method | None, Order] | None = None
         self.kind, self.order, self.item = ComboBox(), ComboBox(), SpinBox()
         for kind, text in KINDS.items():
@@ -72,14 +67,11 @@ class PreviewPanel(QWidget):
         self.note = labels.label("", "warning")
         self.note.hide()
         above = labels.in_row((self.kind, labels.STRETCH), self.order, self.item)
-        where = (
-            f"Of {short_name(self._dataset.name)}"
-            if self._dataset is not None
-            else "Of a sample item: no dataset is open"
-        )
+        sample = "Of a sample item: no dataset is open"
+        self._where = sample if self._dataset is None else f"Of {short_name(self._dataset.name)}"
         parts = (self.of, (self.view, labels.STRETCH), self.said, self.note)
         labels.in_column(labels.heading("Preview"), above, *parts, on=self)
-        self._where = where
+
         self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
         self._rest.timeout.connect(self.make)
         self._making = TaskPanel(
@@ -184,10 +176,9 @@ class RubricDialog(QDialog):
         self._closes = False  # once it is saved
         self.criteria = CriteriaTab(self.draft)
         self.wording = WordingTab(self.draft)
-        self.preview = PreviewPanel(self.draft, workspace.threads, request.dataset, request.model)
-        self.name_field = rubric_edit.LineField(
-            "Name of the rubric", "Shown in lists and reports.", LONGEST_RUBRIC_NAME + 1
-        )
+        self.preview = PreviewPanel(self.draft, workspace.threads, request)
+        shown = "Shown in lists and reports."
+        self.name_field = rubric_edit.LineField("Name of the rubric", shown, LONGEST_RUBRIC_NAME + 1)
         self.source_field = rubric_edit.TextField("Source", "Where the criteria come from.", lines=2)
         self.threshold_field = rubric_edit.NumberField(
             "Tie threshold",
@@ -212,13 +203,8 @@ class RubricDialog(QDialog):
         across = two_parts(Qt.Orientation.Horizontal, left, self.preview)
         across.setSizes([640, 520])
         self.where = OneLine()
-        last = labels.in_row(
-            (self.problem, labels.STRETCH),
-            self.show_button,
-            self.save_button,
-            self.save_as_button,
-            self.close_button,
-        )
+        buttons = (self.show_button, self.save_button, self.save_as_button, self.close_button)
+        last = labels.in_row((self.problem, labels.STRETCH), *buttons)
         # The notice is below: above, it would move the fields.
         labels.in_column((across, labels.STRETCH), self.notice, self.where, last, on=self, margins=None)
         labels.make_room(self, *_SIZE, _SHARE_OF_SCREEN)
@@ -243,16 +229,13 @@ class RubricDialog(QDialog):
         self.reload_button = self.notice.offer("Read it again")
         self.reload_button.clicked.connect(self.disk.read)
         self.problem = OneLine(role="hint", end=True)
-        self.show_button = QPushButton("Sho&w")
-        labels.name(self.show_button, "Show the first problem", "Go to the field")
-        self.show_button.clicked.connect(self._go_to_problem)
+        first = "Show the first problem"
+        self.show_button = labels.button("Sho&w", self._go_to_problem, first, "Go to the field")
         self.save_button = labels.main_button("&Save")
         self.save_button.clicked.connect(self.save)
-        self.save_as_button = QPushButton("Save &as…")
-        labels.name(self.save_as_button, "Save as", "Write it to another file")
-        self.save_as_button.clicked.connect(self.save_as)
-        self.close_button = QPushButton("Close")
-        self.close_button.clicked.connect(self.reject)
+        elsewhere = "Write it to another file"
+        self.save_as_button = labels.button("Save &as…", self.save_as, "Save as", elsewhere)
+        self.close_button = labels.button("Close", self.reject)
         for button in (self.show_button, self.save_as_button, self.close_button, self.save_button):
             button.setAutoDefault(False)
 
@@ -275,11 +258,7 @@ class RubricDialog(QDialog):
         self.setWindowTitle(one_line(f"Rubric {rubric.name}{' *' if self.modified else ''}")[:120])
         self.save_button.setEnabled(not problems and (self.modified or path is None))
         self.save_as_button.setEnabled(not problems)
-        labels.name(
-            self.save_button,
-            "Save",
-            "Write it to its file (Ctrl+S)" if path else "Write it to a file (Ctrl+S)",
-        )
+        labels.name(self.save_button, "Save", f"Write it to {'its' if path else 'a'} file (Ctrl+S)")
 
     def _show_problems(self) -> None:
         found = list(self.draft.problems.items())
@@ -318,7 +297,6 @@ class RubricDialog(QDialog):
 
     @Slot()
     def save(self) -> None:
-        """Write it to its file; what has none yet, to one that is asked for."""
         if not self.draft.problems:
             self.disk.save(self.draft.rubric.rubric())
 

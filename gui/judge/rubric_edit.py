@@ -45,12 +45,8 @@ class TextField(QPlainTextEdit):
         name(self, accessible, what)
         self.textChanged.connect(self._tell)
 
-    @property
-    def text(self) -> str:
-        return self.toPlainText()
-
     def fill(self, text: str) -> None:
-        if text != self.text:
+        if text != self.toPlainText():
             self._filling = True
             self.setPlainText(text)
             self._filling = False
@@ -68,7 +64,7 @@ class TextField(QPlainTextEdit):
     @Slot()
     def _tell(self) -> None:
         if not self._filling:
-            self.written.emit(self.text)
+            self.written.emit(self.toPlainText())
 
 
 class LineField(QLineEdit):
@@ -147,7 +143,7 @@ class FieldGrid(QGridLayout):
         self._lines[key] = field, below
 
     def say(self, key: str, problem: str) -> None:
-        """Say what is wrong with a field; nothing where it is empty."""
+
         field, below = self._lines[key]
         below.say(problem)
         field.setAccessibleDescription(problem or below.what)
@@ -167,7 +163,7 @@ class _LineBelow(OneLine):
         self.what, self.said = what, ""
 
     def say(self, problem: str) -> None:
-        """Show this as wrong; nothing is wrong where it is empty."""
+
         self.said = problem
         self.setText(problem or self.what)
         set_role(self, "warning" if problem else "hint")

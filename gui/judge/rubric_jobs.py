@@ -40,22 +40,16 @@ class RubricsFound:
     files: tuple[RubricFile, ...]
 
 
-@dataclass(frozen=True)
-class RubricWritten:
-    """`file`: as it is now; None where it was not written, because it holds something else than was read."""
-
-    file: RubricFile | None
-
-
 @job
 def find_rubrics(control: JobControl, others: Sequence[Path]) -> RubricsFound:
     """All rubrics: those of the program, of the user's folder, and some other files that are still there."""
-    from engine.data.rubrics.files import shipped_rubrics
+    from engine.data.rubrics.files import own_rubrics, shipped_rubrics
 
     found = []
-    for path in _paths(others):
+    for path in dict.fromkeys([*own_rubrics()[:_MOST_FILES], *others]):
         control.cancel.raise_if_requested()
-        found.append(_read(path))
+        if seen_at(path) is PathKind.FILE:
+            found.append(_read(path))
     return RubricsFound(shipped_rubrics(), tuple(found))
 
 
@@ -69,20 +63,19 @@ def read_rubric(_control: JobControl, path: Path) -> RubricFile:
 
 
 @job
-def write_rubric(_control: JobControl, path: Path, rubric: Rubric, digest: str | None) -> RubricWritten:
-    """Write a rubric whole or not at all; not over a file whose bytes are not those of `digest`.
+def write_rubric(_control: JobControl, path: Path, rubric: Rubric, digest: str | None) -> RubricFile | None:
+    """Write a rubric whole or not at all; None: not over a file whose bytes are not those of `digest`.
 
     None for `digest`: whatever is there. SetupError where it cannot be written.
     """
     from engine.data.rubrics.files import save_rubric
-    from engine.system.files import make_folder
 
     if digest is not None and (there := _digest(path)) and there != digest:
-        return RubricWritten(None)
+        return None
     if path.parent == rubrics_folder():
         make_folder(path.parent)
     save_rubric(path, rubric)
-    return RubricWritten(RubricFile(path, rubric, _digest(path)))
+    return RubricFile(path, rubric, _digest(path))
 
 
 @job
@@ -97,13 +90,6 @@ def draft_of(_control: JobControl, columns: Sequence[str], name: str) -> Rubric 
     from engine.data.rubrics.files import draft_rubric
 
     return draft_rubric(columns, name)
-
-
-def _paths(others: Sequence[Path]) -> list[Path]:
-    from engine.data.rubrics.files import own_rubrics
-
-    own = own_rubrics()[:_MOST_FILES]
-    return [path for path in dict.fromkeys([*own, *others]) if seen_at(path) is PathKind.FILE]
 
 
 def _read(path: Path) -> RubricFile:
@@ -155,7 +141,6 @@ class RubricOnDisk(QObject):
         self._reading.drop()
 
     def save(self, rubric: Rubric) -> None:
-        """Write a rubric to its file; where it has none, to one that is asked for."""
         if self.path is None:
             self.save_as(rubric)
         else:
@@ -195,15 +180,12 @@ class RubricOnDisk(QObject):
         self._writing.start(write_rubric(path, rubric, digest))
 
     @Slot(object)
-    def _take_written(self, written: RubricWritten) -> None:
-        if written.file is not None:
-            self.path = written.file.path
-            self._digest = self._told = written.file.digest
-            self.saved.emit(written.file)
-            return
-        wanted = self._wanted
-        if wanted is not None and self._may_replace(wanted[0]):
-            self._write(*wanted, None)
+    def _take_written(self, written: RubricFile | None) -> None:
+        if written is not None:
+            self.path, self._digest, self._told = written.path, written.digest, written.digest
+            self.saved.emit(written)
+        elif self._wanted is not None and self._may_replace(self._wanted[0]):
+            self._write(*self._wanted, None)
         else:
             self.not_saved.emit()
 

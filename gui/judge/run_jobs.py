@@ -44,10 +44,7 @@ class Planned:
 
 @job
 def plan(control: JobControl, setup: RunSetup, store_path: Path, current: "Dataset | None") -> Planned:
-    """What a run would take; `current`: the dataset that is open.
-
-    Reports Preparing, FilesRead and MeasureProgress.
-    """
+    """What a run would take; `current`: the open dataset. Reports Preparing, FilesRead, MeasureProgress."""
     control.report(_READING)
     from engine.judging.forecast import forecast
     from engine.judging.work import plan_facts
@@ -117,11 +114,9 @@ def time_first(control: JobControl, planned: Planned, current: "Dataset | None")
 
 @job
 def judge(control: JobControl, setup: RunSetup, store_path: Path, current: "Dataset | None") -> RunEnded:
-    """Judge what the store does not hold yet.
+    """Judge what the store does not hold yet. SetupError where a run to resume is another one by now.
 
-    Reports Preparing, FilesRead, what is Computing, and the events of the run, tokens at most ten times a
-    second.
-    SetupError where a run to resume is not that of the setup any more.
+    Reports Preparing, FilesRead, Computing, and the events of the run, tokens at most ten times a second.
     """
     control.report(_READING)
     from engine.judging.work import judge_plan, judging_by
@@ -178,9 +173,7 @@ def _prepared(
 
 
 class DescribedAudit(NamedTuple):
-    """The run that an audit is, and a sentence on perturbations that could not be made, empty where all
-    could.
-    """
+    """The run that an audit is; `lacking`: a sentence on perturbations that could not be made, if any."""
 
     setup: RunSetup
     lacking: str
@@ -206,9 +199,7 @@ _DIGITS = 6  # of a hash
 
 @dataclass(frozen=True)
 class TuneAsked:
-    """What the user asks for: `setup` as the page describes a run, how long it may take, which elicitation
-    methods are tried, how many items are judged at most, None for all.
-    """
+    """`setup`: as the page describes a run. `items`: how many are judged at most, None for all."""
 
     setup: RunSetup
     minutes: float
@@ -249,20 +240,14 @@ def find(control: JobControl, asked: TuneAsked, store_path: Path, current: "Data
 def _recipe_of(setup: RunSetup) -> Path:
     """A name for the recipe of this dataset, model and rubric, which no others share."""
     dataset, model = (file_stem(path.stem, _LONGEST_STEM) for path in (setup.dataset_path, setup.model_path))
-    asked = [
-        text_of_path(setup.dataset_path),
-        text_of_path(setup.model_path),
-        setup.criteria,
-        setup.rubric.asked,
-    ]
-    return recipes_folder() / f"{dataset}-{model}-{digest(asked)[:_DIGITS]}.json"
+    paths = [text_of_path(path) for path in (setup.dataset_path, setup.model_path)]
+    asked = digest([*paths, setup.criteria, setup.rubric.asked])
+    return recipes_folder() / f"{dataset}-{model}-{asked[:_DIGITS]}.json"
 
 
 @job
 def open_recipe(_control: JobControl, path: Path, setup: RunSetup) -> RunSetup:
-    """A run of a setup's items by a recipe, with the model that it was made with where that is still there.
-    SetupError where it is none.
-    """
+    """A run of a setup's items by a recipe, with its model where that is still there. SetupError for none."""
     from engine.analysis.recipe import load_recipe
     from engine.system.paths import is_there
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QSignalBlocker, Signal, SignalInstance, Slot
-from PySide6.QtWidgets import QCheckBox, QFormLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QSizePolicy, QWidget
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError, Setting
@@ -168,9 +168,8 @@ class MethodsPanel(QWidget):
         form.setContentsMargins(22, 4, 0, 0)
         self.of_reasoning_samples.add_to(form, Group.METHODS)
         layout.addWidget(self._reasoning_samples)
-        layout.addWidget(
-            labels.hint("The label probabilities of all methods are averaged; Review shows each method.")
-        )
+        together = "The label probabilities of all methods are averaged; Review shows each method."
+        layout.addWidget(labels.hint(together))
         return inside
 
     @Slot(object)
@@ -187,9 +186,8 @@ class MethodsPanel(QWidget):
     def _say(self) -> None:
         chosen = [method for method, box in self.boxes.items() if box.isChecked()]
         reasons = Method.CHAIN_OF_THOUGHT in chosen
-        self.fold.set_title(
-            f"{FIELDS[Setting.METHODS]}: {', '.join(method.title for method in chosen) or 'none'}"
-        )
+        titles = ", ".join(method.title for method in chosen) or "none"
+        self.fold.set_title(f"{FIELDS[Setting.METHODS]}: {titles}")
         self._reasoning_samples.setVisible(reasons)
         problem = "" if chosen else "Choose at least one elicitation method."
         if reasons and self._reasons is False and self._model is not None:
@@ -213,7 +211,7 @@ class AdvancedPanel(QWidget):
         super().__init__()
         self._example_columns: ColumnMap | None = None
         self._known_examples: Path | None = None  # whose columns these are
-        self._workspace, self._problem = workspace, workspace.problem
+        self._workspace = workspace
         self._reading = workspace.reader(self)
         self._reading.finished.connect(self._take_examples)
         self._reading.failed.connect(self._refuse_examples)
@@ -295,7 +293,7 @@ class AdvancedPanel(QWidget):
     def _refuse_examples(self, error: EngineError) -> None:
         """The plan says what is wrong with the file; of one that was left, nothing else does."""
         if self._examples.path == self._known_examples:
-            self._problem.emit(error)
+            self._workspace.problem.emit(error)
         else:
             self._know_examples(self._examples.path, None)
 
@@ -319,6 +317,7 @@ class SettingsPanel(QWidget):
     """Shows and remembers all of a setup but dataset, items and model."""
 
     changed = Signal()
+    best_wanted = Signal()  # settings, of a search
 
     def __init__(self, workspace: Workspace, described: Callable[[], RunSetup]) -> None:
         """`described`: the run that the page describes."""
@@ -332,7 +331,7 @@ class SettingsPanel(QWidget):
         form.addRow("Show the responses", self._orders)
         form.addRow("Rubric", self.rubric)
         form.addRow("Criteria", self.criteria)
-        top = labels.in_row(labels.heading("Settings"), labels.STRETCH, self.best_button, self._reset)
+        top = labels.in_row(labels.heading("Settings"), labels.STRETCH, self._best, self._reset)
         labels.in_column(top, form, self._none, self.methods, self.fold, on=self)
         kept = RunSetup.of_json(self._state.record(_KEPT), default_setup())
         self.show_setup(replace(kept, rubric=workspace.rubric.rubric))
@@ -363,7 +362,6 @@ class SettingsPanel(QWidget):
         )
 
     def set_model(self, path: Path) -> None:
-        """Say which model is chosen: what is known of it is shown where it counts."""
         self.advanced.device.set_model(path)
         self.methods.set_model(path)
 
@@ -371,9 +369,7 @@ class SettingsPanel(QWidget):
         self._mode = SettingFields([Group.OUTPUT], self._tell)
         self._orders = ComboBox()
         labels.narrow(self._orders)
-        self._orders.addItem("In both orders")
-        self._orders.addItem("In one order (half the time)")
-        self._orders.addItem("In both only if uncertain")
+        self._orders.addItems(["In both orders", "In one order (half the time)", "In both only if uncertain"])
         labels.name(
             self._orders,
             "Orders of the responses",
@@ -385,16 +381,13 @@ class SettingsPanel(QWidget):
         self.criteria.changed.connect(self._tell)
         self._workspace.rubric.changed.connect(self._follow_rubric)
         self._none = labels.label("Choose at least one criterion.", "bad")
-        self.best_button = QPushButton("Find the best…")
-        labels.name(
-            self.best_button,
-            "Find the best settings",
-            "Try elicitation methods, orders, prompts and few-shot examples on labelled items, and use the"
-            " best",
+        tried = "Try elicitation methods, orders, prompts and few-shot examples on labelled items"
+        best = "Find the best settings"
+        self._best = labels.button(
+            "Find the best…", self.best_wanted.emit, best, f"{tried}, and use the best"
         )
-        self._reset = QPushButton("Back to defaults")
-        labels.name(self._reset, "Set all settings back to their defaults")
-        self._reset.clicked.connect(self._show_defaults)
+        back = "Set all settings back to their defaults"
+        self._reset = labels.button("Back to defaults", self._show_defaults, back)
         self.methods = MethodsPanel(self._workspace)
         self.methods.changed.connect(self._tell)
         self.advanced = AdvancedPanel(self._workspace)

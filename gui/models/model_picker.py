@@ -21,7 +21,7 @@ from gui.widgets.fields import FlowLayout
 from gui.widgets.files import ask_folder, ask_source
 from gui.widgets.foreign_text import set_tip, tip
 from gui.widgets.label_mark import PillDelegate
-from gui.widgets.labels import STRETCH, heading, in_column, in_row, label, name, set_role
+from gui.widgets.labels import STRETCH, button, heading, in_column, in_row, label, name, set_role
 from gui.widgets.notice import problem_of
 from gui.widgets.views import FillingView, dressed
 from gui.workspace.state import State
@@ -47,11 +47,9 @@ class SearchedPlaces(QObject):
         super().__init__(parent)
         self._state = state
         self.button = QPushButton("Remove")
-        name(
-            self.button,
-            "Remove an added folder or file from the list",
-            "Which folders are searched no more, and which files are listed no more; nothing is deleted",
-        )
+        named = "Remove an added folder or file from the list"
+        gone = "Which folders are searched no more, and which files are listed no more; nothing is deleted"
+        name(self.button, named, gone)
         self._menu = QMenu(self.button, toolTipsVisible=True)
         self._menu.aboutToShow.connect(self._fill)
         self.button.setMenu(self._menu)
@@ -66,24 +64,25 @@ class SearchedPlaces(QObject):
         return self._kept(_FOLDERS)
 
     def add_file(self, path: Path) -> None:
-        self._set(_FILES, [*(kept for kept in self.files if kept != path), path])
+        self._keep({_FILES: [*self.files, path]})
 
     def add_folder(self, path: Path) -> None:
-        self._set(_FOLDERS, [*(kept for kept in self.folders if kept != path), path])
+        self._keep({_FOLDERS: [*self.folders, path]})
 
     def remove(self, path: Path) -> None:
         """Forget a file or a folder, which stay where they are."""
-        self._set(_FILES, [kept for kept in self.files if kept != path])
-        self._set(_FOLDERS, [kept for kept in self.folders if kept != path])
+        kept = {_FILES: self.files, _FOLDERS: self.folders}
+        self._keep({kind: [each for each in paths if each != path] for kind, paths in kept.items()})
         self.removed.emit(path)
 
     def _kept(self, kind: str) -> list[Path]:
         kept = self._state.record_of_all(_SEARCHED).get(kind, [])
         return [Path(path) for path in kept if isinstance(path, str)] if isinstance(kept, list) else []
 
-    def _set(self, kind: str, paths: Sequence[Path]) -> None:
-        record = self._state.record_of_all(_SEARCHED)
-        self._state.set_record(_SEARCHED, {**record, kind: [str(path) for path in paths]})
+    def _keep(self, paths: Mapping[str, Sequence[Path]]) -> None:
+        """Each path once, where it came last."""
+        new = {kind: [*reversed(dict.fromkeys(map(str, reversed(each))))] for kind, each in paths.items()}
+        self._state.set_record(_SEARCHED, {**self._state.record_of_all(_SEARCHED), **new})
         self._show_button()
 
     def _show_button(self) -> None:
@@ -101,10 +100,7 @@ class SearchedPlaces(QObject):
                 short = without_middle(" ".join(shown.split()), _LONGEST_ENTRY)
                 entry = self._menu.addAction(short.translate(_NO_AMPERSAND))
                 entry.setToolTip(tip(str(path)))
-                entry.triggered.connect(partial(self._remove_chosen, path))
-
-    def _remove_chosen(self, path: Path, _checked: bool = False) -> None:
-        self.remove(path)
+                entry.triggered.connect(partial(self.remove, path))
 
 
 class FolderWatch(QObject):
@@ -172,7 +168,7 @@ class Offered(NamedTuple):
 class ModelActions(QObject):
     """The menu of the list, and the work that it starts: one at a time, which can be stopped."""
 
-    measured = Signal(object)  # a Candidate with its speed
+    measured = Signal(object)  # Candidates with their speeds
     ended = Signal()  # all that was to be measured is, or the work was stopped
     audit_wanted = Signal()  # of the judge that the page describes
 
@@ -181,22 +177,14 @@ class ModelActions(QObject):
         self._workspace, self._offered = workspace, offered
         self.menu = QMenu(parent)
         self.button = QPushButton("Measure or audit")
-        name(
-            self.button,
-            "Measure the speed of models, or audit one",
-            "Measure how fast models read and write on this computer with “Compute on”;"
-            " audit the chosen model as a judge of the open dataset",
-        )
+        speed = "Measure how fast models read and write on this computer with “Compute on”"
+        audit = "audit the chosen model as a judge of the open dataset"
+        name(self.button, "Measure the speed of models, or audit one", f"{speed}; {audit}")
         self.button.setMenu(self.menu)
         self.menu.aboutToShow.connect(self._fill)
+        threads, failures, hear, end = workspace.threads, workspace.failures, self._follow, self._follow_end
         self._working = TaskPanel(
-            workspace.threads,
-            ThreadName.MODEL,
-            self,
-            self._take,
-            follow=self._follow,
-            failed=workspace.failures,
-            changed=self._follow_end,
+            threads, ThreadName.MODEL, self, self._take, follow=hear, failed=failures, changed=end
         )
         self.line = self._working.line
 
@@ -205,8 +193,7 @@ class ModelActions(QObject):
 
     @Slot()
     def measure_chosen(self) -> None:
-        chosen = self._offered().chosen
-        if chosen is not None:
+        if (chosen := self._offered().chosen) is not None:
             self.measure([chosen])
 
     @Slot()
@@ -216,7 +203,7 @@ class ModelActions(QObject):
     @Slot(object)
     def _follow(self, event: object) -> None:
         if isinstance(event, Candidate):
-            self.measured.emit(event)
+            self.measured.emit([event])
         else:
             self._working.show_progress(event)
 
@@ -241,7 +228,7 @@ class ModelActions(QObject):
     @Slot()
     def _fill(self) -> None:
         offered = self._offered()
-        number = len(offered.usable)
+        chosen, number = offered.chosen, len(offered.usable)
         self.menu.clear()
         one = self.menu.addAction("&Measure the speed of this model")
         one.triggered.connect(self.measure_chosen)
@@ -249,12 +236,12 @@ class ModelActions(QObject):
         every.triggered.connect(self.measure_all)
         every.setVisible(number > 1)
         for action in (one, every):
-            action.setEnabled(offered.chosen is not None and not self._working.busy)
+            action.setEnabled(chosen is not None and not self._working.busy)
         self.menu.addSeparator()
         audit = self.menu.addAction("Add a robustness a&udit of this judge to the queue")
         audit.setToolTip("Items of the open dataset and rule-based perturbations of them, judged as a run")
         audit.triggered.connect(self.audit_wanted)
-        audit.setEnabled(offered.chosen is not None and self._workspace.dataset is not None)
+        audit.setEnabled(chosen is not None and self._workspace.dataset is not None)
 
 
 _FEWEST_ROWS, _MOST_ROWS = 3, 7
@@ -263,7 +250,6 @@ _NAME_WIDTH, _FOLDER_WIDTH = 24, 10  # characters, at the least
 _LONGEST_NAME = 80  # characters, of a file that is not found yet
 _ARROW = 3  # characters, for the arrow of the sorted column
 _LAST = "last/model"
-_SUFFIX = ".gguf"
 
 
 class ModelPicker(QWidget):
@@ -287,19 +273,14 @@ class ModelPicker(QWidget):
         self.path = Path(self._state.text(_LAST) or demo_model())
         self._remembered = True  # from last time; whether it is still there is not known yet
         threads, failures = workspace.threads, workspace.failures
+        scan, take, end = ThreadName.SCAN, self._take, self._end_search
         self._searching = TaskPanel(
-            threads,
-            ThreadName.SCAN,
-            self,
-            self._take_all,
-            follow=self._take,
-            failed=failures,
-            stopped=self._end_search,
+            threads, scan, self, self._take_all, follow=take, failed=failures, stopped=end
         )
         self._searching.failed.connect(self._end_search)
-        self._fitting = TaskPanel(threads, ThreadName.SCAN, self, self._take_fits, failed=failures)
+        self._fitting = TaskPanel(threads, scan, self, self._take_fits, failed=failures)
         self.doing = ModelActions(workspace, self._offered, self)
-        self.doing.measured.connect(self._take_fit)
+        self.doing.measured.connect(self._take_fits)
         self.doing.ended.connect(self.measured)
         self.table = model_table.ModelTableModel(self)
         self._order = model_table.ModelOrder(self.table, self)
@@ -320,16 +301,8 @@ class ModelPicker(QWidget):
         self._busy.cancelled.connect(self._searching.cancel)
         self._about = label("")
         self.unusable = model_table.UnusableModels()
-        in_column(
-            self._heading(),
-            self.view,
-            self._about,
-            self._busy,
-            self.doing.line,
-            self.unusable,
-            self._buttons(),
-            on=self,
-        )
+        below = (self._about, self._busy, self.doing.line, self.unusable, self._buttons())
+        in_column(self._heading(), self.view, *below, on=self)
         self.refit()
 
     @property
@@ -360,13 +333,6 @@ class ModelPicker(QWidget):
         super().showEvent(event)
         self.watch.look()
 
-    def choose(self, path: Path) -> None:
-        """Choose a file, known by its suffix, or add a folder to those that are searched."""
-        if path.suffix.lower() == _SUFFIX:
-            self.choose_file(path)
-        else:
-            self.add_folder(path)
-
     def choose_file(self, path: Path) -> None:
         self._remembered = False
         self.places.add_file(path.absolute())
@@ -391,10 +357,9 @@ class ModelPicker(QWidget):
     def refit(self) -> None:
         """Fit the table to another text size, other colours or other rows."""
         rows, header = self.view.verticalHeader(), self.view.horizontalHeader()
-        height = (
-            header.sizeHint().height() + self._high * rows.defaultSectionSize() + 2 * self.view.frameWidth()
-        )
-        self.view.setFixedHeight(height + self.view.horizontalScrollBar().sizeHint().height())
+        bars = header.sizeHint().height() + self.view.horizontalScrollBar().sizeHint().height()
+        inside = self._high * rows.defaultSectionSize() + 2 * self.view.frameWidth()
+        self.view.setFixedHeight(bars + inside)
         letter = self.view.fontMetrics().averageCharWidth()
         for column in (model_table.SPEED, model_table.MASS):
             self.view.setColumnHidden(column, not self.table.knows(column))
@@ -415,17 +380,15 @@ class ModelPicker(QWidget):
 
     def _buttons(self) -> FlowLayout:
         buttons = FlowLayout()
-        for text, accessible, slot in (
-            ("Browse…", "Choose a model file", self._browse),
-            ("Add folder…", "Look for model files in one more folder", self._add_folder),
-            ("Rescan", "Look for model files again", self.scan),
+        further = "Look for model files in one more folder"
+        for each in (
+            button("Browse…", self._browse, "Choose a model file"),
+            button("Add folder…", self._add_folder, further),
+            button("Rescan", self.scan, "Look for model files again"),
+            self.places.button,
+            self.doing.button,
         ):
-            button = QPushButton(text)
-            name(button, accessible)
-            button.clicked.connect(slot)
-            buttons.addWidget(button)
-        buttons.addWidget(self.places.button)
-        buttons.addWidget(self.doing.button)
+            buttons.addWidget(each)
         return buttons
 
     def _browse(self) -> None:
@@ -499,14 +462,9 @@ class ModelPicker(QWidget):
         self.view.scrollTo(self.view.currentIndex())
 
     @Slot(object)
-    def _take_fits(self, candidates: list[Candidate]) -> None:
+    def _take_fits(self, candidates: Sequence[Candidate]) -> None:
         for candidate in candidates:
             self.table.put(candidate)
-        self._show_choice()
-
-    @Slot(object)
-    def _take_fit(self, candidate: Candidate) -> None:
-        self.table.put(candidate)
         self._show_choice()
 
     def _offered(self) -> Offered:
@@ -545,14 +503,11 @@ class ModelPicker(QWidget):
         place = self._order.mapFromSource(self.table.index(row, 0))
         selection = self.view.selectionModel()
         if place.isValid() and not selection.isRowSelected(place.row()):
-            selection.setCurrentIndex(
-                place,
-                QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows,
-            )
+            flags = QItemSelectionModel.SelectionFlag
+            selection.setCurrentIndex(place, flags.ClearAndSelect | flags.Rows)
         candidate = self.table.candidate(row)
         error = candidate.found.error
-        self._about.setText(
-            visible(" ".join(problem_of(error)) if error else model_table.in_short(candidate))
-        )
+        said = " ".join(problem_of(error)) if error else model_table.in_short(candidate)
+        self._about.setText(visible(said))
         set_tip(self._about, model_table.about(candidate))
         set_role(self._about, "bad" if error else "hint")

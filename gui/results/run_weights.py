@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QMenu, QWidget
 
 from engine.core.codec import plain, record_of
 from engine.core.formatting import without_middle
@@ -21,7 +21,7 @@ from engine.core.judgments import KeptFit, short_hash
 from engine.core.rubric import ELOQUENT, Rubric
 from gui.widgets.actions import MenuButton
 from gui.widgets.foreign_text import one_line, tip
-from gui.widgets.labels import hint, in_column, label, name
+from gui.widgets.labels import button, hint, in_column, label, name
 from gui.workspace.state import State
 
 if TYPE_CHECKING:
@@ -171,11 +171,9 @@ def _request(kept: Mapping[str, Any], default: WeightsChoice) -> WeightsChoice:
     """Remembered values; the defaults for those that are missing or damaged."""
     own = kept.get("weights")
     own = own if isinstance(own, dict) else {}
-    names = dict.fromkeys([*default.weights, *own])
     weights = {
         name: _number(own.get(name), default.weights.get(name, _DEFAULT_WEIGHT))
-        for name in names
-        if isinstance(name, str)
+        for name in dict.fromkeys([*default.weights, *own])
     }
     source = kept.get("source")
     threshold = _number(kept.get("tie_threshold"), default.tie_threshold)
@@ -205,9 +203,8 @@ class SavedWeights(QObject):
     def __init__(self, weights: RunWeights, parent: QWidget) -> None:
         super().__init__(parent)
         self._weights, self._window = weights, parent
-        self.save_button = QPushButton("Save &as…")
-        name(self.save_button, "Save these weights under a name", "To apply them to other runs")
-        self.save_button.clicked.connect(self._ask_for_name)
+        named, other = "Save these weights under a name", "To apply them to other runs"
+        self.save_button = button("Save &as…", self._ask_for_name, named, other)
         self.apply_button = MenuButton("A&pply", tips=True)
         self.menu = self.apply_button.menu()
         self.menu.aboutToShow.connect(self.fill)
@@ -218,7 +215,7 @@ class SavedWeights(QObject):
         self.menu.clear()
         saved = tuple(self._weights.saved)
         for known in saved:
-            self._add(self.menu, known).triggered.connect(partial(self._apply, known))
+            self._add(self.menu, known).triggered.connect(partial(self.apply_wanted.emit, known))
         if not saved:
             self.menu.addAction("Nothing is saved yet").setEnabled(False)
             return
@@ -226,19 +223,13 @@ class SavedWeights(QObject):
         remove = self.menu.addMenu("&Remove saved weights")
         remove.setToolTipsVisible(True)
         for known in saved:
-            self._add(remove, known).triggered.connect(partial(self._remove, known))
+            self._add(remove, known).triggered.connect(partial(self._weights.remove, known))
 
     def _add(self, menu: QMenu, known: str) -> QAction:
         cut = without_middle(one_line(known), _LONGEST_ENTRY)
         action = menu.addAction(cut.translate(_NO_AMPERSAND))
         action.setToolTip(tip(known))
         return action
-
-    def _apply(self, known: str, _checked: bool = False) -> None:
-        self.apply_wanted.emit(known)
-
-    def _remove(self, known: str, _checked: bool = False) -> None:
-        self._weights.remove(known)
 
     @Slot()
     def _ask_for_name(self) -> None:
@@ -264,22 +255,15 @@ class NameDialog(QDialog):
         self.save = buttons.addButton("Save", QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self._accept)
         buttons.rejected.connect(self.reject)
-        in_column(
-            hint("A name for these weights and this tie threshold:"),
-            self.field,
-            self.warning,
-            buttons,
-            on=self,
-            margins=None,
-        )
+        asked = hint("A name for these weights and this tie threshold:")
+        in_column(asked, self.field, self.warning, buttons, on=self, margins=None)
         self.save.setDefault(True)  # here: Qt must know of which dialog
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 50)
         self._follow("")
 
     @Slot(str)
     def _follow(self, _text: str) -> None:
-        wanted = self._name
-        taken = wanted in self._taken
+        taken = self._name in self._taken
         self.warning.setText("This name is taken: its weights will be replaced." if taken else "")
         self.save.setText("Replace" if taken else "Save")
 

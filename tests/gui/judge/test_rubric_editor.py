@@ -171,7 +171,8 @@ def demo(demo_gold: Path) -> Dataset:
 def made(
     qtbot: QtBot, threads: EngineThreads, dataset: Dataset | None = None, model: Path | None = None
 ) -> PreviewPanel:
-    panel = PreviewPanel(RubricDraft(EditedRubric.of(ELOQUENT)), threads, dataset, model)
+    asked = EditedRubric.of(ELOQUENT)
+    panel = PreviewPanel(RubricDraft(asked), threads, RubricRequest(asked, None, dataset, model))
     qtbot.addWidget(panel)
     panel.show()
     qtbot.waitUntil(lambda: panel.pane.prompt is not None)  # at once, whatever the model takes
