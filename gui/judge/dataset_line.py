@@ -182,7 +182,6 @@ class ItemChoice(QWidget):
             number.valueChanged.connect(self.changed)
 
     def _offer(self, column: str) -> None:
-        """Offer a column of the file, once."""
         if self._column.findData(column) < 0:
             human = column.endswith(_LABEL)
             title = f"human label: {words(column.removesuffix(_LABEL))}" if human else column

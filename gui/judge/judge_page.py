@@ -82,7 +82,6 @@ class JudgePage(Page):
     # What the window asks of it
 
     def entered(self) -> None:
-        """Look for models and plan, now that the page is seen."""
         if not self._awake:
             self._awake = True
             self.picker.scan()
@@ -179,8 +178,9 @@ class JudgePage(Page):
         self.first_steps.hide()  # until it is known that nothing was ever judged here
         self.plan_panel = PlanPanel(space)
         self.plan_panel.planned.connect(self._show_buttons)
-        self.plan_panel.context_wanted.connect(self.settings.advanced.set_context)
-        self.plan_panel.shorten_wanted.connect(self.settings.advanced.set_shorten)
+        fields = self.settings.advanced.default.by_name
+        self.plan_panel.context_wanted.connect(fields["context"].setValue)
+        self.plan_panel.shorten_wanted.connect(lambda: fields["shorten"].setChecked(True))
         self.picker.measured.connect(self.plan_panel.time_anew)
         self.run_panel = RunPanel(self.control)
         for follow in (self.picker.refit, self.run_panel.restyle):
@@ -203,7 +203,7 @@ class JudgePage(Page):
 
     @Slot()
     def _find_best(self) -> None:
-        """Find the best settings for the open dataset and the chosen model, in a window of its own."""
+
         if self._best is not None and self._best.isVisible():
             self._best.raise_()
             self._best.activateWindow()
@@ -375,7 +375,7 @@ class JudgePage(Page):
 
     @Slot(object)
     def _show_run(self, page: PageName) -> None:
-        """Show a page with the run that was judged here, whichever is open."""
+
         progress, run = self.control.progress, self.workspace.run
         if progress is not None and (run is None or run.id != progress.run_id):
             self.workspace.open_run(progress.run_id)

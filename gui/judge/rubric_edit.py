@@ -115,6 +115,9 @@ class NumberField(DoubleSpinBox):
             self.written.emit(value)
 
 
+Field = TextField | LineField | NumberField
+
+
 class FieldGrid(QGridLayout):
     """Fields below each other, each with its caption at the left, and a line below."""
 
@@ -125,9 +128,9 @@ class FieldGrid(QGridLayout):
         self.setVerticalSpacing(2)
         self.setColumnStretch(1, 1)
         self._captions = captions
-        self._lines: dict[str, tuple[QWidget, _LineBelow]] = {}
+        self._lines: dict[str, tuple[Field, _LineBelow]] = {}
 
-    def add(self, key: str, caption: str, field: QWidget, beside: Sequence[QWidget] = ()) -> None:
+    def add(self, key: str, caption: str, field: "Field", beside: Sequence[QWidget] = ()) -> None:
         """One field more; `beside`: what stands at its right."""
         row = self.rowCount()
         title = label(caption)
@@ -151,7 +154,7 @@ class FieldGrid(QGridLayout):
     def said(self, key: str) -> str:
         return self._lines[key][1].said
 
-    def field(self, key: str) -> QWidget:
+    def field(self, key: str) -> "Field":
         return self._lines[key][0]
 
 
@@ -275,7 +278,6 @@ class EditedRubric:
         return Rubric("preview", (criterion,), wording=wording)
 
     def _of_name(self, place: int) -> Iterator[FieldProblem]:
-        """What is wrong with the name of a criterion beside the others'."""
         name = self.criteria[place].name
         if not name:
             yield FieldProblem("name", "is empty.", "Write one, of letters, digits and underscores.")
@@ -295,7 +297,6 @@ def _sentences(problem: FieldProblem) -> str:
 
 
 def _as_read(found: tuple[FieldPlace, str]) -> tuple[int, int]:
-    """The order in which the user comes to a field: the rubric, its criteria, its wording."""
     at, _ = found
     order = (*FIELDS_OF_RUBRIC, *FIELDS_OF_CRITERION, *WORDING_PARTS)
     place = {RUBRIC: -1, WORDING: MOST_CRITERIA * 100}.get(at.place, at.place)

@@ -134,12 +134,8 @@ class CriteriaTab(QWidget):
             ("weight", "&Weight", self.weight_field),
         ):
             self.fields.add(key, caption, field)
+            field.written.connect(partial(self._write, key))
         self.weight_field.setMaximumWidth(self.fontMetrics().averageCharWidth() * _NUMBER)
-        self.name_field.written.connect(self._write_name)
-        self.question_field.written.connect(lambda text: self._write(question=text))
-        self.good_field.written.connect(lambda text: self._write(good=text))
-        self.bad_field.written.connect(lambda text: self._write(bad=text))
-        self.weight_field.written.connect(lambda weight: self._write(weight=round(weight, 3)))
         buttons = in_row(self.add_button, self.remove_button, self.up_button, self.down_button, STRETCH)
         above = as_column((self.view, STRETCH), self._none, buttons)
         self.view.setMinimumHeight(self.fontMetrics().height() * _ROWS)
@@ -159,7 +155,6 @@ class CriteriaTab(QWidget):
         draft.changed.connect(self._show)
         draft.place_changed.connect(self._show_place)
         self._show()
-        self._show_place()
 
     def restyle(self) -> None:
         letter = self.view.fontMetrics().averageCharWidth()
@@ -196,21 +191,16 @@ class CriteriaTab(QWidget):
 
     # Writing
 
-    def _write(self, **values: str | float) -> None:
+    def _write(self, key: str, value: Any) -> None:
         draft = self._draft
-        if draft.criterion is not None:
-            written = replace(draft.criterion, **values)  # type: ignore[arg-type]
-            draft.write(draft.rubric.with_criterion(draft.place, written))
-
-    @Slot(str)
-    def _write_name(self, text: str) -> None:
-        """A space would end a name: it becomes an underscore, as it is meant."""
-        as_name = text.translate(_SEPARATORS)
-        if as_name != text:
-            place = self.name_field.cursorPosition()
+        if key == "name" and (as_name := value.translate(_SEPARATORS)) != value:
+            # A space would end a name: it becomes an underscore, as it is meant.
+            value, place = as_name, self.name_field.cursorPosition()
             self.name_field.setText(as_name)
             self.name_field.setCursorPosition(place)
-        self._write(name=as_name)
+        if draft.criterion is not None:
+            written = replace(draft.criterion, **{key: value})
+            draft.write(draft.rubric.with_criterion(draft.place, written))
 
     # Following
 
@@ -223,28 +213,19 @@ class CriteriaTab(QWidget):
     def _show(self) -> None:
         draft = self._draft
         self.table.show_criteria(draft.rubric.criteria, draft.problems)
-        if self.view.currentIndex().row() != draft.place:
-            self.view.selectRow(draft.place)
         show_text(self._none, draft.problems.get(FieldPlace(RUBRIC, "criteria"), ""))
-        self._fill()
+        self._show_place()
 
     @Slot()
     def _show_place(self) -> None:
-        if self.view.currentIndex().row() != self._draft.place:
-            self.view.selectRow(self._draft.place)
-        self._fill()
-
-    def _fill(self) -> None:
-        draft = self._draft
-        written = draft.criterion or EditedCriterion()
-        self.name_field.fill(written.name)
-        self.question_field.fill(written.question)
-        self.good_field.fill(written.good)
-        self.bad_field.fill(written.bad)
-        self.weight_field.fill(written.weight)
+        draft, there = self._draft, self._draft.criterion is not None
+        if self.view.currentIndex().row() != draft.place:
+            self.view.selectRow(draft.place)
         for key in FIELDS_OF_CRITERION:
-            self.fields.say(key, draft.problems.get(FieldPlace(draft.place, key), ""))
-        there, last = draft.criterion is not None, len(draft.rubric.criteria) - 1
+            self.fields.field(key).fill(getattr(draft.criterion or EditedCriterion(), key))
+            # Without a criterion the place is -1, which is that of the rubric's own fields.
+            self.fields.say(key, draft.problems.get(FieldPlace(draft.place, key), "") if there else "")
+        last = len(draft.rubric.criteria) - 1
         self._form.setEnabled(there)
         self.add_button.setEnabled(draft.can_add)
         self.remove_button.setEnabled(there)

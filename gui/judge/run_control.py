@@ -109,7 +109,6 @@ class RunControl(QObject):
 
     @Slot(object)
     def forget_runs(self, run_ids: Sequence[int]) -> None:
-        """Runs were deleted: offer to go on with none of them."""
         self._keep([entry for entry in self._kept() if entry.get("run") not in run_ids])
 
     def _kept(self) -> list[dict[str, Any]]:

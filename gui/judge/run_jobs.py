@@ -62,7 +62,7 @@ def plan(control: JobControl, setup: RunSetup, store_path: Path, current: "Datas
     counted = followed(counting, control.report)
     settings, computes = made.settings, computing(setup, made, going_on)
     notices = [*map(IN_THE_WINDOW.of, prepared.notices), counted.template_note]
-    if setup.until is not None and _is_clear(made, going_on, store):
+    if setup.until is not None and _is_clear(made, going_on, store_path):
         notices.append("Everything is resolved already. “To the end” judges the rest.")
     elif setup.until is not None:
         notices.append(f"This is the maximum: the run goes on {setup.until.in_words}.")
@@ -78,18 +78,13 @@ def plan(control: JobControl, setup: RunSetup, store_path: Path, current: "Datas
     )
 
 
-def _is_clear(made: "RunPlan", run: "StoredRun | None", store_path: Path | None) -> bool:
+def _is_clear(made: "RunPlan", run: "StoredRun | None", store_path: Path) -> bool:
     """Whether what a plan is to answer is clear by what its run has judged."""
     from engine.ranking.stopping import UntilSignificant, told_of
     from engine.results.run_results import load_results
     from engine.store.run_store import RunStore
 
-    if (
-        run is None
-        or not run.judged
-        or store_path is None
-        or not isinstance(made.question_plan, UntilSignificant)
-    ):
+    if run is None or not run.judged or not isinstance(made.question_plan, UntilSignificant):
         return False
     with RunStore(store_path) as store:
         return told_of(made.question_plan, load_results(store, run.id).model_alone()).is_answered

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QProgressBar, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.events import Drafted, GroupUnderWay, ItemJudged, LabelsRead, RunEnded, RunProgress
-from engine.core.formatting import counted, duration, number, percent, visible, words
+from engine.core.formatting import counted, duration, number, percent, visible, without_middle, words
 from engine.core.health import Health, HealthVerdict
 from engine.core.judgments import Judgment, JudgmentKey
 from gui.judge.run_control import RunControl
@@ -66,8 +66,7 @@ class GroupPanel(QWidget):
 
     def show_group(self, group: GroupUnderWay, ending: bool) -> None:
         """`ending`: the run is to stop after this group."""
-        item = one_line(group.item_id)
-        item = f"{item[:_LONGEST_READ_ID]}…" if len(item) > _LONGEST_READ_ID else item
+        item = without_middle(one_line(group.item_id), _LONGEST_READ_ID)
         self._bar.setRange(0, max(group.total, 1))
         self._bar.setValue(group.done)
         if group.writing:
@@ -133,7 +132,6 @@ class LatestTableModel(HeadedModel):
                 self.endInsertRows()
 
     def drop_previews(self, last: float = math.inf) -> None:
-        """Show no items that are not kept, up to this place in the dataset."""
         for row in reversed(range(len(self._previews))):
             if self._previews[row].position <= last:
                 self.beginRemoveRows(QModelIndex(), row, row)
@@ -166,7 +164,6 @@ class LatestTableModel(HeadedModel):
         return 0 <= column - len(_BEFORE) < len(self._criteria)
 
     def criterion(self, column: int) -> str:
-        """The criterion of a column, the first one for the others."""
         return self._criteria[column - len(_BEFORE) if self.is_label(column) else 0]
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -237,7 +234,7 @@ def _why(event: _Row, place: int) -> str:
 _FIGURES = ("Judged", "Speed", "Unscored", "Elapsed", "Left", "Judged before")
 _COLUMNS = 3
 _FEWEST_ROWS = 4
-_LONGEST_ID = 12  # characters
+_ID = 10  # characters of an id that are seen
 _CLEAR_SHOWN = 4  # of what is clear, the latest
 _PARTS = 1000  # of the progress bar; Qt's numbers end at two thousand million
 
@@ -253,7 +250,6 @@ class RunPanel(QWidget):
         self._control = control
         self._waiting: list[ItemJudged] = []
         self._previews: list[LabelsRead] = []
-        self._longest_id = 0
         self._dataset = ""
         self._seen: Health | None = None
         self._ended: tuple[RunEnded | EngineError | None, RunProgress | None] | None = None
@@ -291,13 +287,11 @@ class RunPanel(QWidget):
         self.hide()
 
     def begin(self, criteria: Sequence[str], dataset: str) -> None:
-        """A run has started; `dataset`: what it judges, in words."""
         self._dataset = dataset
         self._seen = self._ended = None
         self._waiting.clear()
         self._previews.clear()
         self.group.end()
-        self._longest_id = 0
         self.table.begin(criteria)
         self.restyle()
         for widget in (self._result, self._clear, self._health, self._buttons):
@@ -323,13 +317,8 @@ class RunPanel(QWidget):
         """Show how far the run is; None before it has begun."""
         self.table.preview(self._previews)
         self.table.add(self._waiting)
-        events: list[_Row] = [*self._waiting, *self._previews]
-        longest = max((len(_item_id(event)) for event in events), default=0)
         self._previews.clear()
         self._waiting.clear()
-        if longest > self._longest_id:
-            self._longest_id = longest
-            self._fit_columns()
         in_italics = "; in italics: not stored yet" if self.table.is_preview(0) else ""
         self._caption.setText(f"Latest judgments{in_italics}")
         show_text(self._note, self._control.note)
@@ -416,18 +405,14 @@ class RunPanel(QWidget):
         self.view.setMinimumHeight(height)
         side = self.view.fontMetrics().height()
         self.view.setIconSize(QSize(side, side))
-        self._fit_columns()
-
-    def _fit_columns(self) -> None:
-        """No column narrower than its title and its texts; an id may be long and is cut."""
+        # No column narrower than its title and its texts; an id may be long and is cut.
         label = self.view.fontMetrics().horizontalAdvance("both good") + self.view.iconSize().width() + 12
-        least = {}
+        ids, least = _ID * self.view.fontMetrics().averageCharWidth(), {}
         for column in range(self.table.columnCount()):
             wanted = self.view.title_width(column)
             if self.table.is_label(column):
                 least[column] = max(wanted, label)
             else:
-                ids = min(self._longest_id, _LONGEST_ID) * self.view.fontMetrics().averageCharWidth() + 14
                 self.view.setColumnWidth(column, wanted if column else max(wanted, ids))
         self.view.fill(least)
 

@@ -116,9 +116,8 @@ class MethodsPanel(QWidget):
         super().__init__()
         self._model: Path | None = None
         self._reasons: bool | None = None  # whether this model does; None: not known
-        self._looking = TaskPanel(
-            workspace.threads, ThreadName.SCAN, self, self._take, failed=workspace.failures
-        )
+        threads, failures = workspace.threads, workspace.failures
+        self._looking = TaskPanel(threads, ThreadName.SCAN, self, self._take, failed=failures)
         self.boxes: dict[Method, QCheckBox] = {}
         for method in Method:
             box = QCheckBox(method.title.capitalize())
@@ -133,7 +132,6 @@ class MethodsPanel(QWidget):
         self.show_setup(default_setup())
 
     def show_setup(self, setup: RunSetup) -> None:
-        """Show what a setup says; `changed` is not emitted."""
         with QSignalBlocker(self):
             for method, box in self.boxes.items():
                 box.setChecked(method in setup.methods)
@@ -149,7 +147,6 @@ class MethodsPanel(QWidget):
         )
 
     def set_model(self, path: Path) -> None:
-        """Say which model is chosen: whether it thinks is looked up."""
         if path != self._model:
             self._model, self._reasons = path, None
             self._looking.start(can_reason(path))
@@ -191,11 +188,9 @@ class MethodsPanel(QWidget):
         self._reasoning_samples.setVisible(reasons)
         problem = "" if chosen else "Choose at least one elicitation method."
         if reasons and self._reasons is False and self._model is not None:
-            problem = (
-                f"{short_name(self._model.stem)} has no chain of thought: its chat template has"
-                f" no reasoning block. Choose a reasoning model, or untick"
-                f" “{Method.CHAIN_OF_THOUGHT.title.capitalize()}”."
-            )
+            why = f"{short_name(self._model.stem)} has no chain of thought: its chat template has no"
+            untick = f"“{Method.CHAIN_OF_THOUGHT.title.capitalize()}”"
+            problem = f"{why} reasoning block. Choose a reasoning model, or untick {untick}."
         labels.show_text(self._problem, problem)
 
 
@@ -227,9 +222,8 @@ class AdvancedPanel(QWidget):
         fields["context"].setToolTip(f"{fields['context'].toolTip()} {MORE_BY_F1}")
         self.device = DeviceChoice(self._workspace, lambda: self.default.values()["threads"])
         self.device.changed.connect(self.changed)
-        form = QFormLayout(self)
+        form = QFormLayout(self, rowWrapPolicy=QFormLayout.RowWrapPolicy.WrapLongRows)
         form.setContentsMargins(18, 0, 0, 0)
-        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         form.addRow(FIELDS[Setting.EXAMPLES], self._examples)
         self.default.add_to(form, Group.EXAMPLES)
@@ -242,7 +236,6 @@ class AdvancedPanel(QWidget):
         self.follow(default_setup())
 
     def show_setup(self, setup: RunSetup) -> None:
-        """Show what a setup says; `changed` is not emitted."""
         with QSignalBlocker(self):
             self._reading.drop()
             self._examples.set_path(setup.examples_path)
@@ -265,12 +258,6 @@ class AdvancedPanel(QWidget):
             device=self.device.request,
             **values,
         )
-
-    def set_context(self, tokens: int) -> None:
-        self.default.by_name["context"].setValue(tokens)
-
-    def set_shorten(self) -> None:
-        self.default.by_name["shorten"].setChecked(True)
 
     def follow(self, setup: RunSetup) -> None:
         self.default.follow(setup)
@@ -309,7 +296,7 @@ class AdvancedPanel(QWidget):
 
 _KEPT = "judge/settings"
 _LONGEST_NAME = 24  # characters of a criterion
-_NO_MNEMONIC = str.maketrans({"&": "&&"})
+
 _BOTH, _ONE, _UNCERTAIN = range(3)  # places in the list of orders
 
 
@@ -337,7 +324,6 @@ class SettingsPanel(QWidget):
         self.show_setup(replace(kept, rubric=workspace.rubric.rubric))
 
     def show_setup(self, setup: RunSetup) -> None:
-        """Show what a setup says, and remember it."""
         with QSignalBlocker(self):
             self._mode.show_setup(setup)
             both = _BOTH if setup.second_order_below is None else _UNCERTAIN
@@ -433,17 +419,15 @@ class CriteriaBoxes(QWidget):
 
     @property
     def chosen(self) -> tuple[str, ...]:
-        """The names of those that are ticked, in the rubric's order."""
         return tuple(criterion for criterion, box in self.boxes.items() if box.isChecked())
 
     def show_rubric(self, rubric: Rubric, chosen: Collection[str]) -> None:
-        """A box for each criterion; `chosen`: the names of those to be ticked."""
         labels.take_out(self._flow, self.boxes.values())
         self.boxes = {}
         for criterion in rubric.criteria:
             shown = one_line(words(criterion.name))
             text = without_middle(shown, _LONGEST_NAME)
-            box = QCheckBox((text[:1].upper() + text[1:]).translate(_NO_MNEMONIC))
+            box = QCheckBox((text[:1].upper() + text[1:]).replace("&", "&&"))
             labels.name(box, f"Judge {shown}", criterion.question)
             set_tip(box, f"{shown}: {criterion.question}")
             box.setChecked(criterion.name in chosen)

@@ -69,7 +69,6 @@ class TuneDialog(TaskDialog):
         self._enable()
 
     def search(self) -> None:
-        """Begin, or go on with what was judged before."""
         self.found, self._stage, self._judged, self._part = None, "", 0, 0.0
         methods, items = _METHODS[self.methods.currentText()], self.items.value() or None
         asked = TuneAsked(self._setup, self.minutes.value(), methods, items)

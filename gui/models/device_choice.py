@@ -84,7 +84,6 @@ class DeviceChoice(QWidget):
         return tuple(finding.device for finding in self._trial.findings) if self._trial else ()
 
     def choose(self, request: str | None) -> None:
-        """Show a choice; `changed` is not emitted."""
         self.request = CPU if request is not None and request.strip().casefold() == CPU else request
         self._show()
 
@@ -161,7 +160,6 @@ class DeviceChoice(QWidget):
             self.field.setCurrentIndex(self._place())
 
     def _place(self) -> int:
-        """The row of what is chosen; made where it lacks."""
         if self.request is None or self.request == CPU:
             return self.field.findData(self.request or _AUTOMATIC)
         for place, device in enumerate(self.known):

@@ -1,10 +1,9 @@
 """The choice of a model file: found, added, watched while files come and go, measured or audited."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from PySide6.QtCore import QItemSelectionModel, QObject, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QShowEvent
@@ -35,7 +34,6 @@ _LONGEST_ENTRY = 70  # characters
 PAUSE_MS = 3_000
 """Between two listings of the model files."""
 _SHARE = 20  # times as long as a listing took is the pause after it
-_NO_AMPERSAND = str.maketrans({"&": "&&"})
 
 
 class SearchedPlaces(QObject):
@@ -98,7 +96,7 @@ class SearchedPlaces(QObject):
                 at_home = path.is_relative_to(home())
                 shown = visible(f"~/{path.relative_to(home())}" if at_home else str(path))
                 short = without_middle(" ".join(shown.split()), _LONGEST_ENTRY)
-                entry = self._menu.addAction(short.translate(_NO_AMPERSAND))
+                entry = self._menu.addAction(short.replace("&", "&&"))
                 entry.setToolTip(tip(str(path)))
                 entry.triggered.connect(partial(self.remove, path))
 
@@ -111,16 +109,9 @@ class FolderWatch(QObject):
 
     changed = Signal()  # other files are there, whole, than when they were looked at last
 
-    def __init__(
-        self,
-        threads: EngineThreads,
-        places: Callable[[], tuple[Sequence[Path], Sequence[Path]]],
-        seen: Callable[[], bool],
-        parent: QObject,
-    ) -> None:
-        """`places`: the files and folders that are looked at; `seen`: whether anybody sees what was found."""
-        super().__init__(parent)
-        self._places, self._is_seen = places, seen
+    def __init__(self, threads: EngineThreads, picker: "ModelPicker") -> None:
+        super().__init__(picker)
+        self._picker = picker
         self._seen: Mapping[Path, object] = {}
         self._offered: Mapping[Path, object] | None = None  # as they were looked at; None before that
         self.growing: frozenset[Path] = frozenset()
@@ -129,7 +120,6 @@ class FolderWatch(QObject):
         self._rest.timeout.connect(self.look)
 
     def take_looked_at(self, stamps: Stamps) -> None:
-        """These files are looked into, but for those that grow."""
         self._seen = stamps.files
         self._offered = self._whole
 
@@ -139,10 +129,9 @@ class FolderWatch(QObject):
 
     @Slot()
     def look(self) -> None:
-        """List them now, and again as long as somebody sees it."""
         self._rest.stop()
         if not self._listing.busy:
-            self._listing.start(model_jobs.list_files(*self._places()))
+            self._listing.start(model_jobs.list_files(*self._picker.looked_at()))
 
     @Slot(object)
     def _take(self, stamps: Stamps) -> None:
@@ -152,17 +141,9 @@ class FolderWatch(QObject):
             self.growing = frozenset(path for path, stamp in now.items() if before.get(path) != stamp)
             if self._whole != self._offered:
                 self.changed.emit()
-        if self._is_seen():
+        if self._picker.isVisible():
             # On a slow disk less often: the listing never takes more than a small part of the time.
             self._rest.start(max(PAUSE_MS, int(1000 * _SHARE * stamps.seconds)))
-
-
-class Offered(NamedTuple):
-    """The model that is chosen, None for none that can judge; all that can; the settings they work with."""
-
-    chosen: Candidate | None
-    usable: Sequence[Candidate]
-    request: ModelRequest
 
 
 class ModelActions(QObject):
@@ -172,10 +153,10 @@ class ModelActions(QObject):
     ended = Signal()  # all that was to be measured is, or the work was stopped
     audit_wanted = Signal()  # of the judge that the page describes
 
-    def __init__(self, workspace: Workspace, offered: Callable[[], Offered], parent: QWidget) -> None:
-        super().__init__(parent)
-        self._workspace, self._offered = workspace, offered
-        self.menu = QMenu(parent)
+    def __init__(self, workspace: Workspace, picker: "ModelPicker") -> None:
+        super().__init__(picker)
+        self._workspace, self._picker = workspace, picker
+        self.menu = QMenu(picker)
         self.button = QPushButton("Measure or audit")
         speed = "Measure how fast models read and write on this computer with “Compute on”"
         audit = "audit the chosen model as a judge of the open dataset"
@@ -189,16 +170,16 @@ class ModelActions(QObject):
         self.line = self._working.line
 
     def measure(self, candidates: Sequence[Candidate]) -> None:
-        self._working.begin(model_jobs.measure(candidates, self._offered().request), "Loading the model …")
+        self._working.begin(model_jobs.measure(candidates, self._picker.request), "Loading the model …")
 
     @Slot()
     def measure_chosen(self) -> None:
-        if (chosen := self._offered().chosen) is not None:
+        if (chosen := self._picker.candidate) is not None and chosen.usable:
             self.measure([chosen])
 
     @Slot()
     def measure_all(self) -> None:
-        self.measure(self._offered().usable)
+        self.measure(self._picker.usable)
 
     @Slot(object)
     def _follow(self, event: object) -> None:
@@ -227,8 +208,8 @@ class ModelActions(QObject):
 
     @Slot()
     def _fill(self) -> None:
-        offered = self._offered()
-        chosen, number = offered.chosen, len(offered.usable)
+        chosen, number = self._picker.candidate, len(self._picker.usable)
+        can_judge = chosen is not None and chosen.usable
         self.menu.clear()
         one = self.menu.addAction("&Measure the speed of this model")
         one.triggered.connect(self.measure_chosen)
@@ -236,12 +217,12 @@ class ModelActions(QObject):
         every.triggered.connect(self.measure_all)
         every.setVisible(number > 1)
         for action in (one, every):
-            action.setEnabled(chosen is not None and not self._working.busy)
+            action.setEnabled(can_judge and not self._working.busy)
         self.menu.addSeparator()
         audit = self.menu.addAction("Add a robustness a&udit of this judge to the queue")
         audit.setToolTip("Items of the open dataset and rule-based perturbations of them, judged as a run")
         audit.triggered.connect(self.audit_wanted)
-        audit.setEnabled(chosen is not None and self._workspace.dataset is not None)
+        audit.setEnabled(can_judge and self._workspace.dataset is not None)
 
 
 _FEWEST_ROWS, _MOST_ROWS = 3, 7
@@ -260,16 +241,16 @@ class ModelPicker(QWidget):
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
-        self._state = workspace.state
-        self._request = ModelRequest(None, KvType.F16, store=workspace.store_path)
+        self._workspace, self._state = workspace, workspace.state
+        self.request = ModelRequest(None, KvType.F16, store=workspace.store_path)
         self._choose_none = False  # rows go; the view selects a neighbour, which nobody chose
         self.places = SearchedPlaces(self._state, self)
         self.places.removed.connect(self._leave)
-        self.watch = FolderWatch(workspace.threads, self._looked_at, self.isVisible, self)
+        self.watch = FolderWatch(workspace.threads, self)
         self.watch.changed.connect(self._search)
         self._high = _FEWEST_ROWS  # rows that have room
         self._there: set[Path] = set()  # what a search has found so far
-        self._note = workspace.note
+
         self.path = Path(self._state.text(_LAST) or demo_model())
         self._remembered = True  # from last time; whether it is still there is not known yet
         threads, failures = workspace.threads, workspace.failures
@@ -279,7 +260,7 @@ class ModelPicker(QWidget):
         )
         self._searching.failed.connect(self._end_search)
         self._fitting = TaskPanel(threads, scan, self, self._take_fits, failed=failures)
-        self.doing = ModelActions(workspace, self._offered, self)
+        self.doing = ModelActions(workspace, self)
         self.doing.measured.connect(self._take_fits)
         self.doing.ended.connect(self.measured)
         self.table = model_table.ModelTableModel(self)
@@ -290,10 +271,9 @@ class ModelPicker(QWidget):
         self.view.setSortingEnabled(True)
         self.view.sortByColumn(model_table.MODEL, Qt.SortOrder.AscendingOrder)
         header = self.view.horizontalHeader()
-        order = self._order
-        for signal in (order.rowsInserted, order.rowsRemoved, order.modelReset, order.dataChanged):
+        order, sorted_by = self._order, header.sortIndicatorChanged
+        for signal in (order.rowsInserted, order.rowsRemoved, order.modelReset, order.dataChanged, sorted_by):
             signal.connect(self.refit)
-        header.sortIndicatorChanged.connect(self.refit)
         self.view.selectionModel().selectionChanged.connect(self._choose_row)
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.view.customContextMenuRequested.connect(self._open_menu)
@@ -311,6 +291,10 @@ class ModelPicker(QWidget):
         row = self.table.row_of(self.path)
         return None if row is None else self.table.candidate(row)
 
+    @property
+    def usable(self) -> Sequence[Candidate]:
+        return [candidate for candidate in self.table.candidates if candidate.usable]
+
     @Slot()
     def scan(self) -> None:
         self.table.clear()
@@ -321,15 +305,14 @@ class ModelPicker(QWidget):
     def _search(self) -> None:
         """Look for model files; those that are in the table stay until it is known that they are gone."""
         self._there.clear()
-        self._searching.start(model_jobs.find(*self._looked_at(), self._request, self.watch.growing))
+        self._searching.start(model_jobs.find(*self.looked_at(), self.request, self.watch.growing))
 
-    def _looked_at(self) -> tuple[list[Path], list[Path]]:
+    def looked_at(self) -> tuple[list[Path], list[Path]]:
         """The files and folders beside the defaults: those that were added, and the chosen file."""
         files = self.places.files
         return [*([] if self.path in files else [self.path]), *files], self.places.folders
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Follow what comes and goes while somebody sees it."""
         super().showEvent(event)
         self.watch.look()
 
@@ -345,9 +328,9 @@ class ModelPicker(QWidget):
 
     def set_request(self, request: ModelRequest, anew: bool = False) -> None:
         """Say for which settings memory and speed are meant; `anew`: more is known of these by now."""
-        request = replace(request, store=self._request.store)
-        if anew or request != self._request:
-            self._request = request
+        request = replace(request, store=self.request.store)
+        if anew or request != self.request:
+            self.request = request
             if self._searching.busy:
                 self.scan()
             else:
@@ -355,7 +338,6 @@ class ModelPicker(QWidget):
 
     @Slot()
     def refit(self) -> None:
-        """Fit the table to another text size, other colours or other rows."""
         rows, header = self.view.verticalHeader(), self.view.horizontalHeader()
         bars = header.sizeHint().height() + self.view.horizontalScrollBar().sizeHint().height()
         inside = self._high * rows.defaultSectionSize() + 2 * self.view.frameWidth()
@@ -437,7 +419,7 @@ class ModelPicker(QWidget):
     def _check_remembered(self, found: Candidate) -> None:
         """Choose the demo model where the file of last time can be used no more."""
         if self._remembered and found.found.error is not None:
-            self._note.emit(f"{found.found.error.problem} The demo model is chosen instead.")
+            self._workspace.note.emit(f"{found.found.error.problem} The demo model is chosen instead.")
             self._select(demo_model())
         self._remembered = False
 
@@ -466,11 +448,6 @@ class ModelPicker(QWidget):
         for candidate in candidates:
             self.table.put(candidate)
         self._show_choice()
-
-    def _offered(self) -> Offered:
-        chosen = self.candidate
-        usable = [candidate for candidate in self.table.candidates if candidate.usable]
-        return Offered(chosen if chosen in usable else None, usable, self._request)
 
     @Slot(QPoint)
     def _open_menu(self, place: QPoint) -> None:

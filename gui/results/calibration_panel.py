@@ -163,7 +163,6 @@ class CalibrationPanel(QWidget):
 
     @Slot()
     def follow_run(self) -> None:
-        """Another run, the same one decided anew, or other labels."""
         results = self._results
         calibration = results.calibration if results else None
         without = _SUBMITTED if results is not None and results.run.submitted else _NOT_CALIBRATED

@@ -37,23 +37,16 @@ from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import EngineThreads, ThreadName
 from gui.workspace.workspace import Workspace
 
-_KINDS = {
-    Form.LABELS: "submission for sub-task 1",
-    Form.EXPLAINED: "submission for sub-task 2",
-    Form.DATASET: "dataset with these labels",
-    Form.CSV: "all data as CSV",
-    Form.JSON: "all data as JSON",
-    Form.REPORT: "report",
-    Form.FIGURES: "figures",
+_FORMS = {
+    Form.LABELS: ("submission for sub-task 1", "labels.tsv", "Submissions (*.tsv)"),
+    Form.EXPLAINED: ("submission for sub-task 2", "explained.tsv", "Submissions (*.tsv)"),
+    Form.DATASET: ("dataset with these labels", "labelled.tsv", "Datasets (*.tsv *.json *.parquet)"),
+    Form.CSV: ("all data as CSV", "all-data.csv", "CSV files (*.csv)"),
+    Form.JSON: ("all data as JSON", "all-data.json", "JSON files (*.json)"),
+    Form.REPORT: ("report", "report.html", "HTML pages (*.html)"),
+    Form.FIGURES: ("figures", "", ""),
 }
-_FILES = {
-    Form.LABELS: ("labels.tsv", "Submissions (*.tsv)"),
-    Form.EXPLAINED: ("explained.tsv", "Submissions (*.tsv)"),
-    Form.DATASET: ("labelled.tsv", "Datasets (*.tsv *.json *.parquet)"),
-    Form.CSV: ("all-data.csv", "CSV files (*.csv)"),
-    Form.JSON: ("all-data.json", "JSON files (*.json)"),
-    Form.REPORT: ("report.html", "HTML pages (*.html)"),
-}
+"""What each is called, how its file's name ends, which files can be chosen."""
 _FURTHER_SUFFIXES = {Form.DATASET: (".json", ".parquet")}
 MODEL = {RunKind.JUDGED: "Model", RunKind.SUBMITTED: "Submission", RunKind.PANEL: "Jury"}
 """Who judged, by the kind of the run."""
@@ -83,7 +76,7 @@ class ExportDialog(QtWidgets.QDialog):
         self._may_replace: Path | None = None
         self._looking = TaskPanel(threads, ThreadName.STORE, self, self._take_look, failed=self._refuse)
         run = what.whole.run
-        self.setWindowTitle(f"Export {run.called} {of_what(run)}: {_KINDS[form]}")
+        self.setWindowTitle(f"Export {run.called} {of_what(run)}: {_FORMS[form][0]}")
         self.facts = {title: plain_label(text) for title, text in facts(form, what)}
         self.health = label("")
         self.unfinished = label("", "warning")
@@ -111,7 +104,7 @@ class ExportDialog(QtWidgets.QDialog):
         self.stale.setText(f"&Include {theirs} written for another label than the effective one")
         self.stale.setVisible(number > 0)
         figures = form is Form.FIGURES
-        self.field.setText(str(folder if figures else folder / f"{run.stem}-{_FILES[form][0]}"))
+        self.field.setText(str(folder if figures else folder / f"{run.stem}-{_FORMS[form][1]}"))
         self.status.hide()
         self._name_start()
         self.field.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -126,7 +119,7 @@ class ExportDialog(QtWidgets.QDialog):
         path = path if path.is_absolute() else self._folder / path
         if self._form is Form.FIGURES or not path.name:
             return path
-        suffix = Path(_FILES[self._form][0]).suffix
+        suffix = Path(_FORMS[self._form][1]).suffix
         known = (suffix, *_FURTHER_SUFFIXES.get(self._form, ()))
         return path if path.suffix.lower() in known else path.with_name(path.name + suffix)
 
@@ -246,7 +239,7 @@ class ExportDialog(QtWidgets.QDialog):
         if self._form is Form.FIGURES:
             found = ask_folder(self, self.windowTitle(), self.path)
         else:
-            found = ask_target(self, self.windowTitle(), self.path, _FILES[self._form][1])
+            found = ask_target(self, self.windowTitle(), self.path, _FORMS[self._form][2])
             self._may_replace = found  # that dialog has asked
         if found is not None:
             self.field.setText(str(found))
@@ -255,7 +248,6 @@ class ExportDialog(QtWidgets.QDialog):
 
 
 def facts(form: Form, what: Exported) -> Iterator[tuple[str, str]]:
-    """What is exported, and all that its labels depend on."""
     run, identity = what.whole.run, what.whole.run.identity
     made = "opened" if run.submitted else "made"
     yield "Run", f"{run.title}, {made} {run.created.astimezone():%Y-%m-%d %H:%M}"
@@ -348,7 +340,6 @@ class Exporter(QObject):
         self._workspace.notice.emit(Message(written.text, role=written.role, steps=steps, about=path))
 
     def _show(self, show: Callable[[Path], bool], path: Path) -> None:
-        """Show a file or a folder in another program, or say where it is."""
         try:
             if not show(path):
                 self._workspace.note.emit(f"No program opens it here: {path}")

@@ -87,7 +87,6 @@ _Labels = tuple[_Wanted, _Wanted]  # of annotators and of the judge
 
 
 def _ids_by_labels(pairs: "Sequence[Pair]") -> Mapping[tuple[HumanLabel | None, Preference | None], set[str]]:
-    """The ids of items by the label of annotators and that of the judge."""
     ids: dict[tuple[HumanLabel | None, Preference | None], set[str]] = {}
     for pair in pairs:
         ids.setdefault((pair.gold.label, pair.prediction.preference), set()).add(pair.item.id)
@@ -215,15 +214,13 @@ class Written:
 
 @dataclass(frozen=True)
 class Exported:
-    """What an export is made of.
+    """What an export is made of: the `whole` run with the effective labels; `source`: whose are exported.
 
-    `whole`: the run with the effective labels; `source`: whose are exported. `dataset`: the items that it
-    judged, `gold`: the human labels that it is compared with; None where they are not there. `known`: what
-    was measured, of this run or another. `in_use`: files that must stay, by the words for them. `gold_from`:
-    why it is that `gold`. `slicing`: by what the page divides the items, which a report shows too.
-    `with_stale`: explanations for another label than the effective one go into a submission, too.
-    `with_judge`: a dataset has the judge's labels where nobody gave one. `with_curve`: a report says what
-    more labels would bring.
+    `dataset`: the items that it judged, `gold`: the human labels that it is compared with, because of
+    `gold_from`; None where they are not there. `known`: what was measured, of this run or another. `in_use`:
+    files that must stay, by the words for them. `slicing`: by what the page divides the items. `with_stale`:
+    a submission has explanations of other labels than the effective ones, too. `with_judge`: a dataset has
+    the judge's labels where nobody gave one. `with_curve`: a report has the learning curve.
     """
 
     whole: "RunResults"
@@ -246,7 +243,6 @@ class Exported:
 
     @property
     def calibration_in_words(self) -> str:
-        """What the labels are decided with, and where it comes from."""
         made = self.whole.calibration
         return "none" if made is None else f"as fitted on {made.dataset} ({made.hash[:12]})"
 
@@ -255,7 +251,6 @@ class Exported:
         return "none" if self.gold is None else f"{short_name(self.gold.name)}, {self.gold_from}"
 
     def in_words(self, form: Form) -> str:
-        """The run, and all that was chosen for it, in a sentence."""
         run, identity = self.whole.run, self.whole.run.identity
         by = "" if run.submitted else f" by {short_name(identity.model_name)}"
         weights = f"; weights: {self.request.in_words}" if form.has_weights else ""

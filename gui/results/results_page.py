@@ -95,8 +95,9 @@ class Measurer(QObject):
 
     def measure(self, results: "RunResults", gold: "Dataset | None", chosen: Chosen | None = None) -> None:
         """Measure a run, or a slice of it, against these labels, unless that was measured before."""
-        if self._measures(results, gold, chosen):
-            return
+        before, busy = self._wanted, self._labels.busy or self._explanations.busy
+        if busy and before is not None and before[0] is results and before[1] is gold and before[2] == chosen:
+            return  # these very objects are being measured; of equal ones the job finds out
         self._wanted = results, gold, chosen
         self._explanations.drop()
         run = self._workspace.run
@@ -104,13 +105,6 @@ class Measurer(QObject):
         known = self.known
         self._labels.start(score_jobs.measure_labels(results, gold, known=known, chosen=chosen, own=own))
         self.progress.emit(Measuring("Measuring the labels …"))
-
-    def _measures(self, results: "RunResults", gold: "Dataset | None", chosen: Chosen | None) -> bool:
-        """True while these very objects are being measured; of equal ones the job finds out."""
-        if self._wanted is None or not (self._labels.busy or self._explanations.busy):
-            return False
-        wanted, labels, part = self._wanted
-        return wanted is results and labels is gold and part == chosen
 
     def measure_explanations(self) -> None:
         if self.scores is not None and not self.scores.explained and not self._explanations.busy:
@@ -121,12 +115,10 @@ class Measurer(QObject):
         """Let a model measure the explanations of what is shown now."""
         if self.scores is None or self._model_task.busy:
             return
-        waits = self._workspace.threads.busy(ThreadName.MODEL)
-        self._model_task.start(
-            score_jobs.measure_with_model(measure, self.scores, path, self._workspace.store_path)
-        )
-        text = f"{measure}: waits until the current run has ended …" if waits else f"{measure} …"
-        self.progress.emit(Measuring(text))
+        waits, store = self._workspace.threads.busy(ThreadName.MODEL), self._workspace.store_path
+        self._model_task.start(score_jobs.measure_with_model(measure, self.scores, path, store))
+        wait = ": waits until the current run has ended" if waits else ""
+        self.progress.emit(Measuring(f"{measure}{wait} …"))
 
     @Slot()
     def cancel(self) -> None:
@@ -158,10 +150,8 @@ class Measurer(QObject):
             self._take(scores)
             return
         self._keep(scores)
-        self._workspace.note.emit(
-            "The model's answers are stored, but the run or its labels have changed: measure"
-            " again (it is quick)."
-        )
+        changed = "The model's answers are stored, but the run or its labels have changed"
+        self._workspace.note.emit(f"{changed}: measure again (it is quick).")
 
     def _keep(self, scores: Scores) -> None:
         self._kept.pop(scores.mark, None)
@@ -238,15 +228,13 @@ class ResultsPage(Page):
 
     @property
     def exports(self) -> dict[str, Callable[[], object]]:
-        """All ways to get the run out, by the names of their actions."""
         return {f"export_{form}": partial(self.export, form) for form in Form}
 
     def export(self, form: Form, path: Path | None = None) -> None:
-        """Write the run in a form; a dialog asks where no path says. `path`: of figures their folder."""
+        """A dialog asks where, unless a path says it; `path`: of figures their folder."""
         self.exporter.export(form, path)
 
     def load_calibration(self, path: Path) -> None:
-        """Propose the calibration of a file for the open run."""
         if self.workspace.run is None:
             none = SetupError(f"{path.name}: no run is open for this calibration.", Hint(Step.CHOOSE_RUN))
             self.workspace.problem.emit(none)

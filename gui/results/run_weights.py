@@ -46,8 +46,8 @@ _MOST_RUNS = 500
 class WeightsChoice:
     """Weights (not negative, any scale) by criterion, and a tie threshold in score points.
 
-    `source`: where they come from, for display: DEFAULT, BY_HAND, `saved as “…”`, `as fitted on …`. `fit`:
-    what is kept of the fit that they come from, also where the user changed or saved them since.
+    `source`: whence, for display: DEFAULT, BY_HAND, `saved as “…”`, `as fitted on …`. `fit`: what is kept of
+    the fit that they come from, also where the user changed or saved them since.
     """
 
     weights: Mapping[str, float]
@@ -61,11 +61,8 @@ class WeightsChoice:
 
 
 def default_request(rubric: Rubric) -> WeightsChoice:
-    """What a run begins with: the weights and the threshold of the rubric that it asked.
-
-    A rubric may weigh on any scale; weights that the sliders do not reach, or are too coarse for, are
-    brought to theirs, all alike.
-    """
+    """What a run begins with: the weights and the threshold of the rubric that it asked."""
+    # A rubric may weigh on any scale: what the sliders do not reach is brought to theirs, all alike.
     weights = rubric.weights(rubric.names)
     highest = max(weights.values())
     scale = 1.0 if highest == 0 or _DEFAULT_WEIGHT <= highest <= HIGHEST_WEIGHT else HIGHEST_WEIGHT / highest
@@ -107,10 +104,11 @@ class RunWeights:
     def saved(self) -> Mapping[str, WeightsChoice]:
         """Those that have a name, in the order of the alphabet."""
         kept = self._state.record_of_all(SAVED)
-        found = {name: kept[name] for name in sorted(kept, key=str.casefold) if isinstance(kept[name], dict)}
         none = WeightsChoice({}, ELOQUENT.tie_threshold)
         return {
-            name: self._request({**values, "source": saved_as(name)}, none) for name, values in found.items()
+            name: self._request({**kept[name], "source": saved_as(name)}, none)
+            for name in sorted(kept, key=str.casefold)
+            if isinstance(kept[name], dict)
         }
 
     def save(self, name: str, request: WeightsChoice) -> WeightsChoice:
@@ -128,7 +126,13 @@ class RunWeights:
 
     def _request(self, kept: Mapping[str, Any], default: WeightsChoice) -> WeightsChoice:
         """Remembered values; the defaults for those that are missing or damaged."""
-        request = _request(kept, default)
+        own, source = kept.get("weights"), kept.get("source")
+        own = own if isinstance(own, dict) else {}
+        names = dict.fromkeys([*default.weights, *own])
+        weights = {name: _number(own.get(name), default.weights.get(name, _DEFAULT_WEIGHT)) for name in names}
+        threshold = _number(kept.get("tie_threshold"), default.tie_threshold)
+        named = source if isinstance(source, str) and source else BY_HAND
+        request = WeightsChoice(weights, threshold, named)
         fit = self._state.record_of_all(FITS).get(_fit_in(kept)) if _fit_in(kept) else None
         try:
             return request if fit is None else replace(request, fit=record_of(fit, KeptFit))
@@ -141,7 +145,7 @@ class RunWeights:
         fits = state.record_of_all(FITS) | ({_fit_key(fit): plain(fit)} if fit else {})
         users = [*state.record_of_all(OF_RUNS).values(), *state.record_of_all(SAVED).values()]
         used = set(map(_fit_in, users))
-        self._state.set_record(FITS, {key: kept for key, kept in fits.items() if key in used})
+        state.set_record(FITS, {key: kept for key, kept in fits.items() if key in used})
 
 
 def saved_as(name: str) -> str:
@@ -167,19 +171,6 @@ def _fit_key(fit: KeptFit) -> str:
     return short_hash(digest(plain(fit)))
 
 
-def _request(kept: Mapping[str, Any], default: WeightsChoice) -> WeightsChoice:
-    """Remembered values; the defaults for those that are missing or damaged."""
-    own = kept.get("weights")
-    own = own if isinstance(own, dict) else {}
-    weights = {
-        name: _number(own.get(name), default.weights.get(name, _DEFAULT_WEIGHT))
-        for name in dict.fromkeys([*default.weights, *own])
-    }
-    source = kept.get("source")
-    threshold = _number(kept.get("tie_threshold"), default.tie_threshold)
-    return WeightsChoice(weights, threshold, source if isinstance(source, str) and source else BY_HAND)
-
-
 def _number(value: object, default: float) -> float:
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0:
         return float(value)
@@ -188,14 +179,10 @@ def _number(value: object, default: float) -> float:
 
 _LONGEST_NAME = 80
 _LONGEST_ENTRY = 48  # characters in the menu
-_NO_AMPERSAND = str.maketrans({"&": "&&"})
 
 
 class SavedWeights(QObject):
-    """`save_wanted` and `apply_wanted` tell a name; the menu is made again each time it opens.
-
-    Its two buttons are laid out by whoever shows them: `save_button` and `apply_button`.
-    """
+    """Two buttons, laid out by whoever shows them; `save_wanted` and `apply_wanted` tell a name."""
 
     save_wanted = Signal(str)
     apply_wanted = Signal(str)
@@ -226,8 +213,7 @@ class SavedWeights(QObject):
             self._add(remove, known).triggered.connect(partial(self._weights.remove, known))
 
     def _add(self, menu: QMenu, known: str) -> QAction:
-        cut = without_middle(one_line(known), _LONGEST_ENTRY)
-        action = menu.addAction(cut.translate(_NO_AMPERSAND))
+        action = menu.addAction(without_middle(one_line(known), _LONGEST_ENTRY).replace("&", "&&"))
         action.setToolTip(tip(known))
         return action
 

@@ -34,11 +34,10 @@ _NO_LABELS = (
 class Scores:
     """What is known of a run so far, and the sheet that says it.
 
-    `evaluation`: None without human labels; `problem`: why the loaded labels cannot be used, if so.
-    `unscored`: how many judgments could not be made; `listed`: the first of them. `explained`: True once all
-    explanations are measured, or where there are none. `warnings`: what is to be said of models that
-    measured. `mark`: what all of this depends on, by value. `part`: the slice that alone was measured, None
-    for all items. `own`: the run's dataset, with labels or without, where it is there.
+    `problem`: why the loaded labels cannot be used, if so. `unscored`: how many judgments could not be made;
+    `listed`: the first of them. `explained`: True once all explanations are measured, or there are none.
+    `warnings`: of models that measured. `mark`: what all of this depends on, by value. `part`: the slice that
+    alone was measured, if any. `own`: the run's dataset, with labels or without, where it is there.
     """
 
     system: "System"
@@ -61,7 +60,6 @@ class Scores:
 
     @property
     def gold(self) -> "Dataset | None":
-        """The human labels that it was compared with."""
         return self.evaluation.matched.dataset if self.evaluation else None
 
 
@@ -142,7 +140,6 @@ def measure_explanations(control: JobControl, scores: Scores) -> Scores:
 def _alone(
     system: "System", problem: SetupError | None, chosen: Chosen | None, own: "Dataset | None"
 ) -> Scores:
-    """What a run says by itself."""
     from engine.metrics.matching import annotator_caveats
     from engine.report.audit import audit_of_copies, with_audit
     from engine.report.evaluation import run_sheet
@@ -317,8 +314,6 @@ def _agreement(matched: "Matched", path: Path, store_path: Path, control: JobCon
 
 
 def _followed(what: str, asking: "Generator[MeasureProgress, None, _Found]", control: JobControl) -> _Found:
-    """What a measure returns; its progress is reported."""
-
     def tell(event: MeasureProgress) -> None:
         text = f"{what}: {event.done:,} of {event.total:,} explanations …"
         control.report(Measuring(text, event.done, event.total))

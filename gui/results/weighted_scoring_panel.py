@@ -50,10 +50,9 @@ class _NumberField(DoubleSpinBox):
 
 
 class WeightControl(QObject):
-    """A number from 0 to `highest`: a slider in steps of 0.1 and a field that takes finer ones, kept in step.
+    """A number from 0 to `highest`: a `slider` in steps of 0.1 and a `field` that takes finer ones, in step.
 
-    Its two parts are laid out by whoever shows them: `slider` and `field`. A number that was set stays what
-    it is, however it is shown, until the user changes it.
+    A number that was set stays what it is, however it is shown, until the user changes it.
     """
 
     changed = Signal()

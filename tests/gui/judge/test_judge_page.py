@@ -468,7 +468,7 @@ def test_memory_is_estimated_anew_for_another_context(qtbot: QtBot, page: JudgeP
 
     qtbot.waitUntil(lambda: kv_cache() > 0)
     before = kv_cache()
-    page.settings.advanced.set_context(1024)
+    page.settings.advanced.default.by_name["context"].setValue(1024)
     qtbot.waitUntil(lambda: kv_cache() == before // 4)
 
 

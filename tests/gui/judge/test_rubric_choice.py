@@ -189,7 +189,7 @@ def test_what_a_dataset_has_labels_on_is_offered_as_a_draft(
     assert dialog.draft.rubric.name == "manners"
     path = rubrics_folder() / "manners.toml"
     path.parent.mkdir(parents=True)
-    dialog.disk.path = path
+    dialog.path = path
     with qtbot.waitSignal(page.workspace.dataset_changed):
         dialog.save_button.click()
     dialog.accept()
@@ -240,7 +240,7 @@ def test_a_shipped_one_is_edited_as_a_copy_and_a_new_one_is_empty(qtbot: QtBot, 
         press(choice(page), button)
         dialog = choice(page).dialog
         assert dialog.draft.rubric.name == name
-        assert dialog.disk.path is None
+        assert dialog.path is None
         dialog.reject()  # nothing was changed: nobody is asked
 
 
