@@ -1,8 +1,6 @@
 """What annotators say, as one record: a row of the run store, a line of the write-ahead log, and a line of an
-annotation file (engine.store.annotation_rows reads all three).
-
-Which labels of a run count, and what a review list is to hold; apart from engine.analysis.review_order, which
-takes long to import.
+annotation file; which labels count, and what a review list holds. Does not know: how any is read or stored
+(engine.store.annotation_rows).
 """
 
 import os
@@ -25,19 +23,13 @@ from engine.settings.identity import checked_name, checked_note
 
 
 class AnnotationKind(StrEnum):
-    """What an annotation says; the values are the names of the store's tables.
+    """What an annotation says; the values are the names of the store's tables."""
 
-    OVERRIDE: a label, an explanation or both in the place of the judge's. CONFIRMATION: the effective label
-    is accepted, or one is given blind. STATE: how far the annotator is with the item, until their next one.
-    NOTE: text and tags of the item, whichever run judged it; the next one replaces it. DRAFT: an unsaved
-    explanation, or without a criterion an unsaved note.
-    """
-
-    OVERRIDE = "override"
-    CONFIRMATION = "confirmation"
-    STATE = "review_mark"
-    NOTE = "item_note"
-    DRAFT = "draft"
+    OVERRIDE = "override"  # a label, an explanation or both in the place of the judge's
+    CONFIRMATION = "confirmation"  # the effective label is accepted, or one is given blind
+    STATE = "review_mark"  # how far the annotator is with the item, until their next one
+    NOTE = "item_note"  # text and tags of the item, whichever run judged it; the next one replaces it
+    DRAFT = "draft"  # an unsaved explanation, or without a criterion an unsaved note
 
 
 NEVER = datetime.fromtimestamp(0, UTC)
@@ -46,11 +38,9 @@ NEVER = datetime.fromtimestamp(0, UTC)
 
 @dataclass(frozen=True)
 class Annotation(Keyed):
-    """What an annotator says of an item, or of its judgment on a criterion.
-
-    A note has a `content_hash` in the place of `item_id`. Times are in UTC; what is `undone` is kept as
-    history. An override without a preference or an explanation leaves that part the judge's. SetupError for
-    one without both.
+    """What an annotator says of an item, or of its judgment on a criterion. Times are in UTC; what is
+    `undone` is kept as history. An override leaves the judge's label or explanation where it has none.
+    SetupError for one without both.
     """
 
     kind: AnnotationKind
@@ -68,6 +58,7 @@ class Annotation(Keyed):
     text: str = ""
     tags: tuple[str, ...] = ()
     content_hash: str = ""
+    """Of a note, in the place of `item_id`."""
     origin: Origin | None = None
     """How the annotator came to the item; None where that is not known."""
     seed: int | None = None
@@ -93,9 +84,7 @@ class Annotation(Keyed):
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """What it has in common with itself in another store: target, author, time and content. Two of one
-        time with different content are two, and none of them is lost.
-        """
+        """What it has in common with itself in another store; of one time with other content are two."""
         target = (self.kind, self.place, self.criterion, self.author, self.created, self.settles)
         return (*target, self.preference, self.explanation, self.state, self.text, self.tags)
 
@@ -112,26 +101,11 @@ def new_override(
     preference: Preference | None,
     explanation: str | None,
     author: str,
-    *,
-    origin: Origin | None = None,
-    seed: int | None = None,
-    written_for: Preference | None = None,
-    blind: bool | None = None,
-    settles: bool = False,
+    **how: Any,
 ) -> Annotation:
-    return Annotation(
-        AnnotationKind.OVERRIDE,
-        item_id,
-        criterion,
-        author,
-        preference=preference,
-        explanation=explanation,
-        written_for=written_for,
-        settles=settles,
-        origin=origin,
-        seed=seed,
-        blind=blind,
-    )
+    """`how`: further fields of an Annotation: `origin`, `seed`, `written_for`, `blind`, `settles`."""
+    kind = AnnotationKind.OVERRIDE
+    return Annotation(kind, item_id, criterion, author, preference=preference, explanation=explanation, **how)
 
 
 def new_review(
@@ -140,14 +114,10 @@ def new_review(
     state: ReviewState | None = None,
     confirmed: Mapping[str, Preference] = {},
     origin: Origin | None = None,
-    *,
-    seed: int | None = None,
-    blind: bool | None = None,
+    **how: Any,
 ) -> tuple[Annotation, ...]:
     """A step of several annotations: a state, if one is given, and the labels accepted, by criterion."""
-    step = Annotation(
-        AnnotationKind.STATE, item_id, "", author, state=state, origin=origin, seed=seed, blind=blind
-    )
+    step = Annotation(AnnotationKind.STATE, item_id, "", author, state=state, origin=origin, **how)
     accepted = replace(step, kind=AnnotationKind.CONFIRMATION, state=None)
     labels = (replace(accepted, criterion=name, preference=label) for name, label in confirmed.items())
     return (*([] if state is None else [step]), *labels)
@@ -155,9 +125,8 @@ def new_review(
 
 def new_note(content_hash: str, text: str, tags: Iterable[str], author: str) -> Annotation:
     """One without text and tags removes the author's last one."""
-    return Annotation(
-        AnnotationKind.NOTE, author=author, text=text, tags=tuple(tags), content_hash=content_hash
-    )
+    note = Annotation(AnnotationKind.NOTE, author=author, text=text, tags=tuple(tags))
+    return replace(note, content_hash=content_hash)
 
 
 def new_draft(item_id: str, criterion: str, author: str, text: str | None) -> Annotation:
@@ -167,10 +136,7 @@ def new_draft(item_id: str, criterion: str, author: str, text: str | None) -> An
 
 @dataclass(frozen=True)
 class Undo:
-    """An annotator undoes their step on an item at that time (UTC); `again`: they redo it.
-
-    `content_hash`: of the item, whose notes are steps, too.
-    """
+    """An annotator undoes their step on an item at that time (UTC), or with `again` redoes it."""
 
     item_id: str
     content_hash: str
@@ -227,17 +193,14 @@ LOGGED_KINDS = {
 
 @dataclass(frozen=True)
 class Said:
-    """What is said, and its time (UTC).
-
-    `run_id`: of which run, None for an annotation on an item; `made`: when that run was made, for a store
-    that was thrown away begins at 1 again; None where that is not known. `over`: names of the drafts that end
-    with it.
+    """What is said, and its time (UTC). `run_id`: of which run, None for an annotation on an item. `over`:
+    names of the drafts that end with it.
     """
 
     what: AnyWord
     at: datetime
     run_id: int | None = None
-    made: datetime | None = None
+    made: datetime | None = None  # when that run was made, for a store that was thrown away begins at 1 again
     over: tuple[str, ...] = ()
 
     def as_values(self) -> dict[str, Any]:
@@ -282,14 +245,10 @@ def later(at: datetime, than: datetime | None) -> datetime:
 
 
 def now(after: datetime | None = None) -> datetime:
-    """The time in UTC, in milliseconds: the annotations of one annotator keep their order.
-
-    `after`: the time of the last annotation before this one. Clocks are set back, and the latest annotation
-    counts: so none is dated before one that was known when it was made.
-
-    No two of one program are equal, for annotations of one time are one step: some clocks go by 16
-    milliseconds.
+    """The time in UTC, in milliseconds; no two of one program are equal, for annotations of one time are one
+    step. `after`: the time of the last annotation before this one, which this one's is never before.
     """
+    # Clocks are set back and the latest annotation counts, and some clocks go by 16 milliseconds.
     time = datetime.now(UTC)
     time = time.replace(microsecond=time.microsecond // 1000 * 1000)
     with _TELLING:
@@ -311,10 +270,8 @@ def refuse_unfit(what: AnyWord) -> None:
 
 
 def checked(word: Annotation) -> Annotation:
-    """An annotation as the store keeps it: texts without white space around them, each tag once.
-
-    SetupError for no name, an override that changes nothing, an explanation that a submission cannot hold, a
-    tag of several lines.
+    """An annotation as the store keeps it: texts without white space around them, each tag once. SetupError
+    for no name, an explanation that a submission cannot hold, a tag of several lines.
     """
     word = replace(word, author=checked_author(word.author))
     if word.kind is AnnotationKind.DRAFT:  # the text as it stands in the editor
@@ -335,10 +292,7 @@ def checked_author(author: str) -> str:
 
 
 def checked_explanation(explanation: str | None) -> str | None:
-    """An explanation without white space around it, None if it is empty.
-
-    SetupError for one that a submission cannot hold.
-    """
+    """Stripped, None if it is empty; SetupError for one that a submission cannot hold."""
     text = (explanation or "").strip()
     if not text:
         return None
@@ -392,8 +346,6 @@ LABEL_SOURCES = tuple(_OPTIONS.values())
 
 @dataclass(frozen=True)
 class LabelSource:
-    """One of them; `annotator`: the name, if it is one annotator's."""
-
     kind: LabelSourceKind = LabelSourceKind.LAST
     annotator: str = ""
 
@@ -456,19 +408,15 @@ class ListOrder(StrEnum):
 
 @dataclass(frozen=True)
 class Filters:
-    """What a row must be to be listed: all that is set here at once. Nothing set lists every row.
-
-    `low_margin`: below LOW_MARGIN. `own`, `label`, `human`: the judge's own label, the effective one, the
-    dataset's. `ids`: only rows of these items. `labelled`: items that are omitted because they have a label
-    already; a random sample of the others continues theirs. `text`: what the item's texts must hold; who
-    filters looks it up in the dataset, as `engine.data.dataset_views.matching_rows` does.
+    """What a row must be to be listed: all that is set here at once. Nothing set lists every row. `own`,
+    `label`, `human`: the judge's own label, the effective one, the dataset's.
     """
 
     criterion: str | None = None
     differs_from_human: bool = False
     flipped: bool = False
     unscored: bool = False
-    low_margin: bool = False
+    low_margin: bool = False  # below LOW_MARGIN
     overridden: bool = False
     annotators_differ: bool = False
     stale: bool = False
@@ -476,8 +424,9 @@ class Filters:
     label: LabelRequest = None
     human: LabelRequest = None
     ids: frozenset[str] | None = None
-    labelled: frozenset[str] = frozenset()
+    labelled: frozenset[str] = frozenset()  # items omitted for their labels: a random sample continues theirs
     text: str = ""
+    """What the item's texts must hold; looked up in the dataset, as engine.data.dataset_views does."""
 
     @property
     def narrows(self) -> bool:
@@ -486,25 +435,20 @@ class Filters:
 
 @dataclass(frozen=True)
 class WantedItems:
-    """Items of a run that are to be listed, because somebody saw how many they are and asks which.
-
-    `words`: what they have in common, `human A, model both good, on relevance`. `order`: None for the one
-    that is chosen.
-    """
+    """Items of a run that are to be listed, because somebody saw how many they are and asks which."""
 
     run_id: int
     filters: Filters
-    words: str
-    order: ListOrder | None = None
+    words: str  # `human A, model both good, on relevance`
+    order: ListOrder | None = None  # None for the one that is chosen
 
 
 def search_pattern(text: str) -> str:
-    """A regular expression (of `re` and RE2 alike) that finds every word of a search.
-
-    Where one word begins with another, the longer one is found. Empty without a word, and for a search that
-    is longer than any that is typed.
+    """A regular expression (of `re` and RE2 alike) that finds every word of a search; empty without a word,
+    and for a search that is longer than any that is typed.
     """
     if len(text) > _LONGEST_SEARCH:
         return ""
+    # The longest first: where one word begins with another, the longer one is to be found.
     words = sorted(set(text.split()), key=lambda word: (-len(word), word))
     return "|".join(map(re.escape, words))

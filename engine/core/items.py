@@ -7,10 +7,13 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
+
+Key = TypeVar("Key")
+Thing = TypeVar("Thing")
 
 
 class Preference(StrEnum):
@@ -207,6 +210,14 @@ class Item:
     @property
     def letters(self) -> int:
         return len(self.instruction) + len(self.output_a) + len(self.output_b)
+
+
+def grouped(things: Iterable[Thing], key: Callable[[Thing], Key]) -> dict[Key, list[Thing]]:
+    """Things by what they have in common, in their order."""
+    found: dict[Key, list[Thing]] = {}
+    for each in things:
+        found.setdefault(key(each), []).append(each)
+    return found
 
 
 def digest(value: object) -> str:

@@ -1,7 +1,6 @@
 """The one table of settings: what each is called, where it is offered, what its values may be, who keeps it.
-
 Options, fields of the window, judge configurations, lists, stores, the API and the docs are made of its rows.
-Long because a setting is added in one place: its value, its row, its words.
+Long because a setting is added in one place.
 """
 
 import math
@@ -113,12 +112,12 @@ class SettingRow:
 
     @property
     def noun(self) -> str:
-        """The same where a single thing is spoken of: `longest explanation`, `number of threads`."""
+        """Where a single thing is spoken of: `longest explanation`, `number of threads`."""
         return f"number of {self.words}" if self.things else self.words
 
     @property
     def fact(self) -> str:
-        """The same before its value: `longest explanation, tokens`, `threads`."""
+        """Before its value: `longest explanation, tokens`, `threads`."""
         return f"{self.words}, {self.unit}" if self.unit else self.words
 
     @property
@@ -156,7 +155,7 @@ class SettingRow:
             raise SetupError(f"The {self.noun} is {value}.", f"Use {self.most} or fewer.")
 
     def of_json(self, value: Any) -> Any:
-        """A value out of JSON. TypeError or ValueError for one of another kind."""
+        """TypeError or ValueError for a value of another kind."""
         if value is None and self.unsaid is None:
             return None
         if self.several:
@@ -246,7 +245,6 @@ class ChosenSettings:
 
     @property
     def may_read_one_order(self) -> bool:
-        """True where the second order is read of some items only."""
         return self.second_order_below is not None
 
     @property
@@ -266,7 +264,6 @@ class ChosenSettings:
 @dataclass(frozen=True)
 class JudgeSettings(ChosenSettings):
     """What decides the results of a run, apart from dataset, model and prompts: all of it is its identity.
-
     SetupError for impossible settings.
     """
 
@@ -290,9 +287,8 @@ class JudgeSettings(ChosenSettings):
 
     @property
     def orders_as_read(self) -> tuple[Order, ...]:
-        """BA first, so that AB, which the explanations continue, can stay in the cache; AB first where it
-        decides whether BA is read.
-        """
+        # BA first, so that AB, which the explanations continue, can stay in the cache; AB first where it
+        # decides whether BA is read.
         last = Order.BA if self.may_read_one_order else Order.AB
         return tuple(sorted(self.orders, key=lambda order: order is last))
 
@@ -302,7 +298,7 @@ class JudgeSettings(ChosenSettings):
         return self.reasoning_samples * len(self.orders) if self.reasons else 0
 
     def texts(self, criteria: int) -> int:
-        """How many texts are written for an item: explanations, and reasoning samples in all orders."""
+        """Written for an item: explanations, and reasoning samples in all orders."""
         return criteria * (self.explains + self._reasoning_texts)
 
     def most_written(self, criteria: int) -> int:
@@ -320,10 +316,8 @@ class JudgeSettings(ChosenSettings):
 
 
 def settings_of(values: Mapping[str, Any]) -> JudgeSettings:
-    """The settings that `as_json` gave; what else is in `values` is passed over.
-
-    What it omitted, because it does not count, is the default. KeyError, TypeError, ValueError or SetupError
-    for values that are none.
+    """The settings that `as_json` gave; what it omitted is the default. KeyError, TypeError, ValueError or
+    SetupError for values that are none.
     """
     rows = rows_of(JudgeSettings)
     known = {row.name: row.of_json(values[row.key]) for row in rows if row.key in values}
@@ -340,12 +334,9 @@ def settings_in_words(settings: ChosenSettings) -> str:
 
 def methods_in_words(methods: Collection[str], reasoning_samples: int = 1) -> str:
     """The methods of a run: `label tokens, pointwise yes/no`, `chain of thought (4 reasoning samples)`."""
-    several = (
-        f" ({reasoning_samples:,} reasoning samples)"
-        if Method.CHAIN_OF_THOUGHT in methods and reasoning_samples > 1
-        else ""
-    )
-    return f"{', '.join(Method(each).title for each in methods)}{several}"
+    said = ", ".join(Method(each).title for each in methods)
+    several = Method.CHAIN_OF_THOUGHT in methods and reasoning_samples > 1
+    return f"{said} ({reasoning_samples:,} reasoning samples)" if several else said
 
 
 CPU = "cpu"
@@ -360,19 +351,14 @@ class DeviceKind(StrEnum):
 
 @dataclass(frozen=True)
 class Device:
-    """What llama.cpp can compute with besides the processor, as it was found on this computer.
+    """What llama.cpp can compute with besides the processor, as it was found on this computer."""
 
-    `name`: llama.cpp's, which may be another one's after a restart: `Vulkan0`. `description`: its maker's.
-    `backend`: the part of llama.cpp that speaks to it: `Vulkan`. `memory`: bytes in all, 0 where that is not
-    told. `driver`: the version of its driver, empty where that is not reported.
-    """
-
-    name: str
-    description: str
-    backend: str
+    name: str  # llama.cpp's, which may be another one's after a restart: `Vulkan0`
+    description: str  # its maker's
+    backend: str  # the part of llama.cpp that speaks to it: `Vulkan`
     kind: DeviceKind
-    memory: int = 0
-    driver: str = ""
+    memory: int = 0  # bytes in all, 0 where that is not told
+    driver: str = ""  # its version, empty where that is not reported
 
     @property
     def key(self) -> str:
@@ -446,10 +432,6 @@ def _check_methods(methods: Collection[Method]) -> None:
         )
 
 
-def _orders_in_words(settings: Any) -> str:
-    return "one order" if len(settings.orders) == 1 else ""
-
-
 def _context_in_words(settings: Any) -> str:
     # A run keeps what came out for its model, chosen or not.
     is_chosen = not isinstance(settings, JudgeSettings) and settings.context is not None
@@ -481,7 +463,7 @@ SETTINGS = (
     ),
     SettingRow(
         name="orders", kind=Order, several=True, called="orders", group=Group.ORDERS, surfaces=Surface.NONE,
-        phrase=_orders_in_words, refuse=_check_orders,
+        phrase=lambda settings: "one order" if len(settings.orders) == 1 else "", refuse=_check_orders,
     ),
     SettingRow(
         name="context", kind=int, called=Setting.CONTEXT, group=Group.COMPUTER, surfaces=~Surface.NONE,

@@ -22,7 +22,6 @@ def checked_seed(seed: int) -> int:
 @dataclass(frozen=True)
 class ItemSample:
     """`items` drawn by a `seed`: from all alike, or, by a column, as evenly over its values as can be.
-
     SetupError for numbers that nothing can be drawn with.
     """
 
@@ -37,11 +36,10 @@ class ItemSample:
 
     @property
     def how(self) -> str:
-        """How they are drawn: `at random, seed 0`, `evenly over subset, seed 0`."""
+        """`at random, seed 0`, `evenly over subset, seed 0`."""
         return f"{f'evenly over {named(self.by)}' if self.by else 'at random'}, seed {self.seed}"
 
     def of(self, dataset: str) -> str:
-        """What is judged, for users: `100 items of demo.tsv at random, seed 0`."""
         return f"{counted(self.items, 'item', 'items')} of {dataset} {self.how}"
 
 
@@ -59,10 +57,9 @@ LEAST_WIDTH = 0.1  # points: with all answers alike it takes 6,000 instructions
 
 @dataclass(frozen=True)
 class StoppingRule:
-    """Judge in a random order of instructions, by a `seed`, until the result is clear enough.
-
-    `width`: until the interval of each candidate's win rate is at most this wide, in percentage points; None:
-    until the difference of each two candidates is significant. SetupError for impossible numbers.
+    """Judge in a random order of instructions, by a `seed`, until the interval of each candidate's win rate
+    is at most `width` percentage points wide; None: until the difference of each two candidates is
+    significant. SetupError for impossible numbers.
     """
 
     width: float | None = None
@@ -102,7 +99,6 @@ class StoppingRule:
 @dataclass(frozen=True)
 class PairsPlan:
     """Which pairs are made: all, those with `baseline`, or `pairs` of either, drawn evenly by `seed`.
-
     SetupError for fewer than one pair, and a seed that nothing can be drawn by.
     """
 

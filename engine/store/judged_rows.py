@@ -1,8 +1,6 @@
-"""The rows of the run store that hold judged items: only added, never changed.
-
-Knows: the tables `judged_item`, `reading`, `answer`, `panel_reading`, `explanation`, `rewritten_explanation`,
-`unscored` and `given`. Raw predictions of label tokens are in `reading`; of other methods the raw answers are
-in `answer`; those of a jury's judges in `panel_reading`. Does not know: transactions, runs, decisions.
+"""The rows of the run store that hold judged items: only added, never changed. Raw predictions of label
+tokens are in `reading`; of other methods the raw answers are in `answer`; those of a jury's judges in
+`panel_reading`. Does not know: transactions, runs, decisions.
 """
 
 import json
@@ -24,7 +22,7 @@ _Given = dict[str, Prediction]  # by criterion
 
 
 def add_items(db: sqlite3.Connection, run_id: int, items: Iterable[JudgedItem]) -> None:
-    """Add items with their raw predictions, first explanations and reasons, in the caller's transaction."""
+    """Store items with raw predictions, explanations and reasons, in the caller's transaction."""
     for item in items:
         _add_item(db, run_id, item)
 
@@ -32,8 +30,8 @@ def add_items(db: sqlite3.Connection, run_id: int, items: Iterable[JudgedItem]) 
 def add_rewritten(
     db: sqlite3.Connection, run_id: int, written: Mapping[int, Mapping[str, Explanation]]
 ) -> None:
-    """Add explanations by position and criterion, or replace those for the same label; in the caller's
-    transaction. Where there is no first explanation, none is added.
+    """Store explanations by position and criterion next to the first ones, in the place of those for the same
+    label; in the caller's transaction. Where there is no first explanation, none is added.
     """
     db.executemany(
         "INSERT OR REPLACE INTO rewritten_explanation (run_id, position, criterion, preference, text, cut)"
@@ -48,6 +46,7 @@ def add_rewritten(
 
 
 def judged_positions(db: sqlite3.Connection, run_id: int) -> set[int]:
+    """Places in the dataset whose items are judged."""
     rows = db.execute("SELECT position FROM judged_item WHERE run_id = ?", (run_id,))
     validator = RowValidator(f"Run {run_id}")
     return {validator.count("position", position) for (position,) in rows}
@@ -222,43 +221,30 @@ def _readings_of_answers(
 def _add_readings(
     db: sqlite3.Connection, place: tuple[int, int], raw_predictions_of: Mapping[str, Sequence[RawPrediction]]
 ) -> None:
-    db.executemany(
-        "INSERT INTO reading VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            (*place, criterion, reading.order.value, *reading.log_probs)
-            for criterion, raw_predictions in raw_predictions_of.items()
-            for reading in raw_predictions
-            if reading.method is Method.LABEL_TOKENS and not reading.judge
-        ],
-    )
-    db.executemany(
-        "INSERT INTO panel_reading VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            (*place, criterion, reading.judge, reading.method.value, reading.order.value, *reading.log_probs)
-            for criterion, raw_predictions in raw_predictions_of.items()
-            for reading in raw_predictions
-            if reading.judge
-        ],
-    )
-    db.executemany(
-        "INSERT INTO answer VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            (*place, criterion, reading.order.value, reading.method.value, number, *_answer_row(answer))
-            for criterion, raw_predictions in raw_predictions_of.items()
-            for reading in raw_predictions
-            for number, answer in enumerate(reading.answers)
-        ],
-    )
+    readings: list[tuple[Any, ...]] = []
+    of_jury: list[tuple[Any, ...]] = []
+    answers: list[tuple[Any, ...]] = []
+    for criterion, raw_predictions in raw_predictions_of.items():
+        for each in raw_predictions:
+            method, order = each.method.value, each.order.value
+            if each.judge:
+                of_jury.append((*place, criterion, each.judge, method, order, *each.log_probs))
+            elif each.method is Method.LABEL_TOKENS:
+                readings.append((*place, criterion, order, *each.log_probs))
+            for number, answer in enumerate(each.answers):
+                answers.append((*place, criterion, order, method, number, *_answer_row(answer)))
+    db.executemany("INSERT INTO reading VALUES (?, ?, ?, ?, ?, ?, ?, ?)", readings)
+    db.executemany("INSERT INTO panel_reading VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", of_jury)
+    db.executemany("INSERT INTO answer VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", answers)
 
 
 def _answer_row(answer: AnswerLogProbs) -> tuple[Any, ...]:
-    """What is no number is stored as nothing, as SQLite does it in columns of numbers."""
+    # What is no number is stored as nothing, as SQLite does it in columns of numbers.
     log_probs = [value if math.isfinite(value) else None for value in answer.log_probs]
     return answer.question, json.dumps(log_probs), answer.thought, answer.cut
 
 
 def _rewritten(db: sqlite3.Connection, run_id: int) -> dict[int, _Texts]:
-    """All of a run, by position."""
     validator = RowValidator(f"Run {run_id}")
     found: dict[int, _Texts] = {}
     for position, criterion, value, text, cut in db.execute(
@@ -272,7 +258,6 @@ def _rewritten(db: sqlite3.Connection, run_id: int) -> dict[int, _Texts]:
 
 
 def _given(db: sqlite3.Connection, run_id: int) -> dict[int, _Given]:
-    """All of an opened submission, by position."""
     validator = RowValidator(f"Run {run_id}")
     found: dict[int, _Given] = {}
     for position, criterion, value, text in db.execute(

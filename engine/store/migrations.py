@@ -1,6 +1,5 @@
-"""The steps by which a run store came to its present form, in order; each is done once.
-
-Knows: the tables. Does not know: what reads and writes them.
+"""The steps by which a run store came to its present form, in order; each is done once. Does not know: what
+reads and writes the tables.
 """
 
 import sqlite3
@@ -280,10 +279,9 @@ STEPS: tuple[tuple[str, str], ...] = (
 
 
 def upgrade(connection: sqlite3.Connection) -> int:
-    """Bring a store up to the last step, all of it or nothing; how many steps it had gone, 0 for a new one.
-
-    Where it had gone all, nothing is written. Raises ValueError for a store that a newer version has written,
-    and for a database that is no store.
+    """Bring a store up to the last step, all or nothing; how many steps it had gone, 0 for a new one. Nothing
+    is written where it had gone all. ValueError for one that a newer version has written, or that is no
+    store.
     """
     connection.execute("BEGIN")
     try:

@@ -1,7 +1,5 @@
-"""The table of runs: rows added, looked for, and made into runs again, each value by the gate.
-
-Knows: the tables `run` and `deleted_run`, which values a run is described with. Does not know: transactions,
-what runs hold.
+"""The tables `run` and `deleted_run`: rows added, looked for, and made into runs again, each value by the
+gate. Does not know: transactions, what runs hold.
 """
 
 import json
@@ -90,7 +88,6 @@ def run_ids(db: sqlite3.Connection) -> list[int]:
 
 
 def newest_of(db: sqlite3.Connection, key: str) -> int | None:
-    """The latest run of an identity's key; None where there is none."""
     (run_id,) = db.execute("SELECT max(id) FROM run WHERE key = ?", (key,)).fetchone()
     return None if run_id is None else int(run_id)
 
@@ -105,32 +102,24 @@ def add_run(db: sqlite3.Connection, identity: RunIdentity) -> int:
             f"The run store has a run with the number {newest}, the largest possible.",
             Hint(Step.USE_OTHER_STORE),
         )
-    db.execute(
-        "INSERT INTO run (id, key, created, dataset_path, dataset_hash, items, model_path, model_name,"
-        " model_hash, prompt_version, criteria, settings, kind, rubric)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            newest + 1,
-            identity.key,
-            datetime.now(UTC).isoformat(timespec="seconds"),
-            text_of_path(identity.dataset_path),
-            identity.dataset_hash,
-            identity.items,
-            text_of_path(identity.model_path),
-            identity.model_name,
-            identity.model_hash,
-            identity.prompt_version,
-            as_json(identity.criteria),
-            as_json(identity.settings),
-            identity.kind.value,
-            as_json(identity.rubric.as_json()) if identity.rubric else None,
-        ),
-    )
+    row = {
+        "id": newest + 1,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "dataset_path": text_of_path(identity.dataset_path),
+        "model_path": text_of_path(identity.model_path),
+        "criteria": as_json(identity.criteria),
+        "settings": as_json(identity.settings),
+        "kind": identity.kind.value,
+        "rubric": as_json(identity.rubric.as_json()) if identity.rubric else None,
+    }
+    as_it_is = ("key", "dataset_hash", "items", "model_name", "model_hash", "prompt_version")
+    row |= {name: getattr(identity, name) for name in as_it_is}
+    places = ", ".join(f":{name}" for name in row)
+    db.execute(f"INSERT INTO run ({', '.join(row)}) VALUES ({places})", row)
     return int(newest + 1)
 
 
 def no_run(db: sqlite3.Connection, run_id: int, path: Path) -> StoreError:
-    """What is said where the store at `path` has no run of a number."""
     row = None
     with suppress(OverflowError):
         row = db.execute("SELECT deleted FROM deleted_run WHERE id = ?", (run_id,)).fetchone()
@@ -144,31 +133,26 @@ def no_run(db: sqlite3.Connection, run_id: int, path: Path) -> StoreError:
 
 
 def as_json(value: object) -> str:
-    """Plain values as the store keeps them."""
     # Sorted, so that equal values are equal texts.
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _run_of_row(run_id: int, row: _Row, judged: int) -> StoredRun:
-    """A run of its row. DamagedError where it holds what this program does not write."""
     validator = RowValidator(f"Run {run_id}")
-    archived = row["archived"]
+    calibration, archived = row["calibration"], None
+    if row["archived"] is not None:
+        by = validator.text("archived_by", row["archived_by"])
+        archived = Archived(validator.time("archived", row["archived"]), by)
     return StoredRun(
         id=run_id,
         created=validator.time("created", row["created"]),
         identity=_identity(validator, row),
         judged=judged,
         manifest=_manifest(validator, row["manifest"]),
-        calibration=None
-        if row["calibration"] is None
-        else validator.record("calibration", row["calibration"]),
+        calibration=None if calibration is None else validator.record("calibration", calibration),
         name=_said(validator, "name", row, checked_name),
         note=_said(validator, "note", row, checked_note),
-        archived=None
-        if archived is None
-        else Archived(
-            validator.time("archived", archived), validator.text("archived_by", row["archived_by"])
-        ),
+        archived=archived,
         review_seed=validator.count("review_seed", row["review_seed"]),
     )
 
@@ -244,7 +228,6 @@ def _records(validator: RowValidator, made: Mapping[str, Any], name: str) -> lis
 
 
 def _said(validator: RowValidator, field: str, row: _Row, checked: Any) -> str:
-    """A name or a note, as the user may give it."""
     text = validator.text(field, row[field])
     validator.made(field, text, lambda: checked(text))
     return text

@@ -1,7 +1,6 @@
-"""The one owner of a run store: where it really lies, how it may be written there, who holds its runs.
-
-All that reads or writes the store goes through `reading` and `writing`. So nobody sees half of a change,
-nothing is written of a run that was deleted meanwhile, and the same file has the same locks by whatever name.
+"""The one owner of a run store: where it really lies, how it may be written there, who holds its runs. All
+that reads or writes goes through `reading` and `writing`: so nobody sees half of a change, and the same file
+has the same locks by whatever name.
 
 Knows: SQLite's transactions, locks of the system, full disks. Does not know: what runs hold.
 """
@@ -41,9 +40,8 @@ _TIGHT = 64 << 20  # bytes; where less is free, each change must be small
 
 
 class StoreFile:
-    """An open store. A connection belongs to the thread that made it.
-
-    Where nothing can be written, or the disk is full, a copy elsewhere is read; then `writing` is refused.
+    """An open store. A connection belongs to the thread that made it. Where nothing can be written, or the
+    disk is full, a copy elsewhere is read; then `writing` is refused.
     """
 
     def __init__(self, path: Path, or_none: bool = False) -> None:
@@ -87,7 +85,6 @@ class StoreFile:
         return db
 
     def close(self) -> None:
-        """Close the connection. May be called twice."""
         if os.getpid() != self._process:
             return  # https://sqlite.org/howtocorrupt.html#_carrying_an_open_database_across_a_fork_
         self._db.close()
@@ -96,7 +93,6 @@ class StoreFile:
 
     @property
     def refusal(self) -> StoreError | None:
-        """What is said to whoever wants to write; None where that can be done."""
         if self._copy is None:
             return None
         if self._full:
@@ -117,9 +113,8 @@ class StoreFile:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """One state of the store for all that is read in the block, whoever writes meanwhile; writes nothing.
-
-        Within another block it is a part of that.
+        """One state of the store for all that is read in the block; within another block it is a part of
+        that.
         """
         self._check_process()
         with self._errors("read"):
@@ -136,10 +131,7 @@ class StoreFile:
 
     @contextmanager
     def writing(self, *runs: int) -> Iterator[sqlite3.Connection]:
-        """Change the store: all of the block or nothing. StoreError where one of these runs is not there.
-
-        Runs are looked for inside the transaction: one that was deleted a moment ago gets nothing any more.
-        """
+        """Change the store: all of the block or nothing. StoreError where one of these runs is not there."""
         self._check_process()
         if self.refusal is not None:
             raise self.refusal
@@ -147,7 +139,7 @@ class StoreFile:
         with self._errors("write"):
             self._db.execute("BEGIN IMMEDIATE")
             try:
-                for run_id in runs:
+                for run_id in runs:  # inside: one that was deleted a moment ago gets nothing any more
                     if not has_run(self._db, run_id):
                         raise no_run(self._db, run_id, self.named)
                 yield self._db
@@ -166,7 +158,7 @@ class StoreFile:
 
     @contextmanager
     def patience(self, seconds: float) -> Iterator[None]:
-        """While something waits for others at the most so long, because it can be done later as well."""
+        """While something that can be done later as well waits so long at most for others."""
         (default,) = self._db.execute("PRAGMA busy_timeout").fetchone()
         self._db.execute(f"PRAGMA busy_timeout = {int(1000 * seconds)}")
         try:
@@ -209,8 +201,7 @@ class StoreFile:
                 lock.acquire(blocking=False)
             except Timeout as error:
                 (worker,) = db.execute("SELECT worker FROM run WHERE id = ?", (run_id,)).fetchone()
-                own = worker == program_id()
-                by = "this program" if own else f"another process (process id {worker})"
+                by = "this program" if worker == program_id() else f"another process (process id {worker})"
                 raise RunBusyError(
                     f"Run {run_id} is being judged by {by} already.",
                     "Wait until it ends, or stop it; then try again. All judgments are stored.",
@@ -222,19 +213,16 @@ class StoreFile:
 
     def any_held(self) -> bool:
         with self.writing() as db:
-            paths = (self.lock_path(run_id) for run_id in run_ids(db))
-            for path in paths:
+            for path in map(self.lock_path, run_ids(db)):
                 if seen_at(path) is not PathKind.NOTHING:
-                    lock = FileLock(path)
                     try:
-                        lock.acquire(blocking=False)
+                        with FileLock(path, blocking=False):
+                            pass
                     except (Timeout, OSError):
                         return True
-                    lock.release()
         return False
 
     def lock_path(self, run_id: int) -> Path:
-        """The file next to the store that whoever judges a run holds."""
         return self.path.with_name(f"{self.path.name}.run-{run_id}.lock")
 
     def forget_lock(self, run_id: int) -> None:
@@ -243,9 +231,8 @@ class StoreFile:
 
     @contextmanager
     def on_full_disk(self) -> Iterator[None]:
-        """While runs are deleted: where the disk is full, the room that was kept for this is used.
-
-        SQLite cannot take anything away without writing first what it takes away.
+        """While runs are deleted: where the disk is full, the room that was kept for this is used, for SQLite
+        writes what it takes away.
         """
         if self._free() < _RESERVE:
             with suppress(OSError):
@@ -278,7 +265,6 @@ class StoreFile:
                     file.write(os.urandom(_RESERVE))  # which no file system can pack into less room
 
     def _free(self) -> int:
-        """Bytes that are free on the disk; none where it cannot be asked."""
         return free_room(self.path.parent) or 0
 
     @contextmanager
