@@ -1,9 +1,7 @@
-"""Where a scheduler is: an address with its protocol, or the file that a scheduler wrote of itself.
-
-The certificates of a cluster: one folder, the same on every computer of it.
-
-One certificate serves all: whoever has its key belongs to the cluster. The key of the authority that signed
-it is never written, so nobody can sign another; to take a computer out, make new ones for the others.
+"""Where a scheduler is: an address with its protocol, or the file that a scheduler wrote of itself; and the
+certificates of a cluster: one folder, the same on every computer of it. One certificate serves all: whoever
+has its key belongs to the cluster. The key of the authority that signed it is never written, so nobody can
+sign another.
 
 Plain tcp is for this computer: to any other, it would carry the dataset for everybody to read, and let
 whoever can reach the port run programs on every worker.
@@ -77,9 +75,8 @@ def certificate_files(folder: Path) -> CertificateFiles:
 
 
 def make_certificates(folder: Path) -> CertificateFiles:
-    """Write new certificates into a folder, which is made where it is missing.
-
-    SetupError where it holds some: computers that have these would be shut out.
+    """Write new certificates into a folder, which is made where it is missing. SetupError where it holds
+    some: computers that have these would be shut out.
     """
     files = CertificateFiles(folder)
     if there := [path for path in files.all if is_there(path)]:
@@ -118,13 +115,8 @@ def _certificate(
     now = datetime.now(UTC)
     issuer = name if authority else "Tiebreak cluster authority"
     identifier = x509.SubjectKeyIdentifier.from_public_key(signer.public_key())
-    usage = dict.fromkeys(
-        (
-            *("content_commitment", "key_encipherment", "data_encipherment", "key_agreement"),
-            *("encipher_only", "decipher_only"),
-        ),
-        False,
-    )
+    unused = ("content_commitment", "key_encipherment", "data_encipherment", "key_agreement")
+    usage = dict.fromkeys((*unused, "encipher_only", "decipher_only"), False)
     usage |= {"digital_signature": not authority, "key_cert_sign": authority, "crl_sign": authority}
     built = (
         x509.CertificateBuilder()
@@ -168,15 +160,13 @@ class ClusterAddress:
 
     @property
     def encrypted(self) -> bool:
-        """Whether both ends show certificates and nobody between them can read."""
         return self.protocol == "tls"
 
 
 def scheduler_address(text: str, plain_tcp: bool = False) -> ClusterAddress:
-    """The address that a text names, or that the scheduler file at this path holds.
-
-    Without a protocol it is tls, but for this computer plain tcp. SetupError for what is no address, and for
-    plain tcp to another computer unless `plain_tcp`.
+    """The address that a text names, or that the scheduler file at this path holds. Without a protocol it is
+    tls, but for this computer plain tcp. SetupError for what is no address, and for plain tcp to another
+    computer unless `plain_tcp`.
     """
     path = Path(text)
     if "://" not in text and seen_at(path) is PathKind.FILE:

@@ -1,7 +1,6 @@
-"""A run judged by the workers of a cluster: planned and stored here, as one computer does it.
-
-The same groups, the same store, the same events. Groups come back in any order; each is stored in one
-transaction, by this process alone.
+"""A run judged by the workers of a cluster: planned and stored here, as one computer does it: the same
+groups, the same store, the same events. Groups come back in any order; each is stored in one transaction, by
+this process alone.
 """
 
 import math
@@ -63,7 +62,6 @@ def run_over_cluster(
     plan: RunPlan, store: RunStore, over: ClusterRun, cancel: events.CancelToken, *, fresh: bool = False
 ) -> Generator[events.RunEvent, None, events.RunEnded]:
     """Have workers judge what the store does not hold yet; the last event is RunEnded, which is returned too.
-
     The run is the one that `run_judging` would make or resume. Raises StoreError, RunBusyError,
     ModelFileError, SetupError where the scheduler is lost or no worker can judge: what came back is stored.
     """
@@ -171,9 +169,7 @@ class _Judging:
             yield from self._keeper.keep(group)
 
     def _told_of_kinds(self) -> Iterator[events.ClusterNews]:
-        """Where computers of several kinds judged: that the last digits can differ, and for how many labels
-        that can matter.
-        """
+        """Where computers of several kinds judged: for how many labels that can matter."""
         if not (differ := differences(self._kinds.kinds)):
             return
         near, labels = _nearly_tied(self._store.judged(self._run.id), self._plan)

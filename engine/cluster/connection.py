@@ -1,7 +1,4 @@
-"""The workers of a scheduler before a run: what they are, and how fast a model is there.
-
-A connection to a scheduler, and questions to one of its workers.
-"""
+"""A connection to a scheduler, and what its workers are and how fast a model is there, before a run."""
 
 import asyncio
 from collections.abc import Callable
@@ -72,7 +69,6 @@ async def described(client: Any, worker: str) -> WorkerFacts:
 
 async def brought(future: Any) -> Any:
     """What a task brought. SetupError where the worker could not even begin it: tasks of ours raise nothing.
-
     LetGo where nobody waits for it any more, OSError and TimeoutError of the connection.
     """
     try:
@@ -97,7 +93,7 @@ _WAIT_FOR_WORKERS = 30.0
 
 @dataclass(frozen=True)
 class Surveyed:
-    """A worker. `refused`: why it cannot take part, else None; `speed`: of the model, where it was asked."""
+    """A worker. `refused`: why it cannot take part; `speed`: of the model, where it was asked."""
 
     address: str
     facts: WorkerFacts | None
@@ -111,10 +107,8 @@ def survey(
     cancel: CancelToken,
     work: JudgeWork | None = None,
 ) -> list[Surveyed]:
-    """All workers, in the order of their addresses; with `work`, the speed of its model at each.
-
-    What is remembered of a speed is reported at once; else it is measured, which takes each worker some
-    seconds. SetupError where no scheduler answers, or where it has no workers; Cancelled.
+    """All workers, in the order of their addresses; with `work`, the speed of its model at each, remembered
+    or measured. SetupError where no scheduler answers, or where it has no workers; Cancelled.
     """
     return asyncio.run(_survey(connection, refused, cancel, work))
 

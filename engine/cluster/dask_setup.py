@@ -23,7 +23,6 @@ _LOGGERS = ("distributed", "distributed.client", "distributed.gc", "tornado", "t
 
 def set_up_dask() -> None:
     """Settings for this process and the workers that it starts; the user's own settings of Dask stay below.
-
     Texts could come into its logs with a failed call: nothing is logged. Nothing that a worker holds is
     written to a disk.
     """
@@ -64,7 +63,7 @@ def be_quiet() -> None:
 
 
 async def reached(address: ClusterAddress) -> None:
-    """Return where something listens. Dask would try for long, and ever more seldom. Raises OSError."""
+    """Return where something listens; Dask would try for long, and ever more seldom. Raises OSError."""
     opening = asyncio.open_connection(address.host.strip("[]"), address.port)
     _, writer = await asyncio.wait_for(opening, CONNECT_SECONDS)
     writer.close()

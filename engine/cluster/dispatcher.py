@@ -1,6 +1,5 @@
-"""The asking end of a cluster: hands tasks to workers, takes their answers, and sees who is lost or late.
-
-It lives on a thread of its own and tells what happens through a queue. Dask brings tasks to workers and tells
+"""The asking end of a cluster: hands tasks to workers, takes their answers, and sees who is lost or late. It
+lives on a thread of its own and tells what happens through a queue. Dask brings tasks to workers and tells
 which of these are alive; who is given what is decided here, because a worker must have the run's model open,
 and because it must be known who has what for how long.
 """
@@ -42,7 +41,7 @@ class TaskAnswered:
 
 @dataclass(frozen=True)
 class TasksEnded:
-    """The last of all. `error`: why it ended before its work; None also where it was asked to stop."""
+    """The last of all. `error`: why it ended before its work; None where it was asked to stop."""
 
     error: BaseException | None
 
@@ -53,7 +52,7 @@ DispatcherEvent = ClusterEvent | TaskAnswered | TasksEnded
 @dataclass(frozen=True)
 class JudgeOrders:
     """What is to be judged, and by whom. `items_of`: what travels with a task. `refused`: why a worker cannot
-    take part; None where it can.
+    take part.
     """
 
     work: JudgeWork
@@ -71,9 +70,8 @@ def _is_ending() -> bool:
 
 
 class TaskDispatcher:
-    """Hands tasks out until all are done, `cancel` is set, or something ends it.
-
-    `told`: what happens, in order; the last is Over.
+    """Hands tasks out until all are done, `cancel` is set, or something ends it. `told`: what happens, in
+    order; the last is TasksEnded.
     """
 
     def __init__(self, connection: Connection, orders: JudgeOrders, cancel: CancelToken) -> None:
@@ -241,10 +239,10 @@ class TaskDispatcher:
                 self._changed.clear()
                 await self._changed.wait()
                 continue
-            await self._annotation_file(client, hand, facts)
+            await self._hand_over(client, hand, facts)
             self._changed.set()
 
-    async def _annotation_file(self, client: Any, hand: AssignedTask, facts: WorkerFacts) -> None:
+    async def _hand_over(self, client: Any, hand: AssignedTask, facts: WorkerFacts) -> None:
         """Give a task to a worker and take its answer, or put it back."""
         groups = self._orders.items_of(hand.task)
         loop = asyncio.get_running_loop()

@@ -1,11 +1,7 @@
-"""A scheduler or a worker, in this process, until it is asked to stop.
-
-How a scheduler listens: whoever connects and then says nothing is shut out again.
-
-Each connection takes a file of the process, of which there may be a thousand, and Dask waits for the first
-word of each of them for ever.
-
-Neither has Dask's web pages: no port is open but those that its own computers talk by.
+"""A scheduler or a worker, in this process, until it is asked to stop. Whoever connects and then says nothing
+is shut out again: each connection takes a file of the process, of which there may be a thousand, and Dask
+waits for the first word for ever. Neither has Dask's web pages: no port is open but those that its own
+computers talk by.
 """
 
 import asyncio
@@ -84,23 +80,18 @@ Tell = Callable[[str], None]
 
 
 class PlainScheduler(Scheduler):  # type: ignore[misc]
-    """Dask's scheduler without its web pages."""
-
     def start_http_server(self, *_args: Any, **_options: Any) -> None:
-        """Open no further port."""
+        """No web pages."""
 
 
 class PlainWorker(Worker):  # type: ignore[misc]
-    """Dask's worker without its web pages."""
-
     def start_http_server(self, *_args: Any, **_options: Any) -> None:
-        """Open no further port."""
+        """No web pages."""
 
 
 def run_scheduler(address: ClusterAddress, certificates: Path, file: Path | None, tell: Tell) -> None:
-    """Be a scheduler at an address, until a signal asks to stop; `file`: where it writes that address.
-
-    SetupError where it cannot listen there.
+    """Until a signal asks to stop; `file`: where it writes its address. SetupError where it cannot listen
+    there.
     """
     security = security_for(address, certificates)
     shut_out_who_says_nothing()
@@ -185,10 +176,7 @@ async def _worker(address: ClusterAddress, security: Any, options: WorkerOptions
 
 @contextmanager
 def _own_folder() -> Iterator[Path]:
-    """Where Dask keeps what it keeps of a worker. What killed workers left is cleared away first.
-
-    A lock next to a folder says that its worker lives: the system takes it from whoever is killed.
-    """
+    """Where Dask keeps what it keeps of a worker; what killed workers left is cleared away first."""
     cache = cache_folder()
     make_folder(cache)
     for left in left_by_the_dead(cache, _FOLDER, ""):

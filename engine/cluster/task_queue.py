@@ -1,8 +1,6 @@
-"""Which task of a run is to do, in whose hands, or done; and how fast each worker is.
-
-Which kind of computer judged which items of a run, as its manifest keeps it: compact.
-
-A task may be in several hands: where one is late or lost, others get it too, and the first answer counts.
+"""Which task of a run is to do, in whose hands, or done; and how fast each worker is. A task may be in
+several hands: where one is late or lost, others get it too, and the first answer counts. Also which kind of
+computer judged which items of a run, as its manifest keeps it: compact.
 """
 
 import time
@@ -90,19 +88,14 @@ MOST_TRIES = 4
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a worker may take until others are given its task too.
+    """How long a worker may take until others are given its task too, in seconds."""
 
-    In seconds. `times`: as many times as long as a task usually takes a worker, at least `least`;
-    `first`: while nothing is known of its speed. `scheduler`: without a word of it. `no_worker`: without any
-    worker; `all_refuse`: with none but those that cannot judge.
-    """
-
-    times: float = 5.0
+    times: float = 5.0  # as many times as long as a task usually takes a worker
     least: float = 60.0
-    first: float = 1800.0
-    scheduler: float = 10.0
-    no_worker: float = 600.0
-    all_refuse: float = 5.0
+    first: float = 1800.0  # while nothing is known of its speed
+    scheduler: float = 10.0  # without a word of it
+    no_worker: float = 600.0  # without any worker
+    all_refuse: float = 5.0  # with none but those that cannot judge
 
     def limit(self, items: int, seconds_per_item: float | None) -> float:
         if seconds_per_item is None:
@@ -112,9 +105,8 @@ class Patience:
 
 @dataclass(eq=False)
 class AssignedTask:
-    """A task that a worker was given. `began`: when nothing was before it, None while something is.
-
-    `let_go`: that nobody waits for it any more; `give_up`: called then.
+    """A task that a worker was given. `began`: when nothing was before it, None while something is. `let_go`:
+    nobody waits for it any more; `give_up`: called then.
     """
 
     task: ItemTask

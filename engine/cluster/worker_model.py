@@ -1,8 +1,6 @@
-"""The model of a run on a worker: found by its content, opened once, and asked group after group.
-
-What workers say of themselves, which of them may judge a run together, and in what they differ.
-
-All of it belongs to one thread, the one that first prepares it.
+"""The model of a run on a worker: found by its content, opened once, and asked group after group; what
+workers say of themselves, which of them may judge a run together, and in what they differ. All of it belongs
+to one thread, the one that first prepares it.
 """
 
 import platform
@@ -62,7 +60,6 @@ class WorkerFacts:
 
 
 def facts_here(machine: MachineSettings) -> WorkerFacts:
-    """Those of this process, where it judges with such a machine."""
     device = machine.device
     return WorkerFacts(
         computer=platform.node() or "an unnamed computer",
@@ -83,17 +80,14 @@ def facts_of(value: object) -> WorkerFacts:
     made: dict[str, Any] = {}
     for field in fields(WorkerFacts):
         fact = value.get(field.name)
-        sound = (
-            _is_threads(fact) if field.name == "threads" else isinstance(fact, str) and len(fact) <= _LONGEST
-        )
+        if field.name == "threads":
+            sound = type(fact) is int and 1 <= fact <= MOST_THREADS
+        else:
+            sound = isinstance(fact, str) and len(fact) <= _LONGEST
         if not sound:
             raise ValueError(f"fact {field.name}")
         made[field.name] = fact
     return WorkerFacts(**made)
-
-
-def _is_threads(fact: object) -> bool:
-    return type(fact) is int and 1 <= fact <= MOST_THREADS
 
 
 def refused(worker: WorkerFacts, own: WorkerFacts, mixed_builds: bool = False) -> SetupError | None:
@@ -117,9 +111,8 @@ def refused(worker: WorkerFacts, own: WorkerFacts, mixed_builds: bool = False) -
 
 
 def device_of(workers: Sequence[WorkerFacts]) -> str | None:
-    """What all workers compute with besides their processor; None for nothing. SetupError where it differs.
-
-    The device is part of what a run is.
+    """What all workers compute with besides their processor; None for nothing. SetupError where it differs,
+    for the device is part of what a run is.
     """
     devices = {worker.device for worker in workers}
     if len(devices) > 1:
@@ -145,9 +138,8 @@ def differences(kinds: Sequence[Mapping[str, str]]) -> str:
 
 @dataclass(frozen=True)
 class WorkerOptions:
-    """How a worker was started. `models`: a file or folders in place of the default folders, where any.
-
-    `threads`, `device`, `gpu_layers`: what computes, as commands take it; no `device`: the processor alone.
+    """How a worker was started. `models`: a file or folders in place of the default folders. `threads`,
+    `device`, `gpu_layers`: what computes, as commands take it; no `device`: the processor alone.
     """
 
     models: tuple[Path, ...] = ()
@@ -179,9 +171,8 @@ class ModelOnWorker:
         self._series: set[int] = set()
 
     def prepare(self, work: JudgeWork) -> Prepared:
-        """Open the model of a run, unless it is open; closes that of another run.
-
-        ModelFileError where it is not on this computer, does not fit or cannot be used; Cancelled.
+        """Open the model of a run, unless it is open; closes that of another run. ModelFileError where it is
+        not on this computer, does not fit or cannot be used; Cancelled.
         """
         if self._work is None or self._work.key != work.key:
             self.close()
@@ -195,7 +186,6 @@ class ModelOnWorker:
         self, groups: Sequence[Sequence[PlacedItem]], wanted: Callable[[], bool]
     ) -> list[list[JudgedItem]] | None:
         """Judge groups of the prepared run, one after the other; None once nobody wants them any more.
-
         `wanted` is asked several times a second. Raises ModelFileError, DeviceFailed, Cancelled.
         """
         if self._work is None:
@@ -234,7 +224,6 @@ class ModelOnWorker:
         self._work = self._found = None
 
     def _drop(self) -> None:
-        """Close the session; it is opened again for the next group."""
         self._judge = None
         self._held.close()
 
@@ -270,7 +259,6 @@ def found_by_content(
     work: JudgeWork, models: Sequence[Path], cancel: CancelToken
 ) -> tuple[ModelFile, CheckedModel]:
     """The model with the content that a run asks for, tried. Only files of its size are read whole.
-
     ModelFileError where there is none among `models`, or in the default folders where these are none.
     """
     folders = [path for path in models if seen_at(path) is PathKind.FOLDER] if models else default_folders()

@@ -1,8 +1,6 @@
-"""The one codec for JSON: text to plain values within limits, and plain values to records and back.
-
-What is read may be anybody's: what passes can be counted with and shown, all else is a ValueError with words.
-Records are dataclasses or msgspec's Structs; a key that differs from its field stands in the record. Does not
-know: files, which records there are.
+"""The one codec for JSON: text to plain values within limits, and plain values to records and back. What is
+read may be anybody's: what passes can be counted with and shown, all else is a ValueError with words. Records
+are dataclasses or msgspec's Structs. Does not know: files, which records there are.
 """
 
 import json
@@ -32,10 +30,9 @@ _STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[][{}]', re.DOTALL)
 
 
 def plain_values(text: str | bytes, most: int = LARGEST) -> Any:
-    """What a JSON text says, with whole numbers up to `most`. ValueError with words for users else.
-
-    Refused are also an object that names a key twice, numbers that are none or that no computer counts with,
-    and values that are nested so deeply that to walk through them would crash.
+    """What a JSON text says, with whole numbers up to `most`. ValueError with words for users else, also for
+    an object that names a key twice, numbers that no computer counts with, and values that are nested too
+    deeply.
     """
     try:
         text = _decoded(text)
@@ -56,9 +53,8 @@ def plain_values(text: str | bytes, most: int = LARGEST) -> Any:
 
 
 def check_depth(text: str | bytes) -> None:
-    """Raise ValueError with words for a text that is nested more than MOST_LEVELS deep, or is no UTF-8.
-
-    To be asked before the text is parsed: on a small stack that alone would end the process.
+    """ValueError with words for a text that is nested more than MOST_LEVELS deep, or is no UTF-8; to be asked
+    before it is parsed, which alone would end the process on a small stack.
     """
     text = _decoded(text)
     if text.count("[") + text.count("{") <= MOST_LEVELS:
@@ -106,9 +102,8 @@ def plain(record: object) -> Any:
 
 
 def record_of(values: object, kind: type[Record]) -> Record:
-    """What `plain` gave, as a record again; keys that it does not have are passed over.
-
-    ValueError with the place and what was found there, and what the record itself raises for its values.
+    """What `plain` gave, as a record again; keys that it does not have are passed over. ValueError with the
+    place and what was found there, and what the record itself raises for its values.
     """
     try:
         return msgspec.convert(values, kind, dec_hook=_other_kind_of)

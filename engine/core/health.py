@@ -1,6 +1,5 @@
-"""The health of a judge: whether a run judged at all, and the symptoms of problems.
-
-Knows: signs and verdicts. Does not know: how a sign is measured, from where on it counts, who shows it.
+"""The health of a judge: whether a run judged at all, and the symptoms of problems. Does not know: how a sign
+is measured, from where on it counts, who shows it.
 """
 
 from collections.abc import Callable, Mapping
@@ -8,8 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from engine.core.codec import plain
 from engine.core.errors import Hint
 from engine.core.formatting import counted
+
+_TOLD = ("sign", "serious", "sure", "limit", "values", "text")  # of a symptom, in JSON
 
 
 class Sign(StrEnum):
@@ -37,11 +39,9 @@ class HealthVerdict(StrEnum):
 
 @dataclass(frozen=True)
 class Symptom:
-    """A sign that was found.
-
-    `values`: what was measured (0 to 1) where it is beyond `limit`, by criterion; by the label as the model
-    saw the responses for ONE_LABEL, by the method for METHOD_MASS. `serious`: whether it shows by itself
-    that the model did not judge. `text`: a sentence. `sure`: statistically significant.
+    """A sign that was found. `values`: what was measured (0 to 1) where it is beyond `limit`, by criterion;
+    by the label as the model saw the responses for ONE_LABEL, by the method for METHOD_MASS. `serious`: it
+    shows by itself that the model did not judge. `sure`: statistically significant.
     """
 
     sign: Sign
@@ -55,10 +55,9 @@ class Symptom:
 
 @dataclass(frozen=True)
 class Health:
-    """The symptoms in the judgments of `items` items; `enough`: whether these are enough for a verdict. Of
-    too few, only those that are significant already. `unsure`: beyond a limit, but perhaps by
-    chance; where there is nothing else, the items are too few. `whole`: of how many items these are some, 0
-    where all were looked at.
+    """The symptoms in the judgments of `items` items; `enough`: whether these are enough for a verdict.
+    `unsure`: beyond a limit, but perhaps by chance. `whole`: of how many items these are some, 0 where all
+    were looked at.
     """
 
     items: int
@@ -78,7 +77,7 @@ class Health:
 
     @property
     def in_short(self) -> str:
-        """The verdict in a few words, without the signs; empty where nothing speaks against the judge."""
+        """The verdict without the signs; empty where nothing speaks against the judge."""
         match self.verdict:
             case HealthVerdict.LOOK:
                 return "The model may not judge properly."
@@ -106,7 +105,7 @@ class Health:
 
     @property
     def doubted(self) -> bool:
-        """Whether something was found that the user must know before using the labels."""
+        """Something was found that the user must know before using the labels."""
         return bool(self.symptoms)
 
     def hints(self, word: Callable[[Hint], str] = str) -> str:
@@ -126,14 +125,7 @@ class Health:
             "verdict": self.verdict.value,
             "items": self.items,
             "signs": [
-                {
-                    "sign": symptom.sign.value,
-                    "serious": symptom.serious,
-                    "sure": symptom.sure,
-                    "limit": symptom.limit,
-                    "values": dict(symptom.values),
-                    "text": symptom.text,
-                }
+                {name: plain(getattr(symptom, name)) for name in _TOLD}
                 for symptom in (*self.symptoms, *self.unsure)
             ],
         }

@@ -1,6 +1,5 @@
-"""Items and their labels: preferences, orders, elicitation methods, human labels, predictions.
-
-Also ids and explanations that pandas would not give back as they were written, found without pandas.
+"""Items and their labels: preferences, orders, elicitation methods, human labels, predictions; ids and
+explanations that pandas would not give back as they were written, found without pandas.
 """
 
 import hashlib
@@ -26,7 +25,6 @@ class Preference(StrEnum):
 
     @property
     def swapped(self) -> "Preference":
-        """The same preference with the two responses exchanged."""
         return _SWAPPED[self]
 
 
@@ -48,7 +46,6 @@ class Tie(StrEnum):
 
     @property
     def swapped(self) -> "Tie":
-        """The same: it treats both responses alike."""
         return self
 
 
@@ -67,7 +64,6 @@ def written_label(text: str) -> HumanLabel:
 
 def agree(one: HumanLabel | None, other: HumanLabel | None) -> bool:
     """Whether two labels agree, None being one of its own: the one place that defines what a tie agrees with.
-
     Both `both_good` and `both_bad` agree with an unspecified tie; not with each other.
     """
     return one is other or (one is Tie.TIE and other in TIES) or (other is Tie.TIE and one in TIES)
@@ -93,9 +89,8 @@ def labels_beside(found: Container[Any]) -> tuple[HumanLabel, ...]:
 
 
 def majority(labels: Sequence[HumanLabel]) -> HumanLabel | None:
-    """The label of more than half of these; None if there is none.
-
-    If more than half are ties of different kinds, it is an unspecified tie.
+    """The label of more than half of these; an unspecified tie if more than half are ties of different kinds,
+    else None.
     """
     for label, count in Counter(labels).items():
         if 2 * count > len(labels):
@@ -115,9 +110,8 @@ class Order(StrEnum):
 
 
 class Method(StrEnum):
-    """An elicitation method: how a model is asked which response is better on a criterion.
-
-    The values are those of stores, files and identities of runs, and stay.
+    """How a model is asked which response is better on a criterion. The values are those of stores, files and
+    identities of runs, and stay.
     """
 
     LABEL_TOKENS = "letters"
@@ -128,7 +122,7 @@ class Method(StrEnum):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        """Its name for people: `label tokens`, `pointwise yes/no`."""
+        """`label tokens`, `pointwise yes/no`."""
         return _TITLES[self]
 
     @property
@@ -156,10 +150,8 @@ METHOD_TITLES = {method.value: method.title for method in Method}
 
 @dataclass(frozen=True)
 class Gold:
-    """The human label and explanation of one item on one criterion; each part may be missing.
-
-    `annotators`: if several labelled it, the label of each, by name; `label` is then their majority, or the
-    one that the file gives as well.
+    """The human label and explanation of one item on one criterion; each part may be missing. `annotators`:
+    if several labelled it, the label of each; `label` is then their majority, or the one that the file gives.
     """
 
     label: HumanLabel | None = None
@@ -173,7 +165,6 @@ class Gold:
         return {label: counts[label] / counts.total() for label in HUMAN_LABELS if label in counts}
 
     def said_json(self) -> dict[str, Any]:
-        """The annotators' labels as plain values: their majority, the shares of labels, who gave which."""
         return {
             "label": self.label,
             "shares": {label.value: share for label, share in self.shares.items()},
@@ -198,8 +189,8 @@ class Item:
 
     @property
     def group(self) -> str:
-        """What items are grouped by in intervals, folds and samples: their instruction. An item whose
-        instruction is empty or blank is a group of its own.
+        """What items are grouped by in intervals, folds and samples: their instruction; without one, each is
+        its own.
         """
         return self.instruction if self.instruction.strip() else f"{self.id}\0{self.content_hash}"
 
@@ -249,10 +240,8 @@ _NEVER_READ_BACK = re.compile("[\0\ud800-\udfff]")
 
 
 def unsafe_explanation(text: str) -> bool:
-    """True for a text that pandas.read_csv would not give back: quoting does not help it.
-
-    Such are the empty text, the words that pandas takes for a missing value (`None`, `N/A`, `nan`), a
-    number or truth value alone (`7`, `1.`, `true`), and texts with a NUL or a lone surrogate.
+    """Whether pandas.read_csv would not give a text back, quoted or not: the empty one, words for a missing
+    value (`None`, `nan`), a number or truth value alone (`7`, `true`), one with a NUL or a lone surrogate.
     """
     return (
         text in _MISSING_WORDS
@@ -262,5 +251,5 @@ def unsafe_explanation(text: str) -> bool:
 
 
 def unwritable_ids(ids: Sequence[str]) -> list[str]:
-    """The ids that write_submission refuses: words for a missing value, and those with a NUL or surrogate."""
+    """The ids that write_submission refuses."""
     return [item_id for item_id in ids if item_id in _MISSING_WORDS or _NEVER_READ_BACK.search(item_id)]

@@ -38,11 +38,9 @@ _LEAST_FITTED, _DEFAULT_RATIO, _MOST_RATIO = 20, 8.0, 60.0  # the default one: m
 
 @dataclass(frozen=True)
 class Rate:
-    """How fast a model judges.
-
-    `seconds_per_token`: of tokens that are read; one that is written takes `ratio` times as long.
-    `tokens_per_text`: written for one explanation or reasoning on average, 0 where none is written. `run_id`:
-    the run that it comes from, None where it was measured now, or of the model file alone: `of_file`.
+    """How fast a model judges. `seconds_per_token`: of tokens that are read; one that is written takes
+    `ratio` times as long. `tokens_per_text`: of one explanation or reasoning on average. `run_id`: the run
+    that it comes from, None where it was measured now, or of the model file alone: `of_file`.
     """
 
     seconds_per_token: float
@@ -54,9 +52,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class SecondShare:
-    """The share (0 to 1) of items that are read in both orders; `run_id`: of the run that tells, None where
-    none does, and all are counted.
-    """
+    """The share (0 to 1) of items that are read in both orders; `run_id`: of the run that tells."""
 
     share: float = 1.0
     run_id: int | None = None
@@ -64,25 +60,8 @@ class SecondShare:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a run will take.
-
-    `tokens_to_read`, `tokens_to_write_at_most`: of the whole run, without the items that do not fit; an item
-    that will be shortened counts as if it filled the context. `too_long`: ids that do not fit, or that the
-    model may not be shown, and will be unscored. `shortened`: ids that do not fit and will be shortened; of
-    these, some may still be unscored, where their instruction alone is too long. `largest`: the id that takes
-    most room, and its tokens. `context_that_fits_all`: the smallest multiple of 256 that holds every item,
-    None where the model was not trained with so much. `template_note`: what the user should know of the
-    model's chat template, or empty.
-
-    `judged`: items that the store holds of this run, whose number is `run_id`; 0 and None where it holds
-    none. `tokens_left_to_read`, `texts_left`: tokens, and explanations and reasoning, of the others.
-    `seconds`: how long these will take, None where no rate is known; `seconds_from`: the run whose rate that
-    is, None where it was measured now; `seconds_of_file`: it is the speed of the model file, which was
-    measured before.
-
-    `second`: the share of items that are counted in both orders, if the second is judged only if uncertain;
-    None for a run that judges all of them alike. `tokens_by_method`: of the tokens to read, those that the
-    questions of each method add to the items, in all orders.
+    """What a run will take. Tokens are those of the whole run, without the items that do not fit; an item
+    that will be shortened counts as if it filled the context.
     """
 
     items: int
@@ -91,24 +70,25 @@ class Forecast:
     settings: JudgeSettings
     tokens_to_read: int
     tokens_to_write_at_most: int
-    too_long: tuple[str, ...]
-    shortened: tuple[str, ...]
-    largest: tuple[str, int]
-    context_that_fits_all: int | None
+    too_long: tuple[str, ...]  # ids that do not fit, or may not be shown, and will be unscored
+    shortened: tuple[str, ...]  # ids; some may still be unscored, where their instruction alone is too long
+    largest: tuple[str, int]  # the id that takes most room, and its tokens
+    context_that_fits_all: int | None  # in steps of 256; None where the model was not trained with so much
     template_note: str
-    judged: int
+    judged: int  # items that the store holds of this run, whose number is `run_id`
     run_id: int | None
     tokens_left_to_read: int
-    texts_left: int
-    seconds: float | None = None
-    seconds_from: int | None = None
-    seconds_of_file: bool = False
-    second: SecondShare | None = None
-    tokens_by_method: Mapping[Method, int] = field(default_factory=dict)
+    texts_left: int  # explanations and reasoning
+    seconds: float | None = None  # for what is left
+    seconds_from: int | None = None  # the run whose rate that is, None where it was measured now
+    seconds_of_file: bool = False  # the rate is that of the model file, which was measured before
+    second: SecondShare | None = None  # None for a run that judges all items alike
+    tokens_by_method: Mapping[Method, int] = field(
+        default_factory=dict
+    )  # what its questions add to the items
 
     @property
     def complete(self) -> bool:
-        """True where the store holds this very run, whole."""
         return self.judged == self.items
 
     @property
@@ -117,7 +97,7 @@ class Forecast:
 
     @property
     def stored(self) -> str:
-        """How much of this very run the store holds, where it holds some of it, as a clause."""
+        """How much of this very run the store holds, as a clause."""
         if not self.complete:
             far = f"{self.judged:,} of {self.items:,} items are judged"
             return f"{far} in run {self.run_id}, which is resumed"
@@ -138,7 +118,7 @@ class Forecast:
 
     @property
     def time_estimate(self) -> str:
-        """What the time was reckoned from: it goes as fast as this."""
+        """What the time was reckoned from."""
         if not self.seconds_of_file:
             return f"run {self.seconds_from}" if self.seconds_from else "some items of typical length"
         text = min(default_text(self.settings), self.settings.longest_text)
@@ -159,10 +139,9 @@ class Forecast:
         return self.judgments * self.orders * methods
 
     def with_rate(self, rate: Rate) -> "Forecast":
-        """The same with the time that is left at this rate.
-
-        Seconds = seconds per token x (tokens left to read + ratio x texts left x tokens for each, as many as
-        before but at most as many as are allowed now). Opening the model is not in it.
+        """The same with the time that is left at this rate: seconds per token x (tokens left to read + ratio
+        x texts left x tokens for each, as many as before but at most as many as are allowed now). Opening the
+        model is not in it.
         """
         text = min(rate.tokens_per_text, self.settings.longest_text)
         written = rate.ratio * text * self.texts_left
@@ -173,13 +152,11 @@ class Forecast:
 def forecast(
     plan: RunPlan, store_path: Path | None, cancel: CancelToken, fresh: bool = False
 ) -> Generator[MeasureProgress, None, Forecast]:
-    """Count what a plan will take, with the model's tokenizer alone; progress every 50 items.
-
-    Each item is tokenized as the run will do it, and dropped again. The time is that of the newest run in the
-    store of the same model, mode and cache that reasoned or did not, as this one, and used as many threads
-    and GPU layers; a run of the same identity comes first; without any, that of the model file where it was
-    measured. `fresh`: count as for a new run, whatever the store holds of it. Raises SetupError where no item
-    fits next to the stem, ModelFileError, StoreError, Cancelled.
+    """Count what a plan will take, with the model's tokenizer alone. Each item is tokenized as the run will
+    do it. The time is that of a run of the same identity, else of the newest one with the same model, mode
+    and cache that reasoned or did not as this one, and used as many threads and GPU layers; else that of the
+    model file where it was measured. `fresh`: count as for a new run. SetupError where no item fits next to
+    the stem, ModelFileError, StoreError, Cancelled.
     """
     plan.model.check_unchanged()
     known = _known(plan, store_path, fresh)
@@ -204,10 +181,8 @@ def forecast(
 
 
 def time_some_items(plan: RunPlan, opener: OpenModelFactory) -> Rate:
-    """Judge some items of typical length that fit, four where there are this many, and store nothing.
-
-    Two must do where these take minutes. For a plan of which the store knows no rate. Raises SetupError where
-    no item fits, Cancelled where the opener's token is set, and what `opener` raises.
+    """Judge some items of typical length that fit, four where there are this many, or two where these take
+    minutes, and store nothing. SetupError where no item fits, Cancelled, and what `opener` raises.
     """
     with opener() as opened:
         judge = make_item_judge(plan, opened)
@@ -312,17 +287,16 @@ def rate_of_speed(speed: ModelSpeed, settings: JudgeSettings, criteria: int) -> 
 
 
 def default_text(settings: JudgeSettings) -> int:
-    """Tokens of an explanation or reasoning sample, where nothing is known of a model but the speed of its
-    file: of reasoning samples the most, for many models do not come to their end.
+    """Tokens of an explanation or reasoning sample, where only the speed of a model's file is known: of
+    reasoning the most, for many models do not come to its end.
     """
     return settings.max_reasoning_tokens if settings.reasons else DEFAULT_TEXT
 
 
 def rate_of(efforts: Sequence[Effort], texts: int, run_id: int) -> Rate:
-    """The rate of items with what each of them took, and this many texts of each.
-
-    Their seconds are what they read and what they wrote, each times its own seconds per token. The ratio of
-    the two is fitted; by whatever it is off, all items together take the seconds that they took.
+    """The rate of items with what each of them took, and this many texts of each. Their seconds are what they
+    read and what they wrote, each times its own seconds per token. The ratio of the two is fitted; whatever
+    it is off, all items together take the seconds that they took.
     """
     table = np.array([[each.seconds, each.tokens_read, each.tokens_generated] for each in efforts])
     seconds, read, written = table.sum(axis=0)
@@ -336,9 +310,7 @@ def rate_of(efforts: Sequence[Effort], texts: int, run_id: int) -> Rate:
 
 
 class _ReadingCost:
-    """Counts the tokens that a run reads of items in their order; of neighbours with the same instruction it
-    reads that once, where ItemJudge does.
-    """
+    """Counts the tokens that a run reads of items in their order; the instruction of neighbours once."""
 
     def __init__(self, sizer: PromptSizer, settings: JudgeSettings, second: SecondShare) -> None:
         self._first = self._second = 0

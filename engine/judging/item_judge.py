@@ -39,10 +39,7 @@ class _Text:
 
 
 class ItemJudge:
-    """Judges items with one session, rubric and set of settings.
-
-    `time_estimate`: how fast that goes.
-    """
+    """Judges items with one session, rubric and set of settings; `time_estimate`: how fast that goes."""
 
     def __init__(
         self,
@@ -55,9 +52,8 @@ class ItemJudge:
         calibration: Calibration | None = None,
         series: Container[int] = (),
     ) -> None:
-        """Make the stem. SetupError where it alone fills the context.
-
-        `series`: the places in the dataset of items that have the instruction of a neighbour.
+        """Make the stem. SetupError where it alone fills the context. `series`: the places in the dataset of
+        items that have the instruction of a neighbour.
         """
         self._session = session
         self._template = template
@@ -76,10 +72,8 @@ class ItemJudge:
         self._drafted = 0.0
 
     def judge(self, group: Sequence[Placed]) -> Judging[list[JudgedItem]]:
-        """Judge a group: tells how far it is, returns the results in the order of the group.
-
-        Items that do not fit the context, or may not be shown, come back unscored. The same group gives the
-        same results.
+        """Judge a group: tells how far it is, returns the results in the order of the group. Items that do
+        not fit the context, or may not be shown, come back unscored. The same group gives the same results.
         """
         yield from self._hold_stem()
         works = [self._prepare(position, item) for position, item in group]
@@ -92,10 +86,8 @@ class ItemJudge:
     def explain(
         self, group: Sequence[tuple[Placed, LabelsByCriterion]]
     ) -> Judging[list[ExplanationsByCriterion | None]]:
-        """Write explanations for labels by criterion, whatever is read.
-
-        Tells how far it is; returns in the order of the group the explanations by criterion, without those of
-        no words, or None for an item that does not fit the context.
+        """Write explanations for labels by criterion, whatever is read; returns them in the order of the
+        group, without those of no words, or None for an item that does not fit the context.
         """
         yield from self._hold_stem()
         works = [self._prepare(position, item) for (position, item), _ in group]
@@ -137,14 +129,12 @@ class ItemJudge:
         for batch in self._batches(fitting):
             for work in batch:
                 first, second = self._sizer.tokens_by_order(work.sized, held)
+                sure = first + second
                 if self._settings.may_read_one_order:
-                    self.time_estimate.sized(work.sized.shown, first)
-                    work.second = second
+                    sure, work.second = first, second
                     work.expected = round(second * self.time_estimate.share_of_second_orders)
-                    to_read += first + work.expected
-                else:
-                    self.time_estimate.sized(work.sized.shown, first + second)
-                    to_read += first + second
+                self.time_estimate.sized(work.sized.shown, sure)
+                to_read += sure + work.expected
                 held = work.sized.apart
             if self._settings.explains:
                 held = ()
@@ -216,10 +206,8 @@ class ItemJudge:
         return LabelsRead(work.position, work.original.id, self._decided(work), whole)
 
     def _release(self, batch: Sequence[ItemWork]) -> None:
-        """Hold nothing of a batch with explanations. What its last item begins with may have been read next
-        to other items: where a cache holds something decides the last digits, and a resumed run would read it
-        next to none.
-        """
+        # What its last item begins with may have been read next to other items: where a cache holds something
+        # decides the last digits, and a resumed run would read it next to none.
         self._session.release(range(len(batch)))
         self._session.drop_common()
 
@@ -289,9 +277,7 @@ class ItemJudge:
             position=work.position,
             item_id=work.original.id,
             content_hash=work.original.content_hash,
-            raw_predictions={
-                name: tuple(raw_predictions) for name, raw_predictions in work.raw_predictions.items()
-            },
+            raw_predictions={name: tuple(own) for name, own in work.raw_predictions.items()},
             explanations=work.explanations,
             unscored=unscored,
             shortening=work.shortening,
@@ -304,7 +290,6 @@ class ItemJudge:
 
 def tidy(data: bytes, cut: bool) -> str:
     """A generated explanation as one line of text: no control characters, no half sentence where it was cut.
-
     Empty where nothing was said, or only what table readers take for a missing value or a number.
     """
     text = data.decode("utf-8", "ignore" if cut else "replace")

@@ -1,7 +1,5 @@
-"""One item read by an open session: round after round of questions, in one order after the other.
-
-Meanwhile it tells how far the group of items is, and measures how fast the model reads and writes: what is
-written token by token takes several times as long; how many depends on model and computer.
+"""One item read by an open session: round after round of questions, in one order after the other. Meanwhile
+it tells how far the group of items is, and measures how fast the model reads and writes.
 """
 
 import time
@@ -37,10 +35,9 @@ _DEFAULT_LENGTH = 0.5  # of the longest explanation, before one is written
 
 @dataclass
 class TimeEstimate:
-    """What was done since a session was opened, with the seconds that it took.
-
-    `items`, `letters`, `tokens_of_items`: what the prompts of items came to that fit the context.
-    `first_orders`: items of which one order could do; `second_orders`: those of them read in both.
+    """What was done since a session was opened, with the seconds that it took. `items`, `letters`,
+    `tokens_of_items`: what the prompts of items came to that fit the context. `first_orders`: items of which
+    one order could do; `second_orders`: those of them read in both.
     """
 
     tokens_read: int = 0
@@ -78,21 +75,19 @@ class TimeEstimate:
 
     @property
     def share_of_second_orders(self) -> float:
-        """The share (0 to 1) of items read in both orders; 1 as long as nothing is known."""
+        """0 to 1; 1 as long as nothing is known."""
         return self.second_orders / self.first_orders if self.first_orders else 1.0
 
     @property
     def seconds_per_token_read(self) -> float | None:
-        """None where nothing was read yet."""
         return self.seconds_reading / self.tokens_read if self.tokens_read else None
 
     @property
     def seconds_per_text(self) -> float | None:
-        """None where nothing was written yet."""
         return self.seconds_writing / self.texts if self.texts else None
 
     def tokens_per_text(self, longest: int) -> float:
-        """How long an explanation will be that may have `longest` tokens."""
+        """Of an explanation that may have `longest` tokens."""
         return self.tokens_written / self.texts if self.texts else _DEFAULT_LENGTH * longest
 
 
@@ -175,7 +170,7 @@ class GroupWatch:
             yield self._far(position, item_id, writing=True, done=done, total=tokens, left=left)
 
     def tokens(self) -> Iterator[TokensEvaluated]:
-        """All tokens since this was asked last, if there are any."""
+        """All tokens since this was asked last."""
         now = self._session.tokens_read + self._session.tokens_generated
         tokens, self._reported = now - self._reported, now
         if tokens:
@@ -227,10 +222,7 @@ class ItemWork:
 
 @dataclass
 class _ItemProgress:
-    """An item while it is read in an order: what the session had done before, and what was written meanwhile.
-
-    `tokens`: what there is to read.
-    """
+    """An item while it is read in an order: what the session had done before, and what there is to read."""
 
     slot: int
     work: ItemWork
@@ -245,17 +237,12 @@ class _ItemProgress:
 
 @dataclass(frozen=True)
 class _Thought:
-    """The reasoning of a model before an answer."""
-
     text: str = ""
     cut: bool = False
 
 
 class ItemReader:
-    """Reads items with one session, each in a slot of its own, as `sizer` makes their prompts.
-
-    `watch`, `time_estimate`: told how far that is, and how fast it goes.
-    """
+    """Reads items with one session, each in a slot of its own, as `sizer` makes their prompts."""
 
     def __init__(
         self,
@@ -276,9 +263,7 @@ class ItemReader:
         """Read an item in an order, in all methods; `beside`: the slot that holds the other one."""
         rounds = work.sized.rounds[order]
         reading = self._begun(slot, work, order, rounds)
-        answers: dict[str, list[tuple[Method, AnswerLogProbs]]] = {
-            criterion: [] for criterion in self._criteria
-        }
+        answers: dict[str, list[tuple[Method, AnswerLogProbs]]] = {name: [] for name in self._criteria}
         for each in rounds:
             yield from self._hold(reading, each.tokens.trunk, beside)
             branches: Sequence[BranchTokens] = each.tokens.branches
@@ -287,11 +272,9 @@ class ItemReader:
                 written = yield from self._think(reading, each)
                 reasoning_samples, branches = self._after(reading, each, each.thought_for, written)
             scores = yield from self._told(self._session.scoring(slot, branches, goes_on=True), reading)
-            for criterion, row, thought in zip(
-                self._criteria, scores.tolist(), reasoning_samples, strict=True
-            ):
+            for name, row, thought in zip(self._criteria, scores.tolist(), reasoning_samples, strict=True):
                 answer = AnswerLogProbs(each.question, tuple(row), thought.text, thought.cut)
-                answers[criterion].append((each.method, answer))
+                answers[name].append((each.method, answer))
         for criterion, said in answers.items():
             for method, own in groupby(said, key=itemgetter(0)):
                 made = raw_prediction_of(method, order, [answer for _, answer in own])

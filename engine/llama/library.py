@@ -1,8 +1,7 @@
-"""llama.cpp itself: started once, its log kept, its processor features and GPUs named.
-
-GPU libraries and drivers run in this process once a device is looked for. Some drivers hang or end it, so
-only processes that may end do that. ggml does not tell the versions of Vulkan's drivers: they are asked for
-by the layouts of the Vulkan 1.0 specification.
+"""llama.cpp itself: started once, its log kept, its processor features and GPUs named. GPU libraries and
+drivers run in this process once a device is looked for; some drivers hang or end it, so only processes that
+may end do that. ggml does not tell the versions of Vulkan's drivers: they are asked for by the layouts of the
+Vulkan 1.0 specification.
 """
 
 import ctypes
@@ -40,10 +39,8 @@ def _keep_log(level: int, text: bytes, _user_data: object) -> None:
 
 
 def start_library(gpu: bool = False) -> None:
-    """Start llama.cpp's backends, once in a process, and send its log to `logging`. From any thread.
-
-    `gpu`: also those of GPUs that a build of the user's own may have linked in; what is started without them
-    stays so.
+    """Start llama.cpp's backends, once in a process, from any thread, and send its log to `logging`. `gpu`:
+    also those of GPUs that the user's own build may have linked in.
     """
     with _starting:
         if _started:
@@ -70,7 +67,7 @@ def library_folder() -> Path:
 
 
 def last_errors() -> str:
-    """The last error lines that llama.cpp logged, joined; empty when there were none."""
+    """The last error lines that llama.cpp logged, joined."""
     return "; ".join(_last_errors)
 
 
@@ -85,9 +82,8 @@ def library_version() -> str:
 
 
 def processor_features() -> str:
-    """The features in use, such as `CPU: SSE3, AVX, AVX2`; empty where llama.cpp names none.
-
-    What has another value than 1, such as the architectures of a GPU, is given with it.
+    """`CPU: SSE3, AVX, AVX2`; empty where llama.cpp names none. What has another value than 1 is given with
+    it.
     """
     start_library()
     text = llama_cpp.llama_print_system_info().decode("utf-8", "replace")
@@ -98,11 +94,9 @@ def processor_features() -> str:
 
 @functools.cache
 def special_layouts_work() -> bool:
-    """Whether weights may be laid out anew for this processor's own instructions when a model is loaded.
-
-    Not where llama.cpp uses the tiles of AMX: compiled by GCC 12 or older it configures them with memory that
-    was never written, and the process ends at the first quantised weight.
-    """
+    """Whether weights may be laid out anew for this processor's own instructions when a model is loaded."""
+    # Compiled by GCC 12 or older, llama.cpp configures the tiles of AMX with memory that was never written:
+    # the process ends at the first quantised weight.
     return "AMX_INT8" not in processor_features()
 
 
@@ -138,7 +132,6 @@ class _Properties(ctypes.Structure):
 
 def vulkan_drivers() -> dict[str, str]:
     """The driver's version of each device by its name, as eight hexadecimal digits: makers count differently.
-
     Empty where there is no Vulkan.
     """
     try:
@@ -179,9 +172,8 @@ def devices() -> list[Device]:
 
 
 def device_pointer(wanted: Device) -> int | None:
-    """Where llama.cpp keeps a device; None where there is none of this description any more.
-
-    Of several of one description the one of this name, or else the first.
+    """Where llama.cpp keeps a device; None where there is none of this description. Of several the one of
+    this name, or else the first.
     """
     alike = [each for each in _pointers() if _device(each, {}).key == wanted.key]
     return next((each for each in alike if _text("ggml_backend_dev_name", each) == wanted.name), None) or (
@@ -245,7 +237,7 @@ def _function(name: str, result: Any, *arguments: Any) -> Any:
 
 @functools.cache
 def _library_with(name: str) -> Any:
-    """The library that gives a function of ggml out: on Windows its own one, elsewhere any that needs it."""
+    """On Windows a function of ggml is in its own library, elsewhere in any that needs it."""
     if sys.platform == "win32":
         found = [ctypes.CDLL(str(library_folder() / file)) for file in ("ggml.dll", "ggml-base.dll")]
         return next(library for library in found if hasattr(library, name))

@@ -1,7 +1,4 @@
-"""A model's tokenizer: text to token ids, and back.
-
-A model file, opened and closed.
-"""
+"""A model file, opened and closed; its tokenizer: text to token ids, and back."""
 
 import ctypes
 import os
@@ -34,9 +31,7 @@ class LlamaModel:
         cancel: CancelToken | None = None,
     ) -> None:
         """Open a checked file; `device`: what computes with this many of its layers, None for the processor.
-
-        ModelFileError where llama.cpp refuses it, DeviceFailed where it cannot use the device, Cancelled
-        where `cancel` is set.
+        ModelFileError where llama.cpp refuses it, DeviceFailed where it cannot use the device, Cancelled.
         """
         cancel = cancel or CancelToken()
         # What llama.cpp takes for devices: pointers, and an empty one at the end.
@@ -73,7 +68,7 @@ class LlamaModel:
 
     @property
     def trained_context(self) -> int:
-        """Tokens of context that the model was trained with; also where only its vocabulary is open."""
+        """Tokens of context; also where only the vocabulary is open."""
         # llama.cpp gives 0 for a vocabulary alone, but keeps the file's header.
         loaded = int(llama_cpp.llama_model_n_ctx_train(self.pointer))
         architecture = self._header_text("general.architecture")
@@ -81,12 +76,12 @@ class LlamaModel:
 
     @property
     def weight_bytes(self) -> int:
-        """The size of all tensors, in bytes; of a vocabulary alone 0."""
+        """The size of all tensors; of a vocabulary alone 0."""
         return int(llama_cpp.llama_model_size(self.pointer))
 
     @property
     def keeps_state(self) -> bool:
-        """True for recurrent and hybrid models: their memory cannot be cut back to a prefix."""
+        """Recurrent and hybrid models: their memory cannot be cut back to a prefix."""
         return bool(
             llama_cpp.llama_model_is_recurrent(self.pointer) or llama_cpp.llama_model_is_hybrid(self.pointer)
         )
@@ -98,7 +93,7 @@ class LlamaModel:
         return text.decode("utf-8", "replace") if text else None
 
     def _header_text(self, key: str) -> str:
-        """A value of the file's header, its first 63 bytes; empty where there is none."""
+        """The first 63 bytes of a value of the file's header; empty where there is none."""
         room = ctypes.create_string_buffer(64)
         llama_cpp.llama_model_meta_val_str(self.pointer, key.encode(), room, len(room))
         return room.value.decode("utf-8", "replace")
@@ -120,9 +115,8 @@ def _reason() -> str:
 
 
 def cannot_compute(model: LlamaModel, code: int, smaller: Hint) -> SetupError:
-    """What to raise where llama.cpp does not compute with a model that it has loaded; `code`: its answer.
-
-    `smaller`: what takes less memory. NoRoomError where that is wanted.
+    """What to raise where llama.cpp does not compute with a model that it has loaded; `code`: its answer,
+    `smaller`: what takes less memory, in a NoRoomError.
     """
     reason = _reason()
     if model.device is not None:
@@ -145,11 +139,9 @@ _NO_TOKEN = -1
 
 @dataclass(frozen=True)
 class SpecialToken:
-    """A token with a meaning of its own.
-
-    `control`: recognised only where control tokens are asked for. Otherwise user-defined: recognised in
-    any text. `unknown`: a control token that stands for letters which the vocabulary lacks. `strips_left`,
-    `strips_right`: white space next to it belongs to it.
+    """A token with a meaning of its own: `control`, recognised only where control tokens are asked for, or
+    user-defined, recognised in any text. `unknown`: a control token that stands for letters which the
+    vocabulary lacks. `strips_left`, `strips_right`: white space next to it belongs to it.
     """
 
     id: int
@@ -170,7 +162,6 @@ class Vocabulary:
 
     def tokenize(self, text: str, parse_special: bool = False) -> list[int]:
         """Token ids of `text`; nothing is added. Control tokens are recognised only with `parse_special`.
-
         ModelFileError where the tokenizer gives an id that the vocabulary does not have.
         """
         data = text.encode("utf-8")
@@ -229,12 +220,12 @@ class Vocabulary:
 
     @property
     def separator(self) -> int | None:
-        """The token that ends a text for an encoder (`[SEP]`, `</s>`), where the model has one."""
+        """The token that ends a text for an encoder (`[SEP]`, `</s>`)."""
         return self._known(llama_cpp.llama_vocab_sep(self._pointer))
 
     @property
     def byte_level(self) -> bool:
-        """True for byte-level BPE, the tokenizer of GPT-2 and RoBERTa."""
+        """Byte-level BPE, the tokenizer of GPT-2 and RoBERTa."""
         return int(llama_cpp.llama_vocab_type(self._pointer)) == llama_cpp.LLAMA_VOCAB_TYPE_BPE
 
     @property
@@ -288,9 +279,8 @@ LONE_TOKEN_CELLS = 1
 
 @dataclass(frozen=True)
 class BranchTokens:
-    """One question's whole prompt, and the ids that each of its labels adds to it (1 or more).
-
-    Without labels the prompt is one that a text is to continue.
+    """One question's whole prompt, and the ids that each of its labels adds to it (1 or more); without labels
+    a text is to continue it.
     """
 
     prompt: tuple[int, ...]
@@ -322,9 +312,8 @@ class PromptTokens:
 
 
 def usable_prefix(held: Sequence[int], tokens: Sequence[int], keeps_state: bool) -> int:
-    """How many of `tokens` need not be read where `held` is.
-
-    `keeps_state`: a memory that cannot be cut back to what is shared; then all of it must be.
+    """How many of `tokens` need not be read where `held` is. `keeps_state`: a memory that cannot be cut back
+    to what is shared; then all of it must be.
     """
     shared = common_prefix([held, tokens])
     return 0 if keeps_state and shared < len(held) else shared
@@ -368,10 +357,7 @@ class Pieces:
 
 
 def token_places(text: str, pieces: Sequence[bytes]) -> tuple[list[tuple[int, int]], bool]:
-    """For each token the stretch of the text that it writes, in characters; and whether they write just it.
-
-    Some tokenizers write a space before a text and after special tokens, which has no place in it.
-    """
+    """For each token the stretch of the text that it writes, in characters; whether they write just it."""
     data = text.encode("utf-8")
     first = _character_of_byte(text)
     exact, place, places = True, 0, []
@@ -387,6 +373,7 @@ def _stretches(data: bytes, pieces: Sequence[bytes]) -> Iterator[tuple[int, int,
     """The bytes of each token, and whether they are those that it writes, but for a space before them."""
     folded, place, missed = data.lower(), 0, 0
     for piece in pieces:
+        # Some tokenizers write a space before a text and after special tokens, which has no place in it.
         added = piece[:1] == b" " and not data.startswith(piece, place)
         if piece and data.startswith(piece[added:], place):
             yield place, place + len(piece) - added, True

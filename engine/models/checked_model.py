@@ -1,6 +1,5 @@
-"""A model file tried before the application relies on it: in a child process, once for each content.
-
-A damaged file can end the process that loads it, which no Python can catch; so a child goes first.
+"""A model file tried before the application relies on it: in a child process, once for each content. A
+damaged file can end the process that loads it, which no Python can catch.
 """
 
 import hashlib
@@ -27,10 +26,9 @@ _CHUNK = 1 << 22
 
 @dataclass(frozen=True)
 class CheckedModel:
-    """A model file that was tried and found good, as it was then.
-
-    `hash`: SHA-256 of its bytes; of a split model, of all parts' bytes one after the other. `size_bytes`: of
-    all parts. `modified_ns`: when the last of them changed. `more_files`: the parts after `path`, in order.
+    """A model file that was tried and found good, as it was then. `hash`: SHA-256 of its bytes, of all parts
+    one after the other. `size_bytes`: of all parts. `modified_ns`: when the last of them changed.
+    `more_files`: the parts after `path`, in order.
     """
 
     path: Path
@@ -58,8 +56,7 @@ class CheckedModel:
 
 def checked_model(described: ModelFile, cancel: CancelToken) -> CheckedModel:
     """A model file with its SHA-256, tried in a child process unless its content was found good before.
-
-    Raises ModelFileError with what is wrong, Cancelled where `cancel` is set.
+    ModelFileError with what is wrong, Cancelled.
     """
     return _checked(described.files, described.name, TRIAL_COMMAND, cancel)
 
@@ -72,9 +69,7 @@ def checked_encoder(described: EncoderFile, cancel: CancelToken) -> CheckedModel
 @contextmanager
 def in_use(checked: CheckedModel) -> Iterator[None]:
     """While work with a model is done apart: ModelFileError where the process ended and the file has changed.
-
-    llama.cpp reads the weights from the file while it works; where the file is cut short, the system ends
-    whoever reads on.
+    llama.cpp reads the weights while it works; the system ends whoever reads on in a file that is cut short.
     """
     try:
         yield
@@ -109,7 +104,7 @@ def _checked(files: Sequence[Path], name: str, trial: Sequence[str], cancel: Can
 
 
 def _raise_what_was_found(path: Path, code: int, printed: bytes) -> None:
-    """Raises ModelFileError, NoRoomError, EngineBug, but nothing where the file is good."""
+    """ModelFileError, NoRoomError, EngineBug, but nothing where the file is good."""
     if code == GOOD:
         return
     report = None

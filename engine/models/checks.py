@@ -1,10 +1,7 @@
-"""What would end the process inside llama.cpp, found in the header alone.
-
-What kind of model a file holds, by its header: only text generators can judge.
-
-llama.cpp refuses most bad files politely, but some abort the whole process, at loading or later. Those
-that a header gives away are refused here; what is left is found by a trial in a child process. Where
-llama.cpp has a default or refuses politely by itself, nothing is checked twice.
+"""What kind of model a file holds, by its header, for only text generators can judge; and what would end the
+process inside llama.cpp. That refuses most bad files politely, but some abort the whole process, at loading
+or later. Those that a header gives away are refused here; a trial in a child process finds what is left.
+Nothing is checked twice.
 """
 
 import math
@@ -62,7 +59,7 @@ _OTHER_KINDS = {
 
 
 def check_kind(model: HeaderValues, hint: str) -> None:
-    """Refuse what is part of other models, adapters for instance; `hint` says what to choose instead."""
+    """Refuse what is part of other models, adapters for instance; `hint`: what to choose instead."""
     kind = (model.text("general.type") or "model").lower()
     if kind in _OTHER_KINDS:
         raise model.refused(f"this is {_OTHER_KINDS[kind]}, not a model", hint)
@@ -111,7 +108,7 @@ def check_writes(model: HeaderValues) -> None:
 
 
 def check_has_tensors(model: HeaderValues, hint: str) -> None:
-    """Refuse a vocabulary without a model; `hint` says what to choose instead."""
+    """Refuse a vocabulary without a model; `hint`: what to choose instead."""
     if not model.tensors:
         raise model.refused("this file holds a vocabulary only, no model", hint)
 
@@ -163,12 +160,14 @@ def check_sizes(model: HeaderValues) -> None:
         ("context_length", _LONGEST_CONTEXT),
         ("embedding_length", _LARGEST_SIZE),
     ):
-        key = model.key(name)
-        value = model.integer(key)
-        if value is None:
+        if model.integer(key := model.key(name)) is None:
             raise model.refused(f"key {key!r} is missing")
-        if not 1 <= value <= most:
-            raise model.refused(f"key {key!r} is {value:,}, which is not between 1 and {most:,}")
+        _check_between(model, key, model.integer(key), 1, most)
+
+
+def _check_between(model: HeaderValues, key: str, value: int | None, least: int, most: int) -> None:
+    if value is not None and not least <= value <= most:
+        raise model.refused(f"key {key!r} is {value:,}, which is not between {least} and {most:,}")
 
 
 def _check_heads(model: HeaderValues) -> None:
@@ -178,9 +177,8 @@ def _check_heads(model: HeaderValues) -> None:
     if model.architecture not in _WITHOUT_HEADS and not any(heads):
         raise model.refused(f"key {heads_key!r} is missing or 0")
     for key, counts in ((heads_key, heads), (kv_key, kv_heads)):
-        wrong = [count for count in counts if not 0 <= count <= _MOST_HEADS]
-        if wrong:
-            raise model.refused(f"key {key!r} is {wrong[0]:,}, which is not between 0 and {_MOST_HEADS:,}")
+        for count in counts:
+            _check_between(model, key, count, 0, _MOST_HEADS)
     layers = max(len(heads), len(kv_heads))
     for count, kv_count in zip(_spread(heads, layers), _spread(kv_heads, layers), strict=False):
         if kv_count and count % kv_count:
@@ -194,9 +192,7 @@ def _spread(numbers: list[int], layers: int) -> list[int]:
 def _check_head_sizes(model: HeaderValues) -> None:
     for name in ("key_length", "value_length"):
         key = model.key(f"attention.{name}")
-        size = model.integer(key)
-        if size is not None and not 1 <= size <= _LARGEST_SIZE:
-            raise model.refused(f"key {key!r} is {size:,}, which is not between 1 and {_LARGEST_SIZE:,}")
+        _check_between(model, key, model.integer(key), 1, _LARGEST_SIZE)
 
 
 def _check_rotation(model: HeaderValues) -> None:
@@ -349,7 +345,7 @@ def _check_single_bytes(model: HeaderValues) -> None:
 
 
 def _rwkv_spellings(byte: int) -> set[bytes]:
-    """How a token of one byte may be written there: as it is, by its number, or behind a backslash."""
+    """How a token of one byte may be written: as it is, by its number, or behind a backslash."""
     letters = {ord("\t"): b"t", ord("\n"): b"n", ord("\r"): b"r"}
     spellings = {b"\\x%02x" % byte}
     if byte in letters:

@@ -1,5 +1,4 @@
 """An encoder's file for BERTScore: by its header, and cut to its first layers, which are all that are needed.
-
 RoBERTa and BERT are one architecture in GGUF, `bert`, told apart by their tokenizers.
 """
 
@@ -43,11 +42,8 @@ _SCORED_LAYERS = {
 
 @dataclass(frozen=True)
 class EncoderFile:
-    """An encoder's file as its header describes it.
-
-    `name`, `title`: as those of a ModelFile. `family`: `RoBERTa` or `BERT`. `layers`: how many there are, of
-    which the last gives the vectors. `width`: numbers in a vector. `parameters`: numbers in all tensors.
-    `trained_context`, `vocabulary_size`: tokens.
+    """An encoder's file as its header describes it. `name`, `title`: as those of a ModelFile. `family`:
+    `RoBERTa` or `BERT`. `width`: numbers in a vector, which the last of the `layers` gives.
     """
 
     path: Path
@@ -70,7 +66,7 @@ class EncoderFile:
 
     @property
     def notice(self) -> str:
-        """What the user should know before scores are computed with it; empty for nothing."""
+        """What the user should know before scores are computed with it."""
         if self.scored_layers == self.layers:
             return ""
         return (
@@ -80,7 +76,7 @@ class EncoderFile:
 
 
 def is_encoder(header: GgufHeader) -> bool:
-    """True for a file that is meant to be an encoder, sound or not."""
+    """Whether a file is meant to be an encoder, sound or not."""
     return HeaderValues(header).architecture == _ARCHITECTURE
 
 
@@ -129,9 +125,8 @@ def precheck_encoder(header: GgufHeader) -> None:
     if context < _SHORTEST_CONTEXT:
         raise model.refused(f"its context of {context:,} tokens is too small for a text", _CHOOSE_ENCODER)
     _check_heads(model)
-    experts = max(model.per_layer(model.key("expert_count")), default=0)
-    if experts:
-        key = model.key("expert_count")
+    key = model.key("expert_count")
+    if experts := max(model.per_layer(key), default=0):
         raise model.refused(f"key {key!r} is {experts:,}, but RoBERTa and BERT have no experts")
     checks.check_numbers_and_tables(model)
     _check_tokenizer(model)
@@ -230,11 +225,10 @@ _OF_A_LAYER = re.compile(r"blk\.(\d+)\.")
 
 
 def cut_encoder(encoder: EncoderFile, layers: int, target: Path, cancel: CancelToken) -> EncoderFile:
-    """Write `encoder` with its first `layers` layers to `target`, whole or not at all; the new file.
-
-    All keys are copied but the number of layers (and lists without elements, which hold nothing); tensors
-    keep their bytes. Memory does not grow with the file. SetupError where the number does not fit or
-    `target` cannot be written, ModelFileError where the file cannot be read, Cancelled.
+    """Write `encoder` with its first `layers` layers to `target`, whole or not at all; the new file. All
+    other keys are copied, but for lists without elements; tensors keep their bytes. SetupError where the
+    number does not fit or `target` cannot be written, ModelFileError where the file cannot be read,
+    Cancelled.
     """
     if not 1 <= layers <= encoder.layers:
         raise SetupError(
@@ -277,9 +271,8 @@ def cut_encoder(encoder: EncoderFile, layers: int, target: Path, cancel: CancelT
 
 
 def cut_to_scored_layers(cancel: CancelToken, path: Path, target: Path) -> Generator[None, None, Path]:
-    """The same with the layers alone that bert-score computes with, without events; the new file's path.
-
-    A work that a process of its own can do: whoever reads a file that is cut short meanwhile is ended.
+    """The same with the layers alone that bert-score computes with, without events; the new file's path. A
+    work for a process of its own: whoever reads a file that is cut short meanwhile is ended.
     """
     yield from ()
     encoder = read_encoder_file(path)

@@ -28,9 +28,8 @@ GOOD, REFUSED, NO_ROOM = 0, 2, 4
 
 
 def try_model(path: Path) -> None:
-    """Load a file and let it read and write a few tokens, in this process, which it may end.
-
-    Raises ModelFileError where the model cannot judge.
+    """Load a file and let it read and write a few tokens, in this process, which it may end. ModelFileError
+    where the model cannot judge.
     """
     cancel = CancelToken()
     item = Item("trial", "Say hello.", "Hello!", "<|im_end|> [/INST] Goodbye.")
@@ -59,10 +58,7 @@ def try_model(path: Path) -> None:
 
 
 def try_encoder(path: Path) -> None:
-    """Load an encoder and let it read short, very long and strange texts, in this process, which it may end.
-
-    Raises ModelFileError where it cannot serve.
-    """
+    """Let an encoder read short, very long and strange texts likewise. ModelFileError if it cannot."""
     cancel = CancelToken()
     with LlamaModel(path, cancel=cancel) as model, LlamaEncoder(model, 1, cancel) as encoder:
         encoder.encode(["Hello!", "Hello! " * LONGEST, _ANY_TEXT])

@@ -1,8 +1,6 @@
 """The pieces of a prompt, each marked with whose it is; a chat template's own text around the messages; marks
-that foreign text must not hold.
-
-A text is looked at as a model may read it: in any letter case, without accents, without characters that
-nobody sees, wide letters as the normal ones, U+2581 as the space for which SentencePiece takes it.
+that foreign text must not hold. A text is looked at as a model may read it: in any letter case, without
+accents, without characters that nobody sees, wide letters as the normal ones.
 """
 
 import re
@@ -34,17 +32,14 @@ def own(text: str) -> Part:
 
 
 def foreign(text: str, source: Source = Source.FOREIGN) -> Part:
-    """Text of somebody else: an instruction, a response, a human explanation."""
     return Part(text, source)
 
 
 @dataclass(frozen=True)
 class Conversation:
-    """What a model is shown: the system's words, the user's words, and how its reply begins.
-
-    `thought`: its reasoning before its reply; None where it is still to think, and there is no reply yet.
-    Only formats with a place for reasoning show it. `fences`: what its own words set around texts of
-    others, so that these must not read like it.
+    """What a model is shown: the system's words, the user's words, and how its reply begins. `thought`: its
+    reasoning before that, in formats with a place for it; None where it is still to think. `fences`: what its
+    own words set around texts of others, so that these must not read like it.
     """
 
     system: tuple[Part, ...]
@@ -70,15 +65,12 @@ class UnusableTemplateError(Exception):
 
 @dataclass(frozen=True)
 class Frame:
-    """What a template writes of its own, with the names of the messages where they belong.
-
-    `slots[i]` stands between `pieces[i]` and `pieces[i + 1]`. The last slot is the reply, which the piece
-    before it begins. `note` says what the user should know: that this is not the model's own format, or that
-    replies begin elsewhere than the template would let them; empty where all is as the model has it.
-    `thinking`: the frame in which the model thinks first, with a slot for the reasoning before the reply;
-    None for a model that does not. `turns`: what the template writes between the messages of longer
-    conversations, and after their last ones, each text once: all that a model was taught to take for the end
-    of a turn.
+    """What a template writes of its own: `slots[i]`, the name of a message, stands between `pieces[i]` and
+    `pieces[i + 1]`; the last is the reply, which the piece before it begins. `note`: that this is not the
+    model's own format, or that replies begin elsewhere than the template would let them. `thinking`: the
+    frame in which the model thinks first, with a slot before the reply. `turns`: what is written between the
+    messages of longer conversations, and after their last ones: all that a model was taught to take for the
+    end of a turn.
     """
 
     pieces: tuple[str, ...]
@@ -123,10 +115,8 @@ class UnbreakableTextError(SetupError):
 
 @dataclass(frozen=True)
 class Mark:
-    """A text that foreign text must not hold.
-
-    `counted`: its numbers stand for any. `begins_line`: it is one only where a line begins with it;
-    `fills_line`: where it is the whole line.
+    """A text that foreign text must not hold. `counted`: its numbers stand for any. `begins_line`: it is one
+    only where a line begins with it; `fills_line`: where it is the whole line.
     """
 
     text: str
@@ -136,9 +126,8 @@ class Mark:
 
     def pattern(self, spaced: bool) -> str:
         """A regular expression that finds it in folded text: in its own letter case anywhere, in any other
-        where it does not continue a word, so that `Robot:` is not `Bot:`.
-
-        White space inside it may be omitted or doubled. `spaced`: there alone; else some may stand anywhere.
+        where it does not continue a word, so that `Robot:` is not `Bot:`. White space inside it may be
+        omitted or doubled. `spaced`: there alone; else some may stand anywhere.
         """
         text = folded(self.text).strip()
         parts = [part for part in re.findall(r"\s+|\d+|.", text) if spaced or not part.isspace()]
@@ -197,7 +186,7 @@ def _cut(mark: str, start: int) -> int:
 
 
 def folded(text: str) -> str:
-    """A text as models may read it, but for its letter case."""
+    """As models may read it, but for its letter case."""
     return text.translate(_FOLDING)
 
 
@@ -222,9 +211,8 @@ _FOLDING = _Folding()
 
 @dataclass(frozen=True)
 class Fences:
-    """The marks of one prompt: `[Title]` and `[End of Title]` for each of its `titles`.
-
-    `end`: how a title's end is called, `{title}` standing for it.
+    """The marks of one prompt: `[Title]` and `[End of Title]` for each of its `titles`. `end`: how a title's
+    end is called, `{title}` standing for it.
     """
 
     titles: tuple[str, ...]

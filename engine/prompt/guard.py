@@ -39,9 +39,8 @@ _LONGEST_LABEL = 80
 def turn_marks(
     frame: Frame, split: Callable[[str], Sequence[str | SpecialToken]], closes: Callable[[SpecialToken], bool]
 ) -> list[Mark]:
-    """The marks of a chat format's turns, each once.
-
-    `split`: cuts a text at tokens of structure; `closes`: whether such a token opens no turn.
+    """The marks of a chat format's turns, each once. `split`: cuts a text at tokens of structure; `closes`:
+    whether such a token opens no turn.
     """
     found: list[Mark] = []
     for text in (*frame.pieces, *frame.turns):
@@ -126,9 +125,8 @@ class Guard:
         )
 
     def _read(self, run: Run, fences: tuple[str, ...]) -> tuple[Run, Sequence[int]]:
-        """A run as the model can read it, and its ids. UnbreakableTextError where it cannot be broken up.
-
-        `fences`: what marks foreign text in it, besides turns.
+        """A run as the model can read it, and its ids. `fences`: what marks foreign text in it, besides
+        turns. UnbreakableTextError where it cannot be broken up.
         """
         own = tuple((_ANY_TEXT if source.foreign else text, source) for text, source in run)
         # Each round must leave less: else the tokenizer is one that changes its text, and places say nothing.
@@ -258,17 +256,15 @@ def _inside(text: str, parts: Iterable[tuple[int, int]], start: int, end: int) -
 
 
 def _within_words_first(text: str, places: Iterable[int]) -> list[int]:
-    """Places in a text, first those without a space on either side, where one more says most."""
+    """First those places without a space on either side, where one more says most."""
     return sorted(places, key=lambda place: text[place - 1].isspace() or text[place].isspace())
 
 
 def _culprit(text: str, breaks: Sequence[str], wrong: Callable[[str], bool]) -> Iterator[tuple[int, str]]:
-    """Where to put which of `breaks` into the shortest part of a text that is wrong already, wherever it is.
-
-    A harmless letter stands for what is omitted before and after, so that its edges make nothing new.
-    """
+    """Where to put which of `breaks` into the shortest part of a text that is wrong already."""
 
     def within(start: int, end: int, put_in: int = 0, by: str = "") -> bool:
+        # A harmless letter stands for what is omitted before and after, so that its edges make nothing new.
         broken = f"{text[start : start + put_in]}{by}{text[start + put_in : end]}"
         return wrong(f"{_ANY_TEXT[: start > 0]}{broken}{_ANY_TEXT[: end < len(text)]}")
 

@@ -31,10 +31,8 @@ class PromptTree:
     def question(
         self, branch: int, reply: str | None = None, text: str = "", thought: str | None = None
     ) -> Conversation:
-        """The whole conversation of one branch.
-
-        `reply`: how the model's own words begin; without it the next token is the verdict's letter. `text`:
-        what stands after the criterion, on a line of its own. `thought`: as in Conversation.
+        """The whole conversation of one branch. `reply`: how the model's own words begin; without it the next
+        token is the verdict's letter. `text`: what stands after the criterion, on a line of its own.
         """
         asked = (*self.branches[branch], own(f"\n{text}")) if text else self.branches[branch]
         reply = self.wording.verdict if reply is None else reply
@@ -69,7 +67,7 @@ def verdict_reply(preference: Preference, wording: PromptWording = DEFAULT_WORDI
 
 
 def explanation_reply(preference: Preference, wording: PromptWording = DEFAULT_WORDING) -> str:
-    """The reply up to where the explanation of a verdict begins."""
+    """Up to where the explanation of a verdict begins."""
     return f"{verdict_reply(preference, wording)}\n{wording.explanation}"
 
 
@@ -150,7 +148,7 @@ class AgreementPrompt:
 def build_agreement_prompt(
     item: Item, criterion: Criterion, gold: Gold, prediction: Prediction
 ) -> AgreementPrompt:
-    """The question about one explanation; the two explanations must be there, labels may be missing."""
+    """The question about one explanation; both must be there, labels may be missing."""
     return AgreementPrompt(
         trunk=item_trunk(item),
         branch=(

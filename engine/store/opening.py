@@ -22,17 +22,8 @@ from weakref import finalize
 from engine.core.errors import Hint, Step, StoreError
 from engine.core.formatting import amount
 from engine.store.migrations import STEPS, upgrade
+from engine.system import paths
 from engine.system.files import OwnLock, free_room, is_forked, when_forked
-from engine.system.paths import (
-    PathKind,
-    look_at,
-    network_file_system,
-    real_path,
-    reason_of,
-    refuse_impossible,
-    seen_at,
-    shown,
-)
 
 _BESIDE = ("", "-wal", "-journal")  # what a store consists of, by the ends of the names
 _TRIES = 5
@@ -137,7 +128,7 @@ def _newest(store: Path | None, why: str) -> PrivateCopy:
         return PrivateCopy(None, why)
     kept = _kept.get(store)
     # The system may have tidied up its folder for temporary files.
-    if kept is not None and seen_at(kept.path) is PathKind.FILE and kept.state == _state(store):
+    if kept is not None and paths.seen_at(kept.path) is paths.PathKind.FILE and kept.state == _state(store):
         return kept
     if kept is not None:
         del _kept[store]  # first, so that its room is free for the new one
@@ -173,7 +164,7 @@ def _state(path: Path) -> _State:
     found: _State = {}
     for end in _BESIDE:
         file = _beside(path, end)
-        if not end or look_at(file) is not PathKind.NOTHING:
+        if not end or paths.look_at(file) is not paths.PathKind.NOTHING:
             state = file.stat()
             found[end] = (state.st_size, state.st_mtime_ns)
     return found
@@ -194,12 +185,13 @@ _PAGES_OF_LOG = 64
 
 def has_store(path: Path) -> bool:
     """Whether there is a run store, or anything else. StoreError where the system does not let us see."""
-    refuse_impossible(path)
+    paths.refuse_impossible(path)
     try:
-        return look_at(path) is not PathKind.NOTHING
+        return paths.look_at(path) is not paths.PathKind.NOTHING
     except OSError as error:
         raise StoreError(
-            f"Cannot look for the run store {shown(path)}: {reason_of(error)}.", Hint(Step.MOVE_STORE)
+            f"Cannot look for the run store {paths.shown(path)}: {paths.reason_of(error)}.",
+            Hint(Step.MOVE_STORE),
         ) from error
 
 
@@ -207,8 +199,8 @@ def files_mark(path: Path) -> Hashable:
     """What changes with each change of the store at `path`, and is asked without opening it. None where that
     cannot be seen: on a network folder, whose times come late, and on Windows, which may write them late.
     """
-    path = real_path(path)
-    if sys.platform == "win32" or network_file_system(path) is not None:
+    path = paths.real_path(path)
+    if sys.platform == "win32" or paths.network_file_system(path) is not None:
         return None
     # The log is made and taken away with each reader; it counts once there is anything in it.
     found = []
@@ -290,8 +282,8 @@ def _leave_shared_memory(db: sqlite3.Connection, path: Path, network: str) -> No
         if plain_code(error) != sqlite3.SQLITE_BUSY:
             raise
         raise StoreError(
-            f"The run store {shown(path)} lies on a network folder ({network}) and is open elsewhere, by a"
-            " program that treats the folder as a local disk: together they would destroy it.",
+            f"The run store {paths.shown(path)} lies on a network folder ({network}) and is open elsewhere,"
+            " by a program that treats the folder as a local disk: together they would destroy it.",
             "Close Tiebreak everywhere, then open it here.",
         ) from error
 
@@ -340,7 +332,9 @@ def reserve_of(path: Path) -> Path:
 
 def make_room(path: Path, where: str = "") -> str:
     """What to do on a full disk with the store at `path`."""
-    way_out = ", or delete runs" if seen_at(reserve_of(real_path(path))) is PathKind.FILE else ""
+    way_out = (
+        ", or delete runs" if paths.seen_at(reserve_of(paths.real_path(path))) is paths.PathKind.FILE else ""
+    )
     return f"Free some space{where}{way_out}, then try again: all judgments are stored."
 
 

@@ -175,7 +175,7 @@ def _reading(
     """The method that reads by a function of an open database, and has its docstring."""
 
     @wraps(rows)
-    def read(store: "RunStore", *args: Given.args, **named: Given.kwargs) -> Result:
+    def read(store: "RunStore", /, *args: Given.args, **named: Given.kwargs) -> Result:
         with store._file.reading() as db:
             return rows(db, *args, **named)
 
@@ -188,7 +188,7 @@ def _changing(
     """The same for what changes a run, by its number: all of it or none. StoreError for no run."""
 
     @wraps(change)
-    def changed(store: "RunStore", run_id: int, *args: Given.args, **named: Given.kwargs) -> Result:
+    def changed(store: "RunStore", run_id: int, /, *args: Given.args, **named: Given.kwargs) -> Result:
         with store._file.writing(run_id) as db:
             return change(db, run_id, *args, **named)
 

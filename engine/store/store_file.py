@@ -16,18 +16,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from engine.core.errors import EngineBug, Hint, RunBusyError, Step, StoreError
-from engine.store.opening import (
-    LentCopy,
-    cannot_write,
-    has_no_room,
-    has_store,
-    hint_of,
-    make_room,
-    open_copy,
-    open_in_place,
-    reserve_of,
-    size_on_disk,
-)
+from engine.store import opening
 from engine.store.run_table import has_run, no_run, run_ids
 from engine.system.files import free_room
 from engine.system.paths import PathKind, network_file_system, program_id, real_path, seen_at, shown
@@ -48,11 +37,11 @@ class StoreFile:
         """As RunStore."""
         self.named = path
         self._or_none = or_none
-        self._copy: LentCopy | None = None
+        self._copy: opening.LentCopy | None = None
         self._process = os.getpid()
         with self._errors("open", _OF_FILES):
             try:
-                there = has_store(path)
+                there = opening.has_store(path)
                 # Its journal and its locks lie next to the file itself, whatever links lead to it.
                 self.path = real_path(path)
                 self._network = network_file_system(self.path)
@@ -67,13 +56,13 @@ class StoreFile:
         # Not opened to try it: closing a file that SQLite has open, too, would end SQLite's locks.
         if not there or os.access(self.path, os.W_OK):
             try:
-                return self._set_up(open_in_place(self.path, self._network))
+                return self._set_up(opening.open_in_place(self.path, self._network))
             except (sqlite3.Error, OSError) as error:
-                self._full = has_no_room(error, self.path)
-                if not (self._full or cannot_write(error)) or not (there or self._or_none):
+                self._full = opening.has_no_room(error, self.path)
+                if not (self._full or opening.cannot_write(error)) or not (there or self._or_none):
                     raise
         why = "is on a full disk" if self._full else "is on read-only storage"
-        db, self._copy = open_copy(self.path if there else None, why)
+        db, self._copy = opening.open_copy(self.path if there else None, why)
         return self._set_up(db)
 
     @staticmethod
@@ -98,7 +87,7 @@ class StoreFile:
         if self._full:
             return StoreError(
                 f"Nothing can be changed in the run store {self.named}: its disk is full.",
-                make_room(self.path, " there"),
+                opening.make_room(self.path, " there"),
             )
         # What is written into a copy would be lost with it.
         return StoreError(
@@ -109,7 +98,7 @@ class StoreFile:
 
     @property
     def size(self) -> int:
-        return size_on_disk(self.path)
+        return opening.size_on_disk(self.path)
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -236,7 +225,7 @@ class StoreFile:
         """
         if self._free() < _RESERVE:
             with suppress(OSError):
-                reserve_of(self.path).unlink(missing_ok=True)
+                opening.reserve_of(self.path).unlink(missing_ok=True)
             if self._full and self._copy is not None:
                 self._db.close()
                 self._copy.close()
@@ -254,7 +243,7 @@ class StoreFile:
 
     def _keep_reserve(self) -> None:
         """Keep a little room, as long as there is enough, for the day on which the disk is full."""
-        kept = reserve_of(self.path)
+        kept = opening.reserve_of(self.path)
         with suppress(OSError):
             # There is none, or only the small one of an earlier version.
             found = kept.lstat() if os.path.lexists(kept) else None
@@ -273,4 +262,4 @@ class StoreFile:
             yield
         except kinds as error:
             what = f"Cannot {action} the run store {shown(self.named)}"
-            raise StoreError(f"{what}: {error}.", hint_of(error, real_path(self.named))) from error
+            raise StoreError(f"{what}: {error}.", opening.hint_of(error, real_path(self.named))) from error

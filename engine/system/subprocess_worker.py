@@ -2,10 +2,9 @@
 
 `run_child` waits for any command. A worker does a generator function at the top of a module: down the
 standard input of this program, started once more, go the function and its arguments, then perhaps a byte that
-asks to end soon, or to stop. Up the standard output come its events, at last how it ended. Objects are
-pickled; their large buffers, such as the columns of a table, go next to the pickle and are copied nowhere.
-Both ends are this program, under the same account: what comes through is believed. Where this process ends,
-the other one meets the end of its input, and stops as if it had been asked to.
+asks to end soon, or to stop. Up the standard output come its events, at last how it ended, pickled; large
+buffers go next to the pickle and are copied nowhere. Both ends are this program, under the same account: what
+comes through is believed. Where this process ends, the other one stops as if it had been asked to.
 """
 
 import faulthandler
@@ -71,12 +70,10 @@ def run_child(
     most_bytes: int | None = None,
     given: bytes = b"",
 ) -> tuple[int, bytes]:
-    """The exit code of a child process and what it printed, with its `messages` or without.
-
-    `given`: what it reads on its standard input. Where this process is killed, nobody limits or ends the
-    child: it should call `end_with_parent`. Raises Cancelled where `cancel` is set, TimeoutError after
-    `seconds`, MemoryError where it is seen to hold more than `most_bytes`; the child has ended then, too.
-    SetupError where it cannot be started.
+    """The exit code of a child process and what it printed, with its `messages` or without; `given`: what it
+    reads on its standard input. Where this process is killed, nobody ends the child: it should call
+    `end_with_parent`. Raises Cancelled, TimeoutError after `seconds`, MemoryError where it is seen to hold
+    more than `most_bytes`; the child has ended then, too. SetupError where it cannot be started.
     """
     child = _started(command, messages, given)
     try:
@@ -114,7 +111,7 @@ def _started(command: Sequence[str], messages: bool, given: bytes) -> subprocess
 
 
 def end_with_parent() -> None:
-    """In a child process: end it, from now on, soon after the process that waits for it in `run_child`."""
+    """In a child process: end it, from now on, soon after the process that waits for it."""
     number = environment(_PARENT)
     if number is None:
         return  # the user started it
@@ -154,10 +151,8 @@ if sys.platform == "win32":
 def start(
     arguments: Sequence[str], last_words: IO[bytes], purpose: str, **environment: str
 ) -> subprocess.Popen[bytes]:
-    """This program once more; what the libraries and Python say of its end goes to `last_words`.
-
-    `purpose`: what the process does, as a clause. SetupError where it cannot be started; `last_words` is
-    closed then.
+    """This program once more; what the libraries and Python say of its end goes to `last_words`. `purpose`:
+    what the process does, as a clause. SetupError where it cannot be started; `last_words` is closed then.
     """
     try:
         child = subprocess.Popen(
@@ -191,9 +186,8 @@ def trace_of(last_words: IO[bytes]) -> DistantTrace | None:
 
 
 def take_streams() -> tuple[int, int]:
-    """In the process that was started: the pipes from and to the other one.
-
-    What else is read or printed here goes nowhere.
+    """In the process that was started: the pipes from and to the other one. What else is read or printed here
+    goes nowhere.
     """
     streams = os.dup(0), os.dup(1)
     if sys.platform == "win32":
@@ -246,7 +240,6 @@ def receive_parts(pipe: int) -> Sequence[bytearray]:
 
 
 def unpacked(parts: Sequence[bytearray]) -> Any:
-    """The object that came in these parts."""
     data, *buffers = parts
     return pickle.loads(data, buffers=buffers)
 
@@ -306,10 +299,8 @@ class InProcessWorker(Worker[Arguments, Event, Result]):
 
 
 class SubprocessWorker(Worker[Arguments, Event, Result]):
-    """Does a work in a process of its own, which starts at once and imports what the work needs.
-
-    At the end of the `with` block that process has ended, or will have within seconds where it has done its
-    work and hangs.
+    """Does a work in a process of its own, which starts at once and imports what the work needs. At the end
+    of the `with` block it has ended, or will within seconds where it has done its work and hangs.
     """
 
     def __init__(self, work: ObservedTask[Arguments, Event, Result], cancel: CancelToken) -> None:
@@ -379,7 +370,7 @@ class SubprocessWorker(Worker[Arguments, Event, Result]):
             self._ends_within(_PATIENCE)  # not for ever: a driver may hold it
 
     def _hand_on_stop(self) -> None:
-        """On a thread of its own: ask the work to stop once we are asked; end it where it does not listen."""
+        """On a thread of its own: hand on to the work that it is to stop; end it where it does not listen."""
         asked = False
         while not self._cancel.wait(_TICK_SECONDS):
             if self._over:
@@ -401,7 +392,6 @@ class SubprocessWorker(Worker[Arguments, Event, Result]):
 
 
 def _end(code: int) -> EngineError:
-    """What is said of a process that ended with this exit code before its work was done."""
     if code in CRASHES:
         return ProcessEnded(
             f"The process that runs the model crashed ({code_words(code)}).",

@@ -1,11 +1,9 @@
 """The annotations, on the disk before they are shown as stored; they wait there until the store has them.
+Each process appends to a file of its own, one JSON line an annotation, and has it synced before it continues:
+neither a kill nor a full disk nor another window takes one. The store remembers up to which number it has
+those of each file, in the transaction that stores them.
 
-Each process appends to a file of its own, one JSON line an annotation, and has it synced by the system before
-it continues: neither a kill nor a full disk nor another window takes an annotation that was made. Each
-annotation has a number; the store remembers up to which number it has the annotations of each file, in the
-transaction that stores them.
-
-Knows: lines, numbers, who owns a file, what a disk says. Does not know: what the annotations mean, stores.
+Does not know: what the annotations mean, stores.
 """
 
 import errno
@@ -40,8 +38,8 @@ class LogEntry:
 
 @dataclass(frozen=True)
 class LogContents:
-    """What a write-ahead log holds. `name`: of its file. `damaged`: something in it cannot be read, nor
-    be lost.
+    """What a write-ahead log holds. `name`: of its file. `damaged`: something in it cannot be read, nor be
+    lost.
     """
 
     name: str
@@ -50,15 +48,10 @@ class LogContents:
 
 
 class WriteAheadLog:
-    """The annotations of this process for one store. The file is made with the first annotation.
-
-    Any thread may use it; annotations are made on one.
-    """
+    """The annotations of this process for one store. Any thread may use it; annotations are made on one."""
 
     def __init__(self, store: Path) -> None:
-        """`store`: the file that the annotations are for, which they lie next to; nothing is looked at
-        yet.
-        """
+        """`store`: the file that they lie next to; nothing is made before the first annotation."""
         self._store = store
         self._lock = threading.Lock()
         self._claim: Claim | None = None
@@ -85,9 +78,8 @@ class WriteAheadLog:
             return LogContents(self.name, tuple(self._waiting)) if self._claim else LogContents("")
 
     def say(self, values: Mapping[str, Any]) -> str:
-        """Put an annotation on the disk; its own name, `file:number`.
-
-        SetupError where it cannot be put there: then it is not said, and those before it are as they were.
+        """Put an annotation on the disk; its own name, `file:number`. SetupError where it cannot be put
+        there: then it is not said, and those before it are as they were.
         """
         with self._lock:
             try:
@@ -96,7 +88,7 @@ class WriteAheadLog:
                 raise _not_kept(self._store, error) from error
 
     def stored(self, number: int) -> None:
-        """The store has all annotations up to this one: they are not waited for any more."""
+        """The store has all annotations up to this one."""
         with self._lock:
             self._waiting = [word for word in self._waiting if word.number > number]
             if not self._waiting and self._file >= 0:
@@ -171,9 +163,7 @@ class WriteAheadLog:
 
 
 def left_words(store: Path) -> list[tuple[Claim, LogContents]]:
-    """The write-ahead logs of dead processes next to a store, this process owning them now, the oldest
-    annotations first.
-    """
+    """The write-ahead logs of dead processes next to a store, ours from now on, the oldest first."""
     found = []
     for claim in left_by_the_dead(*_place(store)):
         try:
@@ -186,9 +176,7 @@ def left_words(store: Path) -> list[tuple[Claim, LogContents]]:
 
 
 def all_words(store: Path) -> list[LogContents]:
-    """What lies in all write-ahead logs next to a store that can be read, also those of processes that
-    live.
-    """
+    """What lies in all write-ahead logs next to a store that can be read, also of living processes."""
     found = []
     for path in all_of(*_place(store)):
         with suppress(OSError, ValueError):
@@ -209,11 +197,7 @@ def _place(store: Path) -> tuple[Path, str, str]:
 
 
 def _read(path: Path) -> LogContents:
-    """The annotations of a file. The last line is none without its end: its annotation was never confirmed to
-    its writer.
-
-    OSError, ValueError for what is no write-ahead log of this version.
-    """
+    """The annotations of a file. OSError, ValueError for what is no write-ahead log of this version."""
     with path.open("rb") as file:
         data = file.read(_LONGEST_FILE + 1)
     head, _, rest = data.partition(b"\n")
@@ -221,6 +205,7 @@ def _read(path: Path) -> LogContents:
         raise ValueError("is not a write-ahead log")
     if (rest and head + b"\n" != _HEAD) or len(data) > _LONGEST_FILE:
         raise ValueError("is not a write-ahead log of this version")
+    # The last line is none without its end: its annotation was never confirmed to its writer.
     lines = [line for line in rest.split(b"\n")[:-1] if line]
     found = {word.number: word for word in map(_word, lines) if word}
     return LogContents(path.name, [found[number] for number in sorted(found)], len(found) < len(lines))
