@@ -357,9 +357,7 @@ class Reviews:
         return grouped(self.all, key=lambda each: each.item_id)
 
     def last_of_each(self, key: JudgmentKey) -> list[Annotation]:
-        """Of each annotator the last override of a judgment that is not undone, the oldest first; an
-        adjudicator's label apart from their own.
-        """
+        """Of each annotator the last override, the oldest first; as an adjudicator apart."""
         return list(self._last.get(key, {}).values())
 
     @cached_property

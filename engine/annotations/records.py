@@ -193,15 +193,13 @@ LOGGED_KINDS = {
 
 @dataclass(frozen=True)
 class Said:
-    """What is said, and its time (UTC). `run_id`: of which run, None for an annotation on an item. `over`:
-    names of the drafts that end with it.
-    """
+    """What is said, and its time (UTC)."""
 
     what: AnyWord
     at: datetime
-    run_id: int | None = None
+    run_id: int | None = None  # None for an annotation on an item
     made: datetime | None = None  # when that run was made, for a store that was thrown away begins at 1 again
-    over: tuple[str, ...] = ()
+    over: tuple[str, ...] = ()  # names of the drafts that end with it
 
     def as_values(self) -> dict[str, Any]:
         """All of it as plain values, which engine.store.annotation_rows.said_of reads."""
@@ -276,7 +274,9 @@ def checked(word: Annotation) -> Annotation:
     word = replace(word, author=checked_author(word.author))
     if word.kind is AnnotationKind.DRAFT:  # the text as it stands in the editor
         return word
-    tags = tuple(checked_tags(word.tags))
+    tags = tuple(dict.fromkeys(tag.strip() for tag in word.tags if tag.strip()))
+    if unprintable := [tag for tag in tags if not tag.isprintable()]:
+        raise SetupError(f"{unprintable[0]!r} cannot be a tag.", "Write a tag in one line.")
     return replace(word, explanation=checked_explanation(word.explanation), text=word.text.strip(), tags=tags)
 
 
@@ -303,14 +303,6 @@ def checked_explanation(explanation: str | None) -> str | None:
             "Use a sentence as explanation.",
         )
     return text
-
-
-def checked_tags(tags: Iterable[str]) -> list[str]:
-    """Tags without white space around them, each once; SetupError for one of several lines."""
-    cleaned = list(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
-    if unprintable := [tag for tag in cleaned if not tag.isprintable()]:
-        raise SetupError(f"{unprintable[0]!r} cannot be a tag.", "Write a tag in one line.")
-    return cleaned
 
 
 class LabelSourceKind(StrEnum):
@@ -408,9 +400,7 @@ class ListOrder(StrEnum):
 
 @dataclass(frozen=True)
 class Filters:
-    """What a row must be to be listed: all that is set here at once. Nothing set lists every row. `own`,
-    `label`, `human`: the judge's own label, the effective one, the dataset's.
-    """
+    """What a row must be to be listed: all that is set here at once. Nothing set lists every row."""
 
     criterion: str | None = None
     differs_from_human: bool = False
@@ -420,9 +410,9 @@ class Filters:
     overridden: bool = False
     annotators_differ: bool = False
     stale: bool = False
-    own: LabelRequest = None
-    label: LabelRequest = None
-    human: LabelRequest = None
+    own: LabelRequest = None  # the judge's
+    label: LabelRequest = None  # the effective one
+    human: LabelRequest = None  # the dataset's
     ids: frozenset[str] | None = None
     labelled: frozenset[str] = frozenset()  # items omitted for their labels: a random sample continues theirs
     text: str = ""
@@ -444,9 +434,7 @@ class WantedItems:
 
 
 def search_pattern(text: str) -> str:
-    """A regular expression (of `re` and RE2 alike) that finds every word of a search; empty without a word,
-    and for a search that is longer than any that is typed.
-    """
+    """For `re` and RE2: finds every word of a search; empty for none, and for more than is typed."""
     if len(text) > _LONGEST_SEARCH:
         return ""
     # The longest first: where one word begins with another, the longer one is to be found.

@@ -29,12 +29,10 @@ ITEMS_OF_A_TASK = 8
 
 @dataclass(frozen=True)
 class JudgeWork:
-    """What all items of a run are judged with. No path: each worker finds the model by its content.
-    `model_hash`: SHA-256 of its files, `model_bytes` of them; `model_name`: for messages.
-    """
+    """What all items of a run are judged with. No path: each worker finds the model by its content."""
 
-    model_name: str
-    model_hash: str
+    model_name: str  # for messages
+    model_hash: str  # SHA-256 of its files
     model_bytes: int
     rubric: Rubric
     settings: JudgeSettings

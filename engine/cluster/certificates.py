@@ -14,7 +14,7 @@ import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from engine.core.codec import plain_values
 from engine.core.errors import Hint, SetupError, Step
@@ -29,27 +29,16 @@ _YEARS = 5
 _DAY = timedelta(days=1)
 
 
-@dataclass(frozen=True)
-class CertificateFiles:
-    """The files in a folder: the authority's certificate, the cluster's, and its private key."""
+class CertificateFiles(NamedTuple):
+    """The authority's certificate, the cluster's, and its private key."""
 
-    folder: Path
+    authority: Path
+    certificate: Path
+    key: Path
 
-    @property
-    def authority(self) -> Path:
-        return self.folder / "authority.pem"
-
-    @property
-    def certificate(self) -> Path:
-        return self.folder / "certificate.pem"
-
-    @property
-    def key(self) -> Path:
-        return self.folder / "key.pem"
-
-    @property
-    def all(self) -> tuple[Path, ...]:
-        return self.authority, self.certificate, self.key
+    @classmethod
+    def within(cls, folder: Path) -> Self:
+        return cls(*(folder / f"{name}.pem" for name in cls._fields))
 
 
 def default_folder() -> Path:
@@ -58,8 +47,8 @@ def default_folder() -> Path:
 
 def certificate_files(folder: Path) -> CertificateFiles:
     """The certificates in a folder. SetupError where one is missing or others may read the key."""
-    files = CertificateFiles(folder)
-    for path in files.all:
+    files = CertificateFiles.within(folder)
+    for path in files:
         if found_at(path) is not PathKind.FILE:
             raise SetupError(
                 f"{path} is missing: an encrypted connection needs certificates.",
@@ -75,11 +64,9 @@ def certificate_files(folder: Path) -> CertificateFiles:
 
 
 def make_certificates(folder: Path) -> CertificateFiles:
-    """Write new certificates into a folder, which is made where it is missing. SetupError where it holds
-    some: computers that have these would be shut out.
-    """
-    files = CertificateFiles(folder)
-    if there := [path for path in files.all if is_there(path)]:
+    """Write new certificates into a folder. SetupError where it holds some, which would be shut out."""
+    files = CertificateFiles.within(folder)
+    if there := [path for path in files if is_there(path)]:
         raise SetupError(
             f"{there[0]} exists already: new certificates would lock out the computers that have these.",
             "Delete the three files first, or name another folder.",

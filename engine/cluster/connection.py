@@ -14,7 +14,8 @@ from engine.cluster import worker_plugin
 from engine.cluster.answers import JudgeWork, WrongAnswer, said_in
 from engine.cluster.certificates import ClusterAddress
 from engine.cluster.dask_setup import CONNECT_SECONDS, reached, security_for
-from engine.cluster.worker_model import WorkerFacts, facts_of
+from engine.cluster.worker_model import WorkerFacts
+from engine.core.codec import record_of
 from engine.core.errors import Hint, SetupError, Step
 from engine.core.events import Cancelled, CancelToken
 from engine.llama.speed import ModelSpeed
@@ -60,7 +61,7 @@ async def described(client: Any, worker: str) -> WorkerFacts:
     asking = client.run(worker_plugin.describe, workers=[worker])
     found = await asyncio.wait_for(brought(asking), _ANSWER_SECONDS)
     try:
-        return facts_of(said_in(found.get(worker)))
+        return record_of(said_in(found.get(worker)), WorkerFacts)
     except WrongAnswer:
         raise
     except ValueError as error:
@@ -110,30 +111,25 @@ def survey(
     """All workers, in the order of their addresses; with `work`, the speed of its model at each, remembered
     or measured. SetupError where no scheduler answers, or where it has no workers; Cancelled.
     """
-    return asyncio.run(_survey(connection, refused, cancel, work))
 
+    async def asked() -> list[Surveyed]:
+        client = await connect(connection)
+        asking: list[asyncio.Task[Surveyed]] = []
+        try:
+            workers = await _workers(client, connection, cancel)
+            asking = [asyncio.create_task(_one(client, worker, refused, work)) for worker in workers]
+            while asking and not all(task.done() for task in asking):
+                await asyncio.wait(asking, timeout=_TICK, return_when=asyncio.ALL_COMPLETED)
+                if cancel.requested:
+                    raise Cancelled
+            return [task.result() for task in asking]
+        finally:
+            for task in asking:
+                task.cancel()
+            await asyncio.gather(*asking, return_exceptions=True)
+            await client.close(timeout=2)
 
-async def _survey(
-    connection: Connection,
-    refused: Callable[[WorkerFacts], SetupError | None],
-    cancel: CancelToken,
-    work: JudgeWork | None,
-) -> list[Surveyed]:
-    client = await connect(connection)
-    asking: list[asyncio.Task[Surveyed]] = []
-    try:
-        workers = await _workers(client, connection, cancel)
-        asking = [asyncio.create_task(_one(client, worker, refused, work)) for worker in workers]
-        while asking and not all(task.done() for task in asking):
-            await asyncio.wait(asking, timeout=_TICK, return_when=asyncio.ALL_COMPLETED)
-            if cancel.requested:
-                raise Cancelled
-        return [task.result() for task in asking]
-    finally:
-        for task in asking:
-            task.cancel()
-        await asyncio.gather(*asking, return_exceptions=True)
-        await client.close(timeout=2)
+    return asyncio.run(asked())
 
 
 async def _workers(client: Any, connection: Connection, cancel: CancelToken) -> list[str]:

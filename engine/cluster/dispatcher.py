@@ -51,15 +51,13 @@ DispatcherEvent = ClusterEvent | TaskAnswered | TasksEnded
 
 @dataclass(frozen=True)
 class JudgeOrders:
-    """What is to be judged, and by whom. `items_of`: what travels with a task. `refused`: why a worker cannot
-    take part.
-    """
+    """What is to be judged, and by whom."""
 
     work: JudgeWork
     template: str
     tasks: list[ItemTask]
-    items_of: Callable[[ItemTask], list[list[PlacedItem]]]
-    refused: Callable[[WorkerFacts], SetupError | None]
+    items_of: Callable[[ItemTask], list[list[PlacedItem]]]  # what travels with a task
+    refused: Callable[[WorkerFacts], SetupError | None]  # why a worker cannot take part
     patience: Patience = field(default_factory=Patience)
 
 
@@ -308,10 +306,6 @@ class TaskDispatcher:
         letting_go.add_done_callback(self._letting_go.discard)
 
     def _say_late(self, hand: AssignedTask) -> None:
-        waited = asyncio.get_running_loop().time() - (hand.began or 0)
-        self.told.put(
-            ClusterNews(
-                f"Worker {hand.worker} has not answered on {hand.task.in_words} for {duration(waited)}: other"
-                " workers get them, and it gets no more until it answers."
-            )
-        )
+        waited = duration(asyncio.get_running_loop().time() - (hand.began or 0))
+        said = f"Worker {hand.worker} has not answered on {hand.task.in_words} for {waited}: other workers"
+        self.told.put(ClusterNews(f"{said} get them, and it gets no more until it answers."))

@@ -79,20 +79,21 @@ _FOLDER = "cluster-"
 Tell = Callable[[str], None]
 
 
-class PlainScheduler(Scheduler):  # type: ignore[misc]
+class _NoPages:
     def start_http_server(self, *_args: Any, **_options: Any) -> None:
-        """No web pages."""
+        """Open no further port."""
 
 
-class PlainWorker(Worker):  # type: ignore[misc]
-    def start_http_server(self, *_args: Any, **_options: Any) -> None:
-        """No web pages."""
+class PlainScheduler(_NoPages, Scheduler):  # type: ignore[misc]
+    """Dask's scheduler without its web pages."""
+
+
+class PlainWorker(_NoPages, Worker):  # type: ignore[misc]
+    """Dask's worker without its web pages."""
 
 
 def run_scheduler(address: ClusterAddress, certificates: Path, file: Path | None, tell: Tell) -> None:
-    """Until a signal asks to stop; `file`: where it writes its address. SetupError where it cannot listen
-    there.
-    """
+    """Until a signal asks to stop; its address is written to `file`. SetupError if it cannot listen."""
     security = security_for(address, certificates)
     shut_out_who_says_nothing()
 

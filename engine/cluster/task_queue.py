@@ -105,16 +105,14 @@ class Patience:
 
 @dataclass(eq=False)
 class AssignedTask:
-    """A task that a worker was given. `began`: when nothing was before it, None while something is. `let_go`:
-    nobody waits for it any more; `give_up`: called then.
-    """
+    """A task that a worker was given."""
 
     task: ItemTask
     worker: str
-    began: float | None = None
+    began: float | None = None  # when nothing was before it; None while something is
     late: bool = False
-    let_go: bool = False
-    give_up: Callable[[], None] | None = None
+    let_go: bool = False  # nobody waits for it any more
+    give_up: Callable[[], None] | None = None  # called then
 
     def drop(self) -> None:
         self.let_go = True
@@ -212,9 +210,7 @@ class Ledger:
         return True
 
     def put_back(self, hand: AssignedTask, fault: bool = False) -> bool:
-        """A task comes back undone, by a `fault` of the worker or because that was lost; whether it may be
-        tried again.
-        """
+        """A task comes back undone, by a `fault` of the worker or not; whether it may be tried again."""
         self.release(hand)
         number = hand.task.number
         if fault:

@@ -7,11 +7,13 @@ import platform
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+import msgspec
 
 from engine.cluster.answers import JudgeWork, PlacedItem
 from engine.core import VERSION
@@ -33,24 +35,22 @@ from engine.settings.rows import MOST_THREADS, Device, MachineSettings
 from engine.system.paths import PathKind, seen_at
 from engine.system.subprocess_worker import InProcessWorker, SubprocessWorker
 
-_LONGEST = 4000  # letters of a fact
+Fact = Annotated[str, msgspec.Meta(max_length=4000)]
 
 
 @dataclass(frozen=True)
 class WorkerFacts:
-    """What a worker is. `device`: the key of what computes besides the processor, `driver` its version; both
-    empty for the processor alone. `threads`: at most.
-    """
+    """What a worker is."""
 
-    computer: str
-    version: str
-    prompt_version: str
-    python: str
-    llama_cpp: str
-    processor: str
-    device: str
-    driver: str
-    threads: int
+    computer: Fact
+    version: Fact
+    prompt_version: Fact
+    python: Fact
+    llama_cpp: Fact
+    processor: Fact
+    device: Fact  # the key of what computes besides the processor, if anything
+    driver: Fact  # its version
+    threads: Annotated[int, msgspec.Meta(ge=1, le=MOST_THREADS)]  # at most
 
     @property
     def kind(self) -> Mapping[str, str]:
@@ -74,22 +74,6 @@ def facts_here(machine: MachineSettings) -> WorkerFacts:
     )
 
 
-def facts_of(value: object) -> WorkerFacts:
-    """Facts out of their plain values. ValueError for anything else."""
-    value = value if isinstance(value, Mapping) else {}
-    made: dict[str, Any] = {}
-    for field in fields(WorkerFacts):
-        fact = value.get(field.name)
-        if field.name == "threads":
-            sound = type(fact) is int and 1 <= fact <= MOST_THREADS
-        else:
-            sound = isinstance(fact, str) and len(fact) <= _LONGEST
-        if not sound:
-            raise ValueError(f"fact {field.name}")
-        made[field.name] = fact
-    return WorkerFacts(**made)
-
-
 def refused(worker: WorkerFacts, own: WorkerFacts, mixed_builds: bool = False) -> SetupError | None:
     """Why a worker cannot judge a run of this computer, which is `own`; None where it can."""
     for what, theirs, ours in (
@@ -111,9 +95,7 @@ def refused(worker: WorkerFacts, own: WorkerFacts, mixed_builds: bool = False) -
 
 
 def device_of(workers: Sequence[WorkerFacts]) -> str | None:
-    """What all workers compute with besides their processor; None for nothing. SetupError where it differs,
-    for the device is part of what a run is.
-    """
+    """What all compute with besides their processor; None for nothing. SetupError where it differs."""
     devices = {worker.device for worker in workers}
     if len(devices) > 1:
         names = listed(sorted(device or "the processor" for device in devices))
@@ -138,11 +120,9 @@ def differences(kinds: Sequence[Mapping[str, str]]) -> str:
 
 @dataclass(frozen=True)
 class WorkerOptions:
-    """How a worker was started. `models`: a file or folders in place of the default folders. `threads`,
-    `device`, `gpu_layers`: what computes, as commands take it; no `device`: the processor alone.
-    """
+    """How a worker was started; what computes as commands take it, without `device` the processor."""
 
-    models: tuple[Path, ...] = ()
+    models: tuple[Path, ...] = ()  # a file or folders in place of the default folders
     threads: int | None = None
     device: Device | None = None
     gpu_layers: int | None = None

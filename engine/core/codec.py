@@ -53,9 +53,7 @@ def plain_values(text: str | bytes, most: int = LARGEST) -> Any:
 
 
 def check_depth(text: str | bytes) -> None:
-    """ValueError with words for a text that is nested more than MOST_LEVELS deep, or is no UTF-8; to be asked
-    before it is parsed, which alone would end the process on a small stack.
-    """
+    """ValueError with words for a text that is nested too deeply to be parsed on a small stack."""
     text = _decoded(text)
     if text.count("[") + text.count("{") <= MOST_LEVELS:
         return

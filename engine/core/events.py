@@ -45,13 +45,11 @@ class Note:
 
 @dataclass(frozen=True)
 class FilesRead:
-    """Dataset and model are read, and the model fits this computer. `notices`: what the user should know of
-    dataset, model and memory. `model_notice`: what a model made for this program has to tell its users.
-    """
+    """Dataset and model are read, and the model fits this computer."""
 
     model: str
-    model_notice: str
-    notices: tuple[Hint | str, ...]
+    model_notice: str  # what a model made for this program has to tell its users
+    notices: tuple[Hint | str, ...]  # what the user should know of dataset, model and memory
 
 
 @dataclass(frozen=True)
@@ -165,15 +163,13 @@ class Resolved:
 
 @dataclass(frozen=True)
 class RunEnded:
-    """The last event. `stopped`: before all items were judged, or all that its question needed. `clear`:
-    whether all that was asked is answered; else no item is left that would answer more.
-    """
+    """The last event."""
 
     run_id: int
     items: int
     judged: int
-    stopped: bool
-    clear: bool = False
+    stopped: bool  # before all items were judged, or all that its question needed
+    clear: bool = False  # all that was asked is answered; else no item is left that would answer more
 
 
 @dataclass(frozen=True)
@@ -199,12 +195,10 @@ class DeviceLeft:
 
 @dataclass(frozen=True)
 class ClusterUnderWay:
-    """Who judges a run on other computers now; about once a second. `workers`: those that judge or could;
-    `items`: those that are handed out. `seconds_left`: until the run ends, None where that is not known.
-    """
+    """Who judges a run on other computers now; about once a second."""
 
-    workers: int
-    items: int
+    workers: int  # that judge or could
+    items: int  # that are handed out
     seconds_left: float | None
 
 
@@ -303,34 +297,28 @@ _RATE_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class RunProgress:
-    """How far a run is. `judged`: items in the store, `judged_before` of them from earlier sessions.
-    `unscored`, `tokens`: of this session; `tokens_per_second`: over the last half minute. `elapsed`, `left`:
-    seconds. `group`: the items that are judged now, None between two groups. None is what is not known.
-    """
+    """How far a run is. None is what is not known."""
 
     run_id: int
     items: int
-    judged: int
-    judged_before: int
-    unscored: int = 0
-    tokens: int = 0
-    tokens_per_second: float | None = None
-    elapsed: float = 0.0
+    judged: int  # items in the store
+    judged_before: int  # in earlier sessions
+    unscored: int = 0  # judgments of this session
+    tokens: int = 0  # of this session
+    tokens_per_second: float | None = None  # over the last half minute
+    elapsed: float = 0.0  # seconds, as `left`
     left: float | None = None
-    group: GroupUnderWay | None = None
+    group: GroupUnderWay | None = None  # None between two groups
 
 
 class RunFollower:
-    """Is told what one run reports, and says at any time what that comes to. `note`: what is done now, or
-    what the user should know of the model. `cluster`: who judges, where other computers do. `clear`: what was
-    found so far of what the run is to answer, in words.
-    """
+    """Is told what one run reports, and says at any time what that comes to."""
 
     def __init__(self, note: str = "", clock: Callable[[], float] = time.monotonic) -> None:
-        self.note = note
+        self.note = note  # what is done now, or what the user should know of the model
         self.health: Health | None = None
         self.cluster: ClusterUnderWay | None = None
-        self.clear: list[str] = []
+        self.clear: list[str] = []  # what was found so far of what the run is to answer, in words
         self._clock = clock
         self._begun = clock()
         self._ended: float | None = None

@@ -20,9 +20,7 @@ def points(difference: float) -> str:
 
 
 def number(value: float | None, digits: int = 2, least: float | None = None) -> str:
-    """A number with this many decimals, without a sign where it rounds to 0; a dash where there is none.
-    `least`: a number below it is shown as less than it, `<0.001`.
-    """
+    """Without a sign where it rounds to 0; a dash for None. Below `least` it is shown as less than that."""
     if value is None:
         return "-"
     if least is not None and value < least:
@@ -77,9 +75,7 @@ def words(name: str) -> str:
 
 
 def visible(text: str) -> str:
-    r"""Text with control characters, marks of direction and lone surrogates written out: `\x00`, `\u202e`. A
-    Windows line break becomes a plain one.
-    """
+    r"""Text with control characters, marks of direction and lone surrogates written out: `\u202e`."""
     return HIDDEN.sub(lambda found: repr(found[0])[1:-1], text.replace("\r\n", "\n"))
 
 
@@ -157,9 +153,7 @@ def file_stem(called: str, most: int) -> str:
 
 
 def windows_fault(path: PureWindowsPath, long_paths: bool) -> str:
-    """Why Windows does not take an absolute path, or for another one, as a clause; empty where it does.
-    `long_paths`: whether it takes those of more than 259 characters.
-    """
+    """Why Windows does not take an absolute path, or for another one, as a clause; empty where it does."""
     for part in path.parts[1:]:
         if part == "..":
             continue

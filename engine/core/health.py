@@ -39,32 +39,27 @@ class HealthVerdict(StrEnum):
 
 @dataclass(frozen=True)
 class Symptom:
-    """A sign that was found. `values`: what was measured (0 to 1) where it is beyond `limit`, by criterion;
-    by the label as the model saw the responses for ONE_LABEL, by the method for METHOD_MASS. `serious`: it
-    shows by itself that the model did not judge. `sure`: statistically significant.
-    """
+    """A sign that was found."""
 
     sign: Sign
     values: Mapping[str, float]
+    """Measured (0 to 1) beyond `limit`, by criterion; of ONE_LABEL by label, of METHOD_MASS by method."""
     limit: float
-    serious: bool
+    serious: bool  # it shows by itself that the model did not judge
     text: str
     hint: Hint
-    sure: bool = True
+    sure: bool = True  # statistically significant
 
 
 @dataclass(frozen=True)
 class Health:
-    """The symptoms in the judgments of `items` items; `enough`: whether these are enough for a verdict.
-    `unsure`: beyond a limit, but perhaps by chance. `whole`: of how many items these are some, 0 where all
-    were looked at.
-    """
+    """The symptoms in the judgments of `items` items."""
 
     items: int
-    enough: bool
+    enough: bool  # for a verdict
     symptoms: tuple[Symptom, ...] = ()
-    unsure: tuple[Symptom, ...] = ()
-    whole: int = 0
+    unsure: tuple[Symptom, ...] = ()  # beyond a limit, but perhaps by chance
+    whole: int = 0  # of how many items these are some, 0 where all were looked at
 
     @property
     def verdict(self) -> HealthVerdict:

@@ -25,15 +25,8 @@ class Preference(StrEnum):
 
     @property
     def swapped(self) -> "Preference":
-        return _SWAPPED[self]
-
-
-_SWAPPED = {
-    Preference.A: Preference.B,
-    Preference.B: Preference.A,
-    Preference.BOTH_GOOD: Preference.BOTH_GOOD,
-    Preference.BOTH_BAD: Preference.BOTH_BAD,
-}
+        """The same with the two responses exchanged."""
+        return {Preference.A: Preference.B, Preference.B: Preference.A}.get(self, self)
 
 
 PREFERENCES: tuple[Preference, ...] = tuple(Preference)
@@ -89,9 +82,7 @@ def labels_beside(found: Container[Any]) -> tuple[HumanLabel, ...]:
 
 
 def majority(labels: Sequence[HumanLabel]) -> HumanLabel | None:
-    """The label of more than half of these; an unspecified tie if more than half are ties of different kinds,
-    else None.
-    """
+    """The label of more than half; an unspecified tie if these are ties of different kinds, else None."""
     for label, count in Counter(labels).items():
         if 2 * count > len(labels):
             return label
@@ -110,9 +101,7 @@ class Order(StrEnum):
 
 
 class Method(StrEnum):
-    """How a model is asked which response is better on a criterion. The values are those of stores, files and
-    identities of runs, and stay.
-    """
+    """How a model is asked. The values are those of stores, files and identities of runs, and stay."""
 
     LABEL_TOKENS = "letters"
     PERMUTED_LABELS = "permuted"
@@ -150,13 +139,12 @@ METHOD_TITLES = {method.value: method.title for method in Method}
 
 @dataclass(frozen=True)
 class Gold:
-    """The human label and explanation of one item on one criterion; each part may be missing. `annotators`:
-    if several labelled it, the label of each; `label` is then their majority, or the one that the file gives.
-    """
+    """The human label and explanation of one item on one criterion; each part may be missing."""
 
     label: HumanLabel | None = None
     explanation: str | None = None
     annotators: Mapping[str, HumanLabel] = field(default_factory=dict)
+    """If several labelled it, by name; `label` is then their majority, or the one that the file gives."""
 
     @property
     def shares(self) -> dict[HumanLabel, float]:
@@ -189,9 +177,7 @@ class Item:
 
     @property
     def group(self) -> str:
-        """What items are grouped by in intervals, folds and samples: their instruction; without one, each is
-        its own.
-        """
+        """What items are grouped by: their instruction; without one, each is its own."""
         return self.instruction if self.instruction.strip() else f"{self.id}\0{self.content_hash}"
 
     @property

@@ -199,9 +199,7 @@ def short_hash(of: str) -> str:
 
 @dataclass(frozen=True)
 class Overlap:
-    """Of `of` items so many took part in a fit; and `instructions` of the others have an instruction that
-    did.
-    """
+    """Of `of` items so many took part in a fit; `instructions` others have an instruction that did."""
 
     items: int
     instructions: int
@@ -313,9 +311,7 @@ class CriterionCalibration:
 
     @property
     def in_one_order(self) -> "CriterionCalibration | None":
-        """What decides items of the first order, with its own folds, for a judge that reads no other; None
-        where it is not known.
-        """
+        """What decides items for a judge that reads the first order alone; None where it is not known."""
         if self.first_order is None:
             return None
         folds = tuple(fold.first_order for fold in self.folds if fold.first_order is not None)

@@ -50,9 +50,7 @@ class Question:
 def of_each_response(
     wording: PromptWording, text: str, lead: str, answers: tuple[str, ...], says: tuple[str, ...]
 ) -> tuple[Question, ...]:
-    """The same question for the response shown first and for the second, named A and B; `text` and `says`
-    have a response's mark.
-    """
+    """The same question of either response, named A and B, whose mark is in `text` and `says`."""
     shown = (("A", wording.response_a, "{first}"), ("B", wording.response_b, "{second}"))
     return tuple(
         Question(
@@ -81,9 +79,7 @@ class ElicitationMethod(Protocol):
         """What it asks of each criterion in each order, in this order."""
 
     def label_log_probs(self, answers: Sequence[AnswerLogProbs]) -> LabelLogProbs:
-        """The four labels out of its answers, one for each question. Their total is the mean total of the
-        answers: the answer mass stays that of the model.
-        """
+        """Out of its answers, one for each question; their total is the mean total of the answers."""
 
 
 def log_sum(values: Sequence[float]) -> float:
@@ -101,9 +97,7 @@ def among(answer: AnswerLogProbs) -> list[float]:
 
 
 def of_mass(labels: Sequence[float], answers: Sequence[AnswerLogProbs]) -> LabelLogProbs:
-    """Log-probabilities of the four labels, in the proportions of `labels`, with the mean answer mass of
-    `answers` as their total. NaN if a number is not finite.
-    """
+    """Labels in the proportions of `labels`, with the mean mass of `answers`; NaN for what is not finite."""
     held = log_sum([log_sum(answer.log_probs) for answer in answers]) - math.log(len(answers))
     total = log_sum(labels)
     a, b, both_good, both_bad = (value - total + held for value in labels)
@@ -180,9 +174,7 @@ class ChainOfThought:
         return (Question("", "", wording.verdict, tuple(LETTERS.values()), PREFERENCES, reasons=True),)
 
     def label_log_probs(self, answers: Sequence[AnswerLogProbs]) -> LabelLogProbs:
-        """The mean of the probabilities, as each sample may end with any label; all samples count alike,
-        whatever their answer mass.
-        """
+        """The mean of the probabilities: all samples count alike, whatever their answer mass."""
         columns = zip(*map(among, answers), strict=True)
         return of_mass([log_sum(column) for column in columns], answers)
 
@@ -247,9 +239,7 @@ def mean_grade(answer: AnswerLogProbs) -> float:
 
 
 def mean_grades(raw_predictions: Iterable[RawPrediction]) -> tuple[float, float] | None:
-    """The mean grades (1 to 5) of the item's own A and B over the orders; None without grades, or if their
-    probabilities are not finite.
-    """
+    """Of the item's own A and B (1 to 5) over the orders; None without finite grades."""
     grades: list[tuple[float, float]] = []
     for reading in raw_predictions:
         if reading.method is Method.POINTWISE_GRADE:

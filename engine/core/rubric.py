@@ -29,9 +29,7 @@ def default_criterion(known: Sequence[str]) -> str:
 
 
 class FieldProblem(NamedTuple):
-    """What is wrong with a field of a criterion, a wording or a rubric, as the end of a sentence that begins
-    with its name, and the next step.
-    """
+    """What is wrong with a field, as the end of a sentence that begins with its name; the next step."""
 
     field: str
     problem: str
@@ -185,8 +183,12 @@ def put_in(text: str, **values: str) -> str:
 
 def criterion_problems(values: Mapping[str, Any]) -> Iterator[FieldProblem]:
     """What is wrong with the fields of a criterion, by their names; of those that are missing nothing."""
-    if "name" in values:
-        yield from _identifier_problems(values["name"])
+    name = values.get("name", "_")
+    if not name.isidentifier():
+        found = f"{quoted(name)} cannot be part of a column name."
+        yield FieldProblem("name", found, "Use letters, digits and underscores, no digit first.")
+    if len(name) > LONGEST_RUBRIC_NAME:
+        yield _too_long("name", name)
     for name in ("question", "good", "bad"):
         yield from text_problems(name, values.get(name, "-"), may_be_empty=name != "question")
     yield from _number_problems("weight", values.get("weight", 1.0))
@@ -247,14 +249,6 @@ def text_problems(field: str, text: str, may_be_empty: bool = False) -> Iterator
         yield FieldProblem(field, found, "Use plain spaces and lines.")
 
 
-def _identifier_problems(name: str) -> Iterator[FieldProblem]:
-    if not name.isidentifier():
-        found = f"{quoted(name)} cannot be part of a column name."
-        yield FieldProblem("name", found, "Use letters, digits and underscores, no digit first.")
-    if len(name) > LONGEST_RUBRIC_NAME:
-        yield _too_long("name", name)
-
-
 def _too_long(field: str, text: str) -> FieldProblem:
     return FieldProblem(field, f"has {len(text):,} characters.", f"Use {LONGEST_RUBRIC_NAME} or fewer.")
 
@@ -283,14 +277,12 @@ DEFAULT_WORDING = PromptWording()
 
 @dataclass(frozen=True)
 class Rubric:
-    """An ordered set of criteria. `tie_threshold` is in weighted score points (0 to 10). `source`: where its
-    criteria come from, for users.
-    """
+    """An ordered set of criteria. `tie_threshold` is in weighted score points (0 to 10)."""
 
     name: str
     criteria: tuple[Criterion, ...]
     tie_threshold: float = 0.5
-    source: str = ""
+    source: str = ""  # where its criteria come from, for users
     wording: PromptWording = DEFAULT_WORDING
 
     def __post_init__(self) -> None:

@@ -136,14 +136,12 @@ def value_text(value: Value, kind: Kind, digits: int = 2, least: float | None = 
 
 @dataclass(frozen=True)
 class Column:
-    """What stands in a column of a table. `key` names it among the columns, `title` is its header, `meaning`
-    says in a sentence what it holds.
-    """
+    """What stands in a column of a table."""
 
-    key: str
+    key: str  # its name among the columns
     title: str
     kind: Kind
-    meaning: str
+    meaning: str  # a sentence on what it holds
     digits: int = 2  # decimals of a NUMBER
     least: float | None = None  # a NUMBER below it is shown as less than it
     instead: Mapping[Value, str] = field(default_factory=dict)  # what is shown for some values
@@ -175,9 +173,7 @@ Row = Sequence[Value]
 
 @dataclass(frozen=True)
 class ItemsBehind:
-    """Items that a row of a table reports: their ids, on one criterion or, for None, on all; what they have
-    in common, in words.
-    """
+    """Items that a row of a table reports, on one criterion or, for None, on all."""
 
     ids: frozenset[str]
     criterion: str | None
@@ -249,17 +245,14 @@ Part = Facts | Table | Sentences | Picture
 
 @dataclass(frozen=True)
 class Section:
-    """Parts under a title. `key`: its name among the sections of a sheet. `note`: what its parts show.
-    `help`: its words that the window's help explains. `spelt_out`: whether a page, which has no tool tips,
-    says what the columns of its tables mean.
-    """
+    """Parts under a title."""
 
-    key: str
+    key: str  # its name among the sections of a sheet
     title: str
     parts: Sequence[Part]
-    note: str = ""
-    help: Sequence[str] = ()
-    spelt_out: bool = False
+    note: str = ""  # what its parts show
+    help: Sequence[str] = ()  # its words that the window's help explains
+    spelt_out: bool = False  # a page, which has no tool tips, says what the columns of its tables mean
 
 
 @dataclass(frozen=True)
@@ -296,9 +289,7 @@ _BEGINS_A_LIST = re.compile(r"^(\d*)([-+.)])")
 
 
 def sheet_latex(sheet: Sheet, made_by: str) -> str:
-    """All tables of a sheet, each by itself; their captions say what they show, and of what. `made_by`: with
-    what, in a comment at the beginning.
-    """
+    """All tables of a sheet, with captions. `made_by`: with what, in a comment at the beginning."""
     blocks = ["\n".join(map(_comment, (made_by, sheet.title, _NEEDS)))]
     labels: Counter[str] = Counter()
     for section in sheet.sections:

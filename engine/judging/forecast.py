@@ -38,15 +38,12 @@ _LEAST_FITTED, _DEFAULT_RATIO, _MOST_RATIO = 20, 8.0, 60.0  # the default one: m
 
 @dataclass(frozen=True)
 class Rate:
-    """How fast a model judges. `seconds_per_token`: of tokens that are read; one that is written takes
-    `ratio` times as long. `tokens_per_text`: of one explanation or reasoning on average. `run_id`: the run
-    that it comes from, None where it was measured now, or of the model file alone: `of_file`.
-    """
+    """How fast a model judges."""
 
-    seconds_per_token: float
-    tokens_per_text: float
+    seconds_per_token: float  # that is read; one that is written takes `ratio` times as long
+    tokens_per_text: float  # of one explanation or reasoning on average
     ratio: float = 1.0
-    run_id: int | None = None
+    run_id: int | None = None  # that it comes from; None where it was measured now, or of the file alone
     of_file: bool = False
 
 
@@ -60,9 +57,7 @@ class SecondShare:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a run will take. Tokens are those of the whole run, without the items that do not fit; an item
-    that will be shortened counts as if it filled the context.
-    """
+    """What a run will take. Items that do not fit are not in its tokens; one to shorten fills the context."""
 
     items: int
     criteria: int

@@ -52,9 +52,7 @@ class ItemJudge:
         calibration: Calibration | None = None,
         series: Container[int] = (),
     ) -> None:
-        """Make the stem. SetupError where it alone fills the context. `series`: the places in the dataset of
-        items that have the instruction of a neighbour.
-        """
+        """SetupError where the stem fills the context. `series`: the places of items in a series."""
         self._session = session
         self._template = template
         self._rubric = rubric

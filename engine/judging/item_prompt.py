@@ -41,30 +41,25 @@ from engine.settings.run_setup import RunSetup
 
 @dataclass(frozen=True)
 class NextToken:
-    """A token that may come next. `rank`: 1 for the likeliest. `probability`: 0 to 1, among all tokens.
-    `answers`: the places of the question's answers that begin with it.
-    """
+    """A token that may come next."""
 
     id: int
     piece: str
-    rank: int
-    probability: float
-    answers: tuple[int, ...]
+    rank: int  # 1 for the likeliest
+    probability: float  # 0 to 1, among all tokens
+    answers: tuple[int, ...]  # the places of the question's answers that begin with it
 
 
 @dataclass(frozen=True)
 class NextTokens:
-    """What comes after one question of a criterion in one order. `tokens`: the likeliest, and below them
-    those that begin an answer. `rest`: what all other tokens hold together, 0 to 1. `said`: the answers as a
-    run reads them; none where the model is to think first.
-    """
+    """What comes after one question of a criterion in one order."""
 
     criterion: str
     order: Order
     asked: MethodQuestion
-    tokens: tuple[NextToken, ...]
-    rest: float
-    said: AnswerLogProbs
+    tokens: tuple[NextToken, ...]  # the likeliest, and below them those that begin an answer
+    rest: float  # what all other tokens hold together, 0 to 1
+    said: AnswerLogProbs  # the answers as a run reads them; none where the model is to think first
 
 
 def ranked(
@@ -196,9 +191,7 @@ _PLACES = {method: place for place, method in enumerate(Method)}
 
 @dataclass(frozen=True)
 class ItemQuestion:
-    """An item with all that decides how it is asked. `run`: the stored run that asked it, None for one still
-    to be made. `notes`: where it is not known to be what that run asked, why.
-    """
+    """An item with all that decides how it is asked."""
 
     item: Item
     rubric: Rubric
@@ -207,22 +200,19 @@ class ItemQuestion:
     file: ModelFile
     model: CheckedModel
     examples: ExamplePool
-    run: StoredRun | None = None
-    notes: tuple[str, ...] = ()
+    run: StoredRun | None = None  # that asked it; None for one still to be made
+    notes: tuple[str, ...] = ()  # why it is not known to be what that run asked
 
 
 @dataclass(frozen=True)
 class PromptFacts:
-    """What is true of all prompts of an item. `cells`: tokens of context that the item takes in a run,
-    `context`: those that there are. `notes`: what a person should know. `asked`: all that is asked of each
-    criterion, methods in their default order; of reasoning samples the first.
-    """
+    """What is true of all prompts of an item."""
 
-    cells: int
-    context: int
+    cells: int  # tokens of context that it takes in a run
+    context: int  # tokens that there are
     shortening: Shortening | None
-    notes: tuple[str, ...]
-    asked: tuple[MethodQuestion, ...]
+    notes: tuple[str, ...]  # what a person should know
+    asked: tuple[MethodQuestion, ...]  # of each criterion, in the default order; of reasoning the first
 
     @property
     def fits(self) -> bool:

@@ -35,21 +35,18 @@ _DEFAULT_LENGTH = 0.5  # of the longest explanation, before one is written
 
 @dataclass
 class TimeEstimate:
-    """What was done since a session was opened, with the seconds that it took. `items`, `letters`,
-    `tokens_of_items`: what the prompts of items came to that fit the context. `first_orders`: items of which
-    one order could do; `second_orders`: those of them read in both.
-    """
+    """What was done since a session was opened, with the seconds that it took."""
 
     tokens_read: int = 0
     seconds_reading: float = 0.0
     tokens_written: int = 0
     seconds_writing: float = 0.0
     texts: int = 0
-    items: int = 0
-    letters: int = 0
+    items: int = 0  # that fit the context
+    letters: int = 0  # in their texts
     tokens_of_items: int = 0
-    first_orders: int = 0
-    second_orders: int = 0
+    first_orders: int = 0  # items of which one order could do
+    second_orders: int = 0  # those of them read in both
 
     def read(self, tokens: int, seconds: float) -> None:
         self.tokens_read += tokens

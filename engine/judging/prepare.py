@@ -29,9 +29,7 @@ from engine.settings.sampling import ItemSample
 
 @dataclass(frozen=True)
 class PreparedRun:
-    """A plan, the model file that it is made with, and what the user should know before the run.
-    `items_in_file`: of which the plan may judge a part.
-    """
+    """A plan, its model file, what the user should know, and of how many items in the file."""
 
     plan: RunPlan
     model: ModelFile
@@ -41,14 +39,12 @@ class PreparedRun:
 
 @dataclass(frozen=True)
 class _Part:
-    """The items to judge. `chosen`: they are not the first ones of the `whole`; `sample`: how they were
-    drawn.
-    """
+    """The items to judge."""
 
     whole: Dataset
     items: Dataset
-    chosen: bool = False
-    sample: ItemSample | None = None
+    chosen: bool = False  # they are not the first ones of the whole
+    sample: ItemSample | None = None  # how they were drawn
     notes: tuple[Hint | str, ...] = ()
 
 
@@ -149,9 +145,7 @@ def example_pool(
     *,
     choice: rows.ExampleKind = rows.ExampleKind.FIXED,
 ) -> ExamplePool:
-    """The labelled examples of a file, a foreign one read by `columns`. InputError, and SetupError where
-    there are too few of them.
-    """
+    """The labelled examples of a file. InputError, and SetupError where there are too few of them."""
     try:
         dataset = load_dataset(path, rubric, cancel, columns=columns)
     except ColumnsError as error:

@@ -217,16 +217,13 @@ _Group = Sequence[tuple[int, LabelsByCriterion]]  # positions in the dataset, th
 
 @dataclass(frozen=True)
 class Rewritten:
-    """What came of it: of `stale` explanations `written` are new, `wordless` stay because the model wrote no
-    words. `too_long`: ids of items that do not fit the context. `stopped`: it was asked to stop before the
-    end.
-    """
+    """What came of it."""
 
-    stale: int
+    stale: int  # explanations
     written: int
-    wordless: int
-    too_long: tuple[str, ...]
-    stopped: bool
+    wordless: int  # that stay because the model wrote no words
+    too_long: tuple[str, ...]  # ids of items that do not fit the context
+    stopped: bool  # before the end
 
 
 def rewriting_plan(
@@ -236,9 +233,7 @@ def rewriting_plan(
     machine: MachineSettings,
     examples: ExamplePool | None = None,
 ) -> RunPlan:
-    """The plan of a stored run, for `rewrite_explanations` and its opener. SetupError where dataset, model,
-    examples or questions are not those of the run.
-    """
+    """The plan of a stored run, for `rewrite_explanations`. SetupError where it is not of that run."""
     items = judged_items(run, dataset)
     plan = RunPlan(
         dataset=items,

@@ -40,9 +40,7 @@ def judging_by(
     fresh: bool = False,
     resumes: int | None = None,
 ) -> Generator[events.RunEvent, None, events.RunEnded]:
-    """Have a plan judged by `worker`, which does `judge_plan`; where its device fails, continue by `another`.
-    Raises what `judge_plan` raises, ProcessEnded.
-    """
+    """Have `judge_plan` done by `worker`, where its device fails by `another`. Raises what that raises."""
     if resumes is not None and plan.began_on is not None:
         with RunStore(store_path) as store:
             left_before = store.run(resumes).device_left
@@ -153,9 +151,7 @@ _SECONDS_BETWEEN_TOKENS = 0.1
 def judge_plan(
     cancel: events.CancelToken, plan: RunPlan, store_path: Path, fresh: bool, resumes: int | None
 ) -> Generator[events.RunEvent, None, events.RunEnded]:
-    """Judge what the store does not hold yet, as `run_judging` does it; RunEnded is returned, too. The events
-    of tokens come at most ten times a second.
-    """
+    """As `run_judging`, with RunEnded returned too; the events of tokens come ten times a second at most."""
     plan = settled_machine(plan, store_path, fresh, resumes)
     tokens, last = 0, time.monotonic()
     with RunStore(store_path) as store:

@@ -30,14 +30,13 @@ _MOST_PATIENCE = 60.0
 
 
 class ThreadCount:
-    """The threads of the next batch, `count`: at most `most`, and no more than there are cores for. `idle`:
-    gives the seconds that all cores together have been idle until now.
-    """
+    """The threads of the next batch, `count`: `most` at most, and no more than there are cores for."""
 
     def __init__(
         self, most: int, idle: Callable[[], float] = idle_seconds, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.most = self.count = most
+        # `idle` gives the seconds that all cores together have been idle until now.
         self._idle, self._clock = idle, clock
         self._computed = self._processor = 0.0
         self._looked = (clock(), idle())
@@ -97,15 +96,13 @@ _computes_in: set[int] = set()  # the process in which llama.cpp computed, and t
 
 @dataclass(frozen=True)
 class SessionShape:
-    """How large a session is: `context` tokens in all, `slots` items at once, `branches` questions each;
-    `batch`: tokens in one call, at most.
-    """
+    """How large a session is."""
 
-    context: int
-    slots: int
-    branches: int
+    context: int  # tokens in all
+    slots: int  # items at once
+    branches: int  # questions of each
     kv_type: KvType = KvType.F16
-    batch: int = BATCH
+    batch: int = BATCH  # tokens in one call, at most
 
     @property
     def sequences(self) -> int:
@@ -114,9 +111,7 @@ class SessionShape:
 
 
 class OwnContext:
-    """A context at work. Belongs to the thread that made it; close it before its model. SetupError in a
-    process that was forked from one in which there was a context.
-    """
+    """Belongs to the thread that made it; close it before its model. SetupError after a fork."""
 
     def __init__(
         self, model: LlamaModel, make: Callable[[int], Any], threads: int | ThreadCount, cancel: CancelToken

@@ -73,9 +73,7 @@ class LlamaEncoder(OwnContext):
         return context
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        """The texts as vectors, in their order; of a long text the first 512 tokens. Raises Cancelled, and
-        ModelFileError where the model gives numbers that are none.
-        """
+        """In their order; of a long text the first 512 tokens. Cancelled, ModelFileError for no numbers."""
         self._check_owner()
         encoded = []
         # Each by itself, so that its vectors depend on nothing else, to the last bit, and can be kept;

@@ -39,9 +39,7 @@ def _keep_log(level: int, text: bytes, _user_data: object) -> None:
 
 
 def start_library(gpu: bool = False) -> None:
-    """Start llama.cpp's backends, once in a process, from any thread, and send its log to `logging`. `gpu`:
-    also those of GPUs that the user's own build may have linked in.
-    """
+    """Start llama.cpp's backends, once in a process; `gpu`: those of GPUs linked in, too. Any thread."""
     with _starting:
         if _started:
             return
@@ -82,9 +80,7 @@ def library_version() -> str:
 
 
 def processor_features() -> str:
-    """`CPU: SSE3, AVX, AVX2`; empty where llama.cpp names none. What has another value than 1 is given with
-    it.
-    """
+    """`CPU: SSE3, AVX, AVX2`; what has another value than 1 is given with it."""
     start_library()
     text = llama_cpp.llama_print_system_info().decode("utf-8", "replace")
     parts = [part.strip() for part in text.split("|")]
@@ -131,9 +127,7 @@ class _Properties(ctypes.Structure):
 
 
 def vulkan_drivers() -> dict[str, str]:
-    """The driver's version of each device by its name, as eight hexadecimal digits: makers count differently.
-    Empty where there is no Vulkan.
-    """
+    """The driver's version of each device by its name, as eight hexadecimal digits."""
     try:
         # find_library asks other programs, such as ldconfig, which a system may lack.
         vulkan = ctypes.CDLL(_LOADERS.get(sys.platform) or find_library("vulkan") or "libvulkan.so.1")
@@ -153,6 +147,7 @@ def vulkan_drivers() -> dict[str, str]:
             room = ctypes.create_string_buffer(_PROPERTIES_BYTES)
             vulkan.vkGetPhysicalDeviceProperties(ctypes.c_void_p(pointer), room)
             found = _Properties.from_buffer(room)
+            # Not as numbers with points: makers count differently.
             drivers[found.name.decode("utf-8", "replace")] = f"{found.driver_version:08x}"
     finally:
         vulkan.vkDestroyInstance(instance, None)

@@ -139,16 +139,13 @@ _NO_TOKEN = -1
 
 @dataclass(frozen=True)
 class SpecialToken:
-    """A token with a meaning of its own: `control`, recognised only where control tokens are asked for, or
-    user-defined, recognised in any text. `unknown`: a control token that stands for letters which the
-    vocabulary lacks. `strips_left`, `strips_right`: white space next to it belongs to it.
-    """
+    """A token with a meaning of its own."""
 
     id: int
     text: str
-    control: bool
-    unknown: bool = False
-    strips_left: bool = False
+    control: bool  # recognised only where control tokens are asked for; else user-defined, in any text
+    unknown: bool = False  # it stands for letters which the vocabulary lacks
+    strips_left: bool = False  # white space next to it belongs to it
     strips_right: bool = False
 
 
@@ -279,9 +276,7 @@ LONE_TOKEN_CELLS = 1
 
 @dataclass(frozen=True)
 class BranchTokens:
-    """One question's whole prompt, and the ids that each of its labels adds to it (1 or more); without labels
-    a text is to continue it.
-    """
+    """One question's whole prompt, and the ids that each of its labels adds; none where a text follows."""
 
     prompt: tuple[int, ...]
     labels: tuple[tuple[int, ...], ...]

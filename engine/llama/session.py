@@ -43,16 +43,14 @@ class Continuation:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How tokens are chosen: greedy at temperature 0. At most `max_tokens` continue a prompt. `complete`:
-    says of a growing text where it is to end, in characters; None while it may continue. `lines`: a text ends
-    with its line. `ends`: further tokens that end it.
-    """
+    """How tokens are chosen: greedy at temperature 0. At most `max_tokens` continue a prompt."""
 
     max_tokens: int
     temperature: float = 0.0
     complete: Callable[[str], int | None] | None = None
-    lines: bool = True
-    ends: frozenset[int] = frozenset()
+    """Of a growing text where it is to end, in characters; None while it may continue."""
+    lines: bool = True  # a text ends with its line
+    ends: frozenset[int] = frozenset()  # further tokens that end it
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ class Writer:
         self.tokens: list[int] = []
         self.done = False
         self.cut = False
-        self._data = b""
+        self.text = b""
         self._sampling = sampling
         self._vocabulary = vocabulary
         self._random = np.random.default_rng(continuation.seed)
@@ -79,34 +77,23 @@ class Writer:
         token = self._choose(logits)
         for _ in range(_FIRST_CHOICES):
             # Once a letter or a digit is written the text has begun, and may end.
-            if any(map(str.isalnum, self._data.decode("utf-8", "ignore"))) or not self._ends(token):
+            if any(map(str.isalnum, self.text.decode("utf-8", "ignore"))) or not self._ends(token):
                 break
             logits[token] = -np.inf
             token = self._choose(logits)
         self.tokens.append(token)
         if self._ends(token):
             # One token may hold the end of the text and the line end after it.
-            self._data += self._vocabulary.piece(token).split(b"\n")[0]
+            self.text += self._vocabulary.piece(token).split(b"\n")[0]
             self.done = True
             return
-        self._data += self._vocabulary.piece(token)
-        if self._is_complete():
-            self.done = True
+        self.text += self._vocabulary.piece(token)
+        text = self.text.decode("utf-8", "ignore")
+        length = None if self._sampling.complete is None else self._sampling.complete(text)
+        if length is not None:  # the text is to end, and then without what goes beyond its end
+            self.text, self.done = text[:length].encode(), True
         elif len(self.tokens) == self._sampling.max_tokens:
             self.done = self.cut = True
-
-    def _is_complete(self) -> bool:
-        if self._sampling.complete is None:
-            return False
-        text = self._data.decode("utf-8", "ignore")
-        length = self._sampling.complete(text)
-        if length is not None:
-            self._data = text[:length].encode()
-        return length is not None
-
-    @property
-    def text(self) -> bytes:
-        return self._data
 
     def _choose(self, scores: Logits) -> int:
         if self._sampling.temperature == 0:
@@ -155,10 +142,7 @@ class TokenBatch:
         sequences: Sequence[int],
         wanted: Sequence[bool],
     ) -> Any:
-        """The batch that holds these tokens, all four of one length; valid until the next call.
-
-        `wanted`: whether the output of a token is asked for.
-        """
+        """The batch that holds these tokens, all four of one length; valid until the next call."""
         count = len(tokens)
         self._tokens[:count] = tokens
         self._positions[:count] = positions

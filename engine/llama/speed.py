@@ -44,17 +44,14 @@ _TEXT = (
 
 @dataclass(frozen=True)
 class ModelSpeed:
-    """In tokens a second: of a prompt that is read, of one text and of TEXTS together that are written.
-    `prompt`: its tokens. `cores`: processor seconds in each second, of `threads`, 0 where a GPU may have
-    computed. ValueError for what cannot have been measured.
-    """
+    """In tokens a second. ValueError for what cannot have been measured."""
 
-    reading: float
-    writing_one: float
-    writing_ten: float
-    prompt: int
-    cores: float
-    threads: int
+    reading: float  # of a prompt
+    writing_one: float  # of one text
+    writing_ten: float  # of TEXTS together
+    prompt: int  # its tokens
+    cores: float  # processor seconds in each second
+    threads: int  # 0 where a GPU may have computed
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -80,9 +77,7 @@ def speed_shape(trained_context: int) -> SessionShape:
 
 
 def measuring_speed(session: LlamaSession, threads: int) -> Generator[MeasureProgress, None, ModelSpeed]:
-    """Measure a session of `speed_shape` that computes with at most this many threads (0: by a GPU). Raises
-    ModelFileError, Cancelled.
-    """
+    """Of `speed_shape`, with at most this many threads (0: by a GPU). ModelFileError, Cancelled."""
     room = session.shape.context - TEXTS * (_STEPS + 1) - LONE_TOKEN_CELLS
     tokens = some_text(session, min(PROMPT, max(room, _WARM_UP)))
     yield MeasureProgress(0, _STAGES)

@@ -26,17 +26,14 @@ _CHUNK = 1 << 22
 
 @dataclass(frozen=True)
 class CheckedModel:
-    """A model file that was tried and found good, as it was then. `hash`: SHA-256 of its bytes, of all parts
-    one after the other. `size_bytes`: of all parts. `modified_ns`: when the last of them changed.
-    `more_files`: the parts after `path`, in order.
-    """
+    """A model file that was tried and found good, as it was then."""
 
     path: Path
     name: str
-    hash: str
-    size_bytes: int
-    modified_ns: int
-    more_files: tuple[Path, ...] = ()
+    hash: str  # SHA-256 of its bytes, of all parts one after the other
+    size_bytes: int  # of all parts
+    modified_ns: int  # when the last of them changed
+    more_files: tuple[Path, ...] = ()  # the parts after `path`, in order
 
     def check_unchanged(self) -> None:
         """ModelFileError where the file is no longer the one that was checked."""
@@ -55,9 +52,7 @@ class CheckedModel:
 
 
 def checked_model(described: ModelFile, cancel: CancelToken) -> CheckedModel:
-    """A model file with its SHA-256, tried in a child process unless its content was found good before.
-    ModelFileError with what is wrong, Cancelled.
-    """
+    """With its SHA-256, tried in a child process unless found good before. ModelFileError, Cancelled."""
     return _checked(described.files, described.name, TRIAL_COMMAND, cancel)
 
 

@@ -179,6 +179,9 @@ def _check_heads(model: HeaderValues) -> None:
     for key, counts in ((heads_key, heads), (kv_key, kv_heads)):
         for count in counts:
             _check_between(model, key, count, 0, _MOST_HEADS)
+    for name in ("key_length", "value_length"):
+        key = model.key(f"attention.{name}")
+        _check_between(model, key, model.integer(key), 1, _LARGEST_SIZE)
     layers = max(len(heads), len(kv_heads))
     for count, kv_count in zip(_spread(heads, layers), _spread(kv_heads, layers), strict=False):
         if kv_count and count % kv_count:
@@ -187,12 +190,6 @@ def _check_heads(model: HeaderValues) -> None:
 
 def _spread(numbers: list[int], layers: int) -> list[int]:
     return numbers * layers if len(numbers) == 1 else numbers
-
-
-def _check_head_sizes(model: HeaderValues) -> None:
-    for name in ("key_length", "value_length"):
-        key = model.key(f"attention.{name}")
-        _check_between(model, key, model.integer(key), 1, _LARGEST_SIZE)
 
 
 def _check_rotation(model: HeaderValues) -> None:
@@ -338,21 +335,17 @@ def _check_single_bytes(model: HeaderValues) -> None:
     """RWKV's tokenizer begins the text again, for ever, at a byte that tokens begin with and none is."""
     if model.text("tokenizer.ggml.model") != "rwkv":
         return
-    known = set(model.tokens)
+    known, letters = set(model.tokens), {ord("\t"): b"t", ord("\n"): b"n", ord("\r"): b"r"}
     for byte in range(256):
-        if not known & _rwkv_spellings(byte):
+        # A token of one byte may be written as it is, by its number, or behind a backslash.
+        own = bytes((byte,))
+        spellings = {b"\\x%02x" % byte, *([] if own == b"\\" else [own])}
+        if byte in letters:
+            spellings.add(b"\\" + letters[byte])
+        if byte not in b"tnrx":
+            spellings.add(b"\\" + own)
+        if not known & spellings:
             raise model.refused(f"the tokenizer, 'rwkv', has no token for byte 0x{byte:02X}")
-
-
-def _rwkv_spellings(byte: int) -> set[bytes]:
-    """How a token of one byte may be written: as it is, by its number, or behind a backslash."""
-    letters = {ord("\t"): b"t", ord("\n"): b"n", ord("\r"): b"r"}
-    spellings = {b"\\x%02x" % byte}
-    if byte in letters:
-        spellings.add(b"\\" + letters[byte])
-    if byte not in b"tnrx":
-        spellings.add(b"\\" + bytes((byte,)))
-    return spellings if byte == ord("\\") else spellings | {bytes((byte,))}
 
 
 def _check_special_tokens(model: HeaderValues) -> None:
@@ -398,7 +391,6 @@ _CHECKS: tuple[Callable[[HeaderValues], None], ...] = (
     partial(check_has_tensors, hint=CHOOSE_CHAT_MODEL),
     check_sizes,
     _check_heads,
-    _check_head_sizes,
     _check_rotation,
     _check_queries,
     _check_experts,

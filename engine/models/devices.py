@@ -71,9 +71,7 @@ def _no_list(how: str) -> SetupError:
 
 
 def device_called(words: str, cancel: CancelToken) -> Device:
-    """The one device that words name: llama.cpp's name, or a part of what it is called. SetupError for none
-    or several.
-    """
+    """The one that words name: llama.cpp's name, or a part of its title. SetupError for none or several."""
     found = found_devices(cancel)
     wanted = words.casefold()
     meant = [each for each in found if each.is_called(words)]
@@ -104,9 +102,7 @@ def _remembered_best(file_hash: str) -> Device | None:
 
 
 def proposed_device(file_hash: str, cancel: CancelToken) -> Device | None:
-    """The device that a trial found to be the fastest with a model, if it is still there with its driver;
-    None for the processor.
-    """
+    """The fastest with a model in a trial, if it is still there; None for the processor."""
     best = _remembered_best(file_hash)
     if best is None:
         return None
@@ -128,9 +124,7 @@ def lost_device(file_hash: str, used: Device | None) -> str:
 
 
 def wished_device(request: str | None, file_hash: str, cancel: CancelToken) -> Device | None:
-    """What the user's choice means for a model: words for a device, CPU, None for what a trial proposed. None
-    for the processor alone. SetupError where there is no such device.
-    """
+    """What the user's choice means for a model; None for the processor alone. SetupError for no device."""
     if request is None:
         return proposed_device(file_hash, cancel)
     return None if request.strip().casefold() == CPU else device_called(request.strip(), cancel)
@@ -139,9 +133,7 @@ def wished_device(request: str | None, file_hash: str, cancel: CancelToken) -> D
 def try_device(
     cancel: CancelToken, checked: CheckedModel, machine: MachineSettings
 ) -> Generator[MeasureProgress, None, Tried]:
-    """Read a text and measure: a work for a process of its own, which a device may end. Raises
-    ModelFileError, DeviceFailed, Cancelled.
-    """
+    """Read a text and measure, in a process of its own. Raises ModelFileError, DeviceFailed, Cancelled."""
     with session_to_measure(checked, machine, cancel) as (session, threads):
         probabilities = next_token_probabilities(session)
         speed = yield from measuring_speed(session, threads)

@@ -42,17 +42,15 @@ _SCORED_LAYERS = {
 
 @dataclass(frozen=True)
 class EncoderFile:
-    """An encoder's file as its header describes it. `name`, `title`: as those of a ModelFile. `family`:
-    `RoBERTa` or `BERT`. `width`: numbers in a vector, which the last of the `layers` gives.
-    """
+    """An encoder's file as its header describes it; names as those of a ModelFile."""
 
     path: Path
     size_bytes: int
     name: str
     architecture: str
-    family: str
-    layers: int
-    width: int
+    family: str  # `RoBERTa` or `BERT`
+    layers: int  # of which the last gives the vectors
+    width: int  # numbers in a vector
     quantisation: str
     parameters: int
     trained_context: int

@@ -17,14 +17,12 @@ from engine.system import paths
 
 @dataclass(frozen=True)
 class FoundModel:
-    """A model file that was found, or a file or folder that cannot be used, with the reason. `source`: the
-    program whose folder it is in, `LM Studio`; else the name of the folder searched.
-    """
+    """A model file that was found, or a file or folder that cannot be used, with the reason."""
 
     path: Path
     model: model_file.ModelFile | None
     error: ModelFileError | None
-    source: str
+    source: str  # the program whose folder it is in, `LM Studio`; else the name of the folder searched
 
     @cached_property
     def name(self) -> str:
@@ -50,9 +48,7 @@ class FoundModel:
 
 @dataclass(frozen=True)
 class ModelPlace:
-    """Where a model file lies, the first part of a split one, its header not read. `name`: what users call
-    it.
-    """
+    """Where a model file lies, the first part of a split one; its header is not read."""
 
     path: Path
     name: str
@@ -75,29 +71,6 @@ def default_folders() -> list[Path]:
     ]
 
 
-class _SystemFolders(NamedTuple):
-    """Where programs keep what they configure, what they own, and what they can fetch again."""
-
-    settings: Path
-    data: Path
-    cache: Path
-
-
-def _system_folders(platform: str) -> _SystemFolders:
-    if platform == "win32":
-        roaming = _folder_from("APPDATA", paths.home() / "AppData" / "Roaming")
-        local = _folder_from("LOCALAPPDATA", paths.home() / "AppData" / "Local")
-        return _SystemFolders(roaming, local, local)
-    if platform == "darwin":
-        support = paths.home() / "Library" / "Application Support"
-        return _SystemFolders(support, support, paths.home() / "Library" / "Caches")
-    return _SystemFolders(
-        _folder_from("XDG_CONFIG_HOME", paths.home() / ".config"),
-        _folder_from("XDG_DATA_HOME", paths.home() / ".local" / "share"),
-        _folder_from("XDG_CACHE_HOME", paths.home() / ".cache"),
-    )
-
-
 def _folder_from(variable: str, default: Path) -> Path:
     named = paths.environment(variable)
     return Path(named) if named else default
@@ -105,7 +78,17 @@ def _folder_from(variable: str, default: Path) -> Path:
 
 def _default_places(platform: str) -> Iterator[tuple[str, Path]]:
     """Name of a program and a folder where it keeps models, on the system that `sys.platform` names."""
-    settings, data, cache = _system_folders(platform)
+    # Where programs keep what they configure, what they own, and what they can fetch again.
+    if platform == "win32":
+        settings = _folder_from("APPDATA", paths.home() / "AppData" / "Roaming")
+        data = cache = _folder_from("LOCALAPPDATA", paths.home() / "AppData" / "Local")
+    elif platform == "darwin":
+        settings = data = paths.home() / "Library" / "Application Support"
+        cache = paths.home() / "Library" / "Caches"
+    else:
+        settings = _folder_from("XDG_CONFIG_HOME", paths.home() / ".config")
+        data = _folder_from("XDG_DATA_HOME", paths.home() / ".local" / "share")
+        cache = _folder_from("XDG_CACHE_HOME", paths.home() / ".cache")
     yield "Tiebreak", paths.models_folder()
     yield "Tiebreak", paths.project_models_folder()
     yield "LM Studio", paths.home() / ".lmstudio" / "models"
@@ -152,9 +135,7 @@ def model_places(folders: Iterable[Path]) -> Iterator[ModelPlace]:
 
 
 def stamps(folders: Iterable[Path], files: Iterable[Path] = ()) -> dict[Path, Stamp]:
-    """Each model file in the folders, with all parts of split ones, and each of these files, as it is now;
-    equal stamps mean that nothing came, went or was written.
-    """
+    """Each model file in the folders, with all parts, and each of these files, as it is now."""
     listed = (place for place in _listings(folders) if isinstance(place, _Listing))
     found = {}
     for path in (*(path for place in listed for path in place.files), *files):

@@ -99,9 +99,7 @@ class GgufHeader:
 
 
 def read_header(path: Path) -> GgufHeader:
-    """The tensor data is only checked against the file's size. ModelFileError: no such file, unreadable, not
-    a GGUF (and what it is instead), damaged, incomplete.
-    """
+    """ModelFileError: no such file, unreadable, not a GGUF (and what it is), damaged, incomplete."""
     try:
         refuse_impossible(path)
         state = path.stat()

@@ -68,9 +68,7 @@ def memory_fit(estimate: MemoryEstimate, memory: Memory | None) -> Fit:
 def check_memory(
     model: ModelFile, context: int, memory: Memory | None = None, kv_type: KvType = KvType.F16
 ) -> str | None:
-    """A notice where memory is tight, None where it is not; ModelFileError where the model does not fit, or
-    its cache cannot be kept in `kv_type`. `memory`: that of this machine, now, unless given.
-    """
+    """A notice where memory is tight; ModelFileError where the model does not fit, or takes no `kv_type`."""
     if kv_type not in model.kv_types:
         raise ModelFileError(
             f"{model.name}: this model does not support the KV-cache type {kv_type.value}: its attention head"

@@ -192,9 +192,7 @@ def is_blob(path: Path) -> bool:
 
 
 def ollama_names(folder: Path) -> dict[str, str] | None:
-    """Name of the blob file -> name in `ollama list`, of all models there, which only Ollama's manifests tell
-    from projectors and adapters; None for other folders.
-    """
+    """Name of the blob file -> name in `ollama list`, of all models there; None for other folders."""
     manifests = [
         place for place in sorted(folder.parent.glob("manifests*")) if seen_at(place) is PathKind.FOLDER
     ]
@@ -307,12 +305,10 @@ Q8_0_BLOCK = 32
 
 @dataclass(frozen=True)
 class ModelFile:
-    """A model file as its header describes it. `path`: the first part where it is split; `more_files`: the
-    others, in order. `size_bytes`: of all.
-    """
+    """A model file as its header describes it."""
 
-    path: Path
-    size_bytes: int
+    path: Path  # the first part where it is split
+    size_bytes: int  # of all parts
     name: str  # what users call it, by its file
     architecture: str
     quantisation: str
@@ -324,7 +320,7 @@ class ModelFile:
     notice: str = ""  # what a model made for this program has to tell its users
     kv_types: tuple[KvType, ...] = tuple(KvType)
     title: str = ""  # what its header calls it
-    more_files: tuple[Path, ...] = ()
+    more_files: tuple[Path, ...] = ()  # the other parts, in order
     experts: tuple[int, int] = (0, 0)  # how many a mixture has, and how many of them read a token
     layers: int = 0  # how many a GPU could take some of
 
@@ -395,9 +391,8 @@ def describe(header: GgufHeader, path: Path, *more_files: Path) -> ModelFile:
 
 
 def _kv_bytes_per_token(values: HeaderValues) -> int:
-    """Over the layers, KV heads x (key length + value length) x 2; sliding windows take less, and recurrent
-    states, which do not grow with the context, are omitted.
-    """
+    """Over the layers, KV heads x (key length + value length) x 2."""
+    # Sliding windows take less; recurrent states do not grow with the context.
     kv_heads = values.per_layer(values.key("attention.head_count_kv")) or _heads(values)
     # One number stands for all layers.
     if len(kv_heads) == 1:

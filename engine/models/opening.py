@@ -35,9 +35,7 @@ def encoder_hash(checked: CheckedModel) -> str:
 
 @contextmanager
 def open_template(path: Path, cancel: CancelToken) -> Iterator[tuple[LlamaModel, ChatTemplate]]:
-    """A model, of which no more than the vocabulary is open, and its chat format. Raises ModelFileError,
-    NoRoomError, Cancelled.
-    """
+    """A model's vocabulary alone, and its chat format. ModelFileError, NoRoomError, Cancelled."""
     with LlamaModel(path, vocabulary_only=True, cancel=cancel) as model:
         yield model, chat_template(model.chat_template, Vocabulary(model), cancel)
 
@@ -46,9 +44,7 @@ def open_template(path: Path, cancel: CancelToken) -> Iterator[tuple[LlamaModel,
 def open_encoder(
     checked: CheckedModel, machine: MachineSettings, cancel: CancelToken
 ) -> Iterator[LlamaEncoder]:
-    """An encoder, loaded, on the processor. ModelFileError where the file cannot be used or has changed,
-    Cancelled.
-    """
+    """Loaded, on the processor. ModelFileError if it cannot be used or has changed, Cancelled."""
     checked.check_unchanged()
     with (
         LlamaModel(checked.path, cancel=cancel) as model,
@@ -58,9 +54,7 @@ def open_encoder(
 
 
 def machine_settings(threads: int | None) -> MachineSettings:
-    """How the processor works; None: its physical cores, as many of them as other programs leave free.
-    SetupError for impossible numbers.
-    """
+    """How the processor works; None: its physical cores, as other programs leave them free. SetupError."""
     if threads is None:
         return MachineSettings(default_threads(), adapts=True)
     return MachineSettings(threads)
@@ -107,9 +101,7 @@ def open_session(
     shape: Callable[[LlamaModel], SessionShape],
     cancel: CancelToken,
 ) -> Iterator[OpenModel]:
-    """A model, loaded, with a session as large as `shape` makes it for this model. ModelFileError where the
-    file cannot be used or has changed, DeviceFailed, Cancelled.
-    """
+    """A model, loaded, with a session of `shape`. ModelFileError, DeviceFailed, Cancelled."""
     checked.check_unchanged()
     with (
         LlamaModel(checked.path, machine.device, machine.gpu_layers, cancel=cancel) as model,
@@ -157,9 +149,7 @@ def speed_of(
     worker: Callable[[], SpeedMeasurer],
     again: bool = False,
 ) -> Generator[Preparing | MeasureProgress, None, SpeedOfFile]:
-    """The remembered speed of a file, or unless that is known, or `again`, measured now by `worker`. Raises
-    ModelFileError, NoRoomError, ProcessEnded, Cancelled.
-    """
+    """Remembered, else or `again` measured by `worker`. ModelFileError, ProcessEnded, Cancelled."""
     yield Preparing("Checking the model file")
     checked = checked_model(model, cancel)
     known = None if again else remembered_speed(checked.hash, machine)

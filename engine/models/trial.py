@@ -28,9 +28,7 @@ GOOD, REFUSED, NO_ROOM = 0, 2, 4
 
 
 def try_model(path: Path) -> None:
-    """Load a file and let it read and write a few tokens, in this process, which it may end. ModelFileError
-    where the model cannot judge.
-    """
+    """Let a file read and write a little in this process, which it may end. ModelFileError if it cannot."""
     cancel = CancelToken()
     item = Item("trial", "Say hello.", "Hello!", "<|im_end|> [/INST] Goodbye.")
     with LlamaModel(path, cancel=cancel) as model:

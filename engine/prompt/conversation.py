@@ -37,16 +37,13 @@ def foreign(text: str, source: Source = Source.FOREIGN) -> Part:
 
 @dataclass(frozen=True)
 class Conversation:
-    """What a model is shown: the system's words, the user's words, and how its reply begins. `thought`: its
-    reasoning before that, in formats with a place for it; None where it is still to think. `fences`: what its
-    own words set around texts of others, so that these must not read like it.
-    """
+    """What a model is shown."""
 
     system: tuple[Part, ...]
     user: tuple[Part, ...]
-    reply: str
-    thought: str | None = None
-    fences: tuple[str, ...] = ()
+    reply: str  # how it begins
+    thought: str | None = None  # before it, in formats with a place for it; None where it is still to come
+    fences: tuple[str, ...] = ()  # set around texts of others, which must not read like it
 
 
 FRAME_VERSION = 4
@@ -115,14 +112,12 @@ class UnbreakableTextError(SetupError):
 
 @dataclass(frozen=True)
 class Mark:
-    """A text that foreign text must not hold. `counted`: its numbers stand for any. `begins_line`: it is one
-    only where a line begins with it; `fills_line`: where it is the whole line.
-    """
+    """A text that foreign text must not hold."""
 
     text: str
-    counted: bool = False
-    begins_line: bool = False
-    fills_line: bool = False
+    counted: bool = False  # its numbers stand for any
+    begins_line: bool = False  # it is one only where a line begins with it
+    fills_line: bool = False  # it is one only where it is the whole line
 
     def pattern(self, spaced: bool) -> str:
         """A regular expression that finds it in folded text: in its own letter case anywhere, in any other
@@ -211,9 +206,7 @@ _FOLDING = _Folding()
 
 @dataclass(frozen=True)
 class Fences:
-    """The marks of one prompt: `[Title]` and `[End of Title]` for each of its `titles`. `end`: how a title's
-    end is called, `{title}` standing for it.
-    """
+    """The marks of one prompt: `[Title]` and `[End of Title]` for each of its `titles`."""
 
     titles: tuple[str, ...]
     end: str = DEFAULT_WORDING.end

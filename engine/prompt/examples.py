@@ -24,18 +24,14 @@ _REMEMBERED = (
 
 @dataclass(frozen=True)
 class ExamplePool:
-    """Labelled items of different instructions, of which `shots` are shown with an item. `ranked`: in the
-    order of their use, the first that fit an item are shown; where the nearest are, all that there are.
-    """
+    """Labelled items of different instructions, of which `shots` are shown with an item."""
 
-    ranked: tuple[Item, ...] = ()
+    ranked: tuple[Item, ...] = ()  # the first that fit are shown; where the nearest are, all that there are
     shots: int = 0
     choice: ExampleKind = ExampleKind.FIXED
 
     def for_item(self, item: Item) -> tuple[Item, ...]:
-        """The examples to show with `item`: neither itself nor one with the same instruction. Items with the
-        same instruction are shown the same.
-        """
+        """Neither `item` itself nor one of its instruction; the same for items of one instruction."""
         same = _asked(item)
         if self.are_own:
             # The nearest last: what stands last weighs most with many models (Zhao et al. 2021).

@@ -233,9 +233,7 @@ def split_at(text: str, tokens: Iterable[SpecialToken]) -> list[str | SpecialTok
 
 
 def _is_structure(token: SpecialToken, frame: Frame) -> bool:
-    """Whether foreign text must not become this token: a control token, markup that any text can write, or
-    what the template writes. Unknown letters are letters.
-    """
+    """Whether foreign text must not become this token; unknown letters are letters."""
     if token.control:
         return not token.unknown
     if len(token.text) == 1 or token.text.isspace():

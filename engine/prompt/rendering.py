@@ -135,9 +135,7 @@ def _thinking_frame(
 
 
 def _quiet(render: _Render, messages: list[dict[str, str]]) -> tuple[str, bool]:
-    """The prompt for a reply without reasoning, and whether the template has a switch for that; where it is
-    words in the system message, `messages` are given them.
-    """
+    """The prompt for a reply without reasoning, and whether there is a switch, as words in `messages` too."""
     try:
         quiet = render(messages=messages, add_generation_prompt=True, **_QUIET)
     except UnusableTemplateError:
@@ -164,9 +162,7 @@ def _or_nothing(render: _Render, **values: Any) -> str:
 def _finished_start(
     render: _Render, messages: Sequence[Mapping[str, str]], last: str, reply: str
 ) -> str | None:
-    """What the template writes between the `last` mark of a message and a finished `reply`; None where it
-    does not write both once.
-    """
+    """What stands between the `last` mark of a message and a finished `reply`; None without both."""
     try:
         text = render(messages=[*messages, {"role": "assistant", "content": reply}], **_QUIET)
     except UnusableTemplateError:

@@ -17,14 +17,12 @@ _C_SPACE = " \t\n\v\f\r"
 
 
 class ChatTemplate:
-    """Turns conversations into token ids for one model. `merges_system`: the format has no system message and
-    the user's message carries it. `thinking`: the format in which the model thinks before it replies.
-    """
+    """Turns conversations into token ids for one model."""
 
     def __init__(self, frame: Frame, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
         self.frame = frame
-        self.merges_system = SYSTEM not in frame.slots
+        self.merges_system = SYSTEM not in frame.slots  # the user's message carries it
         self._guard = Guard(frame, vocabulary)
         control = [token for token in vocabulary.special_tokens if token.control]
         self._pieces = [split_at(piece, control) for piece in frame.pieces]
@@ -67,9 +65,7 @@ class ChatTemplate:
         }
 
     def _runs(self, conversation: Conversation) -> Iterator[list[Piece] | SpecialToken]:
-        """Control tokens of the template, and between them all plain text in one run each, without the white
-        space that a control token strips.
-        """
+        """Control tokens of the template, and between them all plain text in one run each."""
         contents = self._contents(conversation)
         runs: list[list[Piece] | SpecialToken] = [[]]
         for index, piece in enumerate(self._pieces):
@@ -144,15 +140,12 @@ _LONGEST_QUOTE = 200
 
 @dataclass(frozen=True)
 class Opening:
-    """What a template writes after the last message. `prompt`: for a reply to be written, without reasoning
-    where the template has a switch for it, which `switched` says; `opens`: whether it then writes more than
-    where no reply is asked for. `finished`: before a finished reply; None where it does not write one.
-    """
+    """What a template writes after the last message."""
 
-    prompt: str
-    finished: str | None
-    switched: bool
-    opens: bool
+    prompt: str  # for a reply to be written, without reasoning where there is a switch for it
+    finished: str | None  # before a finished reply; None where it does not write one
+    switched: bool  # there is such a switch
+    opens: bool  # it writes more than where no reply is asked for
 
 
 def reply_start(opening: Opening) -> tuple[str, str]:

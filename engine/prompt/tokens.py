@@ -69,9 +69,7 @@ def instruction_tokens(
     examples: Sequence[Item],
     template: ChatTemplate,
 ) -> tuple[int, ...]:
-    """What an item's `prompts` in all orders begin with, up to where the instruction ends; those of others
-    with the same instruction and examples begin so, too.
-    """
+    """What an item's `prompts` in all orders begin with, up to the end of the instruction."""
     probes = [replace(item, output_a=text, output_b=text) for text in PROBES]
     trees = [build_prompt(probe, Order.AB, rubric, examples) for probe in probes]
     trunks = [prompt.trunk for prompt in prompts]
@@ -94,14 +92,14 @@ def lead_tokens(rubric: Rubric, template: ChatTemplate) -> int:
 
 @dataclass(frozen=True)
 class Round:
-    """One question of a method: its name in the store, and its prompts, a branch for each criterion.
-    `thought_for`: the question that each branch is to answer once reasoning was written after its prompt.
-    """
+    """One question of a method: its name in the store, and its prompts, a branch for each criterion."""
 
     method: Method
     question: str
     tokens: PromptTokens
-    thought_for: Question | None = None
+    thought_for: Question | None = (
+        None  # each branch is to answer once reasoning was written after its prompt
+    )
 
 
 def tokenize_rounds(
@@ -180,9 +178,7 @@ def after_what_fits(
 
 
 def closing_tokens(rubric: Rubric, asked: Sequence[MethodQuestion], template: ChatTemplate) -> int:
-    """Tokens that close reasoning and lead to its answer, and those of the longest answer; 0 where none is
-    asked.
-    """
+    """Tokens that close reasoning and lead to its answer, with the longest; 0 where none is asked."""
     question = next((each.question for each in asked if each.question.reasons), None)
     if question is None:
         return 0
@@ -246,10 +242,7 @@ class SizedItem:
 
 
 class PromptSizer:
-    """Makes the prompts of items for one model, rubric and set of settings, and counts them. `asked`: of each
-    criterion in each order, a round of an item for each. `stem`: what all prompts begin with. `shared_cells`:
-    tokens of context for it, and for the session itself.
-    """
+    """Makes the prompts of items for one model, rubric and set of settings, and counts them."""
 
     def __init__(
         self,
@@ -271,6 +264,7 @@ class PromptSizer:
         self._examples = examples
         self._raise_if_cancelled = raise_if_cancelled
         self._keeps_state = keeps_state
+        # Of each criterion in each order, a round of an item for each.
         self.asked = asked_by(settings.methods, rubric.wording, settings.reasoning_samples)
         if settings.reasons and template.thinking is None:
             raise SetupError(
@@ -278,7 +272,7 @@ class PromptSizer:
                 Hint("Choose a reasoning model, or other ", Setting.METHODS, "."),
             )
         self.stem = stem_tokens(rubric, examples, template)
-        self.shared_cells = len(self.stem) + LONE_TOKEN_CELLS
+        self.shared_cells = len(self.stem) + LONE_TOKEN_CELLS  # tokens of context that all items share
         if self.shared_cells >= settings.context:
             raise SetupError(
                 f"The labels' meanings and the examples take {len(self.stem):,} tokens, the context holds"
@@ -298,9 +292,7 @@ class PromptSizer:
         return self.settings.max_reasoning_tokens + self._closing
 
     def sized(self, original: Item, shown: Item, in_series: bool = False) -> SizedItem:
-        """The prompts of `original` as it is `shown`, which may be shorter. `in_series`: it has the
-        instruction of a neighbour. Raises Cancelled.
-        """
+        """The prompts of `original` as `shown`; `in_series`: a neighbour has its instruction. Cancelled."""
         # The examples are chosen by the item as it is, so that shortening does not change them.
         examples = self._examples.for_item(original)
         trees, tokens, rounds = {}, {}, {}

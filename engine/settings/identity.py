@@ -13,7 +13,7 @@ from typing import Any
 from engine.core.codec import record_or
 from engine.core.column_map import ColumnMap
 from engine.core.errors import Hint, SetupError, Step
-from engine.core.formatting import counted, file_stem, listed, short_name, value_in_words, words
+from engine.core.formatting import capitalised, counted, file_stem, listed, short_name, value_in_words, words
 from engine.core.items import Method, Order
 from engine.core.rubric import Rubric, rubric_of_names
 from engine.settings import rows
@@ -85,9 +85,7 @@ class RunIdentity:
 
     @cached_property
     def judge_settings(self) -> rows.JudgeSettings:
-        """By which a model judged. SetupError for a run that no model judged, and of a damaged one KeyError,
-        TypeError or ValueError.
-        """
+        """SetupError where no model judged, and of a damaged run KeyError, TypeError or ValueError."""
         return rows.settings_of(self.settings)
 
     @property
@@ -208,9 +206,7 @@ class StoredRun:
 
     @property
     def until(self) -> StoppingRule | None:
-        """The question that it was to answer last; None for the whole of its file, or which settings are the
-        best.
-        """
+        """The question that it was to answer last; None for the whole of its file, and for tuning."""
         if self.order_seed is None or self.is_tuning:
             return None
         width = self.manifest[RANDOM_ORDER].get("width")
@@ -320,31 +316,20 @@ class StoredRun:
     @property
     def title(self) -> str:
         """`Run 7`, `Run 7 “night”`, `Submission x.tsv`; long names without their middle."""
-        file = short_name(self.identity.model_name)
-        kept = f"{self._kind} {self.id}" if self.id else "The jury"
-        return self._with_name(f"Submission {file}" if self.submitted else kept)
+        return capitalised(self.called.removeprefix("the ") if self.submitted else self.called)
 
     @property
     def called(self) -> str:
         """Within a sentence: `run 7`, `run 7 “night”`, `the submission baseline.tsv`."""
-        file = short_name(self.identity.model_name)
-        return self._with_name(f"the submission {file}" if self.submitted else self._number)
+        of = f" {short_name(self.identity.model_name)}" if self.submitted else ""
+        return f"{self.in_short}{of} “{short_name(self.name)}”" if self.name else f"{self.in_short}{of}"
 
     @property
     def in_short(self) -> str:
         """On a button: `run 7`, `the submission`."""
-        return "the submission" if self.submitted else self._number
-
-    @property
-    def _kind(self) -> str:
-        return "Jury" if self.panel else "Run"
-
-    @property
-    def _number(self) -> str:
-        return f"{self._kind.lower()} {self.id}" if self.id else "the jury"
-
-    def _with_name(self, what: str) -> str:
-        return f"{what} “{short_name(self.name)}”" if self.name else what
+        if self.submitted:
+            return "the submission"
+        return f"{'jury' if self.panel else 'run'} {self.id}" if self.id else "the jury"
 
     @property
     def said(self) -> dict[str, Any]:
@@ -377,7 +362,7 @@ class StoredRun:
             return f"{file_stem(self.identity.model_path.stem, _LONGEST_STEM)}-reviewed"
         files = (self.identity.dataset_path.stem, self.identity.model_name)
         parts = (file_stem("-".join(each.split()), _LONGEST_PART) for each in files)
-        return "-".join([self._kind.lower(), str(self.id), *filter(None, parts)])
+        return "-".join(["jury" if self.panel else "run", str(self.id), *filter(None, parts)])
 
     @property
     def not_in_dataset(self) -> tuple[str, ...]:
@@ -441,9 +426,7 @@ def kind_in_words(kind: Mapping[str, Any]) -> str:
 
 
 def what_is_joined(run: StoredRun, added: int = 0, by: Sequence[str] = ()) -> str:
-    """A sentence on which items of a dataset an opened submission answers. `added`: how many of those that it
-    lacks were labelled `by` annotators since.
-    """
+    """On which items a submission answers; `added`: how many others were labelled `by` annotators."""
     identity, name = run.identity, short_name(run.identity.model_name)
     dataset = short_name(identity.dataset_path.name)
     joined = (

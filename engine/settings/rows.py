@@ -263,9 +263,7 @@ class ChosenSettings:
 
 @dataclass(frozen=True)
 class JudgeSettings(ChosenSettings):
-    """What decides the results of a run, apart from dataset, model and prompts: all of it is its identity.
-    SetupError for impossible settings.
-    """
+    """What decides the results of a run, besides dataset, model and prompts. SetupError if impossible."""
 
     orders: tuple[Order, ...] = (Order.AB, Order.BA)
     context: int = DEFAULT_CONTEXT
@@ -316,11 +314,10 @@ class JudgeSettings(ChosenSettings):
 
 
 def settings_of(values: Mapping[str, Any]) -> JudgeSettings:
-    """The settings that `as_json` gave; what it omitted is the default. KeyError, TypeError, ValueError or
-    SetupError for values that are none.
-    """
+    """What `as_json` gave; KeyError, TypeError, ValueError or SetupError for anything else."""
     rows = rows_of(JudgeSettings)
     known = {row.name: row.of_json(values[row.key]) for row in rows if row.key in values}
+    # What was omitted, because it does not count, is the default.
     settings = JudgeSettings(mode=known.pop("mode"), orders=known.pop("orders"), **known)
     unsaid = {row.name: row.unsaid for row in rows if row.unsaid is not ... and row.counts(settings)}
     return replace(settings, **{name: value for name, value in unsaid.items() if name not in known})

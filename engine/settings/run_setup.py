@@ -29,9 +29,7 @@ Positive = Annotated[int, msgspec.Meta(ge=1, le=LARGEST)]
 
 @dataclass(frozen=True)
 class RunSetup(ChosenSettings):
-    """One run as it was asked for; None leaves the choice to the engine. SetupError for a text that is no
-    name, or a note that is too long.
-    """
+    """One run as it was asked for; None leaves the choice to the engine. SetupError for no name or note."""
 
     dataset_path: Path
     model_path: Path

@@ -21,9 +21,7 @@ def checked_seed(seed: int) -> int:
 
 @dataclass(frozen=True)
 class ItemSample:
-    """`items` drawn by a `seed`: from all alike, or, by a column, as evenly over its values as can be.
-    SetupError for numbers that nothing can be drawn with.
-    """
+    """`items` drawn by a `seed`, from all alike or evenly over a column. SetupError if impossible."""
 
     items: int
     seed: int = DEFAULT_SEED
@@ -98,9 +96,7 @@ class StoppingRule:
 
 @dataclass(frozen=True)
 class PairsPlan:
-    """Which pairs are made: all, those with `baseline`, or `pairs` of either, drawn evenly by `seed`.
-    SetupError for fewer than one pair, and a seed that nothing can be drawn by.
-    """
+    """Which pairs are made: all, those with `baseline`, or `pairs` drawn evenly by `seed`. SetupError."""
 
     baseline: str | None = None
     pairs: int | None = None

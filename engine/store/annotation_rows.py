@@ -24,7 +24,7 @@ from engine.settings.identity import StoredRun, checked_name, checked_note
 from engine.settings.sampling import checked_seed
 from engine.store.judged_rows import content_hashes
 from engine.store.row_validator import DamagedError, RowValidator
-from engine.store.run_table import run_row
+from engine.store.run_table import run_row, set_value
 from engine.system.write_ahead_log import LogEntry
 
 # What an annotation says, and how it came about: columns, values of a log's line, values in a file.
@@ -132,9 +132,7 @@ def rows_of_run(
 
 
 def note_rows(db: sqlite3.Connection, hashes: Iterable[str]) -> dict[str, tuple[Annotation, ...]]:
-    """All that annotators noted of items, the oldest first, by the hash of their content; also what is
-    undone.
-    """
+    """All that annotators noted of items, the oldest first, by content hash; also what is undone."""
     wanted = list(dict.fromkeys(hashes))
     found: list[Annotation] = []
     for start in range(0, len(wanted), _MOST_AT_ONCE):
@@ -303,9 +301,7 @@ def taken_of(db: sqlite3.Connection, write_ahead_log: str) -> int:
 
 
 def take_words(db: sqlite3.Connection, write_ahead_log: str, words: Sequence[LogEntry]) -> list[RefusedWord]:
-    """Take in the annotations that are not in the store yet; those that it refuses. In the caller's
-    transaction.
-    """
+    """Take in what is not in the store yet, in the caller's transaction; what it refuses."""
     taken, refused = taken_of(db, write_ahead_log), []
     for entry in words:
         if entry.number <= taken:
@@ -347,9 +343,9 @@ def _change(db: sqlite3.Connection, name: str, said: Said) -> None:
             take_back(db, run_id, what, said.at)
         case records.RunWords():
             if what.name is not None:
-                db.execute("UPDATE run SET name = ? WHERE id = ?", (checked_name(what.name), run_id))
+                set_value(db, run_id, "name", checked_name(what.name))
             if what.note is not None:
-                db.execute("UPDATE run SET note = ? WHERE id = ?", (checked_note(what.note), run_id))
+                set_value(db, run_id, "note", checked_note(what.note))
         case Annotation(kind=AnnotationKind.DRAFT):
             if what.text:
                 _add_draft(db, name, said, what)

@@ -267,10 +267,9 @@ def open_copy(path: Path | None, why: str) -> tuple[sqlite3.Connection, LentCopy
 
 
 def _leave_shared_memory(db: sqlite3.Connection, path: Path, network: str) -> None:
-    """Give a store that two computers may use a journal: the log needs memory that they do not share, so each
-    would destroy what the other writes (https://sqlite.org/wal.html).
-    """
+    """Give a store that two computers may use a journal: the log needs memory that they do not share."""
     try:
+        # Each would destroy what the other writes: https://sqlite.org/wal.html
         # By itself: then SQLite keeps what else is in the shared memory for itself.
         db.execute("PRAGMA locking_mode = EXCLUSIVE")
         (mode,) = db.execute("PRAGMA journal_mode").fetchone()
@@ -324,9 +323,7 @@ def has_no_room(error: sqlite3.Error | OSError, path: Path) -> bool:
 
 
 def reserve_of(path: Path) -> Path:
-    """The file next to a store that keeps room on its disk, with which runs can be deleted once it is
-    full.
-    """
+    """The file that keeps room on a store's disk, with which runs can be deleted once it is full."""
     return _beside(path, ".reserve")
 
 

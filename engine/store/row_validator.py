@@ -37,11 +37,9 @@ class DamagedError(StoreError):
 
 @dataclass(frozen=True)
 class RowValidator:
-    """Lets values of a row through. `of`: whose row it is, for users: `Run 3`, `Run 3, item 17`. Each raises
-    DamagedError for what is not of its kind; `field` is the name of the column.
-    """
+    """Lets values of a row through, or raises DamagedError. `field`: the column."""
 
-    of: str
+    of: str  # whose row it is, for users: `Run 3`, `Run 3, item 17`
 
     def refuse(self, field: str, value: object, wanted: str) -> NoReturn:
         raise DamagedError(self.of, field, f"found {_in_words(value)}, expected {wanted}")

@@ -66,40 +66,32 @@ def refuse_decided(contents: Iterable[RunContents]) -> None:
 
 
 def strike(db: sqlite3.Connection, run_ids: Sequence[int]) -> None:
-    """Take runs out of the list, in the caller's transaction; their numbers stay taken, what hangs on them
-    goes by `sweep`.
-    """
-    db.executemany("DELETE FROM run WHERE id = ?", [(run_id,) for run_id in run_ids])
-    db.executemany(
-        "DELETE FROM measured WHERE key GLOB ?", [(f"{run_table.key_with_run(id_)}*",) for id_ in run_ids]
-    )
-    db.executemany(
-        "INSERT INTO deleted_run VALUES (?, ?)", [(run_id, now().isoformat()) for run_id in run_ids]
-    )
+    """Take runs out of the list, in the caller's transaction; their numbers stay taken."""
+    for run_id in run_ids:
+        db.execute("DELETE FROM run WHERE id = ?", (run_id,))
+        db.execute("DELETE FROM measured WHERE key GLOB ?", (f"{run_table.key_with_run(run_id)}*",))
+        db.execute("INSERT INTO deleted_run VALUES (?, ?)", (run_id, now().isoformat()))
 
 
 def sweep(file: StoreFile, run_ids: Sequence[int]) -> None:
-    """Delete what hangs on runs that are struck, and on those that another program was about to sweep when it
-    was ended.
-    """
+    """Delete what hangs on struck runs, also on those that an ended program was about to sweep."""
+    left = {}
     with file.reading() as db:
         unswept = db.execute(
             "SELECT id FROM deleted_run AS struck"
             " WHERE EXISTS (SELECT 1 FROM judged_item WHERE run_id = struck.id)"
         )
-        struck = dict.fromkeys([*run_ids, *(run_id for (run_id,) in unswept)])
-        shares = {run_id: _at_once(file) / max(1, _size(db, run_id)) for run_id in struck}
-        left = [
-            (run_id, max(1, int(run_table.judged_count(db, run_id) * shares[run_id]))) for run_id in struck
-        ]
+        for run_id in (*run_ids, *(run_id for (run_id,) in unswept.fetchall())):
+            share = _at_once(file) / max(1, _size(db, run_id))
+            left[run_id] = max(1, int(run_table.judged_count(db, run_id) * share))
     # In parts: others get their turn between them, and a full disk has room for one.
-    for run_id, items in left:
+    for run_id, items in left.items():
         more = True
         while more:
             with file.writing() as db:
                 more = _delete_part(db, run_id, items)
-            with suppress(sqlite3.Error), file.by_itself() as db:  # the log may grow as well
-                _begin_log_again(db)
+            with suppress(sqlite3.Error), file.by_itself() as db:  # the log stays as small as one part
+                db.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
 
 def _at_once(file: StoreFile) -> int:
@@ -129,7 +121,7 @@ def shrink(file: StoreFile) -> None:
             while free not in (0, before):
                 # As a script: it has a row without columns for each page, and of those Python fetches one.
                 db.executescript(f"PRAGMA incremental_vacuum({_at_once(file) // page})")
-                _begin_log_again(db)
+                db.execute("PRAGMA wal_checkpoint(PASSIVE)")
                 free, before = free_bytes(db), free
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         elif not file.any_held():  # whoever judges must not wait until all is written once more
@@ -140,11 +132,6 @@ def free_bytes(db: sqlite3.Connection) -> int:
     (pages,) = db.execute("PRAGMA freelist_count").fetchone()
     (size,) = db.execute("PRAGMA page_size").fetchone()
     return int(pages * size)
-
-
-def _begin_log_again(db: sqlite3.Connection) -> None:
-    """Bring what is in the log into the file, so that the log stays as small as one part."""
-    db.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
 
 def _size(db: sqlite3.Connection, run_id: int) -> int:
@@ -237,9 +224,7 @@ class RunStore:
 
     @contextmanager
     def begin(self, identity: RunIdentity, fresh: bool = False) -> Iterator[StoredRun]:
-        """Start a run, or resume the latest of the same key unless `fresh`, and keep others from it.
-        RunBusyError where it is being judged already.
-        """
+        """Start a run, or resume the latest of the same key unless `fresh`, and hold it. RunBusyError."""
         with self._file.writing() as db:
             run_id = None if fresh else run_table.newest_of(db, identity.key)
             run_id = run_table.add_run(db, identity) if run_id is None else run_id
@@ -256,6 +241,7 @@ class RunStore:
     add = _changing(judged_rows.add_items)
     add_rewritten = _changing(judged_rows.add_rewritten)
     take_back = _changing(annotation_rows.take_back)
+    _set = _changing(run_table.set_value)
     efforts = _reading(judged_rows.item_efforts)
     positions = _reading(judged_rows.judged_positions)
     shared_items = _reading(judged_rows.shared_items)
@@ -268,14 +254,11 @@ class RunStore:
 
     def describe(self, run_id: int, manifest: Mapping[str, Any]) -> None:
         """Store how a run is made: versions, template, threads."""
-        with self._file.writing(run_id) as db:
-            db.execute("UPDATE run SET manifest = ? WHERE id = ?", (run_table.as_json(manifest), run_id))
+        self._set(run_id, "manifest", run_table.as_json(manifest))
 
     def calibrate(self, run_id: int, calibration: Mapping[str, Any] | None) -> None:
         """Store what a run's decisions are calibrated with from now on; None for nothing."""
-        text = None if calibration is None else run_table.as_json(calibration)
-        with self._file.writing(run_id) as db:
-            db.execute("UPDATE run SET calibration = ? WHERE id = ?", (text, run_id))
+        self._set(run_id, "calibration", None if calibration is None else run_table.as_json(calibration))
 
     def annotate(self, run_id: int | None, what: Annotation | tuple[Annotation, ...]) -> Annotation:
         """Store what an annotator says of an item, in one step; the first of it as it is stored. No run: a
@@ -289,9 +272,7 @@ class RunStore:
             return annotation_rows.add_words(db, run_id, words)[0]
 
     def annotations(self, run_id: int, *kinds: AnnotationKind) -> list[Annotation]:
-        """The annotations of a run, of these kinds or of all but notes and drafts; also those that are
-        undone, those of each kind with the oldest first.
-        """
+        """Of these kinds or of all but notes and drafts; also undone ones, of each kind the oldest first."""
         with self._file.reading() as db:
             return annotation_rows.rows_of_run(db, run_id, kinds or annotation_rows.OF_RUN)
 
@@ -321,9 +302,7 @@ class RunStore:
             annotation_rows.meet(db, met)
 
     def words_mark(self, run_id: int) -> annotation_rows.WordsMark:
-        """What changes with each change of the annotations of a run, or note of any item. StoreError for no
-        run.
-        """
+        """Changes with the annotations of a run, and with notes of any item. StoreError for no run."""
         with self._file.reading() as db:
             self.run(run_id)
             return annotation_rows.words_mark(db, run_id)
@@ -387,27 +366,19 @@ class RunStore:
 
     def name(self, run_id: int, name: str) -> None:
         """Give a run a name, empty for none. StoreError for no run, SetupError for what is no name."""
-        with self._file.writing(run_id) as db:
-            named = checked_name(name, f"run {run_id}")
-            db.execute("UPDATE run SET name = ? WHERE id = ?", (named, run_id))
+        self._set(run_id, "name", checked_name(name, f"run {run_id}"))
 
     def note_run(self, run_id: int, note: str) -> None:
         """Note something of a run, empty for nothing. StoreError for no run, SetupError where too long."""
-        with self._file.writing(run_id) as db:
-            noted = checked_note(note, f"run {run_id}").encode("utf-8", "replace").decode()
-            db.execute("UPDATE run SET note = ? WHERE id = ?", (noted, run_id))
+        noted = checked_note(note, f"run {run_id}").encode("utf-8", "replace").decode()
+        self._set(run_id, "note", noted)
 
     def draw_sample_by(self, run_id: int, seed: int) -> None:
-        """Draw the random sample of a run by another seed from now on; labels keep that of theirs. StoreError
-        for no run, SetupError for what is no seed.
-        """
-        with self._file.writing(run_id) as db:
-            db.execute("UPDATE run SET review_seed = ? WHERE id = ?", (checked_seed(seed), run_id))
+        """Draw the random sample of a run by another seed from now on. StoreError, SetupError."""
+        self._set(run_id, "review_seed", checked_seed(seed))
 
     def archive(self, numbers: Sequence[int], by: str) -> None:
-        """Put runs away: all or none; one that is keeps its day. StoreError for no run, SetupError for no
-        name.
-        """
+        """Put runs away, all or none; one that is keeps its day. StoreError, SetupError for no name."""
         with self._file.writing(*numbers) as db:
             db.executemany(
                 "UPDATE run SET archived = ?, archived_by = ? WHERE id = ? AND archived IS NULL",
@@ -457,9 +428,7 @@ class RunStore:
             return None if run_id is None else self.run(run_id)
 
     def judged(self, run_id: int) -> Generator[JudgedItem, None, None]:
-        """The judged items of a run, in the order of its dataset, all of one state of the store; within
-        `reading` they are read as they are asked for.
-        """
+        """The judged items of a run, in the order of its dataset, all of one state of the store."""
         with self._file.reading() as db:
             run = run_table.run_row(db, run_id)
             yield from judged_rows.item_rows(db, run_id, run.judges_of_labels if run else ())

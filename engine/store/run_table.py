@@ -102,6 +102,10 @@ def add_run(db: sqlite3.Connection, identity: runs.RunIdentity) -> int:
     return int(newest + 1)
 
 
+def set_value(db: sqlite3.Connection, run_id: int, column: str, value: object) -> None:
+    db.execute(f"UPDATE run SET {column} = ? WHERE id = ?", (value, run_id))
+
+
 def no_run(db: sqlite3.Connection, run_id: int, path: Path) -> StoreError:
     row = None
     with suppress(OverflowError):

@@ -102,9 +102,7 @@ class StoreFile:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """One state of the store for all that is read in the block; within another block it is a part of
-        that.
-        """
+        """One state of the store for all that is read in the block; within another it is part of that."""
         self._check_process()
         with self._errors("read"):
             within = self._db.in_transaction
@@ -220,9 +218,8 @@ class StoreFile:
 
     @contextmanager
     def on_full_disk(self) -> Iterator[None]:
-        """While runs are deleted: where the disk is full, the room that was kept for this is used, for SQLite
-        writes what it takes away.
-        """
+        """While runs are deleted: where the disk is full, the room that was kept for this is used."""
+        # SQLite writes what it takes away.
         if self._free() < _RESERVE:
             with suppress(OSError):
                 opening.reserve_of(self.path).unlink(missing_ok=True)

@@ -49,9 +49,7 @@ _MOST_LINES = 40
 
 
 class DistantTrace(Exception):
-    """The cause of an error that another process met: what that process had to say of it, for the log.
-    `trail`: what may be told of it.
-    """
+    """What another process had to say of an error, as its cause for the log; `trail`: what may be told."""
 
     def __init__(self, printed: str) -> None:
         super().__init__(printed)
@@ -163,9 +161,7 @@ _one_at_a_time = OwnLock()
 
 
 def log_fault(error: BaseException, doing: str) -> Path:
-    """Write an error with its traceback to the log file, from any thread; the file's path. `doing`: what the
-    program was at. Where the file cannot be written, nothing more happens.
-    """
+    """Write an error to the log file, from any thread, if that can be; the file's path. `doing`: at what."""
     return _log(doing, doing, trail_of(error), error)
 
 

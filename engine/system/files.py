@@ -111,9 +111,8 @@ def whole_file(path: Path, private: bool = False) -> Iterator[BinaryIO]:
 
 
 def own_file(path: Path) -> BinaryIO:
-    """A file that nobody else may read, at `path` from now on, for words that must be in their place before a
-    fault ends the process. What was there is deleted, a link too. Raises OSError.
-    """
+    """A new file at `path` that nobody else may read, in the place of what was there. Raises OSError."""
+    # For words that must be in their place before a fault ends the process; a link is not followed.
     path.unlink(missing_ok=True)
     return _made(path, _PRIVATE)
 
@@ -147,8 +146,8 @@ def free_room(folder: Path) -> int | None:
 
 
 def check_targets(written: Mapping[str, Path | None], read: Mapping[str, Path]) -> None:
-    """See before long work that what will be written can be, and overwrites neither what is read nor itself.
-    Both by the name that users know them by; None is not written. Raises SetupError.
+    """SetupError where what will be written cannot be, or would overwrite what is read or itself. By their
+    names for users.
     """
     taken = {_identity(path): f"the {name}" for name, path in read.items()}
     for name, path in written.items():
@@ -162,9 +161,7 @@ def check_targets(written: Mapping[str, Path | None], read: Mapping[str, Path]) 
 
 
 def _identity(path: Path) -> Hashable:
-    """What two paths have in common that lead to the same file: of one that is not there yet, the folder and
-    its name.
-    """
+    """What two paths have in common that lead to the same file, or name the same new one."""
     real = paths.real_path(path)
     with suppress(OSError, ValueError):
         if paths.look_at(real) is not paths.PathKind.NOTHING:
@@ -338,9 +335,7 @@ class OwnLock:
 
 
 def keep_to_this_process(child: "subprocess.Popen[bytes]") -> None:
-    """Close the pipes to a process that this one started in each process that is forked from this one: else
-    it would not see that this one has ended.
-    """
+    """Close the pipes to a process in forks of this one: else it would not see that this one ended."""
     _children.add(child)
 
 

@@ -52,9 +52,8 @@ def interruptible(
 
 @contextmanager
 def _signals_noticed() -> Iterator[None]:
-    """Start a thread that wakes when a signal comes, so that the main thread checks for signals. Python
-    before 3.13 forgets a pending one if the system delivers the next one to another thread.
-    """
+    """Start a thread that wakes when a signal comes, so that the main thread checks for signals."""
+    # Python before 3.13 forgets a pending signal if the system delivers the next one to another thread.
     if sys.platform == "win32":  # there, a pending signal is never forgotten
         yield
         return

@@ -304,9 +304,7 @@ def shown(path: Path) -> str:
 
 
 def said_of_system(error: BaseException) -> SetupError | None:
-    """The last net: an error with which the system refused a file that nobody asked the gate for; None where
-    it may as well be a fault of the program.
-    """
+    """What the system said where nobody asked the gate; None for what may be a fault of the program."""
     if isinstance(error, FileNotFoundError) and error.filename is None and current_folder() is None:
         return SetupError(
             "The current folder no longer exists: it was deleted or moved.",
@@ -359,9 +357,7 @@ _DRIVE_REMOTE = 4  # of GetDriveTypeW
 
 
 def network_file_system(path: Path) -> str | None:
-    """What the system calls the network file system that a path lies on, such as `nfs4`, be the path there or
-    not; None for a disk of this computer, and where nobody knows.
-    """
+    """`nfs4`, `fuse.sshfs`; None for a disk of this computer, and where nobody knows."""
     path = real_path(path)
     try:
         if sys.platform == "win32":
@@ -379,9 +375,7 @@ def network_name(name: str | None) -> str | None:
 
 
 def mounted_at(mounts: bytes, path: Path) -> str | None:
-    """The name of the file system of an absolute path, by Linux's table of mounts (`man 5 proc`, mountinfo);
-    None where none of them holds it.
-    """
+    """The file system of an absolute path, by Linux's table of mounts (`man 5 proc`, mountinfo)."""
     found, longest = None, -1
     for line in mounts.splitlines():
         before, separator, after = line.partition(b" - ")

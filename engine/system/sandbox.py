@@ -143,9 +143,7 @@ class SandboxedReader:
     """Hands what is to be read to readers, from any thread."""
 
     def __init__(self, most_bytes: int | None = None, is_hard: bool = IS_HARD) -> None:
-        """`most_bytes`: of memory, for each reader; None for half of what this computer has, within limits.
-        `is_hard`: whether a reader cannot have more, or must be watched.
-        """
+        """`most_bytes`: of memory, for each reader; None for half of all. If not `is_hard` it is watched."""
         self._most_bytes = most_bytes
         self._is_hard = is_hard
         self.begin_anew()

@@ -186,9 +186,7 @@ def trace_of(last_words: IO[bytes]) -> DistantTrace | None:
 
 
 def take_streams() -> tuple[int, int]:
-    """In the process that was started: the pipes from and to the other one. What else is read or printed here
-    goes nowhere.
-    """
+    """The pipes from and to the other process; what else is read or printed here goes nowhere."""
     streams = os.dup(0), os.dup(1)
     if sys.platform == "win32":
         for stream in streams:

@@ -38,13 +38,11 @@ class LogEntry:
 
 @dataclass(frozen=True)
 class LogContents:
-    """What a write-ahead log holds. `name`: of its file. `damaged`: something in it cannot be read, nor be
-    lost.
-    """
+    """What a write-ahead log holds."""
 
-    name: str
+    name: str  # of its file
     words: Sequence[LogEntry] = ()
-    damaged: bool = False
+    damaged: bool = False  # something in it cannot be read, nor be lost
 
 
 class WriteAheadLog:
@@ -78,9 +76,7 @@ class WriteAheadLog:
             return LogContents(self.name, tuple(self._waiting)) if self._claim else LogContents("")
 
     def say(self, values: Mapping[str, Any]) -> str:
-        """Put an annotation on the disk; its own name, `file:number`. SetupError where it cannot be put
-        there: then it is not said, and those before it are as they were.
-        """
+        """Put an annotation on the disk; its own name, `file:number`. SetupError where that cannot be."""
         with self._lock:
             try:
                 return self._append(values)
@@ -134,7 +130,11 @@ class WriteAheadLog:
         _refuse_where_unwritable(store)
         self._claim = claim = claimed(store.parent, f"{store.name}{_SAID}", _ENDING)
         try:
-            self._file, self._size = _new_file(claim.path, _mode_of(store)), 0
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
+            flags |= getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+            # Who may read the store may read what waits for it.
+            mode = store.stat().st_mode & 0o666 if look_at(store) is PathKind.FILE else 0o600
+            self._file, self._size = os.open(claim.path, flags, mode), 0
             self._write(_HEAD + b"".join(map(_line, self._waiting)))
             sync_folder(store.parent)
         except BaseException:
@@ -224,17 +224,6 @@ def _word(line: bytes) -> LogEntry | None:
         if type(number) is int and number > 0:
             return LogEntry(number, values)
     return None
-
-
-def _new_file(path: Path, mode: int) -> int:
-    """A file that is new, to append to; nothing is followed to another one."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
-    return os.open(path, flags | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0), mode)
-
-
-def _mode_of(store: Path) -> int:
-    """Who may read the store may read what waits for it."""
-    return store.stat().st_mode & 0o666 if look_at(store) is PathKind.FILE else 0o600
 
 
 def _is_gone(file: int) -> bool:
