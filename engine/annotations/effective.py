@@ -145,11 +145,9 @@ class OverrideCount:
 def count_overrides(standing: Iterable[EffectiveAnnotation]) -> OverrideCount:
     known = list(standing)
     names = Counter(name for each in known for name in each.authors)
-    return OverrideCount(
-        labels=sum(each.preference is not None for each in known),
-        explanations=sum(each.explanation is not None for each in known),
-        authors=tuple(name for name, _ in names.most_common()),
-    )
+    labels = sum(each.preference is not None for each in known)
+    explanations = sum(each.explanation is not None for each in known)
+    return OverrideCount(labels, explanations, tuple(name for name, _ in names.most_common()))
 
 
 _PICKED = {

@@ -317,22 +317,19 @@ class LabelSourceKind(StrEnum):
     @property
     def option(self) -> str:
         """Its name on the command line; empty for ANNOTATOR, which is chosen by name."""
-        return _OPTIONS.get(self, "")
+        return "" if self is LabelSourceKind.ANNOTATOR else _CALLED[self][0]
 
 
-_WORDS = {
-    LabelSourceKind.LAST: "effective labels: adjudicated, else the newest annotation, else the judge's",
-    LabelSourceKind.ADJUDICATED: "adjudicated labels",
-    LabelSourceKind.MAJORITY: "the annotators' majority",
-    LabelSourceKind.JUDGE: "judge only",
+_CALLED = {
+    LabelSourceKind.LAST: (
+        "effective",
+        "effective labels: adjudicated, else the newest annotation, else the judge's",
+    ),
+    LabelSourceKind.ADJUDICATED: ("adjudicated", "adjudicated labels"),
+    LabelSourceKind.MAJORITY: ("majority", "the annotators' majority"),
+    LabelSourceKind.JUDGE: ("judge", "judge only"),
 }
-_OPTIONS = {
-    LabelSourceKind.LAST: "effective",
-    LabelSourceKind.ADJUDICATED: "adjudicated",
-    LabelSourceKind.MAJORITY: "majority",
-    LabelSourceKind.JUDGE: "judge",
-}
-LABEL_SOURCES = tuple(_OPTIONS.values())
+LABEL_SOURCES = tuple(option for option, _ in _CALLED.values())
 """What is written on the command line, but for an annotator's name."""
 
 
@@ -344,14 +341,14 @@ class LabelSource:
     @property
     def in_words(self) -> str:
         """`the annotators' majority`, `Ada`."""
-        return self.annotator if self.kind is LabelSourceKind.ANNOTATOR else _WORDS[self.kind]
+        return self.annotator if self.kind is LabelSourceKind.ANNOTATOR else _CALLED[self.kind][1]
 
     @classmethod
     def of_text(cls, text: str, annotators: tuple[str, ...]) -> "LabelSource":
         """One of LABEL_SOURCES, or the name of one of `annotators`. SetupError for anything else."""
         if text in annotators:  # an annotator with the name of a kind comes first
             return cls(LabelSourceKind.ANNOTATOR, text)
-        for kind, option in _OPTIONS.items():
+        for kind, (option, _) in _CALLED.items():
             if text in (option, kind):  # callers within the program pass the kind
                 return cls(kind)
         near = did_you_mean(text, [*LABEL_SOURCES, *annotators])

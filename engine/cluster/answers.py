@@ -41,7 +41,6 @@ class JudgeWork:
 
     @cached_property
     def key(self) -> str:
-        """What a worker knows it by: all that can change what it judges."""
         calibrated = self.calibration.hash if self.calibration is not None else ""
         return digest(
             [self.model_hash, self.rubric.asked, self.settings.as_json(), self.examples.hash, calibrated]
@@ -184,7 +183,6 @@ class _Item(msgspec.Struct):
 
 
 def item_json(item: judgments.JudgedItem) -> dict[str, Any]:
-    """A judged item as plain values."""
     short = item.shortening
     said = _Item(
         position=item.position,

@@ -82,7 +82,6 @@ def run_over_cluster(
 
 
 def _template(plan: RunPlan, cancel: events.CancelToken) -> ChatTemplate:
-    """The chat format of a plan's model, which is not opened here."""
     plan.model.check_unchanged()
     with open_template(plan.model.path, cancel) as (model, template):
         check_context(plan.settings, plan.model, model)
@@ -107,7 +106,6 @@ class _Judging:
         self._missing: set[int] = set()
 
     def judge(self, groups: Sequence[range], cancel: events.CancelToken) -> Iterator[events.RunEvent]:
-        """Judge groups, until they are stored or it is asked to stop."""
         self._missing = {group.start for group in groups}
         self._store.describe(self._run.id, self._manifest)
         yield from self._keeper.begin()

@@ -30,7 +30,6 @@ class Connection:
 
 
 async def connect(connection: Connection) -> Any:
-    """A client of a scheduler, to be closed. SetupError where none answers."""
     address = connection.address
     try:
         await reached(address)

@@ -31,16 +31,13 @@ def set_up_dask() -> None:
             "distributed.scheduler.worker-ttl": f"{SILENT_SECONDS}s",
             "distributed.scheduler.work-stealing": False,  # each worker is given its own tasks
             "distributed.scheduler.active-memory-manager.start": False,
-            "distributed.scheduler.http.routes": [],
-            "distributed.worker.http.routes": [],
-            "distributed.scheduler.preload": [],
-            "distributed.worker.preload": [],
-            "distributed.nanny.preload": [],
             "distributed.worker.profile.enabled": False,
-            "distributed.worker.memory.target": False,
-            "distributed.worker.memory.spill": False,
-            "distributed.worker.memory.pause": False,
-            "distributed.worker.memory.terminate": False,
+            **{f"distributed.{each}.http.routes": [] for each in ("scheduler", "worker")},
+            **{f"distributed.{each}.preload": [] for each in ("scheduler", "worker", "nanny")},
+            **{
+                f"distributed.worker.memory.{each}": False
+                for each in ("target", "spill", "pause", "terminate")
+            },
             "distributed.admin.low-level-log-length": 100,
             "distributed.admin.tick.limit": "1h",
             "distributed.comm.timeouts.connect": f"{CONNECT_SECONDS}s",
@@ -57,7 +54,6 @@ def set_up_dask() -> None:
 
 
 def be_quiet() -> None:
-    """Let nothing be logged by Dask in this process."""
     for name in _LOGGERS:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 

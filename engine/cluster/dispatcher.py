@@ -51,8 +51,6 @@ DispatcherEvent = ClusterEvent | TaskAnswered | TasksEnded
 
 @dataclass(frozen=True)
 class JudgeOrders:
-    """What is to be judged, and by whom."""
-
     work: JudgeWork
     template: str
     tasks: list[ItemTask]
@@ -206,7 +204,6 @@ class TaskDispatcher:
             raise SetupError("No worker is left that can judge this run.", Hint(Step.START_WORKERS))
 
     async def _serve_worker(self, client: Any, worker: str) -> None:
-        """Make a worker ready, then keep its hands full."""
         facts = await described(client, worker)
         if error := self._orders.refused(facts):
             raise error
@@ -241,7 +238,6 @@ class TaskDispatcher:
             self._changed.set()
 
     async def _hand_over(self, client: Any, hand: AssignedTask, facts: WorkerFacts) -> None:
-        """Give a task to a worker and take its answer, or put it back."""
         groups = self._orders.items_of(hand.task)
         loop = asyncio.get_running_loop()
         began = loop.time()

@@ -105,8 +105,6 @@ class Patience:
 
 @dataclass(eq=False)
 class AssignedTask:
-    """A task that a worker was given."""
-
     task: ItemTask
     worker: str
     began: float | None = None  # when nothing was before it; None while something is
@@ -164,7 +162,6 @@ class Ledger:
         return hand
 
     def _next(self, held: set[int]) -> ItemTask | None:
-        """The first task that is to do and that the worker has not in hand."""
         put_back: list[ItemTask] = []
         found = None
         while self._pending and found is None:
@@ -187,7 +184,6 @@ class Ledger:
         return hand.task
 
     def release(self, hand: AssignedTask) -> None:
-        """Take a task out of a worker's hands; what comes next there begins now."""
         own = self.hands.get(hand.worker, [])
         if hand in own:
             own.remove(hand)

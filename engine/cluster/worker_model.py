@@ -40,8 +40,6 @@ Fact = Annotated[str, msgspec.Meta(max_length=4000)]
 
 @dataclass(frozen=True)
 class WorkerFacts:
-    """What a worker is."""
-
     computer: Fact
     version: Fact
     prompt_version: Fact

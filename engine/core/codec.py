@@ -182,7 +182,6 @@ def _value_in_words(value: object) -> str:
 
 
 def _places(value: Any, steps: Sequence[tuple[str, str]], place: str = "") -> Iterator[tuple[str, Any]]:
-    """All places of values that a path of msgspec may mean."""
     if not steps:
         yield place, value
         return

@@ -98,7 +98,6 @@ class GroupUnderWay:
     run_seconds_left: float | None = None
 
     def after(self, seconds: float) -> "GroupUnderWay":
-        """The same this many seconds later, as nothing was reported since."""
         left = None if self.seconds_left is None else max(0.0, self.seconds_left - seconds)
         return replace(self, seconds=self.seconds + seconds, seconds_left=left)
 
@@ -163,8 +162,6 @@ class Resolved:
 
 @dataclass(frozen=True)
 class RunEnded:
-    """The last event."""
-
     run_id: int
     items: int
     judged: int
@@ -212,17 +209,8 @@ class ClusterNews:
 
 JudgeEvent = TokensEvaluated | GroupUnderWay | LabelsRead | Drafted
 ClusterEvent = ClusterUnderWay | ClusterNews
-RunEvent = (
-    RunStarted
-    | ModelOpened
-    | JudgeEvent
-    | ItemJudged
-    | Resolved
-    | HealthSeen
-    | DeviceLeft
-    | ClusterEvent
-    | RunEnded
-)
+StoredEvent = ItemJudged | HealthSeen | Resolved
+RunEvent = RunStarted | ModelOpened | JudgeEvent | StoredEvent | DeviceLeft | ClusterEvent | RunEnded
 
 
 class Reports(Generic[Event, Result]):
@@ -238,7 +226,6 @@ class Reports(Generic[Event, Result]):
 
 
 def followed(work: Generator[Event, None, Result], tell: Callable[[Event], object]) -> Result:
-    """Do work to its end, handing on each of its reports; what it returns."""
     reports = Reports(work)
     for event in reports:
         tell(event)
@@ -269,7 +256,6 @@ class CancelToken:
         return self._soon or self._requested
 
     def cancel(self) -> None:
-        """Ask for the work to stop. Safe from any thread and from a signal handler."""
         self._requested = True
         self._open()
 
@@ -386,7 +372,6 @@ class RunFollower:
             self._left = now, seconds
 
     def _rate(self, now: float) -> float | None:
-        """Tokens per second over the last half minute, so that it follows the load of the computer."""
         while len(self._spans) > 2 and now - self._spans[1][0] > _RATE_SECONDS:
             self._spans.popleft()
         if len(self._spans) < 2:

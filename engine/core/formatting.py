@@ -15,7 +15,6 @@ def percent(share: float | None) -> str:
 
 
 def points(difference: float) -> str:
-    """A difference of two shares (-1 to 1) in points."""
     return f"{100 * difference:.1f} points"
 
 

@@ -39,8 +39,6 @@ class HealthVerdict(StrEnum):
 
 @dataclass(frozen=True)
 class Symptom:
-    """A sign that was found."""
-
     sign: Sign
     values: Mapping[str, float]
     """Measured (0 to 1) beyond `limit`, by criterion; of ONE_LABEL by label, of METHOD_MASS by method."""
@@ -63,7 +61,6 @@ class Health:
 
     @property
     def verdict(self) -> HealthVerdict:
-        """One serious sign is enough."""
         if not self.enough:
             return HealthVerdict.TOO_FEW
         if any(symptom.serious for symptom in self.symptoms):

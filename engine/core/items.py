@@ -25,7 +25,6 @@ class Preference(StrEnum):
 
     @property
     def swapped(self) -> "Preference":
-        """The same with the two responses exchanged."""
         return {Preference.A: Preference.B, Preference.B: Preference.A}.get(self, self)
 
 
@@ -63,7 +62,6 @@ def agree(one: HumanLabel | None, other: HumanLabel | None) -> bool:
 
 
 def agreeing(human: HumanLabel) -> tuple[Preference, ...]:
-    """The labels of a judge that agree with a human one."""
     return tuple(label for label in PREFERENCES if agree(label, human))
 
 
@@ -116,7 +114,7 @@ class Method(StrEnum):
 
     @property
     def option(self) -> str:
-        return _OPTIONS[self]
+        return "permuted-labels" if self is Method.PERMUTED_LABELS else re.sub("[ /]", "-", self.title)
 
 
 _TITLES = {
@@ -125,13 +123,6 @@ _TITLES = {
     Method.POINTWISE_YES_NO: "pointwise yes/no",
     Method.POINTWISE_GRADE: "pointwise grade",
     Method.CHAIN_OF_THOUGHT: "chain of thought",
-}
-_OPTIONS = {
-    Method.LABEL_TOKENS: "label-tokens",
-    Method.PERMUTED_LABELS: "permuted-labels",
-    Method.POINTWISE_YES_NO: "pointwise-yes-no",
-    Method.POINTWISE_GRADE: "pointwise-grade",
-    Method.CHAIN_OF_THOUGHT: "chain-of-thought",
 }
 METHOD_TITLES = {method.value: method.title for method in Method}
 """The names for people of the values that stores and files hold."""
@@ -190,7 +181,6 @@ class Item:
 
 
 def grouped(things: Iterable[Thing], key: Callable[[Thing], Key]) -> dict[Key, list[Thing]]:
-    """Things by what they have in common, in their order."""
     found: dict[Key, list[Thing]] = {}
     for each in things:
         found.setdefault(key(each), []).append(each)

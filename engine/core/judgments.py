@@ -66,7 +66,6 @@ class AnswerLogProbs:
 
     @property
     def mass(self) -> float:
-        """Share (0 to 1) of all probability that the answers hold."""
         return sum(map(math.exp, self.log_probs))
 
 
@@ -426,7 +425,6 @@ class Agreement:
 
     @property
     def share(self) -> float:
-        """P(yes) among yes and no, 0 to 1."""
         return self.p_yes / self.answer_mass
 
     @property
@@ -450,5 +448,4 @@ AnyJudgment = Judgment | SubmittedLabel | Unscored
 
 
 def label_of(judgment: AnyJudgment) -> Preference | None:
-    """A judge's verdict on an item; None where it could not be scored."""
     return None if isinstance(judgment, Unscored) else judgment.preference

@@ -68,13 +68,9 @@ class ElicitationMethod(Protocol):
     """An elicitation method; the only place that defines its questions and what their answers mean."""
 
     @property
-    def method(self) -> Method:
-        """Which one it is."""
-
+    def method(self) -> Method: ...
     @property
-    def help(self) -> str:
-        """What the user should know before choosing it."""
-
+    def help(self) -> str: ...  # what the user should know before choosing it
     def questions(self, wording: PromptWording) -> tuple[Question, ...]:
         """What it asks of each criterion in each order, in this order."""
 
@@ -141,16 +137,10 @@ class PermutedLabels:
 
     def questions(self, wording: PromptWording) -> tuple[Question, ...]:
         letters = tuple(LETTERS.values())
-        return tuple(
-            Question(
-                name="".join(LETTERS[label] for label in shift),
-                text=put_in(wording.permuted, letters=wording.letters(shift)),
-                lead=wording.verdict,
-                answers=letters,
-                says=shift,
-            )
-            for shift in _SHIFTS
-        )
+        texts = [put_in(wording.permuted, letters=wording.letters(shift)) for shift in _SHIFTS]
+        names = ["".join(LETTERS[label] for label in shift) for shift in _SHIFTS]
+        asked = zip(names, texts, _SHIFTS, strict=True)
+        return tuple(Question(name, text, wording.verdict, letters, shift) for name, text, shift in asked)
 
     def label_log_probs(self, answers: Sequence[AnswerLogProbs]) -> LabelLogProbs:
         rows = []
@@ -234,7 +224,6 @@ class PointwiseGrade:
 
 
 def mean_grade(answer: AnswerLogProbs) -> float:
-    """The mean (1 to 5) of the distribution over the five grades."""
     return math.fsum(math.exp(value) * grade for value, grade in zip(among(answer), GRADES, strict=True))
 
 

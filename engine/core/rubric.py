@@ -238,7 +238,6 @@ def _alike(name: str) -> str:
 
 
 def text_problems(field: str, text: str, may_be_empty: bool = False) -> Iterator[FieldProblem]:
-    """What is wrong with a text that a model or the user is to read."""
     if not text.strip() and not may_be_empty:
         yield FieldProblem(field, "is empty.", "Write a text.")
     if len(text) > LONGEST_TEXT:
@@ -262,11 +261,11 @@ def _mark_problems(name: str, text: str) -> Iterator[FieldProblem]:
     wanted, found = marks_of(getattr(PromptWording, name)), marks_of(text)
     if sorted(found) != sorted(wanted):
         needs, has = (" and ".join(f"{{{mark}}}" for mark in marks) for marks in (wanted, found))
-        yield FieldProblem(
-            name,
-            f"needs {needs or 'no mark in braces'}{', each once' if wanted else ''}; it has {has or 'none'}.",
-            "Write each mark once, where the program fills in its text." if wanted else "Remove the braces.",
+        problem = (
+            f"needs {needs or 'no mark in braces'}{', each once' if wanted else ''}; it has {has or 'none'}."
         )
+        advice = "Write each mark once, where the program fills in its text."
+        yield FieldProblem(name, problem, advice if wanted else "Remove the braces.")
     if name in _IN_FENCES and re.search(r"[\[\]]", text):
         found_in = f"{quoted(text)} contains a square bracket; these are reserved for the fences."
         yield FieldProblem(name, found_in, "Remove the brackets.")
@@ -306,7 +305,6 @@ class Rubric:
         return self == replace(other, criteria=self.criteria) and set(self.criteria) <= set(other.criteria)
 
     def weights(self, names: Collection[str]) -> dict[str, float]:
-        """The weights of those criteria that are among `names`, in its own order."""
         return {criterion.name: criterion.weight for criterion in self.criteria if criterion.name in names}
 
     def only(self, names: tuple[str, ...]) -> "Rubric":

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from engine.core.errors import Hint, Setting, SetupError
 from engine.core.events import CancelToken, MeasureProgress, followed
 from engine.core.formatting import duration
-from engine.core.items import Item, Method
+from engine.core.items import Method
 from engine.judging.plan import RunPlan, check_context, worked_alike
 from engine.judging.run import make_item_judge
 from engine.llama.speed import ModelSpeed
@@ -157,21 +158,51 @@ def forecast(
     known = _known(plan, store_path, fresh)
     with open_template(plan.model.path, cancel) as (model, template):
         check_context(plan.settings, plan.model, model)
-        sizer = PromptSizer(
-            template,
-            plan.rubric,
-            plan.settings,
-            plan.examples,
-            cancel.raise_if_requested,
-            keeps_state=model.keeps_state,
-        )
-        tally = _TokenCount(plan, sizer, known)
+        asked, stop = (plan.rubric, plan.settings, plan.examples), cancel.raise_if_requested
+        sizer = PromptSizer(template, *asked, stop, keeps_state=model.keeps_state)
+        whole, left, left_items = _ReadingCost(sizer), _ReadingCost(sizer), 0
+        by_method: Counter[Method] = Counter()
+        largest, too_long, shortened = ("", 0), list[str](), list[str]()
         for position, item in enumerate(plan.dataset):
             if position % _ITEMS_AT_ONCE == 0:
                 yield MeasureProgress(position, len(plan.dataset))
-            tally.add(position, item)
+            sized = sizer.sized(item, item, position in plan.dataset.series)
+            largest = max(largest, (item.id, sized.cells), key=itemgetter(1))
+            if not sizer.fits(sized):
+                if sized.refused or not plan.settings.shorten:
+                    too_long.append(item.id)
+                    continue
+                shortened.append(item.id)
+            whole.add(position, sized)
+            by_method += sizer.tokens_by_method(sized)
+            if position not in known.positions:
+                left.add(position, sized)
+                left_items += 1
         yield MeasureProgress(len(plan.dataset), len(plan.dataset))
-        counted = tally.forecast(template.frame.note, model.trained_context, known.run)
+        note, trained_context = template.frame.note, model.trained_context
+    settings, items, criteria = plan.settings, len(plan.dataset), len(plan.rubric.criteria)
+    fits_all = max(-(-largest[1] // _CONTEXT_STEP) * _CONTEXT_STEP, SMALLEST_CONTEXT)
+    judged, share = known.run.judged if known.run else 0, known.second.share
+    counted = Forecast(
+        items=items,
+        criteria=criteria,
+        orders=len(settings.orders),
+        settings=settings,
+        tokens_to_read=len(sizer.stem) + whole.tokens(share),
+        tokens_to_write_at_most=(items - len(too_long)) * settings.most_written(criteria),
+        too_long=tuple(too_long),
+        shortened=tuple(shortened),
+        largest=largest,
+        context_that_fits_all=fits_all if fits_all <= trained_context else None,
+        template_note=note,
+        judged=judged,
+        run_id=known.run.id if known.run else None,
+        tokens_left_to_read=len(sizer.stem) + left.tokens(share) if judged < items else 0,
+        texts_left=left_items * settings.texts(criteria),
+        seconds=None if judged < items else 0.0,
+        second=known.second if settings.may_read_one_order else None,
+        tokens_by_method=by_method,
+    )
     return counted.with_rate(known.rate) if known.rate else counted
 
 
@@ -304,91 +335,29 @@ def rate_of(efforts: Sequence[Effort], texts: int, run_id: int) -> Rate:
     return Rate(seconds / (read + weight * written), written / (len(efforts) * max(texts, 1)), weight, run_id)
 
 
+@dataclass
 class _ReadingCost:
     """Counts the tokens that a run reads of items in their order; the instruction of neighbours once."""
 
-    def __init__(self, sizer: PromptSizer, settings: JudgeSettings, second: SecondShare) -> None:
-        self._first = self._second = 0
-        self._share = second.share
-        self._sizer = sizer
-        self._settings = settings
-        self._held: tuple[int, ...] = ()
-        self._group = -1
-        self._cells = 0
+    sizer: PromptSizer
+    first: int = 0
+    second: int = 0
+    held: tuple[int, ...] = ()
+    group: int = -1
+    cells: int = 0
 
     def add(self, position: int, sized: SizedItem) -> None:
         """Count an item that is judged after those before."""
-        if self._settings.explains:
+        settings, shared = self.sizer.settings, self.sizer.shared_cells
+        if settings.explains:
             # Of what the items of another batch begin with, nothing is held.
-            group, own = position // self._settings.items_at_once, sized.cells - self._sizer.shared_cells
-            if group != self._group or self._cells + own > self._settings.context:
-                self._group, self._cells, self._held = group, self._sizer.shared_cells, ()
-            self._cells += own
-        first, second = self._sizer.tokens_by_order(sized, self._held)
-        self._first += first
-        self._second += second
-        self._held = sized.apart
+            group, own = position // settings.items_at_once, sized.cells - shared
+            if group != self.group or self.cells + own > settings.context:
+                self.group, self.cells, self.held = group, shared, ()
+            self.cells += own
+        first, second = self.sizer.tokens_by_order(sized, self.held)
+        self.first, self.second, self.held = self.first + first, self.second + second, sized.apart
 
-    @property
-    def tokens(self) -> int:
-        """All of them; of the second order the share of items that is read in it."""
-        return self._first + round(self._share * self._second)
-
-
-class _TokenCount:
-    """Counts items one by one and keeps none of them."""
-
-    def __init__(self, plan: RunPlan, sizer: PromptSizer, known: _Known) -> None:
-        self._plan = plan
-        self._sizer = sizer
-        self._judged = known.positions
-        self._second = known.second if plan.settings.may_read_one_order else None
-        self._all = _ReadingCost(sizer, plan.settings, known.second)
-        self._left = _ReadingCost(sizer, plan.settings, known.second)
-        self._counted = self._counted_left = 0
-        self._by_method: Counter[Method] = Counter()
-        self._largest = ("", 0)
-        self._too_long: list[str] = []
-        self._shortened: list[str] = []
-
-    def add(self, position: int, item: Item) -> None:
-        """Count one item. Raises Cancelled."""
-        sized = self._sizer.sized(item, item, position in self._plan.dataset.series)
-        if sized.cells > self._largest[1]:
-            self._largest = (item.id, sized.cells)
-        if not self._sizer.fits(sized):
-            if sized.refused or not self._plan.settings.shorten:
-                self._too_long.append(item.id)
-                return
-            self._shortened.append(item.id)
-        self._all.add(position, sized)
-        self._by_method += self._sizer.tokens_by_method(sized)
-        self._counted += 1
-        if position not in self._judged:
-            self._left.add(position, sized)
-            self._counted_left += 1
-
-    def forecast(self, template_note: str, trained_context: int, run: StoredRun | None) -> Forecast:
-        plan, stem, criteria = self._plan, len(self._sizer.stem), len(self._plan.rubric.criteria)
-        fits_all = max(-(-self._largest[1] // _CONTEXT_STEP) * _CONTEXT_STEP, SMALLEST_CONTEXT)
-        judged = run.judged if run else 0
-        return Forecast(
-            items=len(plan.dataset),
-            criteria=criteria,
-            orders=len(plan.settings.orders),
-            settings=plan.settings,
-            tokens_to_read=stem + self._all.tokens,
-            tokens_to_write_at_most=self._counted * plan.settings.most_written(criteria),
-            too_long=tuple(self._too_long),
-            shortened=tuple(self._shortened),
-            largest=self._largest,
-            context_that_fits_all=fits_all if fits_all <= trained_context else None,
-            template_note=template_note,
-            judged=judged,
-            run_id=run.id if run else None,
-            tokens_left_to_read=stem + self._left.tokens if judged < len(plan.dataset) else 0,
-            texts_left=self._counted_left * plan.settings.texts(criteria),
-            seconds=None if judged < len(plan.dataset) else 0.0,
-            second=self._second,
-            tokens_by_method=self._by_method,
-        )
+    def tokens(self, share: float) -> int:
+        """All of them; `share` (0 to 1) of the items is read in the second order."""
+        return self.first + round(share * self.second)

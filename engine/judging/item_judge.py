@@ -60,9 +60,9 @@ class ItemJudge:
         self._calibrations = calibration.criteria if calibration else {}
         self._series = series
         self._with = " with its labelled examples" if examples.are_own else ""
-        self._sizer = PromptSizer(
-            template, rubric, settings, examples, session.raise_if_cancelled, keeps_state=session.keeps_state
-        )
+        stop = session.raise_if_cancelled
+        asked = (rubric, settings, examples)
+        self._sizer = PromptSizer(template, *asked, stop, keeps_state=session.keeps_state)
         self._holds_stem = False
         self.time_estimate = TimeEstimate()
         self._watch = GroupWatch(session, self.time_estimate, settings.longest_text)

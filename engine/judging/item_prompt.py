@@ -231,15 +231,10 @@ def question_of_setup(setup: RunSetup, item: Item, cancel: CancelToken) -> ItemQ
     """An item as a run of this setup would ask it. SetupError, ModelFileError, InputError, Cancelled."""
     file = read_model_file(setup.model_path)
     rubric = setup.asked
-    return ItemQuestion(
-        item=item,
-        rubric=rubric,
-        settings=judge_settings(setup, file),
-        machine=machine_settings(setup.threads),
-        file=file,
-        model=checked_model(file, cancel),
-        examples=examples_of_setup(setup, rubric, cancel),
-    )
+    settings, machine = judge_settings(setup, file), machine_settings(setup.threads)
+    model = checked_model(file, cancel)
+    examples = examples_of_setup(setup, rubric, cancel)
+    return ItemQuestion(item, rubric, settings, machine, file, model, examples)
 
 
 def question_of_run(run: StoredRun, setup: RunSetup, item: Item, cancel: CancelToken) -> ItemQuestion:
@@ -264,17 +259,8 @@ def question_of_run(run: StoredRun, setup: RunSetup, item: Item, cancel: CancelT
             f"Run {run.id} used labelled examples, which are missing here: choose the same file, number and"
             " selection of examples for the next run, then look again."
         )
-    return ItemQuestion(
-        item=item,
-        rubric=rubric,
-        settings=identity.judge_settings,
-        machine=machine_settings(setup.threads),
-        file=file,
-        model=model,
-        examples=examples,
-        run=run,
-        notes=tuple(notes),
-    )
+    settings, machine = identity.judge_settings, machine_settings(setup.threads)
+    return ItemQuestion(item, rubric, settings, machine, file, model, examples, run, tuple(notes))
 
 
 def shown_prompts(
@@ -394,13 +380,9 @@ def read_next_tokens(
 def _sizer(
     question: ItemQuestion, template: ChatTemplate, cancel: CancelToken, keeps_state: bool = False
 ) -> PromptSizer:
+    rubric, settings, examples = question.rubric, question.settings, question.examples
     return PromptSizer(
-        template,
-        question.rubric,
-        question.settings,
-        question.examples,
-        cancel.raise_if_requested,
-        keeps_state=keeps_state,
+        template, rubric, settings, examples, cancel.raise_if_requested, keeps_state=keeps_state
     )
 
 
@@ -425,14 +407,8 @@ def order_tokens(
     settings = replace(identity.judge_settings, second_order_below=1.0)
     found: dict[str, tuple[int, int]] = {}
     with open_template(checked.path, cancel) as (model, template):
-        sizer = PromptSizer(
-            template,
-            identity.asked,
-            settings,
-            ExamplePool(),
-            cancel.raise_if_requested,
-            keeps_state=model.keeps_state,
-        )
+        none, stop = ExamplePool(), cancel.raise_if_requested
+        sizer = PromptSizer(template, identity.asked, settings, none, stop, keeps_state=model.keeps_state)
         held: tuple[int, ...] = ()
         for position, item in enumerate(dataset):
             if position % _ITEMS_AT_ONCE == 0:

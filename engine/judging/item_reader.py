@@ -121,8 +121,6 @@ _LEAST_SHARE = 0.05  # of the explanations is left until their end is reported
 
 
 class GroupWatch:
-    """Tells of one group after the other, as a session goes through them."""
-
     def __init__(self, session: LlamaSession, time_estimate: TimeEstimate, longest_text: int) -> None:
         """`longest_text`: tokens that an explanation or reasoning sample may have."""
         self._session = session
@@ -167,7 +165,6 @@ class GroupWatch:
             yield self._far(position, item_id, writing=True, done=done, total=tokens, left=left)
 
     def tokens(self) -> Iterator[TokensEvaluated]:
-        """All tokens since this was asked last."""
         now = self._session.tokens_read + self._session.tokens_generated
         tokens, self._reported = now - self._reported, now
         if tokens:
@@ -279,7 +276,6 @@ class ItemReader:
         self._ended(reading)
 
     def hold(self, slot: int, work: ItemWork, branches: Sequence[BranchTokens]) -> Judging[None]:
-        """Read some branches of AB for texts that continue from there."""
         letters = work.sized.tokens[Order.AB]
         reading = self._begun(slot, work, Order.AB, [label_token_round(letters)])
         yield from self._hold(reading, letters.trunk)
@@ -289,15 +285,9 @@ class ItemReader:
     def _begun(self, slot: int, work: ItemWork, order: Order, rounds: Sequence[Round]) -> _ItemProgress:
         keeps_state, trunk = self._session.keeps_state, rounds[0].tokens.trunk
         own = len(trunk) - usable_prefix(self._sizer.stem, trunk, keeps_state)
-        return _ItemProgress(
-            slot=slot,
-            work=work,
-            order=order,
-            tokens=own + tokens_read(rounds, keeps_state).total(),
-            read_before=self._session.tokens_read,
-            written_before=self._session.tokens_generated,
-            started=time.perf_counter(),
-        )
+        tokens = own + tokens_read(rounds, keeps_state).total()
+        before = self._session.tokens_read, self._session.tokens_generated
+        return _ItemProgress(slot, work, order, tokens, *before, started=time.perf_counter())
 
     def _ended(self, reading: _ItemProgress) -> None:
         seconds, work = time.perf_counter() - reading.started, reading.work
@@ -318,7 +308,6 @@ class ItemReader:
         yield from self._told(self._session.reading_trunk(reading.slot, trunk, beside), reading)
 
     def _think(self, reading: _ItemProgress, each: Round) -> Judging[list[_Thought]]:
-        """Write reasoning after each prompt of a round, all of them together."""
         started, before = time.perf_counter(), self._session.tokens_generated
         key = (self._sizer.settings.seed, reading.work.original.content_hash)
         of_thought = (reading.order, Method.CHAIN_OF_THOUGHT, each.question)

@@ -38,32 +38,18 @@ class QuestionPlan(Protocol):
     """What a run is to answer. It can be sent to another process, and what it was told is not lost there."""
 
     @property
-    def seed(self) -> int:
-        """By which instructions are drawn, one after another."""
-
+    def seed(self) -> int: ...  # by which instructions are drawn, one after another
     @property
-    def criterion(self) -> str:
-        """By whose labels it is answered."""
-
+    def criterion(self) -> str: ...  # by whose labels it is answered
     @property
-    def width(self) -> float | None:
-        """Of the intervals that it asks for, 0 to 1; None where it asks for none."""
-
+    def width(self) -> float | None: ...  # of the intervals that it asks for, 0 to 1, if it does
     @property
-    def leaves_out(self) -> bool:
-        """Whether it has several parts, so that the items of a part that is clear are omitted."""
-
+    def leaves_out(self) -> bool: ...  # it has several parts: items of one that is clear are omitted
     @property
-    def is_tuning(self) -> bool:
-        """Whether it is about the best settings: then nothing of its own is reported of the run."""
-
+    def is_tuning(self) -> bool: ...  # it is about the best settings: the run reports nothing of it
     @property
-    def is_answered(self) -> bool:
-        """Whether nothing of it is open."""
-
-    def wants(self, item_id: str) -> bool:
-        """Whether an item could answer what is open."""
-
+    def is_answered(self) -> bool: ...
+    def wants(self, item_id: str) -> bool: ...  # an item could answer what is open
     def add(self, labels: Mapping[str, Preference | None]) -> Sequence[str]:
         """What was said of items, None where nothing could be; what is clear now, in words."""
 
@@ -241,7 +227,6 @@ def check_context(settings: JudgeSettings, checked: CheckedModel, model: LlamaMo
 def session_shape(
     settings: JudgeSettings, criteria: int, checked: CheckedModel, model: LlamaModel
 ) -> SessionShape:
-    """The session of a run with these settings and this many criteria. ModelFileError as of check_context."""
     check_context(settings, checked, model)
     # Explanations continue AB, which stays in its slot while BA is read in one more.
     aside = 1 if settings.may_read_one_order else 0
@@ -316,7 +301,6 @@ def check_same_format(run: StoredRun, template: ChatTemplate) -> None:
 
 
 def format_hash(template: ChatTemplate, settings: JudgeSettings) -> str:
-    """Which chat format the prompts of a run with these settings are in."""
     frame, thinking = template.frame, template.frame.thinking
     own = [thinking.pieces, thinking.slots] if thinking is not None and settings.reasons else []
     return digest([frame.pieces, frame.slots, *own])

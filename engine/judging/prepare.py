@@ -39,8 +39,6 @@ class PreparedRun:
 
 @dataclass(frozen=True)
 class _Part:
-    """The items to judge."""
-
     whole: Dataset
     items: Dataset
     chosen: bool = False  # they are not the first ones of the whole

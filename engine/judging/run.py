@@ -63,7 +63,6 @@ def record_plan(plan: RunPlan, store: RunStore, run: StoredRun) -> RunPlan:
 
 
 def missing_groups(plan: RunPlan, judged: set[int]) -> list[range]:
-    """Groups of positions of which none is stored."""
     size, items = plan.settings.items_at_once, len(plan.dataset)
     groups = (range(start, min(start + size, items)) for start in range(0, items, size))
     # A group is stored whole, so its first item stands for all.
@@ -217,8 +216,6 @@ _Group = Sequence[tuple[int, LabelsByCriterion]]  # positions in the dataset, th
 
 @dataclass(frozen=True)
 class Rewritten:
-    """What came of it."""
-
     stale: int  # explanations
     written: int
     wordless: int  # that stay because the model wrote no words
@@ -234,15 +231,9 @@ def rewriting_plan(
     examples: ExamplePool | None = None,
 ) -> RunPlan:
     """The plan of a stored run, for `rewrite_explanations`. SetupError where it is not of that run."""
-    items = judged_items(run, dataset)
-    plan = RunPlan(
-        dataset=items,
-        rubric=run.identity.asked,
-        settings=run.identity.judge_settings,
-        machine=machine,
-        model=model,
-        examples=examples or ExamplePool(),
-    )
+    items, identity = judged_items(run, dataset), run.identity
+    asked = (identity.asked, identity.judge_settings)
+    plan = RunPlan(items, *asked, machine, model, examples or ExamplePool())
     _check_fits(plan, run)
     return plan
 

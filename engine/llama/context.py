@@ -96,8 +96,6 @@ _computes_in: set[int] = set()  # the process in which llama.cpp computed, and t
 
 @dataclass(frozen=True)
 class SessionShape:
-    """How large a session is."""
-
     context: int  # tokens in all
     slots: int  # items at once
     branches: int  # questions of each

@@ -65,12 +65,10 @@ def library_folder() -> Path:
 
 
 def last_errors() -> str:
-    """The last error lines that llama.cpp logged, joined."""
     return "; ".join(_last_errors)
 
 
 def forget_errors() -> None:
-    """Let `last_errors` speak of what comes now alone."""
     _last_errors.clear()
 
 

@@ -139,8 +139,6 @@ _NO_TOKEN = -1
 
 @dataclass(frozen=True)
 class SpecialToken:
-    """A token with a meaning of its own."""
-
     id: int
     text: str
     control: bool  # recognised only where control tokens are asked for; else user-defined, in any text
@@ -183,7 +181,6 @@ class Vocabulary:
         return ids
 
     def piece(self, token: int) -> bytes:
-        """The bytes that a token writes; control tokens write nothing."""
         room = 64
         while True:
             buffer = ctypes.create_string_buffer(room)
@@ -301,7 +298,6 @@ class PromptTokens:
         return len(self.trunk) + own - len(self.trunk) * len(self.branches)
 
     def cells_beside(self, stem: Sequence[int]) -> int:
-        """Tokens of context that the tree takes where `stem` is held already."""
         begins_with_it = self.trunk[: len(stem)] == tuple(stem)
         return self.cells - (len(stem) if begins_with_it else 0)
 
@@ -315,7 +311,6 @@ def usable_prefix(held: Sequence[int], tokens: Sequence[int], keeps_state: bool)
 
 
 def common_prefix(sequences: Sequence[Sequence[int]]) -> int:
-    """Length of the prefix that all sequences share."""
     shared, most = 0, min(map(len, sequences), default=0)
     # By halves: whole pieces are compared in C, several times faster than one id after another (measured).
     while shared < most:

@@ -36,7 +36,6 @@ class CheckedModel:
     more_files: tuple[Path, ...] = ()  # the parts after `path`, in order
 
     def check_unchanged(self) -> None:
-        """ModelFileError where the file is no longer the one that was checked."""
         try:
             now = file_state((self.path, *self.more_files))
         except OSError as error:
@@ -57,7 +56,6 @@ def checked_model(described: ModelFile, cancel: CancelToken) -> CheckedModel:
 
 
 def checked_encoder(described: EncoderFile, cancel: CancelToken) -> CheckedModel:
-    """The same for the file of an encoder."""
     return _checked((described.path,), described.name, ENCODER_TRIAL_COMMAND, cancel)
 
 

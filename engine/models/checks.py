@@ -66,7 +66,6 @@ def check_kind(model: HeaderValues, hint: str) -> None:
 
 
 def check_not_split(model: HeaderValues) -> None:
-    """Refuse one of several files that make up a model."""
     parts = model.integer("split.count") or 0
     if parts > 1:
         part = (model.integer("split.no") or 0) + 1
@@ -84,12 +83,9 @@ def check_architecture(model: HeaderValues) -> None:
     if name in _OTHER_ARCHITECTURES:
         raise model.refused(f"its architecture {name!r} is {_OTHER_ARCHITECTURES[name]}", CHOOSE_CHAT_MODEL)
     if name in _ENCODERS or "bert" in name:
-        raise model.refused(
-            f"its architecture {name!r} is an encoder, which cannot generate text",
-            f"{CHOOSE_CHAT_MODEL} This one may be used as the encoder for BERTScore."
-            if name == "bert"
-            else CHOOSE_CHAT_MODEL,
-        )
+        own_use = " This one may be used as the encoder for BERTScore." if name == "bert" else ""
+        found = f"its architecture {name!r} is an encoder, which cannot generate text"
+        raise model.refused(found, f"{CHOOSE_CHAT_MODEL}{own_use}")
     if name not in _TEXT_GENERATOR_NAMES:
         raise model.refused(
             f"its architecture {name!r} is not supported for text generation by this version of llama.cpp",
@@ -277,18 +273,17 @@ def _check_tensor(model: HeaderValues, tensor: TensorInfo) -> None:
         )
 
 
-def _check_tokenizer_is_there(model: HeaderValues) -> None:
+def _check_tokenizer_tables(model: HeaderValues) -> None:
     kind = model.text("tokenizer.ggml.model")
     if kind is None or kind in _NO_TOKENIZER:
         raise model.refused(f"key 'tokenizer.ggml.model' is {kind or 'missing'}: the model has no tokenizer")
     if not model.tokens:
         raise model.refused("key 'tokenizer.ggml.tokens' is missing or empty: the model has no tokenizer")
-
-
-def _check_tokenizer_tables(model: HeaderValues) -> None:
-    count = len(model.tokens)
+    merges = model.texts("tokenizer.ggml.merges") or []
+    if not all(merges):
+        raise model.refused(f"key 'tokenizer.ggml.merges' is empty at entry {merges.index(b''):,}")
     for key, kinds in (("tokenizer.ggml.scores", "f"), ("tokenizer.ggml.token_type", "iu")):
-        table = model.get(key)
+        table, count = model.get(key), len(model.tokens)
         if table is None:
             continue
         # llama.cpp reads these tables as 4-byte numbers, one for each token, without looking.
@@ -307,12 +302,6 @@ def _check_no_duplicate_tokens(model: HeaderValues) -> None:
     raise model.refused(
         f"key 'tokenizer.ggml.tokens' has token {token.decode('utf-8', 'replace')!r} {times} times"
     )
-
-
-def _check_merges(model: HeaderValues) -> None:
-    merges = model.texts("tokenizer.ggml.merges") or []
-    if not all(merges):
-        raise model.refused(f"key 'tokenizer.ggml.merges' is empty at entry {merges.index(b''):,}")
 
 
 def _check_byte_tokens(model: HeaderValues) -> None:
@@ -371,10 +360,8 @@ def check_numbers_and_tables(model: HeaderValues) -> None:
     """Refuse what no architecture bears: numbers, tensors or tables of the tokenizer that are not sound."""
     for check in (
         _check_values,
-        _check_tokenizer_is_there,
         _check_tokenizer_tables,
         _check_no_duplicate_tokens,
-        _check_merges,
         _check_byte_tokens,
         _check_single_bytes,
         _check_special_tokens,

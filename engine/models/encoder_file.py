@@ -74,7 +74,6 @@ class EncoderFile:
 
 
 def is_encoder(header: GgufHeader) -> bool:
-    """Whether a file is meant to be an encoder, sound or not."""
     return HeaderValues(header).architecture == _ARCHITECTURE
 
 
@@ -86,7 +85,6 @@ def read_encoder_file(path: Path) -> EncoderFile:
 
 
 def describe_encoder(header: GgufHeader, path: Path) -> EncoderFile:
-    """What a header that passed `precheck_encoder` says of its encoder."""
     values = HeaderValues(header)
     return EncoderFile(
         path=path,
@@ -144,7 +142,6 @@ def _check_architecture(model: HeaderValues) -> None:
 
 
 def _size(model: HeaderValues, name: str) -> int:
-    """One of the architecture's own whole numbers; 0 where it is missing."""
     return model.integer(model.key(name)) or 0
 
 

@@ -56,8 +56,6 @@ class ModelPlace:
 
 
 class Stamp(NamedTuple):
-    """By which a change of a file is seen."""
-
     n_bytes: int
     changed_ns: int
 
@@ -106,7 +104,6 @@ def _default_places(platform: str) -> Iterator[tuple[str, Path]]:
 
 
 def _program_of(folder: Path) -> str:
-    """The program that keeps its models in a folder; empty where none does."""
     for program, place in _default_places(sys.platform):
         if folder.absolute().is_relative_to(place):
             return program
@@ -163,8 +160,6 @@ def _files(folders: Iterable[Path]) -> Iterator[ModelPlace | FoundModel]:
 
 
 class _Listing(NamedTuple):
-    """The model files that lie in a folder itself."""
-
     folder: Path
     source: str
     files: list[Path]

@@ -359,12 +359,10 @@ class HeaderValues:
 
     @property
     def architecture(self) -> str:
-        """`llama`; empty where there is none."""
         return self.text("general.architecture") or ""
 
     @property
     def title(self) -> str:
-        """On one line; empty where it gives none."""
         name = self.get("general.name")
         return without_middle(" ".join(name.split()), _LONGEST_TITLE) if isinstance(name, str) else ""
 
@@ -406,7 +404,6 @@ class HeaderValues:
 
     @functools.cached_property
     def tokens(self) -> list[bytes]:
-        """The vocabulary; empty where there is none."""
         return self.texts("tokenizer.ggml.tokens") or []
 
     def integer(self, key: str) -> int | None:

@@ -48,7 +48,6 @@ class WholeModel(NamedTuple):
 
 
 def part_name(path: Path) -> PartName | None:
-    """None for a file that is no part of a model."""
     found = _PART.fullmatch(path.name)
     if found is None:
         return None
@@ -305,8 +304,6 @@ Q8_0_BLOCK = 32
 
 @dataclass(frozen=True)
 class ModelFile:
-    """A model file as its header describes it."""
-
     path: Path  # the first part where it is split
     size_bytes: int  # of all parts
     name: str  # what users call it, by its file

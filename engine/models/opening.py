@@ -115,8 +115,6 @@ SpeedMeasurer = Worker[[CheckedModel, MachineSettings], MeasureProgress, ModelSp
 
 
 class SpeedOfFile(NamedTuple):
-    """The SHA-256 of a model's files, and the speed of what is in them."""
-
     hash: str
     speed: ModelSpeed
 

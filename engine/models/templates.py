@@ -76,7 +76,6 @@ class ModelMemory:
         self._write("INSERT OR REPLACE INTO content VALUES (?, ?, ?)", (seen.path, seen.state, file_hash))
 
     def found_good(self, file_hash: str) -> bool:
-        """Whether this build of llama.cpp ran a content well."""
         statement = "SELECT hash FROM good WHERE hash = ? AND build = ?"
         return self._first(statement, (file_hash, library_version())) is not None
 

@@ -70,7 +70,6 @@ def in_child(kind: str, path: str) -> int:
 
 
 def trial_report(path: Path, as_encoder: bool = False) -> tuple[int, str]:
-    """The trial for the parent to read: exit code and one line of JSON."""
     try:
         if as_encoder:
             try_encoder(path)

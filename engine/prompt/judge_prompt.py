@@ -54,12 +54,8 @@ def build_prompt(item: Item, order: Order, rubric: Rubric, examples: Sequence[It
         stem += [own(f"{heading}\n\n"), *shown, *_labels(example, rubric, fences)]
     if stem:
         stem.append(own(f"{wording.now}\n\n"))
-    return PromptTree(
-        stem=tuple(stem),
-        trunk=item_parts(item, order, fences, wording),
-        branches=tuple((own(wording.of_criterion(criterion)),) for criterion in rubric.criteria),
-        wording=wording,
-    )
+    branches = tuple((own(wording.of_criterion(criterion)),) for criterion in rubric.criteria)
+    return PromptTree(tuple(stem), item_parts(item, order, fences, wording), branches, wording)
 
 
 def verdict_reply(preference: Preference, wording: PromptWording = DEFAULT_WORDING) -> str:

@@ -99,7 +99,6 @@ def said_of(values: Mapping[str, Any]) -> Said:
 
 
 def _what_of(kind: str, values: dict[str, Any]) -> AnyWord:
-    """Raises as it comes."""
     validator = RowValidator("")
     if values.get("seed") is not None:
         checked_seed(validator.count("seed", values["seed"]))
@@ -169,7 +168,6 @@ def _rows(
 
 
 def insert_word(db: sqlite3.Connection, run_id: int | None, word: Annotation) -> None:
-    """Add the row of an annotation, in the caller's transaction. SetupError where it is unfit."""
     word = records.checked(word)
     names = (*_TURNS, *CIRCUMSTANCES.get(word.kind, ()))
     values = _place_of(run_id, word) | {name: _plain(getattr(word, name)) for name in names}
@@ -413,7 +411,6 @@ def imported_annotators(db: sqlite3.Connection) -> ImportedAnnotators:
 
 
 def meet(db: sqlite3.Connection, met: ImportedAnnotators) -> None:
-    """Keep how annotators of other stores are called here, in the caller's transaction."""
     rows = [(store, name, records.checked_author(called)) for (store, name), called in met.items()]
     db.executemany("INSERT OR REPLACE INTO met_person VALUES (?, ?, ?)", rows)
 
@@ -425,7 +422,6 @@ def all_annotations(db: sqlite3.Connection, run_id: int) -> list[Annotation]:
 
 
 def add_imported(db: sqlite3.Connection, run: StoredRun, words: Iterable[Annotation]) -> None:
-    """As RunStore, in the caller's transaction."""
     here = {word.identity: word for word in all_annotations(db, run.id)}
     hashes = content_hashes(db, run.id)
     contents = frozenset(hashes.values())

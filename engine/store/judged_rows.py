@@ -24,7 +24,28 @@ _Given = dict[str, Prediction]  # by criterion
 def add_items(db: sqlite3.Connection, run_id: int, items: Iterable[JudgedItem]) -> None:
     """Store items with raw predictions, explanations and reasons, in the caller's transaction."""
     for item in items:
-        _add_item(db, run_id, item)
+        place = (run_id, item.position)
+        left_out = (
+            (item.shortening.left_out_a, item.shortening.left_out_b) if item.shortening else (None, None)
+        )
+        effort = (item.seconds, item.tokens_read, item.tokens_generated)
+        db.execute(
+            "INSERT INTO judged_item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*place, item.item_id, item.content_hash, *left_out, *effort, *(item.lengths or (None, None))),
+        )
+        _add_readings(db, place, item.raw_predictions)
+        written = [
+            (*place, criterion, each.preference.value, each.text, each.cut)
+            for criterion, each in item.explanations.items()
+        ]
+        db.executemany("INSERT INTO explanation VALUES (?, ?, ?, ?, ?, ?)", written)
+        reasons = [(*place, criterion, reason) for criterion, reason in item.unscored.items()]
+        db.executemany("INSERT INTO unscored VALUES (?, ?, ?, ?)", reasons)
+        given = [
+            (*place, criterion, each.preference and each.preference.value, each.explanation)
+            for criterion, each in item.given.items()
+        ]
+        db.executemany("INSERT INTO given VALUES (?, ?, ?, ?, ?)", given)
 
 
 def add_rewritten(
@@ -124,35 +145,33 @@ def _item(
     place = (run_id, position)
     # Users count items from 1.
     validator = RowValidator(f"Run {run_id}, item {position + 1}")
+    text, count = validator.text, validator.count
     seconds, read, generated = _effort(validator, effort)
     explanations = db.execute(
         "SELECT criterion, preference, text, cut FROM explanation WHERE run_id = ? AND position = ?", place
     )
     unscored = db.execute("SELECT criterion, reason FROM unscored WHERE run_id = ? AND position = ?", place)
+    shortening = lengths = None
+    if left_out_a is not None:
+        shortening = Shortening(count("left_out_a", left_out_a), count("left_out_b", left_out_b))
+    if letters_a is not None:
+        lengths = count("letters_a", letters_a), count("letters_b", letters_b)
     return JudgedItem(
         position=position,
-        item_id=validator.text("item_id", item_id),
-        content_hash=validator.text("content_hash", content_hash),
+        item_id=text("item_id", item_id),
+        content_hash=text("content_hash", content_hash),
         raw_predictions=_raw_predictions(db, validator, place),
         explanations={
-            validator.text("criterion", criterion): _explanation(validator, *said)
-            for criterion, *said in explanations
+            text("criterion", name): _explanation(validator, *said) for name, *said in explanations
         },
-        unscored={
-            validator.text("criterion", criterion): validator.text("reason", reason)
-            for criterion, reason in unscored
-        },
-        shortening=None
-        if left_out_a is None
-        else Shortening(validator.count("left_out_a", left_out_a), validator.count("left_out_b", left_out_b)),
+        unscored={text("criterion", name): text("reason", reason) for name, reason in unscored},
+        shortening=shortening,
         seconds=seconds,
         tokens_read=read,
         tokens_generated=generated,
         rewritten=rewritten,
         given=given,
-        lengths=None
-        if letters_a is None
-        else (validator.count("letters_a", letters_a), validator.count("letters_b", letters_b)),
+        lengths=lengths,
     )
 
 
@@ -192,7 +211,6 @@ def _raw_predictions(
 def _readings_of_answers(
     db: sqlite3.Connection, validator: RowValidator, place: tuple[int, int]
 ) -> Iterator[tuple[str, RawPrediction]]:
-    """Raw predictions of an item of other methods than label tokens, with their criteria."""
     answers: dict[tuple[str, Order, Method], list[AnswerLogProbs]] = {}
     for criterion, order, method, question, values, thought, cut in db.execute(
         "SELECT criterion, seen_order, way, question, log_probs, thought, cut FROM answer"
@@ -267,32 +285,3 @@ def _given(db: sqlite3.Connection, run_id: int) -> dict[int, _Given]:
         said = None if text is None else validator.text("explanation", text)
         found.setdefault(position, {})[validator.text("criterion", criterion)] = Prediction(label, said)
     return found
-
-
-def _add_item(db: sqlite3.Connection, run_id: int, item: JudgedItem) -> None:
-    place = (run_id, item.position)
-    left_out = (item.shortening.left_out_a, item.shortening.left_out_b) if item.shortening else (None, None)
-    effort = (item.seconds, item.tokens_read, item.tokens_generated)
-    db.execute(
-        "INSERT INTO judged_item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (*place, item.item_id, item.content_hash, *left_out, *effort, *(item.lengths or (None, None))),
-    )
-    _add_readings(db, place, item.raw_predictions)
-    db.executemany(
-        "INSERT INTO explanation VALUES (?, ?, ?, ?, ?, ?)",
-        [
-            (*place, criterion, explanation.preference.value, explanation.text, explanation.cut)
-            for criterion, explanation in item.explanations.items()
-        ],
-    )
-    db.executemany(
-        "INSERT INTO unscored VALUES (?, ?, ?, ?)",
-        [(*place, criterion, reason) for criterion, reason in item.unscored.items()],
-    )
-    db.executemany(
-        "INSERT INTO given VALUES (?, ?, ?, ?, ?)",
-        [
-            (*place, criterion, given.preference and given.preference.value, given.explanation)
-            for criterion, given in item.given.items()
-        ],
-    )

@@ -328,7 +328,6 @@ def reserve_of(path: Path) -> Path:
 
 
 def make_room(path: Path, where: str = "") -> str:
-    """What to do on a full disk with the store at `path`."""
     way_out = (
         ", or delete runs" if paths.seen_at(reserve_of(paths.real_path(path))) is paths.PathKind.FILE else ""
     )
@@ -336,7 +335,6 @@ def make_room(path: Path, where: str = "") -> str:
 
 
 def hint_of(error: sqlite3.Error | OSError, path: Path) -> Hint:
-    """The next step for what SQLite or the system said of the store at `path`."""
     code = plain_code(error) if isinstance(error, sqlite3.Error) else error.errno
     if isinstance(error, sqlite3.Error) and code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return Hint("Another program has locked it. Close that program, then try again.")

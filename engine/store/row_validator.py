@@ -53,7 +53,6 @@ class RowValidator:
         return value
 
     def name(self, field: str, value: object) -> str:
-        """A text that may be a path, or a part of one."""
         text = self.text(field, value)
         if "\0" in text:
             self.refuse(field, value, "the name of a file")
@@ -103,7 +102,6 @@ class RowValidator:
         return kind(value)
 
     def plain(self, field: str, value: object) -> Any:
-        """Plain values, kept as JSON."""
         text = self.text(field, value)
         try:
             read = plain_values(text)

@@ -207,7 +207,6 @@ class RunStore:
         return self.refusal is not None
 
     def close(self) -> None:
-        """May be called twice."""
         self._file.close()
 
     def __enter__(self) -> "RunStore":
@@ -357,7 +356,6 @@ class RunStore:
         return [run for run in found if run is not None]
 
     def run(self, run_id: int) -> StoredRun:
-        """One run. StoreError where the store does not hold it."""
         with self._file.reading() as db:
             run = run_table.run_row(db, run_id)
             if run is None:
@@ -422,7 +420,6 @@ class RunStore:
         return Deleted(wanted, max(0, before - self._file.size), left)
 
     def find(self, key: str) -> StoredRun | None:
-        """The latest run of an identity's key; None where there is none."""
         with self._file.reading() as db:
             run_id = run_table.newest_of(db, key)
             return None if run_id is None else self.run(run_id)

@@ -110,13 +110,10 @@ def no_run(db: sqlite3.Connection, run_id: int, path: Path) -> StoreError:
     row = None
     with suppress(OverflowError):
         row = db.execute("SELECT deleted FROM deleted_run WHERE id = ?", (run_id,)).fetchone()
-    day = str(row[0])[:10] if row else ""
-    return StoreError(
-        f"Run {run_id} was deleted on {day}: the run store {path} has no data of it."
-        if day
-        else f"The run store {path} has no run {run_id}.",
-        "Choose one of its runs.",
-    )
+    problem = f"The run store {path} has no run {run_id}."
+    if row:
+        problem = f"Run {run_id} was deleted on {str(row[0])[:10]}: the run store {path} has no data of it."
+    return StoreError(problem, "Choose one of its runs.")
 
 
 def as_json(value: object) -> str:

@@ -34,7 +34,6 @@ class StoreFile:
     """
 
     def __init__(self, path: Path, or_none: bool = False) -> None:
-        """As RunStore."""
         self.named = path
         self._or_none = or_none
         self._copy: opening.LentCopy | None = None
@@ -239,7 +238,6 @@ class StoreFile:
         return self._free() < _TIGHT
 
     def _keep_reserve(self) -> None:
-        """Keep a little room, as long as there is enough, for the day on which the disk is full."""
         kept = opening.reserve_of(self.path)
         with suppress(OSError):
             # There is none, or only the small one of an earlier version.

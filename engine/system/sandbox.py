@@ -177,7 +177,6 @@ class SandboxedReader:
                 self._give_back(reader)
 
     def close(self) -> None:
-        """End the readers that wait."""
         with self._changes:
             idle, self._idle = self._idle, []
         for reader in idle:
@@ -206,8 +205,6 @@ class _EndedIdleError(Exception):
 
 
 class _Reader:
-    """One process, for one file at a time."""
-
     def __init__(self, most_bytes: int, is_hard: bool) -> None:
         self.is_sound = True
         self._most_bytes = most_bytes
@@ -357,7 +354,6 @@ def in_child() -> int:
 
 
 def _serve(wanted: "queue.SimpleQueue[Sequence[bytearray]]", told: int) -> None:
-    """Read what is wanted, one after another, and send what comes of it."""
     while True:
         try:
             asked = wanted.get(timeout=_IDLE_SECONDS)

@@ -213,7 +213,6 @@ def failure(error: BaseException) -> tuple[str, object, object]:
 
 
 def send(pipe: int, message: object) -> None:
-    """Send one object. OSError where nobody reads."""
     buffers: list[pickle.PickleBuffer] = []
     data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL, buffer_callback=buffers.append)
     parts = [memoryview(data), *(buffer.raw() for buffer in buffers)]
@@ -268,8 +267,6 @@ ObservedTask = Callable[Concatenate[CancelToken, Arguments], Generator[Event, No
 
 
 class Worker(ABC, Generic[Arguments, Event, Result]):
-    """Does a work, in a `with` block."""
-
     @abstractmethod
     def do(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Generator[Event, None, Result]:
         """Do the work with these arguments; its events, and what it returns. Raises what the work raises."""
@@ -431,7 +428,6 @@ def serve() -> int:
 
 
 def _work(going: Generator[object, None, object], told: int) -> None:
-    """Do the work to its end and send all that comes of it, as long as somebody hears it."""
     outcome: tuple[str, object, object] | None = None
     while outcome is None:
         try:

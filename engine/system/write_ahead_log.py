@@ -38,8 +38,6 @@ class LogEntry:
 
 @dataclass(frozen=True)
 class LogContents:
-    """What a write-ahead log holds."""
-
     name: str  # of its file
     words: Sequence[LogEntry] = ()
     damaged: bool = False  # something in it cannot be read, nor be lost
@@ -84,7 +82,6 @@ class WriteAheadLog:
                 raise _not_kept(self._store, error) from error
 
     def stored(self, number: int) -> None:
-        """The store has all annotations up to this one."""
         with self._lock:
             self._waiting = [word for word in self._waiting if word.number > number]
             if not self._waiting and self._file >= 0:
@@ -217,7 +214,6 @@ def _line(word: LogEntry) -> bytes:
 
 
 def _word(line: bytes) -> LogEntry | None:
-    """None for a line that is none."""
     with suppress(ValueError):
         values = plain_values(line)
         number = values.pop("n", None) if isinstance(values, dict) else None
