@@ -109,7 +109,6 @@ def steps_of(words: Iterable[Annotation], author: str) -> list[AnnotatorStep]:
 
 
 def to_undo(steps: Sequence[AnnotatorStep]) -> AnnotatorStep | None:
-    """The last step that is not undone; None if there is none."""
     return next((step for step in reversed(steps) if step.undone is None), None)
 
 
@@ -260,7 +259,6 @@ class Reviews:
 
     @cached_property
     def _given(self) -> Mapping[str, Mapping[JudgmentKey, Annotation]]:
-        """By name and judgment, what holds the label of `labels`."""
         said = [*self.confirmations, *(each for each in self.overrides if not each.settles)]
         taken_back = {
             (override.author, override.key, override.preference): (override.created, override.undone)
@@ -322,7 +320,6 @@ class Reviews:
 
     @cached_property
     def unsettled(self) -> frozenset[JudgmentKey]:
-        """Those of `differing` that nobody adjudicated."""
         return self.differing - self.adjudicated.keys()
 
     @property
@@ -338,7 +335,6 @@ class Reviews:
         return label if isinstance(label, Preference) else None
 
     def said_on(self, key: JudgmentKey) -> Sequence[Annotation]:
-        """All annotations of a judgment, the oldest first; also what is undone."""
         return self._said.get(key, ())
 
     @cached_property
@@ -347,7 +343,6 @@ class Reviews:
         return grouped(said, key=lambda each: each.key)
 
     def words_of(self, item_id: str) -> Sequence[Annotation]:
-        """All annotations of an item, but for notes; also what is undone."""
         return self._words.get(item_id, ())
 
     @cached_property
@@ -385,5 +380,4 @@ class Reviews:
 
 
 def annotators_of(words: Iterable[Annotation]) -> tuple[str, ...]:
-    """Who said something, sorted by name."""
     return tuple(sorted({word.author for word in words}))

@@ -32,8 +32,7 @@ class AnnotationKind(StrEnum):
     DRAFT = "draft"  # an unsaved explanation, or without a criterion an unsaved note
 
 
-NEVER = datetime.fromtimestamp(0, UTC)
-"""When something was said that was not said yet."""
+NEVER = datetime.fromtimestamp(0, UTC)  # when something was said that was not said yet
 
 
 @dataclass(frozen=True)
@@ -52,23 +51,19 @@ class Annotation(Keyed):
     explanation: str | None = None
     written_for: Preference | None = None
     """The label that the explanation is of; None where that is not known."""
-    settles: bool = False
-    """Whether it is an adjudicator's."""
+    settles: bool = False  # whether it is an adjudicator's
     state: ReviewState | None = None
     text: str = ""
     tags: tuple[str, ...] = ()
-    content_hash: str = ""
-    """Of a note, in the place of `item_id`."""
-    origin: Origin | None = None
-    """How the annotator came to the item; None where that is not known."""
+    content_hash: str = ""  # of a note, in the place of `item_id`
+    origin: Origin | None = None  # how the annotator came to the item; None where that is not known
     seed: int | None = None
     """Of the random sample that it was given in; None in what is new for that of the run."""
     blind: bool | None = None
     """Whether the labels of others, of the judge and of the dataset were hidden; None if not known."""
     undone: datetime | None = None
     redone: datetime | None = None
-    id: str = ""
-    """Of a draft, its name in the write-ahead log."""
+    id: str = ""  # of a draft, its name in the write-ahead log
 
     def __post_init__(self) -> None:
         if self.kind is AnnotationKind.OVERRIDE and self.preference is None and not self.explanation:
@@ -124,7 +119,6 @@ def new_review(
 
 
 def new_note(content_hash: str, text: str, tags: Iterable[str], author: str) -> Annotation:
-    """One without text and tags removes the author's last one."""
     note = Annotation(AnnotationKind.NOTE, author=author, text=text, tags=tuple(tags))
     return replace(note, content_hash=content_hash)
 
@@ -193,8 +187,6 @@ LOGGED_KINDS = {
 
 @dataclass(frozen=True)
 class Said:
-    """What is said, and its time (UTC)."""
-
     what: AnyWord
     at: datetime
     run_id: int | None = None  # None for an annotation on an item
@@ -202,7 +194,6 @@ class Said:
     over: tuple[str, ...] = ()  # names of the drafts that end with it
 
     def as_values(self) -> dict[str, Any]:
-        """All of it as plain values, which engine.store.annotation_rows.said_of reads."""
         what: Any = self.what
         given: dict[str, Any] = {}
         if isinstance(what, tuple):
@@ -340,7 +331,6 @@ class LabelSource:
 
     @property
     def in_words(self) -> str:
-        """`the annotators' majority`, `Ada`."""
         return self.annotator if self.kind is LabelSourceKind.ANNOTATOR else _CALLED[self.kind][1]
 
     @classmethod

@@ -23,8 +23,7 @@ from engine.prompt.examples import ExamplePool
 from engine.results.calibration import Calibration
 from engine.settings.rows import JudgeSettings
 
-ITEMS_OF_A_TASK = 8
-"""Items that a worker is given at a time, where nobody says otherwise."""
+ITEMS_OF_A_TASK = 8  # items that a worker is given at a time, where nobody says otherwise
 
 
 @dataclass(frozen=True)
@@ -94,7 +93,6 @@ def tasks_of(groups: Sequence[range], items: int = ITEMS_OF_A_TASK) -> list[Item
 
 
 def placed_items(plan: RunPlan, task: ItemTask) -> list[list[PlacedItem]]:
-    """What travels with a task: the items' ids and texts, without human labels."""
     items, series = plan.dataset, plan.dataset.series
     return [
         [PlacedItem(each, replace(items[each], gold={}), each in series) for each in group]
@@ -169,8 +167,6 @@ _Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 53)]
 
 
 class _Item(msgspec.Struct):
-    """A judged item as it travels; floats come back exactly."""
-
     position: int
     id: str
     content: str

@@ -1,7 +1,6 @@
 """Where a scheduler is: an address with its protocol, or the file that a scheduler wrote of itself; and the
-certificates of a cluster: one folder, the same on every computer of it. One certificate serves all: whoever
-has its key belongs to the cluster. The key of the authority that signed it is never written, so nobody can
-sign another.
+certificates of a cluster: one folder, the same on every computer. Whoever has its key belongs to the cluster;
+that of the authority that signed it is never written, so nobody can sign another.
 
 Plain tcp is for this computer: to any other, it would carry the dataset for everybody to read, and let
 whoever can reach the port run programs on every worker.
@@ -125,8 +124,7 @@ def _certificate(
     return built.sign(signer, hashes.SHA256())
 
 
-PORT = 8786
-"""Where a scheduler listens by itself; Dask's default port."""
+PORT = 8786  # where a scheduler listens by itself; Dask's default port
 
 _SHAPE = re.compile(
     r"(?:(?P<protocol>[a-z]+)://)?(?P<host>\[[0-9a-fA-F:.]+\]|[^\s:/\[\]]+)(?::(?P<port>\d+))?/?"

@@ -5,13 +5,12 @@ this process alone.
 
 import math
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from itertools import islice
-from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Protocol
+from queue import Empty
+from typing import TYPE_CHECKING
 
 from engine.cluster.answers import ITEMS_OF_A_TASK, WrongAnswer, placed_items, tasks_of, work_of
 from engine.cluster.task_queue import KindRecord, Patience
@@ -36,10 +35,9 @@ from engine.store.run_store import RunStore
 
 if TYPE_CHECKING:
     from engine.cluster.connection import Connection
-    from engine.cluster.dispatcher import DispatcherEvent, TaskAnswered
+    from engine.cluster.dispatcher import TaskAnswered, TaskDispatcher
 
-NEAR = 0.15
-"""In natural-log units, between the likeliest label and the next. Why this much: docs/cluster.md."""
+NEAR = 0.15  # in natural-log units, between the likeliest label and the next. Why this much: docs/cluster.md.
 _DECIDED_AT_ONCE = 500
 _WAIT = 0.2  # seconds between two looks whether to stop
 
@@ -52,10 +50,6 @@ class ClusterRun:
     items: int = ITEMS_OF_A_TASK
     mixed_builds: bool = False
     patience: Patience = field(default_factory=Patience)
-
-
-class _Handing(Protocol):
-    told: "SimpleQueue[DispatcherEvent]"
 
 
 def run_over_cluster(
@@ -109,14 +103,8 @@ class _Judging:
         self._missing = {group.start for group in groups}
         self._store.describe(self._run.id, self._manifest)
         yield from self._keeper.begin()
-        with self._hands(groups, cancel) as hands:
-            yield from self._taken(hands, cancel)
-        yield from self._keeper.end()
-        yield from self._told_of_kinds()
-
-    def _hands(self, groups: Sequence[range], cancel: events.CancelToken) -> AbstractContextManager[_Handing]:
-        module = import_module("engine.cluster.dispatcher")  # Dask is there now, and for this alone
-        orders = module.JudgeOrders(
+        dispatcher = import_module("engine.cluster.dispatcher")  # Dask is there now, and for this alone
+        orders = dispatcher.JudgeOrders(
             work=work_of(self._plan),
             template=self._template,
             tasks=tasks_of(groups, self._over.items),
@@ -124,9 +112,10 @@ class _Judging:
             refused=partial(self._refused, facts_here(self._plan.machine)),
             patience=self._over.patience,
         )
-        hands: AbstractContextManager[_Handing]
-        hands = module.TaskDispatcher(self._over.connection, orders, _Either(cancel))
-        return hands
+        with dispatcher.TaskDispatcher(self._over.connection, orders, _Either(cancel)) as hands:
+            yield from self._taken(hands, cancel)
+        yield from self._keeper.end()
+        yield from self._told_of_kinds()
 
     def _refused(self, own: WorkerFacts, worker: WorkerFacts) -> SetupError | None:
         if error := refused(worker, own, self._over.mixed_builds):
@@ -139,7 +128,7 @@ class _Judging:
             )
         return None
 
-    def _taken(self, hands: _Handing, cancel: events.CancelToken) -> Iterator[events.RunEvent]:
+    def _taken(self, hands: "TaskDispatcher", cancel: events.CancelToken) -> Iterator[events.RunEvent]:
         module = import_module("engine.cluster.dispatcher")
         while True:
             try:

@@ -1,7 +1,6 @@
-"""The asking end of a cluster: hands tasks to workers, takes their answers, and sees who is lost or late. It
-lives on a thread of its own and tells what happens through a queue. Dask brings tasks to workers and tells
-which of these are alive; who is given what is decided here, because a worker must have the run's model open,
-and because it must be known who has what for how long.
+"""The asking end of a cluster: hands tasks to workers, takes their answers, and sees who is lost or late, on
+a thread of its own. Dask brings tasks to workers; who is given what is decided here, because a worker must
+have the run's model open, and because it must be known who has what for how long.
 """
 
 import asyncio

@@ -1,7 +1,6 @@
 """A scheduler or a worker, in this process, until it is asked to stop. Whoever connects and then says nothing
-is shut out again: each connection takes a file of the process, of which there may be a thousand, and Dask
-waits for the first word for ever. Neither has Dask's web pages: no port is open but those that its own
-computers talk by.
+is shut out again: each connection takes a file of the process, and Dask waits for the first word for ever.
+Neither has Dask's web pages: no port is open but those that its own computers talk by.
 """
 
 import asyncio
@@ -27,8 +26,7 @@ from engine.core.errors import SetupError
 from engine.system.files import Claim, claimed, left_by_the_dead, make_folder
 from engine.system.paths import cache_folder
 
-FIRST_WORD_SECONDS = 10.0
-"""For a certificate to be shown, and then for the first word of Dask."""
+FIRST_WORD_SECONDS = 10.0  # for a certificate to be shown, and then for the first word of Dask
 
 
 class _Impatient:

@@ -70,7 +70,6 @@ def _without(spans: Sequence[range], positions: Iterable[int]) -> list[range]:
 
 
 def _joined(spans: Iterable[range]) -> list[range]:
-    """The same places in as few spans as can be, in order."""
     joined: list[range] = []
     for span in sorted(spans, key=lambda each: each.start):
         if joined and span.start <= joined[-1].stop:
@@ -80,10 +79,8 @@ def _joined(spans: Iterable[range]) -> list[range]:
     return joined
 
 
-IN_HAND = 2
-"""Tasks of a worker at a time: while it does one, the next is there already."""
-MOST_TRIES = 4
-"""Faults of workers with a task, lost ones aside, after which it is the task's."""
+IN_HAND = 2  # tasks of a worker at a time: while it does one, the next is there already
+MOST_TRIES = 4  # faults of workers with a task, lost ones aside, after which it is the task's
 
 
 @dataclass(frozen=True)
@@ -239,7 +236,6 @@ class Ledger:
         return found
 
     def stop(self) -> None:
-        """Hand out nothing more, and take back what no worker has begun."""
         self._pending.clear()
         for hands in self.hands.values():
             for hand in hands[1:]:

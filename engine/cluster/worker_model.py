@@ -52,7 +52,6 @@ class WorkerFacts:
 
     @property
     def kind(self) -> Mapping[str, str]:
-        """What can make its last digits differ from another worker's."""
         made = {"llama_cpp": self.llama_cpp, "processor": self.processor}
         return {**made, **({"device": self.device, "driver": self.driver} if self.device else {})}
 
@@ -188,7 +187,6 @@ class ModelOnWorker:
         return judged
 
     def speed(self, work: JudgeWork) -> ModelSpeed:
-        """The speed of the model of a run here: remembered, or measured now. Raises what `prepare` raises."""
         model, _ = self._file(work)
         self._drop()  # it would have the memory, and the threads
         worker = partial(

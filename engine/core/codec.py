@@ -20,8 +20,7 @@ from engine.core.formatting import quoted
 Record = TypeVar("Record")
 Default = TypeVar("Default")
 
-MOST_LEVELS = 40
-"""Lists and objects within each other; ours have seven at most."""
+MOST_LEVELS = 40  # lists and objects within each other; ours have seven at most
 LARGEST = (1 << 63) - 1
 """The largest whole number of 64 bits, which every floating-point number is large enough for."""
 _MOST_DIGITS = 20

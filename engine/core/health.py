@@ -123,5 +123,4 @@ class Health:
         }
 
 
-NOT_LOOKED_AT = Health(0, enough=False)
-"""Of a judge that is not checked yet."""
+NOT_LOOKED_AT = Health(0, enough=False)  # of a judge that is not checked yet

@@ -41,8 +41,7 @@ class Tie(StrEnum):
         return self
 
 
-HumanLabel = Preference | Tie
-"""What an annotator may give an item on one criterion."""
+HumanLabel = Preference | Tie  # what an annotator may give an item on one criterion
 
 HUMAN_LABELS: tuple[HumanLabel, ...] = (*PREFERENCES, Tie.TIE)
 TIES = (Preference.BOTH_GOOD, Preference.BOTH_BAD)

@@ -145,8 +145,7 @@ class JudgedItem:
         return self.only(lambda reading: reading.method is method)
 
 
-LARGEST_FACTOR = 1e6
-"""What a calibration may multiply by or add at most: fitted ones stay far below."""
+LARGEST_FACTOR = 1e6  # what a calibration may multiply by or add at most: fitted ones stay far below
 
 
 class FeatureKind(StrEnum):
@@ -249,8 +248,7 @@ class FittedOn:
         return Overlap(sum(short_hash(each) in own for each in content_hashes), 0, len(content_hashes))
 
 
-Share = Annotated[float, msgspec.Meta(ge=-1, le=1)]
-"""A share, or a difference of shares."""
+Share = Annotated[float, msgspec.Meta(ge=-1, le=1)]  # a share, or a difference of shares
 
 
 class KeptFit(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,8 +12,7 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
-Logits = npt.NDArray[np.float32]
-"""Scores of tokens as a model computes them."""
+Logits = npt.NDArray[np.float32]  # scores of tokens as a model computes them
 
 ROUNDING_ON_AVERAGE, ROUNDING_AT_WORST = 0.08, 0.25
 """How far rounding alone may move probabilities (total variation distance, 0 to 1), on average and at the

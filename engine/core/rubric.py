@@ -19,8 +19,7 @@ from engine.core.items import PREFERENCES, Preference
 LONGEST_TEXT = 4000  # letters, of a question, a meaning or a part of the wording
 LONGEST_RUBRIC_NAME = 255  # letters, of a rubric or a criterion
 MOST_CRITERIA = 24  # their questions are sequences of the model's cache
-OVERALL = "overall_quality"
-"""The criterion that stands for all of an item, where a rubric has it."""
+OVERALL = "overall_quality"  # the criterion that stands for all of an item, where a rubric has it
 
 
 def default_criterion(known: Sequence[str]) -> str:
@@ -65,11 +64,11 @@ class Criterion:
         return (self.name, self.question, *meanings)
 
 
+# The groups under which the parts of a wording are shown.
 BEGINNING = "Start of every prompt"
 TEXTS = "Around the texts of an item"
 QUESTION = "The question"
 OTHER_METHODS = "Other elicitation methods"
-"""The groups under which the parts of a wording are shown."""
 
 
 @dataclass(frozen=True)

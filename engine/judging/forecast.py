@@ -32,15 +32,12 @@ _TOLD_BY = 1000  # items of an earlier run, at most: more make it no surer
 _CONTEXT_STEP = 256
 _TIMED_ITEMS = 4  # of two, the explanations may be a quarter longer or shorter than usual
 _LONG = 120.0  # seconds after which fewer must do
-DEFAULT_TEXT = 50
-"""Tokens of an explanation, as a guess."""
+DEFAULT_TEXT = 50  # tokens of an explanation, as a guess
 _LEAST_FITTED, _DEFAULT_RATIO, _MOST_RATIO = 20, 8.0, 60.0  # the default one: measured on two cores
 
 
 @dataclass(frozen=True)
 class Rate:
-    """How fast a model judges."""
-
     seconds_per_token: float  # that is read; one that is written takes `ratio` times as long
     tokens_per_text: float  # of one explanation or reasoning on average
     ratio: float = 1.0
@@ -114,7 +111,6 @@ class Forecast:
 
     @property
     def time_estimate(self) -> str:
-        """What the time was reckoned from."""
         if not self.seconds_of_file:
             return f"run {self.seconds_from}" if self.seconds_from else "some items of typical length"
         text = min(default_text(self.settings), self.settings.longest_text)
@@ -236,8 +232,6 @@ def time_some_items(plan: RunPlan, opener: OpenModelFactory) -> Rate:
 
 @dataclass(frozen=True)
 class _Known:
-    """What the store holds: the same run, the places of its judged items, a rate, the second orders."""
-
     run: StoredRun | None = None
     positions: frozenset[int] = frozenset()
     rate: Rate | None = None
@@ -258,7 +252,6 @@ def _known(plan: RunPlan, store_path: Path | None, fresh: bool) -> _Known:
 
 
 def _stored_rate(plan: RunPlan, store: RunStore, runs: Iterable[StoredRun]) -> Rate | None:
-    """The rate of the first run that a plan can be compared with."""
     now = plan.settings
     for run in runs:
         if run.identity.model_hash != plan.model.hash or not worked_alike(run.manifest, plan.machine):
@@ -347,7 +340,6 @@ class _ReadingCost:
     cells: int = 0
 
     def add(self, position: int, sized: SizedItem) -> None:
-        """Count an item that is judged after those before."""
         settings, shared = self.sizer.settings, self.sizer.shared_cells
         if settings.explains:
             # Of what the items of another batch begin with, nothing is held.

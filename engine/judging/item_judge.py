@@ -29,8 +29,6 @@ _SECONDS_BETWEEN_DRAFTS = 0.25
 
 @dataclass(frozen=True)
 class _Text:
-    """One explanation to write, and the branch of the session that it continues."""
-
     work: ItemWork
     criterion: str
     preference: Preference
@@ -210,7 +208,6 @@ class ItemJudge:
         self._session.drop_common()
 
     def _decided(self, work: ItemWork) -> tuple[Judgment | Unscored, ...]:
-        """What is decided by the raw predictions of an item that there are."""
         judged = self._result(work)
         decided = [decide(judged, name, self._calibrations.get(name)) for name in self._rubric.names]
         return tuple(each for each in decided if isinstance(each, Judgment | Unscored))
@@ -240,7 +237,6 @@ class ItemJudge:
         self.time_estimate.wrote(tokens, len(texts), seconds)
 
     def _drafts(self, texts: Sequence[_Text], sampling: Sampling) -> Judging[list[Generated]]:
-        """Write texts together and tell how far they are."""
         started, before = time.perf_counter(), self._session.tokens_generated
         continuations = []
         for text in texts:

@@ -41,8 +41,6 @@ from engine.settings.run_setup import RunSetup
 
 @dataclass(frozen=True)
 class NextToken:
-    """A token that may come next."""
-
     id: int
     piece: str
     rank: int  # 1 for the likeliest
@@ -191,8 +189,6 @@ _PLACES = {method: place for place, method in enumerate(Method)}
 
 @dataclass(frozen=True)
 class ItemQuestion:
-    """An item with all that decides how it is asked."""
-
     item: Item
     rubric: Rubric
     settings: JudgeSettings
@@ -206,8 +202,6 @@ class ItemQuestion:
 
 @dataclass(frozen=True)
 class PromptFacts:
-    """What is true of all prompts of an item."""
-
     cells: int  # tokens of context that it takes in a run
     context: int  # tokens that there are
     shortening: Shortening | None

@@ -72,7 +72,6 @@ class TimeEstimate:
 
     @property
     def share_of_second_orders(self) -> float:
-        """0 to 1; 1 as long as nothing is known."""
         return self.second_orders / self.first_orders if self.first_orders else 1.0
 
     @property
@@ -84,7 +83,6 @@ class TimeEstimate:
         return self.seconds_writing / self.texts if self.texts else None
 
     def tokens_per_text(self, longest: int) -> float:
-        """Of an explanation that may have `longest` tokens."""
         return self.tokens_written / self.texts if self.texts else _DEFAULT_LENGTH * longest
 
 
@@ -195,8 +193,7 @@ class GroupWatch:
 
 
 Result = TypeVar("Result")
-Judging = Generator[JudgeEvent, None, Result]
-"""Work that tells several times a second how far it is."""
+Judging = Generator[JudgeEvent, None, Result]  # work that tells several times a second how far it is
 
 
 @dataclass
@@ -300,7 +297,6 @@ class ItemReader:
     def _hold(
         self, reading: _ItemProgress, trunk: tuple[int, ...], beside: int | None = None
     ) -> Judging[None]:
-        """Read what the branches of a round share, unless just that is held."""
         if trunk == reading.trunk:
             return
         reading.trunk = trunk

@@ -112,14 +112,12 @@ def _machine(
     """What a run computes with, and what it began with where that is another device: it continues on the
     device that it began with, on the processor where that is not there any more.
     """
-    threads, layers = setup.threads, setup.gpu_layers
-    began_on = resumed.identity.device if resumed is not None else None
-    if resumed is not None and (began_on is None or resumed.device_left):
-        return machine_settings(threads), began_on
-    if resumed is not None:
-        there = next((each for each in found_devices(cancel) if each.key == began_on), None)
-        return machine_on(there, threads, layers, model), began_on
-    return machine_on(wished_device(setup.device, checked.hash, cancel), threads, layers, model), None
+    began_on, device = None, None
+    if resumed is None:
+        device = wished_device(setup.device, checked.hash, cancel)
+    elif (began_on := resumed.identity.device) is not None and not resumed.device_left:
+        device = next((each for each in found_devices(cancel) if each.key == began_on), None)
+    return machine_on(device, setup.threads, setup.gpu_layers, model), began_on
 
 
 def judge_settings(setup: RunSetup, model: ModelFile) -> rows.JudgeSettings:

@@ -1,7 +1,6 @@
 """A context of llama.cpp, made for a model; with how many threads a batch is computed in one. They wait for
-each other by spinning, several times in each layer: two threads that share a core are many times slower than
-one. So a session that may choose takes no more threads than it is given cores. Results do not depend on it,
-in any bit.
+each other by spinning: two threads that share a core are many times slower than one. So a session that may
+choose takes no more threads than it is given cores. Results do not depend on it, in any bit.
 """
 
 import math

@@ -1,12 +1,11 @@
 """A model at work: prompts that share prefixes, read into one KV cache; label scores; explanations.
 
 Sequence 0 holds the stem, sequence 1 what several trunks have in common. Each slot (one item in one order)
-has a trunk sequence and one sequence for each branch; a prefix already held is copied, not read again. The
-cache is unified, so a copy takes no room.
+has a trunk sequence and one for each branch; a prefix already held is copied, not read again, which takes no
+room in a unified cache.
 
 llama.cpp computes nothing of a single token alone: its attention would then share the cache out between the
-threads, and the last digits would depend on how many there are. It has company, which a sequence of its own
-holds for that moment.
+threads, and the last digits would depend on how many there are. It has company for that moment.
 
 What takes long is done in steps, one for each batch: `reading_trunk`, `scoring`, `writing` are generators.
 """
@@ -113,8 +112,6 @@ Entry = tuple[int, int, int, bool, int]
 
 
 class TokenBatch:
-    """Room for `size` tokens, each in one sequence."""
-
     def __init__(self, size: int) -> None:
         self._tokens = np.zeros(size, dtype=np.int32)
         self._positions = np.zeros(size, dtype=np.int32)
@@ -402,7 +399,6 @@ class LlamaSession(OwnContext):
         return [rows[index] for index in range(len(feeds))]
 
     def _evaluate(self, entries: Sequence[Entry], written: bool) -> Steps[dict[int, list[Logits]]]:
-        """The wanted logits by feed, in order."""
         rows: dict[int, list[Logits]] = {}
         for part in batches(entries, self._batch_size, self._model.keeps_state):
             # llama.cpp writes those of the next part over these.

@@ -183,8 +183,6 @@ class DeviceFinding:
 
 @dataclass(frozen=True)
 class DeviceTrial:
-    """The devices of a computer tried with one model, and the processor's speed in the same trial."""
-
     processor: ModelSpeed
     findings: tuple[DeviceFinding, ...]
 
@@ -209,5 +207,4 @@ def compared(device: Device, processor: FloatArray, own: FloatArray, speed: Mode
 
 
 def seconds_of_an_item(speed: ModelSpeed) -> float:
-    """Of typical length, with explanations."""
     return _ITEM_READ / speed.reading + _ITEM_WRITTEN / speed.writing_ten

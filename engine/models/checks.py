@@ -1,7 +1,6 @@
 """What kind of model a file holds, by its header, for only text generators can judge; and what would end the
-process inside llama.cpp. That refuses most bad files politely, but some abort the whole process, at loading
-or later. Those that a header gives away are refused here; a trial in a child process finds what is left.
-Nothing is checked twice.
+process inside llama.cpp, at loading or later, where a header gives that away. A trial in a child process
+finds what is left; what llama.cpp refuses politely is not checked twice.
 """
 
 import math

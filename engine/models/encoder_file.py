@@ -150,12 +150,9 @@ def _check_heads(model: HeaderValues) -> None:
     width, heads = _size(model, "embedding_length"), _size(model, "attention.head_count")
     if heads < 1 or width % heads:
         raise model.refused(f"its heads do not share vectors of {width:,} numbers: there are {heads:,}")
-    expected = {
-        "attention.head_count_kv": heads,
-        "attention.key_length": width // heads,
-        "attention.value_length": width // heads,
-    }
-    for name, number in expected.items():
+    expected = {"head_count_kv": heads, "key_length": width // heads, "value_length": width // heads}
+    for own, number in expected.items():
+        name = f"attention.{own}"
         found = model.integer(model.key(name))
         if found not in (None, number):
             raise model.refused(f"key {model.key(name)!r} is {found:,}, but should be {number:,}")

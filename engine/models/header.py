@@ -29,8 +29,7 @@ HeaderValue = int | float | bool | str | NDArray[Any] | list[bytes]
 DOWNLOAD_AGAIN = "Download the file again, or choose another model."
 CHOOSE_GGUF = "Choose a model file in GGUF format; its name ends in .gguf."
 
-LONGEST_PROBLEM = 300
-"""Characters of what is said of a header, whose names and texts may have any length."""
+LONGEST_PROBLEM = 300  # characters of what is said of a header, whose names and texts may have any length
 
 _MOST_HEADER_BYTES = 1 << 28  # the largest vocabularies take some 20 MiB
 _MOST_DIMENSIONS = 4

@@ -1,8 +1,6 @@
-"""A GGUF model file: what it is, by its header; one in several files, by their names, with their headers as
-one.
-
-Users call a model file by the name of the file, not by the one that its header gives: that names a base
-model, a training run, a folder of whoever converted it, or nothing (`LLaMA v2`, `.`, `Models`).
+"""A GGUF model file: what it is, by its header; one in several files, with their headers as one. Users call
+it by the name of the file: headers name a base model, a training run, a folder of whoever converted it, or
+nothing (`LLaMA v2`, `.`, `Models`).
 """
 
 import dataclasses
@@ -298,8 +296,7 @@ NO_TEMPLATE = "plain text is used. It may be a base model, which is not trained 
 
 _LONGEST_NOTICE = 600  # characters
 _BYTES_PER_F16 = 2
-Q8_0_BLOCK = 32
-"""Numbers in a block of the Q8_0 format, kept in 34 bytes."""
+Q8_0_BLOCK = 32  # numbers in a block of the Q8_0 format, kept in 34 bytes
 
 
 @dataclass(frozen=True)

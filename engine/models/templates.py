@@ -1,9 +1,7 @@
 """A model's chat template, rendered where it can do no harm: in child processes, once for each template. It
 is a program inside a model file, and gets little time, little memory, and two processes of its own, which
-must agree: what cannot be repeated could not be resumed, or checked by anybody else.
-
-Also what is remembered of model files: hashes, contents that ran well, frames, speeds, trials of devices. It
-only saves time. What was found bad is not kept: the reason may have been the computer's.
+must agree: what cannot be repeated could not be resumed, or checked by anybody else. Also what is remembered
+of model files, which only saves time; what was found bad may have been the computer's doing, and is not kept.
 """
 
 import json

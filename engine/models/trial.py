@@ -23,8 +23,7 @@ from engine.settings.rows import SMALLEST_CONTEXT
 _CODES = (*range(1, 0x180), *range(0x180, 0xD800, 0x39), *range(0xE000, 0x110000, 0x1001))
 _ANY_TEXT = "".join(map(chr, _CODES))
 
-GOOD, REFUSED, NO_ROOM = 0, 2, 4
-"""Exit codes of the trial."""
+GOOD, REFUSED, NO_ROOM = 0, 2, 4  # exit codes of the trial
 
 
 def try_model(path: Path) -> None:

@@ -49,8 +49,7 @@ class Conversation:
 FRAME_VERSION = 4
 """Changes with the way in which templates are rendered: what was rendered otherwise does not hold."""
 
-RENDER_SECONDS = 6.0
-"""What a template may take; those of real models take milliseconds."""
+RENDER_SECONDS = 6.0  # what a template may take; those of real models take milliseconds
 
 SYSTEM, USER, THOUGHT, REPLY = "system", "user", "thought", "reply"
 _FIXED_FRAMES = ({SYSTEM, USER, REPLY}, {USER, REPLY})
@@ -101,7 +100,6 @@ class UnbreakableTextError(SetupError):
 
     @classmethod
     def of(cls, what: str) -> "UnbreakableTextError":
-        """`what`: a clause that says what is in the text."""
         problem = f"A text would be parsed as part of the prompt's structure: {what}."
         return cls(problem, "Remove that item or example, or use another model.")
 
@@ -216,7 +214,6 @@ class Fences:
         return own(f"[{title}]\n"), inside, own(f"\n[{put_in(self.end, title=title)}]\n\n")
 
     def without(self, text: str) -> str:
-        """Foreign text in which every mark of the prompt got a space, so that it is a mark no more."""
         return self.marks.broken(text)
 
     @cached_property

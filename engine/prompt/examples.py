@@ -66,7 +66,6 @@ class ExamplePool:
 
     @cached_property
     def _nearest(self) -> Callable[[str], list[int]]:
-        """The places of the examples for a folded instruction, the nearest first."""
         instructions = [_asked(example) for example in self.ranked]
         likeness = WordLikeness(instructions)
 

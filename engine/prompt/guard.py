@@ -1,22 +1,14 @@
 """Plain text of a prompt as token ids, in which nothing of somebody else's is structure.
 
-How a chat template writes turns where it uses no tokens of their own: the marks, found in what it writes.
+Of all that a template writes around messages a mark of turns is markup (`[INST]`, `<|user|>`, `[Round 1]`),
+wherever it stands; a label, what else stands in a line with a letter or digit and something that is neither
+(`### Instruction:`, `USER:`), but no sentence; and a line of words alone (`User`). Where a token that is no
+end stands with a label, as in `<|start|>user: `, the label cannot be forged without it, and is none. What has
+no two signs next to each other (`A`) is none: nothing can be put inside.
 
-Of all that a template writes around messages a mark is
-
-- markup: `[INST]`, `<|user|>`, `<</SYS>>`, `[Round 1]`, wherever it stands;
-- a label: what else stands in a line, with a letter or digit and something that is neither:
-  `### Instruction:`, `USER:`, `答：`. A sentence is none, so that a system message of the template is none;
-- a line of words alone (`User`), for lines of a foreign text.
-
-Where a token that is no end stands with a label, as in `<|start|>user: `, that token opens the turn: the
-label cannot be forged without it, and is none. What has no two signs next to each other (`A`, `- A -`) is no
-mark either, for nothing can be put inside.
-
-Two things are done with foreign text. Marks of turns are broken up in it. And what the model is to read is
-looked at token by token: where foreign text became a token of structure, as some tokenizers make them of
-plain text, or reads like a mark once the tokenizer has changed it, it is broken up there, again and again
-until it does not. To break up is to put a space inside, or `_` where the tokenizer leaves spaces out.
+Marks of turns are broken up in foreign text. And where foreign text became a token of structure, as some
+tokenizers make them of plain text, or reads like a mark once the tokenizer has changed it, it is broken up
+there until it does not: by a space, or `_` where the tokenizer leaves spaces out.
 """
 
 import re
@@ -76,12 +68,9 @@ def _is_label(text: str) -> bool:
     )
 
 
-Piece = tuple[str, Source]
-"""Text, and whose it is."""
-Run = tuple[Piece, ...]
-"""Text that is tokenized as one."""
-Cuts = Mapping[int, str]
-"""What breaks a run up, by places in it, in characters."""
+Piece = tuple[str, Source]  # text, and whose it is
+Run = tuple[Piece, ...]  # text that is tokenized as one
+Cuts = Mapping[int, str]  # what breaks a run up, by places in it, in characters
 
 # User-defined tokens are recognised in any text. Those that hold anything but words and white space are
 # structure: turns, tools, reasoning, markup.
@@ -93,8 +82,6 @@ _ANY_TEXT = "a"  # stands for a foreign text that is harmless
 
 
 class Guard:
-    """Reads plain text for one chat format; `pieces`: what tokens write."""
-
     def __init__(self, frame: Frame, vocabulary: Vocabulary) -> None:
         self.pieces = Pieces(vocabulary)
         self._vocabulary = vocabulary
@@ -214,7 +201,6 @@ class Guard:
 
 
 def split_at(text: str, tokens: Iterable[SpecialToken]) -> list[str | SpecialToken]:
-    """The text cut at tokens, the longest literal first, as llama.cpp does it."""
     runs: list[str | SpecialToken] = [text]
     for token in tokens:
         if token.text not in text:

@@ -1,8 +1,7 @@
 """What the model is asked: an item as a tree of text, each part marked own or foreign.
 
-stem     what the labels mean, labelled examples     the same for a whole run
-     trunk   this item, its responses in one order       shared by all criteria
-      branch the criterion's question                    one for each
+stem: what the labels mean, labelled examples; the same for a whole run. trunk: this item, its responses in
+one order; shared by all criteria. branch: the criterion's question.
 
 And what a second model is asked of an explanation next to the human one. Whoever changes words here, or those
 of the default rubric, raises PROMPT_VERSION or AGREEMENT_VERSION: results are tied to them.
@@ -63,7 +62,6 @@ def verdict_reply(preference: Preference, wording: PromptWording = DEFAULT_WORDI
 
 
 def explanation_reply(preference: Preference, wording: PromptWording = DEFAULT_WORDING) -> str:
-    """Up to where the explanation of a verdict begins."""
     return f"{verdict_reply(preference, wording)}\n{wording.explanation}"
 
 
@@ -137,7 +135,6 @@ class AgreementPrompt:
     branch: tuple[Part, ...]
 
     def question(self, reply: str = _ANSWER) -> Conversation:
-        """The whole conversation; the next word is yes or no."""
         return Conversation((own(SYSTEM),), (*self.trunk, *self.branch), reply, fences=_FENCES.texts)
 
 
@@ -162,7 +159,6 @@ def item_trunk(item: Item) -> tuple[Part, ...]:
 
 
 def answer_reply(agrees: bool) -> str:
-    """The whole reply that says yes, or no."""
     return f"{_ANSWER} {'yes' if agrees else 'no'}"
 
 

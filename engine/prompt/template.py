@@ -33,7 +33,6 @@ class ChatTemplate:
         return self._guard.pieces
 
     def tokenize(self, conversation: Conversation) -> list[int]:
-        """The ids of the whole conversation, up to where the model continues writing the reply."""
         return [token for _, ids in self.tokenized(conversation) for token in ids]
 
     def tokenized(self, conversation: Conversation) -> list[tuple[Sequence[Piece], Sequence[int]]]:
@@ -107,7 +106,6 @@ def _shown(control: str) -> list[Piece]:
 
 
 def _without_start(pieces: list[Piece], space: str | None = None) -> list[Piece]:
-    """The pieces without the white space that they begin with."""
     for place, (text, source) in enumerate(pieces):
         if rest := text.lstrip(space):
             return [(rest, source), *pieces[place + 1 :]]
@@ -115,7 +113,6 @@ def _without_start(pieces: list[Piece], space: str | None = None) -> list[Piece]
 
 
 def _without_end(pieces: list[Piece], space: str | None = None) -> list[Piece]:
-    """The pieces without the white space that they end with."""
     for place in range(len(pieces) - 1, -1, -1):
         text, source = pieces[place]
         if rest := text.rstrip(space):
@@ -194,7 +191,6 @@ def thought_around(prompt: str, source: str) -> tuple[str, str] | None:
 
 
 def _note_of_more(opening: Opening, more: str) -> str:
-    """For what a finished reply begins with beyond the prompt for one."""
     if opening.switched:
         return ""
     if thought := _OPEN_THOUGHT.search(opening.prompt):

@@ -24,7 +24,6 @@ PROBES = ("a", "Z")
 
 
 def tokenize_prompt(tree: PromptTree, template: ChatTemplate) -> PromptTokens:
-    """Token ids of all branches of a tree."""
     branches = tuple(
         branch_tokens(
             [tree.question(index, verdict_reply(label, tree.wording)) for label in PREFERENCES], template
@@ -78,7 +77,6 @@ def instruction_tokens(
 
 
 def shared_tokens(conversations: Sequence[Conversation], template: ChatTemplate) -> tuple[int, ...]:
-    """The ids with which all conversations begin."""
     ids = [template.tokenize(conversation) for conversation in conversations]
     return tuple(ids[0][: common_prefix(ids)])
 
@@ -288,7 +286,6 @@ class PromptSizer:
 
     @property
     def thought_cells(self) -> int:
-        """Tokens of context for reasoning, closed and answered."""
         return self.settings.max_reasoning_tokens + self._closing
 
     def sized(self, original: Item, shown: Item, in_series: bool = False) -> SizedItem:

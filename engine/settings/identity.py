@@ -90,7 +90,6 @@ class RunIdentity:
 
     @property
     def mode(self) -> rows.Mode | None:
-        """None of a jury."""
         return rows.Mode(self.settings["mode"]) if "mode" in self.settings else None
 
     @property
@@ -108,12 +107,10 @@ class RunIdentity:
 
     @property
     def examples(self) -> str:
-        """The hash of the labelled examples that prompts show; empty for none."""
         return self.settings.get(EXAMPLES) or ""
 
     @property
     def explained_with(self) -> str:
-        """The hash of the calibration whose labels are explained; empty for none."""
         return self.settings.get(EXPLAINED_WITH) or ""
 
     @property
@@ -128,7 +125,6 @@ class RunIdentity:
 
     @property
     def sample(self) -> ItemSample | None:
-        """How its items were drawn; None where they were not."""
         return record_or(self.settings.get(SAMPLE), ItemSample, None)
 
     def as_asked(self, methods: tuple[Method, ...], orders: tuple[Order, ...]) -> "RunIdentity":
@@ -140,7 +136,6 @@ class RunIdentity:
 
     @property
     def how_chosen(self) -> dict[str, Any]:
-        """Which items are judged and how they were drawn, as in the settings; empty for the first ones."""
         return {name: self.settings[name] for name in (CHOSEN, SAMPLE) if name in self.settings}
 
     @property
@@ -152,7 +147,6 @@ class RunIdentity:
 
     @property
     def dataset_in_words(self) -> str:
-        """`demo.tsv`, `5 chosen items of demo.tsv`."""
         return dataset_in_words(self.dataset_path, len(self.chosen), self.sample)
 
     @property
@@ -253,7 +247,6 @@ class StoredRun:
 
     @property
     def panel(self) -> bool:
-        """Several judges decided together: none of them judged for this one."""
         return self.identity.kind is RunKind.PANEL
 
     @property
@@ -283,7 +276,6 @@ class StoredRun:
 
     @property
     def why_over(self) -> str:
-        """Why nothing of it is left to judge; empty where something is."""
         if self.submitted:
             return "it was opened as a file"
         if self.panel:
@@ -333,7 +325,6 @@ class StoredRun:
 
     @property
     def said(self) -> dict[str, Any]:
-        """What users write of it, by the names of its fields."""
         return {"name": self.name, "note": self.note, "archived": self.archived}
 
     @property
@@ -394,8 +385,7 @@ class DamagedRun:
         return all(word in self.called for word in text.casefold().split())
 
 
-AnyRun = StoredRun | DamagedRun
-"""What stands in the list of all runs."""
+AnyRun = StoredRun | DamagedRun  # what stands in the list of all runs
 
 
 def _in_short(made: Any) -> Any:

@@ -50,14 +50,10 @@ class Surface(Flag):
 class SettingRow:
     """A setting. The record that holds it defines its default."""
 
-    name: str
-    """Of the field in that record, and of the parameter; the option is made of it."""
-    kind: type
-    """bool, int, float or an enumeration."""
-    several: bool = False
-    """Its value is a tuple of that kind."""
-    called: Setting | str
-    """For users; a Setting where hints name it."""
+    name: str  # of the field in that record, and of the parameter; the option is made of it
+    kind: type  # bool, int, float or an enumeration
+    several: bool = False  # its value is a tuple of that kind
+    called: Setting | str  # for users; a Setting where hints name it
     group: Group
     surfaces: Surface = Surface.RUN
     stored: str = ""
@@ -73,36 +69,26 @@ class SettingRow:
     phrase: str | Callable[[Any], str] = ""
     """In lists of runs: a format of its value if that is not the default, or a function of all settings."""
 
-    unit: str = ""
-    """What its number counts."""
-    things: bool = False
-    """It is the number of what it is called."""
+    unit: str = ""  # what its number counts
+    things: bool = False  # it is the number of what it is called
     least: int | None = None
     most: int | None = None
     refuse: Callable[[Any], None] | None = None
     """Raises SetupError where `least` and `most` are not all to be checked."""
 
-    label: str = ""
-    """Next to its field in the window; by default its name."""
-    title: str = ""
-    """The accessible name of the field; by default the label."""
+    label: str = ""  # next to its field in the window; by default its name
+    title: str = ""  # the accessible name of the field; by default the label
     tip: str = ""
-    choices: Mapping[StrEnum, str] = field(default_factory=dict)
-    """Its values in words."""
-    offered: tuple[float, float] = (0, LARGEST)
-    """The range of its field."""
+    choices: Mapping[StrEnum, str] = field(default_factory=dict)  # its values in words
+    offered: tuple[float, float] = (0, LARGEST)  # the range of its field
     step: float = 1
-    instead: float | None = None
-    """What the field shows for None."""
-    special: str = ""
-    """What the least number of the field means, in words."""
+    instead: float | None = None  # what the field shows for None
+    special: str = ""  # what the least number of the field means, in words
 
-    help: str = ""
-    """Of its option; without help it has none, or one made by hand."""
+    help: str = ""  # of its option; without help it has none, or one made by hand
     brief: str = ""
     """The same for `prompt`, which follows `judge`; `{shorten}` stands for the option of that setting."""
-    docs: str = ""
-    """The same on the page of commands, in Markdown, where there is more to say."""
+    docs: str = ""  # the same on the page of commands, in Markdown, where there is more to say
     metavar: str = "N"
 
     @property
@@ -134,17 +120,14 @@ class SettingRow:
         return f"--{self.name.replace('_', '-')}"
 
     def counts(self, setup: object) -> bool:
-        """Whether it changes anything in this setup, or with these settings."""
         return not self.counts_when or bool(getattr(setup, self.counts_when))
 
     def said_of(self, settings: object) -> bool:
-        """Whether its value is kept with these settings."""
         if self.group is Group.DISPLAY:
             return False
         return self.counts(settings) and getattr(settings, self.name) != self.unsaid
 
     def check(self, value: Any) -> None:
-        """SetupError for an impossible value; None is none."""
         if value is None:
             return
         if self.refuse is not None:
@@ -257,7 +240,6 @@ class ChosenSettings:
 
     @property
     def samples(self) -> bool:
-        """True where any text is drawn, and is not the likeliest."""
         return self.reasons or (self.explains and self.temperature != 0)
 
 
@@ -266,12 +248,10 @@ class JudgeSettings(ChosenSettings):
     """What decides the results of a run, besides dataset, model and prompts. SetupError if impossible."""
 
     orders: tuple[Order, ...] = (Order.AB, Order.BA)
-    context: int = DEFAULT_CONTEXT
-    """Tokens that fit the model's cache at once."""
+    context: int = DEFAULT_CONTEXT  # tokens that fit the model's cache at once
     max_explanation_sentences: int | None = 3
     """None for any number, and for repeated ones, as runs once had it."""
-    items_at_once: int = 1
-    """Whose explanations are written together; part of what makes a repeat exact."""
+    items_at_once: int = 1  # whose explanations are written together; part of what makes a repeat exact
     reasoning_temperature: float = 0.6
 
     def __post_init__(self) -> None:
@@ -336,8 +316,7 @@ def methods_in_words(methods: Collection[str], reasoning_samples: int = 1) -> st
     return f"{said} ({reasoning_samples:,} reasoning samples)" if several else said
 
 
-CPU = "cpu"
-"""What the user says for: no device, the processor alone."""
+CPU = "cpu"  # what the user says for: no device, the processor alone
 
 
 class DeviceKind(StrEnum):
@@ -368,7 +347,6 @@ class Device:
         return f"{self.description} ({self.kind.value}, {self.backend})"
 
     def is_still(self, other: "Device") -> bool:
-        """Whether another one, found at another time, is this with the same driver."""
         return (self.key, self.driver) == (other.key, other.driver)
 
     def is_called(self, words: str) -> bool:
@@ -377,12 +355,9 @@ class Device:
 
 @dataclass(frozen=True)
 class MachineSettings:
-    """How the computer works: speed, and results by rounding only."""
-
     threads: int
     gpu_layers: int = 0
-    adapts: bool = False
-    """Fewer than `threads` are used while other programs want the processor."""
+    adapts: bool = False  # fewer than `threads` are used while other programs want the processor
     device: Device | None = None
     """What computes, with `gpu_layers` of the model's layers on it; None for the processor alone."""
 
@@ -396,7 +371,6 @@ def default_context(trained: int) -> int:
 
 
 def check_margin(margin: float) -> None:
-    """SetupError for what is no margin below which a second order is read."""
     if not 0 < margin <= 1:
         raise SetupError(
             f"The margin threshold is {margin}.",
@@ -591,7 +565,6 @@ SETTINGS = (
 
 
 def row_of(name: str) -> SettingRow:
-    """KeyError for no setting."""
     return _BY_NAME[name]
 
 
@@ -606,7 +579,6 @@ def rows_on(surface: Surface, *groups: Group) -> tuple[SettingRow, ...]:
 
 
 def neutral() -> dict[str, Any]:
-    """The settings by which raw predictions of all items are compared, by name."""
     return {row.name: row.neutral for row in SETTINGS if row.neutral is not ...}
 
 

@@ -111,8 +111,6 @@ def _moment(when: datetime) -> str:
 
 @dataclass(frozen=True)
 class RunContents:
-    """What goes with a run that is deleted, and about how many bytes of the store's file that is."""
-
     run: AnyRun
     n_bytes: int
     overrides: int = 0  # labels and explanations that annotators changed
@@ -123,7 +121,6 @@ class RunContents:
 
     @property
     def decided(self) -> bool:
-        """Whether annotators have decided something that nobody can make again."""
         return bool(self.overrides or self.confirmed or self.marked or self.begun)
 
     @property
@@ -164,5 +161,4 @@ class Deleted:
 
 
 def amount_of_file(n_bytes: int) -> str:
-    """The size of a file, which may be small: `12 KiB`, else as `amount`."""
     return f"{n_bytes / 1024:,.0f} KiB" if n_bytes < 1 << 20 else amount(n_bytes)

@@ -113,7 +113,6 @@ class RunSetup(ChosenSettings):
 
     @property
     def dataset_in_words(self) -> str:
-        """`demo.tsv`, `5 chosen items of demo.tsv`."""
         items = dataset_in_words(self.dataset_path, len(self.ids), self.sample)
         return items if self.until is None else f"{items}, {self.until.in_words}"
 
@@ -186,7 +185,6 @@ def checked_device(words: str) -> str:
 
 
 def _text(value: object, check: Callable[[str], str]) -> str | None:
-    """A name, a note, a device; of one that could not be stored nothing."""
     if not isinstance(value, str):
         return None
     with suppress(SetupError):

@@ -13,7 +13,6 @@ LARGEST_SEED = 2**31 - 1  # what a field of the window can hold
 
 
 def checked_seed(seed: int) -> int:
-    """A seed that something can be drawn by; SetupError for any other number."""
     if not 0 <= seed <= LARGEST_SEED:
         raise SetupError(f"The seed is {seed}.", f"Use 0 to {LARGEST_SEED:,}.")
     return seed
@@ -48,8 +47,7 @@ def dataset_in_words(path: Path, chosen: int = 0, sample: ItemSample | None = No
     return f"{counted(chosen, 'chosen item', 'chosen items')} of {path.name}" if chosen else path.name
 
 
-SIGNIFICANT = "significant"
-"""What is written on the command line for StoppingRule(width=None)."""
+SIGNIFICANT = "significant"  # what is written on the command line for StoppingRule(width=None)
 LEAST_WIDTH = 0.1  # points: with all answers alike it takes 6,000 instructions
 
 

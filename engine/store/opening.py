@@ -1,8 +1,6 @@
 """Open the database of a run store: in place, or as a private copy where nothing can be written or no room
-is, which all who read it in one process share for as long as the store does not change. Reading in place is
-no way out: SQLite makes files next to a store in WAL mode to read it, and an older store must be upgraded
-first. Opening writes nothing where the store is as it should be: who only reads must never wait for who
-writes.
+is, for SQLite makes files next to a store in WAL mode to read it, and an older store must be upgraded first.
+Opening writes nothing where the store is as it should be: who only reads must never wait for who writes.
 """
 
 import atexit

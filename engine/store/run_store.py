@@ -1,8 +1,6 @@
 """The run store: what models and annotators gave, kept in one SQLite file; nothing judged is ever lost. Raw
 predictions are stored, decisions are derived. Notes, tags and measures belong to the texts of items: they
-stay when a run is deleted with all that hangs on it.
-
-Knows: runs, judged items, SQLite, the locks of runs. Does not know: models, prompts, decisions.
+stay when a run is deleted. Does not know: models, prompts, decisions.
 """
 
 import sqlite3
@@ -412,7 +410,8 @@ class RunStore:
                     strike(db, wanted)
                 sweep(self._file, wanted)
             for run_id in wanted:
-                self._file.forget_lock(run_id)
+                with suppress(OSError):
+                    self._file.lock_path(run_id).unlink(missing_ok=True)
             with suppress(sqlite3.Error):  # no room for a copy, or somebody reads: the file keeps its size
                 shrink(self._file)
             with self._file.reading() as db:

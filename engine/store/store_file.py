@@ -1,8 +1,6 @@
 """The one owner of a run store: where it really lies, how it may be written there, who holds its runs. All
 that reads or writes goes through `reading` and `writing`: so nobody sees half of a change, and the same file
-has the same locks by whatever name.
-
-Knows: SQLite's transactions, locks of the system, full disks. Does not know: what runs hold.
+has the same locks by whatever name. Does not know: what runs hold.
 """
 
 import os
@@ -210,10 +208,6 @@ class StoreFile:
 
     def lock_path(self, run_id: int) -> Path:
         return self.path.with_name(f"{self.path.name}.run-{run_id}.lock")
-
-    def forget_lock(self, run_id: int) -> None:
-        with suppress(OSError):
-            self.lock_path(run_id).unlink(missing_ok=True)
 
     @contextmanager
     def on_full_disk(self) -> Iterator[None]:

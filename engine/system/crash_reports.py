@@ -1,7 +1,7 @@
 """Faults of the program: written whole to a log file, and what may be told of the last one kept beside it.
-What an error said may be the text of an item. So what may be told is taken from the error when it is logged,
-and only what can be nothing else: places in code, and names of kinds of errors. While the program runs,
-Python keeps a file open for where each thread stood when a fault ends the process; the next start finds it.
+What an error said may be the text of an item: so only places in code and names of kinds of errors are told.
+While the program runs, Python keeps a file open for where each thread stood when a fault ends the process;
+the next start finds it.
 """
 
 import faulthandler

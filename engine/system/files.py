@@ -1,11 +1,9 @@
-"""The one gate for files that are written: whole or not at all, and never into what others have planted. A
-file is written next to its place, under a name that nobody can know before, and takes the place of the old
-one once it is on the disk, with that one's permissions. What a killed process did not finish is taken away
+"""The one gate for files that are written: whole or not at all, and never into what others have planted: next
+to their place, under a name that nobody can know before. What a killed process did not finish is taken away
 with the next file that is written in its folder.
 
 Also files that one process owns while it lives, by a lock of the system, and that another takes over once it
-is dead. A fork must not share them: before Python 3.14 multiprocessing forks on Linux by default, so pools of
-notebooks are such copies.
+is dead. A fork must not share them: before Python 3.14 multiprocessing forks on Linux by default.
 """
 
 import errno

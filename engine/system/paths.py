@@ -21,10 +21,8 @@ import platformdirs
 from engine.core.errors import Hint, SetupError
 from engine.core.formatting import visible, windows_fault, without_middle
 
-FROM_SOURCE = "python main.py"
-"""What the user types to start this program in a checkout."""
-INSTALLED = "tiebreak"
-"""The same where pip installed it."""
+FROM_SOURCE = "python main.py"  # what the user types to start this program in a checkout
+INSTALLED = "tiebreak"  # the same where pip installed it
 APART = "--apart"
 """The only argument of this program where another process of it has something done by it; for no person."""
 PROGRAM_ID = "TIEBREAK_PROGRAM_ID"

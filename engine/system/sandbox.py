@@ -1,11 +1,9 @@
 """The one gate for foreign bytes: what reads a foreign file is done by a process of its own, the reader, with
 a limit of memory and a stack of known size. What a file brings down is the reader; whoever wanted the file is
-told so. It is kept for the next files as long as it holds little and is wanted now and then. Where it is
-busy, another one is started.
+told so. It is kept for the next files as long as it holds little and is wanted now and then.
 
 It limits itself: on Linux the system refuses more address space, on Windows more committed memory of a job
-object that holds this process alone, and Python says MemoryError. macOS refuses RLIMIT_AS or lets it be
-without effect: whoever started the process must watch it.
+object. macOS refuses RLIMIT_AS or lets it be without effect: whoever started the process must watch it.
 """
 
 import atexit
@@ -32,8 +30,7 @@ from engine.system import subprocess_worker as apart
 from engine.system.crash_reports import log_fault
 from engine.system.files import when_forked
 
-IS_HARD = sys.platform != "darwin"
-"""Whether the limit holds by itself here."""
+IS_HARD = sys.platform != "darwin"  # whether the limit holds by itself here
 
 if sys.platform == "win32":
     import ctypes
@@ -330,8 +327,7 @@ def _refused(path: object, found: str, hint: str) -> SetupError:
     return SetupError(f"The input {found}", hint)
 
 
-the_gate = SandboxedReader()
-"""That of this process."""
+the_gate = SandboxedReader()  # that of this process
 _is_reader = False  # whether this process is one
 atexit.register(the_gate.close)
 when_forked(the_gate.begin_anew)

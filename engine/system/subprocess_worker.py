@@ -2,9 +2,8 @@
 
 `run_child` waits for any command. A worker does a generator function at the top of a module: down the
 standard input of this program, started once more, go the function and its arguments, then perhaps a byte that
-asks to end soon, or to stop. Up the standard output come its events, at last how it ended, pickled; large
-buffers go next to the pickle and are copied nowhere. Both ends are this program, under the same account: what
-comes through is believed. Where this process ends, the other one stops as if it had been asked to.
+asks to end soon, or to stop. Up the standard output come its events, at last how it ended, pickled: both ends
+are this program, under the same account. Where this process ends, the other one stops.
 """
 
 import faulthandler
