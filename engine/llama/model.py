@@ -154,6 +154,16 @@ class Vocabulary:
         self._file_name = model.path.name
         self._pointer = llama_cpp.llama_model_get_vocab(model.pointer)
         self.size = int(llama_cpp.llama_vocab_n_tokens(self._pointer))
+        # llama.cpp ends the process when it is asked for the text of token -1, which is none.
+        bos, eos, separator = (
+            None if (token := int(ask(self._pointer))) == _NO_TOKEN else token
+            for ask in (llama_cpp.llama_vocab_bos, llama_cpp.llama_vocab_eos, llama_cpp.llama_vocab_sep)
+        )
+        self.bos, self.separator = bos, separator  # the latter ends a text for an encoder (`[SEP]`, `</s>`)
+        self.bos_text, self.eos_text = ("" if each is None else self._text(each) for each in (bos, eos))
+        self.wants_bos = bos is not None and bool(llama_cpp.llama_vocab_get_add_bos(self._pointer))
+        # Byte-level BPE, the tokenizer of GPT-2 and RoBERTa.
+        self.byte_level = llama_cpp.llama_vocab_type(self._pointer) == llama_cpp.LLAMA_VOCAB_TYPE_BPE
 
     def tokenize(self, text: str, parse_special: bool = False) -> list[int]:
         """Token ids of `text`; nothing is added. Control tokens are recognised only with `parse_special`.
@@ -196,57 +206,20 @@ class Vocabulary:
     def reply_ends(self) -> frozenset[int]:
         return frozenset(filter(self.ends_reply, range(self.size)))
 
-    @property
-    def bos(self) -> int | None:
-        return self._known(llama_cpp.llama_vocab_bos(self._pointer))
-
-    @property
-    def bos_text(self) -> str:
-        return "" if self.bos is None else self._text(self.bos)
-
-    @property
-    def eos(self) -> int | None:
-        return self._known(llama_cpp.llama_vocab_eos(self._pointer))
-
-    @property
-    def eos_text(self) -> str:
-        return "" if self.eos is None else self._text(self.eos)
-
-    @property
-    def separator(self) -> int | None:
-        """The token that ends a text for an encoder (`[SEP]`, `</s>`)."""
-        return self._known(llama_cpp.llama_vocab_sep(self._pointer))
-
-    @property
-    def byte_level(self) -> bool:
-        """Byte-level BPE, the tokenizer of GPT-2 and RoBERTa."""
-        return int(llama_cpp.llama_vocab_type(self._pointer)) == llama_cpp.LLAMA_VOCAB_TYPE_BPE
-
-    @property
-    def wants_bos(self) -> bool:
-        return self.bos is not None and bool(llama_cpp.llama_vocab_get_add_bos(self._pointer))
-
     @cached_property
     def special_tokens(self) -> tuple[SpecialToken, ...]:
         """Control, unknown and user-defined tokens, the longest literal first (as llama.cpp matches them)."""
-        found = []
-        unknown = self._unknown_letter
-        control = llama_cpp.LLAMA_TOKEN_ATTR_CONTROL | llama_cpp.LLAMA_TOKEN_ATTR_UNKNOWN
+        found, unknown_letter = [], self._unknown_letter
+        unknown = llama_cpp.LLAMA_TOKEN_ATTR_UNKNOWN
+        control = llama_cpp.LLAMA_TOKEN_ATTR_CONTROL | unknown
         wanted = control | llama_cpp.LLAMA_TOKEN_ATTR_USER_DEFINED
+        strips = (llama_cpp.LLAMA_TOKEN_ATTR_LSTRIP, llama_cpp.LLAMA_TOKEN_ATTR_RSTRIP)
         for token in range(self.size):
-            attributes = int(llama_cpp.llama_vocab_get_attr(self._pointer, token))
-            text = self._text(token) if attributes & wanted else ""
-            if text:
-                found.append(
-                    SpecialToken(
-                        id=token,
-                        text=text,
-                        control=bool(attributes & control),
-                        unknown=token in unknown or bool(attributes & llama_cpp.LLAMA_TOKEN_ATTR_UNKNOWN),
-                        strips_left=bool(attributes & llama_cpp.LLAMA_TOKEN_ATTR_LSTRIP),
-                        strips_right=bool(attributes & llama_cpp.LLAMA_TOKEN_ATTR_RSTRIP),
-                    )
-                )
+            has = int(llama_cpp.llama_vocab_get_attr(self._pointer, token))
+            if has & wanted and (text := self._text(token)):
+                is_unknown = token in unknown_letter or bool(has & unknown)
+                left, right = (bool(has & each) for each in strips)
+                found.append(SpecialToken(token, text, bool(has & control), is_unknown, left, right))
         return tuple(sorted(found, key=lambda special: -len(special.text.encode("utf-8"))))
 
     @cached_property
@@ -257,18 +230,12 @@ class Vocabulary:
         except ModelFileError:
             return ()
 
-    @staticmethod
-    def _known(token: int) -> int | None:
-        # llama.cpp ends the process when it is asked for the text of token -1.
-        return None if token == _NO_TOKEN else int(token)
-
     def _text(self, token: int) -> str:
         text: bytes = llama_cpp.llama_vocab_get_text(self._pointer, token)
         return text.decode("utf-8", "replace")
 
 
-LONE_TOKEN_CELLS = 1
-"""Tokens of context that a session takes for itself: the company of a token that is read alone."""
+LONE_TOKEN_CELLS = 1  # tokens of context for the session itself: the company of a token that is read alone
 
 
 @dataclass(frozen=True)

@@ -107,14 +107,11 @@ def _what_of(kind: str, values: dict[str, Any]) -> AnyWord:
             values["text"] = values["text"] or ""
         return annotation_of(validator, records.LOGGED_KINDS[kind], values)
     if kind == "review":
-        confirmed = values.pop("confirmed")
-        values["state"] = None if values["state"] is None else ReviewState(values["state"])
-        values["origin"] = None if values["origin"] is None else Origin(values["origin"])
-        values["blind"] = None if values["blind"] is None else validator.flag("blind", values["blind"])
-        labels = {validator.text("criterion", name): Preference(label) for name, label in confirmed.items()}
-        for name in ("item_id", "author"):
-            validator.text(name, values[name])
-        return records.new_review(confirmed=labels, **values)
+        confirmed = values.pop("confirmed").items()
+        labels = {validator.text("criterion", name): Preference(label) for name, label in confirmed}
+        said = ((name, value) for name, value in values.items() if value is not None)
+        read = {name: _READERS[name](validator, name, value) for name, value in said}
+        return records.new_review(confirmed=labels, **read)
     if kind == "run":
         named = (None if value is None else validator.text(name, value) for name, value in values.items())
         return records.RunWords(*named)
