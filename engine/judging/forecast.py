@@ -76,9 +76,7 @@ class Forecast:
     seconds_from: int | None = None  # the run whose rate that is, None where it was measured now
     seconds_of_file: bool = False  # the rate is that of the model file, which was measured before
     second: SecondShare | None = None  # None for a run that judges all items alike
-    tokens_by_method: Mapping[Method, int] = field(
-        default_factory=dict
-    )  # what its questions add to the items
+    tokens_by_method: Mapping[Method, int] = field(default_factory=dict)  # what questions add to the items
 
     @property
     def complete(self) -> bool:

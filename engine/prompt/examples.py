@@ -17,9 +17,7 @@ from engine.core.rubric import Rubric
 from engine.settings.rows import ExampleKind
 
 _METHOD = "words 1"  # raised with whatever changes which are the nearest: runs are tied to it
-_REMEMBERED = (
-    1024  # instructions whose examples are known: an item asks several times, and so do its neighbours
-)
+_REMEMBERED = 1024  # instructions whose examples are known: an item and its neighbours ask several times
 
 
 @dataclass(frozen=True)

@@ -95,9 +95,7 @@ class Round:
     method: Method
     question: str
     tokens: PromptTokens
-    thought_for: Question | None = (
-        None  # each branch is to answer once reasoning was written after its prompt
-    )
+    thought_for: Question | None = None  # that each branch answers once reasoning was written after it
 
 
 def tokenize_rounds(
@@ -109,12 +107,8 @@ def tokenize_rounds(
     """
     letters = tokenize_prompt(tree, template)
     branches = [_branches(tree, each, letters, template) for each in asked]
-    ends = [
-        branch.prompt[:-1]
-        for each, own in zip(asked, branches, strict=True)
-        if not each.question.reasons
-        for branch in own
-    ]
+    at_once = (own for each, own in zip(asked, branches, strict=True) if not each.question.reasons)
+    ends = [branch.prompt[:-1] for own in at_once for branch in own]
     trunk = letters.trunk[: common_prefix([letters.trunk, *ends])]
     rounds = []
     for each, own in zip(asked, branches, strict=True):

@@ -14,7 +14,6 @@ import queue
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -27,7 +26,6 @@ from engine.core.events import CancelToken
 from engine.core.formatting import amount
 from engine.system import computer, paths
 from engine.system import subprocess_worker as apart
-from engine.system.crash_reports import log_fault
 from engine.system.files import when_forked
 
 IS_HARD = sys.platform != "darwin"  # whether the limit holds by itself here
@@ -201,17 +199,13 @@ class _EndedIdleError(Exception):
     """A reader had ended before it heard what it was asked."""
 
 
-class _Reader:
+class _Reader(apart.OwnProcess):
     def __init__(self, most_bytes: int, is_hard: bool) -> None:
         self.is_sound = True
         self._most_bytes = most_bytes
         self._is_hard = is_hard
         self._took_too_much = self._is_killed = False
-        self._last_words = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `end`
-        self._child = apart.start([paths.CHILD, "read"], self._last_words, "reads files", **_ENVIRONMENT)
-        assert self._child.stdin is not None
-        assert self._child.stdout is not None
-        self._input, self._output = self._child.stdin.fileno(), self._child.stdout.fileno()
+        super().__init__([paths.CHILD, "read"], "reads files", **_ENVIRONMENT)
         # So that one that ends while it waits leaves nothing behind in the list of processes.
         threading.Thread(target=self._child.wait, name="waits for a reader", daemon=True).start()
         with suppress(OSError):  # it has ended already: `read` says why
@@ -267,9 +261,7 @@ class _Reader:
 
     def end(self) -> None:
         self._kill()
-        for pipe in (self._child.stdin, self._child.stdout, self._last_words):
-            if pipe is not None:
-                pipe.close()
+        self._close()
         with suppress(subprocess.TimeoutExpired):
             self._child.wait(_END_SECONDS)
 
@@ -298,10 +290,7 @@ class _Reader:
             raise self._too_much(path)
         if code == _ENDED_IDLE:
             raise _EndedIdleError
-        error = _end(path, code)
-        error.__cause__ = apart.trace_of(self._last_words)
-        log_fault(error, "the process that reads files")
-        raise error
+        raise self._logged(_end(path, code), "the process that reads files")
 
     def _too_much(self, path: object) -> SetupError:
         found = f"needs more than {amount(self._most_bytes)} of memory to be read."

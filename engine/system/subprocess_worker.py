@@ -21,7 +21,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from tempfile import TemporaryFile
-from typing import IO, Any, Concatenate, Generic, NoReturn, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, Self, TypeVar
 
 from engine.core.errors import EngineBug, EngineError, ProcessEnded, SetupError
 from engine.core.events import Cancelled, CancelToken
@@ -147,41 +147,54 @@ if sys.platform == "win32":
     import msvcrt
 
 
-def start(
-    arguments: Sequence[str], last_words: IO[bytes], purpose: str, **environment: str
-) -> subprocess.Popen[bytes]:
-    """This program once more; what the libraries and Python say of its end goes to `last_words`. `purpose`:
-    what the process does, as a clause. SetupError where it cannot be started; `last_words` is closed then.
-    """
-    try:
-        child = subprocess.Popen(
-            [*self_command(), *arguments],
-            bufsize=0,
-            pipesize=_PIPE_BYTES,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=last_words,
-            env=child_environment(**environment),
-            creationflags=NO_WINDOW,
-            # Away from the terminal's Ctrl-C, which is for us alone. Not in a session of its own: Linux would
-            # share the processor out between both, and how nice the user made us would count for nothing.
-            process_group=0,
-        )
-    except OSError as error:
-        last_words.close()
-        raise SetupError(
-            f"The process that {purpose} cannot be started: {error}.", "Close other programs, then try again."
-        ) from error
-    keep_to_this_process(child)
-    return child
+Ended = TypeVar("Ended", bound=EngineError)
 
 
-def trace_of(last_words: IO[bytes]) -> DistantTrace | None:
-    """What a process printed at last, as the cause of the error that its end is; None for nothing."""
-    size = last_words.seek(0, os.SEEK_END)
-    last_words.seek(max(0, size - _MOST_LAST_WORDS))
-    printed = last_words.read().decode("utf-8", "replace").strip()
-    return DistantTrace(printed) if printed else None
+class OwnProcess:
+    """This program once more, with a pipe to it and one from it."""
+
+    def __init__(self, arguments: Sequence[str], purpose: str, **environment: str) -> None:
+        """`purpose`: what the process does, as a clause. SetupError where it cannot be started."""
+        # What the libraries and Python say of its end.
+        self._last_words = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `_close`
+        try:
+            self._child = subprocess.Popen(
+                [*self_command(), *arguments],
+                bufsize=0,
+                pipesize=_PIPE_BYTES,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._last_words,
+                env=child_environment(**environment),
+                creationflags=NO_WINDOW,
+                # Away from the terminal's Ctrl-C, which is for us alone. Not in a session of its own: Linux
+                # would share the processor out between both, and our niceness would count for nothing.
+                process_group=0,
+            )
+        except OSError as error:
+            self._last_words.close()
+            raise SetupError(
+                f"The process that {purpose} cannot be started: {error}.",
+                "Close other programs, then try again.",
+            ) from error
+        keep_to_this_process(self._child)
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        self._input, self._output = self._child.stdin.fileno(), self._child.stdout.fileno()
+
+    def _logged(self, error: Ended, doing: str) -> Ended:
+        """The error that its end is, in the log with what the process printed at last as the cause."""
+        size = self._last_words.seek(0, os.SEEK_END)
+        self._last_words.seek(max(0, size - _MOST_LAST_WORDS))
+        printed = self._last_words.read().decode("utf-8", "replace").strip()
+        error.__cause__ = DistantTrace(printed) if printed else None
+        log_fault(error, doing)
+        return error
+
+    def _close(self) -> None:
+        for pipe in (self._child.stdin, self._child.stdout, self._last_words):
+            if pipe is not None:
+                pipe.close()
 
 
 def take_streams() -> tuple[int, int]:
@@ -292,7 +305,7 @@ class InProcessWorker(Worker[Arguments, Event, Result]):
         return
 
 
-class SubprocessWorker(Worker[Arguments, Event, Result]):
+class SubprocessWorker(OwnProcess, Worker[Arguments, Event, Result]):
     """Does a work in a process of its own, which starts at once and imports what the work needs. At the end
     of the `with` block it has ended, or will within seconds where it has done its work and hangs.
     """
@@ -304,12 +317,8 @@ class SubprocessWorker(Worker[Arguments, Event, Result]):
         self._over = False
         # Nobody writes to a pipe that is closed: its number may be another file's by then.
         self._pipes = threading.Lock()
-        self._last_words = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
         told = {"GGML_NO_BACKTRACE": "1", PROGRAM_ID: str(program_id())}
-        self._child = start([APART], self._last_words, "runs the model", **told)
-        assert self._child.stdin is not None
-        assert self._child.stdout is not None
-        self._input, self._output = self._child.stdin.fileno(), self._child.stdout.fileno()
+        super().__init__([APART], "runs the model", **told)
         with suppress(OSError):  # it has ended already: `do` says why
             # At once, before the arguments are known: the other process imports meanwhile.
             send(self._input, work)
@@ -325,9 +334,7 @@ class SubprocessWorker(Worker[Arguments, Event, Result]):
             except EOFError:
                 code = self._child.wait()
                 self._cancel.raise_if_requested()  # it was to stop anyhow
-                error = _end(code)
-                error.__cause__ = trace_of(self._last_words)
-                log_fault(error, "work in a process of its own")
+                error = self._logged(_end(code), "work in a process of its own")
                 raise error from error.__cause__
             if kind == "begun":
                 self._begun = True
@@ -343,10 +350,7 @@ class SubprocessWorker(Worker[Arguments, Event, Result]):
     def __exit__(self, *_error: object) -> None:
         with self._pipes:
             self._over = True
-            for pipe in (self._child.stdin, self._child.stdout):
-                if pipe is not None:
-                    pipe.close()
-        self._last_words.close()
+            self._close()
         if self._done and not self._ends_within(_DEFAULT_END):
             # Not a daemon: this program may end meanwhile, but not without that process.
             threading.Thread(target=self._end_it, args=(_LATEST_END,), name="ends work apart").start()
