@@ -78,24 +78,19 @@ class TokensEvaluated:
 @dataclass(frozen=True)
 class GroupUnderWay:
     """The items that are judged now, together: they are stored when all of them are done. Several a second.
-
-    `first`, `last`: their places in the dataset, from 0. `position`, `item_id`: the one that is read, or of
-    which an explanation is written, as `writing` says. `done` of `total`: its tokens in one order, or those
-    of all explanations of the group, of which the total is a guess. `seconds`: what they took so far, and
-    what a stop loses; `seconds_left`: until they are stored; `run_seconds_left`: until the run ends. None
-    where that is not known.
+    `position`, `item_id`: the one that is read, or of which an explanation is written.
     """
 
-    first: int
+    first: int  # place in the dataset, from 0
     last: int
     position: int
     item_id: str
-    writing: bool
-    done: int
-    total: int
-    seconds: float
-    seconds_left: float | None
-    run_seconds_left: float | None = None
+    writing: bool  # an explanation
+    done: int  # of its tokens in one order, or those of all explanations of the group
+    total: int  # of explanations a guess
+    seconds: float  # what they took so far, and what a stop loses
+    seconds_left: float | None  # until they are stored; None as long as that is not known
+    run_seconds_left: float | None = None  # until the run ends
 
     def after(self, seconds: float) -> "GroupUnderWay":
         left = None if self.seconds_left is None else max(0.0, self.seconds_left - seconds)

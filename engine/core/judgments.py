@@ -53,16 +53,12 @@ class Keyed:
 
 @dataclass(frozen=True)
 class AnswerLogProbs:
-    """The model's answer to one question of a method, for the responses as it saw them. `question`: the name
-    that the method gives it. `log_probs`: natural-log probabilities of its answers, in the method's order,
-    out of the whole vocabulary. `thought`: what the model wrote before it; `cut` where a length limit ended
-    that.
-    """
+    """The model's answer to one question of a method, for the responses as it saw them."""
 
-    question: str
-    log_probs: tuple[float, ...]
-    thought: str = ""
-    cut: bool = False
+    question: str  # the name that the method gives it
+    log_probs: tuple[float, ...]  # natural, of its answers, in its order, out of the whole vocabulary
+    thought: str = ""  # what the model wrote before it
+    cut: bool = False  # a length limit ended that
 
     @property
     def mass(self) -> float:
@@ -73,18 +69,15 @@ class AnswerLogProbs:
 class RawPrediction:
     """A raw prediction: the model's answer for one item, criterion, order and method. `log_probs`:
     natural-log probabilities of the four labels, in the order of `PREFERENCES`, out of the whole vocabulary,
-    as the model saw the responses: A is the first one shown. Not yet un-swapped. `answers`: what they were
-    made of; empty for Method.LABEL_TOKENS and in a jury. `judge`: which of a jury's judges it is of, from 1;
-    0 in a run of one. `label_alone`: in a jury, a submission's label, without order and method, with a stated
-    certainty.
+    as the model saw the responses: A is the first one shown. Not yet un-swapped.
     """
 
     order: Order
     log_probs: tuple[float, float, float, float]
     method: Method = Method.LABEL_TOKENS
-    answers: tuple[AnswerLogProbs, ...] = ()
-    judge: int = 0
-    label_alone: bool = False
+    answers: tuple[AnswerLogProbs, ...] = ()  # that it was made of, but for label tokens and in a jury
+    judge: int = 0  # which of a jury's judges it is of, from 1; 0 in a run of one
+    label_alone: bool = False  # in a jury, a submission's: no order, no method, with a stated certainty
 
     @property
     def answer_mass(self) -> float:

@@ -20,19 +20,15 @@ LabelLogProbs = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Question:
-    """One branch of a prompt, asked of each criterion. `name`: under which its answer is stored, unique
-    within its method. `text`: what follows the criterion's question on a line of its own. `lead`: how the
-    reply begins. `answers`: the words that may follow it, one of which is read. `says`: what each of them
-    means: a label as the model sees the responses, or words, with {first} and {second} for the responses.
-    `reasons`: the model writes reasoning first; such a question is asked once for each reasoning sample.
-    """
+    """One branch of a prompt, asked of each criterion."""
 
-    name: str
-    text: str
-    lead: str
-    answers: tuple[str, ...]
+    name: str  # under which its answer is stored, unique within its method
+    text: str  # what follows the criterion's question on a line of its own
+    lead: str  # how the reply begins
+    answers: tuple[str, ...]  # the words that may follow it, one of which is read
     says: tuple[Preference | str, ...]
-    reasons: bool = False
+    """What each means: a label as the model sees the responses, or words, with {first} and {second}."""
+    reasons: bool = False  # the model writes reasoning first; asked once for each reasoning sample
 
     @property
     def chooses(self) -> bool:

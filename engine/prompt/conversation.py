@@ -62,18 +62,15 @@ class UnusableTemplateError(Exception):
 @dataclass(frozen=True)
 class Frame:
     """What a template writes of its own: `slots[i]`, the name of a message, stands between `pieces[i]` and
-    `pieces[i + 1]`; the last is the reply, which the piece before it begins. `note`: that this is not the
-    model's own format, or that replies begin elsewhere than the template would let them. `thinking`: the
-    frame in which the model thinks first, with a slot before the reply. `turns`: what is written between the
-    messages of longer conversations, and after their last ones: all that a model was taught to take for the
-    end of a turn.
+    `pieces[i + 1]`; the last is the reply, which the piece before it begins.
     """
 
     pieces: tuple[str, ...]
     slots: tuple[str, ...]
-    note: str = ""
-    thinking: "Frame | None" = None
+    note: str = ""  # that it is not the model's own, or replies begin elsewhere than the template lets them
+    thinking: "Frame | None" = None  # in which the model thinks first, with a slot before the reply
     turns: tuple[str, ...] = ()
+    """Written between the messages of longer conversations, and after their last ones."""
 
     def __post_init__(self) -> None:
         slots = set(self.slots)

@@ -217,20 +217,16 @@ _LEAST_SHOWN = 200  # characters of each response that stay in a shortened item
 
 @dataclass(frozen=True)
 class SizedItem:
-    """An item as it is shown, with its prompts in each order: those of the letters, from which explanations
-    continue, and the rounds in which it is asked. `apart`: what all of them begin with, up to the end of the
-    instruction, where that is read apart, to be held for a neighbour. `cells`: tokens of context that it
-    takes, with what all items share and its explanations. `refused`: why the model may not be shown it, which
-    has no prompts then.
-    """
+    """An item as it is shown, with its prompts in each order."""
 
     shown: Item
     trees: Mapping[Order, PromptTree]
-    tokens: Mapping[Order, PromptTokens]
-    rounds: Mapping[Order, tuple[Round, ...]]
+    tokens: Mapping[Order, PromptTokens]  # of the letters, from which explanations continue
+    rounds: Mapping[Order, tuple[Round, ...]]  # in which it is asked
     apart: tuple[int, ...]
-    cells: int
-    refused: str = ""
+    """What all begin with, to the instruction's end, where that is read apart, to be held for a neighbour."""
+    cells: int  # tokens of context that it takes, with what all items share and its explanations
+    refused: str = ""  # why the model may not be shown it, which has no prompts then
 
 
 class PromptSizer:

@@ -170,22 +170,18 @@ class Archived:
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A run as the store holds it. `judged`: items in the store, of a submission those that it answers;
-    `manifest`: how it was made; `calibration`: what its decisions are calibrated with now, as plain values.
-    `archived`: None where it is in the lists of runs. `review_seed`: by which a random sample of it is
-    reviewed.
-    """
+    """A run as the store holds it."""
 
     id: int
     created: datetime
     identity: RunIdentity
-    judged: int
-    manifest: Mapping[str, Any] = field(default_factory=dict)
-    calibration: Mapping[str, Any] | None = None
+    judged: int  # items in the store, of a submission those that it answers
+    manifest: Mapping[str, Any] = field(default_factory=dict)  # how it was made
+    calibration: Mapping[str, Any] | None = None  # of its decisions now, as plain values
     name: str = ""
     note: str = ""
-    archived: Archived | None = None
-    review_seed: int = DEFAULT_SEED
+    archived: Archived | None = None  # None where it is in the lists of runs
+    review_seed: int = DEFAULT_SEED  # by which a random sample of it is reviewed
 
     @property
     def complete(self) -> bool:
