@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from engine.core.errors import SetupError
-from engine.system import files, paths
+from engine.system import paths
 from engine.system.files import check_targets, check_writable, own_file, whole_file, write_whole
 from tests.commands import ROOT
 from tests.full_disk import disk_that_holds
