@@ -49,14 +49,25 @@ class _Impatient:
             raise CommClosedError("no answer") from None
 
 
-def _impatient(backend: Any, listener: Any) -> Any:
-    own = type(f"Impatient{listener.__name__}", (_Impatient, listener), {})
-    return type(f"Impatient{backend.__name__}", (backend,), {"_listener_class": own})()
+class _PlainListener(_Impatient, TCPListener):  # type: ignore[misc]
+    pass
+
+
+class _EncryptedListener(_Impatient, TLSListener):  # type: ignore[misc]
+    pass
+
+
+class _Plain(TCPBackend):  # type: ignore[misc]
+    _listener_class = _PlainListener
+
+
+class _Encrypted(TLSBackend):  # type: ignore[misc]
+    _listener_class = _EncryptedListener
 
 
 def shut_out_who_says_nothing() -> None:
     """Let all listeners that are made from now on in this process do so."""
-    backends.update(tcp=_impatient(TCPBackend, TCPListener), tls=_impatient(TLSBackend, TLSListener))
+    backends.update(tcp=_Plain(), tls=_Encrypted())
 
 
 _SECONDS_BETWEEN_TRIES = 2.0
