@@ -64,9 +64,7 @@ class FeatureValues:
 
 
 class Regularisation(NamedTuple):
-    """How strongly raw predictions are shrunk towards the class prior, and what is looked at next to
-    them, shrunk how strongly towards nothing; as in CriterionCalibration.
-    """
+    """The shrinkage of raw predictions towards the class prior, and of parts; as in CriterionCalibration."""
 
     strength: float | None
     parts: tuple[Feature, ...] = ()
@@ -136,9 +134,7 @@ class Views:
 
     @property
     def part_sets(self) -> list[tuple[Feature, ...]]:
-        """What may be looked at, the least first: the raw predictions, other criteria next to them, lengths
-        too.
-        """
+        """What may be looked at, the least first: nothing more, other criteria, lengths too."""
         kinds = [kind for kind in FeatureKind if any(part.kind is kind for part in self.parts)]
         return [
             tuple(part for part in self.parts if part.kind in kinds[: place + 1])
@@ -489,9 +485,7 @@ def refuse_too_few(criterion: str, groups: Sequence[Hashable]) -> None:
 def measuring(
     criterion: str, seen: Views, cancel: CancelToken | None = None
 ) -> Generator[None, None, CalibrationReport]:
-    """Fit one criterion's calibration and measure it by nested cross-validation, step by step; there are two
-    instructions or more. Cancelled between two folds.
-    """
+    """Fit, and measure by nested cross-validation, step by step; two instructions or more. Cancelled."""
     after, baseline = np.empty_like(seen.log_probs), np.empty_like(seen.log_probs)
     folds = []
     for train, test in grouped_folds(seen.groups, OUTER_FOLDS):

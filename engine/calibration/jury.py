@@ -51,9 +51,7 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True)
 class Jury:
-    """Several judges, ready to be kept: what they are, what they said, how it was made. `remarks`: sentences
-    on items that some of them lack, and on what they were asked.
-    """
+    """Judges, ready to be kept; `remarks`: sentences on items that some lack, and on what they were asked."""
 
     identity: RunIdentity
     judged: tuple[JudgedItem, ...]
@@ -67,9 +65,7 @@ class Jury:
         return RunResults(run, self.judged, {}).calibrated(None)
 
     def keep(self, store: RunStore, name: str = "", calibration: Calibration | None = None) -> StoredRun:
-        """Keep it as a run, called and calibrated so, without a name as it was called; where it is there
-        already, made of the same, that one, also out of the archive.
-        """
+        """Keep it so called and calibrated; one made of the same stays, also out of the archive."""
         with store.begin(self.identity) as run:
             # What it is made of comes first: of a jury that was cut short here it is known who judged.
             store.describe(run.id, self.manifest)
@@ -83,9 +79,7 @@ class Jury:
 
 
 def items_of(systems: Sequence[System], gold: Dataset | None, cancel: CancelToken | None = None) -> Dataset:
-    """The items of the first run among some systems; where there is none, or its file is gone or holds
-    others, those with the human labels. SetupError without these.
-    """
+    """The items of the first run; without one, or its file, those of `gold`. SetupError without these."""
     for system in systems:
         if system.results is not None:
             try:
@@ -139,9 +133,7 @@ def make_jury(
 
 
 def _criteria(systems: Sequence[System]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Those that all have, in the order of the first, and those where the questions of the runs differ.
-    SetupError where none is left of the former.
-    """
+    """The criteria of all, in the first's order, and those asked otherwise; SetupError without any of all."""
     names = [name for name in systems[0].criteria if all(name in each.criteria for each in systems[1:])]
     asked: dict[str, set[str]] = {name: set() for name in names}
     for system in systems:

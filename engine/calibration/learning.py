@@ -53,9 +53,7 @@ DEFAULT_THOROUGHNESS = Thoroughness()
 
 
 class Nats(NamedTuple):
-    """A log-loss or a difference of two, in nats, with its 95 % interval over instructions; None where these
-    do not vary.
-    """
+    """Nats (a log-loss, a difference of two), with the 95 % interval over instructions if these vary."""
 
     value: float
     interval: Interval | None
@@ -106,9 +104,7 @@ class LearningPoint:
 
 @dataclass(frozen=True)
 class Doubling:
-    """What the last doubling of the labels brought. `gained`: by how much the log-loss fell; `more_right`:
-    how many more labels are right, -1 to 1.
-    """
+    """`gained`: by how much the log-loss fell; `more_right`: how many more labels are right, -1 to 1."""
 
     from_labels: int
     to_labels: int
@@ -241,9 +237,7 @@ def learning(
 
 
 def _sizes(folds: Mapping[str, Sequence[Fold]]) -> dict[str, list[int]]:
-    """The numbers of training labels, the least first: as many as each fold leaves, half of these and so on,
-    as often for each criterion.
-    """
+    """As many training labels as each fold leaves, half of these and so on; equally many sizes of each."""
     halved = {name: _halved(min(len(train) for train, _ in of_one)) for name, of_one in folds.items()}
     rows = min(map(len, halved.values()))
     return {name: sizes[-rows:] for name, sizes in halved.items()}
@@ -412,10 +406,7 @@ def margin_report(
     keep: float,
     tokens: Sequence[OrderTokens] | None = None,
 ) -> MarginReport:
-    """Measure MARGINS on items; `instructions` and `tokens`: of each item in the order of `read.ids`.
-
-    SetupError where `keep` is no share.
-    """
+    """`instructions`, `tokens`: of each of `read.ids`. SetupError where `keep` is no share."""
     if not 0 < keep <= 1:
         raise SetupError(
             f"The share of labels to keep is {keep}.", "Use more than 0 and at most 1, for example 0.99."

@@ -1,7 +1,4 @@
-"""A run's raw predictions made into a calibration by human labels.
-
-The judged items of one criterion with their human labels: what decides them, and what that is worth.
-"""
+"""A run's raw predictions made into a calibration by human labels, and what that is worth."""
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -59,9 +56,7 @@ Fold = tuple[Sequence[int], CriterionCalibration]
 
 @dataclass(frozen=True)
 class RawPredictionSource:
-    """Readings or parts that may be omitted, to see what they add: which of the others stay; `others`: what
-    is read were the responses in the other places, where that is not what stays.
-    """
+    """What may be omitted; `others`: what is read in the other places, where that is not what stays."""
 
     name: str
     is_kept: IsIn | None = None
@@ -71,9 +66,7 @@ class RawPredictionSource:
 
 @dataclass(frozen=True)
 class FittedCriterion:
-    """What decides a criterion, with its own of the first order and of each fold; its report; and what is
-    lost without each source of raw predictions, by the source's name.
-    """
+    """What decides a criterion, with its folds; its report; by source what is lost without it."""
 
     calibration: CriterionCalibration
     report: CalibrationReport
@@ -114,9 +107,7 @@ class Labelled:
 
     @property
     def sources(self) -> Iterator[RawPredictionSource]:
-        """What can be omitted so that something stays: each judge of several, each method, the second order,
-        the other criteria, the lengths.
-        """
+        """What can be omitted: each judge of several, each method, the second order, criteria, lengths."""
         own = self.read.of(self.criterion).read_by
         judges = sorted({each.judge for each in own})
         methods = [method for method in Method if any(each.method is method for each in own)]
@@ -284,9 +275,7 @@ class CalibrationInputs:
 
     @classmethod
     def of(cls, matched: Matched, wishes: Wishes, what_for: str) -> "CalibrationInputs":
-        """Those of a run; `what_for`: as `refuse_submitted` takes it. SetupError for a system that has none,
-        and for one that lacks the lengths wished.
-        """
+        """`what_for`: as of `refuse_submitted`. SetupError without raw predictions, or the lengths wished."""
         results = matched.system.results
         if results is None:
             raise SetupError(
@@ -369,9 +358,7 @@ def calibrating(
 
 
 def _in_all_places(pairs: Sequence[Pair]) -> list[Pair]:
-    """The pairs, and each again with its responses in the other places, as a calibration sees them to which A
-    and B are alike.
-    """
+    """The pairs, and each with A and B exchanged, as a calibration sees them that treats these alike."""
     exchanged = [
         replace(
             pair,

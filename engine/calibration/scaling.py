@@ -32,10 +32,7 @@ _LEAST_DECREASE = 1e-4  # share of the promised decrease that a step must bring 
 
 
 def log_likelihood(log_probs: FloatArray, labels: IntArray) -> FloatArray:
-    """Natural logs of the probability of what agrees with each label: shape (..., items).
-
-    `log_probs`: shape (..., items or more, 4); `labels`: shape (items,).
-    """
+    """Ln p of what agrees with each label: (..., items or more, 4) and (items,) to (..., items)."""
     ties = np.flatnonzero(labels == _TIE)
     likely: FloatArray = log_probs[..., np.arange(len(labels)), np.where(labels == _TIE, _GOOD, labels)]
     if len(ties):
@@ -219,10 +216,7 @@ class _Problem:
             length[short] /= 2
 
     def _values(self, point: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """What is minimised, shape (strengths,), and the log-probabilities, (strengths, 4, items + 1).
-
-        The last item is the average one, of which nothing speaks.
-        """
+        """What is minimised, (strengths,), and log-probabilities, (strengths, 4, items + the average one)."""
         slopes, offsets = point[:, : self._slopes], point[:, self._slopes :]
         log_p = np.zeros((len(point), _LABELS, self._items + 1))
         log_p[:, :, :-1] = (slopes @ self._rows.T).reshape(-1, _LABELS, self._items)

@@ -140,9 +140,7 @@ def label_name(label: HumanLabel | None) -> str:
 
 
 def most_frequent_label(human: Sequence[HumanLabel]) -> Preference | None:
-    """The label that agrees with most human ones, of equally common ones the first in `PREFERENCES`; None
-    without labels.
-    """
+    """The label that agrees with most human ones, of equals the first in `PREFERENCES`; None without any."""
     counts = Counter(human)
     right = {
         label: sum(count for other, count in counts.items() if agree(label, other)) for label in PREFERENCES
@@ -175,9 +173,7 @@ def baselines(pairs: Sequence[Pair]) -> Baselines:
 
 
 def baseline_judges(pairs: Sequence[Pair]) -> dict[str, list[float]]:
-    """By the names of Baselines, for each pair whether that judge is right (1 or 0; of guessing the
-    chance).
-    """
+    """By the names of Baselines whether that judge is right of each pair, 0 or 1; of guessing the chance."""
     gold = [pair.gold.label for pair in pairs]
     frequent = most_frequent_label([label for label in gold if label is not None])
     longer = [longer_response(pair.item) or Preference.A for pair in pairs]
@@ -360,9 +356,7 @@ def is_right(pair: Pair) -> bool:
 
 
 def _macro_f1(human: HumanLabels, predicted: Labels) -> float:
-    """Where annotators gave ties without saying more, every tie is `tie`: nothing else can be right or
-    wrong.
-    """
+    """Where annotators gave plain ties, every tie is `tie`: nothing else can be right or wrong."""
     as_one = Tie.TIE in human
     annotators, judge = (
         [Tie.TIE if agree(label, Tie.TIE) else label for label in labels] if as_one else labels

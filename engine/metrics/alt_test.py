@@ -24,9 +24,7 @@ _RATE = 0.05
 
 
 class Annotators(Enum):
-    """Who labelled, and the epsilon that the paper proposes for such annotators: what an annotator may be
-    better by (0 to 1) before they are worth their cost.
-    """
+    """Who labelled; the epsilon that the paper proposes for them: by how much they may be better (0 to 1)."""
 
     EXPERTS = 0.2
     SKILLED = 0.15
@@ -111,9 +109,7 @@ class AltTest:
 
 @dataclass(frozen=True)
 class _Held:
-    """With what part of the others the judge and an annotator agree, by item of the annotator; the
-    instruction of each.
-    """
+    """By item of an annotator: with what part of the others the judge and they agree; its instruction."""
 
     judge: Sequence[float]
     own: Sequence[float]

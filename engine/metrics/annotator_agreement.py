@@ -1,7 +1,4 @@
-"""How far annotators give the same labels: among themselves, and as the judge or the dataset's labels do.
-
-Annotators are those who labelled a run, and the annotators of a dataset.
-"""
+"""How far annotators, of runs and datasets, give the same labels, and the judge or the dataset theirs."""
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -143,9 +140,7 @@ _ALIKE = np.array([[agree(one, other) for other in HUMAN_LABELS] for one in HUMA
 
 @dataclass(frozen=True)
 class _Side:
-    """Whose labels are compared with others'. `of_dataset`: an annotator of the dataset, or their
-    majority.
-    """
+    """Whose labels are compared. `of_dataset`: an annotator of the dataset, or their majority."""
 
     name: str
     labels: LabelsByKey
@@ -265,9 +260,7 @@ def agreement_of_annotators(
 def annotators_against_others(
     results: RunResults, gold: Dataset, criteria: Sequence[str]
 ) -> list[AgainstOthers]:
-    """Those who labelled a run, and the annotators of a dataset of its items: each against the majority of
-    the others, on some criteria together, all in turn first; none where no two labelled the same item.
-    """
+    """Each of a run's and a dataset's annotators, all in turn first, on some criteria together."""
     items = list(gold.same_items(results.content_hashes))
     annotators = {
         side.name: {key: label for key, label in side.labels.items() if key.criterion in criteria}
@@ -277,9 +270,7 @@ def annotators_against_others(
 
 
 def annotator_agreement(dataset: Dataset, judge: JudgeLabels | None = None) -> AnnotatorAgreement | None:
-    """How far the annotators of a dataset agree, and a `judge` in the place of one with the others; None
-    where no criterion has several.
-    """
+    """How far the annotators of a dataset, or a `judge` as one of them, agree; None without several."""
     if not dataset.annotators:
         return None
     items = list(dataset)

@@ -116,10 +116,7 @@ class Comparison:
 
 
 def match_all(systems: Sequence[System], gold: Dataset, partial: bool = False) -> list[Matched]:
-    """Each system compared with the same items: see `match_together`, whose rule this is.
-
-    Raises SetupError for fewer than two systems, for two of the same name, and what `match_together` raises.
-    """
+    """`match_together` of at least two systems; SetupError for fewer, and for two of the same name."""
     if len(systems) < LEAST_SYSTEMS:
         raise SetupError("A comparison needs two systems or more.", "Name another run or submission.")
     names = [system.name for system in systems]
@@ -253,10 +250,7 @@ def _measure(
 
 
 def _borda(names: Sequence[str], measures: Sequence[Measure]) -> dict[str, float]:
-    """Points by system: for each measure, how many systems it ranks above; a tie is half a point each.
-
-    Source: de Borda (1781), as the task aggregates its rankings.
-    """
+    """Points: for each measure, how many systems it ranks above, a tie half a point (de Borda, 1781)."""
     points = dict.fromkeys(names, 0.0)
     for measure in measures:
         ranked = sum(rank is not None for rank in measure.ranks)

@@ -47,16 +47,12 @@ class EarlierItem:
 
     @cached_property
     def shifts(self) -> tuple[float, ...] | None:
-        """By how much each label became likelier (-1 to 1), in the order of `PREFERENCES`; None where one
-        side is unscored.
-        """
+        """By how much each of `PREFERENCES` became likelier (-1 to 1); None where one side is unscored."""
         return _shifted(self.then.probabilities, self.now.probabilities)
 
     @property
     def distance(self) -> float | None:
-        """How far apart its probabilities are, 0 to 1: the total variation, half the sum of the absolute
-        differences. None where one side is unscored.
-        """
+        """The total variation of the probabilities, 0 to 1; None where one side is unscored."""
         return _apart(self.shifts)
 
     @property
@@ -171,9 +167,7 @@ class Drift:
 
     @property
     def moved_significantly(self) -> bool:
-        """Whether probabilities moved by more than chance and rounding; where that was not measured, by more
-        on average than any sound device may be away from another.
-        """
+        """Whether probabilities moved by more than chance and rounding, be that measured or assumed."""
         read = self.whole.distance_read
         if self.drawn or read is None:
             return False
@@ -183,9 +177,7 @@ class Drift:
 
     @property
     def labels_changed_significantly(self) -> bool:
-        """Whether labels changed by more than chance and rounding. Asked only once probabilities moved, so
-        that both together are wrong in 5 %. No rounding makes a judgment that could not be made.
-        """
+        """Whether labels did too; asked once probabilities moved: both are wrong in 5 % together."""
         if self.drawn:
             return False
         if any(None in move for move in self.whole.moves):

@@ -1,7 +1,4 @@
-"""The labels of which a judge was most confident, and that are not the human ones.
-
-Everything that is measured of one system against human labels, in one record, and as the task's JSON.
-"""
+"""One system against human labels: all measures in a record, as the task's JSON, the worst disagreements."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -51,9 +48,7 @@ class Evaluation:
 
     @cached_property
     def annotators(self) -> AnnotatorAgreement | None:
-        """How far the annotators of a run and the annotators of the dataset agree; None where there are
-        none.
-        """
+        """How far the annotators of a run and of the dataset agree; None where there are none."""
         system, dataset = self.matched.system, self.matched.dataset
         if system.results is not None:
             return agreement_of_annotators(system.results, dataset)
@@ -84,9 +79,7 @@ class Evaluation:
         return mean_of(getattr(measures, measure) for measures in self.explanations.values())
 
     def explanation_interval(self, measure: str, criteria: Iterable[str] | None = None) -> Interval | None:
-        """Of the mean of one of EXPLANATION_MEASURES (x 100) over the criteria with explanations, or those of
-        them in `criteria`; None where one lacks it.
-        """
+        """Of the mean of one of EXPLANATION_MEASURES (x 100) over `criteria`; None where one lacks it."""
         names = self.explanations if criteria is None else criteria
         found = [self.explanations[name] for name in names if name in self.explanations]
         return mean_explanation_interval(measure, found, self.matched.dataset.groups)
@@ -127,10 +120,7 @@ def evaluate_labels(matched: Matched, cancel: CancelToken | None = None) -> Eval
 
 
 def explanation_steps(evaluation: Evaluation) -> Iterator[Evaluation]:
-    """The evaluation as it grows by the explanations of one criterion after another.
-
-    Nothing comes for a system that explains nothing.
-    """
+    """The evaluation as it grows by the explanations of each criterion; nothing without explanations."""
     if evaluation.matched.system.explains:
         for name, pairs in evaluation.matched.pairs.items():
             measured = measure_explanations(name, pairs)

@@ -1,7 +1,4 @@
-"""How good a system's explanations are, compared with human ones: ROUGE-L, BERTScore, LLM agreement.
-
-ROUGE-L is computed here; BERTScore and agreement, which need a model, are measured in `model_measures`.
-"""
+"""How good a system's explanations are, compared with human ones: ROUGE-L, BERTScore, LLM agreement."""
 
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -42,10 +39,7 @@ def holds_words(text: str) -> bool:
 
 
 class Typicality:
-    """Which of some texts is most like the others, by mean ROUGE-L; computed once, asked for any subset.
-
-    At most MOST_COMPARED of the texts, evenly spread, are those that all are compared with.
-    """
+    """Which text is most like the others by mean ROUGE-L with MOST_COMPARED of them, evenly spread."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts
@@ -55,10 +49,7 @@ class Typicality:
         self._likeness = _likeness(words, [words[index] for index in self._compared])
 
     def most_typical(self, indices: Sequence[int]) -> int | None:
-        """The index, out of `indices`, of the text most like the others of them; of equal ones the first.
-
-        None without indices. Where none of them is among the texts compared with, the first.
-        """
+        """Out of `indices` the text most like the others, of equals the first; None without indices."""
         if not len(indices):
             return None
         chosen = np.asarray(indices)
@@ -192,10 +183,7 @@ def bert_scores(
 
 
 class _Scorer:
-    """Scores one pair after another; the vectors of a text are kept until its last pair.
-
-    Where those that wait take too much memory, the oldest are dropped, and their texts encoded once more.
-    """
+    """Scores one pair after another; vectors are kept until the text's last pair, or memory runs short."""
 
     def __init__(self, encoder: TextEncoder, pairs: Sequence[tuple[str, str]]) -> None:
         """`pairs`: all that will be scored."""

@@ -79,10 +79,7 @@ class OverInstructions:
     def of(
         cls, values: Mapping[str, Sequence[float]], groups: Mapping[str, Sequence[Hashable]]
     ) -> Self | None:
-        """Of the mean over names of the mean of their values; `groups`: the instruction of each value.
-
-        None for fewer than two instructions. Each name has a value.
-        """
+        """Of the mean over names of the means of their values; None for fewer than two instructions."""
         named = [group for of_one in groups.values() for group in of_one]
         numbers = group_numbers(named)
         count = int(numbers.max(initial=-1)) + 1
@@ -159,9 +156,7 @@ class OverInstructions:
 
     @property
     def _variance_with_one_more(self) -> float:
-        """The same with one instruction more, as far off as the furthest: a handful of skewed values would
-        seem more alike than they are.
-        """
+        """With one instruction more, as far off as the furthest: a few skewed values would seem too alike."""
         count = self.instructions
         return self._variance + count / (count - 1) * float(np.max(self.pulls**2))
 
@@ -242,9 +237,7 @@ class OverInstructions:
         return self._around(self._variance)
 
     def skewed_interval(self) -> Interval | None:
-        """Of a mean of other values of which a few may be far off, with one instruction more, as far off as
-        the furthest; None where none varies.
-        """
+        """The same where a few values may be far off, as with one instruction more, like the furthest."""
         return self._around(self._variance_with_one_more)
 
     def _around(self, variance: float) -> Interval | None:
@@ -285,9 +278,7 @@ class OverInstructions:
         return float(stdtr(self._freedom, (self.mean - bound) / error))
 
     def p_share_above(self, bound: float) -> float:
-        """One-sided, that a mean of values from 0 to 1 is `bound` (0 to 1) or less: below .025 just where the
-        share's interval lies above the bound.
-        """
+        """One-sided, that a share is `bound` or less: below .025 just where its interval lies above it."""
         return chance_of_share(self.mean, self._worth_of_share(), bound)
 
     def p_above_within(self, bound: float, least: float) -> float:
@@ -396,9 +387,7 @@ _DRAWS = 4000  # the error of the mean is about a hundredth of it
 
 
 class Choice(NamedTuple):
-    """How many `candidates` there are to choose from; by how much the best of them is to be expected to look
-    better than it is, were all equally good: in the unit of their means.
-    """
+    """Of how many; by how much the best of equally good ones is expected to look better, in their unit."""
 
     candidates: int
     excess: float

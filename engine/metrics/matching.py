@@ -1,7 +1,4 @@
-"""Systems' predictions, joined by id with the human labels of the same items.
-
-What is measured: the predictions of one system, from a stored run or from a submission file.
-"""
+"""Predictions of systems, from runs or submission files, joined by id with human labels of the same items."""
 
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -132,9 +129,7 @@ class System:
 
 
 def system_of_run(results: RunResults) -> System:
-    """A stored run as a system, called by its number and name; an opened submission by its file, without the
-    items that it does not answer.
-    """
+    """A stored run by its number and name; an opened submission by its file, without unanswered items."""
     run = results.run
     name = run.identity.model_name if run.submitted else run.called
     return System(name, submission_of(results), results.answered)
@@ -215,9 +210,7 @@ class Matched:
     part_caveats: tuple[str, ...] = ()
 
     def only(self, ids: Container[str], part: str, *caveats: str) -> "Matched":
-        """The items with these ids alone, `part` as it is shown, with its `caveats`, of which some may be
-        empty. SetupError where no label is left.
-        """
+        """These items alone; `part`, `caveats` (some empty): as shown. SetupError where no label is left."""
         found = {
             name: tuple(pair for pair in pairs if pair.item.id in ids) for name, pairs in self.pairs.items()
         }
@@ -255,9 +248,7 @@ class Matched:
 
     @property
     def joined(self) -> str:
-        """How much of a submission is joined with items by ids alone; empty for a run that a model judged
-        here, of which the texts were compared too.
-        """
+        """How much of a submission is joined by ids alone; empty for a run, whose texts were compared."""
         if self.system.results is not None:
             return self.system.results.joined_in_words
         ids = len(self.system.rows)
@@ -321,9 +312,7 @@ class Matched:
 
     @property
     def labels_in_words(self) -> list[str]:
-        """Sentences on human labels that were given in a review of a run, to items that were picked; none of
-        a dataset that does not say that its labels were.
-        """
+        """Sentences on human labels of items that were picked in a review of a run, as the dataset says."""
         origins: list[Origin | None] = []
         for name in self.system.criteria:
             known = label_origins(self.dataset, name)

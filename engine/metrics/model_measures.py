@@ -75,10 +75,7 @@ class AgreementQuestion:
 def open_agreement_model(
     checked: CheckedModel, machine: MachineSettings, cancel: CancelToken
 ) -> AbstractContextManager[OpenModel]:
-    """The model that is asked, with room for one question of at most 8,192 tokens.
-
-    Raises ModelFileError where the file cannot be used or has changed, Cancelled where `cancel` is set.
-    """
+    """With room for one question of at most 8,192 tokens. Raises ModelFileError, Cancelled."""
     return open_session(
         checked, machine, lambda model: SessionShape(default_context(model.trained_context), 1, 1), cancel
     )
@@ -188,10 +185,7 @@ _Progress = Generator[MeasureProgress, None, Score]
 def measure_bertscore(
     matched: Matched, score: Callable[[Sequence[tuple[str, str]]], _Progress[list[float]]]
 ) -> _Progress[Mapping[str, Sequence[float]]]:
-    """The BERTScore F1 (at most 1) of each explained pair, by criterion.
-
-    `score`: does what `score_texts` does with its last argument. Raises what it raises.
-    """
+    """The BERTScore F1 (at most 1) of each explained pair, by criterion; `score`: as `score_texts`."""
     texts = [
         (pair.prediction.explanation or "", pair.gold.explanation or "")
         for name in matched.pairs
@@ -208,10 +202,7 @@ def score_texts(
     store_path: Path,
     texts: Sequence[tuple[str, str]],
 ) -> _Progress[list[float]]:
-    """The BERTScore F1 of each pair of a candidate and a reference.
-
-    What the store knows is not measured again. Raises Cancelled, ModelFileError, StoreError.
-    """
+    """BERTScore F1; what the store knows is kept. Raises Cancelled, ModelFileError, StoreError."""
     with RunStore(store_path, or_none=True) as store:
         scores = yield from bert_scores(
             texts, encoder_hash(encoder), lambda: open_encoder(encoder, machine, cancel), store, cancel
@@ -222,10 +213,7 @@ def score_texts(
 def measure_agreements(
     matched: Matched, ask: Callable[[Sequence[AgreementQuestion]], _Progress[list[Agreement | Unscored]]]
 ) -> _Progress[Mapping[str, Sequence[Agreement | Unscored]]]:
-    """What a judge model says of each explained pair, by criterion; Unscored with the reason where nothing.
-
-    `ask`: does what `ask_questions` does with its last argument. Raises what it raises.
-    """
+    """What a judge model says of each explained pair, by criterion; `ask`: as `ask_questions`."""
     rubric = matched.system.asked or matched.dataset.rubric
     criteria = {criterion.name: criterion for criterion in rubric.criteria}
     questions = [
@@ -244,10 +232,7 @@ def ask_questions(
     store_path: Path,
     questions: Sequence[AgreementQuestion],
 ) -> _Progress[list[Agreement | Unscored]]:
-    """What a judge model answers to each question.
-
-    What the store knows is not asked again. Raises Cancelled, ModelFileError, StoreError.
-    """
+    """Answers; what the store knows is not asked. Raises Cancelled, ModelFileError, StoreError."""
     with RunStore(store_path, or_none=True) as store:
         return (
             yield from measure_agreement(

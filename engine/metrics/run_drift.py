@@ -133,9 +133,7 @@ def _shared_criteria(then: StoredRun, now: StoredRun) -> list[str]:
 
 
 def decided_alike(then: RunResults, now: RunResults) -> tuple[RunResults, RunResults, str]:
-    """Both decided by the calibration of the earlier run, where it fits the judge of the later one, else as
-    they were read; and a sentence on that, empty where neither has a calibration.
-    """
+    """Both by the earlier run's calibration if it fits the later, else as read; a sentence on that."""
     calibration = then.calibration
     if calibration is None:
         said = f"Both use raw predictions, without the calibration of {now.run.called}."

@@ -152,10 +152,7 @@ def count_slices(results: RunResults, division: Slicing) -> SlicedMeasures:
 
 
 class AccuracyLead(NamedTuple):
-    """How much more accurate one of two systems is than the other, -1 to 1.
-
-    `over`: what it is a mean of, None for a single instruction.
-    """
+    """How much more accurate one of two systems is, -1 to 1; `over`: None for a single instruction."""
 
     value: float
     over: OverInstructions | None
@@ -167,9 +164,7 @@ class AccuracyLead(NamedTuple):
 
 
 def lead(one: Matched, other: Matched, part: Slice) -> AccuracyLead | None:
-    """How much more accurate one of two systems is than the other on a slice, as the mean over the criteria
-    that both have; None where the slice has no human label.
-    """
+    """The lead on a slice, as the mean over the criteria of both; None where it has no human label."""
     differences: dict[str, list[float]] = {}
     instructions: dict[str, list[str]] = {}
     for name in one.pairs:

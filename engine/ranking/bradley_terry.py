@@ -61,18 +61,14 @@ class Tallies:
 
 @dataclass(frozen=True, eq=False)
 class BradleyTerryFit:
-    """`bradley_terry`: natural-log odds, their mean 0, shape (draws, candidates). `tie`: the nu of ties, 0
-    where there were none, shape (draws,).
-    """
+    """`bradley_terry`: natural-log odds, mean 0, (draws, candidates); `tie`: nu, 0 without ties, (draws,)."""
 
     bradley_terry: FloatArray
     tie: FloatArray
 
     @property
     def against_mean(self) -> FloatArray:
-        """What each candidate would win (0 to 1, half a tie) against one of the mean score: shape as
-        those.
-        """
+        """What each would win (0 to 1, half a tie) against a candidate of the mean score: shape as those."""
         return expected_score(self.bradley_terry, self.tie[:, None])
 
 
@@ -123,9 +119,7 @@ class BradleyTerryScores:
 
     @cached_property
     def better(self) -> BoolArray:
-        """Whether the candidate of a row is significantly stronger than that of a column: shape (candidates,
-        candidates). All comparisons together are wrong with 5 % at most.
-        """
+        """Which row is significantly stronger than which column: 5 % at most that any is wrong."""
         return self.told_apart(_LEVEL)
 
     def told_apart(self, level: float) -> BoolArray:
@@ -168,9 +162,7 @@ class BradleyTerryScores:
 
     @cached_property
     def ranks(self) -> dict[str, tuple[int, int]]:
-        """The best and the worst rank, 1 the best, that each candidate may have: as many as are significantly
-        stronger stand before it, as many as are significantly weaker behind.
-        """
+        """The best and worst rank (1 the best): after all significantly stronger ones, before all weaker."""
         return self.ranks_by(self.better)
 
     def ranks_by(self, better: BoolArray) -> dict[str, tuple[int, int]]:
@@ -467,9 +459,8 @@ class PairPlaces:
 
 @dataclass(frozen=True, eq=False)
 class TwoRankings:
-    """`one`, `other`: the Bradley-Terry scores by each, of the same `comparisons` and the same draws of
-    instructions. `same_side`: on what share of the comparisons both favour the same candidate, or neither
-    any, 0 to 1.
+    """By each, of the same `comparisons` and draws of instructions; `same_side`: on what share (0 to 1) both
+    favour the same candidate, or neither any.
     """
 
     comparisons: PairComparisons
@@ -479,10 +470,7 @@ class TwoRankings:
 
     @cached_property
     def tau(self) -> float | None:
-        """Kendall's tau-b of the Bradley-Terry scores, -1 to 1; None where all are equal in one of them.
-
-        Source: Kendall, The Treatment of Ties in Ranking Problems (1945).
-        """
+        """Kendall's tau-b (1945) of the Bradley-Terry scores, -1 to 1; None where all of one are equal."""
         from scipy.stats import kendalltau  # noqa: PLC0415
 
         found = float(kendalltau(*self._strengths).statistic)
@@ -503,9 +491,7 @@ class TwoRankings:
 
     @cached_property
     def pairs(self) -> list[PairPlaces]:
-        """All pairs of candidates, the swapped ones first, the significant ones of these before the
-        others.
-        """
+        """All pairs of candidates, the swapped ones first, of these the significant ones."""
         one, other = self._strengths
         sure, also = self._told_apart
         names = self.one.names

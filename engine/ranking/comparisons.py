@@ -70,9 +70,7 @@ class PairComparisons:
 
     @cached_property
     def components(self) -> list[list[str]]:
-        """The candidates that are held together by comparisons of which something was said, directly or by
-        way of others, the largest group first: two groups cannot be compared.
-        """
+        """The candidates that labelled comparisons hold together, the largest group first."""
         from scipy import sparse  # noqa: PLC0415
 
         met = (self.first[self.known], self.second[self.known])
@@ -115,9 +113,7 @@ class PairComparisons:
         return self.at(self.known).without_absent()
 
     def of(self, candidate: int) -> tuple[IntArray, FloatArray]:
-        """The places of the comparisons of which something was said and in which a candidate stood, and what
-        it won of each, 0 to 1.
-        """
+        """The places of the labelled comparisons of a candidate, and what it won of each, 0 to 1."""
         is_first = self.known & (self.first == candidate)
         places = np.flatnonzero(is_first | (self.known & (self.second == candidate)))
         scores = self.scores[places]
@@ -183,9 +179,7 @@ def nothing_said(items: int) -> FloatArray:
 
 
 def human_said(dataset: Dataset, criterion: str) -> FloatArray:
-    """The annotations of each item on a criterion: the shares of the annotators' labels where several gave
-    theirs, else the one label. Shape (items, 5).
-    """
+    """Human labels of each item, as shares where several annotators gave theirs: shape (items, 5)."""
     return said_of([item.gold.get(criterion) for item in dataset])
 
 
@@ -206,10 +200,7 @@ def labels_said(labels: Iterable[HumanLabel | None]) -> FloatArray:
 
 
 def system_said(system: System, dataset: Dataset, criterion: str) -> FloatArray:
-    """The labels of a system on the items of a dataset, with the effective human ones.
-
-    Shape (items, 5). SetupError where it does not judge by the criterion.
-    """
+    """A system's effective labels: shape (items, 5). SetupError where it does not judge by the criterion."""
     if criterion not in system.criteria:
         raise SetupError(
             f"{system.name} has no labels on {quoted(criterion)}.",
@@ -223,9 +214,7 @@ def system_said(system: System, dataset: Dataset, criterion: str) -> FloatArray:
 
 
 def system_expected(system: System, dataset: Dataset, criterion: str) -> FloatArray:
-    """The judge's own probabilities of the labels, before anybody's label stood in their place; of a
-    submission, which has none, its labels. Shape (items, 5).
-    """
+    """The judge's own probabilities, whoever overrode them; a submission's labels: shape (items, 5)."""
     said = system_said(system, dataset, criterion)
     for row, item_id in zip(said, dataset.ids, strict=True):
         judgment = system.judgments.get(JudgmentKey(item_id, criterion))

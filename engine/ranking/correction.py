@@ -219,9 +219,7 @@ class _Parts:
         return min(max(self.mean + weight * self.judge_moved, 0.0), 1.0)
 
     def pulls(self, weight: float) -> FloatArray:
-        """What each instruction is to the rate, all of its items together, labelled or not: these may vary
-        together. Shape (instructions,).
-        """
+        """What each instruction is to the rate, with all of its items, which may vary together."""
         pulls: FloatArray = self._of_labels + weight * (self._of_others - self._of_judge)
         return pulls
 
@@ -312,9 +310,7 @@ class Correction:
 
     @property
     def worth(self) -> float:
-        """How many times the labels it would take to know the candidates' rates by labels alone: of half of
-        the candidates less, of half more.
-        """
+        """How many times the labels it takes to know the rates without a judge: the median of candidates."""
         return float(np.median([one.worth for one in self.candidates.values()])) if self.candidates else 1.0
 
     @property
@@ -408,9 +404,7 @@ def _enough(
 
 
 def _shares(annotators: PairComparisons, judge: PairComparisons, lacking: BoolArray) -> dict[str, Corrected]:
-    """Of each label that annotators or the judge gave; of all ties together where annotators say no more of
-    them.
-    """
+    """Of each label that annotators or the judge gave; of all ties together if annotators give plain ones."""
     plain = bool(np.nansum(annotators.said[:, -1]))
     columns = {label.value: place for place, label in enumerate(HUMAN_LABELS) if label is not Tie.TIE}
     found: dict[str, Corrected | None] = {}

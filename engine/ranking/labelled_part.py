@@ -67,10 +67,7 @@ class Needed:
 
 @dataclass(frozen=True)
 class Design:
-    """`spread`: K, the variance of a difference of two candidates' rates times the labels; `likeness`: r².
-
-    The middle one of all pairs of candidates.
-    """
+    """`spread`: K, the variance of a difference of rates times the labels; `likeness`: r²; of the median."""
 
     spread: float
     likeness: float
@@ -84,9 +81,7 @@ class Design:
         return _FOUND * sqrt(self.variance(labels, items))
 
     def needed(self, difference: float, items: int) -> Needed:
-        """For a difference; the judge reads all items there are, and as many more as are worth it where a
-        label costs what COST items cost the judge.
-        """
+        """The judge reads all items, and more as far as that pays where a label costs what COST items do."""
         alone = self.spread / (difference / _FOUND) ** 2
         alike, unlike = sqrt(self.likeness), sqrt(1 - self.likeness)
         read = max(items, ceil(alone * alike * (unlike * sqrt(COST) + alike)))
@@ -117,9 +112,7 @@ class SampleSize:
 
 
 def sample_size(judge: PairComparisons, correction: Correction | None) -> SampleSize | None:
-    """By the run's own labels, where it has enough of them, else by what is typical; None where fewer than
-    two candidates have two comparisons.
-    """
+    """By the run's own labels, if enough, else by what is typical; None for fewer than two candidates."""
     items = len(judge)
     if correction is not None and len(correction.candidates) > 1:
         found = list(correction.candidates.values())
@@ -332,9 +325,7 @@ def _missing(ids: AbstractSet[str], part: str, skipped: AbstractSet[str]) -> str
 
 
 def _in_sight(results: RunResults, keys: Sequence[JudgmentKey]) -> Iterator[str]:
-    """A sentence on labels that annotators gave while they saw the judge's; none where all were given
-    blind.
-    """
+    """A sentence on labels that were given with the judge's in sight; none where all were blind."""
     seen = sum(any(given.blind is False for given in results.reviews.given_on(key).values()) for key in keys)
     if seen:
         were = "label was" if seen == 1 else "labels were"
@@ -401,9 +392,7 @@ def _check_random(
 
 
 def _speaks_against(expected: FloatArray, labelled: BoolArray, dataset: Dataset) -> str:
-    """How the judge's predictions differ between labelled items and others, where that is no chance; else
-    empty.
-    """
+    """How the judge's predictions of labelled items differ from others by more than chance; else empty."""
     known = ~np.isnan(expected[:, 0])
     groups = group_numbers(dataset.group_column)
     measured = {

@@ -43,9 +43,7 @@ class LengthControl:
 
 
 def length_control(comparisons: PairComparisons) -> LengthControl | None:
-    """Of the comparisons of which something was said; None where fewer than FEW instructions have any, or all
-    responses are of one length.
-    """
+    """Of labelled comparisons; None for fewer than FEW instructions, and where all lengths are the same."""
     known = comparisons.at(comparisons.known)
     differences = known.lengths[:, 0] - known.lengths[:, 1]
     groups = len(np.unique(known.instructions))
@@ -68,9 +66,7 @@ def length_control(comparisons: PairComparisons) -> LengthControl | None:
 
 @dataclass(frozen=True, eq=False)
 class _Parameters:
-    """Parameters, or what an instruction is to them. `shared`: of the candidates and of length, the last
-    axis; `own`: of each instruction.
-    """
+    """`shared`: of the candidates and of length, the last axis; `own`: of each instruction."""
 
     shared: FloatArray
     own: FloatArray
@@ -127,9 +123,7 @@ class _Model:
         return at
 
     def _bends(self, at: _Parameters) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The Hessian with its sign turned: shared by shared, instruction by shared, the diagonal of the
-        instructions.
-        """
+        """The Hessian's negative: shared by shared, instruction by shared, the instructions' diagonal."""
         chance = expit(self._odds(at))
         weights = chance * (1 - chance)
         weighed = self._columns * weights[:, None]
@@ -155,9 +149,7 @@ class _Model:
         return _Parameters(moved, follow)
 
     def rate(self, at: _Parameters, pulls: _Parameters, candidate: int) -> OverInstructions | None:
-        """What a candidate would win at equal length in the comparisons that it had; None where it had
-        none.
-        """
+        """What a candidate would win at equal length in its own comparisons; None without any."""
         known = self._known
         sign = (known.first == candidate) * 1.0 - (known.second == candidate)
         places = np.flatnonzero(sign)

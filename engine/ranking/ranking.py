@@ -66,9 +66,7 @@ class WinRates:
 
     @cached_property
     def cycles(self) -> list[tuple[str, str, str]]:
-        """Three candidates each of which won more than half against the next one, and the last against the
-        first; those in which each of the three is sure stand first.
-        """
+        """Three candidates that each won more than half against the next, in a ring; the sure ones first."""
         beats = {pair for pair, met in self.pairs.items() if met.rate.value > 0.5}
         found = [
             (one, two, three)
@@ -102,10 +100,7 @@ def win_rates(comparisons: PairComparisons) -> WinRates:
 
 
 def place_rate(comparisons: PairComparisons) -> Estimate:
-    """How often the response that stood as A won, 0 to 1, half a tie: one half where places decide nothing.
-
-    At least one comparison must be known.
-    """
+    """How often A won, 0 to 1, half a tie: one half where places decide nothing. At least one is known."""
     known = np.flatnonzero(comparisons.known)
     return _estimate(comparisons, known, comparisons.scores[known])[0]
 
@@ -219,9 +214,7 @@ class Ranking:
 
 
 def ties_caveat(found: BradleyTerryScores | None) -> list[str]:
-    """A sentence where Bradley-Terry scores say little since the model takes nearly all for ties, else
-    none.
-    """
+    """A sentence where Bradley-Terry scores say little, as nearly all are ties to the model; else none."""
     if found is None or found.equals_tie < _NEARLY_ALL_TIES:
         return []
     return [
@@ -240,10 +233,7 @@ def rank(
     seed: int = DEFAULT_SEED,
     cancel: CancelToken | None = None,
 ) -> Generator[MeasureProgress, None, Ranking]:
-    """The ranking of the candidates of some comparisons; `seed`: of the draws of the bootstrap.
-
-    Tells how many of these are done. Raises SetupError where nothing was said of any comparison; Cancelled.
-    """
+    """`seed`: of the bootstrap; tells its draws. SetupError where no item has a label; Cancelled."""
     known = comparisons.labelled
     if not len(known):
         raise SetupError(

@@ -59,10 +59,7 @@ _STEPS = 40  # halvings of an interval between 0 and 1: to a thousandth of a bil
 
 
 def growth(values: FloatArray, mean: float) -> FloatArray:
-    """By what each bet that the mean is higher multiplies what one has, as logarithms.
-
-    `values`: 0 to 1, shape (...). `mean`: more than 0. Shape (..., bets).
-    """
+    """The logarithm of each bet's factor; `values`: 0 to 1, `mean` > 0. Shape (...) to (..., bets)."""
     return np.asarray(np.log1p(_BETS * (values[..., None] / mean - 1)))
 
 
@@ -121,15 +118,11 @@ class ValueCounts:
         return (1, above) if above >= below else (-1, below)
 
     def interval(self, error: float = ERROR) -> tuple[float, float]:
-        """The means that are not refuted, 0 to 1: they hold the true one at all moments together but for a
-        chance of `error`. All of them where there is no number.
-        """
+        """The means (0 to 1) not refuted: the true one, but for a chance of `error`, however often asked."""
         return self._low(error), 1 - self.turned._low(error)
 
     def more_for_half(self, log_wealth_needed: float) -> float:
-        """About how many numbers more, like these, until the side that is ahead has such a fortune; infinite
-        where neither is ahead.
-        """
+        """About how many such numbers more until the leading side has this fortune; infinite without one."""
         side, has = self.lead()
         grown = (self if side > 0 else self.turned)._grown(0.5)
         each = float(grown.max()) / max(len(self), 1)
@@ -214,9 +207,7 @@ class WhoWins:
 
 @dataclass(frozen=True, eq=False)
 class _Turns:
-    """The comparisons of a question: their rows, an array for each instruction, in the order of drawing;
-    `turned`: whether the candidate stands as B in them.
-    """
+    """Rows by instruction, in the order of drawing; `turned`: where the candidate stands as B."""
 
     rows: Sequence[IntArray]
     turned: Sequence[BoolArray]
@@ -281,9 +272,7 @@ class UntilSignificant:
         return row is not None and any(self.questions[place].is_open for place in self._of_row[row])
 
     def add(self, labels: Mapping[str, Preference | None]) -> list[str]:
-        """What was said of items, None where nothing could be; then look at all that is open. What is clear
-        now and was not before, in words.
-        """
+        """Labels of items, None where none could be made; returns what became clear, in words."""
         before = self.open
         rows = np.array([self._row_of[item_id] for item_id in labels if item_id in self._row_of], np.int64)
         said = labels_said(label for item_id, label in labels.items() if item_id in self._row_of)
@@ -363,9 +352,7 @@ def told_of(asked: UntilSignificant, results: RunResults) -> UntilSignificant:
 
 
 def more_for_width(won: ValueCounts, width: float) -> float:
-    """About how many instructions more until an interval is no wider than this, 0 to 1: four times as many
-    for half the width.
-    """
+    """About how many more instructions: four times as many for half the width, 0 to 1."""
     low, high = won.interval()
     return max(len(won), 1) * max(0.0, ((high - low) / width) ** 2 - 1)
 

@@ -1,7 +1,4 @@
-"""Weights and a tie threshold that best explain human overall labels: fitted, in a file, and what they say.
-
-Also their uncertainty and how well they generalise, and the file of scores that the weighted judge compares.
-"""
+"""Weights and a tie threshold fitted to human overall labels, how sure they are, and files of both."""
 
 import json
 import math
@@ -175,9 +172,7 @@ def _threshold(weighted: FloatArray, winners: IntArray) -> float:
 
 @dataclass(frozen=True)
 class FittedWeights:
-    """Weights (not negative) by criterion, a tie threshold in score points, and what is kept of their fit;
-    None in a file of an earlier version, where it is not known what took part.
-    """
+    """Weights (not negative), a tie threshold in points; `kept`: None in a file of an earlier version."""
 
     weights: Mapping[str, float]
     tie_threshold: float

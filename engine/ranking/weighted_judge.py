@@ -152,10 +152,7 @@ def score_of(grade: float) -> float:
 def weighted_winner(
     probabilities: Mapping[str, Probabilities], weights: Mapping[str, float], tie_threshold: float
 ) -> str:
-    """Who wins an item, one of WINNERS: what pairwise_preference_judge says of its response scores.
-
-    `probabilities`: by criterion, of all criteria that `weights` name. `weights`: as `normalised` gives them.
-    """
+    """One of WINNERS by response scores; `probabilities` by criterion, `weights` as of `normalised`."""
     scores = {name: response_scores(probabilities[name]) for name in weights}
     scores_a = {name: a for name, (a, _) in scores.items()}
     scores_b = {name: b for name, (_, b) in scores.items()}

@@ -115,10 +115,7 @@ def informativeness_of(
 
 
 def _same(rows: Sequence[Mapping[str, Any]], name: str, read: bool) -> str:
-    """What is to be said where all items have the same scores; empty where they differ, or are too few.
-
-    `read`: from probabilities, of which two equal rows are no chance; labels alone may well be the same.
-    """
+    """What to say where all scores are the same; `read`: probabilities, of which no two are by chance."""
     if len(rows) < (2 if read else FEW):
         return ""
     a, b = (np.array([row[side][name] for row in rows], np.float64) for side in ("scores_a", "scores_b"))
@@ -159,10 +156,7 @@ def _follows(
     annotators: Mapping[str, HumanLabel],
     instructions: Mapping[str, str],
 ) -> _Follows | None:
-    """None for too few instructions with a label, and where all labels take one side or all scores are alike.
-
-    The correlation is the mean of the products of both standardised, whose interval is that of a difference.
-    """
+    """None for fewer than FEW labelled instructions, and where labels or scores are all alike."""
     known = [row for row in rows if row["id"] in annotators]
     groups = [instructions[row["id"]] for row in known]
     if len(set(groups)) < FEW:
@@ -189,9 +183,7 @@ ScoredPair = dict[str, Any]  # what pairwise_preference_judge takes: id, scores_
 
 @dataclass(frozen=True)
 class ScoredPairs:
-    """What the weighted judge decides. `left_out`: ids of items without a judgment on some criterion.
-    `by_grades`: the scores are the model's grades.
-    """
+    """`left_out`: ids without a judgment on some criterion. `by_grades`: scores are the model's grades."""
 
     rows: list[ScoredPair]
     left_out: tuple[str, ...] = ()
