@@ -104,9 +104,7 @@ FAULTY: dict[str, tuple[str, Planted]] = {
 
 @dataclass(frozen=True)
 class World:
-    """Items of as many instructions. `better_is_longer`: how many e-folds longer a response is for each unit
-    of its worth.
-    """
+    """`better_is_longer`: how many e-folds longer a response is for each unit of its worth."""
 
     items: int = perturbations.DEFAULT_ITEMS
     better_is_longer: float = 0.0

@@ -19,9 +19,7 @@ Draw = Callable[[np.random.Generator], bool]
 
 @dataclass(frozen=True)
 class Promise:
-    """What the program says. `nominal`: in which share of worlds that is to be so; `bar`: what the share of
-    the drawn ones must reach, or, with `at_most`, not pass.
-    """
+    """`nominal`: in which share of worlds it is to be so; `bar`: what the drawn must reach, or not pass."""
 
     says: str
     nominal: float

@@ -52,8 +52,6 @@ def calibrate_criterion(
     groups: Sequence[Hashable],
     others: FloatArray | None = None,
 ) -> CalibrationReport:
-    """Fit one criterion's calibration to raw predictions and measure it; arguments as of `views_of`.
-    SetupError for fewer than two instructions.
-    """
+    """Fit one criterion and measure it; as `views_of`. SetupError for fewer than two instructions."""
     refuse_too_few(criterion, groups)
     return followed(measuring(criterion, views_of(log_probs, labels, groups, others)), lambda _: None)

@@ -1,7 +1,4 @@
-"""Whether a judge is called ill by chance alone, and one that does not judge is found.
-
-A run is looked at as `judge` does it: after 10 items, whenever they have doubled, and at its end.
-"""
+"""Whether a sound judge is called ill, and an ill one is found: after 10 items, 20 and so on, at the end."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -21,9 +21,7 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Said:
-    """`value`: what it says; None: that there is nothing any more. `shown`: the window shows it as stored;
-    else the person is about to say it.
-    """
+    """`value`: None for nothing any more. `shown`: as stored by the window; else about to be said."""
 
     key: Key
     value: str | None

@@ -32,10 +32,7 @@ _NAMED = 20  # likeliest tokens in an answer; a letter that is not among them ha
 
 @dataclass(frozen=True)
 class ServerShape:
-    """How a server is set up: `slots` prompts at once, each with room for `context` tokens.
-
-    `unified`: all slots in one cache (--kv-unified), or each in its own.
-    """
+    """`slots` prompts at once of `context` tokens; `unified`: in one cache (--kv-unified)."""
 
     slots: int
     context: int

@@ -105,7 +105,6 @@ class OverInstructions:
 
     @classmethod
     def of_one(cls, values: Sequence[float], groups: Sequence[Hashable]) -> Self | None:
-        """Of the mean of some values, as above."""
         return cls.of({_ONE: values}, {_ONE: groups})
 
     @classmethod
@@ -247,9 +246,7 @@ class OverInstructions:
     @property
     def p_value(self) -> float:
         """Two-sided, that a mean of differences is 0: below .05 just where its interval leaves 0 out."""
-        from scipy.special import stdtr  # noqa: PLC0415
-
-        return 2 * float(stdtr(self._freedom, -abs(self.mean) / self._error))
+        return 2 * self._p_above(0.0, self._error, abs(self.mean))
 
     def findable_difference(self, tests: int = 1) -> float:
         """How large a true difference of shares must be (0 to 1) to be found in 80 % of cases or
@@ -258,9 +255,7 @@ class OverInstructions:
         So many items more that went one way vary by themselves, as shares do: the error of a difference that
         is near 0 would promise too much. Simulated: `bench/coverage/drift.py`.
         """
-        from scipy.special import stdtrit  # noqa: PLC0415
-
-        times = float(stdtrit(self._freedom, 1 - _TAIL / tests) + stdtrit(self._freedom, _FOUND))
+        times = float(_t(self._freedom, 1 - _TAIL / tests) + _t(self._freedom, _FOUND))
         # The positive root of x^2 = times^2 (error^2 + x (1 - x) / whole).
         own = times**2 / self._whole
         root = np.sqrt(own**2 + 4 * (1 + own) * (times * self._error) ** 2)
@@ -272,10 +267,8 @@ class OverInstructions:
         The error is not below that of the least varied differences of such a mean, all 0 or 1 and alike
         within an instruction: by their own, few that are 1 would reliably be fewer than the bound.
         """
-        from scipy.special import stdtr  # noqa: PLC0415
-
         error = max(self._error, float(np.sqrt(bound * (1 - bound) / self._whole)))
-        return float(stdtr(self._freedom, (self.mean - bound) / error))
+        return self._p_above(self.mean, error, bound)
 
     def p_share_above(self, bound: float) -> float:
         """One-sided, that a share is `bound` or less: below .025 just where its interval lies above it."""
@@ -310,7 +303,7 @@ class OverInstructions:
 def share_interval(values: Sequence[float], groups: Sequence[Hashable]) -> Interval | None:
     """The interval of a share (0 to 1) over items; None for fewer than two instructions."""
     found = OverInstructions.of_one(values, groups)
-    return None if found is None else found.share_interval()
+    return found.share_interval() if found else None
 
 
 Named = Mapping[str, Sequence[float]]
@@ -324,18 +317,17 @@ def mean_share(values: Named, groups: Mapping[str, Sequence[Hashable]]) -> Estim
     hundred are wholly others (`bench/coverage/drift.py`).
     """
     found = OverInstructions.of(values, groups)
-    return Estimate(_mean_of_means(values), None if found is None else found.share_interval())
+    return Estimate(_mean_of_means(values), found.share_interval() if found else None)
 
 
 def mean_difference(values: Named, groups: Mapping[str, Sequence[Hashable]]) -> Estimate:
     """The same of differences of shares: of values from -1 to 1."""
     found = OverInstructions.of(values, groups)
-    return Estimate(_mean_of_means(values), None if found is None else found.difference_interval())
+    return Estimate(_mean_of_means(values), found.difference_interval() if found else None)
 
 
 def _mean_of_means(values: Named) -> float:
-    means = [sum(of_one) / len(of_one) for of_one in values.values()]
-    return sum(means) / len(means)
+    return sum(sum(of_one) / len(of_one) for of_one in values.values()) / len(values)
 
 
 def share(values: Sequence[float], groups: Sequence[Hashable]) -> Estimate:
@@ -376,11 +368,10 @@ def least_interval(rows: Iterable[Sequence[float]], groups: Sequence[Hashable]) 
     return Interval(min(ends.low for _, ends in known), min(known)[1].high)
 
 
-def _t(freedom: float) -> FloatArray:
+def _t(freedom: float, chance: float = 1 - _TAIL) -> FloatArray:
     from scipy.special import stdtrit  # noqa: PLC0415
 
-    quantile: FloatArray = stdtrit(freedom, 1 - _TAIL)
-    return quantile
+    return np.asarray(stdtrit(freedom, chance))
 
 
 _DRAWS = 4000  # the error of the mean is about a hundredth of it

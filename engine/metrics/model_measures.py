@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -111,14 +113,8 @@ def measure_agreement(
                     found[key] = asker.ask(question)
                     done += counts[key]
                     yield MeasureProgress(done, len(questions))
-                results = {key: found[key] for key in group}
-                store.remember(
-                    {
-                        key: (answer.p_yes, answer.p_no)
-                        for key, answer in results.items()
-                        if isinstance(answer, Agreement)
-                    }
-                )
+                given = {key: each for key in group if isinstance(each := found[key], Agreement)}
+                store.remember({key: (answer.p_yes, answer.p_no) for key, answer in given.items()})
     return [
         Unscored(question.item.id, question.criterion.name, answer)
         if isinstance(answer := found[key], str)
@@ -139,8 +135,8 @@ class _Asker:
         self._context = opened.session.shape.context
         self._trunk: tuple[int, ...] | None = None
         # What all questions begin with.
-        probes = [Item("probe", text, text, text) for text in PROBES]
-        asked = [AgreementPrompt(item_trunk(item), ()).question() for item in probes]
+        probes = [item_trunk(Item("probe", text, text, text)) for text in PROBES]
+        asked = [AgreementPrompt(trunk, ()).question() for trunk in probes]
         self._stem = shared_tokens(asked, opened.template)
         # Where it does not fit, no question does, and each says so.
         if len(self._stem) + LONE_TOKEN_CELLS < self._context:
@@ -203,10 +199,9 @@ def score_texts(
     texts: Sequence[tuple[str, str]],
 ) -> _Progress[list[float]]:
     """BERTScore F1; what the store knows is kept. Raises Cancelled, ModelFileError, StoreError."""
+    opener = partial(open_encoder, encoder, machine, cancel)
     with RunStore(store_path, or_none=True) as store:
-        scores = yield from bert_scores(
-            texts, encoder_hash(encoder), lambda: open_encoder(encoder, machine, cancel), store, cancel
-        )
+        scores = yield from bert_scores(texts, encoder_hash(encoder), opener, store, cancel)
     return [score.f1 for score in scores]
 
 
@@ -233,12 +228,9 @@ def ask_questions(
     questions: Sequence[AgreementQuestion],
 ) -> _Progress[list[Agreement | Unscored]]:
     """Answers; what the store knows is not asked. Raises Cancelled, ModelFileError, StoreError."""
+    opener = partial(open_agreement_model, model, machine, cancel)
     with RunStore(store_path, or_none=True) as store:
-        return (
-            yield from measure_agreement(
-                questions, lambda: open_agreement_model(model, machine, cancel), store, model.hash
-            )
-        )
+        return (yield from measure_agreement(questions, opener, store, model.hash))
 
 
 def agreement_warnings(agreements: Mapping[str, Sequence[Agreement | Unscored]]) -> Iterator[str]:
@@ -261,9 +253,5 @@ def agreement_warnings(agreements: Mapping[str, Sequence[Agreement | Unscored]])
 
 
 def _by_criterion(matched: Matched, scores: Sequence[Score]) -> dict[str, Sequence[Score]]:
-    cut, start = {}, 0
-    for name in matched.pairs:
-        end = start + len(explained_pairs(matched, name))
-        cut[name] = scores[start:end]
-        start = end
-    return cut
+    left = iter(scores)
+    return {name: list(islice(left, len(explained_pairs(matched, name)))) for name in matched.pairs}

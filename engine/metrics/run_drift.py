@@ -164,14 +164,8 @@ def _columns(
     hashes = dict(then.content_hashes.items() & now.content_hashes.items())
     items = list(dataset.same_items(hashes))
     labelled = {item.id: item.gold for item in gold.same_items(hashes)}
-    once = (then, now)
-    runs = [
-        *once,
-        *(
-            twice and twice.model_alone().calibrated(own.calibration)
-            for own, twice in zip(once, again, strict=True)
-        ),
-    ]
+    twice = zip((then, now), again, strict=True)
+    runs = [then, now, *(each and each.model_alone().calibrated(own.calibration) for own, each in twice)]
     both = [each and (each, each.calibrated(None) if each.calibration else each) for each in runs]
     columns = {}
     for name in _shared_criteria(then.run, now.run):

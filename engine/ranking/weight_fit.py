@@ -23,10 +23,8 @@ from engine.ranking.weighted_judge import HIGHEST_SCORE, LARGEST_SCORE, WINNERS
 from engine.system.sandbox import sandboxed
 
 FOR_EACH = 10
-"""Instructions with a human overall label per fitted parameter (a weight or the tie threshold).
-
-The rule of thumb for regressions (Peduzzi et al., A Simulation Study of the Number of Events per Variable in
-Logistic Regression Analysis, 1996).
+"""Instructions with a human overall label per fitted parameter: the rule of thumb for regressions (Peduzzi et
+al., A Simulation Study of the Number of Events per Variable in Logistic Regression Analysis, 1996).
 """
 
 _SIGNS = dict(zip(WINNERS, (1, -1, 0), strict=True))
@@ -39,11 +37,9 @@ _TAIL = 0.01
 
 @dataclass(frozen=True)
 class WeightFit:
-    """Fitted weights (not negative, sum 1) and tie threshold (score points), each with its 95 % range.
-
-    All shares are 0 to 1. `agreement`: of the `items` whose winner equals the human one, cross-validated
-    over `instructions`; `equal`: the same with equal weights and a fitted threshold; `most_frequent`: with
-    the most frequent winner of the other folds. `intervals`: of these three, by their names.
+    """Weights (not negative, sum 1), tie threshold (points), 95 % ranges. `agreement` (0 to 1): of `items`
+    whose winner is the human one, cross-validated; `equal`: with equal weights and a fitted threshold;
+    `most_frequent`: the others' most frequent winner. `intervals`: of these three, by name.
     """
 
     weights: Mapping[str, float]
@@ -234,7 +230,8 @@ def _comparisons(path: Path, criteria: Sequence[str]) -> list[dict[str, Any]]:
         if not isinstance(value, dict):
             problems.append(f"record {number}: not an object.")
             continue
-        item_id = _id_of(value)
+        given = value.get("id")
+        item_id = str(given) if isinstance(given, str) and given else None
         place = f"record {number} (id {quoted(item_id)})" if item_id else f"record {number}"
         if item_id is None:
             problems.append(f"{place}: no id, or one that is neither text nor a number.")
@@ -247,11 +244,6 @@ def _comparisons(path: Path, criteria: Sequence[str]) -> list[dict[str, Any]]:
     if not comparisons:
         raise InputError(path, ["has no records."], _HINT)
     return comparisons
-
-
-def _id_of(record: Mapping[str, object]) -> str | None:
-    item_id = record.get("id")
-    return str(item_id) if isinstance(item_id, str) and item_id else None
 
 
 def _scores(

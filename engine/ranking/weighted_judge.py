@@ -154,10 +154,8 @@ def weighted_winner(
 ) -> str:
     """One of WINNERS by response scores; `probabilities` by criterion, `weights` as of `normalised`."""
     scores = {name: response_scores(probabilities[name]) for name in weights}
-    scores_a = {name: a for name, (a, _) in scores.items()}
-    scores_b = {name: b for name, (_, b) in scores.items()}
-    winner, _ = winner_and_margin(scores_a, scores_b, weights, tie_threshold)
-    return winner
+    a, b = ({name: of[side] for name, of in scores.items()} for side in (0, 1))
+    return winner_and_margin(a, b, weights, tie_threshold)[0]
 
 
 def winner_of(label: HumanLabel) -> str:
