@@ -22,10 +22,8 @@ _TRUTH = 30_000  # labels by which the truth of a world is known
 
 @dataclass(frozen=True)
 class AnnotatorWorld:
-    """`annotators` and a judge label all items of `instructions`, `each` of which has as many.
-
-    `knows`, `judge_knows`: how often a person and the judge see what an item is; else they guess. `hard`: the
-    share of instructions on which they do so a third as often.
+    """`each`: items of an instruction. `knows`, `judge_knows`: how often an annotator and the judge see what
+    an item is, a third as often on a share of `hard` instructions; else they guess.
     """
 
     annotators: int

@@ -32,9 +32,8 @@ JUDGES = (*_BY_CHANCE, "lenient", "rarely wrong", "reversed", "one answer")
 
 @dataclass(frozen=True)
 class PartWorld:
-    """`labelled` items of a world, at random, or all of so many instructions (`whole`). `share`: of what is
-    won; a tenth are ties. `skips`: the share of lost items and ties among these that people skip; of those
-    that are won, a fifth as many.
+    """`labelled` items at random, or as whole instructions (`whole`). `share`: of what is won; a tenth are
+    ties. `skips`: the share of lost items and ties skipped, and a fifth of it of those won.
     """
 
     world: World

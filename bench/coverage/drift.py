@@ -29,12 +29,9 @@ _RIGHT = 0.8  # of a judge's labels
 
 @dataclass(frozen=True)
 class Judge:
-    """How a judge changes between two runs.
-
-    `items`, of which `each` belong to an instruction; `criteria` that it is asked. Of each label's
-    probability a `share` of items gets wholly new ones, and all get so much `noise` more (a standard
-    deviation of log-probabilities). `alike`: whether it changes whole instructions. `biased`: what is new has
-    more of the first label. `draws`: both runs are drawn, the former no less than the latter.
+    """`items`, `each` of an instruction, on `criteria`. Of a `share` the probabilities are wholly new, and
+    all get `noise` (standard deviation of log-probabilities). `alike`: of whole instructions. `biased`: new
+    ones have more of the first label. `draws`: both runs are drawn.
     """
 
     items: int = 50
@@ -244,13 +241,10 @@ class Tails(StrEnum):
 
 @dataclass(frozen=True)
 class Rounding:
-    """A judge that reads items three times, each time with other rounding: once in the one run, twice in the
-    other.
-
-    `noise`: the standard deviation of each answer's log-probability in each order, which is drawn anew for
-    each reading, and not for those of one label alone. `spread`: that of the log-probabilities that are read.
-    `moved`: of so many items the probabilities truly moved by `points` (total variation), to one label.
-    `again`: whether they are read again at all.
+    """Items read three times with other rounding, once in one run, twice in the other. `noise`: standard
+    deviation of each answer's log-probability in each order, anew for each reading; `spread`: of what is
+    read. `moved`: of so many items probabilities truly moved by `points` (total variation), to one label.
+    `again`: whether they are read again.
     """
 
     items: int

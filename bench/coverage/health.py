@@ -27,11 +27,9 @@ Draw = Callable[[np.random.Generator, int], Columns]
 
 @dataclass(frozen=True)
 class Habit:
-    """How a judge answers, by criterion: a share or a mean for all of them, or one for each.
-
-    `mass`: the mean format mass; `two_kinds`: of items that it understood wholly or hardly, else between.
-    `one`: how often its label is `label`; `alike`: from 0, where the labels of an item are independent, to 1.
-    `place`: the label that it sees in both orders, whatever it reads.
+    """By criterion, one value for all or one each. `mass`: the mean format mass; `two_kinds`: of items
+    understood wholly or hardly. `one`: how often its label is `label`; `alike`: 0 (independent within an
+    item) to 1. `place`: the label that it sees in both orders.
     """
 
     flipped: tuple[float, ...] = (0.0,)

@@ -22,10 +22,8 @@ _LEAST_EXCESS, _MOST_EXCESS = 0.85, 1.2
 
 @dataclass(frozen=True)
 class World:
-    """`instructions` with `each` item, or as many in the mean (`uneven`).
-
-    `alike`: from 0, where items of one instruction are independent, to 1, where they are all right or all
-    wrong.
+    """`instructions` with `each` item, or as many in the mean (`uneven`). `alike`: 0, where items of one are
+    independent, to 1, where they are all right or wrong.
     """
 
     instructions: int

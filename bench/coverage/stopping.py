@@ -157,9 +157,7 @@ def _any_wrong(random: np.random.Generator, count: int, clear: int) -> bool:
 
 @dataclass(frozen=True)
 class _Candidates:
-    """A world of candidates with these `bradley_terry` scores; all pairs meet on some `instructions`.
-
-    `most`: of 1 to so many items an instruction. `alike`: how much of what decides an item is its
+    """All pairs meet on `instructions` of 1 to `most` items. `alike`: how much of what decides an item is its
     instruction's, 0 to 1. `ties`: how near two responses are that nobody tells apart.
     """
 

@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 
 class Key(NamedTuple):
-    """What something was said of: `label`, item, criterion; `note`, item; `queue`, how many items; ...
-
-    A `draft` without a criterion is one of a note.
+    """Of what: `label`, item, criterion; `note`, item; `queue`, how many; a `draft` without a criterion is of
+    a note.
     """
 
     kind: str

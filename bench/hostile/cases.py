@@ -124,10 +124,8 @@ def tried(
     seen: Callable[[int], None] | None = None,
     worker: "Worker | None" = None,
 ) -> ValueCounts:
-    """Try cases of a kind, a module of this package with `try_case`; folders of sound ones are removed.
-
-    `seen`: called with the number of cases tried so far. `worker`: who takes them, and stays; else one of
-    their own.
+    """Cases of a module with `try_case`; folders of sound ones go. `seen`: told how many are tried. `worker`:
+    who takes them, and stays.
     """
     tally = ValueCounts(kind)
     with nullcontext(worker) if worker else closing(Worker(folder)) as takes:

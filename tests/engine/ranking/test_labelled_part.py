@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -58,7 +59,9 @@ GOLD = with_candidates([None] * ITEMS)
 DRAWN = in_drawn_order(GOLD.ids, 0)
 
 
-def annotated(folder: Path, new: Iterable[Annotation], judge: Sequence[Probabilities]) -> System:
+def annotated(
+    folder: Path, new: Iterable[Annotation | tuple[Annotation, ...]], judge: Sequence[Probabilities]
+) -> System:
     """A run whose judge says this of the items, and annotators that."""
     stored_run(folder, GOLD, {"safety": judge})
     with RunStore(folder / "runs.sqlite") as store:
@@ -67,11 +70,11 @@ def annotated(folder: Path, new: Iterable[Annotation], judge: Sequence[Probabili
         return system_of_run(load_results(store, 1))
 
 
-def says_b(item: str, origin: Origin, **more: bool) -> Annotation:
+def says_b(item: str, origin: Origin, **more: Any) -> Annotation:
     return new_override(item, "safety", B, None, "Ada", origin=origin, **more)
 
 
-def run_of(folder: Path, said: Iterable[tuple[str, Origin]], *more: Annotation) -> System:
+def run_of(folder: Path, said: Iterable[tuple[str, Origin]], *more: tuple[Annotation, ...]) -> System:
     """A run whose judge calls all even items A, in which Ada said B of some, and how she came to each."""
     judge = [(SURE_A, SURE_B)[place % 2] for place in range(ITEMS)]
     return annotated(folder, [*(says_b(*each) for each in said), *more], judge)
@@ -169,8 +172,8 @@ def test_labels_in_the_order_of_the_dataset_count_with_a_word_of_doubt(tmp_path:
 def test_items_of_the_sample_without_a_label_belong_to_it_be_they_skipped_or_passed_over(
     tmp_path: Path,
 ) -> None:
-    said = [(item, Origin.RANDOM) for item in DRAWN[:20] if item not in (DRAWN[3], DRAWN[5])]
-    run = run_of(tmp_path, said, new_review(DRAWN[5], "Ada", ReviewState.SKIPPED, origin=Origin.RANDOM))
+    labelled = [(item, Origin.RANDOM) for item in DRAWN[:20] if item not in (DRAWN[3], DRAWN[5])]
+    run = run_of(tmp_path, labelled, new_review(DRAWN[5], "Ada", ReviewState.SKIPPED, origin=Origin.RANDOM))
     part = taken(run, GOLD)
     assert (part.labels, part.missing) == (18, frozenset({DRAWN[3], DRAWN[5]}))
     assert part.sentences == (
