@@ -394,20 +394,12 @@ def test_each_annotator_of_a_list_counts_once_however_many_rows_name_them(tmp_pa
 
 def test_messages_of_trees_are_responses_to_all_that_was_said_before(tmp_path: Path) -> None:
     columns = {"id": "m", "instruction": "text", "output": "text", "group": "above", "score": "-rank"}
-    records = [
-        *(
-            {"m": "c", "above": "a", "text": "worse", "rank": 1},
-            {"m": "a", "above": None, "text": "q", "rank": None},
-        ),
-        *(
-            {"m": "b", "above": "a", "text": "better", "rank": 0},
-            {"m": "d", "above": "b", "text": "and?", "rank": None},
-        ),
-        *({"m": f"e{n}", "above": "d", "text": f"{n}", "rank": n} for n in (1, 0)),
-        *({"m": f"f{n}", "above": "b", "text": f"asked {n}", "rank": n} for n in (1, 0)),
-        *({"m": f"g{n}", "above": "lost", "text": f"reply {n}", "rank": n} for n in (1, 0)),
-        {"m": "loop", "above": "loop", "text": "x", "rank": 0},
+    messages = [
+        *[("c", "a", "worse", 1), ("a", None, "q", None), ("b", "a", "better", 0), ("d", "b", "and?", None)],
+        *[("e1", "d", "1", 1), ("e0", "d", "0", 0), ("f1", "b", "asked 1", 1), ("f0", "b", "asked 0", 0)],
+        *[("g1", "lost", "reply 1", 1), ("g0", "lost", "reply 0", 0), ("loop", "loop", "x", 0)],
     ]
+    records = [dict(zip(("m", "above", "text", "rank"), message, strict=True)) for message in messages]
     path = lines(tmp_path / "x.jsonl", *records)
     found = {item.instruction: item for item in load_dataset(path, columns=ColumnMap.of(columns))}
     assert list(found) == ["q", "User: q\n\nAssistant: better\n\nUser: and?"]
@@ -438,11 +430,10 @@ def test_what_two_texts_begin_with_was_asked_where_nothing_else_was(
 def test_labels_of_one_annotator_an_item_are_its_labels(tmp_path: Path, of_row: bool) -> None:
     said = [("q1", "ann", "A"), ("q2", "ben", "B")]
     of_texts = {"instruction": "q", "output_a": "one", "output_b": "two"}
-    votes = [{"votes": [{"who": who, "is": label}]} for _, who, label in said]
     each = [{"who": who, "is": label} for _, who, label in said]
-    records = [
-        {"q": q, "one": "x", "two": "y", **more}
-        for (q, *_), more in zip(said, each if of_row else votes, strict=True)
+    records: list[dict[str, object]] = [
+        {"q": q, "one": "x", "two": "y", "votes": [vote], **(vote if of_row else {})}
+        for (q, *_), vote in zip(said, each, strict=True)
     ]
     place = "" if of_row else "votes[]."
     columns = {**of_texts, "overall_quality_preference": f"{place}is", "annotator": f"{place}who"}
