@@ -93,7 +93,10 @@ def _check(options: argparse.Namespace) -> int:
 
 def _describe_dataset(dataset: Dataset) -> str:
     lines = [f"{dataset.name}: a dataset of {counted(len(dataset), 'item', 'items')}."]
-    lines += [f"Note: {printable(notice)}" for notice in (*filter(None, [dataset.read_as]), *dataset.notices)]
+    lines += [
+        f"Note: {printable(notice)}"
+        for notice in dict.fromkeys(filter(None, (dataset.read_as, *dataset.notices)))
+    ]
     lines += [f"{'Check' if sign.strong else 'Note'}: {printable(sign.text)}." for sign in dataset.signs]
     if others := rubric_files.criteria_of_columns(dataset.other_columns):
         lines.append(

@@ -1,14 +1,15 @@
 r"""Sources: what is read of a foreign row for one column of ours.
 
 Written as text: `prompt`; `instruction+input`, several columns joined; `completions[0].response`, a place in
-a nested value; `completions[].response`, the same place of each entry of a list; `chosen@reply`, a part of a
-dialogue; `conversation_a@replies:turn`, this many rounds of it as the column `turn` says; `cmp_key@before:_`
-and `cmp_key@after:_`, what stands before and after the first mark `_` of a text; `score_a>score_b`, the label
-that two numbers give. A column of exactly that name comes first.
+a nested value; `completions[].response`, the same place of each entry of a list; `result[?].text`, that of
+the first entry that has one; `chosen@reply`, a part of a dialogue; `conversation_a@replies:turn`, this many
+rounds of it as the column `turn` says; `cmp_key@before:_` and `cmp_key@after:_`, what stands before and after
+the first mark `_` of a text; `score_a>score_b`, the label that two numbers give. A column of exactly that
+name comes first.
 
 A dialogue is a JSON list of messages, each with who speaks (`role` or `from`) and what is said (`content` or
 `value`); a JSON list of texts, or of objects with a `content` and no speaker; or a text with the marks
-`\n\nHuman: ` and `\n\nAssistant: `.
+`\n\nHuman: ` and `\n\nAssistant: `. A null in the place of a list or an object holds nothing: an empty text.
 """
 
 import math
@@ -26,20 +27,27 @@ FIRST_IS_MORE, SECOND_IS_MORE, EQUAL = "A", "B", "equal"
 """What a comparison of two numbers gives; empty where one of them is none."""
 
 _CUT = re.compile(r"(.+?)@(before|after):([^+]+)", re.DOTALL)
-_STEP = re.compile(r"\[(-?\d{1,6})?\]|\.([^.\[\]]+)")
+_STEP = re.compile(r"\[(-?\d{1,6}|\?)?\]|\.([^.\[\]]+)")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _HALF = re.compile("[\ud800-\udfff]")
 _MOST_ROUNDS = 1_000_000
 _MOST_COLUMNS_SHOWN = 20
 
-Step = int | str | None
-"""Into an entry of a list, a key of an object, or each entry of a list."""
+
+class FirstThatHas:
+    """A step into the first entry of a list that has something where the rest of the path leads."""
+
+
+FIRST_THAT_HAS = FirstThatHas()
+Step = int | str | FirstThatHas | None
+"""Into an entry of a list, a key of an object, the first entry that has it, or each entry of a list."""
 USER, ASSISTANT = "user", "assistant"
+_SYSTEM = "system"
 _ROLES = {
     **dict.fromkeys(("user", "human", "prompter", "customer", "instruction"), USER),
     **dict.fromkeys(("assistant", "gpt", "model", "bot", "ai", "chatgpt", "chatbot", "response"), ASSISTANT),
 }
-_ROLE_KEYS, _TEXT_KEYS = ("role", "from", "speaker"), ("content", "value", "text")
+_ROLE_KEYS, _TEXT_KEYS = ("role", "from", "speaker"), ("content", "value", "text", "parts")
 _ANSWER = "answer"  # what Arena-Hard 2 has in the place of a text
 PICTURE = "[image]"
 """Stands in the text of a message that holds a picture, which no judge here sees."""
@@ -105,6 +113,11 @@ class CellSource:
         """The same without those that only say how many rounds count."""
         places = (place for place in (*self.places, self.than) if isinstance(place, CellPlace))
         return tuple(dict.fromkeys(place.column for place in places))
+
+    @property
+    def is_of_a_scale(self) -> bool:
+        """Whether a cell is compared with a number."""
+        return self.than is not None and any(isinstance(each, float) for each in (*self.places, self.than))
 
     @property
     def is_list(self) -> bool:
@@ -181,9 +194,15 @@ def _nested(text: str, columns: Collection[str]) -> CellPlace | None:
         steps = list(_STEP.finditer(text, at))
         is_path = steps and "".join(step[0] for step in steps) == text[at:]
         if text[:at] in columns and is_path:
-            path = tuple(int(step[1]) if step[1] is not None else step[2] for step in steps)  # [] is None
-            return CellPlace(text[:at], path)
+            return CellPlace(text[:at], tuple(_step(found[1], found[2]) for found in steps))
     return None
+
+
+def _step(entry: str | None, key: str | None) -> Step:
+    """What stands between brackets, nothing for each entry, or after a dot."""
+    if entry is None:
+        return key
+    return FIRST_THAT_HAS if entry == "?" else int(entry)
 
 
 class RowReader:
@@ -222,12 +241,30 @@ class RowReader:
         return all(isinstance(place, CellPlace) and self._is_null(place) for place in source.places)
 
     def texts(self, source: CellSource) -> list[str]:
-        """What each place of a source says. SourceProblem."""
+        """What each place of a source says, of a comparison too. SourceProblem."""
+        places = [place for place in (*source.places, source.than) if isinstance(place, CellPlace)]
         try:
-            return [self._text(place) for place in source.places if isinstance(place, CellPlace)]
+            return self._texts(places)
         except RecursionError as error:
             found = f"{quoted(source.columns[0])} contains lists or objects that are nested too deeply."
             raise SourceProblem(found) from error
+
+    def _texts(self, places: Sequence[CellPlace]) -> list[str]:
+        """What each place says; of several nested ones that are joined some may be missing."""
+        found: list[str] = []
+        problem: SourceProblem | None = None
+        missing = 0
+        for place in places:
+            try:
+                found.append(self._text(place))
+            except SourceProblem as each:
+                if len(places) == 1 or not place.path:
+                    raise
+                found.append("")
+                missing, problem = missing + 1, each
+        if problem is not None and missing == len(places):
+            raise problem
+        return found
 
     def _compared(self, first: CellPlace | float, second: CellPlace | float) -> str:
         one, other = self._number(first), self._number(second)
@@ -316,7 +353,9 @@ class RowReader:
         if not self._cells.get(place.column):
             return []
         at = place.path.index(None)
-        found = self._value(replace(place, path=place.path[:at]))
+        found = _followed(self._parsed(place.column), place.path[:at])
+        if found is None:
+            return []
         if not isinstance(found, list):
             raise SourceProblem(f"{_in_words(replace(place, path=place.path[:at]))} is not a list.")
         inner = place.path[at + 1 :]
@@ -332,7 +371,7 @@ class RowReader:
 
     def _entry_text(self, entry: object, path: Sequence[Step], place: CellPlace) -> str:
         value = _followed(entry, path)
-        turns = None if place.part is None else turns_of_value(value)
+        turns = None if place.part is None else turns_of_value([value] if isinstance(value, dict) else value)
         if place.part is not None and turns is not None:
             return part_of(turns, place.part)
         return cell_text(value)
@@ -356,13 +395,17 @@ class RowReader:
     def _value(self, place: CellPlace) -> object:
         value = self._parsed(place.column)
         walked = place.column
-        for step in place.path:
+        for at, step in enumerate(place.path):
             if step is None:
                 raise SourceProblem(f"{_in_words(place)} gives several texts, where one is read.")
+            if value is None:
+                return None
+            if step is FIRST_THAT_HAS:
+                return _followed(value, place.path[at:])
             try:
                 value = _entry(value, step)
             except LookupError as error:
-                what = f"entry {step}" if isinstance(step, int) else quoted(step)
+                what = f"entry {step}" if isinstance(step, int) else quoted(str(step))
                 raise SourceProblem(f"{quoted(walked)} holds no {what}.") from error
             walked += _step_text(step)
         return value
@@ -380,7 +423,11 @@ class RowReader:
 
 def _followed(value: object, path: Sequence[Step]) -> object:
     """What lies at the end of a path; None where nothing does."""
-    for step in path:
+    for at, step in enumerate(path):
+        if step is FIRST_THAT_HAS:
+            entries = value if isinstance(value, list) else []
+            found = (_followed(entry, path[at + 1 :]) for entry in entries)
+            return next((each for each in found if each is not None), None)
         try:
             value = _entry(value, step)
         except LookupError:
@@ -402,7 +449,9 @@ def _in_words(place: CellPlace) -> str:
 
 
 def _step_text(step: Step) -> str:
-    return f".{step}" if isinstance(step, str) else f"[{'' if step is None else step}]"
+    if isinstance(step, str):
+        return f".{step}"
+    return "[?]" if step is FIRST_THAT_HAS else f"[{'' if step is None else step}]"
 
 
 def turns_of(cell: str) -> list[Turn] | None:
@@ -467,6 +516,7 @@ def _first(turns: Sequence[Turn], rounds: int | None) -> Sequence[Turn]:
 
 def written(turns: Sequence[Turn]) -> str:
     """Messages as text: one of user or assistant as it is, several as paragraphs that name who speaks."""
+    turns = [turn for turn in turns if turn.role != _SYSTEM or turn.text]
     if len(turns) == 1 and turns[0].role in (USER, ASSISTANT):
         return turns[0].text
     return "\n\n".join(f"{turn.role.capitalize()}: {turn.text}" for turn in turns)
@@ -507,9 +557,10 @@ def _part_text(part: object) -> str | None:
     """A typed part of a message: its text, a mark for a picture; None for anything else."""
     if not isinstance(part, dict):
         return str(part) if _is_text(part) else None
-    if _is_text(part.get("text")):
-        return str(part["text"])
     kind = part.get("type")
+    for key in ("text", "value") if kind == "text" else ("text",):
+        if _is_text(part.get(key)):
+            return str(part[key])
     return PICTURE if any(part.get(key) for key in _PICTURES) or kind in _PICTURES else None
 
 

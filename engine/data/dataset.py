@@ -27,10 +27,11 @@ from engine.data.column_content import Sample, read_sample
 from engine.data.column_guess import guess_columns
 from engine.data.column_memory import remembered
 from engine.data.file_kinds import RunCsvTable, expecting, is_run_csv
-from engine.data.mapped_table import MappedTable, OtherColumns, own_annotators, unknown_labels
+from engine.data.mapped_table import MappedTable, own_annotators, unknown_labels
+from engine.data.other_columns import OtherColumns
 from engine.data.outputs import single_outputs
 from engine.data.recognition import known_as
-from engine.data.signs import Sign, Signs
+from engine.data.signs import ReadingSign, Signs
 from engine.data.tables import SourceRow, SourceTable, open_table
 from engine.system.sandbox import sandboxed
 
@@ -73,7 +74,7 @@ class Dataset:
     columns: ColumnMap | None = None
     file_columns: tuple[str, ...] = ()
     read_as: str = ""
-    signs: tuple[Sign, ...] = ()
+    signs: tuple[ReadingSign, ...] = ()
 
     @property
     def name(self) -> str:

@@ -4,14 +4,14 @@ The columns of a table that no dataset needs, kept as text next to those that it
 
 A label that several annotators gave has a column for each of them, next to that of their majority. A file may
 have such columns by itself, as `safety_preference|Ada`; where it has one of the label too, that is the label.
+
+Long because texts, dialogues, labels and several responses are all read of one row, by the same map.
 """
 
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, islice, takewhile
-
-import pyarrow as pa
+from itertools import combinations, takewhile
 
 from engine.core.column_map import (
     ANNOTATOR,
@@ -42,7 +42,6 @@ from engine.core.errors import ColumnsError, Hint, Setting, Step
 from engine.core.formatting import counted, listed, quoted
 from engine.core.items import HUMAN_LABELS, Preference, digest, majority, written_label
 from engine.core.rubric import Rubric, default_criterion
-from engine.data.arrow_arrays import text_array
 from engine.data.column_content import MOST_VALUES, finite_number, said_meanings, values_in_words
 from engine.data.column_source import (
     ASSISTANT,
@@ -56,86 +55,8 @@ from engine.data.column_source import (
     parse_source,
     written,
 )
+from engine.data.json_records import JsonProblem, cell_text, parse_json
 from engine.data.tables import SourceRow, SourceTable
-
-MOST_OTHER_COLUMNS = 100
-_BEFORE_A_CLASH = "dataset_"
-
-_MOST_SHOWN = 20
-
-
-def distinct_names(others: Sequence[str], taken: Collection[str]) -> dict[str, str]:
-    """What the other columns of a dataset are called next to columns that have names already: as in the file,
-    with `dataset_` before a name that is one of these or empty, as often as it takes.
-    """
-    names: dict[str, str] = {}
-    for name in others:
-        shown, not_these = name, {"", *taken, *names.values()}
-        while shown.strip() in not_these:
-            shown, not_these = f"{_BEFORE_A_CLASH}{shown}", {*not_these, *others}
-        names[name] = shown
-    return names
-
-
-class OtherColumns:
-    """Collects them while the rows of a table are read: those that hold text and occur once, the first ones.
-
-    A cell of theirs that is no text does not keep a file from being read.
-    """
-
-    def __init__(self, table: SourceTable, known: Collection[str]) -> None:
-        self._table = table
-        self._known = known
-        self._chunks: dict[str, list[pa.Array]] = {}
-        self._sizes: list[int] = []  # how many rows each chunk has
-        self._met = 0
-        self._why_not: dict[str, str] = {}
-        self._look()
-        table.must_be_text = known
-
-    @property
-    def names(self) -> list[str]:
-        """Those that are stored of the columns met so far."""
-        if not self._table.has_header and len(self._table.columns) != self._met:  # further ones may come
-            self._look()
-        return list(islice((name for name, why in self._why_not.items() if not why), MOST_OTHER_COLUMNS))
-
-    def pack(self, rows: Sequence[Mapping[str, str]]) -> None:
-        """Take the cells of further rows in; what came late was empty before."""
-        for name in self.names:
-            chunks = self._chunks.setdefault(name, [])
-            if len(chunks) < len(self._sizes):
-                chunks += [text_array([""] * size) for size in self._sizes]
-            chunks.append(text_array([cells.get(name, "") for cells in rows]))
-        self._sizes.append(len(rows))
-
-    def table(self) -> pa.Table | None:
-        """All of them; None where there are none."""
-        if not self._chunks:
-            return None
-        return pa.table({name: pa.chunked_array(chunks) for name, chunks in self._chunks.items()})
-
-    def left_out_in_words(self) -> Iterator[str]:
-        """A sentence for the columns that are not kept, and why."""
-        kept = set(self.names)
-        left_out = {name: why for name, why in self._why_not.items() if name not in kept}
-        if left_out:
-            most = f"at most {MOST_OTHER_COLUMNS} are stored"
-            reasons = "; ".join(dict.fromkeys(why or most for why in left_out.values()))
-            were = counted(len(left_out), "column was", "columns were")
-            yield f"{were} omitted ({reasons}): {listed(list(left_out), _MOST_SHOWN, quoted)}."
-
-    def _look(self) -> None:
-        """Which columns there are next to the known ones, and why one cannot be kept."""
-        columns = self._table.columns
-        counts = Counter(columns) if self._table.has_header else {}
-        self._met = len(columns)
-        for name in columns:
-            if name not in self._known and name not in self._why_not:
-                twice = counts.get(name, 1) > 1
-                why = "" if self._table.holds_text(name) else "they contain bytes, not text"
-                self._why_not[name] = "several have the same name" if twice else why
-
 
 _OF_SIDES = ("_preference", "_explanation")
 _BETWEEN_IDS, _BETWEEN_LABELS, _BETWEEN_TEXTS = "-", "/", "\n\n"
@@ -144,6 +65,7 @@ _LONGEST_SOURCE = 120
 _OMITTED = frozenset(("true", "1", "discarded", "cancelled", "canceled", "draft", "pending", "rejected"))
 _LESS = "-"  # before the source of a score of which less is better
 _MOST_PAIRS = 6  # of one row with several responses: more would let a few instructions outweigh the others
+_OF_PERSONS = ("email", "username", "name", "id")
 _MOST_ANNOTATORS = 100  # columns; of a crowd, whose workers label some items each, the names say little
 _OWN_TEXTS = (SYSTEM, INSTRUCTION, OUTPUT, *OUTPUTS, *RANKED)
 
@@ -176,11 +98,11 @@ class MappedTable(SourceTable):
         self._bad_ids = False
         self._sources = self._resolved(rubric)
         self._ranked = RANKED[0] in self._sources
-        self._labels = [label_column(name) for name in self._sources if _is_label(name)]
         self._verdict = f"{default_criterion(rubric.names)}_preference"
         self._meanings = columns.meaning_of
         self._annotated = _annotated(self._sources)
         self._by_majority = [name for name in self._annotated if name not in self._sources]
+        self._labels = dict.fromkeys(label_column(name) for name in self._sources if _is_label(name))
         self._made: list[SourceRow] | None = None
         self._ours = self._our_columns()
         self._taken = self._taken_columns()
@@ -258,7 +180,7 @@ class MappedTable(SourceTable):
         ours += self._labels  # also where they are no annotators' any more
         ours += CANDIDATES if several and CANDIDATE in self._sources else ()
         ours += [column for label, columns in self._annotated.items() for column in (label, *columns)]
-        return tuple(dict.fromkeys([ID, *ours]))
+        return tuple(dict.fromkeys([ID, *ours, *self._labels]))
 
     def _taken_columns(self) -> frozenset[str]:
         """The file's that need not stand next to ours: of texts, and what is one of ours as it is."""
@@ -363,7 +285,7 @@ class MappedTable(SourceTable):
             return self._label(source, reader, number)
         if name.endswith("_explanation"):
             return reader.text(source, _BETWEEN_TEXTS)
-        if not reader.has(source):
+        if not reader.has(source) and name != SYSTEM:
             raise SourceProblem(f"no {' and no '.join(map(quoted, source.columns))}.")
         if name in _OWN_TEXTS and not source.parts and (turns := reader.turns(source)):
             return written(turns)
@@ -397,6 +319,9 @@ class MappedTable(SourceTable):
     def _label(self, source: CellSource, reader: RowReader, number: int) -> str:
         """The label that a row gives; empty for none."""
         if source.than is not None:
+            texts = reader.texts(source) if source.is_of_a_scale else []
+            if texts and texts[0] in self._meanings:  # 0 for a tie next to a scale from 1 to 2
+                return self._meanings[texts[0]]
             value = reader.text(source, "")
             return self._meanings.get(value, value if value in HUMAN_LABELS else NO_LABEL)
         texts = reader.texts(source)
@@ -727,6 +652,14 @@ def _swap(cells: Cells) -> None:
 
 
 def _annotator_name(text: str) -> str:
+    """Who an annotator is: what a cell says, or what an object of JSON says of a person."""
+    if text.startswith("{"):
+        try:
+            person = parse_json(text.encode("utf-8", "surrogatepass"))
+        except (JsonProblem, UnicodeError):
+            person = None
+        if isinstance(person, dict):
+            text = next((cell_text(person[key]) for key in _OF_PERSONS if person.get(key)), text)
     return text.replace("|", "/").strip()
 
 

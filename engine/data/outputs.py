@@ -15,8 +15,9 @@ from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed, quoted
 from engine.core.rubric import ELOQUENT
 from engine.data.column_content import Sample, look_into
-from engine.data.column_guess import IDS, SIDES, Guess, guess_columns
+from engine.data.column_guess import Guess, guess_columns
 from engine.data.column_source import CellSource, DialoguePart, RowReader, SourceProblem, parse_source
+from engine.data.column_words import IDS, SIDES
 from engine.data.file_format import plain_stem
 from engine.data.tables import SourceTable, open_table
 from engine.system.sandbox import sandboxed

@@ -26,11 +26,12 @@ from engine.core.formatting import counted, listed, quoted
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.catalogue import Known
 from engine.data.column_content import Sample, look_into
-from engine.data.column_guess import Guess, guess_columns, may_be_label
+from engine.data.column_guess import Guess, guess_columns
 from engine.data.column_memory import remembered
+from engine.data.label_guess import may_be_label
 from engine.data.mapped_table import MappedTable
 from engine.data.recognition import known_as
-from engine.data.signs import Sign, SignKind, Signs
+from engine.data.signs import ReadingSign, SignKind, Signs
 from engine.data.tables import open_table
 from engine.system.sandbox import sandboxed
 
@@ -46,7 +47,7 @@ class ReadFrom(msgspec.Struct, frozen=True):
     certain: bool
 
 
-class Question(msgspec.Struct, frozen=True):
+class ReadingQuestion(msgspec.Struct, frozen=True):
     """What only the user knows. `about`: "labels", "direction" of numbers, or "column". `column`: of the file
     where labels are asked about, else of ours; `values`: of it, with how often each occurs.
     """
@@ -82,8 +83,8 @@ class FileReport(msgspec.Struct, frozen=True):
     kind: str
     reading: Mapping[str, ReadFrom]
     labels: Mapping[str, str]
-    questions: Sequence[Question]
-    signs: Sequence[Sign]
+    questions: Sequence[ReadingQuestion]
+    signs: Sequence[ReadingSign]
     items: int
     skipped: Sequence[Skipped]
     first: Sequence[FirstItem]
@@ -148,7 +149,7 @@ def report_on(
     )
 
 
-def _reading(columns: ColumnMap, guess: Guess | None) -> tuple[dict[str, ReadFrom], list[Question]]:
+def _reading(columns: ColumnMap, guess: Guess | None) -> tuple[dict[str, ReadFrom], list[ReadingQuestion]]:
     sure = {} if guess is None else guess.confidence
     reading = {
         name: ReadFrom(source, sure.get(name, Confidence.SURE) is Confidence.SURE)
@@ -157,11 +158,11 @@ def _reading(columns: ColumnMap, guess: Guess | None) -> tuple[dict[str, ReadFro
     }
     questions = []
     if guess is not None:
-        questions += [Question("column", name, {}) for name in guess.open]
+        questions += [ReadingQuestion("column", name, {}) for name in guess.open]
         if guess.values:
-            questions.append(Question("labels", _label_sources(columns), dict(guess.values)))
+            questions.append(ReadingQuestion("labels", _label_sources(columns), dict(guess.values)))
         if guess.scale:
-            questions.append(Question("direction", columns.source_of[guess.scale], {}))
+            questions.append(ReadingQuestion("direction", columns.source_of[guess.scale], {}))
     return reading, questions
 
 
@@ -181,11 +182,11 @@ class _Read:
             if len(self.first) < _FIRST:
                 self.first.append(_first_item(row.cells))
 
-    def questions(self, columns: ColumnMap, asked: Sequence[Question]) -> list[Question]:
+    def questions(self, columns: ColumnMap, asked: Sequence[ReadingQuestion]) -> list[ReadingQuestion]:
         """What unknown values of labels mean, of which nothing was asked before."""
         before = {value for question in asked for value in question.values}
         unknown = {value: times for value, times in self.mapped.unknown.items() if value not in before}
-        return [Question("labels", _label_sources(columns), unknown)] if unknown else []
+        return [ReadingQuestion("labels", _label_sources(columns), unknown)] if unknown else []
 
 
 def _label_sources(columns: ColumnMap) -> str:
@@ -208,7 +209,7 @@ def _first_item(cells: Mapping[str, str]) -> FirstItem:
     return FirstItem(item_id, instruction, one, other, labels, annotators)
 
 
-def _of_rows(mapped: MappedTable) -> list[Sign]:
+def _of_rows(mapped: MappedTable) -> list[ReadingSign]:
     """What the rows showed while they were read."""
     told = {
         "parted": (
@@ -220,13 +221,13 @@ def _of_rows(mapped: MappedTable) -> list[Sign]:
         "pictures": (SignKind.PICTURE, "item holds", "items hold", " a picture, which no judge here sees"),
     }
     return [
-        Sign(kind, counted(mapped.counts[what], one, several) + rest, mapped.counts[what])
+        ReadingSign(kind, counted(mapped.counts[what], one, several) + rest, mapped.counts[what])
         for what, (kind, one, several, rest) in told.items()
         if mapped.counts[what]
     ]
 
 
-def signs_of_columns(sample: Sample, columns: ColumnMap) -> list[Sign]:
+def signs_of_columns(sample: Sample, columns: ColumnMap) -> list[ReadingSign]:
     """Columns that could be labels and are not read, and labels that no person gave."""
     read = " ".join(columns.source_of.values())
     labels = [
@@ -238,10 +239,10 @@ def signs_of_columns(sample: Sample, columns: ColumnMap) -> list[Sign]:
         names = [name for name in sample.columns if name not in read and may_be_label(sample, name)]
         if names:
             text = f"no label is read, though {listed(names, shown=quoted)} could hold one"
-            signs.append(Sign(SignKind.LABEL_NOT_READ, text, len(names), strong=True))
+            signs.append(ReadingSign(SignKind.LABEL_NOT_READ, text, len(names), strong=True))
     sources = [columns.source_of.get(name, "") for name in labels]
     suggested = [source for source in sources if "suggestion" in source]
     if suggested:
         text = f"{listed(suggested, shown=quoted)} holds a model's suggestion, not a person's label"
-        signs.append(Sign(SignKind.SUGGESTION, text, len(suggested), strong=True))
+        signs.append(ReadingSign(SignKind.SUGGESTION, text, len(suggested), strong=True))
     return signs

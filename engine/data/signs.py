@@ -81,7 +81,7 @@ _WORDS: Mapping[SignKind, tuple[str, str]] = {
 _NEVER_STRONG = (SignKind.RESPONSE_EMPTY, SignKind.DIALOGUES_PART, SignKind.PICTURE, SignKind.RESPONSES_EQUAL)
 
 
-class Sign(msgspec.Struct, frozen=True):
+class ReadingSign(msgspec.Struct, frozen=True):
     """What speaks against a reading. `text`: in words, with an example; `count`: of how many items or values;
     `strong`: whether it is likely that another reading is right.
     """
@@ -133,25 +133,25 @@ class Signs:
         if bool(_ROLE.match(one)) != bool(_ROLE.match(other)):
             self._met(SignKind.ROLE_ON_ONE_SIDE, one if _ROLE.match(one) else other)
 
-    def found(self) -> Iterator[Sign]:
+    def found(self) -> Iterator[ReadingSign]:
         """All that were met, those that are strong first."""
         made = [self._sign(kind, count) for kind, count in self._counts.items()]
         (most, often), *_ = self._instructions.most_common(1) or [("", 0)]
         if often > max(_FEW, _SAME * self._items) and most.strip():
             text = f"the instruction of {often:,} of {self._items:,} items is the same: {_short(most)}"
-            made.append(Sign(SignKind.INSTRUCTION_CONSTANT, text, often, often == self._items))
+            made.append(ReadingSign(SignKind.INSTRUCTION_CONSTANT, text, often, often == self._items))
         yield from sorted(made, key=lambda sign: not sign.strong)
 
     def _met(self, kind: SignKind, example: str) -> None:
         self._counts[kind] += 1
         self._examples.setdefault(kind, example)
 
-    def _sign(self, kind: SignKind, count: int) -> Sign:
+    def _sign(self, kind: SignKind, count: int) -> ReadingSign:
         of = self._items * (2 if kind.value.startswith("response_") else 1)
         strong = count >= min(_FEW, of) and count > STRONG * of and kind not in _NEVER_STRONG
         said = counted(count, *_WORDS[kind])
         share = f" ({percent(count / of)})" if count < of else " (all)"
-        return Sign(kind, f"{said}{share}, such as {_short(self._examples[kind])}", count, strong)
+        return ReadingSign(kind, f"{said}{share}, such as {_short(self._examples[kind])}", count, strong)
 
 
 def _is_json(text: str) -> bool:

@@ -22,7 +22,7 @@ from engine.core.judgments import (
 from engine.core.methods import together
 from engine.data.dataset import Dataset
 from engine.data.file_kinds import IN_SAMPLE, LABELS_BY_ANNOTATORS, ORIGINS_BY_ANNOTATORS
-from engine.data.mapped_table import distinct_names
+from engine.data.other_columns import distinct_names
 from engine.data.submission import quoted_cell
 from engine.results.completeness import random_part
 from engine.results.health import run_health

@@ -16,7 +16,7 @@ from engine.core.judgments import AnyJudgment, JudgmentKey
 from engine.core.rubric import Rubric, rubric_for_labels
 from engine.data.dataset import REQUIRED_COLUMNS, Dataset, load_dataset
 from engine.data.file_kinds import IN_SAMPLE, origin_cell, origin_column
-from engine.data.mapped_table import distinct_names
+from engine.data.other_columns import distinct_names
 from engine.data.slices import Noted
 from engine.data.submission import Cell
 from engine.results.completeness import RandomPart, random_part

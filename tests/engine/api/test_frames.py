@@ -216,7 +216,7 @@ def test_a_dataset_is_read_by_columns_and_labels(tmp_path: Path) -> None:
     assert frame["overall_quality_preference"].isna().tolist() == [False, True]
     assert frame.iloc[0]["overall_quality_preference"] == "A"
     with pytest.raises(tiebreak.Refused, match="not a column of a dataset"):
-        tiebreak.read(path, {"output": "a"})
+        tiebreak.read(path, {"outputs": "a"})
     with pytest.raises(tiebreak.Refused, match="cannot read"):
         tiebreak.read(path, columns, {"1": "better"})
 

@@ -49,9 +49,13 @@ def labels(dataset: Dataset, criterion: str = "overall_quality") -> list[str]:
 
 
 @pytest.mark.parametrize("shape", shapes.SHAPES)
-def test_every_published_shape_is_foreign_and_opens_by_its_guess(shape: Shape, tmp_path: Path) -> None:
+def test_every_published_shape_is_known_or_foreign_and_opens_by_its_guess(
+    shape: Shape, tmp_path: Path
+) -> None:
     path = shape(tmp_path)
-    if known_as(look_into(path, may_be_empty=False)) is not None:  # it opens by itself
+    known = known_as(look_into(path, may_be_empty=False))
+    if known is not None:
+        assert load_dataset(path).read_as.startswith(f"Read as {known.name}.")
         assert any(item.gold for item in load_dataset(path))
     else:
         with pytest.raises(ColumnsError) as caught:

@@ -5,11 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.items import HUMAN_LABELS, written_label
+from engine.core.items import HUMAN_LABELS, Gold, written_label
+from engine.core.rubric import ELOQUENT
 from engine.data.catalogue import Known, every_known
+from engine.data.dataset import load_dataset
 from engine.data.reading import FirstItem, report_on
 
 ALL = [pytest.param(known, id=known.slug) for known in every_known()]
+OF_PAIRS = [pytest.param(known, id=known.slug) for known in every_known() if known.kind == "pairs"]
 SWAPPED = {label.value: written_label(label.value).swapped.value for label in HUMAN_LABELS}
 
 
@@ -61,3 +64,19 @@ def test_it_says_where_it_is_documented(known: Known) -> None:
     assert known.documentation
     assert known.needs
     assert len(known.rows.strip().splitlines()) >= 2 or "records" in known.columns
+
+
+@pytest.mark.parametrize("known", OF_PAIRS)
+def test_it_is_loaded_as_it_is_reported(known: Known, tmp_path: Path) -> None:
+    path = written(known, tmp_path)
+    dataset, report = load_dataset(path), report_on(path)
+    for item, first in zip(dataset, report.first, strict=True):
+        assert (item.instruction, item.output_a, item.output_b) == (
+            first.instruction,
+            first.output_a,
+            first.output_b,
+        )
+        for name in ELOQUENT.names:
+            gold = item.gold.get(name, Gold())
+            assert gold.label == (first.labels.get(name) or None)
+            assert {**gold.annotators} == {**first.annotators.get(name, {})}

@@ -394,12 +394,20 @@ def test_each_annotator_of_a_list_counts_once_however_many_rows_name_them(tmp_pa
 
 def test_messages_of_trees_are_responses_to_all_that_was_said_before(tmp_path: Path) -> None:
     columns = {"id": "m", "instruction": "text", "output": "text", "group": "above", "score": "-rank"}
-    messages = [
-        *[("c", "a", "worse", 1), ("a", None, "q", None), ("b", "a", "better", 0), ("d", "b", "and?", None)],
-        *[("e1", "d", "1", 1), ("e0", "d", "0", 0), ("f1", "b", "asked 1", 1), ("f0", "b", "asked 0", 0)],
-        *[("g1", "lost", "reply 1", 1), ("g0", "lost", "reply 0", 0), ("loop", "loop", "x", 0)],
+    records: list[dict[str, object]] = [
+        *(
+            {"m": "c", "above": "a", "text": "worse", "rank": 1},
+            {"m": "a", "above": None, "text": "q", "rank": None},
+        ),
+        *(
+            {"m": "b", "above": "a", "text": "better", "rank": 0},
+            {"m": "d", "above": "b", "text": "and?", "rank": None},
+        ),
+        *({"m": f"e{n}", "above": "d", "text": f"{n}", "rank": n} for n in (1, 0)),
+        *({"m": f"f{n}", "above": "b", "text": f"asked {n}", "rank": n} for n in (1, 0)),
+        *({"m": f"g{n}", "above": "lost", "text": f"reply {n}", "rank": n} for n in (1, 0)),
+        {"m": "loop", "above": "loop", "text": "x", "rank": 0},
     ]
-    records = [dict(zip(("m", "above", "text", "rank"), message, strict=True)) for message in messages]
     path = lines(tmp_path / "x.jsonl", *records)
     found = {item.instruction: item for item in load_dataset(path, columns=ColumnMap.of(columns))}
     assert list(found) == ["q", "User: q\n\nAssistant: better\n\nUser: and?"]
@@ -430,12 +438,155 @@ def test_what_two_texts_begin_with_was_asked_where_nothing_else_was(
 def test_labels_of_one_annotator_an_item_are_its_labels(tmp_path: Path, of_row: bool) -> None:
     said = [("q1", "ann", "A"), ("q2", "ben", "B")]
     of_texts = {"instruction": "q", "output_a": "one", "output_b": "two"}
-    each = [{"who": who, "is": label} for _, who, label in said]
-    records: list[dict[str, object]] = [
-        {"q": q, "one": "x", "two": "y", "votes": [vote], **(vote if of_row else {})}
-        for (q, *_), vote in zip(said, each, strict=True)
-    ]
+    records: list[dict[str, object]] = []
+    for q, who, label in said:
+        vote = {"who": who, "is": label}
+        records.append({"q": q, "one": "x", "two": "y", **(vote if of_row else {"votes": [vote]})})
     place = "" if of_row else "votes[]."
     columns = {**of_texts, "overall_quality_preference": f"{place}is", "annotator": f"{place}who"}
     dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of(columns))
     assert [item.gold["overall_quality"].label for item in dataset] == ["A", "B"]
+
+
+def test_a_null_and_a_key_that_one_of_several_places_lacks_are_empty(tmp_path: Path) -> None:
+    records: list[dict[str, object]] = [
+        {
+            "info": {"post": "Name a tree.", "article": None},
+            "a": {"text": "An oak."},
+            "b": {"text": "A cat."},
+        },
+        {"info": {"article": "Name a bird."}, "a": None, "b": {"text": "A wren."}},
+    ]
+    sources = {"instruction": "info.post+info.article", "output_a": "a.text", "output_b": "b.text"}
+    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of(sources))
+    found = [(item.instruction, item.output_a) for item in dataset]
+    assert found == [("Name a tree.", "An oak."), ("Name a bird.", "")]
+
+
+def test_of_the_entries_of_a_list_the_first_that_has_something_is_read(tmp_path: Path) -> None:
+    of_two = [
+        {"who": "ann", "result": [{"value": {"text": ["Right."]}}, {"value": {"choices": ["one"]}}]},
+        {"who": "ben", "result": []},
+        {"who": {"id": 3, "email": "cem@x"}, "result": [{"value": {"choices": ["two"]}}]},
+    ]
+    record = {"prompt": "q", "one": "a", "two": "b", "annotations": of_two}
+    columns = ColumnMap.of(
+        {
+            "instruction": "prompt",
+            "output_a": "one",
+            "output_b": "two",
+            "safety_preference": "annotations[].result[?].value.choices[0]",
+            "annotator": "annotations[].who",
+            "safety_explanation": "annotations[0].result[?].value.text[0]",
+        },
+        {"one": "A", "two": "B"},
+    )
+    gold = load_dataset(lines(tmp_path / "x.jsonl", record), columns=columns)[0].gold["safety"]
+    assert gold.annotators == {"ann": "A", "cem@x": "B"}
+    assert gold.explanation == "Right."
+
+
+def test_a_list_of_labels_that_is_not_there_is_no_label(tmp_path: Path) -> None:
+    given = {"preference": [{"value": "A"}, {"value": "A"}]}
+    records = [
+        {"prompt": f"q{n}", "one": "a", "two": "b", "answers": answers}
+        for n, answers in enumerate((given, {}, None))
+    ]
+    sources = {
+        "instruction": "prompt",
+        "output_a": "one",
+        "output_b": "two",
+        "overall_quality_preference": "answers.preference[].value",
+    }
+    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of(sources))
+    assert [[gold.label for gold in item.gold.values()] for item in dataset] == [["A"], [], []]
+
+
+def test_a_value_of_a_scale_may_have_a_meaning_of_its_own(tmp_path: Path) -> None:
+    values = ("1.02", "1.9", "1.5", "0", "NaN")
+    records = [{"prompt": f"q{at}", "one": "a", "two": "b", "p": value} for at, value in enumerate(values)]
+    sources = {
+        "instruction": "prompt",
+        "output_a": "one",
+        "output_b": "two",
+        "overall_quality_preference": "1.5>p",
+    }
+    columns = ColumnMap.of(sources, {"equal": "tie", "0": "tie"})
+    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=columns)
+    found = [[gold.label for gold in item.gold.values()] for item in dataset]
+    assert found == [["A"], ["B"], ["tie"], ["tie"], []]
+
+
+def test_messages_of_parts_and_an_empty_system_turn_are_read(tmp_path: Path) -> None:
+    def message(role: str, *texts: str) -> dict[str, object]:
+        return {"role": role, "parts": [{"text": text} for text in texts]}
+
+    records: list[dict[str, object]] = [
+        {
+            "told": {"parts": [{"text": "Be brief."}]},
+            "contents": [message("user", "Name a tree.")],
+            "completions": [
+                {"score": 1, "completion": message("model", "An oak.", "An ash.")},
+                {"score": 0, "completion": message("model", "A cat.")},
+            ],
+        },
+        {
+            "contents": [message("system", ""), message("user", "Name a bird.")],
+            "completions": [
+                {"score": 1, "completion": message("model", "A wren.")},
+                {"score": 0, "completion": message("model", "A tit.")},
+            ],
+        },
+    ]
+    sources = {
+        "system": "told.parts[0].text",
+        "instruction": "contents",
+        "output": "completions[].completion@reply",
+        "score": "completions[].score",
+    }
+    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of(sources))
+    assert [item.instruction for item in dataset] == [
+        "System: Be brief.\n\nUser: Name a tree.",
+        "Name a bird.",
+    ]
+    assert {dataset[0].output_a, dataset[0].output_b} == {"An oak.\n\nAn ash.", "A cat."}
+
+
+def test_each_annotator_of_rows_counts_once_in_a_majority(tmp_path: Path) -> None:
+    rows = [("q1", "ann", "A"), ("q1", "ben", "B"), ("q2", "ann", "B"), ("q3", "ann", "A")]
+    records: list[dict[str, object]] = [
+        {"prompt": q, "one": "a", "two": "b", "annotator": who, "label": label} for q, who, label in rows
+    ]
+    sources = {
+        "instruction": "prompt",
+        "output_a": "one",
+        "output_b": "two",
+        "annotator": "annotator",
+        "safety_preference": "label",
+    }
+    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of(sources))
+    assert [item.gold["safety"].label for item in dataset] == [None, "B", "A"]
+
+
+def test_a_column_of_the_file_does_not_take_the_place_of_one_that_is_mapped(tmp_path: Path) -> None:
+    records: list[dict[str, object]] = [
+        {"prompt": "q", "text": text, "points": points, "output": "No text.", "score": "no number"}
+        for text, points in (("better", 2), ("worse", 1))
+    ]
+    sources = {"instruction": "prompt", "output": "text", "score": "points", "group": "prompt"}
+    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of(sources))
+    assert [{item.output_a, item.output_b} for item in dataset] == [{"better", "worse"}]
+
+
+@pytest.mark.parametrize("sources", [{"annotator": "who"}, {"safety_preference": "labels[]"}])
+def test_where_no_item_has_two_annotators_their_labels_are_those_of_the_items(
+    sources: dict[str, str], tmp_path: Path
+) -> None:
+    records: list[dict[str, object]] = [
+        {"prompt": f"q{at}", "one": "a", "two": "b", "who": "ann", "label": label, "labels": [label]}
+        for at, label in enumerate("AB")
+    ]
+    named = {"instruction": "prompt", "output_a": "one", "output_b": "two", "safety_preference": "label"}
+    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of({**named, **sources}))
+    gold = [item.gold["safety"] for item in dataset]
+    assert [(each.label, dict(each.annotators)) for each in gold] == [("A", {}), ("B", {})]

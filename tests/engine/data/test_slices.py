@@ -12,7 +12,7 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.data import slices
 from engine.data.dataset import Dataset, load_dataset
-from engine.data.mapped_table import MOST_OTHER_COLUMNS
+from engine.data.other_columns import MOST_OTHER_COLUMNS
 
 ROW = {"instruction": "What?", "output_a": "This.", "output_b": "That."}
 

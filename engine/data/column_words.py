@@ -1,0 +1,129 @@
+"""Names of columns: their words, what each of them says, pairs that differ in one word alone."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+SIDES: Sequence[tuple[str, str]] = (
+    *(("a", "b"), ("1", "2"), ("0", "1"), ("left", "right"), ("first", "second"), ("one", "two")),
+)
+RANKS: Sequence[tuple[str, str]] = (
+    *(("chosen", "rejected"), ("preferred", "dispreferred"), ("better", "worse")),
+    *(("winner", "loser"), ("win", "lose"), ("good", "bad"), ("accepted", "rejected")),
+)
+INSTRUCTIONS = (
+    *(
+        "instruction",
+        "prompt",
+        "question",
+        "query",
+        "input",
+        "user_prompt",
+        "request",
+        "task",
+        "user",
+        "context",
+    ),
+    *("history", "post", "source", "message", "messages", "text"),
+)
+INPUTS = ("input", "context", "inputs")
+IDS = (
+    *(
+        "id",
+        "uid",
+        "uuid",
+        "item_id",
+        "example_id",
+        "sample_id",
+        "prompt_id",
+        "question_id",
+        "conversation_id",
+    ),
+    *("instruction_id", "pair_id", "idx", "index", "key", "qid", "row_id"),
+)
+LABELS = (
+    *("winner", "preference", "preferred", "label", "choice", "verdict", "vote", "gold", "human_preference"),
+    *("better", "overall", "overall_preference", "annotator1", "annotation", "answer", "rating"),
+    *("comparison", "judgment", "judgement", "decision", "selected", "sentiment", "pref", "result"),
+)
+EXPLANATIONS = ("explanation", "rationale", "reason", "reasoning", "justification", "feedback", "comment")
+RESPONSES = frozenset(
+    (
+        *("response", "output", "answer", "completion", "reply", "conversation", "generation", "summary"),
+        *("chosen", "assistant", "message"),
+    )
+)
+BESIDE_RESPONSES = frozenset(
+    (
+        *("model", "models", "generator", "score", "scores", "rating", "id", "name", "source", "length"),
+        *("len", "tokens", "token", "logprob", "logprobs", "reward", "annotator", "judge", "rank", "safe"),
+        *("reason", "critique", "feedback", "sha", "sha256", "hash", "md5", "quotes", "refusal", "category"),
+        *("rationale", "explanation", "comment", "note", "metadata", "system", "prompt", "severity", "url"),
+    )
+)
+SCORES = frozenset(("score", "scores", "rating", "reward", "overall", "quality"))
+LESS_IS_BETTER = frozenset(("rank", "loss", "perplexity", "ppl", "error", "errors", "distance"))
+WINNING = frozenset(("winner", "win", "wins", "won", "better", "preferred", "preference", "chosen", "best"))
+NO_VERDICT = frozenset(("annotator", "annotation", "human", "answer", "rating", "overall", "result"))
+TOKEN = re.compile(r"[a-z]+|\d+")
+CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+MOST_OF_AN_ID = 4
+SURE_LABELS = 6  # of the names in LABELS
+ANNOTATORS = frozenset(("annotator", "annotation", "annotators", "rater", "evaluator", "expert", "worker"))
+PEOPLE = ("annotator", "worker", "workerid", "rater", "evaluator", "labeler", "labeller", "judge", "user")
+SUGGESTED = frozenset(("suggestion", "suggestions", "prediction", "predictions", "predicted", "confidence"))
+NAMES_CANDIDATES = frozenset(("model", "generator", "system", "candidate", "llm", "name", "id"))
+LONGEST_NAME = 100  # characters, on average
+BOTH_CANDIDATES = {"cmp_key": "_"}  # PandaLM: one name, the mark, the other
+TELLING = frozenset(("model", "generator", "judge", "annotator", "turn", "system"))
+SYSTEMS = ("system", "system_prompt", "system_message")
+FURTHER_SIDES = {"b": "c", "2": "3", "1": "2", "second": "third", "two": "three"}
+VERDICTS = frozenset(
+    (
+        *("winner", "preference", "preferences", "preferred", "pref", "better", "verdict", "choice", "label"),
+        *("labels", "vote", "comparison", "judgment", "judgement", "decision", "selected", "gold"),
+    )
+)
+NAMED = 2.0  # the merit of an instruction whose name says what it is
+AHEAD = 1.0  # of the merit of a second reading, so that the first one is certain
+MOST_STEPS = 11  # of a scale from one response to the other
+
+
+@dataclass(frozen=True)
+class ColumnPair:
+    """Two columns whose names differ in one word alone; `tokens`: the words that they share."""
+
+    columns: tuple[str, str]
+    tokens: tuple[str, ...]
+    ranked: bool
+
+
+def column_pairs(columns: Sequence[str], sides: Sequence[tuple[str, str]]) -> Iterator[ColumnPair]:
+    """The pairs among some columns, in their order."""
+    by_tokens: dict[tuple[str, ...], str] = {}
+    for column in columns:
+        by_tokens.setdefault(tuple(tokens_of(column)), column)
+    others = dict(reversed(sides))
+    for tokens, column in by_tokens.items():
+        for place, token in enumerate(tokens):
+            other = others.get(token)
+            partner = by_tokens.get((*tokens[:place], other, *tokens[place + 1 :])) if other else None
+            if partner is not None:
+                shared = (*tokens[:place], *tokens[place + 1 :])
+                yield ColumnPair((column, partner), shared, (token, other) in RANKS)
+
+
+def tokens_of(name: str) -> list[str]:
+    return TOKEN.findall(CAMEL.sub("_", name).lower())
+
+
+def plain_name(name: str) -> str:
+    return "_".join(tokens_of(name)) if re.search(r"[A-Z\s.-]", name) else name
+
+
+def is_id(name: str) -> bool:
+    return plain_name(name) in IDS or tokens_of(name)[-1:] == ["id"]
+
+
+def first_named(columns: Sequence[str], words: Sequence[str], fits: Callable[[str], bool]) -> str | None:
+    return next((c for word in words for c in columns if plain_name(c) == word and fits(c)), None)
