@@ -123,7 +123,7 @@ def main(arguments: list[str]) -> int:
         parser = parser_of(arguments[0])
     except Exception:
         # Raises the clear error, if that was the reason.
-        import_module("engine.llama.loadable").check_library()
+        import_module("engine.llama").check_library()
         raise
     options = parser.parse_args(arguments[1:])
     return int(options.command(options))

@@ -55,7 +55,7 @@ def kills(folder: Path, number: int = 30, seed: int = 1, items: int = 240) -> No
     alone = folder / "alone"
     alone.mkdir()
     assert run(*judge_arguments(alone, "--threads", "1", items=items)).returncode == 0
-    with cluster_of_two(folder, make_certificates(folder / "certificates").folder) as cluster:
+    with cluster_of_two(folder, make_certificates(folder / "certificates").key.parent) as cluster:
         judge_and_kill(cluster, alone, folder, random.Random(seed), number, items)
 
 
@@ -121,7 +121,7 @@ def _complete(done: subprocess.CompletedProcess[str]) -> bool:
 
 def overhead(folder: Path, items: int = 240) -> None:
     """The share of their time in which two workers judge; and wall time against one process alone."""
-    certificates = make_certificates(folder / "certificates").folder
+    certificates = make_certificates(folder / "certificates").key.parent
     plan = _plan(DEMO, items, Mode.EXPLAIN)
     with cluster_of_two(folder, certificates) as cluster:
         for task_items in (2, 8, 16):
@@ -202,7 +202,7 @@ def simulated(folder: Path, items: int = 100_000, workers: int = 10, seconds: fl
     path = folder / "many.tsv"
     _write_many(path, items)
     plan = _plan(path, items, Mode.LABELS)
-    with LocalCluster(folder, make_certificates(folder / "certificates").folder) as cluster:
+    with LocalCluster(folder, make_certificates(folder / "certificates").key.parent) as cluster:
         scheduler = psutil.Process(cluster.scheduler().process.pid)
         before = scheduler.memory_info().rss
         module = [sys.executable, "-m", "bench.cluster", "serve", cluster.address, str(folder)]

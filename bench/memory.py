@@ -80,10 +80,7 @@ class _Allocator(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Held:
-    """What the window's process holds, in bytes: in all, of it anonymous; used and free in heaps; Arrow's.
-
-    `child`: the most that the process that judged held. `objects`: those that Python's collector knows.
-    """
+    """Bytes: in all, anonymous, heaps used and free, Arrow's, the `child` at most; `objects` of Python."""
 
     resident: int
     anonymous: int

@@ -79,9 +79,7 @@ WORDINGS = (
     Wording("question without `Criterion:`", question="{name}: {question}"),
     Wording("shorter stem", stem=_SHORT_STEM),
     Wording(
-        "shorter stem, `Answer A, B, C or D.`",
-        stem=_SHORT_STEM,
-        question="{criterion} Answer A, B, C or D.",
+        "shorter stem, `Answer A, B, C or D.`", stem=_SHORT_STEM, question="{criterion} Answer A, B, C or D."
     ),
 )
 
@@ -122,10 +120,7 @@ def main() -> None:
 
 @dataclass
 class RawPredictions:
-    """What a wording's readings of some items say; arrays of shape (items, criteria, labels).
-
-    `orders`: for each order the log-probabilities, un-swapped. `tokens`: read in all, the stem aside.
-    """
+    """`orders`: un-swapped log-probabilities, (items, criteria, labels); `tokens` read but for the stem."""
 
     orders: Mapping[Order, FloatArray]
     tokens: int

@@ -87,10 +87,7 @@ def read() -> dict[str, list[float]]:
 def largest_difference(
     kept: RawPredictions, now: RawPredictions, scale: Callable[[float], float] = float
 ) -> tuple[float, str]:
-    """The largest difference of a label's probability, on a scale, and whose it is.
-
-    Infinite where a reading lacks, or is no number: `max` would pass over that.
-    """
+    """The largest difference on a scale, and whose; infinite where a reading lacks or is no number."""
     if lacking := kept.keys() ^ now.keys():
         return math.inf, f"only one has {sorted(lacking)[0]}"
     for name in kept:

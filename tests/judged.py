@@ -222,7 +222,7 @@ _OLD_COLUMNS = (
 def write_old_store(path: Path, version: int) -> None:
     """A store of an earlier version: its run 7 has judged the first of its items."""
     with closing(sqlite3.connect(path)) as db, db:
-        for _name, statements in STEPS[:version]:
+        for statements in STEPS[:version]:
             db.executescript(statements)
         db.execute(
             "INSERT INTO run (id, key, created, dataset_path, dataset_hash, items, model_path, model_name,"

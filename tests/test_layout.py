@@ -102,7 +102,7 @@ LIBRARIES = {
 }
 """Libraries, and the only files and folders that import them."""
 
-FOR_TYPES = {"matplotlib": "gui/results/export_jobs.py gui/results/fit_jobs.py gui/compare/ranking_jobs.py"}
+FOR_TYPES = {"matplotlib": "gui/results/export_jobs.py gui/compare/compare_jobs.py"}
 """Libraries, and further files that import them for types alone."""
 
 NETWORK = ("PySide6.QtNetwork", "ftplib", "http", "requests", "socket", "ssl", "urllib")

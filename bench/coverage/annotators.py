@@ -3,13 +3,13 @@ whether a judge that is worse than people wins the alternative annotator test; t
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import product
 
 import numpy as np
 
 from bench.coverage.claims import Claim, Promise, part, simulated
-from bench.coverage.intervals import LEAST, MOST_FALSE_DIFFERENCE, NOMINAL
+from bench.coverage.intervals import LEAST, MOST_FALSE_DIFFERENCE, NOMINAL, holds
 from engine.core.items import PREFERENCES
 from engine.core.judgments import JudgmentKey
 from engine.core.tables import Estimate
@@ -22,10 +22,8 @@ _TRUTH = 30_000  # labels by which the truth of a world is known
 
 @dataclass(frozen=True)
 class AnnotatorWorld:
-    """`annotators` and a judge label all items of `instructions`, `each` of which has as many.
-
-    `knows`, `judge_knows`: how often a person and the judge see what an item is; else they guess. `hard`: the
-    share of instructions on which they do so a third as often.
+    """`each`: items of an instruction. `knows`, `judge_knows`: how often an annotator and the judge see what
+    an item is, a third as often on a share of `hard` instructions; else they guess.
     """
 
     annotators: int
@@ -73,17 +71,12 @@ class AnnotatorWorld:
         """Instructions by which the truth is known."""
         return _TRUTH // (self.each * self.annotators)
 
-    @property
+    @cached_property
     def truth(self) -> Mapping[str, float]:
         """Each share and the difference, from very many items."""
-        return _truth(self)
-
-
-@cache
-def _truth(world: AnnotatorWorld) -> Mapping[str, float]:
-    found = world.drawn(np.random.default_rng(0), world.many)
-    assert found is not None
-    return {name: measured.value for name, measured in _shown(found).items()}
+        found = self.drawn(np.random.default_rng(0), self.many)
+        assert found is not None
+        return {name: measured.value for name, measured in _shown(found).items()}
 
 
 @cache
@@ -115,8 +108,7 @@ def annotators_held(times: int) -> Iterator[Claim]:
 
 def is_held(found: AgainstOthers | None, name: str, truth: float) -> bool:
     """Whether an interval, of `own`, `judge` or `lead`, holds the truth."""
-    ends = _shown(found)[name].ends if found else None
-    return ends is not None and ends[0] <= truth <= ends[1]
+    return holds(_shown(found)[name].ends if found else None, truth)
 
 
 def _shown(found: AgainstOthers) -> Mapping[str, Estimate]:
@@ -143,9 +135,7 @@ def _shown(found: AgainstOthers) -> Mapping[str, Estimate]:
 def _wins(
     random: np.random.Generator, instructions: int, each: int, epsilon: float, better: float, alike: bool
 ) -> bool:
-    """Against one person, before the correction for several: the judge is better on none of the items or on
-    some, and worse on as many more as epsilon says; items of an instruction are alike, or not.
-    """
+    """Against one person, before correction: as often better as `better`, worse by epsilon more."""
     drawn = random.random(instructions if alike else instructions * each)
     leads = np.where(drawn < better, -1.0, np.where(drawn < 2 * better + epsilon, 1.0, 0.0))
     values = np.repeat(leads, each) if alike else leads
@@ -167,5 +157,4 @@ def _wins(
 )
 def _advantage_held(random: np.random.Generator, world: AnnotatorWorld) -> bool:
     """Two to five people; some instructions are hard for all."""
-    ends = world.tested(random, world.instructions).advantage.ends
-    return ends is not None and ends[0] <= _advantage(world) <= ends[1]
+    return holds(world.tested(random, world.instructions).advantage.ends, _advantage(world))

@@ -35,14 +35,12 @@ _AUDITS = 20  # of fair judges, of whose lines all but one are taken
 
 @dataclass(frozen=True)
 class Planted:
-    """A judge. `knows`: how loud the worth is to it, beside a noise that belongs to the item; `sharp`: by
-    what its scores are multiplied in the end. `of_order`, `of_text`: more noise, of each order and of each
-    text, so also of a changed one. `mass`: its format mass.
+    """`knows`: how loud the worth is beside an item's noise; `sharp`: what scores are multiplied by.
+    `of_order`, `of_text`: noise of each order and text. `mass`: its format mass.
 
-    The others are faults, added to scores: `first`: to the response in the first place; `letter`: to the
-    letter A; `longer`: for each e-fold of length; `with_filler`, `formatted`, `with_injection`: to a response
-    that was changed so; `restless`: noise that is another each time. `blind`: it cannot tell good ties from
-    bad ones.
+    Faults, added to scores: `first`, `letter`: in the first place, at the letter A; `longer`: for each e-fold
+    of length; `with_filler`, `formatted`, `with_injection`: of responses changed so; `restless`: noise anew
+    each time. `blind`: it cannot tell good ties from bad ones.
     """
 
     knows: float = 1.5
@@ -104,9 +102,7 @@ FAULTY: dict[str, tuple[str, Planted]] = {
 
 @dataclass(frozen=True)
 class World:
-    """Items of as many instructions. `better_is_longer`: how many e-folds longer a response is for each unit
-    of its worth.
-    """
+    """`better_is_longer`: how many e-folds longer a response is for each unit of its worth."""
 
     items: int = perturbations.DEFAULT_ITEMS
     better_is_longer: float = 0.0

@@ -9,6 +9,7 @@ import numpy as np
 
 from bench.coverage.claims import Claim, Mean, Promise, part, simulated
 from bench.coverage.fits import calibrate_criterion, fit_calibration, fit_with_penalty
+from bench.coverage.intervals import holds
 from bench.coverage.readings import CRITERION, judged_items
 from engine.calibration.fitting import STRENGTHS
 from engine.calibration.learning import margin_report
@@ -29,18 +30,14 @@ MOST_LABELS_LOST = 0.015  # of 0.01 that are promised: a margin is chosen by the
 _NEW = 500  # items that nothing was fitted on
 _TRAINED = 150  # items from which `orders` learns
 _MARGIN = 0.5
-_FREQUENCIES = (
-    (0.38, 0.32, 0.2, 0.1),
-    (0.57, 0.26, 0.13, 0.04),
-    (0.06, 0.06, 0.86, 0.02),
-)
+_FREQUENCIES = ((0.38, 0.32, 0.2, 0.1), (0.57, 0.26, 0.13, 0.04), (0.06, 0.06, 0.86, 0.02))
 _POSITION_BIAS = np.array([0.7, 0.0, 0.0, -0.7])  # a model's own, in nats, whatever the item
 
 
 @dataclass(frozen=True)
 class Judge:
-    """Labels as `frequent` as that, and readings signal x (1 for the label) + noise N(0, 1); with two orders,
-    `token_bias` more for the first place, and noise of each order beside.
+    """`frequent` labels, readings signal x (1 for the label) + N(0, 1); in two orders with a `token_bias` to
+    the first place, and noise of each order.
     """
 
     frequent: Sequence[float]
@@ -142,9 +139,7 @@ def _depend_on_place(judge: Judge, items: int, random: np.random.Generator) -> i
 
 @part("orders")
 def labels_kept(times: int) -> Iterator[Claim]:
-    """What `orders` says that a margin keeps, against what it keeps of new items; and how many labels are
-    lost with the margin that it finds. Both as read and calibrated.
-    """
+    """What a margin of `orders` keeps of new items, and what the one that it finds loses; calibrated too."""
     worlds = max(times // 40, 2)
     for seed, (signal, token_bias) in enumerate(product((0.8, 1.5, 3.0), (0.0, 1.5))):
         judge, random = Judge(_FREQUENCIES[0], signal, token_bias, of_order=0.3), np.random.default_rng(seed)
@@ -157,9 +152,7 @@ def labels_kept(times: int) -> Iterator[Claim]:
 
 
 def _kept(judge: Judge, random: np.random.Generator) -> list[float]:
-    """Whether the intervals of a row of `orders` hold what its margin keeps of new items, as read and
-    calibrated; then the shares of these that the least margin loses.
-    """
+    """Whether intervals of `orders` hold, as read and calibrated; then what the least margin loses."""
     labels = judge.labels(random, _TRAINED)
     first, second = judge.in_both_orders(random, labels)
     together = log_softmax((first + second[:, SWAPPED]) / 2)
@@ -170,9 +163,7 @@ def _kept(judge: Judge, random: np.random.Generator) -> list[float]:
     new = _both_orders(*judge.in_both_orders(random, judge.labels(random, 2 * _NEW)), calibration)
     (row,) = [point for point in report.points if point.below == _MARGIN]
     held = [
-        point is not None
-        and point.interval_of_equal is not None
-        and point.interval_of_equal.low <= kept <= point.interval_of_equal.high
+        holds(point.interval_of_equal if point else None, kept)
         for point, kept in zip((row, row.calibrated), _shares_kept(new, _MARGIN), strict=True)
     ]
     return [*held, *(1 - kept for kept in _shares_kept(new, report.least.below or 1.0))]
@@ -202,9 +193,7 @@ class Uninformed:
         return f"{self.instructions} instructions of {self.each}, labels {shares}"
 
     def scored_on_its_fit(self, random: np.random.Generator) -> tuple[BoolArray, IntArray, list[int]]:
-        """Calibrate readings that say nothing, and decide the same items: which labels are right, the human
-        ones as places in PREFERENCES, and the instructions: shape (items,) each.
-        """
+        """Readings that say nothing: which labels are right, the human ones, the instructions, (items,)."""
         groups: list[int] = np.repeat(np.arange(self.instructions), self.each).tolist()
         human = random.choice(len(PREFERENCES), len(groups), p=self.shares)
         read = log_softmax(random.normal(_POSITION_BIAS, 1.0, (len(groups), len(PREFERENCES))))

@@ -19,9 +19,7 @@ Draw = Callable[[np.random.Generator], bool]
 
 @dataclass(frozen=True)
 class Promise:
-    """What the program says. `nominal`: in which share of worlds that is to be so; `bar`: what the share of
-    the drawn ones must reach, or, with `at_most`, not pass.
-    """
+    """`nominal`: in which share of worlds it is to be so; `bar`: what the drawn must reach, or not pass."""
 
     says: str
     nominal: float
@@ -31,10 +29,8 @@ class Promise:
 
 @dataclass(frozen=True)
 class Claim:
-    """One promise in one kind of world.
-
-    `happened`: in how many `of` the worlds it did what is counted (held the truth, called equals different).
-    `draw`: draws one such world more; None where worlds are not drawn one by one.
+    """`happened`: in how many `of` the worlds it did what is counted. `draw`: draws one world more; None
+    where worlds are not drawn one by one.
     """
 
     promise: Promise
@@ -146,11 +142,9 @@ def simulated(
     seeds: int = 0,
     counts: Callable[..., bool] = lambda *_: True,
 ) -> Callable[[Callable[..., bool]], Callable[..., bool]]:
-    """Registers a function that draws one world and tells whether what is counted happened in it.
-
-    `kinds`: what it is given beside the source of chance, for each kind of world; `called`: its name, as a
-    format. `costs`: so many times fewer worlds are drawn, `least` at least. `seeds`: that of the first kind.
-    `counts`: of which kinds the promise is made; the others keep their seed.
+    """Registers a function that draws one world and tells whether what is counted happened. `kinds`: what it
+    is given for each kind of world, `called` by a format. `costs`: so many times fewer worlds, `least` at
+    least. `seeds`: of the first kind. `counts`: of which the promise is made; the others keep their seed.
     """
     every = [kind if isinstance(kind, tuple) else (kind,) for kind in kinds]
 

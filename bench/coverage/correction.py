@@ -11,10 +11,10 @@ from bench.coverage.claims import Claim, Promise, part, simulated
 from bench.coverage.fits import fit_with_penalty
 from bench.coverage.intervals import LEAST, NOMINAL, World, holds
 from bench.coverage.rankings import contests, met
-from engine.core.events import Reports
+from engine.core.events import followed
 from engine.core.items import HUMAN_LABELS, PREFERENCES
 from engine.core.numeric import BoolArray, FloatArray, log_softmax
-from engine.metrics.intervals import Interval, grouped_folds
+from engine.metrics.intervals import grouped_folds
 from engine.ranking.bradley_terry import expected_score
 from engine.ranking.comparisons import PairComparisons
 from engine.ranking.correction import Corrected, Correction, correct, corrected
@@ -32,9 +32,8 @@ JUDGES = (*_BY_CHANCE, "lenient", "rarely wrong", "reversed", "one answer")
 
 @dataclass(frozen=True)
 class PartWorld:
-    """`labelled` items of a world, at random, or all of so many instructions (`whole`). `share`: of what is
-    won; a tenth are ties. `skips`: the share of lost items and ties among these that people skip; of those
-    that are won, a fifth as many.
+    """`labelled` items at random, or as whole instructions (`whole`). `share`: of what is won; a tenth are
+    ties. `skips`: the share of lost items and ties skipped, and a fifth of it of those won.
     """
 
     world: World
@@ -58,9 +57,7 @@ class PartWorld:
         ]
         part = self._part(random, groups)
         rate = np.where(annotators < 1, self.skips, self.skips / _HARDER)
-        skipped = (
-            part & (random.random(len(annotators)) < rate) if self.skips else np.zeros(len(part), np.bool_)
-        )
+        skipped = part & (random.random(len(annotators)) < rate) if self.skips else np.zeros_like(part)
         said = np.where(part & ~skipped, annotators, np.nan)
         by_judge = judged(self.judge, annotators, random)
         found = corrected(said, by_judge, groups, self.world.instructions, skipped)
@@ -111,30 +108,24 @@ _WITH_SKIPPED = [
 @simulated("corrected shares", Promise("a corrected share", NOMINAL, LEAST), _PARTS)
 @simulated("skipped items", Promise("a corrected share, items skipped", NOMINAL, LEAST), _WITH_SKIPPED)
 def _rate_held(random: np.random.Generator, world: PartWorld) -> bool:
-    return _holds(world.drawn(random)[0].rate.ends, world.share)
+    return holds(world.drawn(random)[0].rate.ends, world.share)
 
 
 @simulated("corrected shares", Promise("a corrected share of these items", NOMINAL, LEAST), _PARTS)
 @simulated("skipped items", Promise("the same, of these items", NOMINAL, LEAST), _WITH_SKIPPED)
 def _of_these_held(random: np.random.Generator, world: PartWorld) -> bool:
     found, of_these = world.drawn(random)
-    return _holds(found.of_these, of_these)
+    return holds(found.of_these, of_these)
 
 
 @simulated("corrected shares", Promise("a share by labels alone", NOMINAL, LEAST), _PARTS)
 def _alone_held(random: np.random.Generator, world: PartWorld) -> bool:
-    return _holds(world.drawn(random)[0].labels.ends, world.share)
-
-
-def _holds(ends: tuple[float, float] | None, truth: float) -> bool:
-    return ends is not None and holds(Interval(*ends), truth)
+    return holds(world.drawn(random)[0].labels.ends, world.share)
 
 
 @dataclass(frozen=True)
 class CalibratedWorld:
-    """A judge whose readings are `signal` x (1 for the label) + noise, calibrated on the very labels that
-    correct it: each of them is decided by what was fitted without it, as in a run.
-    """
+    """Readings `signal` x (1 for the label) + noise, calibrated by folds on the labels that correct them."""
 
     signal: float
     labelled: int
@@ -160,8 +151,7 @@ class CalibratedWorld:
         said[part] = won[labels[part]]
         found = corrected(said, np.exp(decided) @ won, np.arange(self.items), self.items)
         assert found is not None
-        assert found.rate.ends is not None
-        return holds(Interval(*found.rate.ends), float(won @ _FREQUENT))
+        return holds(found.rate.ends, float(won @ _FREQUENT))
 
 
 @simulated(
@@ -205,9 +195,7 @@ class Match:
         return annotators, everything.with_said(_said(judged(self.judge, won, random)))
 
     def corrected(self, random: np.random.Generator, draws: int = _DRAWS) -> Correction:
-        reports = Reports(correct(*self.drawn(random), draws=draws))
-        list(reports)
-        return reports.result
+        return followed(correct(*self.drawn(random), draws=draws), id)
 
     @property
     def scores(self) -> FloatArray:
@@ -236,6 +224,6 @@ def strengths_corrected(times: int) -> Iterator[Claim]:
             found = match.corrected(random).bradley_terry
             assert found is not None
             ends = [found.scores[name].ends for name in found.names]
-            inside = [_holds(each, truth) for each, truth in zip(ends, match.scores, strict=True) if each]
+            inside = [holds(each, truth) for each, truth in zip(ends, match.scores, strict=True) if each]
             held, of = held + sum(inside), of + len(inside)
         yield Claim(promise, str(match), held, of)

@@ -1,6 +1,4 @@
-"""Whether what is said of a run's anchors is so: the intervals of what changed, and that it significantly
-did.
-"""
+"""Whether what is said of a run's anchors is so: what changed, and that it significantly did."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +14,7 @@ from engine.core.items import PREFERENCES, Preference
 from engine.core.numeric import BoolArray, FloatArray, IntArray
 from engine.core.tables import Estimate
 from engine.metrics.drift import Drift, EarlierItem, drift
-from engine.metrics.intervals import FEW, Interval
+from engine.metrics.intervals import FEW
 from engine.metrics.rounding import Opinion
 
 _NOMINAL, _BAR, _MOST_FALSE = 0.95, 0.94, 0.05
@@ -31,12 +29,9 @@ _RIGHT = 0.8  # of a judge's labels
 
 @dataclass(frozen=True)
 class Judge:
-    """How a judge changes between two runs.
-
-    `items`, of which `each` belong to an instruction; `criteria` that it is asked. Of each label's
-    probability a `share` of items gets wholly new ones, and all get so much `noise` more (a standard
-    deviation of log-probabilities). `alike`: whether it changes whole instructions. `biased`: what is new has
-    more of the first label. `draws`: both runs are drawn, the former no less than the latter.
+    """`items`, `each` of an instruction, on `criteria`. Of a `share` the probabilities are wholly new, and
+    all get `noise` (standard deviation of log-probabilities). `alike`: of whole instructions. `biased`: new
+    ones have more of the first label. `draws`: both runs are drawn.
     """
 
     items: int = 50
@@ -114,7 +109,7 @@ def changes_held(times: int) -> Iterator[Claim]:
         drawn = [judge.drift(random) for _ in range(times)]
         for promise, measured in _MEASURED.items():
             truth = truths[promise]
-            happened = sum(_holds(measured(found), truth) for found in drawn)
+            happened = sum(holds(measured(found).ends, truth) for found in drawn)
             again = partial(_draws_one, judge, measured, truth)
             yield Claim(promise, str(judge), happened, times, again)
 
@@ -153,11 +148,7 @@ _MEASURED: dict[Promise, Callable[[Drift], Estimate]] = {
 def _draws_one(
     judge: Judge, measured: Callable[[Drift], Estimate], truth: float, random: np.random.Generator
 ) -> bool:
-    return _holds(measured(judge.drift(random)), truth)
-
-
-def _holds(found: Estimate, truth: float) -> bool:
-    return found.ends is not None and holds(Interval(*found.ends), truth)
+    return holds(measured(judge.drift(random)).ends, truth)
 
 
 _SIZES = ((FEW, 1, 1), (50, 1, 5), (60, 3, 3), (200, 1, 1))
@@ -250,13 +241,10 @@ class Tails(StrEnum):
 
 @dataclass(frozen=True)
 class Rounding:
-    """A judge that reads items three times, each time with other rounding: once in the one run, twice in the
-    other.
-
-    `noise`: the standard deviation of each answer's log-probability in each order, which is drawn anew for
-    each reading, and not for those of one label alone. `spread`: that of the log-probabilities that are read.
-    `moved`: of so many items the probabilities truly moved by `points` (total variation), to one label.
-    `again`: whether they are read again at all.
+    """Items read three times with other rounding, once in one run, twice in the other. `noise`: standard
+    deviation of each answer's log-probability in each order, anew for each reading; `spread`: of what is
+    read. `moved`: of so many items probabilities truly moved by `points` (total variation), to one label.
+    `again`: whether they are read again.
     """
 
     items: int
@@ -272,15 +260,12 @@ class Rounding:
 
     def __str__(self) -> str:
         size = f"{self.items} items, {self.each} each, {self.criteria} criteria"
-        more = ((f"spread {self.spread:g}", self.spread != 1.5), ("one order", self.orders == 1))
-        return ", ".join(
-            (
-                size,
-                f"noise {self.noise:g}",
-                self.tails,
-                *(word for word, so in (*more, ("not read again", not self.again)) if so),
-            )
+        more = (
+            (f"spread {self.spread:g}", self.spread != 1.5),
+            ("one order", self.orders == 1),
+            ("not read again", not self.again),
         )
+        return ", ".join((size, f"noise {self.noise:g}", self.tails, *(word for word, so in more if so)))
 
     def drift(self, random: np.random.Generator) -> Drift:
         moved = random.permutation(self.items) < round(self.moved * self.items)
@@ -336,9 +321,7 @@ _ROUNDED += [Rounding(items, again=False, orders=orders) for items, orders in pr
 
 
 @simulated(
-    "rounding",
-    Promise("labels or probabilities, falsely", _MOST_FALSE, _MOST_FALSE, at_most=True),
-    _ROUNDED,
+    "rounding", Promise("labels or probabilities, falsely", _MOST_FALSE, _MOST_FALSE, at_most=True), _ROUNDED
 )
 @simulated(
     "small changes",

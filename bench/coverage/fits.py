@@ -25,12 +25,7 @@ def fit_calibration(
     *,
     beside: FeatureValues | None = None,
 ) -> CriterionCalibration:
-    """The calibration of one criterion; its shrinkage is chosen by cross-validation within these items.
-
-    Arguments as for `views_of`; fewer than LEAST_FOR_READINGS instructions give the class frequencies.
-    Strength AS_READ leaves the raw predictions as they are. ValueError for arrays that do not fit, and
-    without items.
-    """
+    """As for `views_of`; the shrinkage is chosen by cross-validation. ValueError for unfit arrays."""
     return fitted(views_of(log_probs, labels, groups, others, beside=beside))
 
 
@@ -52,8 +47,6 @@ def calibrate_criterion(
     groups: Sequence[Hashable],
     others: FloatArray | None = None,
 ) -> CalibrationReport:
-    """Fit one criterion's calibration to raw predictions and measure it; arguments as of `views_of`.
-    SetupError for fewer than two instructions.
-    """
+    """Fit one criterion and measure it; as `views_of`. SetupError for fewer than two instructions."""
     refuse_too_few(criterion, groups)
     return followed(measuring(criterion, views_of(log_probs, labels, groups, others)), lambda _: None)

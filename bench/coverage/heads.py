@@ -41,10 +41,8 @@ _NOT_DROWNED = Promise("lost to the one that knows", 0.0, MOST_LOST_TO_NOISE, at
 
 @dataclass(frozen=True)
 class Jury:
-    """Judges of one way each: scale x (signal x (1 for the label) + noise), or labels with a certainty of 0.9
-    that are right as often as `right` says.
-
-    `shared`: which part of the variance of the noise they have in common.
+    """scale x (signal x (1 for the label) + noise), of which a part `shared` of the variance is common; or
+    labels of certainty 0.9, as often `right`.
     """
 
     name: str

@@ -1,7 +1,4 @@
-"""Whether a judge is called ill by chance alone, and one that does not judge is found.
-
-A run is looked at as `judge` does it: after 10 items, whenever they have doubled, and at its end.
-"""
+"""Whether a sound judge is called ill, and an ill one is found: after 10 items, 20 and so on, at the end."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -30,11 +27,9 @@ Draw = Callable[[np.random.Generator, int], Columns]
 
 @dataclass(frozen=True)
 class Habit:
-    """How a judge answers, by criterion: a share or a mean for all of them, or one for each.
-
-    `mass`: the mean format mass; `two_kinds`: of items that it understood wholly or hardly, else between.
-    `one`: how often its label is `label`; `alike`: from 0, where the labels of an item are independent, to 1.
-    `place`: the label that it sees in both orders, whatever it reads.
+    """By criterion, one value for all or one each. `mass`: the mean format mass; `two_kinds`: of items
+    understood wholly or hardly. `one`: how often its label is `label`; `alike`: 0 (independent within an
+    item) to 1. `place`: the label that it sees in both orders.
     """
 
     flipped: tuple[float, ...] = (0.0,)

@@ -22,10 +22,8 @@ _LEAST_EXCESS, _MOST_EXCESS = 0.85, 1.2
 
 @dataclass(frozen=True)
 class World:
-    """`instructions` with `each` item, or as many in the mean (`uneven`).
-
-    `alike`: from 0, where items of one instruction are independent, to 1, where they are all right or all
-    wrong.
+    """`instructions` with `each` item, or as many in the mean (`uneven`). `alike`: 0, where items of one are
+    independent, to 1, where they are all right or wrong.
     """
 
     instructions: int
@@ -63,9 +61,9 @@ class World:
         return np.asarray(np.minimum(places, len(shares) - 1))
 
 
-def holds(found: intervals.Interval | None, truth: float) -> bool:
+def holds(ends: tuple[float, float] | None, truth: float) -> bool:
     """Whether the truth lies in an interval; not in one that could not be made."""
-    return found is not None and found.low <= truth <= found.high
+    return ends is not None and ends[0] <= truth <= ends[1]
 
 
 def worlds() -> Iterator[World]:
@@ -113,7 +111,7 @@ def _score_held(random: np.random.Generator, world: World, kind: str, missing: f
     # Where nothing is left out, nothing is said of systems that leave something out.
     truth = beta[0] / sum(beta) * (1 - missing * bool(left_out.any()))
     ends = found.skewed_interval() if "BERT" in kind else found.score_interval()
-    return ends is not None and holds(ends, truth)
+    return holds(ends, truth)
 
 
 @dataclass(frozen=True)
@@ -218,9 +216,7 @@ def _says_better(random: np.random.Generator, world: World, share: float) -> boo
 
 @part("choosing")
 def excess_held(times: int) -> Iterator[Claim]:
-    """Two or five judges, equally good on each of two criteria, whose luck is the same on a part of the
-    instructions: what is said as a part of what is so, both in the mean of the worlds.
-    """
+    """Equally good judges with some luck in common: what is said by what is so, in the worlds' mean."""
     single = [World(instructions, 1) for instructions in (10, 30, 99, 300)]
     several = [World(20, 5, 0.5), World(60, 5, 0.3, uneven=True)]
     kinds = product((*single, *several), (0.6, 0.9), (2, 5), (0.0, 0.7))

@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 
 from bench.coverage.claims import Claim, Mean, Promise, part
+from bench.coverage.intervals import holds
 from bench.coverage.readings import CRITERION
 from engine.calibration.fitting import Views, fitted, views_of
 from engine.calibration.learning import LearningCurve, learning
@@ -121,7 +122,7 @@ def curves_held(times: int) -> Iterator[Claim]:
             (_LOSS, losses, loss),
             (_RIGHT, shares, right),
         ):
-            held = sum(ends is not None and ends[0] <= truth <= ends[1] for ends in intervals)
+            held = sum(holds(ends, truth) for ends in intervals)
             yield Claim(promise, str(world), held, worlds)
         no_more = sum(ends is not None and loss - next_loss <= ends[1] for ends in gained)
         yield Claim(_NO_MORE, str(world), no_more, worlds)
@@ -132,9 +133,7 @@ def curves_held(times: int) -> Iterator[Claim]:
 
 @part("least sure first")
 def uncertain_teach(times: int) -> Iterator[Mean]:
-    """By how much the log-loss on new items is higher where the labels beside the first few are of the items
-    that a calibration on these is least sure of, than where they are drawn.
-    """
+    """By how much log-loss on new items is higher with the labels of which a fit is least sure."""
     worlds = max(times // 10, 2)
     for seed, (frequent, signal) in enumerate(
         product(((0.38, 0.32, 0.2, 0.1), (0.57, 0.26, 0.13, 0.04), (0.06, 0.06, 0.86, 0.02)), (1.0, 2.0))

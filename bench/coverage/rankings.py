@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 from scipy.stats import kendalltau
 
 from bench.coverage.claims import Promise, simulated
+from bench.coverage.intervals import holds
 from engine.core.errors import SetupError
 from engine.core.events import followed
 from engine.core.items import HUMAN_LABELS
@@ -101,9 +102,8 @@ def _strength_held(random: np.random.Generator, called: str, items: int, instruc
 
 
 def _holds(random: np.random.Generator, truth: FloatArray, items: int, instructions: int, place: int) -> bool:
-    ends = _found(random, truth, items, instructions).scores[str(place)].ends
     right = float(expected_score(truth, np.array(_TIE))[place])
-    return ends is not None and ends[0] <= right <= ends[1]
+    return holds(_found(random, truth, items, instructions).scores[str(place)].ends, right)
 
 
 @simulated(
@@ -166,13 +166,12 @@ def _even_held(random: np.random.Generator, against: str, instructions: int, eff
     found = length_control(contests(first, second, groups, said, count, lengths))
     assert found is not None
     place = int(random.integers(1, count))
-    ends = found.rates[str(place)].ends
     mine = (first == place) | (second == place)
     right = float(np.where(first == place, even, 1 - even)[mine].mean())
     if baseline:  # of endlessly many instructions, not of these
         nodes, weights = np.polynomial.hermite_e.hermegauss(40)
         right = float(np.sum(weights / (1 + np.exp(-(0.4 * place + nodes)))) / weights.sum())
-    return ends is not None and ends[0] <= right <= ends[1]
+    return holds(found.rates[str(place)].ends, right)
 
 
 @simulated(

@@ -34,9 +34,7 @@ _COSTS, _LEAST = 10, 10  # each world fits some hundred times
 
 @dataclass(frozen=True)
 class Known:
-    """What a prompt's readings know of the label: by way, by how many standard deviations of their noise the
-    log-probability of the right label is higher.
-    """
+    """By way, by how many standard deviations of noise the right label's log-probability is higher."""
 
     prompt: tuning_choice.Prompt
     signals: Mapping[Method, float]
@@ -89,9 +87,7 @@ def labelled(labels: IntArray) -> Dataset:
 
 
 def drawn_run(random: np.random.Generator, gold: Dataset, labels: IntArray, known: Known) -> RunResults:
-    """A run in both orders and some ways whose readings know so much: noise that both orders share in part,
-    and a taste for some labels.
-    """
+    """A run in both orders whose readings know so much, with noise in part shared, and a taste."""
     right = np.eye(_LABELS)[labels]
     read: dict[tuple[Method, Order], FloatArray] = {}
     for method, signal in known.signals.items():

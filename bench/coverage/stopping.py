@@ -53,9 +53,8 @@ def decisions(values: FloatArray, questions: int = 1) -> Decisions:
 
 
 def settled_by_holm(values: Sequence[FloatArray]) -> tuple[IntArray, IntArray]:
-    """The same for several questions that take their values in turn, each an array of the same orders; the
-    more of them are sure, the less the others need. At how many each, and on which side: shape (questions,
-    orders).
+    """The same for questions that take values in turn; the more are sure, the less the others need:
+    at how many each, and on which side, shape (questions, orders).
     """
     orders, longest = len(values[0]), max(each.shape[1] for each in values)
     leads = np.full((2, len(values), orders, longest), -np.inf)
@@ -158,9 +157,7 @@ def _any_wrong(random: np.random.Generator, count: int, clear: int) -> bool:
 
 @dataclass(frozen=True)
 class _Candidates:
-    """A world of candidates with these `bradley_terry` scores; all pairs meet on some `instructions`.
-
-    `most`: of 1 to so many items an instruction. `alike`: how much of what decides an item is its
+    """All pairs meet on `instructions` of 1 to `most` items. `alike`: how much of what decides an item is its
     instruction's, 0 to 1. `ties`: how near two responses are that nobody tells apart.
     """
 
@@ -219,9 +216,7 @@ def _is_near(random: np.random.Generator, rate: float, known: int) -> bool:
     "run: {0}",
 )
 def _stops_wrongly(random: np.random.Generator, name: str) -> bool:
-    """Runs that look after each group of two items, and leave out the items of what is settled: any pair of
-    equals called different, or any other pair the wrong way round.
-    """
+    """Runs that look after each two items and leave out what is settled: any pair called wrongly."""
     world = _RUNS[name]
     of, labels = _drawn_comparisons(world, random)
     until = UntilSignificant(of)

@@ -77,9 +77,7 @@ def _names(random: np.random.Generator, world: World, signal: float) -> bool:
 
 @dataclass(frozen=True)
 class Annotators:
-    """What people weigh, how well the judge reads it (`signal`), and on how many times the fewest
-    instructions they say it.
-    """
+    """What people weigh, how well the judge reads it, on how many times the fewest instructions."""
 
     weights: tuple[float, ...]
     signal: float

@@ -22,7 +22,7 @@ def write_old_store(now: Path, old: Path, version: int) -> None:
     with closing(sqlite3.connect(old)) as db, db:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("ATTACH ? AS now", (str(now),))
-        for _name, statements in STEPS[:version]:
+        for statements in STEPS[:version]:
             db.executescript(statements)
         for (table,) in db.execute("SELECT name FROM main.sqlite_master WHERE type = 'table'").fetchall():
             known = _columns(db, "now", table)

@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 
 class Key(NamedTuple):
-    """What something was said of: `label`, item, criterion; `note`, item; `queue`, how many items; ...
-
-    A `draft` without a criterion is one of a note.
+    """Of what: `label`, item, criterion; `note`, item; `queue`, how many; a `draft` without a criterion is of
+    a note.
     """
 
     kind: str
@@ -21,9 +20,7 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Said:
-    """`value`: what it says; None: that there is nothing any more. `shown`: the window shows it as stored;
-    else the person is about to say it.
-    """
+    """`value`: None for nothing any more. `shown`: as stored by the window; else about to be said."""
 
     key: Key
     value: str | None

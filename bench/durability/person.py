@@ -39,9 +39,8 @@ class NothingShown(Exception):
 
 
 class Annotator:
-    """`tell`: what is said and shown is told at once. `number`, `of`: at which of how many windows.
-
-    `patience`: seconds that this person waits until the window shows a word of his as stored.
+    """`tell`: what is shown. `number`, `of`: at which window. `patience`: seconds to wait until it shows a
+    word stored.
     """
 
     def __init__(

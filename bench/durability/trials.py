@@ -48,9 +48,7 @@ KINDS: Mapping[Situation, Sequence[str]] = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """`shown`: how many things were shown as stored. `missing`: of these, in words. `silent`: what was
-    neither shown as stored nor said to be impossible, in words.
-    """
+    """`shown`: how many as stored; `missing`: of these, `silent`: neither shown nor impossible, in words."""
 
     shown: int
     missing: Sequence[str] = ()
@@ -58,10 +56,7 @@ class Outcome:
 
 
 class Bench:
-    """Makes the data folder once that all kills begin with: run 1 judged, words of a person, the queue.
-
-    `judged`: a store with run 1; without one it is judged here.
-    """
+    """The data folder that all kills begin with: run 1 of the store `judged`, or made; words; the queue."""
 
     def __init__(self, folder: Path, judged: Path | None = None) -> None:
         self.folder, self.home = folder, folder / "begun"

@@ -1,7 +1,4 @@
-"""Windows in processes of their own: one in which a person works until it is killed, one in which is read.
-
-Each process is forked, where that is safe, from one that has imported all: a window opens in half the time.
-"""
+"""Windows in forked processes: one where a person works until it is killed, one where is read."""
 
 import json
 import multiprocessing
@@ -149,10 +146,7 @@ def leave_behind(home: Path, told: Connection, dataset: Path) -> None:
 
 
 def read(home: Path, told: Connection, keys: Sequence[Key] | None) -> None:
-    """Tell what a window shows of each key, and what the exports of the runs hold of them.
-
-    Without keys: all that an export holds. Where the window does not open the run, what it says of that.
-    """
+    """What a window shows of each key, and the exports; without keys these; else why no run opens."""
 
     def do(main_content: MainContent) -> None:
         annotator = Annotator(main_content, told.send, Random(1))

@@ -89,10 +89,7 @@ class ValueCounts:
 
 @dataclass(frozen=True)
 class Step:
-    """What comes next. `in_trial`: in the child process of a trial, which the program sees break down.
-
-    `processes`: it starts other processes, which takes its time on a busy computer.
-    """
+    """`in_trial`: in the child process of a trial. `processes`: it starts others, which takes time."""
 
     words: str
     in_trial: bool = False
@@ -101,10 +98,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One case to be tried: its source of chance, a folder of its own, and whom to tell of its steps.
-
-    `step`: says what comes next, which starts the clock again.
-    """
+    """One case: chance, a folder, whom to tell; `step` says what comes next and starts the clock."""
 
     number: int
     random: Random
@@ -130,10 +124,8 @@ def tried(
     seen: Callable[[int], None] | None = None,
     worker: "Worker | None" = None,
 ) -> ValueCounts:
-    """Try cases of a kind, a module of this package with `try_case`; folders of sound ones are removed.
-
-    `seen`: called with the number of cases tried so far. `worker`: who takes them, and stays; else one of
-    their own.
+    """Cases of a module with `try_case`; folders of sound ones go. `seen`: told how many are tried. `worker`:
+    who takes them, and stays.
     """
     tally = ValueCounts(kind)
     with nullcontext(worker) if worker else closing(Worker(folder)) as takes:
@@ -154,10 +146,7 @@ def tried(
 
 
 class Worker:
-    """A child process that takes cases, started anew where one ended it.
-
-    `limit`: seconds after which a step is a hang.
-    """
+    """A child that takes cases, started anew where one ended it; a step over `limit` seconds is a hang."""
 
     def __init__(self, folder: Path, limit: float = LIMIT) -> None:
         self._folder = folder

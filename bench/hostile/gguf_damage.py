@@ -6,7 +6,7 @@ on the way back: what is written may be as wrong as it was made.
 
 import math
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
@@ -268,14 +268,18 @@ def _add_key(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
     return parts.with_field(Field(key, kind, value)), f"added {key!r} = {value!r:.40}"
 
 
-def _tokenizer(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
-    kind = random.choice(TOKENIZERS)
-    return parts.with_field(Field(b"tokenizer.ggml.model", TEXT, kind)), f"tokenizer {kind!r}"
+def _one_of(key: bytes, kind: int, values: Sequence[object], words: str) -> Change:
+    def change(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
+        value = random.choice(values)
+        return parts.with_field(Field(key, kind, value)), f"{words} {value!r}"
+
+    return change
 
 
-def _pre(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
-    kind = random.choice(PRES)
-    return parts.with_field(Field(b"tokenizer.ggml.pre", TEXT, kind)), f"pre-tokenizer {kind!r}"
+_tokenizer = _one_of(b"tokenizer.ggml.model", TEXT, TOKENIZERS, "tokenizer")
+_pre = _one_of(b"tokenizer.ggml.pre", TEXT, PRES, "pre-tokenizer")
+_ALIGNMENTS = (0, 1, 3, 8, 16, 31, 64, 4096, 1 << 31)
+_alignment = _one_of(b"general.alignment", UINT32, _ALIGNMENTS, "alignment")
 
 
 def _architecture(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
@@ -386,11 +390,6 @@ def _tensor(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
         )
     )
     return parts.with_tensor(at, *changed[0]), f"{tensor.name!r} {changed[1]}"
-
-
-def _alignment(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
-    value = random.choice((0, 1, 3, 8, 16, 31, 64, 4096, 1 << 31))
-    return parts.with_field(Field(b"general.alignment", UINT32, value)), f"alignment {value}"
 
 
 def _template(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:

@@ -56,7 +56,7 @@ class _Number(str):
     __hash__ = str.__hash__
 
 
-def _no_key_twice(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def no_key_twice(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     if len(dict(pairs)) < len(pairs):
         raise Unreadable("a key occurs twice")
     return dict(pairs)
@@ -66,7 +66,7 @@ _NUMBERS_AS_WRITTEN: Mapping[str, Any] = {
     "parse_int": _Number,
     "parse_float": _Number,
     "parse_constant": _Number,
-    "object_pairs_hook": _no_key_twice,
+    "object_pairs_hook": no_key_twice,
 }
 
 

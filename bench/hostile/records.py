@@ -27,7 +27,7 @@ import numpy as np
 
 from bench.hostile.cases import Attempt, Ending, Outcome, Step
 from bench.hostile.datasets import of_commands, refusal
-from bench.hostile.readers import Unreadable, raw_predictions
+from bench.hostile.readers import Unreadable, no_key_twice, raw_predictions
 from bench.hostile.texts import LABELS, STRANGE_LABELS, damaged, item_id, text
 from engine.core.errors import SetupError
 from engine.core.items import PREFERENCES
@@ -235,7 +235,7 @@ def _apply(calibration: Calibration) -> None:
 def _unlike_file(calibration: Calibration, data: bytes) -> str:
     """How the numbers differ from those in the file; empty where they do not."""
     try:
-        value = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_once)
+        value = json.loads(data.decode("utf-8-sig"), object_pairs_hook=no_key_twice)
         there = {
             name: (
                 each["scale"],
@@ -245,7 +245,7 @@ def _unlike_file(calibration: Calibration, data: bytes) -> str:
             )
             for name, each in value["criteria"].items()
         }
-    except (ValueError, KeyError, TypeError, RecursionError, AttributeError) as error:
+    except (Unreadable, ValueError, KeyError, TypeError, RecursionError, AttributeError) as error:
         return f"taken, although an independent reader finds: {error!r}"
     taken = {
         name: (each.scale, *each.biases, each.strength, each.items)
@@ -255,12 +255,6 @@ def _unlike_file(calibration: Calibration, data: bytes) -> str:
         return f"taken {taken}\nin the file {there}"
     wrong = [x for numbers in there.values() for x in numbers if isinstance(x, bool | str)]
     return f"taken for numbers: {wrong}" if wrong else ""
-
-
-def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    if len(dict(pairs)) < len(pairs):
-        raise ValueError("a key occurs twice")
-    return dict(pairs)
 
 
 def _ids(attempt: Attempt, dataset: Dataset) -> Outcome:

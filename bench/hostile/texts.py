@@ -1,7 +1,7 @@
 """Texts that try readers of tables: quotes, line ends, scripts, what looks like numbers or markup; bytes of
 a file, damaged as disks, editors, downloads and people damage them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 
 
@@ -24,10 +24,7 @@ _PIECES = (
     *("A", "B", "both_good", "id", "instruction", "output_a"),
 )
 _WORDS = words("the answer is forty-two Paris response better because it says so naïve")
-_ID_FORMS = (
-    *words('{} {:05} item-{} {}.0 0x{} 1e{} é{} q"{} =x{} -{} {},5'),
-    *(" {} ", "a\tb{}", "{}\n2"),
-)
+_ID_FORMS = (*words('{} {:05} item-{} {}.0 0x{} 1e{} é{} q"{} =x{} -{} {},5'), *(" {} ", "a\tb{}", "{}\n2"))
 NUL = "\0"
 LONE_SURROGATE = "\ud800"
 
@@ -67,27 +64,15 @@ def damaged(data: bytes, random: Random) -> tuple[bytes, str]:
     """The bytes after one to three damages, and their names."""
     names = []
     for _ in range(random.choice((1, 1, 1, 2, 3))):
-        damage = random.choice(_DAMAGES)
+        name, damage = random.choice(_DAMAGES)
         data = damage(data, random)
-        names.append(damage.__name__.removeprefix("_"))
+        names.append(name)
     return data, " + ".join(names)
 
 
 def _place(data: bytes, random: Random) -> int:
     """Anywhere, rather near the beginning, where the header is."""
     return random.randrange(min(len(data), random.choice((100, len(data) or 1))) or 1)
-
-
-def _cut_end(data: bytes, random: Random) -> bytes:
-    return data[: random.randrange(len(data) + 1)]
-
-
-def _cut_last_bytes(data: bytes, random: Random) -> bytes:
-    return data[: -random.randint(1, 12)]
-
-
-def _cut_start(data: bytes, random: Random) -> bytes:
-    return data[random.randrange(len(data) + 1) :]
 
 
 def _hole(data: bytes, random: Random) -> bytes:
@@ -144,10 +129,6 @@ def _change_delimiters(data: bytes, random: Random) -> bytes:
     return data.replace(old, new, random.choice((1, 3, -1)))
 
 
-def _remove_quotes(data: bytes, random: Random) -> bytes:
-    return data.replace(b'"', b"", random.choice((1, 1, 2, -1)))
-
-
 def _one_quote_less(data: bytes, random: Random) -> bytes:
     places = [place for place, byte in enumerate(data) if byte == ord('"')]
     if not places:
@@ -156,18 +137,10 @@ def _one_quote_less(data: bytes, random: Random) -> bytes:
     return data[:at] + data[at + 1 :]
 
 
-def _halve_doubled_quotes(data: bytes, random: Random) -> bytes:
-    return data.replace(b'""', b'"', random.choice((1, -1)))
-
-
 def _other_line_ends(data: bytes, random: Random) -> bytes:
     return data.replace(
         b"\n", random.choice((b"\r", b"\r\n", b"\n\n", b"\n\r", b"\xe2\x80\xa8")), random.choice((1, -1))
     )
-
-
-def _twice(data: bytes, random: Random) -> bytes:
-    return data + random.choice((b"", b"\n")) + data
 
 
 def _spaces_in_names(data: bytes, random: Random) -> bytes:
@@ -185,8 +158,19 @@ def _encode(data: bytes, random: Random) -> bytes:
     return data.decode("utf-8", "replace").encode(coding, "replace")
 
 
-_DAMAGES: tuple[_Damage, ...] = (
-    *(_cut_end, _cut_last_bytes, _cut_start, _hole, _zeros, _flip, _flip, _byte, _insert, _insert, _insert),
-    *(_swap_lines, _double_line, _drop_line, _change_delimiters, _remove_quotes, _halve_doubled_quotes),
-    *(_one_quote_less, _one_quote_less, _other_line_ends, _twice, _spaces_in_names, _encode),
+def _named(*damages: Callable[[bytes, Random], bytes]) -> list[tuple[str, _Damage]]:
+    return [(damage.__name__.removeprefix("_"), damage) for damage in damages]
+
+
+_DAMAGES: Sequence[tuple[str, _Damage]] = (
+    ("cut_end", lambda data, random: data[: random.randrange(len(data) + 1)]),
+    ("cut_last_bytes", lambda data, random: data[: -random.randint(1, 12)]),
+    ("cut_start", lambda data, random: data[random.randrange(len(data) + 1) :]),
+    *_named(_hole, _zeros, _flip, _flip, _byte, _insert, _insert, _insert),
+    *_named(_swap_lines, _double_line, _drop_line, _change_delimiters),
+    ("remove_quotes", lambda data, random: data.replace(b'"', b"", random.choice((1, 1, 2, -1)))),
+    ("halve_doubled_quotes", lambda data, random: data.replace(b'""', b'"', random.choice((1, -1)))),
+    *_named(_one_quote_less, _one_quote_less, _other_line_ends),
+    ("twice", lambda data, random: data + random.choice((b"", b"\n")) + data),
+    *_named(_spaces_in_names, _encode),
 )

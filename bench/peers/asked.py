@@ -40,10 +40,7 @@ class Text:
 
 @dataclass(frozen=True)
 class AskedItem:
-    """One item: its questions, by order as they are read and then by criterion; then the texts, by criterion.
-
-    The texts continue the last order.
-    """
+    """An item's questions by order, then criterion; then the texts, which go on from the last order."""
 
     orders: tuple[tuple[Question, ...], ...]
     texts: tuple[Text, ...]

@@ -21,9 +21,7 @@ _HELD = 1  # the sequence of what is read once
 
 @dataclass(frozen=True)
 class OwnSpeed:
-    """What llama.cpp itself takes. `read`: tokens of prompts, in `reading` seconds; `written` tokens in
-    `writing` seconds, as many texts in a batch as this program has.
-    """
+    """`read`: prompt tokens in `reading` seconds; `written` in `writing`, in batches as this program's."""
 
     read: int
     reading: float
@@ -46,10 +44,7 @@ class Bare:
         self._batch = TokenBatch(BATCH)
 
     def speed(self, items: Sequence[AskedItem], held: int = 0) -> OwnSpeed:
-        """Of these items, which this program has in its cache together.
-
-        `held`: tokens that all prompts begin with; they are read beforehand, as a run reads them once.
-        """
+        """Of items that one cache holds; `held`: tokens that all begin with, read once beforehand."""
         prompts = [order[0].prompt for item in items for order in item.orders]
         llama_cpp.llama_memory_clear(self._memory, False)
         self._read(_HELD, prompts[0][:held], 0)

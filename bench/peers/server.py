@@ -32,10 +32,7 @@ _NAMED = 20  # likeliest tokens in an answer; a letter that is not among them ha
 
 @dataclass(frozen=True)
 class ServerShape:
-    """How a server is set up: `slots` prompts at once, each with room for `context` tokens.
-
-    `unified`: all slots in one cache (--kv-unified), or each in its own.
-    """
+    """`slots` prompts at once of `context` tokens; `unified`: in one cache (--kv-unified)."""
 
     slots: int
     context: int
@@ -48,10 +45,8 @@ class ServerShape:
 
 
 class Server:
-    """llama-server on a port of its own of 127.0.0.1, ready. Use it in a `with` block.
-
-    It computes with llama-cpp-python's own libraries, which are of the same sources: `libraries` names
-    those that it has loaded, where the system tells.
+    """llama-server on a free port of 127.0.0.1, ready, for `with`; `libraries`: those of llama-cpp-python
+    that it has loaded, where the system tells.
     """
 
     def __init__(self, program: Path, model: Path, shape: ServerShape, threads: int) -> None:

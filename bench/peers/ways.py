@@ -25,10 +25,7 @@ from engine.settings.rows import JudgeSettings
 
 @dataclass(frozen=True)
 class ObservedTask:
-    """What judging some items took. `read`, `written`: tokens evaluated of prompts, tokens chosen for texts.
-
-    `log_probs`: of the labels, by item, order and criterion; nan where a way does not tell.
-    """
+    """Tokens `read` and `written`; `log_probs`: by item, order and criterion, nan where not told."""
 
     seconds: float
     read: int
@@ -135,10 +132,7 @@ def _layouts_as_ours() -> Iterator[None]:
 
 
 class Python:
-    """`Llama`, one completion after another, by `generate`: less work than with `create_completion`.
-
-    `keeps`: what a prompt has in common with the one before stays in the cache, as it does by itself.
-    """
+    """`Llama.generate`, one text after another; `keeps`: the common prefix stays cached."""
 
     def __init__(self, llama: CountingLlama, asked: Sequence[AskedItem], keeps: bool, clock: Clock) -> None:
         self._clock = clock

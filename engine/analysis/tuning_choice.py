@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.calibration.fitting import LEAST_FOR_FITTING, ChosenRegularisation, Views, chosen
 from engine.calibration.learning import Nats
-from engine.calibration.run_calibration import Labelled
+from engine.calibration.run_calibration import CalibrationInputs
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken, MeasureProgress
 from engine.core.formatting import counted, short_name
@@ -267,7 +267,7 @@ class BesideLabels:
         results = self.matched.system.results
         assert results is not None  # it is of a run
         pairs = [pair for pair in self.matched.pairs[criterion] if pair.item.id in ids]
-        labelled = Labelled.of(criterion, pairs, results, alike=True, lengths=False)
+        labelled = CalibrationInputs(results, alike=True, lengths=False).labelled(criterion, pairs)
         first = labelled.in_first_order() if self.tried.orders != BOTH else None
         return first or labelled.views()
 

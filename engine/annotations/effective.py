@@ -8,7 +8,7 @@ from functools import cached_property
 
 from engine.annotations.records import Annotation, AnnotationKind, LabelSource, LabelSourceKind
 from engine.core.formatting import counted
-from engine.core.items import Preference, majority
+from engine.core.items import Preference, grouped, majority
 from engine.core.judgments import JudgmentKey, Keyed, Origin, ReviewState
 
 LabelsOfAnnotator = Mapping[JudgmentKey, Preference]
@@ -17,10 +17,8 @@ LabelsOfAnnotator = Mapping[JudgmentKey, Preference]
 @dataclass(frozen=True)
 class EffectiveAnnotation(Keyed):
     """The effective annotation of a judgment, which replaces the judge's label, explanation or both.
-
-    `label_by`, `text_by`: who gave each; empty and None for the judge's own. `written_for`: the label
-    that the explanation is of, None where that is not known. `created`: the time of the newer of them
-    (UTC). `origin`, `seed`: of the label, as of an Override. `adjudicated`: by an adjudicator.
+    `label_by`, `text_by`: who gave each; empty and None for the judge's own. `created`: the time of the newer
+    of them (UTC). `origin`, `seed`: of the label, `written_for` of the explanation, as of an override.
     """
 
     item_id: str
@@ -37,9 +35,7 @@ class EffectiveAnnotation(Keyed):
 
     @property
     def author(self) -> str:
-        """Whose annotations these are: `Ada`, or `Ada and Ben` where label and explanation are of two
-        annotators.
-        """
+        """`Ada`, or `Ada and Ben` where label and explanation are of two annotators."""
         return " and ".join(self.authors)
 
     @property
@@ -91,10 +87,7 @@ def tags_together(notes: Iterable[Annotation]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class AnnotatorStep:
-    """All annotations of an item by one annotator at one time (UTC), which are undone or redone together.
-
-    `words`: also those that wait for the store.
-    """
+    """All annotations of an item by one annotator at one time (UTC), which are undone or redone together."""
 
     at: datetime
     undone: datetime | None
@@ -108,10 +101,7 @@ class AnnotatorStep:
 
 def steps_of(words: Iterable[Annotation], author: str) -> list[AnnotatorStep]:
     """What an annotator did with an item, the oldest first; `words`: all annotations of it."""
-    by_time: dict[datetime, list[Annotation]] = {}
-    for word in words:
-        if word.author == author:
-            by_time.setdefault(word.created, []).append(word)
+    by_time = grouped((word for word in words if word.author == author), key=lambda word: word.created)
     return [
         AnnotatorStep(at, None if any(word.undone is None for word in said) else said[0].undone, tuple(said))
         for at, said in sorted(by_time.items())
@@ -119,7 +109,6 @@ def steps_of(words: Iterable[Annotation], author: str) -> list[AnnotatorStep]:
 
 
 def to_undo(steps: Sequence[AnnotatorStep]) -> AnnotatorStep | None:
-    """The last step that is not undone; None if there is none."""
     return next((step for step in reversed(steps) if step.undone is None), None)
 
 
@@ -155,11 +144,9 @@ class OverrideCount:
 def count_overrides(standing: Iterable[EffectiveAnnotation]) -> OverrideCount:
     known = list(standing)
     names = Counter(name for each in known for name in each.authors)
-    return OverrideCount(
-        labels=sum(each.preference is not None for each in known),
-        explanations=sum(each.explanation is not None for each in known),
-        authors=tuple(name for name, _ in names.most_common()),
-    )
+    labels = sum(each.preference is not None for each in known)
+    explanations = sum(each.explanation is not None for each in known)
+    return OverrideCount(labels, explanations, tuple(name for name, _ in names.most_common()))
 
 
 _PICKED = {
@@ -174,9 +161,7 @@ _RANDOM_ALONE = (
 
 
 def picked_in_words(origins: Iterable[Origin | None]) -> list[str]:
-    """Sentences on which of some labels are of items that were picked; none where all are of a random sample
-    or in the order of the dataset.
-    """
+    """Sentences on which of some labels are of items that were picked; none where none are."""
     counts = Counter(origins)
     labels = counts.total()
 
@@ -244,18 +229,13 @@ class Reviews:
 
     @cached_property
     def _marks_by_item(self) -> Mapping[str, Sequence[Annotation]]:
-        found: dict[str, list[Annotation]] = {}
-        for mark in self.effective_marks.values():
-            if mark.state is not ReviewState.TO_DO:
-                found.setdefault(mark.item_id, []).append(mark)
-        return found
+        marks = (mark for mark in self.effective_marks.values() if mark.state is not ReviewState.TO_DO)
+        return grouped(marks, key=lambda mark: mark.item_id)
 
     @cached_property
     def labels(self) -> Mapping[str, LabelsOfAnnotator]:
-        """The labels that each annotator gave or accepted, by name: of one item and criterion the last one.
-
-        An adjudicated label is no such label. One that an annotator accepted no longer counts once
-        they undid the override that had given it.
+        """The labels that each annotator gave or accepted, by name, of each judgment the last; an adjudicated
+        label is none, nor one that they accepted and whose override they undid.
         """
         return {
             author: {key: each.preference for key, each in given.items() if each.preference is not None}
@@ -279,7 +259,6 @@ class Reviews:
 
     @cached_property
     def _given(self) -> Mapping[str, Mapping[JudgmentKey, Annotation]]:
-        """By name and judgment, what holds the label of `labels`."""
         said = [*self.confirmations, *(each for each in self.overrides if not each.settles)]
         taken_back = {
             (override.author, override.key, override.preference): (override.created, override.undone)
@@ -341,7 +320,6 @@ class Reviews:
 
     @cached_property
     def unsettled(self) -> frozenset[JudgmentKey]:
-        """Those of `differing` that nobody adjudicated."""
         return self.differing - self.adjudicated.keys()
 
     @property
@@ -357,36 +335,26 @@ class Reviews:
         return label if isinstance(label, Preference) else None
 
     def said_on(self, key: JudgmentKey) -> Sequence[Annotation]:
-        """All annotations of a judgment, the oldest first; also what is undone."""
         return self._said.get(key, ())
 
     @cached_property
     def _said(self) -> Mapping[JudgmentKey, Sequence[Annotation]]:
-        found: dict[JudgmentKey, list[Annotation]] = {}
-        for each in sorted([*self.overrides, *self.confirmations], key=lambda each: each.created):
-            found.setdefault(each.key, []).append(each)
-        return found
+        said = sorted([*self.overrides, *self.confirmations], key=lambda each: each.created)
+        return grouped(said, key=lambda each: each.key)
 
     def words_of(self, item_id: str) -> Sequence[Annotation]:
-        """All annotations of an item, but for notes; also what is undone."""
         return self._words.get(item_id, ())
 
     @cached_property
     def _words(self) -> Mapping[str, Sequence[Annotation]]:
-        found: dict[str, list[Annotation]] = {}
-        for each in self.all:
-            found.setdefault(each.item_id, []).append(each)
-        return found
+        return grouped(self.all, key=lambda each: each.item_id)
 
     def last_of_each(self, key: JudgmentKey) -> list[Annotation]:
-        """Of each annotator who labelled or explained a judgment the last override that is not undone, the
-        oldest first; an adjudicator's label apart from their own.
-        """
+        """Of each annotator the last override, the oldest first; as an adjudicator apart."""
         return list(self._last.get(key, {}).values())
 
     @cached_property
     def _last(self) -> Mapping[JudgmentKey, Mapping[tuple[str, bool], Annotation]]:
-        """The same by judgment and annotator, apart as an adjudicator."""
         standing: dict[JudgmentKey, dict[tuple[str, bool], Annotation]] = {}
         texts: dict[tuple[JudgmentKey, str, str], Preference | None] = {}
         for given in self.overrides:
@@ -412,5 +380,4 @@ class Reviews:
 
 
 def annotators_of(words: Iterable[Annotation]) -> tuple[str, ...]:
-    """Who said something, sorted by name."""
     return tuple(sorted({word.author for word in words}))

@@ -1,8 +1,6 @@
 """What annotators say, as one record: a row of the run store, a line of the write-ahead log, and a line of an
-annotation file (engine.store.annotation_rows reads all three).
-
-Which labels of a run count, and what a review list is to hold; apart from engine.analysis.review_order, which
-takes long to import.
+annotation file; which labels count, and what a review list holds. Does not know: how any is read or stored
+(engine.store.annotation_rows).
 """
 
 import os
@@ -25,32 +23,23 @@ from engine.settings.identity import checked_name, checked_note
 
 
 class AnnotationKind(StrEnum):
-    """What an annotation says; the values are the names of the store's tables.
+    """What an annotation says; the values are the names of the store's tables."""
 
-    OVERRIDE: a label, an explanation or both in the place of the judge's. CONFIRMATION: the effective label
-    is accepted, or one is given blind. STATE: how far the annotator is with the item, until their next one.
-    NOTE: text and tags of the item, whichever run judged it; the next one replaces it. DRAFT: an unsaved
-    explanation, or without a criterion an unsaved note.
-    """
-
-    OVERRIDE = "override"
-    CONFIRMATION = "confirmation"
-    STATE = "review_mark"
-    NOTE = "item_note"
-    DRAFT = "draft"
+    OVERRIDE = "override"  # a label, an explanation or both in the place of the judge's
+    CONFIRMATION = "confirmation"  # the effective label is accepted, or one is given blind
+    STATE = "review_mark"  # how far the annotator is with the item, until their next one
+    NOTE = "item_note"  # text and tags of the item, whichever run judged it; the next one replaces it
+    DRAFT = "draft"  # an unsaved explanation, or without a criterion an unsaved note
 
 
-NEVER = datetime.fromtimestamp(0, UTC)
-"""When something was said that was not said yet."""
+NEVER = datetime.fromtimestamp(0, UTC)  # when something was said that was not said yet
 
 
 @dataclass(frozen=True)
 class Annotation(Keyed):
-    """What an annotator says of an item, or of its judgment on a criterion.
-
-    A note has a `content_hash` in the place of `item_id`. Times are in UTC; what is `undone` is kept as
-    history. An override without a preference or an explanation leaves that part the judge's. SetupError for
-    one without both.
+    """What an annotator says of an item, or of its judgment on a criterion. Times are in UTC; what is
+    `undone` is kept as history. An override leaves the judge's label or explanation where it has none.
+    SetupError for one without both.
     """
 
     kind: AnnotationKind
@@ -62,22 +51,19 @@ class Annotation(Keyed):
     explanation: str | None = None
     written_for: Preference | None = None
     """The label that the explanation is of; None where that is not known."""
-    settles: bool = False
-    """Whether it is an adjudicator's."""
+    settles: bool = False  # whether it is an adjudicator's
     state: ReviewState | None = None
     text: str = ""
     tags: tuple[str, ...] = ()
-    content_hash: str = ""
-    origin: Origin | None = None
-    """How the annotator came to the item; None where that is not known."""
+    content_hash: str = ""  # of a note, in the place of `item_id`
+    origin: Origin | None = None  # how the annotator came to the item; None where that is not known
     seed: int | None = None
     """Of the random sample that it was given in; None in what is new for that of the run."""
     blind: bool | None = None
     """Whether the labels of others, of the judge and of the dataset were hidden; None if not known."""
     undone: datetime | None = None
     redone: datetime | None = None
-    id: str = ""
-    """Of a draft, its name in the write-ahead log."""
+    id: str = ""  # of a draft, its name in the write-ahead log
 
     def __post_init__(self) -> None:
         if self.kind is AnnotationKind.OVERRIDE and self.preference is None and not self.explanation:
@@ -93,9 +79,7 @@ class Annotation(Keyed):
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """What it has in common with itself in another store: target, author, time and content. Two of one
-        time with different content are two, and none of them is lost.
-        """
+        """What it has in common with itself in another store; of one time with other content are two."""
         target = (self.kind, self.place, self.criterion, self.author, self.created, self.settles)
         return (*target, self.preference, self.explanation, self.state, self.text, self.tags)
 
@@ -112,26 +96,11 @@ def new_override(
     preference: Preference | None,
     explanation: str | None,
     author: str,
-    *,
-    origin: Origin | None = None,
-    seed: int | None = None,
-    written_for: Preference | None = None,
-    blind: bool | None = None,
-    settles: bool = False,
+    **how: Any,
 ) -> Annotation:
-    return Annotation(
-        AnnotationKind.OVERRIDE,
-        item_id,
-        criterion,
-        author,
-        preference=preference,
-        explanation=explanation,
-        written_for=written_for,
-        settles=settles,
-        origin=origin,
-        seed=seed,
-        blind=blind,
-    )
+    """`how`: further fields of an Annotation: `origin`, `seed`, `written_for`, `blind`, `settles`."""
+    kind = AnnotationKind.OVERRIDE
+    return Annotation(kind, item_id, criterion, author, preference=preference, explanation=explanation, **how)
 
 
 def new_review(
@@ -140,24 +109,18 @@ def new_review(
     state: ReviewState | None = None,
     confirmed: Mapping[str, Preference] = {},
     origin: Origin | None = None,
-    *,
-    seed: int | None = None,
-    blind: bool | None = None,
+    **how: Any,
 ) -> tuple[Annotation, ...]:
     """A step of several annotations: a state, if one is given, and the labels accepted, by criterion."""
-    step = Annotation(
-        AnnotationKind.STATE, item_id, "", author, state=state, origin=origin, seed=seed, blind=blind
-    )
+    step = Annotation(AnnotationKind.STATE, item_id, "", author, state=state, origin=origin, **how)
     accepted = replace(step, kind=AnnotationKind.CONFIRMATION, state=None)
     labels = (replace(accepted, criterion=name, preference=label) for name, label in confirmed.items())
     return (*([] if state is None else [step]), *labels)
 
 
 def new_note(content_hash: str, text: str, tags: Iterable[str], author: str) -> Annotation:
-    """One without text and tags removes the author's last one."""
-    return Annotation(
-        AnnotationKind.NOTE, author=author, text=text, tags=tuple(tags), content_hash=content_hash
-    )
+    note = Annotation(AnnotationKind.NOTE, author=author, text=text, tags=tuple(tags))
+    return replace(note, content_hash=content_hash)
 
 
 def new_draft(item_id: str, criterion: str, author: str, text: str | None) -> Annotation:
@@ -167,10 +130,7 @@ def new_draft(item_id: str, criterion: str, author: str, text: str | None) -> An
 
 @dataclass(frozen=True)
 class Undo:
-    """An annotator undoes their step on an item at that time (UTC); `again`: they redo it.
-
-    `content_hash`: of the item, whose notes are steps, too.
-    """
+    """An annotator undoes their step on an item at that time (UTC), or with `again` redoes it."""
 
     item_id: str
     content_hash: str
@@ -227,21 +187,13 @@ LOGGED_KINDS = {
 
 @dataclass(frozen=True)
 class Said:
-    """What is said, and its time (UTC).
-
-    `run_id`: of which run, None for an annotation on an item; `made`: when that run was made, for a store
-    that was thrown away begins at 1 again; None where that is not known. `over`: names of the drafts that end
-    with it.
-    """
-
     what: AnyWord
     at: datetime
-    run_id: int | None = None
-    made: datetime | None = None
-    over: tuple[str, ...] = ()
+    run_id: int | None = None  # None for an annotation on an item
+    made: datetime | None = None  # when that run was made, for a store that was thrown away begins at 1 again
+    over: tuple[str, ...] = ()  # names of the drafts that end with it
 
     def as_values(self) -> dict[str, Any]:
-        """All of it as plain values, which engine.store.annotation_rows.said_of reads."""
         what: Any = self.what
         given: dict[str, Any] = {}
         if isinstance(what, tuple):
@@ -282,14 +234,10 @@ def later(at: datetime, than: datetime | None) -> datetime:
 
 
 def now(after: datetime | None = None) -> datetime:
-    """The time in UTC, in milliseconds: the annotations of one annotator keep their order.
-
-    `after`: the time of the last annotation before this one. Clocks are set back, and the latest annotation
-    counts: so none is dated before one that was known when it was made.
-
-    No two of one program are equal, for annotations of one time are one step: some clocks go by 16
-    milliseconds.
+    """The time in UTC, in milliseconds; no two of one program are equal, for annotations of one time are one
+    step. `after`: the time of the last annotation before this one, which this one's is never before.
     """
+    # Clocks are set back and the latest annotation counts, and some clocks go by 16 milliseconds.
     time = datetime.now(UTC)
     time = time.replace(microsecond=time.microsecond // 1000 * 1000)
     with _TELLING:
@@ -311,15 +259,15 @@ def refuse_unfit(what: AnyWord) -> None:
 
 
 def checked(word: Annotation) -> Annotation:
-    """An annotation as the store keeps it: texts without white space around them, each tag once.
-
-    SetupError for no name, an override that changes nothing, an explanation that a submission cannot hold, a
-    tag of several lines.
+    """An annotation as the store keeps it: texts without white space around them, each tag once. SetupError
+    for no name, an explanation that a submission cannot hold, a tag of several lines.
     """
     word = replace(word, author=checked_author(word.author))
     if word.kind is AnnotationKind.DRAFT:  # the text as it stands in the editor
         return word
-    tags = tuple(checked_tags(word.tags))
+    tags = tuple(dict.fromkeys(tag.strip() for tag in word.tags if tag.strip()))
+    if unprintable := [tag for tag in tags if not tag.isprintable()]:
+        raise SetupError(f"{unprintable[0]!r} cannot be a tag.", "Write a tag in one line.")
     return replace(word, explanation=checked_explanation(word.explanation), text=word.text.strip(), tags=tags)
 
 
@@ -335,10 +283,7 @@ def checked_author(author: str) -> str:
 
 
 def checked_explanation(explanation: str | None) -> str | None:
-    """An explanation without white space around it, None if it is empty.
-
-    SetupError for one that a submission cannot hold.
-    """
+    """Stripped, None if it is empty; SetupError for one that a submission cannot hold."""
     text = (explanation or "").strip()
     if not text:
         return None
@@ -349,14 +294,6 @@ def checked_explanation(explanation: str | None) -> str | None:
             "Use a sentence as explanation.",
         )
     return text
-
-
-def checked_tags(tags: Iterable[str]) -> list[str]:
-    """Tags without white space around them, each once; SetupError for one of several lines."""
-    cleaned = list(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
-    if unprintable := [tag for tag in cleaned if not tag.isprintable()]:
-        raise SetupError(f"{unprintable[0]!r} cannot be a tag.", "Write a tag in one line.")
-    return cleaned
 
 
 class LabelSourceKind(StrEnum):
@@ -371,43 +308,37 @@ class LabelSourceKind(StrEnum):
     @property
     def option(self) -> str:
         """Its name on the command line; empty for ANNOTATOR, which is chosen by name."""
-        return _OPTIONS.get(self, "")
+        return "" if self is LabelSourceKind.ANNOTATOR else _CALLED[self][0]
 
 
-_WORDS = {
-    LabelSourceKind.LAST: "effective labels: adjudicated, else the newest annotation, else the judge's",
-    LabelSourceKind.ADJUDICATED: "adjudicated labels",
-    LabelSourceKind.MAJORITY: "the annotators' majority",
-    LabelSourceKind.JUDGE: "judge only",
+_CALLED = {
+    LabelSourceKind.LAST: (
+        "effective",
+        "effective labels: adjudicated, else the newest annotation, else the judge's",
+    ),
+    LabelSourceKind.ADJUDICATED: ("adjudicated", "adjudicated labels"),
+    LabelSourceKind.MAJORITY: ("majority", "the annotators' majority"),
+    LabelSourceKind.JUDGE: ("judge", "judge only"),
 }
-_OPTIONS = {
-    LabelSourceKind.LAST: "effective",
-    LabelSourceKind.ADJUDICATED: "adjudicated",
-    LabelSourceKind.MAJORITY: "majority",
-    LabelSourceKind.JUDGE: "judge",
-}
-LABEL_SOURCES = tuple(_OPTIONS.values())
+LABEL_SOURCES = tuple(option for option, _ in _CALLED.values())
 """What is written on the command line, but for an annotator's name."""
 
 
 @dataclass(frozen=True)
 class LabelSource:
-    """One of them; `annotator`: the name, if it is one annotator's."""
-
     kind: LabelSourceKind = LabelSourceKind.LAST
     annotator: str = ""
 
     @property
     def in_words(self) -> str:
-        """`the annotators' majority`, `Ada`."""
-        return self.annotator if self.kind is LabelSourceKind.ANNOTATOR else _WORDS[self.kind]
+        return self.annotator if self.kind is LabelSourceKind.ANNOTATOR else _CALLED[self.kind][1]
 
     @classmethod
     def of_text(cls, text: str, annotators: tuple[str, ...]) -> "LabelSource":
         """One of LABEL_SOURCES, or the name of one of `annotators`. SetupError for anything else."""
         if text in annotators:  # an annotator with the name of a kind comes first
             return cls(LabelSourceKind.ANNOTATOR, text)
-        for kind, option in _OPTIONS.items():
+        for kind, (option, _) in _CALLED.items():
             if text in (option, kind):  # callers within the program pass the kind
                 return cls(kind)
         near = did_you_mean(text, [*LABEL_SOURCES, *annotators])
@@ -456,28 +387,23 @@ class ListOrder(StrEnum):
 
 @dataclass(frozen=True)
 class Filters:
-    """What a row must be to be listed: all that is set here at once. Nothing set lists every row.
-
-    `low_margin`: below LOW_MARGIN. `own`, `label`, `human`: the judge's own label, the effective one, the
-    dataset's. `ids`: only rows of these items. `labelled`: items that are omitted because they have a label
-    already; a random sample of the others continues theirs. `text`: what the item's texts must hold; who
-    filters looks it up in the dataset, as `engine.data.dataset_views.matching_rows` does.
-    """
+    """What a row must be to be listed: all that is set here at once. Nothing set lists every row."""
 
     criterion: str | None = None
     differs_from_human: bool = False
     flipped: bool = False
     unscored: bool = False
-    low_margin: bool = False
+    low_margin: bool = False  # below LOW_MARGIN
     overridden: bool = False
     annotators_differ: bool = False
     stale: bool = False
-    own: LabelRequest = None
-    label: LabelRequest = None
-    human: LabelRequest = None
+    own: LabelRequest = None  # the judge's
+    label: LabelRequest = None  # the effective one
+    human: LabelRequest = None  # the dataset's
     ids: frozenset[str] | None = None
-    labelled: frozenset[str] = frozenset()
+    labelled: frozenset[str] = frozenset()  # items omitted for their labels: a random sample continues theirs
     text: str = ""
+    """What the item's texts must hold; looked up in the dataset, as engine.data.dataset_views does."""
 
     @property
     def narrows(self) -> bool:
@@ -486,25 +412,18 @@ class Filters:
 
 @dataclass(frozen=True)
 class WantedItems:
-    """Items of a run that are to be listed, because somebody saw how many they are and asks which.
-
-    `words`: what they have in common, `human A, model both good, on relevance`. `order`: None for the one
-    that is chosen.
-    """
+    """Items of a run that are to be listed, because somebody saw how many they are and asks which."""
 
     run_id: int
     filters: Filters
-    words: str
-    order: ListOrder | None = None
+    words: str  # `human A, model both good, on relevance`
+    order: ListOrder | None = None  # None for the one that is chosen
 
 
 def search_pattern(text: str) -> str:
-    """A regular expression (of `re` and RE2 alike) that finds every word of a search.
-
-    Where one word begins with another, the longer one is found. Empty without a word, and for a search that
-    is longer than any that is typed.
-    """
+    """For `re` and RE2: finds every word of a search; empty for none, and for more than is typed."""
     if len(text) > _LONGEST_SEARCH:
         return ""
+    # The longest first: where one word begins with another, the longer one is to be found.
     words = sorted(set(text.split()), key=lambda word: (-len(word), word))
     return "|".join(map(re.escape, words))

@@ -6,6 +6,7 @@ each of its sources adds is measured by leaving it out.
 
 from collections.abc import Collection, Generator, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from statistics import fmean
 from typing import NamedTuple
 
@@ -64,9 +65,7 @@ class FeatureValues:
 
 
 class Regularisation(NamedTuple):
-    """How strongly raw predictions are shrunk towards the class prior, and what is looked at next to
-    them, shrunk how strongly towards nothing; as in CriterionCalibration.
-    """
+    """The shrinkage of raw predictions towards the class prior, and of parts; as in CriterionCalibration."""
 
     strength: float | None
     parts: tuple[Feature, ...] = ()
@@ -122,11 +121,7 @@ class Views:
     @property
     def as_they_are(self) -> "Views":
         return replace(
-            self,
-            log_probs=self.log_probs[:1],
-            labels=self.labels[:1],
-            beside=self.beside[:1],
-            mirrored=False,
+            self, log_probs=self.log_probs[:1], labels=self.labels[:1], beside=self.beside[:1], mirrored=False
         )
 
     def looking_at(self, parts: Sequence[Feature]) -> "Views":
@@ -136,22 +131,17 @@ class Views:
 
     @property
     def part_sets(self) -> list[tuple[Feature, ...]]:
-        """What may be looked at, the least first: the raw predictions, other criteria next to them, lengths
-        too.
-        """
+        """What may be looked at, the least first: nothing more, other criteria, lengths too."""
         kinds = [kind for kind in FeatureKind if any(part.kind is kind for part in self.parts)]
-        return [
-            tuple(part for part in self.parts if part.kind in kinds[: place + 1])
-            for place in range(len(kinds))
-        ]
+        known = [kinds[: place + 1] for place in range(len(kinds))]
+        return [tuple(part for part in self.parts if part.kind in each) for each in known]
 
     @property
     def part_means(self) -> FloatArray:
         """What each part says on average of where it says something, shape (parts, 4)."""
         known = ~np.isnan(self.beside)
         sums = np.where(known, self.beside, 0).sum(axis=(0, 1))
-        means: FloatArray = sums / np.maximum(known.sum(axis=(0, 1)), 1)
-        return means
+        return np.asarray(sums / np.maximum(known.sum(axis=(0, 1)), 1))
 
     def filled(self, means: FloatArray) -> "Views":
         """With these means where a part says nothing."""
@@ -190,8 +180,7 @@ class Views:
         """-ln p(human label), nats, of what is said of each view: (..., views, items, 4) to (..., items)."""
         flat = log_probs.reshape(*log_probs.shape[:-3], -1, _LABELS)
         likely = log_likelihood(flat, self.labels.ravel())
-        losses: FloatArray = -likely.reshape(log_probs.shape[:-1]).mean(axis=-2)
-        return losses
+        return np.asarray(-likely.reshape(log_probs.shape[:-1]).mean(axis=-2))
 
     def losses_by(self, found: Solved) -> FloatArray:
         """Those of what each strength gives, shape (strengths, items)."""
@@ -281,16 +270,16 @@ def fitted_with(seen: Views, regularisation: Regularisation) -> CriterionCalibra
         solved = looked_at.solved([strength], () if of_parts is None else [of_parts])
         scale, biases, factors = float(solved.scales[0]), solved.biases[0], solved.factors[0].tolist()
     a, b, both_good, both_bad = (float(bias) for bias in biases - biases.mean())
+    parts = looked_at.parts if factors else ()
+    means = map(tuple, looked_at.part_means.tolist() if factors else ())
     return CriterionCalibration(
         scale,
         (a, b, both_good, both_bad),
         strength,
         seen.labels.shape[1],
-        parts=dict(zip(looked_at.parts, factors, strict=True)) if factors else {},
+        parts=dict(zip(parts, factors, strict=True)),
         penalty_of_features=of_parts,
-        part_means=dict(zip(looked_at.parts, map(tuple, looked_at.part_means.tolist()), strict=True))
-        if factors
-        else {},
+        part_means=dict(zip(parts, means, strict=True)),
     )
 
 
@@ -331,20 +320,14 @@ def _with_parts(
     stronger shrinkage before weaker. The standard error is that of the difference to the best, over
     instructions (the rule of Breiman et al. 1984, section 3.4.3, on pairs).
     """
-    rivals = [
-        Regularisation(strength, parts, of_parts)
-        for parts in seen.part_sets
-        for of_parts in PENALTIES_OF_FEATURES
-    ]
+    rivals = [Regularisation(strength, *more) for more in product(seen.part_sets, PENALTIES_OF_FEATURES)]
     by_rival = np.empty((len(rivals), len(alone.losses)))
     for known, asked, test in _inner_folds(seen, cancel):
         rows = []
         for parts in seen.part_sets:
-            solved = known.looking_at(parts).solved(
-                [strength] * len(PENALTIES_OF_FEATURES), PENALTIES_OF_FEATURES, NEAR
-            )
-            means = known.looking_at(parts).part_means
-            rows.append(asked.looking_at(parts).filled(means).losses_by(solved))
+            looked_at, strengths = known.looking_at(parts), [strength] * len(PENALTIES_OF_FEATURES)
+            solved = looked_at.solved(strengths, PENALTIES_OF_FEATURES, NEAR)
+            rows.append(asked.looking_at(parts).filled(looked_at.part_means).losses_by(solved))
             cancel.raise_if_requested()
         by_rival[:, test] = np.concatenate(rows)
     # Several judges or methods that count alike are no simpler than the same with a first guess at each.
@@ -380,18 +363,12 @@ OUTER_FOLDS = 10
 
 @dataclass(frozen=True)
 class CalibrationReport:
-    """What calibration does for one criterion.
-
-    `before`: the raw predictions as they are. `after` and `baseline`: cross-validated on the same folds; the
-    baseline gives the smoothed label frequencies of the training folds, and so their most frequent label.
-    All three treat A and B as the calibration does. `gain`: by how many nats the log-loss after is below that
-    of the baseline, and `gain_interval` over instructions; None where there is nothing to vary.
-    `calibration`: fitted on all `items`, which have `instructions` different instructions.
-    `log_probs_after`: shape (views, items, 4), each item by the calibration that was fitted without its fold.
-    `one_label_out_of_fold`: whether all items, each calibrated by what was fitted without it, get one label.
-    `right_before`, `right_after`: which labels (0 to 1) the accuracies are the shares of, shape (items,), and
-    `groups` the instruction of each item.
-    `folds`: the places of the items of each fold, with what was fitted without them.
+    """`before`: raw predictions; `after`, `baseline` (smoothed label frequencies of the training folds):
+    cross-validated on the same folds; all treat A and B as the calibration does. `gain`: by how many nats the
+    log-loss after is below the baseline's, with its interval over instructions. `calibration`: fitted on all
+    `items`. `log_probs_after`: (views, items, 4), by fits without the item's fold. `one_label_out_of_fold`:
+    whether these give all items one label. `right_before`, `right_after`: how right (0 to 1) each item's
+    label is, `groups` its instruction. `folds`: the places of each, with what was fitted without them.
     """
 
     criterion: str
@@ -409,11 +386,6 @@ class CalibrationReport:
     right_after: Sequence[float] = field(default=(), compare=False, repr=False)
     groups: Sequence[Hashable] = field(default=(), compare=False, repr=False)
     folds: Sequence[tuple[Sequence[int], CriterionCalibration]] = field(default=(), repr=False)
-
-    @property
-    def probabilities_after(self) -> FloatArray:
-        """Of the items as they are, shape (items, 4)."""
-        return np.asarray(np.exp(self.log_probs_after[0]))
 
     @property
     def helps_significantly(self) -> bool:
@@ -439,10 +411,8 @@ def mean_accuracies(reports: Collection[CalibrationReport]) -> dict[str, Estimat
 
 @dataclass(frozen=True)
 class Ablation:
-    """What is lost of one criterion where a source of raw predictions is omitted, by item, shape (items,).
-
-    `nats`: by how much the loss is higher without it, cross-validated with the same folds and shrinkage;
-    `right`: by how much less the label is right, -1 to 1.
+    """What is lost without a source, by item, (items,), cross-validated with the same folds and shrinkage.
+    `nats`: of the loss; `right`: by how much less the label is right, -1 to 1.
     """
 
     nats: Sequence[float]
@@ -451,10 +421,8 @@ class Ablation:
 
 @dataclass(frozen=True)
 class SourceGain:
-    """What a source adds to all others, as the mean over criteria: what is lost without it.
-
-    `nats`: of the log-loss; `interval`: its own over instructions, None where nothing varies; `right`: as a
-    share of labels.
+    """What is lost without a source, as the mean over criteria. `nats`: of the log-loss, `interval`: over
+    instructions, None where nothing varies; `right`: as a share of labels.
     """
 
     nats: float
@@ -466,12 +434,11 @@ def added(lost: Mapping[str, Ablation], reports: Mapping[str, CalibrationReport]
     groups = {name: reports[name].groups for name in lost}
     nats = OverInstructions.of({name: each.nats for name, each in lost.items()}, groups)
     right = OverInstructions.of({name: each.right for name, each in lost.items()}, groups)
+    more_right = fmean(fmean(each.right) for each in lost.values())
     return SourceGain(
         fmean(fmean(each.nats) for each in lost.values()),
         nats.mean_interval() if nats else None,
-        Estimate(
-            fmean(fmean(each.right) for each in lost.values()), right.difference_interval() if right else None
-        ),
+        Estimate(more_right, right.difference_interval() if right else None),
     )
 
 
@@ -489,9 +456,7 @@ def refuse_too_few(criterion: str, groups: Sequence[Hashable]) -> None:
 def measuring(
     criterion: str, seen: Views, cancel: CancelToken | None = None
 ) -> Generator[None, None, CalibrationReport]:
-    """Fit one criterion's calibration and measure it by nested cross-validation, step by step; there are two
-    instructions or more. Cancelled between two folds.
-    """
+    """Fit, and measure by nested cross-validation, step by step; two instructions or more. Cancelled."""
     after, baseline = np.empty_like(seen.log_probs), np.empty_like(seen.log_probs)
     folds = []
     for train, test in grouped_folds(seen.groups, OUTER_FOLDS):

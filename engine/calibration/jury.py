@@ -27,15 +27,7 @@ from engine.metrics.matching import System, match_items_together
 from engine.results.calibration import Calibration, judge_of_run
 from engine.results.run_dataset import dataset_of_run
 from engine.results.run_results import RunResults
-from engine.settings.identity import (
-    CERTAINTY,
-    CHOSEN,
-    COLUMNS,
-    JUDGES,
-    RunIdentity,
-    RunKind,
-    StoredRun,
-)
+from engine.settings.identity import CERTAINTY, CHOSEN, COLUMNS, JUDGES, RunIdentity, RunKind, StoredRun
 from engine.settings.rows import Mode
 from engine.store.run_store import RunStore
 from engine.system.files import file_hash
@@ -51,9 +43,7 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True)
 class Jury:
-    """Several judges, ready to be kept: what they are, what they said, how it was made. `remarks`: sentences
-    on items that some of them lack, and on what they were asked.
-    """
+    """Judges, ready to be kept; `remarks`: sentences on items that some lack, and on what they were asked."""
 
     identity: RunIdentity
     judged: tuple[JudgedItem, ...]
@@ -67,9 +57,7 @@ class Jury:
         return RunResults(run, self.judged, {}).calibrated(None)
 
     def keep(self, store: RunStore, name: str = "", calibration: Calibration | None = None) -> StoredRun:
-        """Keep it as a run, called and calibrated so, without a name as it was called; where it is there
-        already, made of the same, that one, also out of the archive.
-        """
+        """Keep it so called and calibrated; one made of the same stays, also out of the archive."""
         with store.begin(self.identity) as run:
             # What it is made of comes first: of a jury that was cut short here it is known who judged.
             store.describe(run.id, self.manifest)
@@ -83,9 +71,7 @@ class Jury:
 
 
 def items_of(systems: Sequence[System], gold: Dataset | None, cancel: CancelToken | None = None) -> Dataset:
-    """The items of the first run among some systems; where there is none, or its file is gone or holds
-    others, those with the human labels. SetupError without these.
-    """
+    """The items of the first run; without one, or its file, those of `gold`. SetupError without these."""
     for system in systems:
         if system.results is not None:
             try:
@@ -95,21 +81,16 @@ def items_of(systems: Sequence[System], gold: Dataset | None, cancel: CancelToke
                     raise
                 break
     if gold is None:
-        raise SetupError(
-            "Submissions hold no texts, and there is no run among these.",
-            Hint(Step.GIVE_ITEMS),
-        )
+        raise SetupError("Submissions hold no texts, and there is no run among these.", Hint(Step.GIVE_ITEMS))
     return gold
 
 
 def make_jury(
     systems: Sequence[System], dataset: Dataset, partial: bool = False, certainty: float = DEFAULT_CERTAINTY
 ) -> Jury:
-    """A panel of these judges, in this order, on the items of a dataset.
-
-    `partial`: on those that all have. `certainty`: the probability of a label of a submission, more than
-    chance and less than 1. SetupError for fewer than two judges, the same one twice, a jury among them,
-    other items or texts, and where they have no criterion in common.
+    """`partial`: on the items that all have. `certainty`: the probability of a submission's label, above
+    chance, below 1. SetupError for fewer than two judges, the same one twice, a jury among them, other items
+    or texts, and no criterion in common.
     """
     _check(systems, certainty)
     matched = match_items_together(systems, dataset, partial)
@@ -119,7 +100,7 @@ def make_jury(
     if otherwise:
         named = ", ".join(map(words, otherwise))
         remarks.append(f"Omitted, because the runs were asked different questions there: {named}.")
-    judges = [_Judge.of(number, system, certainty) for number, system in enumerate(systems, start=1)]
+    judges = [_Judge(number, system, certainty) for number, system in enumerate(systems, start=1)]
     keys = [judge.key for judge in judges]
     for place, judge in enumerate(judges):
         if judge.key in keys[:place]:
@@ -139,9 +120,7 @@ def make_jury(
 
 
 def _criteria(systems: Sequence[System]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Those that all have, in the order of the first, and those where the questions of the runs differ.
-    SetupError where none is left of the former.
-    """
+    """The criteria of all, in the first's order, and those asked otherwise; SetupError without any of all."""
     names = [name for name in systems[0].criteria if all(name in each.criteria for each in systems[1:])]
     asked: dict[str, set[str]] = {name: set() for name in names}
     for system in systems:
@@ -151,11 +130,8 @@ def _criteria(systems: Sequence[System]) -> tuple[tuple[str, ...], tuple[str, ..
     otherwise = tuple(name for name in names if len(asked[name]) > 1)
     alike = tuple(name for name in names if name not in otherwise)
     if not alike:
-        why = (
-            "were asked different questions on what they share"
-            if otherwise
-            else "have no criterion in common"
-        )
+        asked_so = "were asked different questions on what they share"
+        why = asked_so if otherwise else "have no criterion in common"
         raise SetupError(
             f"{listed([system.name for system in systems])} {why}.",
             Hint(Step.CHOOSE_JUDGES, " that judged the same criteria."),
@@ -165,18 +141,16 @@ def _criteria(systems: Sequence[System]) -> tuple[tuple[str, ...], tuple[str, ..
 
 @dataclass(frozen=True)
 class _Judge:
-    """One judge of a jury: its number there, from 1, and what it judged, by item id."""
+    """One judge of a jury: its number there, from 1; a run counts without human overrides."""
 
     number: int
     system: System
-    judged: Mapping[str, JudgedItem]
     certainty: float
 
-    @classmethod
-    def of(cls, number: int, system: System, certainty: float) -> "_Judge":
-        """A run alone, without human overrides; or a submission."""
-        judged = {item.item_id: item for item in system.results.judged} if system.results else {}
-        return cls(number, system, judged, certainty)
+    @cached_property
+    def judged(self) -> Mapping[str, JudgedItem]:
+        results = self.system.results
+        return {item.item_id: item for item in results.judged} if results else {}
 
     @property
     def key(self) -> list[Any]:
@@ -261,15 +235,10 @@ def _check(systems: Sequence[System], certainty: float) -> None:
 
 
 def _identity(
-    judges: Sequence[_Judge],
-    dataset: Dataset,
-    criteria: tuple[str, ...],
-    certainty: float,
-    *,
-    is_whole: bool,
+    judges: Sequence[_Judge], dataset: Dataset, criteria: tuple[str, ...], certainty: float, is_whole: bool
 ) -> RunIdentity:
     names = [judge.system.name for judge in judges]
-    explains = any(judge.system.explains for judge in judges)
+    mode = Mode.EXPLAIN if any(judge.system.explains for judge in judges) else Mode.LABELS
     # What its runs were asked, as the first of them has it; of submissions alone what the names say.
     asked = [judge.system.asked for judge in judges if judge.system.asked is not None]
     rubric = asked[0].only(criteria) if asked else rubric_of_names(criteria, dataset.rubric)
@@ -290,12 +259,7 @@ def _identity(
         model_hash=digest([RunKind.PANEL, certain, [judge.identity(criteria) for judge in judges]]),
         prompt_version="",
         criteria=criteria,
-        settings={
-            "mode": (Mode.EXPLAIN if explains else Mode.LABELS).value,
-            "orders": [],
-            "examples": None,
-            **chosen,
-        },
+        settings={"mode": mode.value, "orders": [], "examples": None, **chosen},
         kind=RunKind.PANEL,
         rubric=None if rubric.is_part_of(ELOQUENT) else rubric,
     )
@@ -307,9 +271,7 @@ def _item(place: int, item: Item, judges: Sequence[_Judge], criteria: Sequence[s
         name: tuple(chain.from_iterable(judge.raw_predictions(item.id, name) for judge in judges))
         for name in criteria
     }
-    texts = {
-        name: list(chain.from_iterable(judge.texts(item.id, name) for judge in judges)) for name in criteria
-    }
+    texts = {name: [text for judge in judges for text in judge.texts(item.id, name)] for name in criteria}
     own = [judge.judged[item.id] for judge in judges if item.id in judge.judged]
     return JudgedItem(
         position=place,

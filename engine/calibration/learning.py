@@ -53,9 +53,7 @@ DEFAULT_THOROUGHNESS = Thoroughness()
 
 
 class Nats(NamedTuple):
-    """A log-loss or a difference of two, in nats, with its 95 % interval over instructions; None where these
-    do not vary.
-    """
+    """Nats (a log-loss, a difference of two), with the 95 % interval over instructions if these vary."""
 
     value: float
     interval: Interval | None
@@ -78,13 +76,9 @@ class Nats(NamedTuple):
 
 @dataclass(frozen=True)
 class LearningPoint:
-    """The result of this number of training labels of a criterion, as the mean over the criteria, on items
-    that took no part.
-
-    `labels`: of one criterion, on average. `right`: the share of labels that are right. `frequencies`: the
-    log-loss of the frequencies of the same labels, in nats, and `ahead`: by how much it is more than
-    `log_loss`; `frequent`: how often the most frequent of them is right, with A and B in the places they have
-    in the dataset.
+    """Means over the criteria, on items that took no part. `labels`: of one criterion. `right`: the share of
+    labels that are. `frequencies`: the log-loss (nats) of those of the same labels, `ahead`: how much more
+    that is than `log_loss`; `frequent`: how often their most frequent is right, in the dataset's places.
     """
 
     labels: int
@@ -106,9 +100,7 @@ class LearningPoint:
 
 @dataclass(frozen=True)
 class Doubling:
-    """What the last doubling of the labels brought. `gained`: by how much the log-loss fell; `more_right`:
-    how many more labels are right, -1 to 1.
-    """
+    """`gained`: by how much the log-loss fell; `more_right`: how many more labels are right, -1 to 1."""
 
     from_labels: int
     to_labels: int
@@ -126,12 +118,9 @@ class Doubling:
 
 @dataclass(frozen=True)
 class LearningCurve:
-    """The points from few labels to many, as the mean over the criteria; `last`: what the last doubling
-    brought in this mean, and `by_criterion` on each.
-
-    `labelled`: how many labels each of these criteria has in all. `left_out`: the criteria with too few, with
-    how many different instructions. `annotators`: each of several annotators against the majority of the
-    others on these criteria together, all in turn first; empty where no two labelled the same item.
+    """From few labels to many; `last`: what the last doubling brought in the mean, `by_criterion` on each.
+    `labelled`: all labels of these. `left_out`: criteria with too few, with their instructions. `annotators`:
+    each against the majority of the others on these together, all in turn first.
     """
 
     points: tuple[LearningPoint, ...]
@@ -182,11 +171,8 @@ def run_curve(
     wishes: Wishes | None = None,
     thorough: Thoroughness = DEFAULT_THOROUGHNESS,
 ) -> Generator[MeasureProgress, None, LearningCurve]:
-    """The curve of a run's own raw predictions, as `calibrating` takes them. Without `wishes` they are those
-    of the calibration of the run, of which nothing else counts.
-
-    SetupError for a submission, which has no raw predictions, and for too few labels; Cancelled between two
-    fits.
+    """Of a run's own raw predictions, as `calibrating` takes them; by default as its calibration does.
+    SetupError for a submission, and for too few labels; Cancelled between two fits.
     """
     results = matched.system.results
     if wishes is None:
@@ -206,10 +192,8 @@ def learning(
     thorough: Thoroughness = DEFAULT_THOROUGHNESS,
     left_out: Mapping[str, int] | None = None,
 ) -> Generator[MeasureProgress, None, LearningCurve]:
-    """The curve of labelled raw predictions, by criterion, without annotators; `left_out`: criteria that have
-    none.
-
-    SetupError where no criterion has labels of LEAST_TO_LEARN instructions; Cancelled between two fits.
+    """By criterion, without annotators; `left_out`: criteria without labels. SetupError where none has
+    LEAST_TO_LEARN instructions; Cancelled between two fits.
     """
     few = {name: views.instructions for name, views in seen.items() if views.instructions < LEAST_TO_LEARN}
     few |= left_out or {}
@@ -241,9 +225,7 @@ def learning(
 
 
 def _sizes(folds: Mapping[str, Sequence[Fold]]) -> dict[str, list[int]]:
-    """The numbers of training labels, the least first: as many as each fold leaves, half of these and so on,
-    as often for each criterion.
-    """
+    """As many training labels as each fold leaves, half of these and so on; equally many sizes of each."""
     halved = {name: _halved(min(len(train) for train, _ in of_one)) for name, of_one in folds.items()}
     rows = min(map(len, halved.values()))
     return {name: sizes[-rows:] for name, sizes in halved.items()}
@@ -280,10 +262,8 @@ def _teaching(
 
 
 def _most_frequent_right(known: Views, asked: Views) -> BoolArray:
-    """Of which of the items asked the most frequent label of those known is right, shape (items,).
-
-    In their own places alone: in both together A and B are equally frequent, and where A is usual that would
-    be far below always A. Of equally frequent labels the first.
+    """Where the most frequent label known is right, (items,), of equals the first, in their own places: in
+    both together A and B are equally frequent, and where A is usual that would be far below always A.
     """
     default = log_frequencies(known.labels[0]).argmax()
     return is_right(np.full(len(asked.groups), default), asked.labels[0])
@@ -329,7 +309,8 @@ def _labels(trained_on: Sequence[_Trained], row: int) -> int:
 
 
 def _nats(trained_on: Sequence[_Trained], gains: Sequence[FloatArray]) -> Nats:
-    """The mean of differences of losses; both may be those of the frequencies, but for rounding."""
+    """The mean of differences of losses."""
+    # Both may be those of the frequencies, but for rounding.
     return _with_interval(_mean(trained_on, [np.round(each, 12) for each in gains]))
 
 
@@ -364,13 +345,10 @@ class OrderTokens:
 
 @dataclass(frozen=True)
 class MarginPoint:
-    """One margin over some `items`.
-
-    `below`: the margin; None where each item has the one that was chosen without it. `read`: share (0 to 1)
-    of the items whose second order is read. `saved`: share of all tokens to read, None where these are not
-    known. `kept`: share of labels equal to those of both orders, by criterion, and `intervals`: of each;
-    `equal`: the mean over the criteria, `interval_of_equal`: of that. Intervals are over instructions. Of
-    labels without a calibration; `calibrated`: the same point of calibrated ones, None where there are none.
+    """`below`: the margin; None where each item has the one that was chosen without it. `read`: share (0 to
+    1) of items whose second order is read; `saved`: of all tokens, None where not known. `kept`: share of
+    labels equal to those of both orders, by criterion, with `intervals` over instructions; `equal`: their
+    mean. `calibrated`: the same point of calibrated labels, None without a calibration.
     """
 
     below: float | None
@@ -391,11 +369,9 @@ class MarginPoint:
 
 @dataclass(frozen=True)
 class MarginReport:
-    """The points of a run; `least`: that of the least margin that keeps `keep` of each criterion's labels.
-
-    A point is of the items that it is measured on; the least margin was chosen by them, so its own share is
-    likely too good. `checked`: the same choice made without the items that it is measured on; None for a run
-    with one instruction only. `reached`: whether any margin keeps so many.
+    """`least`: the least margin that keeps `keep` of each criterion's labels, chosen by the same items: its
+    own share is likely too good; `checked`: chosen without them, None for a single instruction. `reached`:
+    whether any margin keeps so many.
     """
 
     keep: float
@@ -412,10 +388,7 @@ def margin_report(
     keep: float,
     tokens: Sequence[OrderTokens] | None = None,
 ) -> MarginReport:
-    """Measure MARGINS on items; `instructions` and `tokens`: of each item in the order of `read.ids`.
-
-    SetupError where `keep` is no share.
-    """
+    """`instructions`, `tokens`: of each of `read.ids`. SetupError where `keep` is no share."""
     if not 0 < keep <= 1:
         raise SetupError(
             f"The share of labels to keep is {keep}.", "Use more than 0 and at most 1, for example 0.99."

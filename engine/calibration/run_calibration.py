@@ -1,7 +1,4 @@
-"""A run's raw predictions made into a calibration by human labels.
-
-The judged items of one criterion with their human labels: what decides them, and what that is worth.
-"""
+"""A run's raw predictions made into a calibration by human labels, and what that is worth."""
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -59,9 +56,7 @@ Fold = tuple[Sequence[int], CriterionCalibration]
 
 @dataclass(frozen=True)
 class RawPredictionSource:
-    """Readings or parts that may be omitted, to see what they add: which of the others stay; `others`: what
-    is read were the responses in the other places, where that is not what stays.
-    """
+    """What may be omitted; `others`: what is read in the other places, where that is not what stays."""
 
     name: str
     is_kept: IsIn | None = None
@@ -71,9 +66,7 @@ class RawPredictionSource:
 
 @dataclass(frozen=True)
 class FittedCriterion:
-    """What decides a criterion, with its own of the first order and of each fold; its report; and what is
-    lost without each source of raw predictions, by the source's name.
-    """
+    """What decides a criterion, with its folds; its report; by source what is lost without it."""
 
     calibration: CriterionCalibration
     report: CalibrationReport
@@ -82,10 +75,8 @@ class FittedCriterion:
 
 @dataclass(frozen=True)
 class Labelled:
-    """Items with raw predictions and human labels on one criterion.
-
-    `labels`: as places in HUMAN_LABELS, shape (items,); `groups`: the instruction of each. `parts`: what is
-    looked at next to the mean of the raw predictions. `alike`: whether A and B are.
+    """`labels`: places in HUMAN_LABELS, (items,); `groups`: the instructions. `parts`: what is looked at next
+    to the mean of the raw predictions. `alike`: whether A and B are.
     """
 
     criterion: str
@@ -95,28 +86,9 @@ class Labelled:
     parts: tuple[Feature, ...]
     alike: bool
 
-    @classmethod
-    def of(
-        cls, criterion: str, pairs: Sequence[Pair], results: RunResults, alike: bool, lengths: bool
-    ) -> "Labelled":
-        """The items of pairs with a judgment and a label, as a run judged them."""
-        judged = {item.item_id: item for item in results.judged}
-        read = RunPredictions([judged[pair.item.id] for pair in pairs], len(results.run.judges))
-        others = [name for name in results.judgments if name != criterion]
-        return cls(
-            criterion,
-            read,
-            np.array([HUMAN_LABELS.index(pair.gold.label) for pair in pairs if pair.gold.label], np.int64),
-            tuple(pair.item.group for pair in pairs),
-            parts_of(read, criterion, others, by_order=not alike, lengths=lengths),
-            alike,
-        )
-
     @property
     def sources(self) -> Iterator[RawPredictionSource]:
-        """What can be omitted so that something stays: each judge of several, each method, the second order,
-        the other criteria, the lengths.
-        """
+        """What can be omitted: each judge of several, each method, the second order, criteria, lengths."""
         own = self.read.of(self.criterion).read_by
         judges = sorted({each.judge for each in own})
         methods = [method for method in Method if any(each.method is method for each in own)]
@@ -157,17 +129,15 @@ class Labelled:
         order.
         """
         left = without or RawPredictionSource("")
-        parts = tuple(filter(left.keeps_part, self.parts))
-        read = self._mean(left.is_kept)
+        parts, there = tuple(filter(left.keeps_part, self.parts)), left.others or left.is_kept
         values = self.read.part_values(self.criterion, parts, left.is_kept)
-        there, in_others = left.others or left.is_kept, exchanged(parts)
-        others = self.read.part_values(self.criterion, parts if left.others else in_others, there)
+        others = self.read.part_values(self.criterion, parts if left.others else exchanged(parts), there)
         beside = FeatureValues(parts, values, others[..., SWAPPED])
         shown = self._mean(there)[:, SWAPPED] if self.alike else None
-        return views_of(read, self.labels, self.groups, shown, beside=beside)
+        return views_of(self._mean(left.is_kept), self.labels, self.groups, shown, beside=beside)
 
     def _mean(self, is_kept: IsIn | None) -> FloatArray:
-        """Of what is left of the raw predictions; where nothing is, each label is as likely."""
+        """Where nothing is left of the raw predictions, each label is as likely."""
         mean = self.read.of(self.criterion).average(is_kept)
         return np.where(np.isfinite(mean), mean, -np.log(_LABELS))
 
@@ -199,16 +169,13 @@ class Labelled:
             return None
         known = self.parts if looked_at is None else looked_at
         parts = tuple(part for part in known if part.order is not Order.BA)
-        first, second = (
-            (
-                self._mean(of_order(order))[places],
-                self.read.part_values(self.criterion, parts, of_order(order))[places],
-            )
-            for order in Order
+        first, second = (self._mean(of_order(order))[places] for order in Order)
+        values, there = (
+            self.read.part_values(self.criterion, parts, of_order(order))[places] for order in Order
         )
-        others = second[0][:, SWAPPED] if self.alike else None
-        beside = FeatureValues(parts, first[1], second[1][..., SWAPPED])
-        return views_of(first[0], self.labels[places], groups, others, beside=beside)
+        others = second[:, SWAPPED] if self.alike else None
+        beside = FeatureValues(parts, values, there[..., SWAPPED])
+        return views_of(first, self.labels[places], groups, others, beside=beside)
 
 
 def with_folds(
@@ -231,12 +198,9 @@ def _is_not_of_method(method: Method, read_by: PredictionSource) -> bool:
 
 @dataclass(frozen=True)
 class CalibratedRun:
-    """A calibration with the report of each of its criteria.
-
-    `unscored`: by criterion, labelled items without a reading; they take no part. `left_out`: the reason by
-    criterion, for those that could not be calibrated. `best_baselines`: the best baseline on the same
-    items, named as in Baselines, and its accuracy (0 to 1). `without`: what is lost without each source of
-    raw predictions, by the source's words and the criterion; empty where there is one source only.
+    """`unscored`: labelled items without a reading, by criterion; `left_out`: why one is not calibrated.
+    `best_baselines`: named as in Baselines, with its accuracy (0 to 1). `without`: what is lost without each
+    source of raw predictions, by its words and the criterion.
     """
 
     calibration: Calibration
@@ -254,10 +218,8 @@ class CalibratedRun:
 
 @dataclass(frozen=True)
 class Wishes:
-    """What an annotator lets a calibration look at.
-
-    `places_matter`: whether it means something in the data which response is A, so that A and B are free, and
-    each order counts by itself. `lengths`: whether the lengths of the responses may count.
+    """`places_matter`: which response is A means something in the data, so that A and B are free and each
+    order counts by itself. `lengths`: those of the responses may count.
     """
 
     places_matter: bool = False
@@ -284,9 +246,7 @@ class CalibrationInputs:
 
     @classmethod
     def of(cls, matched: Matched, wishes: Wishes, what_for: str) -> "CalibrationInputs":
-        """Those of a run; `what_for`: as `refuse_submitted` takes it. SetupError for a system that has none,
-        and for one that lacks the lengths wished.
-        """
+        """`what_for`: as of `refuse_submitted`. SetupError without raw predictions, or the lengths wished."""
         results = matched.system.results
         if results is None:
             raise SetupError(
@@ -299,19 +259,24 @@ class CalibrationInputs:
         alike = results.run.in_both_orders and not wishes.places_matter
         return cls(results.model_alone(), alike, wishes.lengths)
 
-    def labelled(self, criterion: str, read: Sequence[Pair]) -> Labelled:
-        return Labelled.of(criterion, read, self.results, self.alike, self.lengths)
+    def labelled(self, criterion: str, pairs: Sequence[Pair]) -> Labelled:
+        """The items of pairs with a judgment and a label, as the run judged them."""
+        judged = {item.item_id: item for item in self.results.judged}
+        read = RunPredictions([judged[pair.item.id] for pair in pairs], len(self.results.run.judges))
+        labels = [HUMAN_LABELS.index(pair.gold.label) for pair in pairs if pair.gold.label]
+        groups = tuple(pair.item.group for pair in pairs)
+        others = [name for name in self.results.judgments if name != criterion]
+        parts = parts_of(read, criterion, others, by_order=not self.alike, lengths=self.lengths)
+        return Labelled(criterion, read, np.array(labels, np.int64), groups, parts, self.alike)
 
 
 def scored(pairs: Sequence[Pair]) -> list[Pair]:
-    """Those with a judgment: the others have no raw predictions."""
     return [pair for pair in pairs if pair.judgment is not None]
 
 
 def calibrate_run(
     matched: Matched, cancel: CancelToken | None = None, wishes: Wishes = DEFAULT
 ) -> CalibratedRun:
-    """`calibrating` to its end."""
     return followed(calibrating(matched, cancel, wishes), lambda _: None)
 
 
@@ -369,9 +334,7 @@ def calibrating(
 
 
 def _in_all_places(pairs: Sequence[Pair]) -> list[Pair]:
-    """The pairs, and each again with its responses in the other places, as a calibration sees them to which A
-    and B are alike.
-    """
+    """The pairs, and each with A and B exchanged, as a calibration sees them that treats these alike."""
     exchanged = [
         replace(
             pair,

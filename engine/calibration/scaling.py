@@ -32,10 +32,7 @@ _LEAST_DECREASE = 1e-4  # share of the promised decrease that a step must bring 
 
 
 def log_likelihood(log_probs: FloatArray, labels: IntArray) -> FloatArray:
-    """Natural logs of the probability of what agrees with each label: shape (..., items).
-
-    `log_probs`: shape (..., items or more, 4); `labels`: shape (items,).
-    """
+    """Ln p of what agrees with each label: (..., items or more, 4) and (items,) to (..., items)."""
     ties = np.flatnonzero(labels == _TIE)
     likely: FloatArray = log_probs[..., np.arange(len(labels)), np.where(labels == _TIE, _GOOD, labels)]
     if len(ties):
@@ -45,8 +42,7 @@ def log_likelihood(log_probs: FloatArray, labels: IntArray) -> FloatArray:
 
 def is_right(chosen: IntArray, labels: IntArray) -> BoolArray:
     """Which of the chosen places in PREFERENCES agree with the labels: shape (items,)."""
-    right: BoolArray = (chosen == labels) | ((labels == _TIE) & ((chosen == _GOOD) | (chosen == _BAD)))
-    return right
+    return np.asarray((chosen == labels) | ((labels == _TIE) & ((chosen == _GOOD) | (chosen == _BAD))))
 
 
 def log_frequencies(labels: IntArray, views: int = 1) -> FloatArray:
@@ -60,8 +56,7 @@ def log_frequencies(labels: IntArray, views: int = 1) -> FloatArray:
     known = counts[:_LABELS] + PSEUDO_COUNT
     if counts[_TIE]:
         known[[_GOOD, _BAD]] *= 1 + counts[_TIE] / (known[_GOOD] + known[_BAD])
-    frequencies: FloatArray = np.log(known / known.sum())
-    return frequencies
+    return np.asarray(np.log(known / known.sum()))
 
 
 @dataclass(frozen=True)
@@ -219,10 +214,7 @@ class _Problem:
             length[short] /= 2
 
     def _values(self, point: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """What is minimised, shape (strengths,), and the log-probabilities, (strengths, 4, items + 1).
-
-        The last item is the average one, of which nothing speaks.
-        """
+        """What is minimised, (strengths,), and log-probabilities, (strengths, 4, items + the average one)."""
         slopes, offsets = point[:, : self._slopes], point[:, self._slopes :]
         log_p = np.zeros((len(point), _LABELS, self._items + 1))
         log_p[:, :, :-1] = (slopes @ self._rows.T).reshape(-1, _LABELS, self._items)
@@ -258,9 +250,8 @@ class _Problem:
         both = by_label.sum(axis=2) - items @ means
         curvature[:, cut:, :cut] = both
         curvature[:, :cut, cut:] = both.transpose(0, 2, 1)
-        curvature[:, cut:, cut:] = (
-            -(items @ items.transpose(0, 2, 1)) - average[:, :, None] * p[:, None, :, -1]
-        )
+        curvature[:, cut:, cut:] = -(items @ items.transpose(0, 2, 1))
+        curvature[:, cut:, cut:] -= average[:, :, None] * p[:, None, :, -1]
         diagonal = 2 * weights
         diagonal[:, cut:] += expected
         curvature.reshape(l2_strengths, -1)[:, :: point.shape[1] + 1] += diagonal
@@ -296,11 +287,9 @@ _LEAST = np.finfo(np.float64).eps  # probabilities nearer to 0 or 1 are taken fo
 
 @dataclass(frozen=True)
 class Quality:
-    """How good probabilities are against human labels.
-
-    `accuracy`: 0 to 1, of the most likely label. `log_loss`: mean of -ln p(human label), nats; the
-    probability of a `tie` is that of both_good and both_bad together.
-    `calibration_error`: 0 to 1, expected calibration error of the most likely label (see `quality`).
+    """`accuracy` (0 to 1) of the most likely label; `log_loss`: mean of -ln p(human label), nats, where a
+    `tie` has the probability of both its labels; `calibration_error`: the expected one, 0 to 1 (see
+    `quality`).
     """
 
     accuracy: float
@@ -334,32 +323,22 @@ def quality(log_probs: FloatArray, labels: IntArray, read: FloatArray | None = N
     chosen = likeliest(log_probs, log_probs if read is None else read)
     bins = reliability(probabilities, labels, chosen=chosen)
     error = sum(bin_.count * abs(bin_.accuracy - bin_.confidence) for bin_ in bins) / len(labels)
-    return Quality(
-        accuracy=float(np.mean(is_right(chosen, labels))),
-        log_loss=_log_loss(probabilities, labels),
-        calibration_error=error,
-    )
+    return Quality(float(np.mean(is_right(chosen, labels))), _log_loss(probabilities, labels), error)
 
 
 def _log_loss(probabilities: FloatArray, labels: IntArray) -> float:
     """The log-loss, where a tie takes the probability of both its labels together, as that of the first."""
-    ties = labels == HUMAN_LABELS.index(Tie.TIE)
-    good, bad = (PREFERENCES.index(label) for label in TIES)
-    together = probabilities.copy()
-    together[ties, good] += together[ties, bad]
-    together[ties, bad] = 0
-    of_labels = together[np.arange(len(labels)), np.where(ties, good, labels)]
+    ties = labels == _TIE
+    of_labels = probabilities[np.arange(len(labels)), np.where(ties, _GOOD, labels)]
+    of_labels[ties] += probabilities[ties, _BAD]
     return float(-np.log(np.clip(of_labels, _LEAST, 1 - _LEAST)).mean())
 
 
 def reliability(
     probabilities: FloatArray, labels: IntArray, bins: int = BINS, chosen: IntArray | None = None
 ) -> tuple[ReliabilityBin, ...]:
-    """The items sorted by the probability of their most likely label into bins of equal width over 0 to 1.
-
-    `probabilities`: shape (items, 4); `labels`: shape (items,); `chosen`: which of equally likely labels was
-    given, shape (items,), else the first. A bin holds its upper edge, not its lower one (Guo et al. 2017,
-    section 2). Empty bins are omitted.
+    """By the probability of the most likely label (`chosen` of equals) into bins of equal width over 0 to 1,
+    each with its upper edge (Guo et al. 2017, section 2), the empty ones omitted.
     """
     edges = np.linspace(0, 1, bins + 1)
     confidences = probabilities.max(axis=1)
@@ -369,13 +348,7 @@ def reliability(
     found = []
     for place in np.unique(places):
         inside = places == place
-        found.append(
-            ReliabilityBin(
-                low=float(edges[place]),
-                high=float(edges[place + 1]),
-                count=int(inside.sum()),
-                confidence=float(confidences[inside].mean()),
-                accuracy=float(right[inside].mean()),
-            )
-        )
+        ends, count = (float(edges[place]), float(edges[place + 1])), int(inside.sum())
+        means = (float(each[inside].mean()) for each in (confidences, right))
+        found.append(ReliabilityBin(*ends, count, *means))
     return tuple(found)

@@ -1,8 +1,6 @@
-"""What workers answer, as JSON, and how much of it is believed: nothing that was not asked for.
-
-What a worker must know to judge: of the run, once; of the items, with each task.
-
-An answer never is a pickle, and is checked against the question before anything of it is stored.
+"""What a worker must know to judge: of the run, once; of the items, with each task. What workers answer, as
+JSON, and how much of it is believed: an answer never is a pickle, and is checked against the question before
+anything of it is stored.
 """
 
 import json
@@ -17,7 +15,7 @@ import msgspec
 from engine.core import judgments
 from engine.core.codec import check_depth, plain, record_of
 from engine.core.errors import Hint, SetupError
-from engine.core.items import Item, Method, Order, Preference, digest, unsafe_explanation
+from engine.core.items import Item, Method, Order, Preference, digest, grouped, unsafe_explanation
 from engine.core.methods import MethodQuestion, asked_by, raw_prediction_of
 from engine.core.rubric import Rubric
 from engine.judging.plan import RunPlan
@@ -25,19 +23,15 @@ from engine.prompt.examples import ExamplePool
 from engine.results.calibration import Calibration
 from engine.settings.rows import JudgeSettings
 
-ITEMS_OF_A_TASK = 8
-"""Items that a worker is given at a time, where nobody says otherwise."""
+ITEMS_OF_A_TASK = 8  # items that a worker is given at a time, where nobody says otherwise
 
 
 @dataclass(frozen=True)
 class JudgeWork:
-    """What all items of a run are judged with. No path: each worker finds the model by its content.
+    """What all items of a run are judged with. No path: each worker finds the model by its content."""
 
-    `model_hash`: SHA-256 of its files, `model_bytes` of them; `model_name`: for messages.
-    """
-
-    model_name: str
-    model_hash: str
+    model_name: str  # for messages
+    model_hash: str  # SHA-256 of its files
     model_bytes: int
     rubric: Rubric
     settings: JudgeSettings
@@ -46,7 +40,6 @@ class JudgeWork:
 
     @cached_property
     def key(self) -> str:
-        """What a worker knows it by: all that can change what it judges."""
         calibrated = self.calibration.hash if self.calibration is not None else ""
         return digest(
             [self.model_hash, self.rubric.asked, self.settings.as_json(), self.examples.hash, calibrated]
@@ -100,12 +93,9 @@ def tasks_of(groups: Sequence[range], items: int = ITEMS_OF_A_TASK) -> list[Item
 
 
 def placed_items(plan: RunPlan, task: ItemTask) -> list[list[PlacedItem]]:
-    """What travels with a task: the items' ids and texts, without human labels."""
+    items, series = plan.dataset, plan.dataset.series
     return [
-        [
-            PlacedItem(position, replace(plan.dataset[position], gold={}), position in plan.dataset.series)
-            for position in group
-        ]
+        [PlacedItem(each, replace(items[each], gold={}), each in series) for each in group]
         for group in task.groups
     ]
 
@@ -177,8 +167,6 @@ _Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 53)]
 
 
 class _Item(msgspec.Struct):
-    """A judged item as it travels; floats come back exactly."""
-
     position: int
     id: str
     content: str
@@ -191,7 +179,6 @@ class _Item(msgspec.Struct):
 
 
 def item_json(item: judgments.JudgedItem) -> dict[str, Any]:
-    """A judged item as plain values."""
     short = item.shortening
     said = _Item(
         position=item.position,
@@ -264,9 +251,8 @@ def _item(said: _Item, asked: PlacedItem, rubric: Rubric, settings: JudgeSetting
 def _raw_predictions(
     rows: Sequence[_Prediction], rubric: Rubric, settings: JudgeSettings
 ) -> tuple[judgments.RawPrediction, ...]:
-    asked: dict[Method, list[MethodQuestion]] = {}
-    for each in asked_by(settings.methods, rubric.wording, settings.reasoning_samples):
-        asked.setdefault(each.method, []).append(each)
+    questions = asked_by(settings.methods, rubric.wording, settings.reasoning_samples)
+    asked = grouped(questions, key=lambda question: question.method)
     orders = settings.orders_as_read
     possible = [orders, *([orders[:1]] if settings.may_read_one_order else [])]
     found = [(reading.order, reading.method) for reading in rows]

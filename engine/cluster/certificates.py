@@ -1,9 +1,6 @@
-"""Where a scheduler is: an address with its protocol, or the file that a scheduler wrote of itself.
-
-The certificates of a cluster: one folder, the same on every computer of it.
-
-One certificate serves all: whoever has its key belongs to the cluster. The key of the authority that signed
-it is never written, so nobody can sign another; to take a computer out, make new ones for the others.
+"""Where a scheduler is: an address with its protocol, or the file that a scheduler wrote of itself; and the
+certificates of a cluster: one folder, the same on every computer. Whoever has its key belongs to the cluster;
+that of the authority that signed it is never written, so nobody can sign another.
 
 Plain tcp is for this computer: to any other, it would carry the dataset for everybody to read, and let
 whoever can reach the port run programs on every worker.
@@ -16,7 +13,7 @@ import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from engine.core.codec import plain_values
 from engine.core.errors import Hint, SetupError, Step
@@ -31,27 +28,16 @@ _YEARS = 5
 _DAY = timedelta(days=1)
 
 
-@dataclass(frozen=True)
-class CertificateFiles:
-    """The files in a folder: the authority's certificate, the cluster's, and its private key."""
+class CertificateFiles(NamedTuple):
+    """The authority's certificate, the cluster's, and its private key."""
 
-    folder: Path
+    authority: Path
+    certificate: Path
+    key: Path
 
-    @property
-    def authority(self) -> Path:
-        return self.folder / "authority.pem"
-
-    @property
-    def certificate(self) -> Path:
-        return self.folder / "certificate.pem"
-
-    @property
-    def key(self) -> Path:
-        return self.folder / "key.pem"
-
-    @property
-    def all(self) -> tuple[Path, ...]:
-        return self.authority, self.certificate, self.key
+    @classmethod
+    def within(cls, folder: Path) -> Self:
+        return cls(*(folder / f"{name}.pem" for name in cls._fields))
 
 
 def default_folder() -> Path:
@@ -60,8 +46,8 @@ def default_folder() -> Path:
 
 def certificate_files(folder: Path) -> CertificateFiles:
     """The certificates in a folder. SetupError where one is missing or others may read the key."""
-    files = CertificateFiles(folder)
-    for path in files.all:
+    files = CertificateFiles.within(folder)
+    for path in files:
         if found_at(path) is not PathKind.FILE:
             raise SetupError(
                 f"{path} is missing: an encrypted connection needs certificates.",
@@ -77,12 +63,9 @@ def certificate_files(folder: Path) -> CertificateFiles:
 
 
 def make_certificates(folder: Path) -> CertificateFiles:
-    """Write new certificates into a folder, which is made where it is missing.
-
-    SetupError where it holds some: computers that have these would be shut out.
-    """
-    files = CertificateFiles(folder)
-    if there := [path for path in files.all if is_there(path)]:
+    """Write new certificates into a folder. SetupError where it holds some, which would be shut out."""
+    files = CertificateFiles.within(folder)
+    if there := [path for path in files if is_there(path)]:
         raise SetupError(
             f"{there[0]} exists already: new certificates would lock out the computers that have these.",
             "Delete the three files first, or name another folder.",
@@ -118,13 +101,8 @@ def _certificate(
     now = datetime.now(UTC)
     issuer = name if authority else "Tiebreak cluster authority"
     identifier = x509.SubjectKeyIdentifier.from_public_key(signer.public_key())
-    usage = dict.fromkeys(
-        (
-            *("content_commitment", "key_encipherment", "data_encipherment", "key_agreement"),
-            *("encipher_only", "decipher_only"),
-        ),
-        False,
-    )
+    unused = ("content_commitment", "key_encipherment", "data_encipherment", "key_agreement")
+    usage = dict.fromkeys((*unused, "encipher_only", "decipher_only"), False)
     usage |= {"digital_signature": not authority, "key_cert_sign": authority, "crl_sign": authority}
     built = (
         x509.CertificateBuilder()
@@ -146,8 +124,7 @@ def _certificate(
     return built.sign(signer, hashes.SHA256())
 
 
-PORT = 8786
-"""Where a scheduler listens by itself; Dask's default port."""
+PORT = 8786  # where a scheduler listens by itself; Dask's default port
 
 _SHAPE = re.compile(
     r"(?:(?P<protocol>[a-z]+)://)?(?P<host>\[[0-9a-fA-F:.]+\]|[^\s:/\[\]]+)(?::(?P<port>\d+))?/?"
@@ -168,15 +145,13 @@ class ClusterAddress:
 
     @property
     def encrypted(self) -> bool:
-        """Whether both ends show certificates and nobody between them can read."""
         return self.protocol == "tls"
 
 
 def scheduler_address(text: str, plain_tcp: bool = False) -> ClusterAddress:
-    """The address that a text names, or that the scheduler file at this path holds.
-
-    Without a protocol it is tls, but for this computer plain tcp. SetupError for what is no address, and for
-    plain tcp to another computer unless `plain_tcp`.
+    """The address that a text names, or that the scheduler file at this path holds. Without a protocol it is
+    tls, but for this computer plain tcp. SetupError for what is no address, and for plain tcp to another
+    computer unless `plain_tcp`.
     """
     path = Path(text)
     if "://" not in text and seen_at(path) is PathKind.FILE:

@@ -1,18 +1,16 @@
-"""A run judged by the workers of a cluster: planned and stored here, as one computer does it.
-
-The same groups, the same store, the same events. Groups come back in any order; each is stored in one
-transaction, by this process alone.
+"""A run judged by the workers of a cluster: planned and stored here, as one computer does it: the same
+groups, the same store, the same events. Groups come back in any order; each is stored in one transaction, by
+this process alone.
 """
 
 import math
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from itertools import islice
-from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Protocol
+from queue import Empty
+from typing import TYPE_CHECKING
 
 from engine.cluster.answers import ITEMS_OF_A_TASK, WrongAnswer, placed_items, tasks_of, work_of
 from engine.cluster.task_queue import KindRecord, Patience
@@ -37,10 +35,9 @@ from engine.store.run_store import RunStore
 
 if TYPE_CHECKING:
     from engine.cluster.connection import Connection
-    from engine.cluster.dispatcher import DispatcherEvent, TaskAnswered
+    from engine.cluster.dispatcher import TaskAnswered, TaskDispatcher
 
-NEAR = 0.15
-"""In natural-log units, between the likeliest label and the next. Why this much: docs/cluster.md."""
+NEAR = 0.15  # in natural-log units, between the likeliest label and the next. Why this much: docs/cluster.md.
 _DECIDED_AT_ONCE = 500
 _WAIT = 0.2  # seconds between two looks whether to stop
 
@@ -55,15 +52,10 @@ class ClusterRun:
     patience: Patience = field(default_factory=Patience)
 
 
-class _Handing(Protocol):
-    told: "SimpleQueue[DispatcherEvent]"
-
-
 def run_over_cluster(
     plan: RunPlan, store: RunStore, over: ClusterRun, cancel: events.CancelToken, *, fresh: bool = False
 ) -> Generator[events.RunEvent, None, events.RunEnded]:
     """Have workers judge what the store does not hold yet; the last event is RunEnded, which is returned too.
-
     The run is the one that `run_judging` would make or resume. Raises StoreError, RunBusyError,
     ModelFileError, SetupError where the scheduler is lost or no worker can judge: what came back is stored.
     """
@@ -84,7 +76,6 @@ def run_over_cluster(
 
 
 def _template(plan: RunPlan, cancel: events.CancelToken) -> ChatTemplate:
-    """The chat format of a plan's model, which is not opened here."""
     plan.model.check_unchanged()
     with open_template(plan.model.path, cancel) as (model, template):
         check_context(plan.settings, plan.model, model)
@@ -109,18 +100,11 @@ class _Judging:
         self._missing: set[int] = set()
 
     def judge(self, groups: Sequence[range], cancel: events.CancelToken) -> Iterator[events.RunEvent]:
-        """Judge groups, until they are stored or it is asked to stop."""
         self._missing = {group.start for group in groups}
         self._store.describe(self._run.id, self._manifest)
         yield from self._keeper.begin()
-        with self._hands(groups, cancel) as hands:
-            yield from self._taken(hands, cancel)
-        yield from self._keeper.end()
-        yield from self._told_of_kinds()
-
-    def _hands(self, groups: Sequence[range], cancel: events.CancelToken) -> AbstractContextManager[_Handing]:
-        module = import_module("engine.cluster.dispatcher")  # Dask is there now, and for this alone
-        orders = module.JudgeOrders(
+        dispatcher = import_module("engine.cluster.dispatcher")  # Dask is there now, and for this alone
+        orders = dispatcher.JudgeOrders(
             work=work_of(self._plan),
             template=self._template,
             tasks=tasks_of(groups, self._over.items),
@@ -128,9 +112,10 @@ class _Judging:
             refused=partial(self._refused, facts_here(self._plan.machine)),
             patience=self._over.patience,
         )
-        hands: AbstractContextManager[_Handing]
-        hands = module.TaskDispatcher(self._over.connection, orders, _Either(cancel))
-        return hands
+        with dispatcher.TaskDispatcher(self._over.connection, orders, _Either(cancel)) as hands:
+            yield from self._taken(hands, cancel)
+        yield from self._keeper.end()
+        yield from self._told_of_kinds()
 
     def _refused(self, own: WorkerFacts, worker: WorkerFacts) -> SetupError | None:
         if error := refused(worker, own, self._over.mixed_builds):
@@ -143,7 +128,7 @@ class _Judging:
             )
         return None
 
-    def _taken(self, hands: _Handing, cancel: events.CancelToken) -> Iterator[events.RunEvent]:
+    def _taken(self, hands: "TaskDispatcher", cancel: events.CancelToken) -> Iterator[events.RunEvent]:
         module = import_module("engine.cluster.dispatcher")
         while True:
             try:
@@ -171,9 +156,7 @@ class _Judging:
             yield from self._keeper.keep(group)
 
     def _told_of_kinds(self) -> Iterator[events.ClusterNews]:
-        """Where computers of several kinds judged: that the last digits can differ, and for how many labels
-        that can matter.
-        """
+        """Where computers of several kinds judged: for how many labels that can matter."""
         if not (differ := differences(self._kinds.kinds)):
             return
         near, labels = _nearly_tied(self._store.judged(self._run.id), self._plan)

@@ -1,7 +1,4 @@
-"""The workers of a scheduler before a run: what they are, and how fast a model is there.
-
-A connection to a scheduler, and questions to one of its workers.
-"""
+"""A connection to a scheduler, and what its workers are and how fast a model is there, before a run."""
 
 import asyncio
 from collections.abc import Callable
@@ -17,7 +14,8 @@ from engine.cluster import worker_plugin
 from engine.cluster.answers import JudgeWork, WrongAnswer, said_in
 from engine.cluster.certificates import ClusterAddress
 from engine.cluster.dask_setup import CONNECT_SECONDS, reached, security_for
-from engine.cluster.worker_model import WorkerFacts, facts_of
+from engine.cluster.worker_model import WorkerFacts
+from engine.core.codec import record_of
 from engine.core.errors import Hint, SetupError, Step
 from engine.core.events import Cancelled, CancelToken
 from engine.llama.speed import ModelSpeed
@@ -32,7 +30,6 @@ class Connection:
 
 
 async def connect(connection: Connection) -> Any:
-    """A client of a scheduler, to be closed. SetupError where none answers."""
     address = connection.address
     try:
         await reached(address)
@@ -63,7 +60,7 @@ async def described(client: Any, worker: str) -> WorkerFacts:
     asking = client.run(worker_plugin.describe, workers=[worker])
     found = await asyncio.wait_for(brought(asking), _ANSWER_SECONDS)
     try:
-        return facts_of(said_in(found.get(worker)))
+        return record_of(said_in(found.get(worker)), WorkerFacts)
     except WrongAnswer:
         raise
     except ValueError as error:
@@ -72,7 +69,6 @@ async def described(client: Any, worker: str) -> WorkerFacts:
 
 async def brought(future: Any) -> Any:
     """What a task brought. SetupError where the worker could not even begin it: tasks of ours raise nothing.
-
     LetGo where nobody waits for it any more, OSError and TimeoutError of the connection.
     """
     try:
@@ -97,7 +93,7 @@ _WAIT_FOR_WORKERS = 30.0
 
 @dataclass(frozen=True)
 class Surveyed:
-    """A worker. `refused`: why it cannot take part, else None; `speed`: of the model, where it was asked."""
+    """A worker. `refused`: why it cannot take part; `speed`: of the model, where it was asked."""
 
     address: str
     facts: WorkerFacts | None
@@ -111,35 +107,28 @@ def survey(
     cancel: CancelToken,
     work: JudgeWork | None = None,
 ) -> list[Surveyed]:
-    """All workers, in the order of their addresses; with `work`, the speed of its model at each.
-
-    What is remembered of a speed is reported at once; else it is measured, which takes each worker some
-    seconds. SetupError where no scheduler answers, or where it has no workers; Cancelled.
+    """All workers, in the order of their addresses; with `work`, the speed of its model at each, remembered
+    or measured. SetupError where no scheduler answers, or where it has no workers; Cancelled.
     """
-    return asyncio.run(_survey(connection, refused, cancel, work))
 
+    async def asked() -> list[Surveyed]:
+        client = await connect(connection)
+        asking: list[asyncio.Task[Surveyed]] = []
+        try:
+            workers = await _workers(client, connection, cancel)
+            asking = [asyncio.create_task(_one(client, worker, refused, work)) for worker in workers]
+            while asking and not all(task.done() for task in asking):
+                await asyncio.wait(asking, timeout=_TICK, return_when=asyncio.ALL_COMPLETED)
+                if cancel.requested:
+                    raise Cancelled
+            return [task.result() for task in asking]
+        finally:
+            for task in asking:
+                task.cancel()
+            await asyncio.gather(*asking, return_exceptions=True)
+            await client.close(timeout=2)
 
-async def _survey(
-    connection: Connection,
-    refused: Callable[[WorkerFacts], SetupError | None],
-    cancel: CancelToken,
-    work: JudgeWork | None,
-) -> list[Surveyed]:
-    client = await connect(connection)
-    asking: list[asyncio.Task[Surveyed]] = []
-    try:
-        workers = await _workers(client, connection, cancel)
-        asking = [asyncio.create_task(_one(client, worker, refused, work)) for worker in workers]
-        while asking and not all(task.done() for task in asking):
-            await asyncio.wait(asking, timeout=_TICK, return_when=asyncio.ALL_COMPLETED)
-            if cancel.requested:
-                raise Cancelled
-        return [task.result() for task in asking]
-    finally:
-        for task in asking:
-            task.cancel()
-        await asyncio.gather(*asking, return_exceptions=True)
-        await client.close(timeout=2)
+    return asyncio.run(asked())
 
 
 async def _workers(client: Any, connection: Connection, cancel: CancelToken) -> list[str]:

@@ -13,17 +13,14 @@ from engine.cluster.certificates import ClusterAddress, certificate_files
 if TYPE_CHECKING:
     from distributed.security import Security
 
-SILENT_SECONDS = 60
-"""A worker that was not heard of for so long is given up by the scheduler."""
-CONNECT_SECONDS = 10
-"""How long a connection may take until it is said that nobody answers."""
+SILENT_SECONDS = 60  # a worker that was not heard of for so long is given up by the scheduler
+CONNECT_SECONDS = 10  # how long a connection may take until it is said that nobody answers
 
 _LOGGERS = ("distributed", "distributed.client", "distributed.gc", "tornado", "tornado.application", "bokeh")
 
 
 def set_up_dask() -> None:
     """Settings for this process and the workers that it starts; the user's own settings of Dask stay below.
-
     Texts could come into its logs with a failed call: nothing is logged. Nothing that a worker holds is
     written to a disk.
     """
@@ -32,16 +29,13 @@ def set_up_dask() -> None:
             "distributed.scheduler.worker-ttl": f"{SILENT_SECONDS}s",
             "distributed.scheduler.work-stealing": False,  # each worker is given its own tasks
             "distributed.scheduler.active-memory-manager.start": False,
-            "distributed.scheduler.http.routes": [],
-            "distributed.worker.http.routes": [],
-            "distributed.scheduler.preload": [],
-            "distributed.worker.preload": [],
-            "distributed.nanny.preload": [],
             "distributed.worker.profile.enabled": False,
-            "distributed.worker.memory.target": False,
-            "distributed.worker.memory.spill": False,
-            "distributed.worker.memory.pause": False,
-            "distributed.worker.memory.terminate": False,
+            **{f"distributed.{each}.http.routes": [] for each in ("scheduler", "worker")},
+            **{f"distributed.{each}.preload": [] for each in ("scheduler", "worker", "nanny")},
+            **{
+                f"distributed.worker.memory.{each}": False
+                for each in ("target", "spill", "pause", "terminate")
+            },
             "distributed.admin.low-level-log-length": 100,
             "distributed.admin.tick.limit": "1h",
             "distributed.comm.timeouts.connect": f"{CONNECT_SECONDS}s",
@@ -58,13 +52,12 @@ def set_up_dask() -> None:
 
 
 def be_quiet() -> None:
-    """Let nothing be logged by Dask in this process."""
     for name in _LOGGERS:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 async def reached(address: ClusterAddress) -> None:
-    """Return where something listens. Dask would try for long, and ever more seldom. Raises OSError."""
+    """Return where something listens; Dask would try for long, and ever more seldom. Raises OSError."""
     opening = asyncio.open_connection(address.host.strip("[]"), address.port)
     _, writer = await asyncio.wait_for(opening, CONNECT_SECONDS)
     writer.close()

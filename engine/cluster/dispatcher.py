@@ -1,8 +1,6 @@
-"""The asking end of a cluster: hands tasks to workers, takes their answers, and sees who is lost or late.
-
-It lives on a thread of its own and tells what happens through a queue. Dask brings tasks to workers and tells
-which of these are alive; who is given what is decided here, because a worker must have the run's model open,
-and because it must be known who has what for how long.
+"""The asking end of a cluster: hands tasks to workers, takes their answers, and sees who is lost or late, on
+a thread of its own. Dask brings tasks to workers; who is given what is decided here, because a worker must
+have the run's model open, and because it must be known who has what for how long.
 """
 
 import asyncio
@@ -42,7 +40,7 @@ class TaskAnswered:
 
 @dataclass(frozen=True)
 class TasksEnded:
-    """The last of all. `error`: why it ended before its work; None also where it was asked to stop."""
+    """The last of all. `error`: why it ended before its work; None where it was asked to stop."""
 
     error: BaseException | None
 
@@ -52,15 +50,11 @@ DispatcherEvent = ClusterEvent | TaskAnswered | TasksEnded
 
 @dataclass(frozen=True)
 class JudgeOrders:
-    """What is to be judged, and by whom. `items_of`: what travels with a task. `refused`: why a worker cannot
-    take part; None where it can.
-    """
-
     work: JudgeWork
     template: str
     tasks: list[ItemTask]
-    items_of: Callable[[ItemTask], list[list[PlacedItem]]]
-    refused: Callable[[WorkerFacts], SetupError | None]
+    items_of: Callable[[ItemTask], list[list[PlacedItem]]]  # what travels with a task
+    refused: Callable[[WorkerFacts], SetupError | None]  # why a worker cannot take part
     patience: Patience = field(default_factory=Patience)
 
 
@@ -71,9 +65,8 @@ def _is_ending() -> bool:
 
 
 class TaskDispatcher:
-    """Hands tasks out until all are done, `cancel` is set, or something ends it.
-
-    `told`: what happens, in order; the last is Over.
+    """Hands tasks out until all are done, `cancel` is set, or something ends it. `told`: what happens, in
+    order; the last is TasksEnded.
     """
 
     def __init__(self, connection: Connection, orders: JudgeOrders, cancel: CancelToken) -> None:
@@ -210,7 +203,6 @@ class TaskDispatcher:
             raise SetupError("No worker is left that can judge this run.", Hint(Step.START_WORKERS))
 
     async def _serve_worker(self, client: Any, worker: str) -> None:
-        """Make a worker ready, then keep its hands full."""
         facts = await described(client, worker)
         if error := self._orders.refused(facts):
             raise error
@@ -241,11 +233,10 @@ class TaskDispatcher:
                 self._changed.clear()
                 await self._changed.wait()
                 continue
-            await self._annotation_file(client, hand, facts)
+            await self._hand_over(client, hand, facts)
             self._changed.set()
 
-    async def _annotation_file(self, client: Any, hand: AssignedTask, facts: WorkerFacts) -> None:
-        """Give a task to a worker and take its answer, or put it back."""
+    async def _hand_over(self, client: Any, hand: AssignedTask, facts: WorkerFacts) -> None:
         groups = self._orders.items_of(hand.task)
         loop = asyncio.get_running_loop()
         began = loop.time()
@@ -310,10 +301,6 @@ class TaskDispatcher:
         letting_go.add_done_callback(self._letting_go.discard)
 
     def _say_late(self, hand: AssignedTask) -> None:
-        waited = asyncio.get_running_loop().time() - (hand.began or 0)
-        self.told.put(
-            ClusterNews(
-                f"Worker {hand.worker} has not answered on {hand.task.in_words} for {duration(waited)}: other"
-                " workers get them, and it gets no more until it answers."
-            )
-        )
+        waited = duration(asyncio.get_running_loop().time() - (hand.began or 0))
+        said = f"Worker {hand.worker} has not answered on {hand.task.in_words} for {waited}: other workers"
+        self.told.put(ClusterNews(f"{said} get them, and it gets no more until it answers."))

@@ -1,10 +1,5 @@
-"""A scheduler or a worker, in this process, until it is asked to stop.
-
-How a scheduler listens: whoever connects and then says nothing is shut out again.
-
-Each connection takes a file of the process, of which there may be a thousand, and Dask waits for the first
-word of each of them for ever.
-
+"""A scheduler or a worker, in this process, until it is asked to stop. Whoever connects and then says nothing
+is shut out again: each connection takes a file of the process, and Dask waits for the first word for ever.
 Neither has Dask's web pages: no port is open but those that its own computers talk by.
 """
 
@@ -31,8 +26,7 @@ from engine.core.errors import SetupError
 from engine.system.files import Claim, claimed, left_by_the_dead, make_folder
 from engine.system.paths import cache_folder
 
-FIRST_WORD_SECONDS = 10.0
-"""For a certificate to be shown, and then for the first word of Dask."""
+FIRST_WORD_SECONDS = 10.0  # for a certificate to be shown, and then for the first word of Dask
 
 
 class _Impatient:
@@ -83,25 +77,21 @@ _FOLDER = "cluster-"
 Tell = Callable[[str], None]
 
 
-class PlainScheduler(Scheduler):  # type: ignore[misc]
+class _NoPages:
+    def start_http_server(self, *_args: Any, **_options: Any) -> None:
+        """Open no further port."""
+
+
+class PlainScheduler(_NoPages, Scheduler):  # type: ignore[misc]
     """Dask's scheduler without its web pages."""
 
-    def start_http_server(self, *_args: Any, **_options: Any) -> None:
-        """Open no further port."""
 
-
-class PlainWorker(Worker):  # type: ignore[misc]
+class PlainWorker(_NoPages, Worker):  # type: ignore[misc]
     """Dask's worker without its web pages."""
-
-    def start_http_server(self, *_args: Any, **_options: Any) -> None:
-        """Open no further port."""
 
 
 def run_scheduler(address: ClusterAddress, certificates: Path, file: Path | None, tell: Tell) -> None:
-    """Be a scheduler at an address, until a signal asks to stop; `file`: where it writes that address.
-
-    SetupError where it cannot listen there.
-    """
+    """Until a signal asks to stop; its address is written to `file`. SetupError if it cannot listen."""
     security = security_for(address, certificates)
     shut_out_who_says_nothing()
 
@@ -185,10 +175,7 @@ async def _worker(address: ClusterAddress, security: Any, options: WorkerOptions
 
 @contextmanager
 def _own_folder() -> Iterator[Path]:
-    """Where Dask keeps what it keeps of a worker. What killed workers left is cleared away first.
-
-    A lock next to a folder says that its worker lives: the system takes it from whoever is killed.
-    """
+    """Where Dask keeps what it keeps of a worker; what killed workers left is cleared away first."""
     cache = cache_folder()
     make_folder(cache)
     for left in left_by_the_dead(cache, _FOLDER, ""):
@@ -216,8 +203,6 @@ async def _first_of(*waiting: Awaitable[Any]) -> None:
 
 
 def _until_stopped(serve: Callable[[asyncio.Event], Awaitable[None]]) -> None:
-    """Serve on a loop of its own; an event reports the first signal to end."""
-
     async def main() -> None:
         stopped = asyncio.Event()
         loop = asyncio.get_running_loop()

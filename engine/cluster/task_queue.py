@@ -1,8 +1,6 @@
-"""Which task of a run is to do, in whose hands, or done; and how fast each worker is.
-
-Which kind of computer judged which items of a run, as its manifest keeps it: compact.
-
-A task may be in several hands: where one is late or lost, others get it too, and the first answer counts.
+"""Which task of a run is to do, in whose hands, or done; and how fast each worker is. A task may be in
+several hands: where one is late or lost, others get it too, and the first answer counts. Also which kind of
+computer judged which items of a run, as its manifest keeps it: compact.
 """
 
 import time
@@ -72,7 +70,6 @@ def _without(spans: Sequence[range], positions: Iterable[int]) -> list[range]:
 
 
 def _joined(spans: Iterable[range]) -> list[range]:
-    """The same places in as few spans as can be, in order."""
     joined: list[range] = []
     for span in sorted(spans, key=lambda each: each.start):
         if joined and span.start <= joined[-1].stop:
@@ -82,27 +79,20 @@ def _joined(spans: Iterable[range]) -> list[range]:
     return joined
 
 
-IN_HAND = 2
-"""Tasks of a worker at a time: while it does one, the next is there already."""
-MOST_TRIES = 4
-"""Faults of workers with a task, lost ones aside, after which it is the task's."""
+IN_HAND = 2  # tasks of a worker at a time: while it does one, the next is there already
+MOST_TRIES = 4  # faults of workers with a task, lost ones aside, after which it is the task's
 
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a worker may take until others are given its task too.
+    """How long a worker may take until others are given its task too, in seconds."""
 
-    In seconds. `times`: as many times as long as a task usually takes a worker, at least `least`;
-    `first`: while nothing is known of its speed. `scheduler`: without a word of it. `no_worker`: without any
-    worker; `all_refuse`: with none but those that cannot judge.
-    """
-
-    times: float = 5.0
+    times: float = 5.0  # as many times as long as a task usually takes a worker
     least: float = 60.0
-    first: float = 1800.0
-    scheduler: float = 10.0
-    no_worker: float = 600.0
-    all_refuse: float = 5.0
+    first: float = 1800.0  # while nothing is known of its speed
+    scheduler: float = 10.0  # without a word of it
+    no_worker: float = 600.0  # without any worker
+    all_refuse: float = 5.0  # with none but those that cannot judge
 
     def limit(self, items: int, seconds_per_item: float | None) -> float:
         if seconds_per_item is None:
@@ -112,17 +102,12 @@ class Patience:
 
 @dataclass(eq=False)
 class AssignedTask:
-    """A task that a worker was given. `began`: when nothing was before it, None while something is.
-
-    `let_go`: that nobody waits for it any more; `give_up`: called then.
-    """
-
     task: ItemTask
     worker: str
-    began: float | None = None
+    began: float | None = None  # when nothing was before it; None while something is
     late: bool = False
-    let_go: bool = False
-    give_up: Callable[[], None] | None = None
+    let_go: bool = False  # nobody waits for it any more
+    give_up: Callable[[], None] | None = None  # called then
 
     def drop(self) -> None:
         self.let_go = True
@@ -174,7 +159,6 @@ class Ledger:
         return hand
 
     def _next(self, held: set[int]) -> ItemTask | None:
-        """The first task that is to do and that the worker has not in hand."""
         put_back: list[ItemTask] = []
         found = None
         while self._pending and found is None:
@@ -197,7 +181,6 @@ class Ledger:
         return hand.task
 
     def release(self, hand: AssignedTask) -> None:
-        """Take a task out of a worker's hands; what comes next there begins now."""
         own = self.hands.get(hand.worker, [])
         if hand in own:
             own.remove(hand)
@@ -220,9 +203,7 @@ class Ledger:
         return True
 
     def put_back(self, hand: AssignedTask, fault: bool = False) -> bool:
-        """A task comes back undone, by a `fault` of the worker or because that was lost; whether it may be
-        tried again.
-        """
+        """A task comes back undone, by a `fault` of the worker or not; whether it may be tried again."""
         self.release(hand)
         number = hand.task.number
         if fault:
@@ -255,7 +236,6 @@ class Ledger:
         return found
 
     def stop(self) -> None:
-        """Hand out nothing more, and take back what no worker has begun."""
         self._pending.clear()
         for hands in self.hands.values():
             for hand in hands[1:]:

@@ -1,19 +1,19 @@
-"""The model of a run on a worker: found by its content, opened once, and asked group after group.
-
-What workers say of themselves, which of them may judge a run together, and in what they differ.
-
-All of it belongs to one thread, the one that first prepares it.
+"""The model of a run on a worker: found by its content, opened once, and asked group after group; what
+workers say of themselves, which of them may judge a run together, and in what they differ. All of it belongs
+to one thread, the one that first prepares it.
 """
 
 import platform
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+import msgspec
 
 from engine.cluster.answers import JudgeWork, PlacedItem
 from engine.core import VERSION
@@ -35,34 +35,28 @@ from engine.settings.rows import MOST_THREADS, Device, MachineSettings
 from engine.system.paths import PathKind, seen_at
 from engine.system.subprocess_worker import InProcessWorker, SubprocessWorker
 
-_LONGEST = 4000  # letters of a fact
+Fact = Annotated[str, msgspec.Meta(max_length=4000)]
 
 
 @dataclass(frozen=True)
 class WorkerFacts:
-    """What a worker is. `device`: the key of what computes besides the processor, `driver` its version; both
-    empty for the processor alone. `threads`: at most.
-    """
-
-    computer: str
-    version: str
-    prompt_version: str
-    python: str
-    llama_cpp: str
-    processor: str
-    device: str
-    driver: str
-    threads: int
+    computer: Fact
+    version: Fact
+    prompt_version: Fact
+    python: Fact
+    llama_cpp: Fact
+    processor: Fact
+    device: Fact  # the key of what computes besides the processor, if anything
+    driver: Fact  # its version
+    threads: Annotated[int, msgspec.Meta(ge=1, le=MOST_THREADS)]  # at most
 
     @property
     def kind(self) -> Mapping[str, str]:
-        """What can make its last digits differ from another worker's."""
         made = {"llama_cpp": self.llama_cpp, "processor": self.processor}
         return {**made, **({"device": self.device, "driver": self.driver} if self.device else {})}
 
 
 def facts_here(machine: MachineSettings) -> WorkerFacts:
-    """Those of this process, where it judges with such a machine."""
     device = machine.device
     return WorkerFacts(
         computer=platform.node() or "an unnamed computer",
@@ -75,25 +69,6 @@ def facts_here(machine: MachineSettings) -> WorkerFacts:
         driver=device.driver if device else "",
         threads=machine.threads,
     )
-
-
-def facts_of(value: object) -> WorkerFacts:
-    """Facts out of their plain values. ValueError for anything else."""
-    value = value if isinstance(value, Mapping) else {}
-    made: dict[str, Any] = {}
-    for field in fields(WorkerFacts):
-        fact = value.get(field.name)
-        sound = (
-            _is_threads(fact) if field.name == "threads" else isinstance(fact, str) and len(fact) <= _LONGEST
-        )
-        if not sound:
-            raise ValueError(f"fact {field.name}")
-        made[field.name] = fact
-    return WorkerFacts(**made)
-
-
-def _is_threads(fact: object) -> bool:
-    return type(fact) is int and 1 <= fact <= MOST_THREADS
 
 
 def refused(worker: WorkerFacts, own: WorkerFacts, mixed_builds: bool = False) -> SetupError | None:
@@ -117,10 +92,7 @@ def refused(worker: WorkerFacts, own: WorkerFacts, mixed_builds: bool = False) -
 
 
 def device_of(workers: Sequence[WorkerFacts]) -> str | None:
-    """What all workers compute with besides their processor; None for nothing. SetupError where it differs.
-
-    The device is part of what a run is.
-    """
+    """What all compute with besides their processor; None for nothing. SetupError where it differs."""
     devices = {worker.device for worker in workers}
     if len(devices) > 1:
         names = listed(sorted(device or "the processor" for device in devices))
@@ -145,12 +117,9 @@ def differences(kinds: Sequence[Mapping[str, str]]) -> str:
 
 @dataclass(frozen=True)
 class WorkerOptions:
-    """How a worker was started. `models`: a file or folders in place of the default folders, where any.
+    """How a worker was started; what computes as commands take it, without `device` the processor."""
 
-    `threads`, `device`, `gpu_layers`: what computes, as commands take it; no `device`: the processor alone.
-    """
-
-    models: tuple[Path, ...] = ()
+    models: tuple[Path, ...] = ()  # a file or folders in place of the default folders
     threads: int | None = None
     device: Device | None = None
     gpu_layers: int | None = None
@@ -179,9 +148,8 @@ class ModelOnWorker:
         self._series: set[int] = set()
 
     def prepare(self, work: JudgeWork) -> Prepared:
-        """Open the model of a run, unless it is open; closes that of another run.
-
-        ModelFileError where it is not on this computer, does not fit or cannot be used; Cancelled.
+        """Open the model of a run, unless it is open; closes that of another run. ModelFileError where it is
+        not on this computer, does not fit or cannot be used; Cancelled.
         """
         if self._work is None or self._work.key != work.key:
             self.close()
@@ -195,7 +163,6 @@ class ModelOnWorker:
         self, groups: Sequence[Sequence[PlacedItem]], wanted: Callable[[], bool]
     ) -> list[list[JudgedItem]] | None:
         """Judge groups of the prepared run, one after the other; None once nobody wants them any more.
-
         `wanted` is asked several times a second. Raises ModelFileError, DeviceFailed, Cancelled.
         """
         if self._work is None:
@@ -220,7 +187,6 @@ class ModelOnWorker:
         return judged
 
     def speed(self, work: JudgeWork) -> ModelSpeed:
-        """The speed of the model of a run here: remembered, or measured now. Raises what `prepare` raises."""
         model, _ = self._file(work)
         self._drop()  # it would have the memory, and the threads
         worker = partial(
@@ -234,7 +200,6 @@ class ModelOnWorker:
         self._work = self._found = None
 
     def _drop(self) -> None:
-        """Close the session; it is opened again for the next group."""
         self._judge = None
         self._held.close()
 
@@ -270,7 +235,6 @@ def found_by_content(
     work: JudgeWork, models: Sequence[Path], cancel: CancelToken
 ) -> tuple[ModelFile, CheckedModel]:
     """The model with the content that a run asks for, tried. Only files of its size are read whole.
-
     ModelFileError where there is none among `models`, or in the default folders where these are none.
     """
     folders = [path for path in models if seen_at(path) is PathKind.FOLDER] if models else default_folders()

@@ -1,6 +1,5 @@
-"""What Dask calls on a worker: a plugin that owns the model, and the tasks that ask it.
-
-Each task answers with bytes of JSON, whatever happens.
+"""What Dask calls on a worker: a plugin that owns the model, and the tasks that ask it. Each answers with
+bytes of JSON, whatever happens.
 """
 
 import asyncio

@@ -1,8 +1,6 @@
-"""The one codec for JSON: text to plain values within limits, and plain values to records and back.
-
-What is read may be anybody's: what passes can be counted with and shown, all else is a ValueError with words.
-Records are dataclasses or msgspec's Structs; a key that differs from its field stands in the record. Does not
-know: files, which records there are.
+"""The one codec for JSON: text to plain values within limits, and plain values to records and back. What is
+read may be anybody's: what passes can be counted with and shown, all else is a ValueError with words. Records
+are dataclasses or msgspec's Structs. Does not know: files, which records there are.
 """
 
 import json
@@ -22,8 +20,7 @@ from engine.core.formatting import quoted
 Record = TypeVar("Record")
 Default = TypeVar("Default")
 
-MOST_LEVELS = 40
-"""Lists and objects within each other; ours have seven at most."""
+MOST_LEVELS = 40  # lists and objects within each other; ours have seven at most
 LARGEST = (1 << 63) - 1
 """The largest whole number of 64 bits, which every floating-point number is large enough for."""
 _MOST_DIGITS = 20
@@ -32,10 +29,9 @@ _STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[][{}]', re.DOTALL)
 
 
 def plain_values(text: str | bytes, most: int = LARGEST) -> Any:
-    """What a JSON text says, with whole numbers up to `most`. ValueError with words for users else.
-
-    Refused are also an object that names a key twice, numbers that are none or that no computer counts with,
-    and values that are nested so deeply that to walk through them would crash.
+    """What a JSON text says, with whole numbers up to `most`. ValueError with words for users else, also for
+    an object that names a key twice, numbers that no computer counts with, and values that are nested too
+    deeply.
     """
     try:
         text = _decoded(text)
@@ -56,10 +52,7 @@ def plain_values(text: str | bytes, most: int = LARGEST) -> Any:
 
 
 def check_depth(text: str | bytes) -> None:
-    """Raise ValueError with words for a text that is nested more than MOST_LEVELS deep, or is no UTF-8.
-
-    To be asked before the text is parsed: on a small stack that alone would end the process.
-    """
+    """ValueError with words for a text that is nested too deeply to be parsed on a small stack."""
     text = _decoded(text)
     if text.count("[") + text.count("{") <= MOST_LEVELS:
         return
@@ -106,9 +99,8 @@ def plain(record: object) -> Any:
 
 
 def record_of(values: object, kind: type[Record]) -> Record:
-    """What `plain` gave, as a record again; keys that it does not have are passed over.
-
-    ValueError with the place and what was found there, and what the record itself raises for its values.
+    """What `plain` gave, as a record again; keys that it does not have are passed over. ValueError with the
+    place and what was found there, and what the record itself raises for its values.
     """
     try:
         return msgspec.convert(values, kind, dec_hook=_other_kind_of)
@@ -189,7 +181,6 @@ def _value_in_words(value: object) -> str:
 
 
 def _places(value: Any, steps: Sequence[tuple[str, str]], place: str = "") -> Iterator[tuple[str, Any]]:
-    """All places of values that a path of msgspec may mean."""
     if not steps:
         yield place, value
         return

@@ -149,11 +149,9 @@ class Hint:
 
 @dataclass(frozen=True)
 class Wording:
-    """How hints are worded, for the command line or the window: every setting and step by name.
-
-    `kinds`: what takes a file of each kind. `setting_value`: a setting, {0}, with the value to choose for it,
-    {1}. `quoted`: how a value is written; `given`: what a value of a request is called. ValueError where a
-    name is missing.
+    """How hints are worded, for the command line or the window. `kinds`: what takes a file of each kind.
+    `setting_value`: a setting, {0}, with the value to choose for it, {1}. `quoted`: how a value is written;
+    `given`: what a value of a request is called. ValueError where a name is missing.
     """
 
     settings: Mapping[Setting, str]
@@ -186,10 +184,8 @@ class Wording:
             case SettingValue(setting, value):
                 return self.setting_value.format(self.settings[setting], self.quoted(value))
             case Given(name, chosen):
-                called = self.given(name)
-                return (
-                    called if chosen is None else self.setting_value.format(called, self.quoted(str(chosen)))
-                )
+                form = "{0}" if chosen is None else self.setting_value
+                return form.format(self.given(name), self.quoted(str(chosen)))
 
 
 _PLAIN = Wording(
@@ -200,20 +196,19 @@ _PLAIN = Wording(
 )
 
 
+_KEYS: Mapping[type, str] = {FileKind: "kind", Setting: "setting", Step: "step"}
+
+
 def _part_json(part: HintPart) -> object:
     match part:
         case str():
             return part
-        case FileKind():
-            return {"kind": part.name}
-        case Setting():
-            return {"setting": part.name}
-        case Step():
-            return {"step": part.name}
         case SettingValue(setting, value):
             return {"setting": setting.name, "value": value}
         case Given(name, chosen):
             return {"given": name, "value": chosen}
+        case _:
+            return {_KEYS[type(part)]: part.name}
 
 
 def _part_of_json(part: Any) -> HintPart:
@@ -238,9 +233,8 @@ class EngineError(Exception):
 
 
 class SetupError(EngineError):
-    """The user can fix it: `problem` says where and what was found, `hint` names the next step.
-
-    As text it is for logs: whoever shows it words the hint, and `said`: the problem that may name settings.
+    """The user can fix it: `problem` says where and what was found, `hint` names the next step. As text it is
+    for logs: whoever shows it words the hint, and `said`: the problem that may name settings.
     """
 
     def __init__(self, problem: Hint | str, hint: Hint | str) -> None:
@@ -275,10 +269,7 @@ class InputError(SetupError):
 
 
 class ProcessEnded(SetupError):
-    """The process of its own that did the work was ended; this one continues.
-
-    `broke_down`: by itself, and not from outside.
-    """
+    """The process of its own that did the work was ended; `broke_down`: by itself, and not from outside."""
 
     def __init__(self, problem: str, hint: Hint | str, broke_down: bool = False) -> None:
         super().__init__(problem, hint)
@@ -303,9 +294,7 @@ class DeviceFailed(SetupError):
 
 class ColumnsError(InputError):
     """A dataset cannot be read by these columns, or by these meanings of its labels; by others perhaps.
-
-    `foreign`: it lacks the columns of a dataset, and they are not mapped yet.
-    `unknown`: values of its labels that are none, in the order in which they were met.
+    `foreign`: its columns are not mapped yet. `unknown`: values of its labels that are none.
     """
 
     def __init__(

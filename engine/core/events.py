@@ -1,5 +1,4 @@
 """What runs and other slow work report while they last, what is known of them by that, how they are stopped.
-
 Reports are frozen records, safe to send to another thread; flags that stop work are shared between threads.
 """
 
@@ -23,14 +22,14 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Preparing:
-    """What is done before the first item, in words: `Checking the model file`."""
+    """What is done before the first item: `Checking the model file`."""
 
     what: str
 
 
 @dataclass(frozen=True)
 class TuningStage:
-    """What the search for the best settings does from now on, in words; `number` of this many `stages`."""
+    """What the search for the best settings does from now on; `number` of this many `stages`."""
 
     what: str
     number: int
@@ -46,15 +45,11 @@ class Note:
 
 @dataclass(frozen=True)
 class FilesRead:
-    """Dataset and model are read, and the model fits this computer.
-
-    `notices`: what the user should know of dataset, model and memory, with what to do. `model_notice`: what
-    a model made for this program has to tell its users, empty for others.
-    """
+    """Dataset and model are read, and the model fits this computer."""
 
     model: str
-    model_notice: str
-    notices: tuple[Hint | str, ...]
+    model_notice: str  # what a model made for this program has to tell its users
+    notices: tuple[Hint | str, ...]  # what the user should know of dataset, model and memory
 
 
 @dataclass(frozen=True)
@@ -83,33 +78,23 @@ class TokensEvaluated:
 @dataclass(frozen=True)
 class GroupUnderWay:
     """The items that are judged now, together: they are stored when all of them are done. Several a second.
-
-    `first`, `last`: their places in the dataset, from 0. `position`, `item_id`: the one that is read, or of
-    which an explanation is written; `writing`: which of the two. `done` of `total`: its tokens in one order,
-    or those of all explanations of the group, of which the total is a guess. `seconds`: what they took so
-    far, and what a stop loses; `seconds_left`: until they are stored; `run_seconds_left`: until the run ends.
-    None as long as that cannot be known.
+    `position`, `item_id`: the one that is read, or of which an explanation is written.
     """
 
-    first: int
+    first: int  # place in the dataset, from 0
     last: int
     position: int
     item_id: str
-    writing: bool
-    done: int
-    total: int
-    seconds: float
-    seconds_left: float | None
-    run_seconds_left: float | None = None
+    writing: bool  # an explanation
+    done: int  # of its tokens in one order, or those of all explanations of the group
+    total: int  # of explanations a guess
+    seconds: float  # what they took so far, and what a stop loses
+    seconds_left: float | None  # until they are stored; None as long as that is not known
+    run_seconds_left: float | None = None  # until the run ends
 
     def after(self, seconds: float) -> "GroupUnderWay":
-        """The same this many seconds later, as nothing was reported since."""
-        left = self.seconds_left
-        return replace(
-            self,
-            seconds=self.seconds + seconds,
-            seconds_left=None if left is None else max(0.0, left - seconds),
-        )
+        left = None if self.seconds_left is None else max(0.0, self.seconds_left - seconds)
+        return replace(self, seconds=self.seconds + seconds, seconds_left=left)
 
     @property
     def items_in_words(self) -> str:
@@ -119,23 +104,18 @@ class GroupUnderWay:
 
     @property
     def loss_in_words(self) -> str:
-        """What a stop would lose, and when it would lose nothing."""
         kept = "" if self.seconds_left is None else f"; in about {duration(self.seconds_left)} it is stored"
         return f"Stopping now loses {duration(self.seconds)} of work on {self.items_in_words}{kept}."
 
     @property
     def ending_in_words(self) -> str:
-        """That the run stops after the group, and when that will be."""
         left = "" if self.seconds_left is None else f", in about {duration(self.seconds_left)}"
         return f"The run stops after {self.items_in_words}{left}."
 
 
 @dataclass(frozen=True)
 class LabelsRead:
-    """What is decided of an item that is not stored yet, by the orders that are read: a preview.
-
-    `position`: its place in the dataset. `whole`: all orders are read, so that ItemJudged will have the same.
-    """
+    """A preview of what is decided of an item, by the orders that are read; `whole`: by all of them."""
 
     position: int
     item_id: str
@@ -155,9 +135,7 @@ class Drafted:
 
 @dataclass(frozen=True)
 class ItemJudged:
-    """One item is in the store; `judgments` as its raw predictions are decided, in the order of the
-    rubric.
-    """
+    """One item is in the store; `judgments` as they are decided, in the order of the rubric."""
 
     judged: JudgedItem
     judgments: tuple[Judgment | Unscored, ...]
@@ -179,25 +157,16 @@ class Resolved:
 
 @dataclass(frozen=True)
 class RunEnded:
-    """The last event. `stopped`: whether it was asked to stop before all items were judged, or all that its
-    question needed. `clear`: whether all that was asked is answered, where anything was; else no item is left
-    that would answer more.
-    """
-
     run_id: int
     items: int
     judged: int
-    stopped: bool
-    clear: bool = False
+    stopped: bool  # before all items were judged, or all that its question needed
+    clear: bool = False  # all that was asked is answered; else no item is left that would answer more
 
 
 @dataclass(frozen=True)
 class MeasureProgress:
-    """Slow work alongside a run: `done` of `total`, those known from before included.
-
-    They are what the work goes through: explanations that are measured or written again, items that are
-    counted for a forecast.
-    """
+    """Slow work alongside a run: `done` of `total` items or explanations, those from before included."""
 
     done: int
     total: int
@@ -212,21 +181,16 @@ class DeviceLeft:
 
     @property
     def in_words(self) -> str:
-        """What happened, and that nothing is lost."""
         failed = f"{self.device} failed: {self.reason}."
         return f"{failed} The processor continues this run; all judgments are stored."
 
 
 @dataclass(frozen=True)
 class ClusterUnderWay:
-    """Who judges a run on other computers now; about once a second.
+    """Who judges a run on other computers now; about once a second."""
 
-    `workers`: those that judge or could; `items`: those that are handed out. `seconds_left`: until the run
-    ends, None as long as that cannot be known.
-    """
-
-    workers: int
-    items: int
+    workers: int  # that judge or could
+    items: int  # that are handed out
     seconds_left: float | None
 
 
@@ -240,17 +204,8 @@ class ClusterNews:
 
 JudgeEvent = TokensEvaluated | GroupUnderWay | LabelsRead | Drafted
 ClusterEvent = ClusterUnderWay | ClusterNews
-RunEvent = (
-    RunStarted
-    | ModelOpened
-    | JudgeEvent
-    | ItemJudged
-    | Resolved
-    | HealthSeen
-    | DeviceLeft
-    | ClusterEvent
-    | RunEnded
-)
+StoredEvent = ItemJudged | HealthSeen | Resolved
+RunEvent = RunStarted | ModelOpened | JudgeEvent | StoredEvent | DeviceLeft | ClusterEvent | RunEnded
 
 
 class Reports(Generic[Event, Result]):
@@ -266,7 +221,6 @@ class Reports(Generic[Event, Result]):
 
 
 def followed(work: Generator[Event, None, Result], tell: Callable[[Event], object]) -> Result:
-    """Do work to its end, handing on each of its reports; what it returns."""
     reports = Reports(work)
     for event in reports:
         tell(event)
@@ -278,13 +232,10 @@ class Cancelled(Exception):
 
 
 class CancelToken:
-    """A flag that any thread may set and any thread may ask; and one for work that may end what it began.
+    """A flag that any thread may set and any thread may ask; and one for work that may end what it began."""
 
-    Setting them is safe in a signal handler, also where a second signal comes in its midst: an Event is not,
-    for its `set` holds a lock, and would wait for itself. Here are plain attributes, and a lock that is held
-    until `cancel` lets go of it, by one call into C that no handler can interrupt.
-    """
-
+    # Safe in a signal handler also where a second signal comes in its midst: the `set` of an Event holds a
+    # lock, and would wait for itself. Ours is let go of by one call into C, which no handler interrupts.
     def __init__(self) -> None:
         self._requested = False
         self._soon = False
@@ -292,7 +243,7 @@ class CancelToken:
         self._shut.acquire()
 
     def end_soon(self) -> None:
-        """Ask for the work to end where it loses nothing: what knows no such place continues. As safe."""
+        """Ask for the work to end where it loses nothing: what knows no such place continues."""
         self._soon = True
 
     @property
@@ -300,7 +251,6 @@ class CancelToken:
         return self._soon or self._requested
 
     def cancel(self) -> None:
-        """Ask for the work to stop. Safe from any thread and from a signal handler."""
         self._requested = True
         self._open()
 
@@ -328,39 +278,28 @@ _RATE_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class RunProgress:
-    """How far the run with the number `run_id` is.
-
-    `judged`: items in the store, `judged_before` of them from earlier sessions. `unscored`: judgments of
-    this session that could not be made. `tokens`: read and written in it; `tokens_per_second`: over the last
-    half minute, None where nothing was read yet. `elapsed`, `left`: seconds; None where it cannot be known
-    yet. `group`: the items that are judged now, None between two groups.
-    """
+    """How far a run is. None is what is not known."""
 
     run_id: int
     items: int
-    judged: int
-    judged_before: int
-    unscored: int = 0
-    tokens: int = 0
-    tokens_per_second: float | None = None
-    elapsed: float = 0.0
+    judged: int  # items in the store
+    judged_before: int  # in earlier sessions
+    unscored: int = 0  # judgments of this session
+    tokens: int = 0  # of this session
+    tokens_per_second: float | None = None  # over the last half minute
+    elapsed: float = 0.0  # seconds, as `left`
     left: float | None = None
-    group: GroupUnderWay | None = None
+    group: GroupUnderWay | None = None  # None between two groups
 
 
 class RunFollower:
-    """Is told what one run reports, and says at any time what that comes to.
-
-    `note`: what is done now, or what the user should know of the model; empty for nothing. `health`: of all
-    that is judged, once that can be said. `cluster`: who judges, where other computers do.
-    `clear`: what was found so far of what the run is to answer, in words.
-    """
+    """Is told what one run reports, and says at any time what that comes to."""
 
     def __init__(self, note: str = "", clock: Callable[[], float] = time.monotonic) -> None:
-        self.note = note
+        self.note = note  # what is done now, or what the user should know of the model
         self.health: Health | None = None
         self.cluster: ClusterUnderWay | None = None
-        self.clear: list[str] = []
+        self.clear: list[str] = []  # what was found so far of what the run is to answer, in words
         self._clock = clock
         self._begun = clock()
         self._ended: float | None = None
@@ -371,7 +310,7 @@ class RunFollower:
 
     @property
     def progress(self) -> RunProgress | None:
-        """How far the run is, or was at its end; None before its files and its model were found good."""
+        """How far it is, or was at its end; None before its files and its model were found good."""
         if self._count is None:
             return None
         now = self._clock() if self._ended is None else self._ended
@@ -419,20 +358,15 @@ class RunFollower:
         self._group = None
 
     def _add(self, judged: int = 0, unscored: int = 0, tokens: int = 0) -> None:
-        if (count := self._count) is not None:
-            self._count = replace(
-                count,
-                judged=count.judged + judged,
-                unscored=count.unscored + unscored,
-                tokens=count.tokens + tokens,
-            )
+        if (old := self._count) is not None:
+            judged, unscored, tokens = judged + old.judged, unscored + old.unscored, tokens + old.tokens
+            self._count = replace(old, judged=judged, unscored=unscored, tokens=tokens)
 
     def _tell_left(self, now: float, seconds: float | None) -> None:
         if seconds is not None:
             self._left = now, seconds
 
     def _rate(self, now: float) -> float | None:
-        """Tokens per second over the last half minute, so that it follows the load of the computer."""
         while len(self._spans) > 2 and now - self._spans[1][0] > _RATE_SECONDS:
             self._spans.popleft()
         if len(self._spans) < 2:

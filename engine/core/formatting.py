@@ -15,15 +15,11 @@ def percent(share: float | None) -> str:
 
 
 def points(difference: float) -> str:
-    """A difference of two shares (-1 to 1) in points."""
     return f"{100 * difference:.1f} points"
 
 
 def number(value: float | None, digits: int = 2, least: float | None = None) -> str:
-    """A number with this many decimals, without a sign where it rounds to 0; a dash where there is none.
-
-    `least`: a number below it is shown as less than it, `<0.001`.
-    """
+    """Without a sign where it rounds to 0; a dash for None. Below `least` it is shown as less than that."""
     if value is None:
         return "-"
     if least is not None and value < least:
@@ -65,7 +61,7 @@ def counted(number: int, singular: str, plural: str) -> str:
 
 
 def value_in_words(value: object) -> str:
-    """A setting or another plain value of JSON: `yes`, `4096`, `a, b`, `total: 1; free: 2`."""
+    """Of JSON: `yes`, `4096`, `a, b`, `total: 1; free: 2`."""
     if isinstance(value, bool):
         return yes_or_no(value)
     if isinstance(value, Mapping):
@@ -74,15 +70,11 @@ def value_in_words(value: object) -> str:
 
 
 def words(name: str) -> str:
-    """The name of a criterion as words: `overall quality`."""
     return name.replace("_", " ")
 
 
 def visible(text: str) -> str:
-    r"""Text with control characters, marks of direction and lone surrogates written out: `\x00`, `\u202e`.
-
-    Line breaks and tabs stay; a Windows line break becomes a plain one.
-    """
+    r"""Text with control characters, marks of direction and lone surrogates written out: `\u202e`."""
     return HIDDEN.sub(lambda found: repr(found[0])[1:-1], text.replace("\r\n", "\n"))
 
 
@@ -94,7 +86,7 @@ _NEEDS_NO_QUOTES = re.compile(r"[\w.:#-]+( [\w.:#-]+)*")
 
 
 def did_you_mean(text: str, choices: Collection[str]) -> str:
-    """A question to begin a hint with: whether the nearest of some names was meant; empty for none."""
+    """`Did you mean NAME? `, to begin a hint; empty where no name is near."""
     near = difflib.get_close_matches(text, choices, n=1)
     return f"Did you mean {named(near[0])}? " if near else ""
 
@@ -104,7 +96,6 @@ def capitalised(sentence: str) -> str:
 
 
 def short_name(name: str) -> str:
-    """The name of a file without its middle, where it would push away what a sentence says of it."""
     return without_middle(name, _LONGEST_NAME)
 
 
@@ -119,7 +110,7 @@ def clipped(text: str) -> str:
 
 
 def in_a_line(value: object) -> str:
-    """Any value of Python as it is typed, in one line and cut short; one that cannot be typed by its type."""
+    """Any value as it is typed in Python, in one line and cut short; else its type."""
     try:
         return without_middle(" ".join(repr(value).split()), _LONGEST_VALUE)
     except (ValueError, RecursionError):  # of whole numbers with thousands of digits, of lists in lists
@@ -153,19 +144,15 @@ _LONGEST = 259  # characters of UTF-16 of a path with its folders, where long on
 
 
 def file_stem(called: str, most: int) -> str:
-    """How the name of a file begins that is made of what somebody called something; maybe empty.
-
-    At most this many bytes in UTF-8, of which the systems give a name 255. The suffix comes behind it.
+    """How a file's name begins that is made of what somebody called something; maybe empty. At most this many
+    bytes in UTF-8, of which the systems give a name 255.
     """
     stem = _KEPT.sub("-", called).encode("utf-8", "ignore")[:most].decode("utf-8", "ignore").strip(" .")
     return f"_{stem}" if _is_device(stem) else stem
 
 
 def windows_fault(path: PureWindowsPath, long_paths: bool) -> str:
-    """Why Windows takes an absolute path not, or for another one, as a clause; empty where it takes it.
-
-    `long_paths`: whether it takes those of more than 259 characters.
-    """
+    """Why Windows does not take an absolute path, or for another one, as a clause; empty where it does."""
     for part in path.parts[1:]:
         if part == "..":
             continue
@@ -225,10 +212,9 @@ SCORE = "10 × (P(it is preferred) + P(both good)), 0 to 10"
 
 
 def best_of(what: str, choice: tuple[int, float] | None, by: str = "accuracy") -> list[str]:
-    """A sentence on the optimism of selecting the best; none if that is not known, or nothing.
-
-    `what`: what there are several of; `choice`: how many, and how much better the best looks than it is if
-    all are equally good (0 to 1); `by`: by which measure.
+    """A sentence on the optimism of selecting the best of several; none if that is not known, or nothing.
+    `choice`: how many, and how much better the best looks than it is if all are equally good (0 to 1); `by`:
+    by which measure.
     """
     if choice is None or not round(100 * choice[1], 1):
         return []

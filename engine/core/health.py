@@ -1,6 +1,5 @@
-"""The health of a judge: whether a run judged at all, and the symptoms of problems.
-
-Knows: signs and verdicts. Does not know: how a sign is measured, from where on it counts, who shows it.
+"""The health of a judge: whether a run judged at all, and the symptoms of problems. Does not know: how a sign
+is measured, from where on it counts, who shows it.
 """
 
 from collections.abc import Callable, Mapping
@@ -8,8 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from engine.core.codec import plain
 from engine.core.errors import Hint
 from engine.core.formatting import counted
+
+_TOLD = ("sign", "serious", "sure", "limit", "values", "text")  # of a symptom, in JSON
 
 
 class Sign(StrEnum):
@@ -37,39 +39,28 @@ class HealthVerdict(StrEnum):
 
 @dataclass(frozen=True)
 class Symptom:
-    """A sign that was found.
-
-    `values`: what was measured (0 to 1) where it is beyond `limit`, by criterion; by the label as the model
-    saw the responses for ONE_LABEL, by the method for METHOD_MASS. `serious`: whether it shows by itself
-    that the model did not judge. `text`: a sentence. `sure`: statistically significant.
-    """
-
     sign: Sign
     values: Mapping[str, float]
+    """Measured (0 to 1) beyond `limit`, by criterion; of ONE_LABEL by label, of METHOD_MASS by method."""
     limit: float
-    serious: bool
+    serious: bool  # it shows by itself that the model did not judge
     text: str
     hint: Hint
-    sure: bool = True
+    sure: bool = True  # statistically significant
 
 
 @dataclass(frozen=True)
 class Health:
-    """The symptoms in the judgments of `items` items; `enough`: whether these are enough for a verdict. Of
-    too few, only those that are significant already. `unsure`: beyond a limit, but perhaps by
-    chance; where there is nothing else, the items are too few. `whole`: of how many items these are some, 0
-    where all were looked at.
-    """
+    """The symptoms in the judgments of `items` items."""
 
     items: int
-    enough: bool
+    enough: bool  # for a verdict
     symptoms: tuple[Symptom, ...] = ()
-    unsure: tuple[Symptom, ...] = ()
-    whole: int = 0
+    unsure: tuple[Symptom, ...] = ()  # beyond a limit, but perhaps by chance
+    whole: int = 0  # of how many items these are some, 0 where all were looked at
 
     @property
     def verdict(self) -> HealthVerdict:
-        """One serious sign is enough."""
         if not self.enough:
             return HealthVerdict.TOO_FEW
         if any(symptom.serious for symptom in self.symptoms):
@@ -78,7 +69,7 @@ class Health:
 
     @property
     def in_short(self) -> str:
-        """The verdict in a few words, without the signs; empty where nothing speaks against the judge."""
+        """The verdict without the signs; empty where nothing speaks against the judge."""
         match self.verdict:
             case HealthVerdict.LOOK:
                 return "The model may not judge properly."
@@ -106,7 +97,7 @@ class Health:
 
     @property
     def doubted(self) -> bool:
-        """Whether something was found that the user must know before using the labels."""
+        """Something was found that the user must know before using the labels."""
         return bool(self.symptoms)
 
     def hints(self, word: Callable[[Hint], str] = str) -> str:
@@ -126,18 +117,10 @@ class Health:
             "verdict": self.verdict.value,
             "items": self.items,
             "signs": [
-                {
-                    "sign": symptom.sign.value,
-                    "serious": symptom.serious,
-                    "sure": symptom.sure,
-                    "limit": symptom.limit,
-                    "values": dict(symptom.values),
-                    "text": symptom.text,
-                }
+                {name: plain(getattr(symptom, name)) for name in _TOLD}
                 for symptom in (*self.symptoms, *self.unsure)
             ],
         }
 
 
-NOT_LOOKED_AT = Health(0, enough=False)
-"""Of a judge that is not checked yet."""
+NOT_LOOKED_AT = Health(0, enough=False)  # of a judge that is not checked yet

@@ -1,16 +1,18 @@
-"""Items and their labels: preferences, orders, elicitation methods, human labels, predictions.
-
-Also ids and explanations that pandas would not give back as they were written, found without pandas.
+"""Items and their labels: preferences, orders, elicitation methods, human labels, predictions; ids and
+explanations that pandas would not give back as they were written, found without pandas.
 """
 
 import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
+
+Key = TypeVar("Key")
+Thing = TypeVar("Thing")
 
 
 class Preference(StrEnum):
@@ -23,16 +25,7 @@ class Preference(StrEnum):
 
     @property
     def swapped(self) -> "Preference":
-        """The same preference with the two responses exchanged."""
-        return _SWAPPED[self]
-
-
-_SWAPPED = {
-    Preference.A: Preference.B,
-    Preference.B: Preference.A,
-    Preference.BOTH_GOOD: Preference.BOTH_GOOD,
-    Preference.BOTH_BAD: Preference.BOTH_BAD,
-}
+        return {Preference.A: Preference.B, Preference.B: Preference.A}.get(self, self)
 
 
 PREFERENCES: tuple[Preference, ...] = tuple(Preference)
@@ -45,12 +38,10 @@ class Tie(StrEnum):
 
     @property
     def swapped(self) -> "Tie":
-        """The same: it treats both responses alike."""
         return self
 
 
-HumanLabel = Preference | Tie
-"""What an annotator may give an item on one criterion."""
+HumanLabel = Preference | Tie  # what an annotator may give an item on one criterion
 
 HUMAN_LABELS: tuple[HumanLabel, ...] = (*PREFERENCES, Tie.TIE)
 TIES = (Preference.BOTH_GOOD, Preference.BOTH_BAD)
@@ -64,14 +55,12 @@ def written_label(text: str) -> HumanLabel:
 
 def agree(one: HumanLabel | None, other: HumanLabel | None) -> bool:
     """Whether two labels agree, None being one of its own: the one place that defines what a tie agrees with.
-
     Both `both_good` and `both_bad` agree with an unspecified tie; not with each other.
     """
     return one is other or (one is Tie.TIE and other in TIES) or (other is Tie.TIE and one in TIES)
 
 
 def agreeing(human: HumanLabel) -> tuple[Preference, ...]:
-    """The labels of a judge that agree with a human one."""
     return tuple(label for label in PREFERENCES if agree(label, human))
 
 
@@ -90,10 +79,7 @@ def labels_beside(found: Container[Any]) -> tuple[HumanLabel, ...]:
 
 
 def majority(labels: Sequence[HumanLabel]) -> HumanLabel | None:
-    """The label of more than half of these; None if there is none.
-
-    If more than half are ties of different kinds, it is an unspecified tie.
-    """
+    """The label of more than half; an unspecified tie if these are ties of different kinds, else None."""
     for label, count in Counter(labels).items():
         if 2 * count > len(labels):
             return label
@@ -112,10 +98,7 @@ class Order(StrEnum):
 
 
 class Method(StrEnum):
-    """An elicitation method: how a model is asked which response is better on a criterion.
-
-    The values are those of stores, files and identities of runs, and stay.
-    """
+    """How a model is asked. The values are those of stores, files and identities of runs, and stay."""
 
     LABEL_TOKENS = "letters"
     PERMUTED_LABELS = "permuted"
@@ -125,12 +108,12 @@ class Method(StrEnum):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        """Its name for people: `label tokens`, `pointwise yes/no`."""
+        """`label tokens`, `pointwise yes/no`."""
         return _TITLES[self]
 
     @property
     def option(self) -> str:
-        return _OPTIONS[self]
+        return "permuted-labels" if self is Method.PERMUTED_LABELS else re.sub("[ /]", "-", self.title)
 
 
 _TITLES = {
@@ -140,28 +123,18 @@ _TITLES = {
     Method.POINTWISE_GRADE: "pointwise grade",
     Method.CHAIN_OF_THOUGHT: "chain of thought",
 }
-_OPTIONS = {
-    Method.LABEL_TOKENS: "label-tokens",
-    Method.PERMUTED_LABELS: "permuted-labels",
-    Method.POINTWISE_YES_NO: "pointwise-yes-no",
-    Method.POINTWISE_GRADE: "pointwise-grade",
-    Method.CHAIN_OF_THOUGHT: "chain-of-thought",
-}
 METHOD_TITLES = {method.value: method.title for method in Method}
 """The names for people of the values that stores and files hold."""
 
 
 @dataclass(frozen=True)
 class Gold:
-    """The human label and explanation of one item on one criterion; each part may be missing.
-
-    `annotators`: if several labelled it, the label of each, by name; `label` is then their majority, or the
-    one that the file gives as well.
-    """
+    """The human label and explanation of one item on one criterion; each part may be missing."""
 
     label: HumanLabel | None = None
     explanation: str | None = None
     annotators: Mapping[str, HumanLabel] = field(default_factory=dict)
+    """If several labelled it, by name; `label` is then their majority, or the one that the file gives."""
 
     @property
     def shares(self) -> dict[HumanLabel, float]:
@@ -170,7 +143,6 @@ class Gold:
         return {label: counts[label] / counts.total() for label in HUMAN_LABELS if label in counts}
 
     def said_json(self) -> dict[str, Any]:
-        """The annotators' labels as plain values: their majority, the shares of labels, who gave which."""
         return {
             "label": self.label,
             "shares": {label.value: share for label, share in self.shares.items()},
@@ -195,9 +167,7 @@ class Item:
 
     @property
     def group(self) -> str:
-        """What items are grouped by in intervals, folds and samples: their instruction. An item whose
-        instruction is empty or blank is a group of its own.
-        """
+        """What items are grouped by: their instruction; without one, each is its own."""
         return self.instruction if self.instruction.strip() else f"{self.id}\0{self.content_hash}"
 
     @property
@@ -207,6 +177,13 @@ class Item:
     @property
     def letters(self) -> int:
         return len(self.instruction) + len(self.output_a) + len(self.output_b)
+
+
+def grouped(things: Iterable[Thing], key: Callable[[Thing], Key]) -> dict[Key, list[Thing]]:
+    found: dict[Key, list[Thing]] = {}
+    for each in things:
+        found.setdefault(key(each), []).append(each)
+    return found
 
 
 def digest(value: object) -> str:
@@ -238,10 +215,8 @@ _NEVER_READ_BACK = re.compile("[\0\ud800-\udfff]")
 
 
 def unsafe_explanation(text: str) -> bool:
-    """True for a text that pandas.read_csv would not give back: quoting does not help it.
-
-    Such are the empty text, the words that pandas takes for a missing value (`None`, `N/A`, `nan`), a
-    number or truth value alone (`7`, `1.`, `true`), and texts with a NUL or a lone surrogate.
+    """Whether pandas.read_csv would not give a text back, quoted or not: the empty one, words for a missing
+    value (`None`, `nan`), a number or truth value alone (`7`, `true`), one with a NUL or a lone surrogate.
     """
     return (
         text in _MISSING_WORDS
@@ -251,5 +226,5 @@ def unsafe_explanation(text: str) -> bool:
 
 
 def unwritable_ids(ids: Sequence[str]) -> list[str]:
-    """The ids that write_submission refuses: words for a missing value, and those with a NUL or surrogate."""
+    """The ids that write_submission refuses."""
     return [item_id for item_id in ids if item_id in _MISSING_WORDS or _NEVER_READ_BACK.search(item_id)]

@@ -1,7 +1,5 @@
-"""The records that the rooms of the engine hand to each other: raw predictions, judgments, calibrations.
-
-What a calibration looks at, and which items it learned from, which are known again by short hashes of their
-content. Knows: the terms of the field. Does not know: files, models, how anything is computed.
+"""The records that the rooms of the engine hand to each other: raw predictions, judgments, calibrations, and
+which items a fit learned from, by short hashes. Does not know: files, models, how anything is computed.
 """
 
 import math
@@ -38,7 +36,7 @@ def is_seconds(value: object) -> TypeGuard[float]:
 
 
 class JudgmentKey(NamedTuple):
-    """Which judgment of a run: that of an item on a criterion. Equal to the plain pair in this order."""
+    """That of an item on a criterion of a run. Equal to the plain pair in this order."""
 
     item_id: str
     criterion: str
@@ -55,45 +53,35 @@ class Keyed:
 
 @dataclass(frozen=True)
 class AnswerLogProbs:
-    """The model's answer to one question of a method, for the responses as it saw them.
+    """The model's answer to one question of a method, for the responses as it saw them."""
 
-    `question`: the name that the method gives it. `log_probs`: natural-log probabilities of its answers, in
-    the method's order, out of the model's whole vocabulary. `thought`: what the model wrote before it, empty
-    for none; `cut` where a length limit ended that.
-    """
-
-    question: str
-    log_probs: tuple[float, ...]
-    thought: str = ""
-    cut: bool = False
+    question: str  # the name that the method gives it
+    log_probs: tuple[float, ...]  # natural, of its answers, in its order, out of the whole vocabulary
+    thought: str = ""  # what the model wrote before it
+    cut: bool = False  # a length limit ended that
 
     @property
     def mass(self) -> float:
-        """Share (0 to 1) of all probability that the answers hold."""
         return sum(map(math.exp, self.log_probs))
 
 
 @dataclass(frozen=True)
 class RawPrediction:
-    """A raw prediction: the model's answer for one item, criterion, order and method.
-
-    `log_probs`: natural-log probabilities of the four labels, in the order of `PREFERENCES`, out of the
-    model's whole vocabulary, as the model saw the responses: A is the first one shown. Not yet un-swapped.
-    `answers`: what they were made of, by the method; empty for Method.LABEL_TOKENS, which reads them as they
-    are, and in a jury. `judge`: which of a jury's judges it is of, from 1; 0 in a run of one judge.
-    `label_alone`: in a jury, a submission's label, without order and method, with a stated certainty.
+    """A raw prediction: the model's answer for one item, criterion, order and method. `log_probs`:
+    natural-log probabilities of the four labels, in the order of `PREFERENCES`, out of the whole vocabulary,
+    as the model saw the responses: A is the first one shown. Not yet un-swapped.
     """
 
     order: Order
     log_probs: tuple[float, float, float, float]
     method: Method = Method.LABEL_TOKENS
-    answers: tuple[AnswerLogProbs, ...] = ()
-    judge: int = 0
-    label_alone: bool = False
+    answers: tuple[AnswerLogProbs, ...] = ()  # that it was made of, but for label tokens and in a jury
+    judge: int = 0  # which of a jury's judges it is of, from 1; 0 in a run of one
+    label_alone: bool = False  # in a jury, a submission's: no order, no method, with a stated certainty
 
     @property
     def answer_mass(self) -> float:
-        """Share (0 to 1) of all probability that the four labels hold; low: the format was not understood."""
+        """Share (0 to 1) of all probability that the labels hold; low: the format was not understood."""
         return sum(map(math.exp, self.log_probs))
 
 
@@ -121,42 +109,36 @@ class Shortening:
 
 @dataclass(frozen=True)
 class JudgedItem:
-    """All that the model gave for one item, raw: decisions are derived from it.
-
-    `position`: place in the dataset, from 0. `raw_predictions`, `explanations`, `unscored` (the reason) by
-    criterion; each criterion has raw predictions or a reason. `seconds`: wall time of its share of the group.
-    `lengths`: of the responses A and B, in characters; None where an earlier version judged. `rewritten`:
-    explanations written later for another label, by criterion and label; the first ones stay in
-    `explanations`. `given`: the labels and explanations of an opened submission, by criterion, in the place
-    of raw predictions; none of an item that it does not answer, which is unscored on all of them.
+    """All that the model gave for one item, raw: decisions are derived from it. `raw_predictions`,
+    `explanations`, `unscored` (the reason) by criterion; each criterion has raw predictions or a reason.
+    `given`: the labels and explanations of an opened submission, in the place of raw predictions; none of an
+    item that it does not answer, which is unscored on all criteria.
     """
 
-    position: int
+    position: int  # place in the dataset, from 0
     item_id: str
     content_hash: str
     raw_predictions: Mapping[str, tuple[RawPrediction, ...]]
     explanations: Mapping[str, Explanation] = field(default_factory=dict)
     unscored: Mapping[str, str] = field(default_factory=dict)
     shortening: Shortening | None = None
-    seconds: float = 0.0
+    seconds: float = 0.0  # wall time of its share of the group
     tokens_read: int = 0
     tokens_generated: int = 0
     rewritten: Mapping[tuple[str, Preference], Explanation] = field(default_factory=dict)
+    """Explanations written later for another label; the first ones stay in `explanations`."""
     given: Mapping[str, Prediction] = field(default_factory=dict)
-    lengths: tuple[int, int] | None = None
+    lengths: tuple[int, int] | None = None  # of the responses, in characters; earlier versions kept none
 
-    def run_writer(self, is_kept: Callable[[RawPrediction], bool]) -> "JudgedItem":
-        return replace(
-            self,
-            raw_predictions={name: tuple(filter(is_kept, own)) for name, own in self.raw_predictions.items()},
-        )
+    def only(self, is_kept: Callable[[RawPrediction], bool]) -> "JudgedItem":
+        kept = {name: tuple(filter(is_kept, own)) for name, own in self.raw_predictions.items()}
+        return replace(self, raw_predictions=kept)
 
     def of_method(self, method: Method) -> "JudgedItem":
-        return self.run_writer(lambda reading: reading.method is method)
+        return self.only(lambda reading: reading.method is method)
 
 
-LARGEST_FACTOR = 1e6
-"""What a calibration may multiply by or add at most: fitted ones stay far below."""
+LARGEST_FACTOR = 1e6  # what a calibration may multiply by or add at most: fitted ones stay far below
 
 
 class FeatureKind(StrEnum):
@@ -166,20 +148,17 @@ class FeatureKind(StrEnum):
 
 
 class Feature(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One of these; the fields that its kind does not need are empty.
-
-    `judge`: its number in a jury, 0 in a run of one judge. `order`: None for both together.
-    """
+    """One of these; the fields that its kind does not need are empty."""
 
     kind: FeatureKind
-    judge: Annotated[int, msgspec.Meta(ge=0)] = 0
+    judge: Annotated[int, msgspec.Meta(ge=0)] = 0  # its number in a jury, 0 in a run of one judge
     method: Method | None = msgspec.field(name="way", default=None)
-    order: Order | None = None
+    order: Order | None = None  # None for both together
     criterion: str = ""
 
     @property
     def in_words(self) -> str:
-        """For users: `judge 2, graded`, `the readings on safety`, `the lengths of the responses`."""
+        """`judge 2, graded`, `the readings on safety`, `the lengths of the responses`."""
         if self.kind is FeatureKind.LENGTHS:
             return "the lengths of the responses"
         if self.kind is FeatureKind.CRITERION:
@@ -211,9 +190,7 @@ def short_hash(of: str) -> str:
 
 @dataclass(frozen=True)
 class Overlap:
-    """Of how many items (`of`) some took part in a fit: `items`; and of the others this many have an
-    instruction that took part: `instructions`.
-    """
+    """Of `of` items so many took part in a fit; `instructions` others have an instruction that did."""
 
     items: int
     instructions: int
@@ -243,7 +220,6 @@ class FittedOn:
 
     @classmethod
     def of(cls, items: Iterable[Item]) -> "FittedOn":
-        """What a fit to these items learned from."""
         learned = {short_hash(item.content_hash): item.group for item in items}
         return cls(tuple(learned), tuple(sorted({short_hash(digest(group)) for group in learned.values()})))
 
@@ -260,20 +236,18 @@ class FittedOn:
         return Overlap(took_part, others, count)
 
     def overlap_of_hashes(self, content_hashes: Collection[str]) -> Overlap:
-        """How many items with these hashes of their content took part; of instructions nothing is said."""
+        """The same by hashes of content; of instructions nothing is said."""
         own = frozenset(self.items)
         return Overlap(sum(short_hash(each) in own for each in content_hashes), 0, len(content_hashes))
 
 
-Share = Annotated[float, msgspec.Meta(ge=-1, le=1)]
-"""A share, or a difference of shares."""
+Share = Annotated[float, msgspec.Meta(ge=-1, le=1)]  # a share, or a difference of shares
 
 
 class KeptFit(msgspec.Struct, frozen=True, kw_only=True):
     """What weights and a tie threshold keep of the fit to human overall labels that they come from.
-
-    `dataset`: the name of the labels' file, for users; `agreement`: the share of its items that had the
-    human winner, each by what was fitted without it, with its 95 % interval.
+    `dataset`: the name of the labels' file; `agreement`: the share of its items that had the human winner,
+    each by what was fitted without it, with its 95 % interval.
     """
 
     dataset: str
@@ -301,13 +275,12 @@ class CriterionCalibration:
     `scale`: 0 or more. `biases`: in the order of `PREFERENCES`, natural-log units. No number is beyond
     LARGEST_FACTOR. `strength`: how strongly it was shrunk towards the class prior, None for the prior only
     (scale 0), 0 for raw predictions as they are (scale 1, nothing fitted); `penalty_of_features`: how
-    strongly the factors were shrunk towards 0, None without parts; `part_means`: the mean of each part, which
-    replaces it for an item without it. `items`: labels it was fitted on. `first_order`: the same for items
-    that were read in the first order alone, where that is not all of them; None where it is, and in files of
-    before.
+    strongly the factors were shrunk towards 0; `part_means` replace the parts of an item without them.
+    `items`: labels it was fitted on. `first_order`: the same for items read in the first order alone, where
+    that is not all of them; None in older files.
 
-    `folds`: fitted in the same way without a part of these items each; `fold_of`: the place of the one that
-    was fitted without an item and all others of its instruction, by the short hash of the item's content.
+    `folds`: fitted in the same way without a part of these items each; `fold_of`: by short hash of an item's
+    content, the place of the one fitted without it and all others of its instruction.
     """
 
     scale: float
@@ -328,9 +301,7 @@ class CriterionCalibration:
 
     @property
     def in_one_order(self) -> "CriterionCalibration | None":
-        """What decides items of the first order, with its own folds, for a judge that reads no other; None
-        where it is not known.
-        """
+        """What decides items for a judge that reads the first order alone; None where it is not known."""
         if self.first_order is None:
             return None
         folds = tuple(fold.first_order for fold in self.folds if fold.first_order is not None)
@@ -360,36 +331,32 @@ class CriterionCalibration:
 
 @dataclass(frozen=True)
 class Judgment(Keyed):
-    """Both raw predictions of one item and criterion put together.
-
-    `probabilities`: of the four labels, un-swapped, averaged, calibrated where the run is, summing to 1, in
-    the order of `PREFERENCES`. `flipped`: whether the two orders alone disagree; None in one order only, and
-    in a jury. `judges`: how many of a jury's judges gave a prediction, None in a run of one;
-    `judges_missing`: how many did not; `judges_differ`: whether the former alone would give different labels,
-    None for fewer than two. `place_decides`: whether the calibrated label would be for another response had
-    the two changed places; None without a calibration, and in one order. `answer_mass`: the mean over all
-    that was read; None in a jury of labels alone. `explanations`: all that the model wrote.
+    """Both raw predictions of one item and criterion put together. `probabilities`: of the four labels,
+    un-swapped, averaged, calibrated where the run is, summing to 1, in the order of `PREFERENCES`.
+    `answer_mass`: the mean over all that was read; None in a jury of labels alone. `explanations`: all that
+    the model wrote.
     """
 
     item_id: str
     criterion: str
     preference: Preference
     probabilities: tuple[float, float, float, float]
-    flipped: bool | None
+    flipped: bool | None  # the two orders alone disagree; None in one order only, and in a jury
     answer_mass: float | None
     raw_predictions: tuple[RawPrediction, ...]
     explanations: tuple[Explanation, ...] = ()
     place_decides: bool | None = None
-    judges_differ: bool | None = None
-    judges: int | None = None
-    judges_missing: int = 0
+    """The calibrated label would be for another response had the two changed places; None in one order."""
+    judges_differ: bool | None = None  # those of a jury that gave a prediction, alone
+    judges: int | None = None  # of a jury, that gave a prediction
+    judges_missing: int = 0  # that gave none
 
     @property
     def explanation(self) -> Explanation | None:
         return self.explanation_for(self.preference)
 
     def explanation_for(self, label: Preference | None) -> Explanation | None:
-        """What the model wrote for a label, the latest; its first text where it wrote none for that label."""
+        """The latest that the model wrote for a label; its first text where it wrote none for it."""
         for explanation in reversed(self.explanations):
             if explanation.preference is label:
                 return explanation
@@ -397,7 +364,7 @@ class Judgment(Keyed):
 
     @property
     def stale(self) -> bool:
-        """True where the explanation was written for another label than the one decided now."""
+        """The explanation was written for another label than the one decided now."""
         return self.explanation is not None and self.explanation.preference is not self.preference
 
 
@@ -415,22 +382,17 @@ class SubmittedLabel(Keyed):
         return Explanation(self.text, self.preference) if self.text else None
 
     def explanation_for(self, _label: Preference | None) -> Explanation | None:
-        """The only explanation that there is, for any label."""
         return self.explanation
 
 
 class Origin(StrEnum):
-    """How an annotator came to the item that they labelled: the order of the list, or their own choice.
-
-    RANDOM: in the order of a random sample, with nothing omitted above; CHOSEN: by a filter, a search or
-    another page, or out of the turn of a random sample.
-    """
+    """How an annotator came to the item that they labelled: the order of the list, or their own choice."""
 
     UNCERTAINTY = "doubt"
     DATASET = "dataset"
     DISAGREEMENT = "disagreement"
-    RANDOM = "random"
-    CHOSEN = "chosen"
+    RANDOM = "random"  # in the order of a random sample, with nothing omitted above
+    CHOSEN = "chosen"  # by a filter, a search or another page, or out of the turn of a random sample
 
 
 class ReviewState(StrEnum):
@@ -454,26 +416,22 @@ class Agreement:
 
     @property
     def share(self) -> float:
-        """P(yes) among yes and no, 0 to 1."""
         return self.p_yes / self.answer_mass
 
     @property
     def answer_mass(self) -> float:
-        """Share (0 to 1) of all probability that yes and no hold; low: the question was not understood."""
+        """Share (0 to 1) of all probability that yes and no hold; low: it was not understood."""
         return self.p_yes + self.p_no
 
 
 @dataclass(frozen=True)
 class Unscored(Keyed):
-    """A judgment that could not be made, with the reason; never a default label.
-
-    `text`: the explanation that a submission gives all the same.
-    """
+    """A judgment that could not be made, with the reason; never a default label."""
 
     item_id: str
     criterion: str
     reason: str
-    text: str | None = None
+    text: str | None = None  # the explanation that a submission gives all the same
 
 
 AnyJudgment = Judgment | SubmittedLabel | Unscored
@@ -481,5 +439,4 @@ AnyJudgment = Judgment | SubmittedLabel | Unscored
 
 
 def label_of(judgment: AnyJudgment) -> Preference | None:
-    """A judge's verdict on an item; None where it could not be scored."""
     return None if isinstance(judgment, Unscored) else judgment.preference

@@ -4,12 +4,13 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from operator import itemgetter
 from statistics import fmean
 from typing import Protocol
 
 from engine.core.errors import SetupError
 from engine.core.formatting import quoted, words
-from engine.core.items import PREFERENCES, Method, Order, Preference
+from engine.core.items import PREFERENCES, Method, Order, Preference, grouped
 from engine.core.judgments import AnswerLogProbs, RawPrediction
 from engine.core.rubric import PromptWording, put_in
 
@@ -19,21 +20,15 @@ LabelLogProbs = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Question:
-    """One branch of a prompt, asked of each criterion.
+    """One branch of a prompt, asked of each criterion."""
 
-    `name`: under which its answer is stored, unique within its method. `text`: what follows the criterion's
-    question on a line of its own; empty for nothing. `lead`: how the reply begins. `answers`: the words that
-    may follow it, one of which is read. `says`: what each of them means: a label as the model sees the
-    responses, or words, with {first} and {second} for the responses. `reasons`: the model writes reasoning
-    before its reply; such a question is asked once for each reasoning sample of a run.
-    """
-
-    name: str
-    text: str
-    lead: str
-    answers: tuple[str, ...]
+    name: str  # under which its answer is stored, unique within its method
+    text: str  # what follows the criterion's question on a line of its own
+    lead: str  # how the reply begins
+    answers: tuple[str, ...]  # the words that may follow it, one of which is read
     says: tuple[Preference | str, ...]
-    reasons: bool = False
+    """What each means: a label as the model sees the responses, or words, with {first} and {second}."""
+    reasons: bool = False  # the model writes reasoning first; asked once for each reasoning sample
 
     @property
     def chooses(self) -> bool:
@@ -51,19 +46,17 @@ class Question:
 def of_each_response(
     wording: PromptWording, text: str, lead: str, answers: tuple[str, ...], says: tuple[str, ...]
 ) -> tuple[Question, ...]:
-    """The same question for the response shown first and for the second, named A and B; `text` and `says`
-    have a response's mark.
-    """
+    """The same question of either response, named A and B, whose mark is in `text` and `says`."""
     shown = (("A", wording.response_a, "{first}"), ("B", wording.response_b, "{second}"))
     return tuple(
         Question(
-            name=name,
-            text=put_in(text, response=title),
-            lead=lead,
-            answers=answers,
-            says=tuple(put_in(each, response=response) for each in says),
+            name,
+            put_in(text, response=title),
+            lead,
+            answers,
+            tuple(put_in(each, response=of) for each in says),
         )
-        for name, title, response in shown
+        for name, title, of in shown
     )
 
 
@@ -71,21 +64,14 @@ class ElicitationMethod(Protocol):
     """An elicitation method; the only place that defines its questions and what their answers mean."""
 
     @property
-    def method(self) -> Method:
-        """Which one it is."""
-
+    def method(self) -> Method: ...
     @property
-    def help(self) -> str:
-        """What the user should know before choosing it."""
-
+    def help(self) -> str: ...  # what the user should know before choosing it
     def questions(self, wording: PromptWording) -> tuple[Question, ...]:
         """What it asks of each criterion in each order, in this order."""
 
     def label_log_probs(self, answers: Sequence[AnswerLogProbs]) -> LabelLogProbs:
-        """The four labels out of its answers, one for each question, in their order.
-
-        Their total is the mean total of the answers: the answer mass stays that of the model.
-        """
+        """Out of its answers, one for each question; their total is the mean total of the answers."""
 
 
 def log_sum(values: Sequence[float]) -> float:
@@ -103,9 +89,7 @@ def among(answer: AnswerLogProbs) -> list[float]:
 
 
 def of_mass(labels: Sequence[float], answers: Sequence[AnswerLogProbs]) -> LabelLogProbs:
-    """Log-probabilities of the four labels, in the proportions of `labels`, with the mean answer mass of
-    `answers` as their total. NaN if a number is not finite.
-    """
+    """Labels in the proportions of `labels`, with the mean mass of `answers`; NaN for what is not finite."""
     held = log_sum([log_sum(answer.log_probs) for answer in answers]) - math.log(len(answers))
     total = log_sum(labels)
     a, b, both_good, both_bad = (value - total + held for value in labels)
@@ -135,13 +119,10 @@ class LabelTokens:
 
 
 class PermutedLabels:
-    """One letter, asked once for each shift of the meanings, which each question repeats.
-
-    Models have label-token bias: they favour some letters whatever these mean. If each label has each letter
-    once, a bias that is added to a letter's log-probability cancels out in the mean: a Latin square of four
-    shifts.
-
-    The name of a question: the letters in the order of the labels that it assigns to A, B, C and D.
+    """One letter, asked once for each shift of the meanings. Models favour some letters whatever these mean;
+    if each label has each letter once, a bias that is added to a letter's log-probability cancels out in the
+    mean: a Latin square. The name of a question: the letters in the order of the labels that it assigns to A,
+    B, C and D.
     """
 
     method = Method.PERMUTED_LABELS
@@ -152,16 +133,10 @@ class PermutedLabels:
 
     def questions(self, wording: PromptWording) -> tuple[Question, ...]:
         letters = tuple(LETTERS.values())
-        return tuple(
-            Question(
-                name="".join(LETTERS[label] for label in shift),
-                text=put_in(wording.permuted, letters=wording.letters(shift)),
-                lead=wording.verdict,
-                answers=letters,
-                says=shift,
-            )
-            for shift in _SHIFTS
-        )
+        texts = [put_in(wording.permuted, letters=wording.letters(shift)) for shift in _SHIFTS]
+        names = ["".join(LETTERS[label] for label in shift) for shift in _SHIFTS]
+        asked = zip(names, texts, _SHIFTS, strict=True)
+        return tuple(Question(name, text, wording.verdict, letters, shift) for name, text, shift in asked)
 
     def label_log_probs(self, answers: Sequence[AnswerLogProbs]) -> LabelLogProbs:
         rows = []
@@ -169,7 +144,7 @@ class PermutedLabels:
             meant = [_LABEL_OF[letter] for letter in answer.question]
             values = among(answer)
             rows.append([values[meant.index(label)] for label in PREFERENCES])
-        return of_mass([fmean(column) for column in zip(*rows, strict=True)], answers)
+        return of_mass(_means(rows), answers)
 
 
 class ChainOfThought:
@@ -185,9 +160,7 @@ class ChainOfThought:
         return (Question("", "", wording.verdict, tuple(LETTERS.values()), PREFERENCES, reasons=True),)
 
     def label_log_probs(self, answers: Sequence[AnswerLogProbs]) -> LabelLogProbs:
-        """See ElicitationMethod: the mean of the probabilities, as each sample may end with any label.
-        All samples count alike, whatever their answer mass.
-        """
+        """The mean of the probabilities: all samples count alike, whatever their answer mass."""
         columns = zip(*map(among, answers), strict=True)
         return of_mass([log_sum(column) for column in columns], answers)
 
@@ -196,10 +169,8 @@ _YES, _NO = 0, 1
 
 
 class PointwiseYesNo:
-    """Two questions, for the response shown first and for the second, named A and B.
-
-    A distracting feature of one response changes a comparison of the two far more often than a pointwise
-    score: 35 % of comparisons against 9 % of pointwise scores in arXiv 2504.14716.
+    """Two questions, for the response shown first and for the second. A distracting feature of one changes a
+    comparison far more often than a pointwise score: 35 % against 9 % in arXiv 2504.14716.
     """
 
     method = Method.POINTWISE_YES_NO
@@ -225,10 +196,8 @@ _SPREAD = 0.25  # grades over which that turns
 
 
 class PointwiseGrade:
-    """Two questions, for the response shown first and for the second, named A and B.
-
-    Read by the mean and not by the mode: it uses the whole distribution, and arXiv 2503.03064 finds it the
-    better judge.
+    """Two questions, for the response shown first and for the second. Read by the mean and not by the mode:
+    it uses the whole distribution, and arXiv 2503.03064 finds it the better judge.
     """
 
     method = Method.POINTWISE_GRADE
@@ -239,10 +208,9 @@ class PointwiseGrade:
         return of_each_response(wording, wording.graded, wording.grade, tuple(map(str, GRADES)), says)
 
     def label_log_probs(self, answers: Sequence[AnswerLogProbs]) -> LabelLogProbs:
-        """See ElicitationMethod: by the means only, as in an ordered logit with ties.
-
-        With d the mean of A less that of B, g the mean of both, t half a grade and s a quarter:
-        log-odds are d/s for A, -d/s for B, t/s for a tie; a tie is good with the log-odds (g - 3)/s.
+        """By the means only, as in an ordered logit with ties. With d the mean of A less that of B, g the
+        mean of both, t half a grade and s a quarter: log-odds are d/s for A, -d/s for B, t/s for a tie; a tie
+        is good with the log-odds (g - 3)/s.
         """
         first, second = map(mean_grade, answers)
         difference, middle = (first - second) / _SPREAD, ((first + second) / 2 - _MIDDLE) / _SPREAD
@@ -252,14 +220,11 @@ class PointwiseGrade:
 
 
 def mean_grade(answer: AnswerLogProbs) -> float:
-    """The mean (1 to 5) of the distribution over the five grades."""
     return math.fsum(math.exp(value) * grade for value, grade in zip(among(answer), GRADES, strict=True))
 
 
 def mean_grades(raw_predictions: Iterable[RawPrediction]) -> tuple[float, float] | None:
-    """The mean grades (1 to 5) of the item's own A and B over the orders; None without grades, or if their
-    probabilities are not finite.
-    """
+    """Of the item's own A and B (1 to 5) over the orders; None without finite grades."""
     grades: list[tuple[float, float]] = []
     for reading in raw_predictions:
         if reading.method is Method.POINTWISE_GRADE:
@@ -270,6 +235,8 @@ def mean_grades(raw_predictions: Iterable[RawPrediction]) -> tuple[float, float]
     return fmean(a for a, _ in grades), fmean(b for _, b in grades)
 
 
+# Chain of thought comes first, for its prompts may begin otherwise; the label tokens last, for the
+# explanations continue from there.
 _ALL: tuple[ElicitationMethod, ...] = (
     ChainOfThought(),
     PointwiseGrade(),
@@ -284,7 +251,7 @@ METHODS: Mapping[Method, ElicitationMethod] = {
 
 @dataclass(frozen=True)
 class MethodQuestion:
-    """One question of a method, as often as a run asks it: with the name under which its answer is stored."""
+    """One question of a method, with the name under which its answer is stored."""
 
     method: Method
     name: str
@@ -294,15 +261,11 @@ class MethodQuestion:
 def asked_by(
     methods: Collection[Method], wording: PromptWording, reasoning_samples: int
 ) -> tuple[MethodQuestion, ...]:
-    """All that these methods ask of each criterion in each order, in the order in which it is read.
-
-    Chain of thought comes first, for its prompts may begin otherwise; the label tokens last, for the
-    explanations continue from there.
-    """
-    chosen = [each for each in _ALL if each.method in methods]
+    """All that these methods ask of each criterion in each order, in the order in which it is read."""
     return tuple(
         MethodQuestion(each.method, f"{question.name}{number or ''}", question)
-        for each in chosen
+        for each in _ALL
+        if each.method in methods
         for question in each.questions(wording)
         for number in (range(1, reasoning_samples + 1) if question.reasons else (0,))
     )
@@ -331,7 +294,6 @@ def parse_method(text: str) -> Method:
 
 
 def raw_prediction_of(method: Method, order: Order, answers: Sequence[AnswerLogProbs]) -> RawPrediction:
-    """A raw prediction out of a method's answers, one for each of its questions, in their order."""
     labels = METHODS[method].label_log_probs(answers)
     kept = () if method is Method.LABEL_TOKENS else tuple(answers)
     return RawPrediction(order, labels, method, kept)
@@ -339,25 +301,23 @@ def raw_prediction_of(method: Method, order: Order, answers: Sequence[AnswerLogP
 
 def together(raw_predictions: Sequence[RawPrediction]) -> tuple[RawPrediction, ...]:
     """For each order, the mean of the methods' log-probabilities, each method normalised first; for a jury
-    over its judges' methods, without labels that have no probabilities and no order.
-
-    Raw predictions of one method of one judge are returned as they are. The answer mass is the mean over the
-    methods.
+    over its judges' methods, without labels alone. Raw predictions of one method of one judge are returned as
+    they are. The answer mass is the mean over the methods.
     """
     read = [reading for reading in raw_predictions if not reading.label_alone]
     if len({(reading.judge, reading.method) for reading in read}) < 2:
         return tuple(read)
-    by_order: dict[Order, list[RawPrediction]] = {}
-    for reading in read:
-        by_order.setdefault(reading.order, []).append(reading)
+    by_order = grouped(read, key=lambda reading: reading.order)
     return tuple(_mean(order, own) for order, own in by_order.items())
 
 
 def _mean(order: Order, raw_predictions: Sequence[RawPrediction]) -> RawPrediction:
     """Each judge of a jury counts alike, and each method of a judge."""
-    said = [AnswerLogProbs("", reading.log_probs) for reading in raw_predictions]
-    by_judge: dict[int, list[list[float]]] = {}
-    for reading, answer in zip(raw_predictions, said, strict=True):
-        by_judge.setdefault(reading.judge, []).append(among(answer))
-    alone = [[fmean(column) for column in zip(*own, strict=True)] for own in by_judge.values()]
-    return RawPrediction(order, of_mass([fmean(column) for column in zip(*alone, strict=True)], said))
+    said = [(reading.judge, AnswerLogProbs("", reading.log_probs)) for reading in raw_predictions]
+    by_judge = grouped(said, key=itemgetter(0))
+    alone = [_means(among(answer) for _, answer in own) for own in by_judge.values()]
+    return RawPrediction(order, of_mass(_means(alone), [answer for _, answer in said]))
+
+
+def _means(rows: Iterable[Sequence[float]]) -> list[float]:
+    return [fmean(column) for column in zip(*rows, strict=True)]

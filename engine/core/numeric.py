@@ -1,7 +1,6 @@
-"""Arrays of log-probabilities and of shares: their types, the softmax, the interval of a share.
-
-The one module of the core that needs numpy. It loads SciPy when a share is first looked at, and not before:
-judging and the window begin without it.
+"""Arrays of log-probabilities and of shares: their types, the softmax, the interval of a share. The one
+module of the core that needs numpy; SciPy is loaded when a share is first looked at, for judging and the
+window begin without it.
 """
 
 import math
@@ -13,8 +12,7 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
-Logits = npt.NDArray[np.float32]
-"""Scores of tokens as a model computes them."""
+Logits = npt.NDArray[np.float32]  # scores of tokens as a model computes them
 
 ROUNDING_ON_AVERAGE, ROUNDING_AT_WORST = 0.08, 0.25
 """How far rounding alone may move probabilities (total variation distance, 0 to 1), on average and at the
@@ -41,11 +39,9 @@ _UNSEEN = 2
 
 
 def clopper_pearson(share: float, worth: float, tail: float = 0.025) -> tuple[float, float]:
-    """Between what a share (0 to 1) lies that was found in `worth` independent values; `tail`: how probably
-    it lies below, and above.
-
-    Source: Clopper and Pearson, The Use of Confidence or Fiducial Limits Illustrated in the Case of the
-    Binomial (1934); `worth` need not be whole (Korn and Graubard 1998).
+    """Between what a share (0 to 1) lies that was found in `worth` independent values, which need not be
+    whole (Korn and Graubard 1998); `tail`: how probably it lies below, and above. Source: Clopper and
+    Pearson, The Use of Confidence or Fiducial Limits Illustrated in the Case of the Binomial (1934).
     """
     from scipy.special import betaincinv  # noqa: PLC0415 - see above
 
@@ -57,9 +53,8 @@ def clopper_pearson(share: float, worth: float, tail: float = 0.025) -> tuple[fl
 
 
 def chance_of_share(share: float, worth: float, bound: float) -> float:
-    """How probable so large a share (0 to 1) of `worth` independent values is, were the true one `bound`.
-
-    Below a tail just where the interval of that tail, as above, lies above the bound.
+    """How probable so large a share (0 to 1) of `worth` independent values is, were the true one `bound`;
+    below a tail just where the interval of that tail lies above the bound.
     """
     from scipy.special import betainc  # noqa: PLC0415 - see above
 
@@ -68,9 +63,8 @@ def chance_of_share(share: float, worth: float, bound: float) -> float:
 
 
 def worth_of(values: Sequence[float]) -> float:
-    """Of how many independent values of 0 or 1 the mean of these (0 to 1, one or more) is as sure.
-
-    So many as there are, if they are 0 or 1 themselves; more, if they vary less.
+    """Of how many independent values of 0 or 1 the mean of these (0 to 1, one or more) is as sure: as many as
+    there are, if they are 0 or 1 themselves; more, if they vary less.
     """
     count, mean = len(values), math.fsum(values) / len(values)
     spread = mean * (1 - mean)

@@ -1,6 +1,5 @@
-"""The text of a prompt: whose each stretch of it is, and which stretch each token is for.
-
-Knows: kinds of text. Does not know: how prompts and tokens are made, how they are shown.
+"""The text of a prompt: whose each stretch of it is, and which stretch each token is for. Does not know: how
+prompts and tokens are made, how they are shown.
 """
 
 from dataclasses import dataclass
@@ -34,10 +33,9 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class PlacedToken:
-    """A token, what it writes, and the stretch of the text that it is for, in characters.
-
-    Two tokens have the same character where a tokenizer cuts it in two. `sources`: whose text it holds; more
-    than one where it reaches from own into foreign text.
+    """A token, what it writes, and the stretch of the text that it is for, in characters; two have the same
+    character where a tokenizer cuts it. `sources`: whose text it holds, own and foreign where it reaches into
+    both.
     """
 
     id: int
@@ -49,10 +47,9 @@ class PlacedToken:
 
 @dataclass(frozen=True)
 class Preview:
-    """The prompt of one criterion in one order; the answer is read after its last token.
-
-    `stem`, `trunk`, `branch`: how many of the tokens belong to each. `exact`: the tokens write just this
-    text; false where the tokenizer changes it before it reads it.
+    """The prompt of one criterion in one order; the answer is read after its last token. `stem`, `trunk`,
+    `branch`: how many of the tokens belong to each. `exact`: the tokens write just this text; false where the
+    tokenizer changes it before it reads it.
     """
 
     text: str

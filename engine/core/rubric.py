@@ -1,6 +1,4 @@
 """Criteria, rubrics and the wording of prompts; the default rubric: the five criteria of the ELOQUENT task.
-
-Knows: what each criterion asks, in words written for this project, and the words around an item.
 Does not know: prompts, models, files.
 """
 
@@ -21,8 +19,7 @@ from engine.core.items import PREFERENCES, Preference
 LONGEST_TEXT = 4000  # letters, of a question, a meaning or a part of the wording
 LONGEST_RUBRIC_NAME = 255  # letters, of a rubric or a criterion
 MOST_CRITERIA = 24  # their questions are sequences of the model's cache
-OVERALL = "overall_quality"
-"""The criterion that stands for all of an item, where a rubric has it."""
+OVERALL = "overall_quality"  # the criterion that stands for all of an item, where a rubric has it
 
 
 def default_criterion(known: Sequence[str]) -> str:
@@ -31,9 +28,7 @@ def default_criterion(known: Sequence[str]) -> str:
 
 
 class FieldProblem(NamedTuple):
-    """What is wrong with a field of a criterion, a wording or a rubric, as the end of a sentence that begins
-    with its name, and the next step.
-    """
+    """What is wrong with a field, as the end of a sentence that begins with its name; the next step."""
 
     field: str
     problem: str
@@ -41,18 +36,16 @@ class FieldProblem(NamedTuple):
 
 
 def first_problem(of: str, problems: Iterator[FieldProblem]) -> None:
-    """Raise SetupError for the first of some problems, if there is one; `of`: what has the field."""
+    """Raise SetupError for the first of some problems, if any; `of`: what has the field."""
     for found in problems:
         raise SetupError(f"{of}: {found.field} {found.problem}", found.advice)
 
 
 @dataclass(frozen=True)
 class Criterion:
-    """One question asked of an item.
-
-    `name` is the prefix of its columns (`overall_quality`), `question` what the model is asked,
-    `weight` its share in the weighted judge (not negative, any scale). `good`, `bad`: what makes a response
-    good or bad on it, empty where the question says enough.
+    """One question asked of an item. `name` is the prefix of its columns, `weight` its share in the weighted
+    judge (not negative, any scale). `good`, `bad`: what makes a response so, empty where the question says
+    enough.
     """
 
     name: str
@@ -71,19 +64,16 @@ class Criterion:
         return (self.name, self.question, *meanings)
 
 
+# The groups under which the parts of a wording are shown.
 BEGINNING = "Start of every prompt"
 TEXTS = "Around the texts of an item"
 QUESTION = "The question"
 OTHER_METHODS = "Other elicitation methods"
-"""The groups under which the parts of a wording are shown."""
 
 
 @dataclass(frozen=True)
 class WordingPart:
-    """What a part of a wording is: its group, what it is called there, whether it keeps to one line.
-
-    Its marks are those of the default wording.
-    """
+    """What a part of a wording is: its group, what it is called there, whether it keeps to one line."""
 
     group: str
     title: str
@@ -153,21 +143,14 @@ Give the verdict, then explain it in one or two sentences that name Response A a
         return self.instruction, self.response_a, self.response_b
 
     def meaning(self, preference: Preference) -> str:
-        return {
-            Preference.A: self.a,
-            Preference.B: self.b,
-            Preference.BOTH_GOOD: self.both_good,
-            Preference.BOTH_BAD: self.both_bad,
-        }[preference]
+        return str(getattr(self, preference.value.lower()))
 
     def letters(self, labels: Sequence[Preference] = PREFERENCES) -> str:
         """The lines that say what the letters mean, A first; `labels`: the meanings of A, B, C and D."""
-        return "\n".join(
-            f"{letter}: {self.meaning(label)}" for letter, label in zip("ABCD", labels, strict=True)
-        )
+        meanings = zip("ABCD", map(self.meaning, labels), strict=True)
+        return "\n".join(f"{letter}: {meaning}" for letter, meaning in meanings)
 
     def of_criterion(self, criterion: Criterion) -> str:
-        """A criterion as the model is shown it: its name as words, its question, what good and bad mean."""
         text = put_in(self.criterion, name=words(criterion.name), question=criterion.question)
         for how, meaning in ((self.good, criterion.good), (self.bad, criterion.bad)):
             text += f"\n{put_in(how, meaning=meaning)}" if meaning else ""
@@ -193,21 +176,25 @@ def marks_of(text: str) -> list[str]:
 
 
 def put_in(text: str, **values: str) -> str:
-    """A part of a wording with its marks replaced, all in one go, so that no value can bring in another."""
+    """A part of a wording with its marks replaced, all in one go: no value can bring in another."""
     return _MARK.sub(lambda found: values.get(found[1], found[0]), text)
 
 
 def criterion_problems(values: Mapping[str, Any]) -> Iterator[FieldProblem]:
     """What is wrong with the fields of a criterion, by their names; of those that are missing nothing."""
-    if "name" in values:
-        yield from _identifier_problems(values["name"])
+    name = values.get("name", "_")
+    if not name.isidentifier():
+        found = f"{quoted(name)} cannot be part of a column name."
+        yield FieldProblem("name", found, "Use letters, digits and underscores, no digit first.")
+    if len(name) > LONGEST_RUBRIC_NAME:
+        yield _too_long("name", name)
     for name in ("question", "good", "bad"):
         yield from text_problems(name, values.get(name, "-"), may_be_empty=name != "question")
     yield from _number_problems("weight", values.get("weight", 1.0))
 
 
 def wording_problems(values: Mapping[str, str]) -> Iterator[FieldProblem]:
-    """What is wrong with parts of a wording, by their names; those that are missing are the default."""
+    """Of those parts that are given, by their names."""
     for name, text in values.items():
         yield from text_problems(name, text)
         yield from _mark_problems(name, text)
@@ -221,7 +208,7 @@ def wording_problems(values: Mapping[str, str]) -> Iterator[FieldProblem]:
 
 
 def rubric_problems(values: Mapping[str, Any]) -> Iterator[FieldProblem]:
-    """What is wrong with name, source and tie threshold of a rubric; of those that are missing nothing."""
+    """What is wrong with name, source and tie threshold; of those that are missing nothing."""
     name = values.get("name", "-")
     yield from text_problems("name", name)
     if len(name) > LONGEST_RUBRIC_NAME:
@@ -246,12 +233,10 @@ def criteria_problems(names: Sequence[str]) -> Iterator[FieldProblem]:
 
 
 def _alike(name: str) -> str:
-    """Names that read alike are one."""
     return unicodedata.normalize("NFKC", name).casefold()
 
 
 def text_problems(field: str, text: str, may_be_empty: bool = False) -> Iterator[FieldProblem]:
-    """What is wrong with a text that a model or the user is to read."""
     if not text.strip() and not may_be_empty:
         yield FieldProblem(field, "is empty.", "Write a text.")
     if len(text) > LONGEST_TEXT:
@@ -260,14 +245,6 @@ def text_problems(field: str, text: str, may_be_empty: bool = False) -> Iterator
     if hidden := re.search(r"[^\S\n ]|[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]", text):
         found = f"contains the character {hidden[0]!a}, which is invisible."
         yield FieldProblem(field, found, "Use plain spaces and lines.")
-
-
-def _identifier_problems(name: str) -> Iterator[FieldProblem]:
-    if not name.isidentifier():
-        found = f"{quoted(name)} cannot be part of a column name."
-        yield FieldProblem("name", found, "Use letters, digits and underscores, no digit first.")
-    if len(name) > LONGEST_RUBRIC_NAME:
-        yield _too_long("name", name)
 
 
 def _too_long(field: str, text: str) -> FieldProblem:
@@ -283,11 +260,11 @@ def _mark_problems(name: str, text: str) -> Iterator[FieldProblem]:
     wanted, found = marks_of(getattr(PromptWording, name)), marks_of(text)
     if sorted(found) != sorted(wanted):
         needs, has = (" and ".join(f"{{{mark}}}" for mark in marks) for marks in (wanted, found))
-        yield FieldProblem(
-            name,
-            f"needs {needs or 'no mark in braces'}{', each once' if wanted else ''}; it has {has or 'none'}.",
-            "Write each mark once, where the program fills in its text." if wanted else "Remove the braces.",
+        problem = (
+            f"needs {needs or 'no mark in braces'}{', each once' if wanted else ''}; it has {has or 'none'}."
         )
+        advice = "Write each mark once, where the program fills in its text."
+        yield FieldProblem(name, problem, advice if wanted else "Remove the braces.")
     if name in _IN_FENCES and re.search(r"[\[\]]", text):
         found_in = f"{quoted(text)} contains a square bracket; these are reserved for the fences."
         yield FieldProblem(name, found_in, "Remove the brackets.")
@@ -298,15 +275,12 @@ DEFAULT_WORDING = PromptWording()
 
 @dataclass(frozen=True)
 class Rubric:
-    """An ordered set of criteria. `tie_threshold` is in weighted score points (0 to 10).
-
-    `source`: where its criteria come from, for users. `wording`: the words around an item.
-    """
+    """An ordered set of criteria. `tie_threshold` is in weighted score points (0 to 10)."""
 
     name: str
     criteria: tuple[Criterion, ...]
     tie_threshold: float = 0.5
-    source: str = ""
+    source: str = ""  # where its criteria come from, for users
     wording: PromptWording = DEFAULT_WORDING
 
     def __post_init__(self) -> None:
@@ -321,18 +295,15 @@ class Rubric:
 
     @property
     def asked(self) -> list[Any]:
-        """What a model is asked, as plain values: by this a run is known. Neither the weights, the tie
-        threshold nor the rubric's name take part.
-        """
+        """What a model is asked, as plain values: by this a run is known; no weights, threshold or name."""
         questions = [list(criterion.asked) for criterion in self.criteria]
         return [*questions, self.wording.own] if self.wording.own else questions
 
     def is_part_of(self, other: "Rubric") -> bool:
-        """Whether it is another one cut down to some of its criteria, with all else alike; or all of it."""
+        """Whether it is all of another one, or that cut down to some of its criteria."""
         return self == replace(other, criteria=self.criteria) and set(self.criteria) <= set(other.criteria)
 
     def weights(self, names: Collection[str]) -> dict[str, float]:
-        """The weights of those criteria that are among `names`, in its own order."""
         return {criterion.name: criterion.weight for criterion in self.criteria if criterion.name in names}
 
     def only(self, names: tuple[str, ...]) -> "Rubric":
@@ -399,20 +370,16 @@ def fitting_names(names: Iterable[str]) -> list[str]:
 
 
 def rubric_of_names(names: Iterable[str], known: Rubric = ELOQUENT) -> Rubric:
-    """A rubric with criteria of these names, as the columns of a file have them, for labels to be read by.
-
-    Those of `known` are as they are there, others have a plain question. Names that no criterion can have are
-    passed over; where none is left it is `known` itself.
+    """A rubric with criteria of these names, for labels to be read by. Those of `known` are as they are
+    there, others have a plain question; names that no criterion can have are passed over; `known` where none
+    is left.
     """
     fit = fitting_names(names)
     if not fit or set(fit) <= set(known.names):
         return known.only(tuple(fit)) if fit else known
     there = {criterion.name: criterion for criterion in known.criteria}
-    return Rubric("labels", tuple(there.get(name) or plain_criterion(name) for name in fit))
-
-
-def plain_criterion(name: str) -> Criterion:
-    return Criterion(name, f"Which response is better with regard to this: {words(name)}?")
+    ask = "Which response is better with regard to this: {}?".format
+    return Rubric("labels", tuple(there.get(name) or Criterion(name, ask(words(name))) for name in fit))
 
 
 def rubric_for_labels(rubrics: Sequence[Rubric]) -> Rubric:

@@ -1,8 +1,6 @@
-"""Sheets: what is shown of something, as a record before it is a text, a page or widgets; and their tables.
-
-Each column of a table knows of what kind its values are, how these are written and what they mean. A section
-is made once; the terminal, the HTML page and the window each have one renderer. LaTeX has the tables, with
-what was said next to them as comments; Markdown has all of a sheet but its pictures.
+"""Sheets: what is shown of something, as a record before it is a text, a page or widgets; and their tables,
+whose columns know of what kind their values are, how these are written and what they mean. LaTeX has the
+tables, with what was said next to them as comments; Markdown has all of a sheet but its pictures.
 """
 
 import math
@@ -96,7 +94,6 @@ class Estimate:
         return shown if self.ends is None else f"{shown} ({interval(self.ends, 100)})"
 
     def turned(self) -> "Estimate":
-        """Of a share, that of the other side."""
         ends = None if self.ends is None else (1 - self.ends[1], 1 - self.ends[0])
         return Estimate(1 - self.value, ends)
 
@@ -139,24 +136,18 @@ def value_text(value: Value, kind: Kind, digits: int = 2, least: float | None = 
 
 @dataclass(frozen=True)
 class Column:
-    """What stands in a column of a table.
+    """What stands in a column of a table."""
 
-    `key` names it among the columns of its table, `title` is its header, `meaning` says in a sentence what it
-    holds. `digits`: decimals of a NUMBER. `least`: a NUMBER below it is shown as less than it. `instead`:
-    texts that are shown for some values in place of these. `foreign`: its title is a name that the user gave.
-    `shaded`: its estimates are shares about one half; a window colours its cells by them, and leaves their
-    intervals to tool tips.
-    """
-
-    key: str
+    key: str  # its name among the columns
     title: str
     kind: Kind
-    meaning: str
-    digits: int = 2
-    least: float | None = None
-    instead: Mapping[Value, str] = field(default_factory=dict)
-    foreign: bool = False
+    meaning: str  # a sentence on what it holds
+    digits: int = 2  # decimals of a NUMBER
+    least: float | None = None  # a NUMBER below it is shown as less than it
+    instead: Mapping[Value, str] = field(default_factory=dict)  # what is shown for some values
+    foreign: bool = False  # its title is a name that the user gave
     shaded: bool = False
+    """Estimates of shares about one half: a window colours cells by them, with intervals in tool tips."""
 
     def text(self, value: Value) -> str:
         if value in self.instead:
@@ -164,7 +155,7 @@ class Column:
         return value_text(value, self.kind, self.digits, self.least)
 
     def sort_key(self, value: Value) -> float | str:
-        """By what a value of this column is sorted: what is not known, or not there, comes before all."""
+        """By what a value is sorted: what is not known, or not there, comes before all."""
         return _size(value) if self.kind.is_number else "" if value is None else self.text(value)
 
 
@@ -182,9 +173,7 @@ Row = Sequence[Value]
 
 @dataclass(frozen=True)
 class ItemsBehind:
-    """Items that a row of a table reports, for who wants to see them: their ids, on one criterion or, for
-    None, on all; what they have in common, in words.
-    """
+    """Items that a row of a table reports, on one criterion or, for None, on all."""
 
     ids: frozenset[str]
     criterion: str | None
@@ -193,11 +182,9 @@ class ItemsBehind:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns, and rows of a value for each of them; the first column names the row.
-
-    `best`: row and column, from 0, of the cells that stand out. `behind`: of each row what it reports; empty
-    where no row does. `behind_cells`: of some cells, by row and column, what they alone tell of. Raises
-    EngineBug where a row is longer or shorter than the columns, or two columns have one key.
+    """Columns, and rows of a value for each of them; the first column names the row. `best`: row and column,
+    from 0, of the cells that stand out. `behind`: of each row what it reports; `behind_cells`: of some cells,
+    by row and column. EngineBug where a row does not fit the columns, or two columns have one key.
     """
 
     columns: Sequence[Column]
@@ -223,7 +210,7 @@ class Table:
         ]
 
     def with_tabs(self) -> str:
-        """Header and values, a line for each row, with tabs between them."""
+        """Header and values, a line for each row."""
         return "\n".join("\t".join(row) for row in (self.titles, *self.texts()))
 
 
@@ -258,19 +245,14 @@ Part = Facts | Table | Sentences | Picture
 
 @dataclass(frozen=True)
 class Section:
-    """Parts under a title.
+    """Parts under a title."""
 
-    `key`: its name among the sections of a sheet. `note`: what its parts show. `help`: its words that the
-    window's help explains, by their headings there. `spelt_out`: whether a page, which has no tool tips, says
-    what the columns of its tables mean.
-    """
-
-    key: str
+    key: str  # its name among the sections of a sheet
     title: str
     parts: Sequence[Part]
-    note: str = ""
-    help: Sequence[str] = ()
-    spelt_out: bool = False
+    note: str = ""  # what its parts show
+    help: Sequence[str] = ()  # its words that the window's help explains
+    spelt_out: bool = False  # a page, which has no tool tips, says what the columns of its tables mean
 
 
 @dataclass(frozen=True)
@@ -307,10 +289,7 @@ _BEGINS_A_LIST = re.compile(r"^(\d*)([-+.)])")
 
 
 def sheet_latex(sheet: Sheet, made_by: str) -> str:
-    r"""All tables of a sheet, each by itself, for \input; their captions say what they show, and of what.
-
-    `made_by`: with what, in a comment at the beginning.
-    """
+    """All tables of a sheet, with captions. `made_by`: with what, in a comment at the beginning."""
     blocks = ["\n".join(map(_comment, (made_by, sheet.title, _NEEDS)))]
     labels: Counter[str] = Counter()
     for section in sheet.sections:
@@ -336,7 +315,7 @@ def latex_label(*texts: str) -> str:
 
 
 def latex_table(table: Table, caption: str, label: str) -> str:
-    r"""A table in LaTeX, with the rules of booktabs, a caption, and the name `tab:label`."""
+    """With the rules of booktabs, a caption, and the name `tab:label`."""
     columns = "".join("r" if column.kind.is_number else "l" for column in table.columns)
     rows = [_latex_row(map(escaped, table.titles)), r"\midrule"]
     rows += [_latex_row(cells) for cells in _cells(table, escaped, r"\textbf{%s}", _number)]

@@ -177,7 +177,6 @@ class MappedTable(SourceTable):
         ours = [name for name in self._sources if label_column(name) not in IF_NAMED]
         ours = [name for name in ours if name == label_column(name)]
         ours += [*OUTPUTS, self._verdict] if several or self._ranked else []
-        ours += self._labels  # also where they are no annotators' any more
         ours += CANDIDATES if several and CANDIDATE in self._sources else ()
         ours += [column for label, columns in self._annotated.items() for column in (label, *columns)]
         return tuple(dict.fromkeys([ID, *ours, *self._labels]))

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from engine.core.errors import Hint, Setting, SetupError
 from engine.core.events import CancelToken, MeasureProgress, followed
 from engine.core.formatting import duration
-from engine.core.items import Item, Method
+from engine.core.items import Method
 from engine.judging.plan import RunPlan, check_context, worked_alike
 from engine.judging.run import make_item_judge
 from engine.llama.speed import ModelSpeed
@@ -31,32 +32,22 @@ _TOLD_BY = 1000  # items of an earlier run, at most: more make it no surer
 _CONTEXT_STEP = 256
 _TIMED_ITEMS = 4  # of two, the explanations may be a quarter longer or shorter than usual
 _LONG = 120.0  # seconds after which fewer must do
-DEFAULT_TEXT = 50
-"""Tokens of an explanation, as a guess."""
+DEFAULT_TEXT = 50  # tokens of an explanation, as a guess
 _LEAST_FITTED, _DEFAULT_RATIO, _MOST_RATIO = 20, 8.0, 60.0  # the default one: measured on two cores
 
 
 @dataclass(frozen=True)
 class Rate:
-    """How fast a model judges.
-
-    `seconds_per_token`: of tokens that are read; one that is written takes `ratio` times as long.
-    `tokens_per_text`: written for one explanation or reasoning on average, 0 where none is written. `run_id`:
-    the run that it comes from, None where it was measured now, or of the model file alone: `of_file`.
-    """
-
-    seconds_per_token: float
-    tokens_per_text: float
+    seconds_per_token: float  # that is read; one that is written takes `ratio` times as long
+    tokens_per_text: float  # of one explanation or reasoning on average
     ratio: float = 1.0
-    run_id: int | None = None
+    run_id: int | None = None  # that it comes from; None where it was measured now, or of the file alone
     of_file: bool = False
 
 
 @dataclass(frozen=True)
 class SecondShare:
-    """The share (0 to 1) of items that are read in both orders; `run_id`: of the run that tells, None where
-    none does, and all are counted.
-    """
+    """The share (0 to 1) of items that are read in both orders; `run_id`: of the run that tells."""
 
     share: float = 1.0
     run_id: int | None = None
@@ -64,26 +55,7 @@ class SecondShare:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a run will take.
-
-    `tokens_to_read`, `tokens_to_write_at_most`: of the whole run, without the items that do not fit; an item
-    that will be shortened counts as if it filled the context. `too_long`: ids that do not fit, or that the
-    model may not be shown, and will be unscored. `shortened`: ids that do not fit and will be shortened; of
-    these, some may still be unscored, where their instruction alone is too long. `largest`: the id that takes
-    most room, and its tokens. `context_that_fits_all`: the smallest multiple of 256 that holds every item,
-    None where the model was not trained with so much. `template_note`: what the user should know of the
-    model's chat template, or empty.
-
-    `judged`: items that the store holds of this run, whose number is `run_id`; 0 and None where it holds
-    none. `tokens_left_to_read`, `texts_left`: tokens, and explanations and reasoning, of the others.
-    `seconds`: how long these will take, None where no rate is known; `seconds_from`: the run whose rate that
-    is, None where it was measured now; `seconds_of_file`: it is the speed of the model file, which was
-    measured before.
-
-    `second`: the share of items that are counted in both orders, if the second is judged only if uncertain;
-    None for a run that judges all of them alike. `tokens_by_method`: of the tokens to read, those that the
-    questions of each method add to the items, in all orders.
-    """
+    """What a run will take. Items that do not fit are not in its tokens; one to shorten fills the context."""
 
     items: int
     criteria: int
@@ -91,24 +63,23 @@ class Forecast:
     settings: JudgeSettings
     tokens_to_read: int
     tokens_to_write_at_most: int
-    too_long: tuple[str, ...]
-    shortened: tuple[str, ...]
-    largest: tuple[str, int]
-    context_that_fits_all: int | None
+    too_long: tuple[str, ...]  # ids that do not fit, or may not be shown, and will be unscored
+    shortened: tuple[str, ...]  # ids; some may still be unscored, where their instruction alone is too long
+    largest: tuple[str, int]  # the id that takes most room, and its tokens
+    context_that_fits_all: int | None  # in steps of 256; None where the model was not trained with so much
     template_note: str
-    judged: int
+    judged: int  # items that the store holds of this run, whose number is `run_id`
     run_id: int | None
     tokens_left_to_read: int
-    texts_left: int
-    seconds: float | None = None
-    seconds_from: int | None = None
-    seconds_of_file: bool = False
-    second: SecondShare | None = None
-    tokens_by_method: Mapping[Method, int] = field(default_factory=dict)
+    texts_left: int  # explanations and reasoning
+    seconds: float | None = None  # for what is left
+    seconds_from: int | None = None  # the run whose rate that is, None where it was measured now
+    seconds_of_file: bool = False  # the rate is that of the model file, which was measured before
+    second: SecondShare | None = None  # None for a run that judges all items alike
+    tokens_by_method: Mapping[Method, int] = field(default_factory=dict)  # what questions add to the items
 
     @property
     def complete(self) -> bool:
-        """True where the store holds this very run, whole."""
         return self.judged == self.items
 
     @property
@@ -117,7 +88,7 @@ class Forecast:
 
     @property
     def stored(self) -> str:
-        """How much of this very run the store holds, where it holds some of it, as a clause."""
+        """How much of this very run the store holds, as a clause."""
         if not self.complete:
             far = f"{self.judged:,} of {self.items:,} items are judged"
             return f"{far} in run {self.run_id}, which is resumed"
@@ -138,7 +109,6 @@ class Forecast:
 
     @property
     def time_estimate(self) -> str:
-        """What the time was reckoned from: it goes as fast as this."""
         if not self.seconds_of_file:
             return f"run {self.seconds_from}" if self.seconds_from else "some items of typical length"
         text = min(default_text(self.settings), self.settings.longest_text)
@@ -159,10 +129,9 @@ class Forecast:
         return self.judgments * self.orders * methods
 
     def with_rate(self, rate: Rate) -> "Forecast":
-        """The same with the time that is left at this rate.
-
-        Seconds = seconds per token x (tokens left to read + ratio x texts left x tokens for each, as many as
-        before but at most as many as are allowed now). Opening the model is not in it.
+        """The same with the time that is left at this rate: seconds per token x (tokens left to read + ratio
+        x texts left x tokens for each, as many as before but at most as many as are allowed now). Opening the
+        model is not in it.
         """
         text = min(rate.tokens_per_text, self.settings.longest_text)
         written = rate.ratio * text * self.texts_left
@@ -173,41 +142,67 @@ class Forecast:
 def forecast(
     plan: RunPlan, store_path: Path | None, cancel: CancelToken, fresh: bool = False
 ) -> Generator[MeasureProgress, None, Forecast]:
-    """Count what a plan will take, with the model's tokenizer alone; progress every 50 items.
-
-    Each item is tokenized as the run will do it, and dropped again. The time is that of the newest run in the
-    store of the same model, mode and cache that reasoned or did not, as this one, and used as many threads
-    and GPU layers; a run of the same identity comes first; without any, that of the model file where it was
-    measured. `fresh`: count as for a new run, whatever the store holds of it. Raises SetupError where no item
-    fits next to the stem, ModelFileError, StoreError, Cancelled.
+    """Count what a plan will take, with the model's tokenizer alone. Each item is tokenized as the run will
+    do it. The time is that of a run of the same identity, else of the newest one with the same model, mode
+    and cache that reasoned or did not as this one, and used as many threads and GPU layers; else that of the
+    model file where it was measured. `fresh`: count as for a new run. SetupError where no item fits next to
+    the stem, ModelFileError, StoreError, Cancelled.
     """
     plan.model.check_unchanged()
     known = _known(plan, store_path, fresh)
     with open_template(plan.model.path, cancel) as (model, template):
         check_context(plan.settings, plan.model, model)
-        sizer = PromptSizer(
-            template,
-            plan.rubric,
-            plan.settings,
-            plan.examples,
-            cancel.raise_if_requested,
-            keeps_state=model.keeps_state,
-        )
-        tally = _TokenCount(plan, sizer, known)
+        asked, stop = (plan.rubric, plan.settings, plan.examples), cancel.raise_if_requested
+        sizer = PromptSizer(template, *asked, stop, keeps_state=model.keeps_state)
+        whole, left, left_items = _ReadingCost(sizer), _ReadingCost(sizer), 0
+        by_method: Counter[Method] = Counter()
+        largest, too_long, shortened = ("", 0), list[str](), list[str]()
         for position, item in enumerate(plan.dataset):
             if position % _ITEMS_AT_ONCE == 0:
                 yield MeasureProgress(position, len(plan.dataset))
-            tally.add(position, item)
+            sized = sizer.sized(item, item, position in plan.dataset.series)
+            largest = max(largest, (item.id, sized.cells), key=itemgetter(1))
+            if not sizer.fits(sized):
+                if sized.refused or not plan.settings.shorten:
+                    too_long.append(item.id)
+                    continue
+                shortened.append(item.id)
+            whole.add(position, sized)
+            by_method += sizer.tokens_by_method(sized)
+            if position not in known.positions:
+                left.add(position, sized)
+                left_items += 1
         yield MeasureProgress(len(plan.dataset), len(plan.dataset))
-        counted = tally.forecast(template.frame.note, model.trained_context, known.run)
+        note, trained_context = template.frame.note, model.trained_context
+    settings, items, criteria = plan.settings, len(plan.dataset), len(plan.rubric.criteria)
+    fits_all = max(-(-largest[1] // _CONTEXT_STEP) * _CONTEXT_STEP, SMALLEST_CONTEXT)
+    judged, share = known.run.judged if known.run else 0, known.second.share
+    counted = Forecast(
+        items=items,
+        criteria=criteria,
+        orders=len(settings.orders),
+        settings=settings,
+        tokens_to_read=len(sizer.stem) + whole.tokens(share),
+        tokens_to_write_at_most=(items - len(too_long)) * settings.most_written(criteria),
+        too_long=tuple(too_long),
+        shortened=tuple(shortened),
+        largest=largest,
+        context_that_fits_all=fits_all if fits_all <= trained_context else None,
+        template_note=note,
+        judged=judged,
+        run_id=known.run.id if known.run else None,
+        tokens_left_to_read=len(sizer.stem) + left.tokens(share) if judged < items else 0,
+        texts_left=left_items * settings.texts(criteria),
+        seconds=None if judged < items else 0.0,
+        second=known.second if settings.may_read_one_order else None,
+        tokens_by_method=by_method,
+    )
     return counted.with_rate(known.rate) if known.rate else counted
 
 
 def time_some_items(plan: RunPlan, opener: OpenModelFactory) -> Rate:
-    """Judge some items of typical length that fit, four where there are this many, and store nothing.
-
-    Two must do where these take minutes. For a plan of which the store knows no rate. Raises SetupError where
-    no item fits, Cancelled where the opener's token is set, and what `opener` raises.
+    """Judge some items of typical length that fit, four where there are this many, or two where these take
+    minutes, and store nothing. SetupError where no item fits, Cancelled, and what `opener` raises.
     """
     with opener() as opened:
         judge = make_item_judge(plan, opened)
@@ -235,8 +230,6 @@ def time_some_items(plan: RunPlan, opener: OpenModelFactory) -> Rate:
 
 @dataclass(frozen=True)
 class _Known:
-    """What the store holds: the same run, the places of its judged items, a rate, the second orders."""
-
     run: StoredRun | None = None
     positions: frozenset[int] = frozenset()
     rate: Rate | None = None
@@ -257,7 +250,6 @@ def _known(plan: RunPlan, store_path: Path | None, fresh: bool) -> _Known:
 
 
 def _stored_rate(plan: RunPlan, store: RunStore, runs: Iterable[StoredRun]) -> Rate | None:
-    """The rate of the first run that a plan can be compared with."""
     now = plan.settings
     for run in runs:
         if run.identity.model_hash != plan.model.hash or not worked_alike(run.manifest, plan.machine):
@@ -312,17 +304,16 @@ def rate_of_speed(speed: ModelSpeed, settings: JudgeSettings, criteria: int) -> 
 
 
 def default_text(settings: JudgeSettings) -> int:
-    """Tokens of an explanation or reasoning sample, where nothing is known of a model but the speed of its
-    file: of reasoning samples the most, for many models do not come to their end.
+    """Tokens of an explanation or reasoning sample, where only the speed of a model's file is known: of
+    reasoning the most, for many models do not come to its end.
     """
     return settings.max_reasoning_tokens if settings.reasons else DEFAULT_TEXT
 
 
 def rate_of(efforts: Sequence[Effort], texts: int, run_id: int) -> Rate:
-    """The rate of items with what each of them took, and this many texts of each.
-
-    Their seconds are what they read and what they wrote, each times its own seconds per token. The ratio of
-    the two is fitted; by whatever it is off, all items together take the seconds that they took.
+    """The rate of items with what each of them took, and this many texts of each. Their seconds are what they
+    read and what they wrote, each times its own seconds per token. The ratio of the two is fitted; whatever
+    it is off, all items together take the seconds that they took.
     """
     table = np.array([[each.seconds, each.tokens_read, each.tokens_generated] for each in efforts])
     seconds, read, written = table.sum(axis=0)
@@ -335,93 +326,28 @@ def rate_of(efforts: Sequence[Effort], texts: int, run_id: int) -> Rate:
     return Rate(seconds / (read + weight * written), written / (len(efforts) * max(texts, 1)), weight, run_id)
 
 
+@dataclass
 class _ReadingCost:
-    """Counts the tokens that a run reads of items in their order; of neighbours with the same instruction it
-    reads that once, where ItemJudge does.
-    """
+    """Counts the tokens that a run reads of items in their order; the instruction of neighbours once."""
 
-    def __init__(self, sizer: PromptSizer, settings: JudgeSettings, second: SecondShare) -> None:
-        self._first = self._second = 0
-        self._share = second.share
-        self._sizer = sizer
-        self._settings = settings
-        self._held: tuple[int, ...] = ()
-        self._group = -1
-        self._cells = 0
+    sizer: PromptSizer
+    first: int = 0
+    second: int = 0
+    held: tuple[int, ...] = ()
+    group: int = -1
+    cells: int = 0
 
     def add(self, position: int, sized: SizedItem) -> None:
-        """Count an item that is judged after those before."""
-        if self._settings.explains:
+        settings, shared = self.sizer.settings, self.sizer.shared_cells
+        if settings.explains:
             # Of what the items of another batch begin with, nothing is held.
-            group, own = position // self._settings.items_at_once, sized.cells - self._sizer.shared_cells
-            if group != self._group or self._cells + own > self._settings.context:
-                self._group, self._cells, self._held = group, self._sizer.shared_cells, ()
-            self._cells += own
-        first, second = self._sizer.tokens_by_order(sized, self._held)
-        self._first += first
-        self._second += second
-        self._held = sized.apart
+            group, own = position // settings.items_at_once, sized.cells - shared
+            if group != self.group or self.cells + own > settings.context:
+                self.group, self.cells, self.held = group, shared, ()
+            self.cells += own
+        first, second = self.sizer.tokens_by_order(sized, self.held)
+        self.first, self.second, self.held = self.first + first, self.second + second, sized.apart
 
-    @property
-    def tokens(self) -> int:
-        """All of them; of the second order the share of items that is read in it."""
-        return self._first + round(self._share * self._second)
-
-
-class _TokenCount:
-    """Counts items one by one and keeps none of them."""
-
-    def __init__(self, plan: RunPlan, sizer: PromptSizer, known: _Known) -> None:
-        self._plan = plan
-        self._sizer = sizer
-        self._judged = known.positions
-        self._second = known.second if plan.settings.may_read_one_order else None
-        self._all = _ReadingCost(sizer, plan.settings, known.second)
-        self._left = _ReadingCost(sizer, plan.settings, known.second)
-        self._counted = self._counted_left = 0
-        self._by_method: Counter[Method] = Counter()
-        self._largest = ("", 0)
-        self._too_long: list[str] = []
-        self._shortened: list[str] = []
-
-    def add(self, position: int, item: Item) -> None:
-        """Count one item. Raises Cancelled."""
-        sized = self._sizer.sized(item, item, position in self._plan.dataset.series)
-        if sized.cells > self._largest[1]:
-            self._largest = (item.id, sized.cells)
-        if not self._sizer.fits(sized):
-            if sized.refused or not self._plan.settings.shorten:
-                self._too_long.append(item.id)
-                return
-            self._shortened.append(item.id)
-        self._all.add(position, sized)
-        self._by_method += self._sizer.tokens_by_method(sized)
-        self._counted += 1
-        if position not in self._judged:
-            self._left.add(position, sized)
-            self._counted_left += 1
-
-    def forecast(self, template_note: str, trained_context: int, run: StoredRun | None) -> Forecast:
-        plan, stem, criteria = self._plan, len(self._sizer.stem), len(self._plan.rubric.criteria)
-        fits_all = max(-(-self._largest[1] // _CONTEXT_STEP) * _CONTEXT_STEP, SMALLEST_CONTEXT)
-        judged = run.judged if run else 0
-        return Forecast(
-            items=len(plan.dataset),
-            criteria=criteria,
-            orders=len(plan.settings.orders),
-            settings=plan.settings,
-            tokens_to_read=stem + self._all.tokens,
-            tokens_to_write_at_most=self._counted * plan.settings.most_written(criteria),
-            too_long=tuple(self._too_long),
-            shortened=tuple(self._shortened),
-            largest=self._largest,
-            context_that_fits_all=fits_all if fits_all <= trained_context else None,
-            template_note=template_note,
-            judged=judged,
-            run_id=run.id if run else None,
-            tokens_left_to_read=stem + self._left.tokens if judged < len(plan.dataset) else 0,
-            texts_left=self._counted_left * plan.settings.texts(criteria),
-            seconds=None if judged < len(plan.dataset) else 0.0,
-            second=self._second,
-            tokens_by_method=self._by_method,
-        )
+    def tokens(self, share: float) -> int:
+        """All of them; `share` (0 to 1) of the items is read in the second order."""
+        return self.first + round(share * self.second)

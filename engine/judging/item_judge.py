@@ -29,8 +29,6 @@ _SECONDS_BETWEEN_DRAFTS = 0.25
 
 @dataclass(frozen=True)
 class _Text:
-    """One explanation to write, and the branch of the session that it continues."""
-
     work: ItemWork
     criterion: str
     preference: Preference
@@ -39,10 +37,7 @@ class _Text:
 
 
 class ItemJudge:
-    """Judges items with one session, rubric and set of settings.
-
-    `time_estimate`: how fast that goes.
-    """
+    """Judges items with one session, rubric and set of settings; `time_estimate`: how fast that goes."""
 
     def __init__(
         self,
@@ -55,10 +50,7 @@ class ItemJudge:
         calibration: Calibration | None = None,
         series: Container[int] = (),
     ) -> None:
-        """Make the stem. SetupError where it alone fills the context.
-
-        `series`: the places in the dataset of items that have the instruction of a neighbour.
-        """
+        """SetupError where the stem fills the context. `series`: the places of items in a series."""
         self._session = session
         self._template = template
         self._rubric = rubric
@@ -66,9 +58,9 @@ class ItemJudge:
         self._calibrations = calibration.criteria if calibration else {}
         self._series = series
         self._with = " with its labelled examples" if examples.are_own else ""
-        self._sizer = PromptSizer(
-            template, rubric, settings, examples, session.raise_if_cancelled, keeps_state=session.keeps_state
-        )
+        stop = session.raise_if_cancelled
+        asked = (rubric, settings, examples)
+        self._sizer = PromptSizer(template, *asked, stop, keeps_state=session.keeps_state)
         self._holds_stem = False
         self.time_estimate = TimeEstimate()
         self._watch = GroupWatch(session, self.time_estimate, settings.longest_text)
@@ -76,10 +68,8 @@ class ItemJudge:
         self._drafted = 0.0
 
     def judge(self, group: Sequence[Placed]) -> Judging[list[JudgedItem]]:
-        """Judge a group: tells how far it is, returns the results in the order of the group.
-
-        Items that do not fit the context, or may not be shown, come back unscored. The same group gives the
-        same results.
+        """Judge a group: tells how far it is, returns the results in the order of the group. Items that do
+        not fit the context, or may not be shown, come back unscored. The same group gives the same results.
         """
         yield from self._hold_stem()
         works = [self._prepare(position, item) for position, item in group]
@@ -92,10 +82,8 @@ class ItemJudge:
     def explain(
         self, group: Sequence[tuple[Placed, LabelsByCriterion]]
     ) -> Judging[list[ExplanationsByCriterion | None]]:
-        """Write explanations for labels by criterion, whatever is read.
-
-        Tells how far it is; returns in the order of the group the explanations by criterion, without those of
-        no words, or None for an item that does not fit the context.
+        """Write explanations for labels by criterion, whatever is read; returns them in the order of the
+        group, without those of no words, or None for an item that does not fit the context.
         """
         yield from self._hold_stem()
         works = [self._prepare(position, item) for (position, item), _ in group]
@@ -137,14 +125,12 @@ class ItemJudge:
         for batch in self._batches(fitting):
             for work in batch:
                 first, second = self._sizer.tokens_by_order(work.sized, held)
+                sure = first + second
                 if self._settings.may_read_one_order:
-                    self.time_estimate.sized(work.sized.shown, first)
-                    work.second = second
+                    sure, work.second = first, second
                     work.expected = round(second * self.time_estimate.share_of_second_orders)
-                    to_read += first + work.expected
-                else:
-                    self.time_estimate.sized(work.sized.shown, first + second)
-                    to_read += first + second
+                self.time_estimate.sized(work.sized.shown, sure)
+                to_read += sure + work.expected
                 held = work.sized.apart
             if self._settings.explains:
                 held = ()
@@ -216,15 +202,12 @@ class ItemJudge:
         return LabelsRead(work.position, work.original.id, self._decided(work), whole)
 
     def _release(self, batch: Sequence[ItemWork]) -> None:
-        """Hold nothing of a batch with explanations. What its last item begins with may have been read next
-        to other items: where a cache holds something decides the last digits, and a resumed run would read it
-        next to none.
-        """
+        # What its last item begins with may have been read next to other items: where a cache holds something
+        # decides the last digits, and a resumed run would read it next to none.
         self._session.release(range(len(batch)))
         self._session.drop_common()
 
     def _decided(self, work: ItemWork) -> tuple[Judgment | Unscored, ...]:
-        """What is decided by the raw predictions of an item that there are."""
         judged = self._result(work)
         decided = [decide(judged, name, self._calibrations.get(name)) for name in self._rubric.names]
         return tuple(each for each in decided if isinstance(each, Judgment | Unscored))
@@ -254,7 +237,6 @@ class ItemJudge:
         self.time_estimate.wrote(tokens, len(texts), seconds)
 
     def _drafts(self, texts: Sequence[_Text], sampling: Sampling) -> Judging[list[Generated]]:
-        """Write texts together and tell how far they are."""
         started, before = time.perf_counter(), self._session.tokens_generated
         continuations = []
         for text in texts:
@@ -289,9 +271,7 @@ class ItemJudge:
             position=work.position,
             item_id=work.original.id,
             content_hash=work.original.content_hash,
-            raw_predictions={
-                name: tuple(raw_predictions) for name, raw_predictions in work.raw_predictions.items()
-            },
+            raw_predictions={name: tuple(own) for name, own in work.raw_predictions.items()},
             explanations=work.explanations,
             unscored=unscored,
             shortening=work.shortening,
@@ -304,7 +284,6 @@ class ItemJudge:
 
 def tidy(data: bytes, cut: bool) -> str:
     """A generated explanation as one line of text: no control characters, no half sentence where it was cut.
-
     Empty where nothing was said, or only what table readers take for a missing value or a number.
     """
     text = data.decode("utf-8", "ignore" if cut else "replace")

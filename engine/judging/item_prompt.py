@@ -1,6 +1,5 @@
-"""What a model is shown of one item by a run, made or still to be made, and what it would write after it.
-
-The text, and the tokens that each order of items takes, need the model's vocabulary alone; what comes next is
+"""What a model is shown of one item by a run, made or still to be made, and what it would write after it. The
+text, and the tokens that each order of items takes, need the model's vocabulary alone; what comes next is
 read as the run reads it.
 """
 
@@ -8,6 +7,8 @@ import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 
@@ -40,41 +41,30 @@ from engine.settings.run_setup import RunSetup
 
 @dataclass(frozen=True)
 class NextToken:
-    """A token that may come next. `rank`: 1 for the likeliest. `probability`: 0 to 1, among all tokens.
-
-    `answers`: the places of the question's answers that begin with it.
-    """
-
     id: int
     piece: str
-    rank: int
-    probability: float
-    answers: tuple[int, ...]
+    rank: int  # 1 for the likeliest
+    probability: float  # 0 to 1, among all tokens
+    answers: tuple[int, ...]  # the places of the question's answers that begin with it
 
 
 @dataclass(frozen=True)
 class NextTokens:
-    """What comes after one question of a criterion in one order, the likeliest first.
-
-    `tokens`: the likeliest, and below them those that begin an answer, wherever they stand. `rest`: what all
-    other tokens hold together, 0 to 1. `said`: the answers as a run reads them; none where the model is to
-    think first.
-    """
+    """What comes after one question of a criterion in one order."""
 
     criterion: str
     order: Order
     asked: MethodQuestion
-    tokens: tuple[NextToken, ...]
-    rest: float
-    said: AnswerLogProbs
+    tokens: tuple[NextToken, ...]  # the likeliest, and below them those that begin an answer
+    rest: float  # what all other tokens hold together, 0 to 1
+    said: AnswerLogProbs  # the answers as a run reads them; none where the model is to think first
 
 
 def ranked(
     log_probs: FloatArray, answers: Sequence[Sequence[int]], most: int, pieces: Pieces
 ) -> tuple[tuple[NextToken, ...], float]:
-    """The `most` likeliest tokens, and those that begin an answer; and what all others hold.
-
-    `log_probs`: natural logarithms, shape (vocabulary,). `answers`: the ids of each.
+    """The `most` likeliest tokens, and those that begin an answer; and what all others hold. `log_probs`:
+    natural logarithms, shape (vocabulary,). `answers`: the ids of each.
     """
     begins: dict[int, tuple[int, ...]] = {}
     for place, ids in enumerate(answers):
@@ -84,13 +74,7 @@ def ranked(
     for token in begins:
         ranks.setdefault(token, int(np.flatnonzero(order == token)[0]) + 1)
     found = tuple(
-        NextToken(
-            id=token,
-            piece=pieces.shown(token),
-            rank=rank,
-            probability=float(np.exp(log_probs[token])),
-            answers=begins.get(token, ()),
-        )
+        NextToken(token, pieces.shown(token), rank, float(np.exp(log_probs[token])), begins.get(token, ()))
         for token, rank in sorted(ranks.items(), key=lambda ranked: ranked[1])
     )
     return found, max(0.0, 1.0 - sum(token.probability for token in found))
@@ -146,10 +130,8 @@ def preview(
     stem: Sequence[int],
 ) -> Preview:
     """What the model is shown for a question of one criterion, up to where its answer is read, or reasoning
-    is to be written.
-
-    `tokens`: of this tree and question. `stem`: the ids with which all prompts of the run begin. Made of the
-    same runs of text and the same ids as the prompt, it cannot differ from it.
+    is to be written. `tokens`: of this tree and question. `stem`: the ids with which all prompts of the run
+    begin. Made of the same text and ids as the prompt, it cannot differ from it.
     """
     pieces = template.tokens_written
     length, answer = len(tokens.branches[branch].prompt), ""
@@ -193,14 +175,10 @@ def preview(
 
 def _spans(run: Sequence[Piece], start: int) -> list[Span]:
     found: list[Span] = []
-    for text, source in run:
-        if not text:
-            continue
-        end = start + len(text)
-        if found and found[-1].source is source:
-            found[-1] = Span(found[-1].start, end, source)
-        else:
-            found.append(Span(start, end, source))
+    texts = (piece for piece in run if piece[0])
+    for source, pieces in groupby(texts, key=itemgetter(1)):
+        end = start + sum(len(text) for text, _ in pieces)
+        found.append(Span(start, end, source))
         start = end
     return found
 
@@ -211,12 +189,6 @@ _PLACES = {method: place for place, method in enumerate(Method)}
 
 @dataclass(frozen=True)
 class ItemQuestion:
-    """An item with all that decides how it is asked.
-
-    `run`: the stored run that asked it, None for one that is still to be made. `notes`: where it is not known
-    to be what that run asked, why.
-    """
-
     item: Item
     rubric: Rubric
     settings: JudgeSettings
@@ -224,24 +196,17 @@ class ItemQuestion:
     file: ModelFile
     model: CheckedModel
     examples: ExamplePool
-    run: StoredRun | None = None
-    notes: tuple[str, ...] = ()
+    run: StoredRun | None = None  # that asked it; None for one still to be made
+    notes: tuple[str, ...] = ()  # why it is not known to be what that run asked
 
 
 @dataclass(frozen=True)
 class PromptFacts:
-    """What is true of all prompts of an item.
-
-    `cells`: tokens of context that the item takes in a run, `context`: those that there are. `notes`: what a
-    person should know, of the chat template too. `asked`: all that is asked of each criterion, methods in
-    their default order; of reasoning samples the first.
-    """
-
-    cells: int
-    context: int
+    cells: int  # tokens of context that it takes in a run
+    context: int  # tokens that there are
     shortening: Shortening | None
-    notes: tuple[str, ...]
-    asked: tuple[MethodQuestion, ...]
+    notes: tuple[str, ...]  # what a person should know
+    asked: tuple[MethodQuestion, ...]  # of each criterion, in the default order; of reasoning the first
 
     @property
     def fits(self) -> bool:
@@ -260,22 +225,16 @@ def question_of_setup(setup: RunSetup, item: Item, cancel: CancelToken) -> ItemQ
     """An item as a run of this setup would ask it. SetupError, ModelFileError, InputError, Cancelled."""
     file = read_model_file(setup.model_path)
     rubric = setup.asked
-    return ItemQuestion(
-        item=item,
-        rubric=rubric,
-        settings=judge_settings(setup, file),
-        machine=machine_settings(setup.threads),
-        file=file,
-        model=checked_model(file, cancel),
-        examples=examples_of_setup(setup, rubric, cancel),
-    )
+    settings, machine = judge_settings(setup, file), machine_settings(setup.threads)
+    model = checked_model(file, cancel)
+    examples = examples_of_setup(setup, rubric, cancel)
+    return ItemQuestion(item, rubric, settings, machine, file, model, examples)
 
 
 def question_of_run(run: StoredRun, setup: RunSetup, item: Item, cancel: CancelToken) -> ItemQuestion:
-    """An item as a stored run has asked it; threads and examples are those of a setup.
-
-    Where something is no longer as it was in the run, a note says so. `run`: not an opened submission.
-    SetupError, ModelFileError, InputError, Cancelled.
+    """An item as a stored run has asked it, no opened submission; threads and examples are those of a setup.
+    Where something is no longer as it was in the run, a note says so. SetupError, ModelFileError, InputError,
+    Cancelled.
     """
     identity = run.identity
     rubric = identity.asked
@@ -294,17 +253,8 @@ def question_of_run(run: StoredRun, setup: RunSetup, item: Item, cancel: CancelT
             f"Run {run.id} used labelled examples, which are missing here: choose the same file, number and"
             " selection of examples for the next run, then look again."
         )
-    return ItemQuestion(
-        item=item,
-        rubric=rubric,
-        settings=identity.judge_settings,
-        machine=machine_settings(setup.threads),
-        file=file,
-        model=model,
-        examples=examples,
-        run=run,
-        notes=tuple(notes),
-    )
+    settings, machine = identity.judge_settings, machine_settings(setup.threads)
+    return ItemQuestion(item, rubric, settings, machine, file, model, examples, run, tuple(notes))
 
 
 def shown_prompts(
@@ -314,11 +264,10 @@ def shown_prompts(
     method: Method | None = None,
     name: str | None = None,
 ) -> Iterator[PromptFacts | OnePrompt]:
-    """The facts, then the prompt of each criterion and order, that of `first` before the others.
-
-    `method`, `name`: the method and its question; None for the first. Opens the vocabulary of the model only.
-    SetupError where no item fits the context, the item may not be shown, or the run asks no such
-    question; ModelFileError, Cancelled.
+    """The facts, then the prompt of each criterion and order, that of `first` before the others. `method`,
+    `name`: the method and its question; None for the first. Opens the vocabulary of the model only.
+    SetupError where no item fits the context, the item may not be shown, or the run asks no such question;
+    ModelFileError, Cancelled.
     """
     question.model.check_unchanged()
     with open_template(question.model.path, cancel) as (_, template):
@@ -347,7 +296,6 @@ def shown_prompts(
 
 
 def _check_shown(sized: SizedItem) -> None:
-    """SetupError for an item that no run shows its model."""
     if sized.refused:
         raise SetupError(
             f"Item {sized.shown.id} cannot be shown to this model: {sized.refused}.",
@@ -382,13 +330,9 @@ def _chosen(asked: Sequence[MethodQuestion], method: Method | None, name: str | 
 def read_next_tokens(
     cancel: CancelToken, question: ItemQuestion, most: int
 ) -> Generator[Preparing, None, tuple[NextTokens, ...]]:
-    """The `most` likeliest next tokens after each question of each criterion in each order, by reading them.
-
-    Where the model is to think first, they are those with which reasoning begins.
-
-    The model reads in the batches of a run; where a neighbour has the same instruction, a run reads that on
-    its own, and the last digits differ. SetupError where the item does not fit, ModelFileError,
-    NoRoomError, Cancelled.
+    """The `most` likeliest next tokens after each question of each criterion in each order, in the batches of
+    a run; where the model is to think first, those with which reasoning begins. SetupError where the item
+    does not fit, ModelFileError, NoRoomError, Cancelled.
     """
     settings = question.settings
     check_memory(question.file, settings.context, kv_type=settings.kv_type)
@@ -430,13 +374,9 @@ def read_next_tokens(
 def _sizer(
     question: ItemQuestion, template: ChatTemplate, cancel: CancelToken, keeps_state: bool = False
 ) -> PromptSizer:
+    rubric, settings, examples = question.rubric, question.settings, question.examples
     return PromptSizer(
-        template,
-        question.rubric,
-        question.settings,
-        question.examples,
-        cancel.raise_if_requested,
-        keeps_state=keeps_state,
+        template, rubric, settings, examples, cancel.raise_if_requested, keeps_state=keeps_state
     )
 
 
@@ -446,10 +386,8 @@ _ITEMS_AT_ONCE = 50  # between two reports
 def order_tokens(
     run: StoredRun, dataset: Dataset, cancel: CancelToken
 ) -> Generator[MeasureProgress, None, Mapping[str, tuple[int, int]]]:
-    """By item id the tokens of AB with all that is read once, and those of BA; progress every 50 items.
-
-    `dataset`: the items of the run. Raises SetupError where the run's prompts cannot be made again,
-    ModelFileError, Cancelled.
+    """By item id the tokens of AB with all that is read once, and those of BA. `dataset`: the items of the
+    run. SetupError where the run's prompts cannot be made again, ModelFileError, Cancelled.
     """
     identity = run.identity
     checked = checked_model(read_model_file(identity.model_path), cancel)
@@ -463,14 +401,8 @@ def order_tokens(
     settings = replace(identity.judge_settings, second_order_below=1.0)
     found: dict[str, tuple[int, int]] = {}
     with open_template(checked.path, cancel) as (model, template):
-        sizer = PromptSizer(
-            template,
-            identity.asked,
-            settings,
-            ExamplePool(),
-            cancel.raise_if_requested,
-            keeps_state=model.keeps_state,
-        )
+        none, stop = ExamplePool(), cancel.raise_if_requested
+        sizer = PromptSizer(template, identity.asked, settings, none, stop, keeps_state=model.keeps_state)
         held: tuple[int, ...] = ()
         for position, item in enumerate(dataset):
             if position % _ITEMS_AT_ONCE == 0:

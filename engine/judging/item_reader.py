@@ -1,7 +1,5 @@
-"""One item read by an open session: round after round of questions, in one order after the other.
-
-Meanwhile it tells how far the group of items is, and measures how fast the model reads and writes: what is
-written token by token takes several times as long; how many depends on model and computer.
+"""One item read by an open session: round after round of questions, in one order after the other. Meanwhile
+it tells how far the group of items is, and measures how fast the model reads and writes.
 """
 
 import time
@@ -37,22 +35,18 @@ _DEFAULT_LENGTH = 0.5  # of the longest explanation, before one is written
 
 @dataclass
 class TimeEstimate:
-    """What was done since a session was opened, with the seconds that it took.
-
-    `items`, `letters`, `tokens_of_items`: what the prompts of items came to that fit the context.
-    `first_orders`: items of which one order could do; `second_orders`: those of them read in both.
-    """
+    """What was done since a session was opened, with the seconds that it took."""
 
     tokens_read: int = 0
     seconds_reading: float = 0.0
     tokens_written: int = 0
     seconds_writing: float = 0.0
     texts: int = 0
-    items: int = 0
-    letters: int = 0
+    items: int = 0  # that fit the context
+    letters: int = 0  # in their texts
     tokens_of_items: int = 0
-    first_orders: int = 0
-    second_orders: int = 0
+    first_orders: int = 0  # items of which one order could do
+    second_orders: int = 0  # those of them read in both
 
     def read(self, tokens: int, seconds: float) -> None:
         self.tokens_read += tokens
@@ -78,21 +72,17 @@ class TimeEstimate:
 
     @property
     def share_of_second_orders(self) -> float:
-        """The share (0 to 1) of items read in both orders; 1 as long as nothing is known."""
         return self.second_orders / self.first_orders if self.first_orders else 1.0
 
     @property
     def seconds_per_token_read(self) -> float | None:
-        """None where nothing was read yet."""
         return self.seconds_reading / self.tokens_read if self.tokens_read else None
 
     @property
     def seconds_per_text(self) -> float | None:
-        """None where nothing was written yet."""
         return self.seconds_writing / self.texts if self.texts else None
 
     def tokens_per_text(self, longest: int) -> float:
-        """How long an explanation will be that may have `longest` tokens."""
         return self.tokens_written / self.texts if self.texts else _DEFAULT_LENGTH * longest
 
 
@@ -129,8 +119,6 @@ _LEAST_SHARE = 0.05  # of the explanations is left until their end is reported
 
 
 class GroupWatch:
-    """Tells of one group after the other, as a session goes through them."""
-
     def __init__(self, session: LlamaSession, time_estimate: TimeEstimate, longest_text: int) -> None:
         """`longest_text`: tokens that an explanation or reasoning sample may have."""
         self._session = session
@@ -175,7 +163,6 @@ class GroupWatch:
             yield self._far(position, item_id, writing=True, done=done, total=tokens, left=left)
 
     def tokens(self) -> Iterator[TokensEvaluated]:
-        """All tokens since this was asked last, if there are any."""
         now = self._session.tokens_read + self._session.tokens_generated
         tokens, self._reported = now - self._reported, now
         if tokens:
@@ -206,8 +193,7 @@ class GroupWatch:
 
 
 Result = TypeVar("Result")
-Judging = Generator[JudgeEvent, None, Result]
-"""Work that tells several times a second how far it is."""
+Judging = Generator[JudgeEvent, None, Result]  # work that tells several times a second how far it is
 
 
 @dataclass
@@ -227,10 +213,7 @@ class ItemWork:
 
 @dataclass
 class _ItemProgress:
-    """An item while it is read in an order: what the session had done before, and what was written meanwhile.
-
-    `tokens`: what there is to read.
-    """
+    """An item while it is read in an order: what the session had done before, and what there is to read."""
 
     slot: int
     work: ItemWork
@@ -245,17 +228,12 @@ class _ItemProgress:
 
 @dataclass(frozen=True)
 class _Thought:
-    """The reasoning of a model before an answer."""
-
     text: str = ""
     cut: bool = False
 
 
 class ItemReader:
-    """Reads items with one session, each in a slot of its own, as `sizer` makes their prompts.
-
-    `watch`, `time_estimate`: told how far that is, and how fast it goes.
-    """
+    """Reads items with one session, each in a slot of its own, as `sizer` makes their prompts."""
 
     def __init__(
         self,
@@ -276,9 +254,7 @@ class ItemReader:
         """Read an item in an order, in all methods; `beside`: the slot that holds the other one."""
         rounds = work.sized.rounds[order]
         reading = self._begun(slot, work, order, rounds)
-        answers: dict[str, list[tuple[Method, AnswerLogProbs]]] = {
-            criterion: [] for criterion in self._criteria
-        }
+        answers: dict[str, list[tuple[Method, AnswerLogProbs]]] = {name: [] for name in self._criteria}
         for each in rounds:
             yield from self._hold(reading, each.tokens.trunk, beside)
             branches: Sequence[BranchTokens] = each.tokens.branches
@@ -287,11 +263,9 @@ class ItemReader:
                 written = yield from self._think(reading, each)
                 reasoning_samples, branches = self._after(reading, each, each.thought_for, written)
             scores = yield from self._told(self._session.scoring(slot, branches, goes_on=True), reading)
-            for criterion, row, thought in zip(
-                self._criteria, scores.tolist(), reasoning_samples, strict=True
-            ):
+            for name, row, thought in zip(self._criteria, scores.tolist(), reasoning_samples, strict=True):
                 answer = AnswerLogProbs(each.question, tuple(row), thought.text, thought.cut)
-                answers[criterion].append((each.method, answer))
+                answers[name].append((each.method, answer))
         for criterion, said in answers.items():
             for method, own in groupby(said, key=itemgetter(0)):
                 made = raw_prediction_of(method, order, [answer for _, answer in own])
@@ -299,7 +273,6 @@ class ItemReader:
         self._ended(reading)
 
     def hold(self, slot: int, work: ItemWork, branches: Sequence[BranchTokens]) -> Judging[None]:
-        """Read some branches of AB for texts that continue from there."""
         letters = work.sized.tokens[Order.AB]
         reading = self._begun(slot, work, Order.AB, [label_token_round(letters)])
         yield from self._hold(reading, letters.trunk)
@@ -309,15 +282,9 @@ class ItemReader:
     def _begun(self, slot: int, work: ItemWork, order: Order, rounds: Sequence[Round]) -> _ItemProgress:
         keeps_state, trunk = self._session.keeps_state, rounds[0].tokens.trunk
         own = len(trunk) - usable_prefix(self._sizer.stem, trunk, keeps_state)
-        return _ItemProgress(
-            slot=slot,
-            work=work,
-            order=order,
-            tokens=own + tokens_read(rounds, keeps_state).total(),
-            read_before=self._session.tokens_read,
-            written_before=self._session.tokens_generated,
-            started=time.perf_counter(),
-        )
+        tokens = own + tokens_read(rounds, keeps_state).total()
+        before = self._session.tokens_read, self._session.tokens_generated
+        return _ItemProgress(slot, work, order, tokens, *before, started=time.perf_counter())
 
     def _ended(self, reading: _ItemProgress) -> None:
         seconds, work = time.perf_counter() - reading.started, reading.work
@@ -330,7 +297,6 @@ class ItemReader:
     def _hold(
         self, reading: _ItemProgress, trunk: tuple[int, ...], beside: int | None = None
     ) -> Judging[None]:
-        """Read what the branches of a round share, unless just that is held."""
         if trunk == reading.trunk:
             return
         reading.trunk = trunk
@@ -338,7 +304,6 @@ class ItemReader:
         yield from self._told(self._session.reading_trunk(reading.slot, trunk, beside), reading)
 
     def _think(self, reading: _ItemProgress, each: Round) -> Judging[list[_Thought]]:
-        """Write reasoning after each prompt of a round, all of them together."""
         started, before = time.perf_counter(), self._session.tokens_generated
         key = (self._sizer.settings.seed, reading.work.original.content_hash)
         of_thought = (reading.order, Method.CHAIN_OF_THOUGHT, each.question)

@@ -1,5 +1,4 @@
 """The plan of a run: all that it needs, what makes two runs the same, and why one cannot resume another.
-
 Judging until something is clear: instructions one after another as a seed draws them, and no item that no
 open question needs.
 """
@@ -39,32 +38,18 @@ class QuestionPlan(Protocol):
     """What a run is to answer. It can be sent to another process, and what it was told is not lost there."""
 
     @property
-    def seed(self) -> int:
-        """By which instructions are drawn, one after another."""
-
+    def seed(self) -> int: ...  # by which instructions are drawn, one after another
     @property
-    def criterion(self) -> str:
-        """By whose labels it is answered."""
-
+    def criterion(self) -> str: ...  # by whose labels it is answered
     @property
-    def width(self) -> float | None:
-        """Of the intervals that it asks for, 0 to 1; None where it asks for none."""
-
+    def width(self) -> float | None: ...  # of the intervals that it asks for, 0 to 1, if it does
     @property
-    def leaves_out(self) -> bool:
-        """Whether it has several parts, so that the items of a part that is clear are omitted."""
-
+    def leaves_out(self) -> bool: ...  # it has several parts: items of one that is clear are omitted
     @property
-    def is_tuning(self) -> bool:
-        """Whether it is about the best settings: then nothing of its own is reported of the run."""
-
+    def is_tuning(self) -> bool: ...  # it is about the best settings: the run reports nothing of it
     @property
-    def is_answered(self) -> bool:
-        """Whether nothing of it is open."""
-
-    def wants(self, item_id: str) -> bool:
-        """Whether an item could answer what is open."""
-
+    def is_answered(self) -> bool: ...
+    def wants(self, item_id: str) -> bool: ...  # an item could answer what is open
     def add(self, labels: Mapping[str, Preference | None]) -> Sequence[str]:
         """What was said of items, None where nothing could be; what is clear now, in words."""
 
@@ -136,14 +121,7 @@ _THIS = "this run"
 
 @dataclass(frozen=True)
 class RunPlan:
-    """All that a run needs to know. SetupError where the calibration was made for another judge.
-
-    `dataset`: the items to judge. `chosen`: they are a choice out of their file, not its first ones.
-    `sample`: how they were drawn, None where they were not.
-    `name`, `note`: what users call the run and note of it when it begins or continues; None changes nothing.
-    `began_on`: the key of the device that the run began on where another machine resumes it, else None.
-    `question_plan`: what the run is to answer, and to stop once it is; None to judge all.
-    """
+    """All that a run needs to know. SetupError where the calibration was made for another judge."""
 
     dataset: Dataset
     rubric: Rubric
@@ -152,12 +130,12 @@ class RunPlan:
     model: CheckedModel
     examples: ExamplePool = field(default_factory=ExamplePool)
     calibration: Calibration | None = None
-    chosen: bool = False
-    sample: ItemSample | None = None
-    name: str | None = None
+    chosen: bool = False  # its items are a choice out of their file, not its first ones
+    sample: ItemSample | None = None  # how they were drawn
+    name: str | None = None  # what users call it when it begins or continues; None changes nothing
     note: str | None = None
-    began_on: str | None = None
-    question_plan: QuestionPlan | None = None
+    began_on: str | None = None  # the key of the device that it began on where another machine resumes it
+    question_plan: QuestionPlan | None = None  # what it is to answer, and to stop once it is
 
     def __post_init__(self) -> None:
         if self.calibration is not None:
@@ -167,7 +145,7 @@ class RunPlan:
 
     @property
     def parts_lacking(self) -> str:
-        """A sentence on what its calibration looks at and the run will not read; empty for nothing."""
+        """A sentence on what its calibration looks at and the run will not read."""
         calibration = self.calibration
         return calibration.check_parts(asked_by(self.identity()), _THIS) if calibration else ""
 
@@ -177,7 +155,6 @@ class RunPlan:
         return self.began_on or (self.machine.device.key if self.machine.device else None)
 
     def by_processor(self) -> "RunPlan":
-        """The same run, resumed by the processor alone."""
         machine = replace(self.machine, device=None, gpu_layers=0)
         return replace(self, machine=machine, began_on=self.device)
 
@@ -212,10 +189,8 @@ class RunPlan:
 
 
 def _key(made_of: Sequence[str], rubric: Rubric, settings: Mapping[str, Any]) -> str:
-    """`made_of`: the hashes of dataset and model, the build of llama.cpp, the prompt version.
-
-    How items were drawn takes no part: the same items make the same run.
-    """
+    """`made_of`: the hashes of dataset and model, the build of llama.cpp, the prompt version."""
+    # How items were drawn takes no part: the same items make the same run.
     return digest([*made_of, rubric.asked, {name: settings[name] for name in settings if name != key.SAMPLE}])
 
 
@@ -229,7 +204,7 @@ def asked_alike(run: StoredRun, rubric: Rubric) -> bool:
 
 @contextmanager
 def open_model(plan: RunPlan, cancel: CancelToken, batch: int = BATCH) -> Iterator[OpenModel]:
-    """The model of a plan, loaded, with room for the plan's settings. Raises ModelFileError or Cancelled."""
+    """Loaded, with room for the plan's settings. Raises ModelFileError or Cancelled."""
 
     def shape(model: LlamaModel) -> SessionShape:
         made = session_shape(plan.settings, len(plan.rubric.criteria), plan.model, model)
@@ -252,7 +227,6 @@ def check_context(settings: JudgeSettings, checked: CheckedModel, model: LlamaMo
 def session_shape(
     settings: JudgeSettings, criteria: int, checked: CheckedModel, model: LlamaModel
 ) -> SessionShape:
-    """The session of a run with these settings and this many criteria. ModelFileError as of check_context."""
     check_context(settings, checked, model)
     # Explanations continue AB, which stays in its slot while BA is read in one more.
     aside = 1 if settings.may_read_one_order else 0
@@ -327,7 +301,6 @@ def check_same_format(run: StoredRun, template: ChatTemplate) -> None:
 
 
 def format_hash(template: ChatTemplate, settings: JudgeSettings) -> str:
-    """Which chat format the prompts of a run with these settings are in."""
     frame, thinking = template.frame, template.frame.thinking
     own = [thinking.pieces, thinking.slots] if thinking is not None and settings.reasons else []
     return digest([frame.pieces, frame.slots, *own])
@@ -351,7 +324,7 @@ def session_manifest(
 
 
 def continued_manifest(before: Mapping[str, Any], now: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The manifest of a run with one more session: what differs from the first is stored next to it."""
+    """With one more session: what differs from the first is stored next to it."""
     if not before:
         return now
     beside = (key.CONTINUED, key.REWRITTEN, key.DEVICE_LEFT, key.CLUSTER, key.RANDOM_ORDER)

@@ -29,10 +29,7 @@ from engine.settings.sampling import ItemSample
 
 @dataclass(frozen=True)
 class PreparedRun:
-    """A plan, the model file that it is made with, and what the user should know before the run.
-
-    `items_in_file`: of which the plan may judge a part.
-    """
+    """A plan, its model file, what the user should know, and of how many items in the file."""
 
     plan: RunPlan
     model: ModelFile
@@ -42,26 +39,20 @@ class PreparedRun:
 
 @dataclass(frozen=True)
 class _Part:
-    """The items to judge. `chosen`: they are not the first ones of the `whole`.
-
-    `sample`: how they were drawn, None where they were not. `notes`: what the user should know of the choice.
-    """
-
     whole: Dataset
     items: Dataset
-    chosen: bool = False
-    sample: ItemSample | None = None
+    chosen: bool = False  # they are not the first ones of the whole
+    sample: ItemSample | None = None  # how they were drawn
     notes: tuple[Hint | str, ...] = ()
 
 
 def prepare_run(
     setup: RunSetup, cancel: CancelToken, current: Dataset | None = None, resumed: StoredRun | None = None
 ) -> Generator[FilesRead | Preparing, None, PreparedRun]:
-    """The plan of a run as it was asked for; reports what is read, and what is done then.
-
-    `current`: the open dataset, taken where its file is that of the setup. `resumed`: the run to resume.
-    What is quick to refuse comes before the check of the model, which may take minutes. SetupError where
-    something cannot be used, or the plan would not resume `resumed`; ModelFileError, Cancelled.
+    """The plan of a run as it was asked for; reports what is read, and what is done then. `current`: the open
+    dataset, taken where its file is that of the setup. `resumed`: the run to resume. What is quick to refuse
+    comes before the check of the model, which may take minutes. SetupError where something cannot be used, or
+    the plan would not resume `resumed`; ModelFileError, Cancelled.
     """
     # A run resumes its own questions, whatever became of their file.
     own_questions = resumed is not None and set(resumed.identity.criteria) == set(setup.criteria)
@@ -118,18 +109,15 @@ def examples_of_setup(setup: RunSetup, rubric: Rubric, cancel: CancelToken) -> E
 def _machine(
     setup: RunSetup, model: ModelFile, checked: CheckedModel, resumed: StoredRun | None, cancel: CancelToken
 ) -> tuple[rows.MachineSettings, str | None]:
-    """What a run computes with, and what it began with where that is another device.
-
-    A run continues on the device that it began with; on the processor where that is not there any more.
+    """What a run computes with, and what it began with where that is another device: it continues on the
+    device that it began with, on the processor where that is not there any more.
     """
-    threads, layers = setup.threads, setup.gpu_layers
-    began_on = resumed.identity.device if resumed is not None else None
-    if resumed is not None and (began_on is None or resumed.device_left):
-        return machine_settings(threads), began_on
-    if resumed is not None:
-        there = next((each for each in found_devices(cancel) if each.key == began_on), None)
-        return machine_on(there, threads, layers, model), began_on
-    return machine_on(wished_device(setup.device, checked.hash, cancel), threads, layers, model), None
+    began_on, device = None, None
+    if resumed is None:
+        device = wished_device(setup.device, checked.hash, cancel)
+    elif (began_on := resumed.identity.device) is not None and not resumed.device_left:
+        device = next((each for each in found_devices(cancel) if each.key == began_on), None)
+    return machine_on(device, setup.threads, setup.gpu_layers, model), began_on
 
 
 def judge_settings(setup: RunSetup, model: ModelFile) -> rows.JudgeSettings:
@@ -153,10 +141,7 @@ def example_pool(
     *,
     choice: rows.ExampleKind = rows.ExampleKind.FIXED,
 ) -> ExamplePool:
-    """The labelled examples of a file, a foreign one read by `columns`.
-
-    InputError, and SetupError where there are too few of them.
-    """
+    """The labelled examples of a file. InputError, and SetupError where there are too few of them."""
     try:
         dataset = load_dataset(path, rubric, cancel, columns=columns)
     except ColumnsError as error:
@@ -170,7 +155,6 @@ def example_pool(
 
 def plan_notices(dataset: Dataset, model: ModelFile, settings: rows.JudgeSettings) -> list[str]:
     """What the user should know before the run: of the dataset, the model, and this computer's memory.
-
     SetupError where a submission could not name the items, ModelFileError where the model does not fit.
     """
     if unwritable := unwritable_ids(dataset.ids):

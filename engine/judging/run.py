@@ -1,7 +1,5 @@
-"""A run: one dataset judged with one model and one set of settings, from the first item to the last.
-
-Its explanations written again, where they are for another label than the effective one: the model's first
-texts stay stored, and count again where the label is the first one again.
+"""A run: one dataset judged with one model and one set of settings, from the first item to the last; and its
+explanations written again, where they are for another label than the effective one.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -47,7 +45,6 @@ _AT_ONCE = 1000  # stored items that are passed to an inquiry together: their ra
 
 def record_plan(plan: RunPlan, store: RunStore, run: StoredRun) -> RunPlan:
     """Store what a plan says of its run next to items; the plan with the calibration that the run has then.
-
     SetupError, with nothing stored, where that looks at lengths of responses that the run does not know.
     """
     calibration = plan.calibration
@@ -66,7 +63,6 @@ def record_plan(plan: RunPlan, store: RunStore, run: StoredRun) -> RunPlan:
 
 
 def missing_groups(plan: RunPlan, judged: set[int]) -> list[range]:
-    """Groups of positions of which none is stored; a group is stored whole."""
     size, items = plan.settings.items_at_once, len(plan.dataset)
     groups = (range(start, min(start + size, items)) for start in range(0, items, size))
     # A group is stored whole, so its first item stands for all.
@@ -138,12 +134,12 @@ def run_judging(
     """Judge what the store does not hold yet; the last event is RunEnded, also where the run was stopped.
 
     `opener` is called only where something is left to judge; its CancelToken stops the run. `ending`: asked
-    after each group whether the run is to stop there. Groups of items are fixed by their position, and
-    stored together, so that a resumed run meets the same batches as an unbroken one. A run keeps the
-    calibration, name and note that it has, unless the plan has others.
-    `resumes`: the number of the run to resume, of the identity of the plan; None for the latest
-    such run, or a new one. With an inquiry instructions are judged in a random order, also by later sessions,
-    and the run ends once it is answered. Raises StoreError, RunBusyError, ModelFileError, SetupError.
+    after each group whether the run is to stop there. Groups of items are fixed by their position, and stored
+    together, so that a resumed run meets the same batches as an unbroken one. A run keeps the calibration,
+    name and note that it has, unless the plan has others. `resumes`: the number of the run to resume; None
+    for the latest of the plan's identity, or a new one. With an inquiry instructions are judged in a random
+    order, also by later sessions, and the run ends once it is answered. Raises StoreError, RunBusyError,
+    ModelFileError, SetupError.
     """
     held = store.begin(plan.identity(), fresh) if resumes is None else store.hold(resumes)
     with held as run:
@@ -192,7 +188,7 @@ def run_judging(
 
 
 def make_item_judge(plan: RunPlan, opened: OpenModel) -> ItemJudge:
-    """What judges the items of a plan. Raises SetupError where the stem fills the context."""
+    """SetupError where the stem fills the context."""
     return ItemJudge(
         opened.session,
         opened.template,
@@ -220,17 +216,11 @@ _Group = Sequence[tuple[int, LabelsByCriterion]]  # positions in the dataset, th
 
 @dataclass(frozen=True)
 class Rewritten:
-    """What came of it: of `stale` explanations `written` are new.
-
-    `wordless`: how many stay as they were because the model wrote no words. `too_long`: ids of items that do
-    not fit the context, of which nothing was written. `stopped`: whether it was asked to stop before the end.
-    """
-
-    stale: int
+    stale: int  # explanations
     written: int
-    wordless: int
-    too_long: tuple[str, ...]
-    stopped: bool
+    wordless: int  # that stay because the model wrote no words
+    too_long: tuple[str, ...]  # ids of items that do not fit the context
+    stopped: bool  # before the end
 
 
 def rewriting_plan(
@@ -240,19 +230,10 @@ def rewriting_plan(
     machine: MachineSettings,
     examples: ExamplePool | None = None,
 ) -> RunPlan:
-    """The plan of a stored run, for `rewrite_explanations` and its opener.
-
-    SetupError where dataset, model, examples or questions are not those of the run.
-    """
-    items = judged_items(run, dataset)
-    plan = RunPlan(
-        dataset=items,
-        rubric=run.identity.asked,
-        settings=run.identity.judge_settings,
-        machine=machine,
-        model=model,
-        examples=examples or ExamplePool(),
-    )
+    """The plan of a stored run, for `rewrite_explanations`. SetupError where it is not of that run."""
+    items, identity = judged_items(run, dataset), run.identity
+    asked = (identity.asked, identity.judge_settings)
+    plan = RunPlan(items, *asked, machine, model, examples or ExamplePool())
     _check_fits(plan, run)
     return plan
 
@@ -261,12 +242,10 @@ def rewrite_explanations(
     plan: RunPlan, store: RunStore, run_id: int, opener: OpenModelFactory
 ) -> Generator[events.MeasureProgress | events.JudgeEvent, None, Rewritten]:
     """Write again what is out of date in a run, for the effective labels; nothing else in it changes.
-
-    Progress is in explanations. `opener` opens the model of the plan; it is called only where something is
-    out of date, and its CancelToken stops the work: what was written is stored, and the same call continues.
-    Items are in the groups that the run judged them in; a group is stored whole. The run's manifest says how
-    many were written, and when.
-    Raises SetupError where the plan is not of this run, RunBusyError, StoreError, and what `opener` raises.
+    `opener` is called only where something is out of date, and its CancelToken stops the work: what was
+    written is stored, and the same call continues. Items are in the groups that the run judged them in. The
+    manifest says how many were written, and when. SetupError where the plan is not of this run, RunBusyError,
+    StoreError, and what `opener` raises.
     """
     with store.hold(run_id) as run:
         _check_fits(plan, run)

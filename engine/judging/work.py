@@ -1,7 +1,6 @@
-"""What is done with the model of a plan, as works that a process of its own can do.
-
-Each opens the store and the model itself, and needs nothing but what can be sent to that process. Where the
-device of a run fails, the processor resumes it, for good.
+"""What is done with the model of a plan, as works that a process of its own can do: each opens the store and
+the model itself, and needs nothing but what can be sent there. Where the device of a run fails, the processor
+resumes it, for good.
 """
 
 import time
@@ -41,10 +40,7 @@ def judging_by(
     fresh: bool = False,
     resumes: int | None = None,
 ) -> Generator[events.RunEvent, None, events.RunEnded]:
-    """Have a plan judged by `worker`, which does `judge_plan`; where its device fails, continue by `another`.
-
-    Raises what `judge_plan` raises, ProcessEnded.
-    """
+    """Have `judge_plan` done by `worker`, where its device fails by `another`. Raises what that raises."""
     if resumes is not None and plan.began_on is not None:
         with RunStore(store_path) as store:
             left_before = store.run(resumes).device_left
@@ -72,7 +68,6 @@ def judging_by(
 
 
 def _leave(store_path: Path, run_id: int, device: str, reason: str) -> None:
-    """Write into a run that its device is left, and why."""
     with RunStore(store_path) as store, store.hold(run_id) as run:
         left = f"{device}, after {run.judged:,} of {run.identity.items:,} items: {reason}"
         store.describe(run_id, {**run.manifest, DEVICE_LEFT: left})
@@ -88,10 +83,7 @@ def settled_machine(plan: RunPlan, store_path: Path, fresh: bool, resumes: int |
 
 
 def plan_facts(forecast: Forecast, model: ModelFile, memory: Memory | None) -> Facts:
-    """All but the time, which may be known later than the rest: `Forecast.time_in_words`.
-
-    `memory`: of this computer, None where others judge.
-    """
+    """All but the time, which may be known later. `memory`: of this computer, None where others judge."""
     settings, most = forecast.settings, forecast.tokens_to_write_at_most
     to_write = f", at most {most:,} to write" if most else ""
     needed = memory_needed(model, settings.context, kv_type=settings.kv_type)
@@ -140,7 +132,6 @@ def _too_long(forecast: Forecast) -> str:
 
 
 def _methods(forecast: Forecast) -> str:
-    """What each method adds; there is a choice to be made by that."""
     settings, tokens = forecast.settings, forecast.tokens_by_method
     of_each = ", ".join(f"{method.title} {tokens.get(method, 0):,}" for method in settings.methods)
     added = f"tokens that their questions add to the items: {of_each}"
@@ -160,10 +151,7 @@ _SECONDS_BETWEEN_TOKENS = 0.1
 def judge_plan(
     cancel: events.CancelToken, plan: RunPlan, store_path: Path, fresh: bool, resumes: int | None
 ) -> Generator[events.RunEvent, None, events.RunEnded]:
-    """Judge what the store does not hold yet, as `run_judging` does it; RunEnded is returned, too.
-
-    The events of tokens come at most ten times a second.
-    """
+    """As `run_judging`, with RunEnded returned too; the events of tokens come ten times a second at most."""
     plan = settled_machine(plan, store_path, fresh, resumes)
     tokens, last = 0, time.monotonic()
     with RunStore(store_path) as store:

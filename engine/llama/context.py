@@ -1,8 +1,6 @@
-"""A context of llama.cpp, made for a model; with how many threads a batch is computed in one.
-
-The threads of llama.cpp wait for each other by spinning, several times in each layer. Where one of them is on
-no core, all others burn their time: two threads that share a core are many times slower than one. So a
-session that may choose takes no more threads than it is given cores. Results do not depend on it, in any bit.
+"""A context of llama.cpp, made for a model; with how many threads a batch is computed in one. They wait for
+each other by spinning: two threads that share a core are many times slower than one. So a session that may
+choose takes no more threads than it is given cores. Results do not depend on it, in any bit.
 """
 
 import math
@@ -31,16 +29,13 @@ _MOST_PATIENCE = 60.0
 
 
 class ThreadCount:
-    """The threads of the next batch, `count`: at most `most`, and no more than there are cores for.
-
-    `idle`: gives the seconds that all cores of the computer together have been idle until now; `clock`: those
-    of the clock.
-    """
+    """The threads of the next batch, `count`: `most` at most, and no more than there are cores for."""
 
     def __init__(
         self, most: int, idle: Callable[[], float] = idle_seconds, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.most = self.count = most
+        # `idle` gives the seconds that all cores together have been idle until now.
         self._idle, self._clock = idle, clock
         self._computed = self._processor = 0.0
         self._looked = (clock(), idle())
@@ -100,16 +95,11 @@ _computes_in: set[int] = set()  # the process in which llama.cpp computed, and t
 
 @dataclass(frozen=True)
 class SessionShape:
-    """How large a session is: `context` tokens in all, `slots` items at once, `branches` questions each.
-
-    `kv_type`: what its cache is stored in. `batch`: tokens in one call, at most.
-    """
-
-    context: int
-    slots: int
-    branches: int
+    context: int  # tokens in all
+    slots: int  # items at once
+    branches: int  # questions of each
     kv_type: KvType = KvType.F16
-    batch: int = BATCH
+    batch: int = BATCH  # tokens in one call, at most
 
     @property
     def sequences(self) -> int:
@@ -118,17 +108,13 @@ class SessionShape:
 
 
 class OwnContext:
-    """A context at work. Belongs to the thread that made it; close it before its model.
-
-    SetupError in a process that was forked from one in which there was a context.
-    """
+    """Belongs to the thread that made it; close it before its model. SetupError after a fork."""
 
     def __init__(
         self, model: LlamaModel, make: Callable[[int], Any], threads: int | ThreadCount, cancel: CancelToken
     ) -> None:
-        """`make`: gives llama.cpp's pointer to a context with this many threads.
-
-        `threads`: this many for each batch, or as many as there are cores for at the moment.
+        """`make`: gives llama.cpp's pointer to a context with this many threads. `threads`: this many for
+        each batch, or as many as there are cores for at the moment.
         """
         self._owner = os.getpid(), threading.get_ident()
         _computes_in.add(os.getpid())
@@ -177,7 +163,7 @@ class OwnContext:
 
 def new_context(model: LlamaModel, shape: SessionShape, threads: int) -> Any:
     """llama.cpp's pointer to a new context. NoRoomError where there is no room for it, DeviceFailed where the
-    model's device has none, ModelFileError where the model's cache cannot be kept in the wanted type.
+    device has none, ModelFileError where the model's cache cannot be kept in the wanted type.
     """
     context = llama_cpp.llama_init_from_model(model.pointer, _params(model, shape, threads))
     if context:

@@ -26,10 +26,8 @@ FloatVectors = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Encoded:
-    """A text as an encoder sees it.
-
-    `vectors`: shape (tokens, width), each of length 1. `weights`: shape (tokens,), 0 for the special tokens
-    that begin and end a text, 1 for all others.
+    """A text as an encoder sees it. `vectors`: shape (tokens, width), each of length 1. `weights`: shape
+    (tokens,), 0 for the special tokens that begin and end a text, 1 for all others.
     """
 
     vectors: FloatVectors
@@ -38,10 +36,7 @@ class Encoded:
 
 class LlamaEncoder(OwnContext):
     def __init__(self, model: LlamaModel, threads: int | ThreadCount, cancel: CancelToken) -> None:
-        """Make room for a text. NoRoomError where there is none, ModelFileError for what is no encoder.
-
-        `threads`: see OwnContext.
-        """
+        """NoRoomError where there is no room for a text, ModelFileError for what is no encoder."""
         self._vocabulary = Vocabulary(model)
         # The tokens that begin and end each text: `<s>` and `</s>`, or `[CLS]` and `[SEP]`.
         begin, end = self._vocabulary.bos, self._vocabulary.separator
@@ -78,14 +73,11 @@ class LlamaEncoder(OwnContext):
         return context
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        """The texts as vectors, in their order; of a long text the first 512 tokens.
-
-        Each is read by itself, so that its vectors depend on nothing else, to the last bit, and can be kept;
-        several in one batch are faster only where they are shorter than explanations are. Raises Cancelled,
-        and ModelFileError where the model gives numbers that are none.
-        """
+        """In their order; of a long text the first 512 tokens. Cancelled, ModelFileError for no numbers."""
         self._check_owner()
         encoded = []
+        # Each by itself, so that its vectors depend on nothing else, to the last bit, and can be kept;
+        # several in one batch are faster only where they are shorter than explanations are.
         for text in texts:
             ids = self.token_ids(text)
             weights = ~np.isin(ids, (self._begin, self._end))

@@ -1,8 +1,7 @@
-"""llama.cpp itself: started once, its log kept, its processor features and GPUs named.
-
-GPU libraries and drivers run in this process once a device is looked for. Some drivers hang or end it, so
-only processes that may end do that. ggml does not tell the versions of Vulkan's drivers: they are asked for
-by the layouts of the Vulkan 1.0 specification.
+"""llama.cpp itself: started once, its log kept, its processor features and GPUs named. GPU libraries and
+drivers run in this process once a device is looked for; some drivers hang or end it, so only processes that
+may end do that. ggml does not tell the versions of Vulkan's drivers: they are asked for by the layouts of the
+Vulkan 1.0 specification.
 """
 
 import ctypes
@@ -40,11 +39,7 @@ def _keep_log(level: int, text: bytes, _user_data: object) -> None:
 
 
 def start_library(gpu: bool = False) -> None:
-    """Start llama.cpp's backends, once in a process, and send its log to `logging`. From any thread.
-
-    `gpu`: also those of GPUs that a build of the user's own may have linked in; what is started without them
-    stays so.
-    """
+    """Start llama.cpp's backends, once in a process; `gpu`: those of GPUs linked in, too. Any thread."""
     with _starting:
         if _started:
             return
@@ -70,12 +65,10 @@ def library_folder() -> Path:
 
 
 def last_errors() -> str:
-    """The last error lines that llama.cpp logged, joined; empty when there were none."""
     return "; ".join(_last_errors)
 
 
 def forget_errors() -> None:
-    """Let `last_errors` speak of what comes now alone."""
     _last_errors.clear()
 
 
@@ -85,10 +78,7 @@ def library_version() -> str:
 
 
 def processor_features() -> str:
-    """The features in use, such as `CPU: SSE3, AVX, AVX2`; empty where llama.cpp names none.
-
-    What has another value than 1, such as the architectures of a GPU, is given with it.
-    """
+    """`CPU: SSE3, AVX, AVX2`; what has another value than 1 is given with it."""
     start_library()
     text = llama_cpp.llama_print_system_info().decode("utf-8", "replace")
     parts = [part.strip() for part in text.split("|")]
@@ -98,11 +88,9 @@ def processor_features() -> str:
 
 @functools.cache
 def special_layouts_work() -> bool:
-    """Whether weights may be laid out anew for this processor's own instructions when a model is loaded.
-
-    Not where llama.cpp uses the tiles of AMX: compiled by GCC 12 or older it configures them with memory that
-    was never written, and the process ends at the first quantised weight.
-    """
+    """Whether weights may be laid out anew for this processor's own instructions when a model is loaded."""
+    # Compiled by GCC 12 or older, llama.cpp configures the tiles of AMX with memory that was never written:
+    # the process ends at the first quantised weight.
     return "AMX_INT8" not in processor_features()
 
 
@@ -137,10 +125,7 @@ class _Properties(ctypes.Structure):
 
 
 def vulkan_drivers() -> dict[str, str]:
-    """The driver's version of each device by its name, as eight hexadecimal digits: makers count differently.
-
-    Empty where there is no Vulkan.
-    """
+    """The driver's version of each device by its name, as eight hexadecimal digits."""
     try:
         # find_library asks other programs, such as ldconfig, which a system may lack.
         vulkan = ctypes.CDLL(_LOADERS.get(sys.platform) or find_library("vulkan") or "libvulkan.so.1")
@@ -160,6 +145,7 @@ def vulkan_drivers() -> dict[str, str]:
             room = ctypes.create_string_buffer(_PROPERTIES_BYTES)
             vulkan.vkGetPhysicalDeviceProperties(ctypes.c_void_p(pointer), room)
             found = _Properties.from_buffer(room)
+            # Not as numbers with points: makers count differently.
             drivers[found.name.decode("utf-8", "replace")] = f"{found.driver_version:08x}"
     finally:
         vulkan.vkDestroyInstance(instance, None)
@@ -179,9 +165,8 @@ def devices() -> list[Device]:
 
 
 def device_pointer(wanted: Device) -> int | None:
-    """Where llama.cpp keeps a device; None where there is none of this description any more.
-
-    Of several of one description the one of this name, or else the first.
+    """Where llama.cpp keeps a device; None where there is none of this description. Of several the one of
+    this name, or else the first.
     """
     alike = [each for each in _pointers() if _device(each, {}).key == wanted.key]
     return next((each for each in alike if _text("ggml_backend_dev_name", each) == wanted.name), None) or (
@@ -245,7 +230,7 @@ def _function(name: str, result: Any, *arguments: Any) -> Any:
 
 @functools.cache
 def _library_with(name: str) -> Any:
-    """The library that gives a function of ggml out: on Windows its own one, elsewhere any that needs it."""
+    """On Windows a function of ggml is in its own library, elsewhere in any that needs it."""
     if sys.platform == "win32":
         found = [ctypes.CDLL(str(library_folder() / file)) for file in ("ggml.dll", "ggml-base.dll")]
         return next(library for library in found if hasattr(library, name))

@@ -1,7 +1,4 @@
-"""A model's tokenizer: text to token ids, and back.
-
-A model file, opened and closed.
-"""
+"""A model file, opened and closed; its tokenizer: text to token ids, and back."""
 
 import ctypes
 import os
@@ -34,9 +31,7 @@ class LlamaModel:
         cancel: CancelToken | None = None,
     ) -> None:
         """Open a checked file; `device`: what computes with this many of its layers, None for the processor.
-
-        ModelFileError where llama.cpp refuses it, DeviceFailed where it cannot use the device, Cancelled
-        where `cancel` is set.
+        ModelFileError where llama.cpp refuses it, DeviceFailed where it cannot use the device, Cancelled.
         """
         cancel = cancel or CancelToken()
         # What llama.cpp takes for devices: pointers, and an empty one at the end.
@@ -73,7 +68,7 @@ class LlamaModel:
 
     @property
     def trained_context(self) -> int:
-        """Tokens of context that the model was trained with; also where only its vocabulary is open."""
+        """Tokens of context; also where only the vocabulary is open."""
         # llama.cpp gives 0 for a vocabulary alone, but keeps the file's header.
         loaded = int(llama_cpp.llama_model_n_ctx_train(self.pointer))
         architecture = self._header_text("general.architecture")
@@ -81,12 +76,12 @@ class LlamaModel:
 
     @property
     def weight_bytes(self) -> int:
-        """The size of all tensors, in bytes; of a vocabulary alone 0."""
+        """The size of all tensors; of a vocabulary alone 0."""
         return int(llama_cpp.llama_model_size(self.pointer))
 
     @property
     def keeps_state(self) -> bool:
-        """True for recurrent and hybrid models: their memory cannot be cut back to a prefix."""
+        """Recurrent and hybrid models: their memory cannot be cut back to a prefix."""
         return bool(
             llama_cpp.llama_model_is_recurrent(self.pointer) or llama_cpp.llama_model_is_hybrid(self.pointer)
         )
@@ -98,7 +93,7 @@ class LlamaModel:
         return text.decode("utf-8", "replace") if text else None
 
     def _header_text(self, key: str) -> str:
-        """A value of the file's header, its first 63 bytes; empty where there is none."""
+        """The first 63 bytes of a value of the file's header; empty where there is none."""
         room = ctypes.create_string_buffer(64)
         llama_cpp.llama_model_meta_val_str(self.pointer, key.encode(), room, len(room))
         return room.value.decode("utf-8", "replace")
@@ -120,9 +115,8 @@ def _reason() -> str:
 
 
 def cannot_compute(model: LlamaModel, code: int, smaller: Hint) -> SetupError:
-    """What to raise where llama.cpp does not compute with a model that it has loaded; `code`: its answer.
-
-    `smaller`: what takes less memory. NoRoomError where that is wanted.
+    """What to raise where llama.cpp does not compute with a model that it has loaded; `code`: its answer,
+    `smaller`: what takes less memory, in a NoRoomError.
     """
     reason = _reason()
     if model.device is not None:
@@ -145,18 +139,11 @@ _NO_TOKEN = -1
 
 @dataclass(frozen=True)
 class SpecialToken:
-    """A token with a meaning of its own.
-
-    `control`: recognised only where control tokens are asked for. Otherwise user-defined: recognised in
-    any text. `unknown`: a control token that stands for letters which the vocabulary lacks. `strips_left`,
-    `strips_right`: white space next to it belongs to it.
-    """
-
     id: int
     text: str
-    control: bool
-    unknown: bool = False
-    strips_left: bool = False
+    control: bool  # recognised only where control tokens are asked for; else user-defined, in any text
+    unknown: bool = False  # it stands for letters which the vocabulary lacks
+    strips_left: bool = False  # white space next to it belongs to it
     strips_right: bool = False
 
 
@@ -167,10 +154,19 @@ class Vocabulary:
         self._file_name = model.path.name
         self._pointer = llama_cpp.llama_model_get_vocab(model.pointer)
         self.size = int(llama_cpp.llama_vocab_n_tokens(self._pointer))
+        # llama.cpp ends the process when it is asked for the text of token -1, which is none.
+        bos, eos, separator = (
+            None if (token := int(ask(self._pointer))) == _NO_TOKEN else token
+            for ask in (llama_cpp.llama_vocab_bos, llama_cpp.llama_vocab_eos, llama_cpp.llama_vocab_sep)
+        )
+        self.bos, self.separator = bos, separator  # the latter ends a text for an encoder (`[SEP]`, `</s>`)
+        self.bos_text, self.eos_text = ("" if each is None else self._text(each) for each in (bos, eos))
+        self.wants_bos = bos is not None and bool(llama_cpp.llama_vocab_get_add_bos(self._pointer))
+        # Byte-level BPE, the tokenizer of GPT-2 and RoBERTa.
+        self.byte_level = llama_cpp.llama_vocab_type(self._pointer) == llama_cpp.LLAMA_VOCAB_TYPE_BPE
 
     def tokenize(self, text: str, parse_special: bool = False) -> list[int]:
         """Token ids of `text`; nothing is added. Control tokens are recognised only with `parse_special`.
-
         ModelFileError where the tokenizer gives an id that the vocabulary does not have.
         """
         data = text.encode("utf-8")
@@ -195,7 +191,6 @@ class Vocabulary:
         return ids
 
     def piece(self, token: int) -> bytes:
-        """The bytes that a token writes; control tokens write nothing."""
         room = 64
         while True:
             buffer = ctypes.create_string_buffer(room)
@@ -211,57 +206,20 @@ class Vocabulary:
     def reply_ends(self) -> frozenset[int]:
         return frozenset(filter(self.ends_reply, range(self.size)))
 
-    @property
-    def bos(self) -> int | None:
-        return self._known(llama_cpp.llama_vocab_bos(self._pointer))
-
-    @property
-    def bos_text(self) -> str:
-        return "" if self.bos is None else self._text(self.bos)
-
-    @property
-    def eos(self) -> int | None:
-        return self._known(llama_cpp.llama_vocab_eos(self._pointer))
-
-    @property
-    def eos_text(self) -> str:
-        return "" if self.eos is None else self._text(self.eos)
-
-    @property
-    def separator(self) -> int | None:
-        """The token that ends a text for an encoder (`[SEP]`, `</s>`), where the model has one."""
-        return self._known(llama_cpp.llama_vocab_sep(self._pointer))
-
-    @property
-    def byte_level(self) -> bool:
-        """True for byte-level BPE, the tokenizer of GPT-2 and RoBERTa."""
-        return int(llama_cpp.llama_vocab_type(self._pointer)) == llama_cpp.LLAMA_VOCAB_TYPE_BPE
-
-    @property
-    def wants_bos(self) -> bool:
-        return self.bos is not None and bool(llama_cpp.llama_vocab_get_add_bos(self._pointer))
-
     @cached_property
     def special_tokens(self) -> tuple[SpecialToken, ...]:
         """Control, unknown and user-defined tokens, the longest literal first (as llama.cpp matches them)."""
-        found = []
-        unknown = self._unknown_letter
-        control = llama_cpp.LLAMA_TOKEN_ATTR_CONTROL | llama_cpp.LLAMA_TOKEN_ATTR_UNKNOWN
+        found, unknown_letter = [], self._unknown_letter
+        unknown = llama_cpp.LLAMA_TOKEN_ATTR_UNKNOWN
+        control = llama_cpp.LLAMA_TOKEN_ATTR_CONTROL | unknown
         wanted = control | llama_cpp.LLAMA_TOKEN_ATTR_USER_DEFINED
+        strips = (llama_cpp.LLAMA_TOKEN_ATTR_LSTRIP, llama_cpp.LLAMA_TOKEN_ATTR_RSTRIP)
         for token in range(self.size):
-            attributes = int(llama_cpp.llama_vocab_get_attr(self._pointer, token))
-            text = self._text(token) if attributes & wanted else ""
-            if text:
-                found.append(
-                    SpecialToken(
-                        id=token,
-                        text=text,
-                        control=bool(attributes & control),
-                        unknown=token in unknown or bool(attributes & llama_cpp.LLAMA_TOKEN_ATTR_UNKNOWN),
-                        strips_left=bool(attributes & llama_cpp.LLAMA_TOKEN_ATTR_LSTRIP),
-                        strips_right=bool(attributes & llama_cpp.LLAMA_TOKEN_ATTR_RSTRIP),
-                    )
-                )
+            has = int(llama_cpp.llama_vocab_get_attr(self._pointer, token))
+            if has & wanted and (text := self._text(token)):
+                is_unknown = token in unknown_letter or bool(has & unknown)
+                left, right = (bool(has & each) for each in strips)
+                found.append(SpecialToken(token, text, bool(has & control), is_unknown, left, right))
         return tuple(sorted(found, key=lambda special: -len(special.text.encode("utf-8"))))
 
     @cached_property
@@ -272,26 +230,17 @@ class Vocabulary:
         except ModelFileError:
             return ()
 
-    @staticmethod
-    def _known(token: int) -> int | None:
-        # llama.cpp ends the process when it is asked for the text of token -1.
-        return None if token == _NO_TOKEN else int(token)
-
     def _text(self, token: int) -> str:
         text: bytes = llama_cpp.llama_vocab_get_text(self._pointer, token)
         return text.decode("utf-8", "replace")
 
 
-LONE_TOKEN_CELLS = 1
-"""Tokens of context that a session takes for itself: the company of a token that is read alone."""
+LONE_TOKEN_CELLS = 1  # tokens of context for the session itself: the company of a token that is read alone
 
 
 @dataclass(frozen=True)
 class BranchTokens:
-    """One question's whole prompt, and the ids that each of its labels adds to it (1 or more).
-
-    Without labels the prompt is one that a text is to continue.
-    """
+    """One question's whole prompt, and the ids that each of its labels adds; none where a text follows."""
 
     prompt: tuple[int, ...]
     labels: tuple[tuple[int, ...], ...]
@@ -316,22 +265,19 @@ class PromptTokens:
         return len(self.trunk) + own - len(self.trunk) * len(self.branches)
 
     def cells_beside(self, stem: Sequence[int]) -> int:
-        """Tokens of context that the tree takes where `stem` is held already."""
         begins_with_it = self.trunk[: len(stem)] == tuple(stem)
         return self.cells - (len(stem) if begins_with_it else 0)
 
 
 def usable_prefix(held: Sequence[int], tokens: Sequence[int], keeps_state: bool) -> int:
-    """How many of `tokens` need not be read where `held` is.
-
-    `keeps_state`: a memory that cannot be cut back to what is shared; then all of it must be.
+    """How many of `tokens` need not be read where `held` is. `keeps_state`: a memory that cannot be cut back
+    to what is shared; then all of it must be.
     """
     shared = common_prefix([held, tokens])
     return 0 if keeps_state and shared < len(held) else shared
 
 
 def common_prefix(sequences: Sequence[Sequence[int]]) -> int:
-    """Length of the prefix that all sequences share."""
     shared, most = 0, min(map(len, sequences), default=0)
     # By halves: whole pieces are compared in C, several times faster than one id after another (measured).
     while shared < most:
@@ -368,10 +314,7 @@ class Pieces:
 
 
 def token_places(text: str, pieces: Sequence[bytes]) -> tuple[list[tuple[int, int]], bool]:
-    """For each token the stretch of the text that it writes, in characters; and whether they write just it.
-
-    Some tokenizers write a space before a text and after special tokens, which has no place in it.
-    """
+    """For each token the stretch of the text that it writes, in characters; whether they write just it."""
     data = text.encode("utf-8")
     first = _character_of_byte(text)
     exact, place, places = True, 0, []
@@ -387,6 +330,7 @@ def _stretches(data: bytes, pieces: Sequence[bytes]) -> Iterator[tuple[int, int,
     """The bytes of each token, and whether they are those that it writes, but for a space before them."""
     folded, place, missed = data.lower(), 0, 0
     for piece in pieces:
+        # Some tokenizers write a space before a text and after special tokens, which has no place in it.
         added = piece[:1] == b" " and not data.startswith(piece, place)
         if piece and data.startswith(piece[added:], place):
             yield place, place + len(piece) - added, True

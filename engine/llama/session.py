@@ -1,15 +1,13 @@
 """A model at work: prompts that share prefixes, read into one KV cache; label scores; explanations.
 
 Sequence 0 holds the stem, sequence 1 what several trunks have in common. Each slot (one item in one order)
-has a trunk sequence and one sequence for each branch; a prefix already held is copied, not read again. The
-cache is unified, so a copy takes no room.
+has a trunk sequence and one for each branch; a prefix already held is copied, not read again, which takes no
+room in a unified cache.
 
 llama.cpp computes nothing of a single token alone: its attention would then share the cache out between the
-threads: the last digits would depend on how many there are. A token that would be alone has company, which a
-sequence of its own holds for that moment.
+threads, and the last digits would depend on how many there are. It has company for that moment.
 
-What takes long is done in steps, one for each batch: `reading_trunk`, `scoring`, `writing` are generators, so
-that whoever works with them can say in between how far they are.
+What takes long is done in steps, one for each batch: `reading_trunk`, `scoring`, `writing` are generators.
 """
 
 from collections import Counter
@@ -44,17 +42,14 @@ class Continuation:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How tokens are chosen: greedy at temperature 0. At most `max_tokens` continue a prompt.
-
-    `complete`: says of a growing text where it is to end, in characters; None while it may continue.
-    `lines`: a text ends with its line. `ends`: further tokens that end it.
-    """
+    """How tokens are chosen: greedy at temperature 0. At most `max_tokens` continue a prompt."""
 
     max_tokens: int
     temperature: float = 0.0
     complete: Callable[[str], int | None] | None = None
-    lines: bool = True
-    ends: frozenset[int] = frozenset()
+    """Of a growing text where it is to end, in characters; None while it may continue."""
+    lines: bool = True  # a text ends with its line
+    ends: frozenset[int] = frozenset()  # further tokens that end it
 
 
 @dataclass(frozen=True)
@@ -71,7 +66,7 @@ class Writer:
         self.tokens: list[int] = []
         self.done = False
         self.cut = False
-        self._data = b""
+        self.text = b""
         self._sampling = sampling
         self._vocabulary = vocabulary
         self._random = np.random.default_rng(continuation.seed)
@@ -81,35 +76,23 @@ class Writer:
         token = self._choose(logits)
         for _ in range(_FIRST_CHOICES):
             # Once a letter or a digit is written the text has begun, and may end.
-            if any(map(str.isalnum, self._data.decode("utf-8", "ignore"))) or not self._ends(token):
+            if any(map(str.isalnum, self.text.decode("utf-8", "ignore"))) or not self._ends(token):
                 break
             logits[token] = -np.inf
             token = self._choose(logits)
         self.tokens.append(token)
         if self._ends(token):
             # One token may hold the end of the text and the line end after it.
-            self._data += self._vocabulary.piece(token).split(b"\n")[0]
+            self.text += self._vocabulary.piece(token).split(b"\n")[0]
             self.done = True
             return
-        self._data += self._vocabulary.piece(token)
-        if self._is_complete():
-            self.done = True
+        self.text += self._vocabulary.piece(token)
+        text = self.text.decode("utf-8", "ignore")
+        length = None if self._sampling.complete is None else self._sampling.complete(text)
+        if length is not None:  # the text is to end, and then without what goes beyond its end
+            self.text, self.done = text[:length].encode(), True
         elif len(self.tokens) == self._sampling.max_tokens:
             self.done = self.cut = True
-
-    def _is_complete(self) -> bool:
-        """Whether the text is to end, and then without what goes beyond its end."""
-        if self._sampling.complete is None:
-            return False
-        text = self._data.decode("utf-8", "ignore")
-        length = self._sampling.complete(text)
-        if length is not None:
-            self._data = text[:length].encode()
-        return length is not None
-
-    @property
-    def text(self) -> bytes:
-        return self._data
 
     def _choose(self, scores: Logits) -> int:
         if self._sampling.temperature == 0:
@@ -129,8 +112,6 @@ Entry = tuple[int, int, int, bool, int]
 
 
 class TokenBatch:
-    """Room for `size` tokens, each in one sequence."""
-
     def __init__(self, size: int) -> None:
         self._tokens = np.zeros(size, dtype=np.int32)
         self._positions = np.zeros(size, dtype=np.int32)
@@ -158,10 +139,7 @@ class TokenBatch:
         sequences: Sequence[int],
         wanted: Sequence[bool],
     ) -> Any:
-        """The batch that holds these tokens, all four of one length; valid until the next call.
-
-        `wanted`: whether the output of a token is asked for.
-        """
+        """The batch that holds these tokens, all four of one length; valid until the next call."""
         count = len(tokens)
         self._tokens[:count] = tokens
         self._positions[:count] = positions
@@ -173,14 +151,13 @@ class TokenBatch:
 
 def batches(entries: Sequence[Entry], size: int, equal: bool) -> Iterator[Sequence[Entry]]:
     """Tokens in batches of at most `size`, none of which llama.cpp splits so that one token is left alone.
-
-    `equal`: for models that keep a state, of which it takes equally many tokens of each sequence at once. A
-    sequence that is one token longer than all others would leave that one; so it comes in the next batch.
+    `equal`: for models that keep a state, of which it takes equally many tokens of each sequence at once.
     """
     for begin in range(0, len(entries), size):
         part = entries[begin : begin + size]
         lengths = Counter(entry[2] for entry in part).most_common(2)
         if equal and len(lengths) == 2 and lengths[0][1] - lengths[1][1] == 1:
+            # A sequence that is one token longer than all others would leave that one.
             last = max(place for place, entry in enumerate(part) if entry[2] == lengths[0][0])
             yield [*part[:last], *part[last + 1 :]]
             yield [part[last]]
@@ -247,7 +224,6 @@ class LlamaSession(OwnContext):
         return self._model.keeps_state
 
     def raise_if_cancelled(self) -> None:
-        """Raise Cancelled where the session was asked to stop; for work alongside it."""
         self._cancel.raise_if_requested()
 
     def holding_stem(self, tokens: Sequence[int]) -> Steps[None]:
@@ -276,7 +252,6 @@ class LlamaSession(OwnContext):
 
     def reading_trunk(self, slot: int, tokens: Sequence[int], beside: int | None = None) -> Steps[None]:
         """Read what the branches of a slot share, after what is held of it: there too, in another order.
-
         `beside`: another slot that holds the same item in another order, and continues holding it.
         """
         trunk = self._trunk(slot)
@@ -293,9 +268,8 @@ class LlamaSession(OwnContext):
         self, slot: int, branches: Sequence[BranchTokens], goes_on: bool = False
     ) -> Steps[FloatArray]:
         """Natural-log probabilities of each branch's labels: shape (branches, labels), at most 0 each.
-
-        `goes_on`: each branch may continue from what it holds since its trunk was read, not only from the
-        trunk; then the last digits depend on what was asked before.
+        `goes_on`: each branch may continue from what it holds since its trunk was read; then the last digits
+        depend on what was asked before.
         """
         scores, _ = yield from self._scoring_among_all(slot, branches, goes_on)
         return scores
@@ -323,7 +297,7 @@ class LlamaSession(OwnContext):
     score_among_all = whole(_scoring_among_all)
 
     def _rest(self, sequence: int, prompt: Sequence[int], label: Sequence[int]) -> Steps[float]:
-        """Log-probability of a label's tokens after its first; 0 for the default label of one token."""
+        """Log-probability of a label's tokens after its first; 0 for one of one token."""
         if len(label) == 1:
             return 0.0
         # The last sequence but one; the last is a lone token's company.
@@ -335,10 +309,7 @@ class LlamaSession(OwnContext):
         return float(sum(log_softmax(row)[token] for row, token in zip(rows, label[1:], strict=True)))
 
     def writing(self, continuations: Sequence[Continuation], sampling: Sampling) -> Steps[list[Generated]]:
-        """Write all of them together, each until it ends its turn or its line, is complete, or is cut.
-
-        Line ends and turn ends are not chosen before something was written.
-        """
+        """Write all of them together, each until it ends its turn or its line, is complete, or is cut."""
         writers = [Writer(each, sampling, self.vocabulary) for each in continuations]
         feeds = []
         for continuation in continuations:
@@ -428,7 +399,6 @@ class LlamaSession(OwnContext):
         return [rows[index] for index in range(len(feeds))]
 
     def _evaluate(self, entries: Sequence[Entry], written: bool) -> Steps[dict[int, list[Logits]]]:
-        """The wanted logits by feed, in order."""
         rows: dict[int, list[Logits]] = {}
         for part in batches(entries, self._batch_size, self._model.keeps_state):
             # llama.cpp writes those of the next part over these.

@@ -1,6 +1,5 @@
-"""Whether a device computes what the processor computes, and how fast: the same text read by both.
-
-How fast a model works on this computer, measured in a few seconds as a run works.
+"""How fast a model works on this computer, measured in a few seconds as a run works; and whether a device
+computes what the processor computes: the same text read by both.
 """
 
 import time
@@ -45,19 +44,14 @@ _TEXT = (
 
 @dataclass(frozen=True)
 class ModelSpeed:
-    """What was measured, in tokens a second: of a prompt that is read, of one text and of TEXTS together
-    that are written. `prompt`: tokens of the prompt. `cores`: processor seconds in each second, of `threads`,
-    which is 0 where a GPU may have computed.
+    """In tokens a second. ValueError for what cannot have been measured."""
 
-    ValueError for what cannot have been measured.
-    """
-
-    reading: float
-    writing_one: float
-    writing_ten: float
-    prompt: int
-    cores: float
-    threads: int
+    reading: float  # of a prompt
+    writing_one: float  # of one text
+    writing_ten: float  # of TEXTS together
+    prompt: int  # its tokens
+    cores: float  # processor seconds in each second
+    threads: int  # 0 where a GPU may have computed
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -83,11 +77,7 @@ def speed_shape(trained_context: int) -> SessionShape:
 
 
 def measuring_speed(session: LlamaSession, threads: int) -> Generator[MeasureProgress, None, ModelSpeed]:
-    """Measure a session of `speed_shape` that computes with at most this many threads (0: by a GPU), in
-    stages.
-
-    Raises ModelFileError, Cancelled.
-    """
+    """Of `speed_shape`, with at most this many threads (0: by a GPU). ModelFileError, Cancelled."""
     room = session.shape.context - TEXTS * (_STEPS + 1) - LONE_TOKEN_CELLS
     tokens = some_text(session, min(PROMPT, max(room, _WARM_UP)))
     yield MeasureProgress(0, _STAGES)
@@ -149,11 +139,9 @@ _ITEM_READ, _ITEM_WRITTEN = 1_700, 250
 
 
 def next_token_probabilities(session: LlamaSession) -> FloatArray:
-    """The probabilities of the next token at places in a text: shape (places, vocabulary).
-
-    For a session of `speed_shape`. The text is read in batches of all sizes that runs have: a full one, ten
-    texts a few tokens each, one token for each of ten, one alone; devices compute each in another way, and
-    some drivers fail at one size alone.
+    """The probabilities of the next token at places in a text: shape (places, vocabulary). For a session of
+    `speed_shape`. The text is read in batches of all sizes that runs have: a full one, ten texts a few tokens
+    each, one token for each of ten, one alone; some drivers fail at one size alone.
     """
     room = session.shape.context - sum(_OWN) - TEXTS - LONE_TOKEN_CELLS
     tokens = some_text(session, max(_LEAST_TRUNK, min(BATCH, room)) + TEXTS + max(_OWN))
@@ -176,8 +164,8 @@ def _rows(session: LlamaSession, prompts: Sequence[tuple[int, ...]]) -> list[Flo
 @dataclass(frozen=True)
 class DeviceFinding:
     """What came of a device. `mean`, `worst`: how far its probabilities of the next token are from the
-    processor's (total variation distance, 0 to 1) over all places of a text, and at the worst of them;
-    `speed`: its own. `reason`: why it cannot be used, as a clause; empty where it can.
+    processor's (total variation distance, 0 to 1) over all places of a text, and at the worst; `reason`: why
+    it cannot be used, as a clause.
     """
 
     device: Device
@@ -188,15 +176,13 @@ class DeviceFinding:
 
     @property
     def sound(self) -> bool:
-        """Whether it computes what the processor computes, up to rounding."""
+        """It computes what the processor computes, up to rounding."""
         within = self.mean <= ROUNDING_ON_AVERAGE and self.worst <= ROUNDING_AT_WORST
         return not self.reason and within
 
 
 @dataclass(frozen=True)
 class DeviceTrial:
-    """The devices of a computer tried with one model, and the processor's speed in the same trial."""
-
     processor: ModelSpeed
     findings: tuple[DeviceFinding, ...]
 
@@ -221,5 +207,4 @@ def compared(device: Device, processor: FloatArray, own: FloatArray, speed: Mode
 
 
 def seconds_of_an_item(speed: ModelSpeed) -> float:
-    """About how long an item of typical length takes, with explanations."""
     return _ITEM_READ / speed.reading + _ITEM_WRITTEN / speed.writing_ten

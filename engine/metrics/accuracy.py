@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import starmap
+from operator import sub
 from statistics import fmean
 
 import numpy as np
@@ -46,12 +46,9 @@ HumanLabels = Sequence[HumanLabel | None]
 
 @dataclass(frozen=True)
 class Accuracy:
-    """One criterion over the items that have a human label.
-
-    `right`: for each of them 1 where its label agrees with the human one, else 0; an unscored one counts as
-    wrong. `instructions`: the instruction of each. `most_frequent`: the label that agrees with most human
-    ones on these items, of equally common ones the first, and `baseline` the share that always giving it
-    reaches.
+    """`right`: of each item with a human label 1 where its label agrees, else 0, also unscored;
+    `instructions`: of each. `most_frequent`: the label that agrees with most human ones; `baseline`: on what
+    share it does.
     """
 
     right: tuple[float, ...]
@@ -77,8 +74,9 @@ def accuracy(predicted: Labels, human: Sequence[HumanLabel], instructions: Seque
     """The accuracy of labels, None for unscored, against human ones of the same items; at least one."""
     frequent = most_frequent_label(human)
     assert frequent is not None  # there is at least one
-    right = tuple(map(float, starmap(agree, zip(predicted, human, strict=True))))
-    return Accuracy(right, tuple(instructions), frequent, share_right([frequent] * len(human), human))
+    right = tuple(float(agree(one, other)) for one, other in zip(predicted, human, strict=True))
+    baseline = sum(agree(frequent, label) for label in human) / len(human)
+    return Accuracy(right, tuple(instructions), frequent, baseline)
 
 
 def mean_accuracy(accuracies: Mapping[str, Accuracy]) -> OverInstructions | None:
@@ -112,11 +110,6 @@ def accuracy_by_method(
     return {name: {} if dataset is None else run_accuracy(each, dataset) for name, each in by_method.items()}
 
 
-def share_right(predicted: HumanLabels, human: HumanLabels) -> float:
-    """The share (0 to 1) of items on which the labels of both sides agree; there is at least one item."""
-    return sum(starmap(agree, zip(predicted, human, strict=True))) / len(human)
-
-
 def kappa(labels: HumanLabels, other: HumanLabels) -> float | None:
     """Cohen's kappa (-1 to 1), None as a label of its own; None where chance alone makes all labels agree.
 
@@ -140,9 +133,7 @@ def label_name(label: HumanLabel | None) -> str:
 
 
 def most_frequent_label(human: Sequence[HumanLabel]) -> Preference | None:
-    """The label that agrees with most human ones, of equally common ones the first in `PREFERENCES`; None
-    without labels.
-    """
+    """The label that agrees with most human ones, of equals the first in `PREFERENCES`; None without any."""
     counts = Counter(human)
     right = {
         label: sum(count for other, count in counts.items() if agree(label, other)) for label in PREFERENCES
@@ -156,12 +147,9 @@ def mean(values: Sequence[float]) -> float | None:
 
 @dataclass(frozen=True)
 class Baselines:
-    """Accuracies (0 to 1) of baselines on the same items.
-
-    `most_frequent`: of the label that agrees with most of these very human labels: that of the other folds is
-    too easy to beat where labels are about equally frequent. `longer`: the response with more characters, A
-    where they are equal. `random`: what guessing among the four labels reaches on average: two of them agree
-    with a `tie`.
+    """Accuracies (0 to 1) on the same items. `most_frequent`: of the label that agrees with most of these:
+    that of other folds is too easy to beat. `longer`: the response with more characters, A if equal.
+    `random`: the mean of guessing among the four labels, of which two agree with a `tie`.
     """
 
     most_frequent: float
@@ -170,32 +158,21 @@ class Baselines:
     random: float
 
 
-def baselines(pairs: Sequence[Pair]) -> Baselines:
-    return Baselines(**{name: sum(right) / len(right) for name, right in baseline_judges(pairs).items()})
-
-
 def baseline_judges(pairs: Sequence[Pair]) -> dict[str, list[float]]:
-    """By the names of Baselines, for each pair whether that judge is right (1 or 0; of guessing the
-    chance).
-    """
+    """By the names of Baselines whether that judge is right of each pair, 0 or 1; of guessing the chance."""
     gold = [pair.gold.label for pair in pairs]
-    frequent = most_frequent_label([label for label in gold if label is not None])
-    longer = [longer_response(pair.item) or Preference.A for pair in pairs]
     given: dict[str, Labels] = {
-        "most_frequent": [frequent] * len(gold),
-        "longer": longer,
+        "most_frequent": [most_frequent_label([label for label in gold if label is not None])] * len(gold),
+        "longer": [longer_response(pair.item) or Preference.A for pair in pairs],
         "always_a": [Preference.A] * len(gold),
     }
-    right = {
-        name: [float(agree(label, human)) for label, human in zip(labels, gold, strict=True)]
-        for name, labels in given.items()
-    }
+    right = {name: list(map(float, map(agree, labels, gold))) for name, labels in given.items()}
     guessing = [len(agreeing(human)) / len(PREFERENCES) if human else 0.0 for human in gold]
     return {**right, "random": guessing}
 
 
 def best_baseline(judges: Mapping[str, Sequence[float]]) -> tuple[str, float]:
-    """The name of the one that is right most often, of equally good ones the first; its accuracy (0 to 1)."""
+    """The one that is right most often, of equals the first; its accuracy (0 to 1)."""
     name = max(judges, key=lambda each: sum(judges[each]))
     return name, sum(judges[name]) / len(judges[name])
 
@@ -216,20 +193,15 @@ def most_frequent_by_fold(pairs: Sequence[Pair]) -> list[Preference | None]:
 
 def longer_response(item: Item) -> Preference | None:
     """The response with more characters, None where both have as many."""
-    difference = len(item.output_a) - len(item.output_b)
-    if difference == 0:
-        return None
-    return Preference.A if difference > 0 else Preference.B
+    a, b = len(item.output_a), len(item.output_b)
+    return None if a == b else Preference.A if a > b else Preference.B
 
 
 @dataclass(frozen=True)
 class LabelCounts:
-    """One criterion over some `items`.
-
-    `predicted` counts the effective labels, which annotators may have given; `unscored`: the items without
-    one. `flipped`: share (0 to 1) of the model's judgments in two orders that the orders alone would decide
-    differently; `answer_mass`: its mean; both None where no model read anything, as in a submission.
-    `in_both_orders`: how many of its judgments were read in two orders, and how many it scored.
+    """`predicted` counts effective labels, which annotators may have given; `unscored`: items without one.
+    `flipped`: share (0 to 1) of the judgments in two orders that the order decides; `answer_mass`: its mean;
+    None where no model read anything. `in_both_orders`: judgments read in two orders, and all scored.
     """
 
     criterion: str
@@ -322,12 +294,10 @@ def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
     instructions = [pair.item.group for pair in pairs]
     counts = count_labels(criterion, predicted, [pair.judgment for pair in pairs])
     baseline, met = baseline_judges(pairs), Counter(zip(human, predicted, strict=True))
-    leads = [
-        tuple(own - other for own, other in zip(right, judge, strict=True)) for judge in baseline.values()
-    ]
+    leads = [tuple(map(sub, right, judge)) for judge in baseline.values()]
     return LabelMeasures(
         **vars(counts),
-        accuracy=share_right(predicted, human),
+        accuracy=sum(right) / len(right),
         interval=share_interval(right, instructions),
         instructions=len(set(instructions)),
         rival=best_baseline(baseline)[0],
@@ -342,7 +312,7 @@ def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
         human=Counter(label for label in human if label is not None),
         longer=_share_for_longer(pairs, predicted),
         longer_human=_share_for_longer(pairs, human),
-        baselines=baselines(pairs),
+        baselines=Baselines(**{name: sum(judge) / len(judge) for name, judge in baseline.items()}),
     )
 
 
@@ -360,25 +330,18 @@ def is_right(pair: Pair) -> bool:
 
 
 def _macro_f1(human: HumanLabels, predicted: Labels) -> float:
-    """Where annotators gave ties without saying more, every tie is `tie`: nothing else can be right or
-    wrong.
-    """
+    """Where annotators gave plain ties, every tie is `tie`: nothing else can be right or wrong."""
     as_one = Tie.TIE in human
     annotators, judge = (
         [Tie.TIE if agree(label, Tie.TIE) else label for label in labels] if as_one else labels
         for labels in (human, predicted)
     )
     together = Counter(label for label, other in zip(annotators, judge, strict=True) if label == other)
-    each = Counter(annotators) + Counter(
-        judge
-    )  # 2 / (1/precision + 1/recall) is twice those of both over all
+    each = Counter([*annotators, *judge])  # 2 / (1/precision + 1/recall) is twice those of both over all
     return fmean(2 * together[label] / each[label] for label in HUMAN_LABELS if each[label])
 
 
 def _share_for_longer(pairs: Sequence[Pair], labels: HumanLabels) -> float | None:
-    sided = [
-        label is longer
-        for label, longer in zip(labels, (longer_response(pair.item) for pair in pairs), strict=True)
-        if longer is not None and label in (Preference.A, Preference.B)
-    ]
-    return mean(sided)
+    both = zip(labels, (longer_response(pair.item) for pair in pairs), strict=True)
+    sided = (Preference.A, Preference.B)
+    return mean([label is longer for label, longer in both if longer is not None and label in sided])

@@ -7,7 +7,8 @@ Source: Calderon, Reichart and Dror, The Alternative Annotator Test for LLM-as-a
 from collections.abc import Container, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
+from operator import sub
+from typing import Any, NamedTuple
 
 from engine.core.items import HumanLabel, agree
 from engine.core.judgments import JudgmentKey
@@ -24,9 +25,7 @@ _RATE = 0.05
 
 
 class Annotators(Enum):
-    """Who labelled, and the epsilon that the paper proposes for such annotators: what an annotator may be
-    better by (0 to 1) before they are worth their cost.
-    """
+    """Who labelled; the epsilon that the paper proposes for them: by how much they may be better (0 to 1)."""
 
     EXPERTS = 0.2
     SKILLED = 0.15
@@ -41,13 +40,12 @@ class Annotators(Enum):
 
 @dataclass(frozen=True)
 class AgainstAnnotator:
-    """`annotator` is left out, and compared with the judge against the others on `items` of theirs, at least
-    LEAST_ITEMS, of at least FEW instructions.
+    """`annotator` is left out: they and the judge against the others on `items` of theirs, at least
+    LEAST_ITEMS.
 
-    `judge`, `own`: on what share of these the judge agrees with as many of the others as the annotator does
-    or more, and the annotator with as many as the judge or more (0 to 1). `p_values`: one-sided, that the
-    annotator's share is above the judge's by epsilon or more. `beaten`: for whom the judge wins against them,
-    after Benjamini and Yekutieli's correction over all annotators.
+    `judge`, `own`: the share (0 to 1) on which each agrees with as many of the others as the other does, or
+    more. `p_values`: one-sided, that the annotator's is above the judge's by epsilon or more. `beaten`: for
+    whom the judge wins, after Benjamini and Yekutieli's correction over all annotators.
     """
 
     annotator: str
@@ -60,10 +58,8 @@ class AgainstAnnotator:
 
 @dataclass(frozen=True)
 class AltTest:
-    """On one criterion, None for all together: two annotators or more.
-
-    `advantage`: the mean over annotators of what the judge's advantage is, rho, 0 to 1, with its 95 %
-    interval over instructions.
+    """On one criterion, None for all. `advantage`: the mean over annotators of the judge's, rho, 0 to 1, with
+    its 95 % interval over instructions.
     """
 
     criterion: str | None
@@ -78,7 +74,6 @@ class AltTest:
         return self.wins(annotators) / len(self.annotators)
 
     def may_replace(self, annotators: Annotators) -> bool:
-        """Whether the judge may stand in for one of such annotators."""
         return self.winning_rate(annotators) >= ENOUGH
 
     def as_json(self) -> dict[str, Any]:
@@ -109,28 +104,18 @@ class AltTest:
         }
 
 
-@dataclass(frozen=True)
-class _Held:
-    """With what part of the others the judge and an annotator agree, by item of the annotator; the
-    instruction of each.
+class _Held(NamedTuple):
+    """By item of an annotator: 1 where the judge agrees with as many others as they do or more, else 0; the
+    reverse; the instruction.
     """
 
-    judge: Sequence[float]
-    own: Sequence[float]
-    instructions: Sequence[Hashable]
+    judge: list[float]
+    own: list[float]
+    instructions: list[Hashable]
 
     @property
     def enough(self) -> bool:
         return len(self.own) >= LEAST_ITEMS and len(set(self.instructions)) >= FEW
-
-    @property
-    def judge_leads(self) -> list[float]:
-        """1 where the judge agrees with as many as the annotator or more, else 0."""
-        return [float(one >= other) for one, other in zip(self.judge, self.own, strict=True)]
-
-    @property
-    def annotator_leads(self) -> list[float]:
-        return [float(other >= one) for one, other in zip(self.judge, self.own, strict=True)]
 
 
 # Each annotator is left out in turn. For each of their items, the share of the others with whom they agree is
@@ -178,16 +163,17 @@ def _held(
     judge: Mapping[JudgmentKey, HumanLabel | None],
     instructions: Mapping[str, str],
 ) -> _Held:
-    of_judge: list[float] = []
-    own: list[float] = []
-    groups: list[Hashable] = []
+    held = _Held([], [], [])
     for key, said in given.items():
         others = [label for name, label in said.items() if name != annotator]
         if annotator in said and others:
-            of_judge.append(sum(agree(judge[key], label) for label in others) / len(others))
-            own.append(sum(agree(said[annotator], label) for label in others) / len(others))
-            groups.append(instructions.get(key.item_id, ""))
-    return _Held(of_judge, own, groups)
+            of_judge, own = (
+                sum(agree(one, each) for each in others) for one in (judge[key], said[annotator])
+            )
+            held.judge.append(float(of_judge >= own))
+            held.own.append(float(own >= of_judge))
+            held.instructions.append(instructions.get(key.item_id, ""))
+    return held
 
 
 def _tested(criterion: str | None, held: Mapping[str, _Held]) -> AltTest:
@@ -198,7 +184,7 @@ def _tested(criterion: str | None, held: Mapping[str, _Held]) -> AltTest:
         for place, one in enumerate(annotators)
     ]
     mean = OverInstructions.of(
-        {name: of_annotator.judge_leads for name, of_annotator in held.items()},
+        {name: of_annotator.judge for name, of_annotator in held.items()},
         {name: of_annotator.instructions for name, of_annotator in held.items()},
     )
     assert mean is not None  # of FEW instructions or more
@@ -210,25 +196,16 @@ def _tested(criterion: str | None, held: Mapping[str, _Held]) -> AltTest:
 # t-test on thirty items lets it win in 13 to 17 % of simulations, this one in 4 to 5 %
 # (`bench/coverage/annotators.py`).
 def _against(annotator: str, held: _Held) -> AgainstAnnotator:
-    judge, own = held.judge_leads, held.annotator_leads
-    lead = OverInstructions.of_one(
-        [other - one for one, other in zip(judge, own, strict=True)], held.instructions
-    )
+    lead = OverInstructions.of_one(list(map(sub, held.own, held.judge)), held.instructions)
     assert lead is not None
-    return AgainstAnnotator(
-        annotator,
-        len(own),
-        Estimate(sum(judge) / len(judge)),
-        Estimate(sum(own) / len(own)),
-        {kind: lead.p_below(kind.value) for kind in Annotators},
-    )
+    judge, own = (Estimate(sum(side) / len(side)) for side in held[:2])
+    p_values = {kind: lead.p_below(kind.value) for kind in Annotators}
+    return AgainstAnnotator(annotator, len(held.own), judge, own, p_values)
 
 
 def rejected(p_values: Sequence[float]) -> list[bool]:
-    """Which of some null hypotheses are given up, so that on average 5 % of these at most are true ones,
-    however the tests depend on each other.
-
-    Source: Benjamini and Yekutieli, The Control of the False Discovery Rate in Multiple Testing under
+    """Which null hypotheses are given up, so that 5 % of these at most are true, however tests depend on each
+    other. Benjamini and Yekutieli, The Control of the False Discovery Rate in Multiple Testing under
     Dependency (2001).
     """
     count = len(p_values)

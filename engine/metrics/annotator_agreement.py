@@ -1,12 +1,9 @@
-"""How far annotators give the same labels: among themselves, and as the judge or the dataset's labels do.
-
-Annotators are those who labelled a run, and the annotators of a dataset.
-"""
+"""How far annotators, of runs and datasets, give the same labels, and the judge or the dataset theirs."""
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
-from operator import itemgetter
+from operator import sub
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,14 +27,10 @@ JudgeLabels = Mapping[JudgmentKey, HumanLabel | None]
 
 @dataclass(frozen=True)
 class AgainstOthers:
-    """`annotator`: who is compared with the others; None for each in turn. `criterion`: None for all
-    together.
-
-    `items`: how many of their labels are of items where the others have a majority, at least 1; `undecided`:
-    how many are of items that others labelled without one: these take no part. `own`: the share of `items`
-    in which the annotator gives the label of the others. `judge`: that in which the judge does, where
-    unscored counts as wrong; `lead`: by how much the judge does more often; both None without a judge.
-    `differing`: the ids of the items where the annotator gives another label, or the others have no majority.
+    """`annotator` None: each in turn; `criterion` None: all together. `items`: labels of items where the
+    others have a majority; `undecided`: of those without one, which take no part. `own`: the share of `items`
+    in which they agree with the others, `judge`: in which the judge does (unscored is wrong), `lead`: by how
+    much more, None without a judge. `differing`: ids where they do not agree, or there is no majority.
     """
 
     annotator: str | None
@@ -71,29 +64,19 @@ def against_others(
     instructions: Mapping[str, str],
     criteria: Sequence[str | None],
 ) -> list[AgainstOthers]:
-    """By criterion (None: all together) all annotators in turn, then each; those without such an item are
-    omitted.
-
-    `judge`: only items that it knows take part; None for no judge. `instructions`: by item id; items whose
-    instruction is not known count as being of one, so that no interval is too narrow.
+    """By criterion (None: all) all annotators in turn, then each, if others labelled the same. `judge`: only
+    items that it knows take part. `instructions`: by item id; unknown ones count as one.
     """
-    held = list(_held(annotators, judge))
-    names: Sequence[str | None] = (None, *annotators)
-    found = (
-        _measured(
-            name,
-            criterion,
-            [
-                each
-                for each in held
-                if name in (None, each.annotator) and criterion in (None, each.key.criterion)
-            ],
-            instructions,
-        )
-        for criterion in criteria
-        for name in names
-    )
-    return [one for one in found if one is not None]
+    held, found = list(_held(annotators, judge)), []
+    for criterion, name in product(criteria, (None, *annotators)):
+        of_both = [
+            each
+            for each in held
+            if name in (None, each.annotator) and criterion in (None, each.key.criterion)
+        ]
+        if any(each.right is not None for each in of_both):
+            found.append(_measured(name, criterion, of_both, instructions))
+    return found
 
 
 def differing_items(equal: Mapping[JudgmentKey, float]) -> frozenset[str]:
@@ -114,10 +97,8 @@ def _held(annotators: Mapping[str, LabelsByKey], judge: JudgeLabels | None) -> I
 
 def _measured(
     annotator: str | None, criterion: str | None, held: Sequence[_Held], instructions: Mapping[str, str]
-) -> AgainstOthers | None:
+) -> AgainstOthers:
     decided = [each for each in held if each.right is not None]
-    if not decided:
-        return None
     groups = [instructions.get(each.key.item_id, "") for each in decided]
     own = [float(each.right or 0) for each in decided]
     judge = [float(each.judge) for each in decided if each.judge is not None]
@@ -129,9 +110,7 @@ def _measured(
         own=share(own, groups),
         judge=share(judge, groups) if judge else None,
         differing=differing_items({each.key: each.right or 0.0 for each in held}),
-        lead=difference([one - other for one, other in zip(judge, own, strict=True)], groups)
-        if judge
-        else None,
+        lead=difference(list(map(sub, judge, own)), groups) if judge else None,
     )
 
 
@@ -143,9 +122,7 @@ _ALIKE = np.array([[agree(one, other) for other in HUMAN_LABELS] for one in HUMA
 
 @dataclass(frozen=True)
 class _Side:
-    """Whose labels are compared with others'. `of_dataset`: an annotator of the dataset, or their
-    majority.
-    """
+    """Whose labels are compared. `of_dataset`: an annotator of the dataset, or their majority."""
 
     name: str
     labels: LabelsByKey
@@ -155,11 +132,8 @@ class _Side:
 
 @dataclass(frozen=True)
 class SharedLabels:
-    """Two sides over the `items` (judgments, where all criteria are together) that both labelled; at least 1.
-
-    `criterion`: None for all together. `equal`: the share of equal labels. `kappa`: Cohen's, -1 to 1, None
-    where both gave one and the same label only. `between_annotators`: False where one side is no annotator.
-    `differing`: the ids of the items on which they differ.
+    """`items` that both labelled (judgments, where `criterion` is None, all together). `kappa`: Cohen's, -1
+    to 1, None where both gave one label only. `differing`: the ids of the items on which they do.
     """
 
     one: str
@@ -174,13 +148,9 @@ class SharedLabels:
 
 @dataclass(frozen=True)
 class AmongAnnotators:
-    """All annotators on one criterion, None for all together.
-
-    `pairs`: how many two of them labelled an item in common, at least 1; `items`: that two or more labelled.
-    `equal`, `kappa`: the means over these pairs, each of which counts by the items that both labelled;
-    `kappa` over those that have one, None where none has. `alpha`: Krippendorff's, nominal, over all
-    annotators, 1 for complete agreement and 0 for that of chance; None where one label only was given.
-    `differing`: the ids of the items on which any two differ.
+    """`pairs`: of two with items in common; `items`: that two or more labelled. `equal`, `kappa`: means over
+    the pairs by their items, `kappa` over those that have one. `alpha`: Krippendorff's, nominal, 1 complete,
+    0 by chance, None for one label only. `differing`: the ids of the items on which any two differ.
     """
 
     criterion: str | None
@@ -196,11 +166,8 @@ class AmongAnnotators:
 @dataclass(frozen=True)
 class AnnotatorAgreement:
     """`pairs`: each two sides that share items, annotators first, by criterion and at last all together.
-
-    `among`: by criterion, None for all together; a criterion on which no two annotators share an item is
-    omitted. `against_others`: each annotator, and the judge instead, against the majority of the others.
-    `alt_tests`: whether the judge may stand in for an annotator, where enough was labelled to ask. `picked`:
-    sentences on labels whose items are no sample, where there are any.
+    `among`: by criterion, None for all, without those on which no two share an item. `picked`: sentences on
+    labels whose items are no sample.
     """
 
     pairs: tuple[SharedLabels, ...]
@@ -238,13 +205,10 @@ def _plain(found: AmongAnnotators | SharedLabels | AgainstOthers) -> dict[str, A
 def agreement_of_annotators(
     results: RunResults, gold: Dataset | None = None, own: Dataset | None = None
 ) -> AnnotatorAgreement | None:
-    """How far the annotators of a run agree, and the annotators of a dataset with them; None where nobody has
-    labelled anything.
-
-    The model is compared with them as it judged, whatever annotators overrode. `gold`: the dataset with human
-    labels, of items with the same id and texts. Its annotators are not compared with these labels: they are
-    their own majority. `own`: the run's dataset, for the instructions of what `gold` lacks: intervals are
-    over them.
+    """How far the annotators of a run agree, those of a dataset with them, and the model as it judged,
+    whatever was overridden; None without labels. `gold`: human labels of items with the same id and texts,
+    with which their own annotators are not compared. `own`: the run's dataset, for instructions that `gold`
+    lacks.
     """
     items = [] if gold is None else list(gold.same_items(results.content_hashes))
     annotators = _all_annotators(results, items)
@@ -265,9 +229,7 @@ def agreement_of_annotators(
 def annotators_against_others(
     results: RunResults, gold: Dataset, criteria: Sequence[str]
 ) -> list[AgainstOthers]:
-    """Those who labelled a run, and the annotators of a dataset of its items: each against the majority of
-    the others, on some criteria together, all in turn first; none where no two labelled the same item.
-    """
+    """Each of a run's and a dataset's annotators, all in turn first, on some criteria together."""
     items = list(gold.same_items(results.content_hashes))
     annotators = {
         side.name: {key: label for key, label in side.labels.items() if key.criterion in criteria}
@@ -277,9 +239,7 @@ def annotators_against_others(
 
 
 def annotator_agreement(dataset: Dataset, judge: JudgeLabels | None = None) -> AnnotatorAgreement | None:
-    """How far the annotators of a dataset agree, and a `judge` in the place of one with the others; None
-    where no criterion has several.
-    """
+    """How far the annotators of a dataset, or a `judge` as one of them, agree; None without several."""
     if not dataset.annotators:
         return None
     items = list(dataset)
@@ -336,30 +296,25 @@ def _annotators(items: Iterable[Item], taken: Container[str] = ()) -> list[_Side
 
 
 class _Two:
+    """`equal`: by criterion and label that both gave there, 1 where they agree, else 0."""
+
     def __init__(self, one: _Side, other: _Side, facts: _Facts) -> None:
         self._one, self._other, self._facts = one, other, facts
+        self.is_of_annotators = other.is_annotator
         common = sorted(one.labels.keys() & other.labels.keys())
         equal = {key: float(agree(one.labels[key], other.labels[key])) for key in common}
-        self._equal = {
+        self.equal = {
             criterion: {key: each for key, each in equal.items() if criterion in (None, key.criterion)}
             for criterion in facts.criteria
         }
 
-    @property
-    def is_of_annotators(self) -> bool:
-        return self._other.is_annotator
-
-    def equal(self, criterion: str | None) -> dict[JudgmentKey, float]:
-        """By label that both gave on a criterion: 1 where they agree, else 0."""
-        return self._equal[criterion]
-
     def kappa(self, criterion: str | None) -> float | None:
-        keys = self.equal(criterion)
+        keys = self.equal[criterion]
         return kappa(*[[side.labels[key] for key in keys] for side in (self._one, self._other)])
 
     def shared(self) -> Iterator[SharedLabels]:
-        for criterion in self._facts.criteria:
-            if equal := self.equal(criterion):
+        for criterion, equal in self.equal.items():
+            if equal:
                 yield SharedLabels(
                     one=self._one.name,
                     other=self._other.name,
@@ -377,14 +332,12 @@ def _among(
 ) -> dict[str | None, AmongAnnotators]:
     found = {}
     for criterion in facts.criteria:
-        shared = [
-            (pair, equal) for pair in pairs if pair.is_of_annotators and (equal := pair.equal(criterion))
-        ]
+        shared = [pair for pair in pairs if pair.is_of_annotators and pair.equal[criterion]]
         if shared:
             counts = _label_counts(annotators, criterion)
-            kappas = [
-                (len(equal), known) for pair, equal in shared if (known := pair.kappa(criterion)) is not None
-            ]
+            known = [(len(pair.equal[criterion]), pair.kappa(criterion)) for pair in shared]
+            kappas = [(items, value) for items, value in known if value is not None]
+            equal = [of_label for pair in shared for of_label in pair.equal[criterion].items()]
             found[criterion] = AmongAnnotators(
                 criterion,
                 annotators=sum(
@@ -392,15 +345,12 @@ def _among(
                 ),
                 pairs=len(shared),
                 items=len(counts),
-                equal=share(
-                    [each for _, equal in shared for each in equal.values()],
-                    [each for _, equal in shared for each in facts.of(equal)],
-                ),
-                kappa=sum(items * value for items, value in kappas) / sum(map(itemgetter(0), kappas))
+                equal=share([each for _, each in equal], facts.of(key for key, _ in equal)),
+                kappa=sum(items * value for items, value in kappas) / sum(items for items, _ in kappas)
                 if kappas
                 else None,
                 alpha=_alpha(counts, _ALIKE),
-                differing=frozenset().union(*(differing_items(equal) for _, equal in shared)),
+                differing=frozenset(key.item_id for key, each in equal if not each),
             )
     return found
 
@@ -416,12 +366,9 @@ def _label_counts(annotators: Iterable[LabelsByKey], criterion: str | None) -> l
 
 
 def _alpha(counts: Sequence[Sequence[int]], alike: BoolArray | None = None) -> float | None:
-    """Krippendorff's alpha for labels without an order; None where no two of the labels differ.
-
-    `counts`: a row for each item that two or more labelled, a column for each label. `alike`: which labels do
-    not differ, shape (labels, labels); None: each only from itself. Source: Krippendorff, Computing
-    Krippendorff's Alpha-Reliability (2011), section D. Our own, because the package for it is under the GPL;
-    the tests hold the two together.
+    """Krippendorff's alpha, nominal; None where no two labels differ. `counts`: (items that two or more
+    labelled, labels). `alike`: which labels do not differ, (labels, labels). Source: Krippendorff, Computing
+    Krippendorff's Alpha-Reliability (2011), section D. Our own, as the package for it is under the GPL.
     """
     table = np.array(counts)
     unlike = 1 - (np.eye(table.shape[1]) if alike is None else alike).astype(np.int64)

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, product
+from operator import is_, sub
 from typing import Any
 
 from engine.core.errors import SetupError
@@ -23,11 +24,9 @@ _LONGEST_SHOWN = 120  # letters of a question
 
 @dataclass(frozen=True)
 class Measure:
-    """One criterion's measure of all systems, in their order; higher is better.
-
-    `name` is `accuracy` (in percent) or one of EXPLANATION_MEASURES. `values` and `ranks` are None for a
-    system that was not measured; rank 1 is the best, equal values share the mean of their ranks.
-    `intervals`: of the values, in their unit; None where there is none.
+    """`name`: `accuracy` (in percent) or one of EXPLANATION_MEASURES, higher is better; `values` in the order
+    of systems, with `intervals` in their unit, None where not measured; `ranks`: 1 the best, ties share the
+    mean.
     """
 
     name: str
@@ -39,14 +38,11 @@ class Measure:
 
 @dataclass(frozen=True)
 class PairAgreement:
-    """Two systems on one criterion, over the `items` that have a human label; or all criteria together.
-
-    `criterion`: None for all, whose shares are means over the criteria and whose counts are sums. `same`:
-    share (0 to 1) with equal labels, `kappa` Cohen's (None where both know one label only, and for all).
-    Unscored counts as a label of its own. `only_one`, `only_other`: items that the one alone, or the other
-    alone, labels as annotators do. `difference`: how much more often the one is right (-1 to 1), with its
-    `interval` over instructions and the `p_value` that neither is; `corrected`: the latter for as many tests
-    as the comparison has. None for a single instruction.
+    """Over the `items` with a human label. `criterion` None: all, of which shares are means and counts sums.
+    `same`: share (0 to 1) of equal labels, `kappa` Cohen's, unscored as a label of its own. `only_one`,
+    `only_other`: items that one alone labels as annotators do. `difference`: how much more often the one is
+    right (-1 to 1), its `interval` over instructions, the `p_value` that neither is, `corrected` for all
+    tests of the comparison; None for a single instruction.
     """
 
     one: str
@@ -116,10 +112,7 @@ class Comparison:
 
 
 def match_all(systems: Sequence[System], gold: Dataset, partial: bool = False) -> list[Matched]:
-    """Each system compared with the same items: see `match_together`, whose rule this is.
-
-    Raises SetupError for fewer than two systems, for two of the same name, and what `match_together` raises.
-    """
+    """`match_together` of at least two systems; SetupError for fewer, and for two of the same name."""
     if len(systems) < LEAST_SYSTEMS:
         raise SetupError("A comparison needs two systems or more.", "Name another run or submission.")
     names = [system.name for system in systems]
@@ -132,11 +125,7 @@ def match_all(systems: Sequence[System], gold: Dataset, partial: bool = False) -
 
 
 def compare(evaluations: Sequence[Evaluation]) -> Comparison:
-    """Compare evaluations that `match_all` put on the same items, on each criterion that all of them have, if
-    the runs among them were asked the same question there.
-
-    SetupError where there is none.
-    """
+    """Evaluations of `match_all`, on the criteria of all, if asked alike. SetupError without any."""
     names = tuple(evaluation.name for evaluation in evaluations)
     left_out, otherwise = _left_out(evaluations), _asked_otherwise(evaluations)
     criteria = _compared(evaluations, {*left_out, *otherwise}, otherwise)
@@ -153,9 +142,7 @@ def compare(evaluations: Sequence[Evaluation]) -> Comparison:
                 _measure(kind, name, values, [one.intervals.get(kind) if one else None for one in told])
             )
     agreements = [
-        found
-        for evaluation, other in combinations(evaluations, 2)
-        for found in _agreements(evaluation, other, criteria)
+        found for two in combinations(evaluations, 2) for found in _agreements(*two, criteria=criteria)
     ]
     known = {place: one.p_value for place, one in enumerate(agreements) if one.p_value is not None}
     corrected = dict(zip(known, holm(list(known.values())), strict=True))
@@ -253,10 +240,7 @@ def _measure(
 
 
 def _borda(names: Sequence[str], measures: Sequence[Measure]) -> dict[str, float]:
-    """Points by system: for each measure, how many systems it ranks above; a tie is half a point each.
-
-    Source: de Borda (1781), as the task aggregates its rankings.
-    """
+    """Points: for each measure, how many systems it ranks above, a tie half a point (de Borda, 1781)."""
     points = dict.fromkeys(names, 0.0)
     for measure in measures:
         ranked = sum(rank is not None for rank in measure.ranks)
@@ -280,39 +264,25 @@ def _borda_of_explaining(evaluations: Sequence[Evaluation], measures: Sequence[M
 def _agreements(first: Evaluation, other: Evaluation, criteria: Sequence[str]) -> Iterator[PairAgreement]:
     leads: dict[str, list[int]] = {}
     instructions: dict[str, list[str]] = {}
-    found = []
+    sames: list[float] = []
+    names: dict[str, Any] = {"one": first.name, "other": other.name}
     for name in criteria:
         pairs, others = first.matched.pairs[name], other.matched.pairs[name]
         labels, other_labels = _labels(pairs), _labels(others)
-        leads[name] = [is_right(pair) - is_right(theirs) for pair, theirs in zip(pairs, others, strict=True)]
+        leads[name] = list(map(sub, map(is_right, pairs), map(is_right, others)))
         instructions[name] = [pair.item.group for pair in pairs]
-        same = [a is b for a, b in zip(labels, other_labels, strict=True)]
-        found.append(
-            PairAgreement(
-                one=first.name,
-                other=other.name,
-                criterion=name,
-                items=len(pairs),
-                same=mean(same) or 0.0,
-                kappa=kappa(labels, other_labels),
-                **_lead(OverInstructions.of_one(leads[name], instructions[name]), [leads[name]]),
-            )
-        )
-    yield from found
-    if len(found) > 1:
-        yield PairAgreement(
-            one=first.name,
-            other=other.name,
-            criterion=None,
-            items=sum(one.items for one in found),
-            same=mean([one.same for one in found]) or 0.0,
-            kappa=None,
-            **_lead(OverInstructions.of(leads, instructions), list(leads.values())),
-        )
+        sames.append(mean(list(map(is_, labels, other_labels))) or 0.0)
+        of_name = _lead(OverInstructions.of_one(leads[name], instructions[name]), [leads[name]])
+        known = kappa(labels, other_labels)
+        yield PairAgreement(**names, criterion=name, same=sames[-1], kappa=known, **of_name)
+    if len(sames) > 1:
+        of_all = _lead(OverInstructions.of(leads, instructions), list(leads.values()))
+        yield PairAgreement(**names, criterion=None, same=mean(sames) or 0.0, kappa=None, **of_all)
 
 
 def _lead(over: OverInstructions | None, leads: Sequence[Sequence[int]]) -> dict[str, Any]:
     return {
+        "items": sum(map(len, leads)),
         "only_one": sum(lead > 0 for of_one in leads for lead in of_one),
         "only_other": sum(lead < 0 for of_one in leads for lead in of_one),
         "difference": mean([sum(of_one) / len(of_one) for of_one in leads]) or 0.0,
@@ -332,9 +302,7 @@ def _differences(evaluations: Sequence[Evaluation], criteria: Sequence[str]) -> 
             human = pairs[0].gold.label
             if len(set(labels)) > 1 and human is not None:
                 found.append(Difference(pairs[0].item.id, criterion, human, labels))
-    return sorted(
-        found, key=lambda difference: (order[difference.item_id], criteria.index(difference.criterion))
-    )
+    return sorted(found, key=lambda each: order[each.item_id])  # of an item as the criteria come
 
 
 def _labels(pairs: Sequence[Pair]) -> list[Preference | None]:

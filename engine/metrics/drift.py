@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TypeVar
 
 from engine.core.formatting import counted, interval, percent, words
 from engine.core.items import PREFERENCES, HumanLabel, Preference, agree
@@ -27,10 +28,8 @@ Move = tuple[Preference | None, Preference | None]
 # points. So one of the two judges may have read the items once more, in another batch shape.
 @dataclass(frozen=True)
 class EarlierItem:
-    """An item on a criterion, as both runs judged it; `human`: its human label, if it has one.
-
-    `then_again`, `now_again`: what each judge said of it when it read it once more, in another batch shape;
-    None where it did not.
+    """An item on a criterion, as both runs judged it; `human`: its label, if it has one; `then_again`,
+    `now_again`: what each judge said in another batch shape, None where it did not read it once more.
     """
 
     instruction: str
@@ -47,16 +46,12 @@ class EarlierItem:
 
     @cached_property
     def shifts(self) -> tuple[float, ...] | None:
-        """By how much each label became likelier (-1 to 1), in the order of `PREFERENCES`; None where one
-        side is unscored.
-        """
+        """By how much each of `PREFERENCES` became likelier (-1 to 1); None where one side is unscored."""
         return _shifted(self.then.probabilities, self.now.probabilities)
 
     @property
     def distance(self) -> float | None:
-        """How far apart its probabilities are, 0 to 1: the total variation, half the sum of the absolute
-        differences. None where one side is unscored.
-        """
+        """The total variation of the probabilities, 0 to 1; None where one side is unscored."""
         return _apart(self.shifts)
 
     @property
@@ -82,6 +77,7 @@ def _apart(shifts: Sequence[float] | None) -> float | None:
     return None if shifts is None else min(sum(map(abs, shifts)) / 2, 1.0)
 
 
+Value = TypeVar("Value")
 Columns = Mapping[str, Sequence[EarlierItem]]
 """The items of each criterion."""
 
@@ -139,14 +135,11 @@ class LabelDrift:
 
 @dataclass(frozen=True)
 class Drift:
-    """What changed between two runs, called `then` and `now`: by criterion, and on the `whole`.
-
-    `drawn`: whether one of them draws what its labels depend on, so that these differ by chance as well.
-    `decided`: a sentence on what decides both; empty where nothing but their raw predictions does.
-    `left_out`: criteria that one of the two has alone. `elsewhere`: a sentence on what computed the two,
-    where that is not the same: rounding as it is measured on one says nothing of the other; else empty.
-    `p_moved`, `p_labels`: that the probabilities, the labels of the one run are no strangers among the two
-    raw predictions of the other; None where no item was read again.
+    """`drawn`: whether a run draws what its labels depend on, so that these differ by chance as well.
+    `decided`: a sentence on what decides both, empty for raw predictions. `left_out`: criteria of one of the
+    two alone. `elsewhere`: a sentence on what computed the two, where that is not the same, else empty.
+    `p_moved`, `p_labels`: that probabilities, labels of the one run are no strangers among the two raw
+    predictions of the other; None where no item was read again.
     """
 
     then: str
@@ -171,9 +164,7 @@ class Drift:
 
     @property
     def moved_significantly(self) -> bool:
-        """Whether probabilities moved by more than chance and rounding; where that was not measured, by more
-        on average than any sound device may be away from another.
-        """
+        """Whether probabilities moved by more than chance and rounding, be that measured or assumed."""
         read = self.whole.distance_read
         if self.drawn or read is None:
             return False
@@ -183,11 +174,10 @@ class Drift:
 
     @property
     def labels_changed_significantly(self) -> bool:
-        """Whether labels changed by more than chance and rounding. Asked only once probabilities moved, so
-        that both together are wrong in 5 %. No rounding makes a judgment that could not be made.
-        """
+        """Whether labels did too; asked once probabilities moved: both are wrong in 5 % together."""
         if self.drawn:
             return False
+        # No rounding makes a judgment that could not be made.
         if any(None in move for move in self.whole.moves):
             return True
         if not self.moved_significantly or not self.knows_rounding:
@@ -377,16 +367,11 @@ def _right(each: EarlierItem) -> tuple[float, float] | None:
 
 def _change(columns: Columns, both: Callable[[EarlierItem], tuple[float, float] | None]) -> ThenAndNow | None:
     """Of what is known then and now; None where nothing is."""
-    known = {
-        name: [(each, found) for each in column if (found := both(each))] for name, column in columns.items()
-    }
-    known = {name: column for name, column in known.items() if column}
+    known, groups = _known(columns, both)
     if not known:
         return None
-    groups = {name: [each.instruction for each, _ in column] for name, column in known.items()}
-    then, now, difference = (
-        {name: [value(*found) for _, found in column] for name, column in known.items()} for value in _SIDES
-    )
+    then, now = ({name: [pair[side] for pair in column] for name, column in known.items()} for side in (0, 1))
+    difference = {name: [after - before for before, after in column] for name, column in known.items()}
     over = OverInstructions.of(difference, groups)
     return ThenAndNow(
         sum(map(len, known.values())),
@@ -399,18 +384,11 @@ def _change(columns: Columns, both: Callable[[EarlierItem], tuple[float, float] 
     )
 
 
-_SIDES: Sequence[Callable[[float, float], float]] = (
-    lambda then, _now: then,
-    lambda _then, now: now,
-    lambda then, now: now - then,
-)
-
-
 def _known(
-    columns: Columns, value: Callable[[EarlierItem], float | None]
-) -> tuple[dict[str, list[float]], dict[str, list[str]]]:
+    columns: Columns, value: Callable[[EarlierItem], Value | None]
+) -> tuple[dict[str, list[Value]], dict[str, list[str]]]:
     """A value and the instruction of each item of which it is known, by criterion."""
-    values: dict[str, list[float]] = {}
+    values: dict[str, list[Value]] = {}
     groups: dict[str, list[str]] = {}
     for name, column in columns.items():
         for each in column:

@@ -1,7 +1,4 @@
-"""The labels of which a judge was most confident, and that are not the human ones.
-
-Everything that is measured of one system against human labels, in one record, and as the task's JSON.
-"""
+"""One system against human labels: all measures in a record, as the task's JSON, the worst disagreements."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -51,9 +48,7 @@ class Evaluation:
 
     @cached_property
     def annotators(self) -> AnnotatorAgreement | None:
-        """How far the annotators of a run and the annotators of the dataset agree; None where there are
-        none.
-        """
+        """How far the annotators of a run and of the dataset agree; None where there are none."""
         system, dataset = self.matched.system, self.matched.dataset
         if system.results is not None:
             return agreement_of_annotators(system.results, dataset)
@@ -84,9 +79,7 @@ class Evaluation:
         return mean_of(getattr(measures, measure) for measures in self.explanations.values())
 
     def explanation_interval(self, measure: str, criteria: Iterable[str] | None = None) -> Interval | None:
-        """Of the mean of one of EXPLANATION_MEASURES (x 100) over the criteria with explanations, or those of
-        them in `criteria`; None where one lacks it.
-        """
+        """Of the mean of one of EXPLANATION_MEASURES (x 100) over `criteria`; None where one lacks it."""
         names = self.explanations if criteria is None else criteria
         found = [self.explanations[name] for name in names if name in self.explanations]
         return mean_explanation_interval(measure, found, self.matched.dataset.groups)
@@ -99,13 +92,13 @@ def wordless_in_words(explanations: Iterable[ExplanationMeasures]) -> str:
     if not human + own:
         return ""
     of_human, given = sum(one.items for one in found), sum(one.items - one.unexplained for one in found)
-    left_out = [words(one.criterion) for one in found if one.rouge_l is None]
-    where = ", where most human ones hold none."
-    measured = f" It is not measured on {', '.join(left_out)}{where}" if left_out else ""
-    return (
+    said = (
         f"ROUGE-L compares words of unaccented Latin characters and digits: {human:,} of {of_human:,}"
-        f" human explanations and {own:,} of {given:,} of the system's have none, and score 0.{measured}"
+        f" human explanations and {own:,} of {given:,} of the system's have none, and score 0."
     )
+    if left_out := ", ".join(words(one.criterion) for one in found if one.rouge_l is None):
+        said += f" It is not measured on {left_out}, where most human ones hold none."
+    return said
 
 
 def evaluate(matched: Matched, model_scores: Mapping[str, ModelScores] | None = None) -> Evaluation:
@@ -127,10 +120,7 @@ def evaluate_labels(matched: Matched, cancel: CancelToken | None = None) -> Eval
 
 
 def explanation_steps(evaluation: Evaluation) -> Iterator[Evaluation]:
-    """The evaluation as it grows by the explanations of one criterion after another.
-
-    Nothing comes for a system that explains nothing.
-    """
+    """The evaluation as it grows by the explanations of each criterion; nothing without explanations."""
     if evaluation.matched.system.explains:
         for name, pairs in evaluation.matched.pairs.items():
             measured = measure_explanations(name, pairs)
@@ -159,16 +149,10 @@ def official_json(evaluation: Evaluation, judge_name: str | None = None) -> dict
         for name, measures in evaluation.labels.items()
     }
     for name, measures in evaluation.explanations.items():
-        measured = {
-            "rougeL": measures.rouge_l,
-            "bertscore_f1": measures.bertscore,
-            judge_name: measures.agreement,
-        }
-        scores |= {
-            f"{name}_{key}": round(value, _EXPLANATION_DIGITS)
-            for key, value in measured.items()
-            if value is not None
-        }
+        keys = {"rougeL": "rouge_l", "bertscore_f1": "bertscore", judge_name: "agreement"}
+        for key, measure in keys.items():
+            if (value := getattr(measures, measure)) is not None:
+                scores[f"{name}_{key}"] = round(value, _EXPLANATION_DIGITS)
     return {**scores, "details": _details(evaluation, judge_name)}
 
 
@@ -232,17 +216,14 @@ def _label_details(measures: LabelMeasures) -> dict[str, Any]:
 
 def mean_of(values: Iterable[float | None]) -> float | None:
     """The mean of values of which each may be None; None where one is, or there is none."""
-    all_values = list(values)
-    known = [value for value in all_values if value is not None]
-    return mean(known) if len(known) == len(all_values) else None
+    known = list(values)
+    return None if None in known else mean([value for value in known if value is not None])
 
 
 @dataclass(frozen=True)
 class Disagreement:
-    """One judgment whose label does not agree with the human one.
-
-    `lead`: how much likelier (0 to 1; for a `tie` it may be negative) the judge took its own label than what
-    agrees with the human one; None for a submission, which has no probabilities.
+    """`lead`: how much likelier (0 to 1; of a `tie` it may be negative) the judge took its label than what
+    agrees with the human one; None for a submission.
     """
 
     criterion: str
@@ -253,10 +234,8 @@ class Disagreement:
 
 
 def largest_disagreements(evaluation: Evaluation, most: int = 20) -> list[Disagreement]:
-    """The `most` disagreements with the greatest lead, of equal ones the first in the dataset.
-
-    Those without a lead come last, in the order of the dataset. What is unscored has no label, and is none.
-    Nor is what an annotator labelled in the judge's place, whether or not it is the judge's label: omitted.
+    """The `most` with the greatest lead, then those without one, in the order of the dataset; none that are
+    unscored, or labelled by annotators in the judge's place.
     """
     places = {item_id: place for place, item_id in enumerate(evaluation.matched.dataset.ids)}
     found = []

@@ -1,12 +1,9 @@
-"""How good a system's explanations are, compared with human ones: ROUGE-L, BERTScore, LLM agreement.
-
-ROUGE-L is computed here; BERTScore and agreement, which need a model, are measured in `model_measures`.
-"""
+"""How good a system's explanations are, compared with human ones: ROUGE-L, BERTScore, LLM agreement."""
 
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -36,16 +33,8 @@ def rouge_l(candidate: str, reference: str) -> float:
     return _f_measure(_places(words), words, _words(reference))
 
 
-def holds_words(text: str) -> bool:
-    """Whether a text has anything that ROUGE-L compares: a Latin letter without accent, or a digit."""
-    return bool(_words(text))
-
-
 class Typicality:
-    """Which of some texts is most like the others, by mean ROUGE-L; computed once, asked for any subset.
-
-    At most MOST_COMPARED of the texts, evenly spread, are those that all are compared with.
-    """
+    """Which text is most like the others by mean ROUGE-L with MOST_COMPARED of them, evenly spread."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts
@@ -55,10 +44,7 @@ class Typicality:
         self._likeness = _likeness(words, [words[index] for index in self._compared])
 
     def most_typical(self, indices: Sequence[int]) -> int | None:
-        """The index, out of `indices`, of the text most like the others of them; of equal ones the first.
-
-        None without indices. Where none of them is among the texts compared with, the first.
-        """
+        """Out of `indices` the text most like the others, of equals the first; None without indices."""
         if not len(indices):
             return None
         chosen = np.asarray(indices)
@@ -192,10 +178,7 @@ def bert_scores(
 
 
 class _Scorer:
-    """Scores one pair after another; the vectors of a text are kept until its last pair.
-
-    Where those that wait take too much memory, the oldest are dropped, and their texts encoded once more.
-    """
+    """Scores one pair after another; vectors are kept until the text's last pair, or memory runs short."""
 
     def __init__(self, encoder: TextEncoder, pairs: Sequence[tuple[str, str]]) -> None:
         """`pairs`: all that will be scored."""
@@ -226,23 +209,19 @@ class _Scorer:
 
 
 EXPLANATION_MEASURES = ("rouge_l", "bertscore", "agreement")
-_SHARES = ("agreement",)  # of 0 and 1
-_CLOSE = ("bertscore",)  # together, far from 0
 
 
 @dataclass(frozen=True)
 class ModelScores:
-    """Scores of one criterion that need a model, for each explained pair in order.
-
-    `bertscores`: F1 (at most 1). `agreements`: Unscored for a pair that the judge model could not be asked
-    about. Either is None where it was not asked for.
+    """For each explained pair in order, None where not asked for. `bertscores`: F1 (at most 1). `agreements`:
+    Unscored where the judge model could not be asked.
     """
 
     bertscores: Sequence[float] | None = None
     agreements: Sequence[Agreement | Unscored] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExplanationMeasures:
     """One criterion over the `items` that have a human explanation.
 
@@ -263,19 +242,19 @@ class ExplanationMeasures:
     criterion: str
     items: int
     unexplained: int
-    rouge_l: float | None
-    bertscore: float | None
-    agreement: float | None
-    p_yes: float | None
-    answer_mass: float | None
-    unmeasured: int
+    rouge_l: float | None = None
+    bertscore: float | None = None
+    agreement: float | None = None
+    p_yes: float | None = None
+    answer_mass: float | None = None
+    unmeasured: int = 0
     typical: float | None
     words: float | None
     human_words: float
     wordless: int
     own_wordless: int
-    by_item: Mapping[str, Mapping[str, float]]
-    intervals: Mapping[str, Interval | None]
+    by_item: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    intervals: Mapping[str, Interval | None] = field(default_factory=dict)
 
 
 def explained_pairs(matched: Matched, criterion: str) -> list[Pair]:
@@ -289,25 +268,17 @@ def measure_explanations(criterion: str, pairs: Sequence[Pair]) -> ExplanationMe
     if not known:
         return None
     explained = [pair for pair in known if pair.prediction.explanation]
-    wordless = sum(not holds_words(pair.gold.explanation or "") for pair in known)
+    wordless = sum(not _words(pair.gold.explanation or "") for pair in known)
     mostly = 2 * wordless > len(known)
     measures = ExplanationMeasures(
         criterion=criterion,
         items=len(known),
         unexplained=len(known) - len(explained),
-        rouge_l=None,
-        bertscore=None,
-        agreement=None,
-        p_yes=None,
-        answer_mass=None,
-        unmeasured=0,
         typical=None if mostly else _typical(known),
         words=mean([len((pair.prediction.explanation or "").split()) for pair in explained]),
         human_words=sum(len((pair.gold.explanation or "").split()) for pair in known) / len(known),
         wordless=wordless,
-        own_wordless=sum(not holds_words(pair.prediction.explanation or "") for pair in explained),
-        by_item={},
-        intervals={},
+        own_wordless=sum(not _words(pair.prediction.explanation or "") for pair in explained),
     )
     if mostly:
         return measures
@@ -326,24 +297,18 @@ def mean_explanation_interval(
     columns = {one.criterion: one.by_item.get(measure, {}) for one in measures}
     if not all(columns.values()):
         return None
-    return _interval(
-        measure,
-        OverInstructions.of(
-            {name: list(values.values()) for name, values in columns.items()},
-            {name: [instructions[item_id] for item_id in values] for name, values in columns.items()},
-        ),
-    )
+    groups = {name: [instructions[item_id] for item_id in values] for name, values in columns.items()}
+    values = {name: list(column.values()) for name, column in columns.items()}
+    return _interval(measure, OverInstructions.of(values, groups))
 
 
 def add_model_scores(
     measures: ExplanationMeasures, pairs: Sequence[Pair], model_scores: ModelScores
 ) -> ExplanationMeasures:
     """The same measures with scores of these pairs that needed a model; what `model_scores` lacks stays."""
-    explained: list[Pair] = []
-    missing: list[Pair] = []
-    for pair in _with_reference(pairs):
-        (explained if pair.prediction.explanation else missing).append(pair)
-    zeros = [(pair, 0.0) for pair in missing]
+    known = _with_reference(pairs)
+    explained = [pair for pair in known if pair.prediction.explanation]
+    zeros = [(pair, 0.0) for pair in known if not pair.prediction.explanation]
     if model_scores.bertscores is not None:
         scored = zip(explained, model_scores.bertscores, strict=True)
         measures = _with_values(measures, "bertscore", [*scored, *zeros])
@@ -379,17 +344,15 @@ def _with_values(
 
 
 def _interval(measure: str, over: OverInstructions | None) -> Interval | None:
-    """Of a mean x 100.
-
-    BERTScores of two texts are .7 or more, whatever these say, and what is missing and counts 0 is seen: with
-    one at the end of the range, as for ROUGE-L, their interval was 2.8 times as wide for 100 instructions.
-    """
+    """Of a mean x 100."""
     if over is None:
         return None
-    if measure in _SHARES:
+    if measure == "agreement":  # 0 or 1
         ends: Interval | None = over.share_interval()
+    # BERTScores of two texts are .7 or more, whatever these say, and what is missing and counts 0 is seen: by
+    # the other interval, for 100 instructions, that of BERTScores was 2.8 times as wide.
     else:
-        ends = over.skewed_interval() if measure in _CLOSE else over.score_interval()
+        ends = over.skewed_interval() if measure == "bertscore" else over.score_interval()
     return ends and Interval(100 * max(ends.low, 0.0), 100 * min(ends.high, 1.0))
 
 
@@ -402,12 +365,9 @@ def _typical(pairs: Sequence[Pair]) -> float | None:
     guessed = most_frequent_by_fold(pairs)
     if not guessed:
         return None
+    texts = [pair.gold.explanation or "" for pair in pairs]
     chosen = _most_typical_by_fold(pairs, guessed)
-    scores = [
-        rouge_l(pairs[index].gold.explanation or "", pair.gold.explanation or "")
-        for index, pair in zip(chosen, pairs, strict=True)
-    ]
-    return 100 * sum(scores) / len(scores)
+    return 100 * sum(map(rouge_l, [texts[index] for index in chosen], texts)) / len(texts)
 
 
 def _most_typical_by_fold(pairs: Sequence[Pair], guessed: Sequence[Preference | None]) -> list[int]:

@@ -79,10 +79,7 @@ class OverInstructions:
     def of(
         cls, values: Mapping[str, Sequence[float]], groups: Mapping[str, Sequence[Hashable]]
     ) -> Self | None:
-        """Of the mean over names of the mean of their values; `groups`: the instruction of each value.
-
-        None for fewer than two instructions. Each name has a value.
-        """
+        """Of the mean over names of the means of their values; None for fewer than two instructions."""
         named = [group for of_one in groups.values() for group in of_one]
         numbers = group_numbers(named)
         count = int(numbers.max(initial=-1)) + 1
@@ -108,7 +105,6 @@ class OverInstructions:
 
     @classmethod
     def of_one(cls, values: Sequence[float], groups: Sequence[Hashable]) -> Self | None:
-        """Of the mean of some values, as above."""
         return cls.of({_ONE: values}, {_ONE: groups})
 
     @classmethod
@@ -159,9 +155,7 @@ class OverInstructions:
 
     @property
     def _variance_with_one_more(self) -> float:
-        """The same with one instruction more, as far off as the furthest: a handful of skewed values would
-        seem more alike than they are.
-        """
+        """With one instruction more, as far off as the furthest: a few skewed values would seem too alike."""
         count = self.instructions
         return self._variance + count / (count - 1) * float(np.max(self.pulls**2))
 
@@ -242,9 +236,7 @@ class OverInstructions:
         return self._around(self._variance)
 
     def skewed_interval(self) -> Interval | None:
-        """Of a mean of other values of which a few may be far off, with one instruction more, as far off as
-        the furthest; None where none varies.
-        """
+        """The same where a few values may be far off, as with one instruction more, like the furthest."""
         return self._around(self._variance_with_one_more)
 
     def _around(self, variance: float) -> Interval | None:
@@ -254,9 +246,7 @@ class OverInstructions:
     @property
     def p_value(self) -> float:
         """Two-sided, that a mean of differences is 0: below .05 just where its interval leaves 0 out."""
-        from scipy.special import stdtr  # noqa: PLC0415
-
-        return 2 * float(stdtr(self._freedom, -abs(self.mean) / self._error))
+        return 2 * self._p_above(0.0, self._error, abs(self.mean))
 
     def findable_difference(self, tests: int = 1) -> float:
         """How large a true difference of shares must be (0 to 1) to be found in 80 % of cases or
@@ -265,9 +255,7 @@ class OverInstructions:
         So many items more that went one way vary by themselves, as shares do: the error of a difference that
         is near 0 would promise too much. Simulated: `bench/coverage/drift.py`.
         """
-        from scipy.special import stdtrit  # noqa: PLC0415
-
-        times = float(stdtrit(self._freedom, 1 - _TAIL / tests) + stdtrit(self._freedom, _FOUND))
+        times = float(_t(self._freedom, 1 - _TAIL / tests) + _t(self._freedom, _FOUND))
         # The positive root of x^2 = times^2 (error^2 + x (1 - x) / whole).
         own = times**2 / self._whole
         root = np.sqrt(own**2 + 4 * (1 + own) * (times * self._error) ** 2)
@@ -279,15 +267,11 @@ class OverInstructions:
         The error is not below that of the least varied differences of such a mean, all 0 or 1 and alike
         within an instruction: by their own, few that are 1 would reliably be fewer than the bound.
         """
-        from scipy.special import stdtr  # noqa: PLC0415
-
         error = max(self._error, float(np.sqrt(bound * (1 - bound) / self._whole)))
-        return float(stdtr(self._freedom, (self.mean - bound) / error))
+        return self._p_above(self.mean, error, bound)
 
     def p_share_above(self, bound: float) -> float:
-        """One-sided, that a mean of values from 0 to 1 is `bound` (0 to 1) or less: below .025 just where the
-        share's interval lies above the bound.
-        """
+        """One-sided, that a share is `bound` or less: below .025 just where its interval lies above it."""
         return chance_of_share(self.mean, self._worth_of_share(), bound)
 
     def p_above_within(self, bound: float, least: float) -> float:
@@ -319,7 +303,7 @@ class OverInstructions:
 def share_interval(values: Sequence[float], groups: Sequence[Hashable]) -> Interval | None:
     """The interval of a share (0 to 1) over items; None for fewer than two instructions."""
     found = OverInstructions.of_one(values, groups)
-    return None if found is None else found.share_interval()
+    return found.share_interval() if found else None
 
 
 Named = Mapping[str, Sequence[float]]
@@ -333,18 +317,17 @@ def mean_share(values: Named, groups: Mapping[str, Sequence[Hashable]]) -> Estim
     hundred are wholly others (`bench/coverage/drift.py`).
     """
     found = OverInstructions.of(values, groups)
-    return Estimate(_mean_of_means(values), None if found is None else found.share_interval())
+    return Estimate(_mean_of_means(values), found.share_interval() if found else None)
 
 
 def mean_difference(values: Named, groups: Mapping[str, Sequence[Hashable]]) -> Estimate:
     """The same of differences of shares: of values from -1 to 1."""
     found = OverInstructions.of(values, groups)
-    return Estimate(_mean_of_means(values), None if found is None else found.difference_interval())
+    return Estimate(_mean_of_means(values), found.difference_interval() if found else None)
 
 
 def _mean_of_means(values: Named) -> float:
-    means = [sum(of_one) / len(of_one) for of_one in values.values()]
-    return sum(means) / len(means)
+    return sum(sum(of_one) / len(of_one) for of_one in values.values()) / len(values)
 
 
 def share(values: Sequence[float], groups: Sequence[Hashable]) -> Estimate:
@@ -385,20 +368,17 @@ def least_interval(rows: Iterable[Sequence[float]], groups: Sequence[Hashable]) 
     return Interval(min(ends.low for _, ends in known), min(known)[1].high)
 
 
-def _t(freedom: float) -> FloatArray:
+def _t(freedom: float, chance: float = 1 - _TAIL) -> FloatArray:
     from scipy.special import stdtrit  # noqa: PLC0415
 
-    quantile: FloatArray = stdtrit(freedom, 1 - _TAIL)
-    return quantile
+    return np.asarray(stdtrit(freedom, chance))
 
 
 _DRAWS = 4000  # the error of the mean is about a hundredth of it
 
 
 class Choice(NamedTuple):
-    """How many `candidates` there are to choose from; by how much the best of them is to be expected to look
-    better than it is, were all equally good: in the unit of their means.
-    """
+    """Of how many; by how much the best of equally good ones is expected to look better, in their unit."""
 
     candidates: int
     excess: float

@@ -1,12 +1,10 @@
-"""Systems' predictions, joined by id with the human labels of the same items.
-
-What is measured: the predictions of one system, from a stored run or from a submission file.
-"""
+"""Predictions of systems, from runs or submission files, joined by id with human labels of the same items."""
 
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from engine.annotations.effective import (
@@ -61,22 +59,19 @@ class System:
         """What it is, for display: a run's model, dataset, orders and calibration, or the file."""
         if self.results is None:
             return f"submission {self.submission.path or self.name}"
-        identity = self.results.run.identity
+        identity, calibration = self.results.run.identity, self.results.calibrated_in_words
+        calibrated = f", calibrated {calibration}" if calibration else ""
         annotators = f", {self.results.overridden.in_words} by annotators" if self.overrides else ""
         if self.results.run.submitted:
             return f"submission {identity.model_name} on {identity.dataset_path.name}{annotators}"
         if self.results.run.panel:
-            calibrated = self.results.calibrated_in_words
-            judged = f"{identity.model_name} on {identity.dataset_in_words}{annotators}"
-            return f"{judged}, calibrated {calibrated}" if calibrated else judged
+            return f"{identity.model_name} on {identity.dataset_in_words}{annotators}{calibrated}"
         below = identity.second_order_below
         joint = " and ".join(identity.orders)
         orders = joint if below is None else f"{joint} where a margin is below {below:g}"
         asked = self.results.methods
         methods = "" if asked == DEFAULT_METHODS else f", by {' and '.join(asked)}"
         rubric = f", rubric {short_name(identity.rubric.name)}" if identity.rubric else ""
-        calibration = self.results.calibrated_in_words
-        calibrated = f", calibrated {calibration}" if calibration else ""
         made = f"{orders}{methods}{rubric}{calibrated}{annotators}"
         return f"{identity.model_name} on {identity.dataset_in_words}, {made}"
 
@@ -102,13 +97,8 @@ class System:
     @cached_property
     def judgments(self) -> Mapping[JudgmentKey, Judgment]:
         """The model's own judgments of a run; empty for a submission file."""
-        columns = self.results.judgments.values() if self.results else ()
-        return {
-            judgment.key: judgment
-            for column in columns
-            for judgment in column
-            if isinstance(judgment, Judgment)
-        }
+        every = chain.from_iterable(self.results.judgments.values() if self.results else ())
+        return {judgment.key: judgment for judgment in every if isinstance(judgment, Judgment)}
 
     @cached_property
     def health(self) -> Health:
@@ -132,9 +122,7 @@ class System:
 
 
 def system_of_run(results: RunResults) -> System:
-    """A stored run as a system, called by its number and name; an opened submission by its file, without the
-    items that it does not answer.
-    """
+    """A stored run by its number and name; an opened submission by its file, without unanswered items."""
     run = results.run
     name = run.identity.model_name if run.submitted else run.called
     return System(name, submission_of(results), results.answered)
@@ -215,9 +203,7 @@ class Matched:
     part_caveats: tuple[str, ...] = ()
 
     def only(self, ids: Container[str], part: str, *caveats: str) -> "Matched":
-        """The items with these ids alone, `part` as it is shown, with its `caveats`, of which some may be
-        empty. SetupError where no label is left.
-        """
+        """These items alone; `part`, `caveats` (some empty): as shown. SetupError where no label is left."""
         found = {
             name: tuple(pair for pair in pairs if pair.item.id in ids) for name, pairs in self.pairs.items()
         }
@@ -249,15 +235,12 @@ class Matched:
 
     @property
     def items_in_words(self) -> str:
-        """How many items both have, and how many of them have a human label where not all do."""
         items, labelled = counted(self.items, "item", "items"), len(self.labelled_items)
         return items if labelled == self.items else f"{items}, {labelled:,} of them labelled"
 
     @property
     def joined(self) -> str:
-        """How much of a submission is joined with items by ids alone; empty for a run that a model judged
-        here, of which the texts were compared too.
-        """
+        """How much of a submission is joined by ids alone; empty for a run, whose texts were compared."""
         if self.system.results is not None:
             return self.system.results.joined_in_words
         ids = len(self.system.rows)
@@ -269,13 +252,12 @@ class Matched:
     @property
     def left_out(self) -> list[str]:
         name, gold = self.system.name, self.dataset.name
+        missing, extra = (counted(len(ids), "item", "items") for ids in (self.missing, self.extra))
         said = [self.joined] if self.joined else []
         if self.missing:
-            items = counted(len(self.missing), "item", "items")
-            said.append(f"{name} lacks {items} of {gold}, not scored: {listed(self.missing)}")
+            said.append(f"{name} lacks {missing} of {gold}, not scored: {listed(self.missing)}")
         if self.extra:
-            items = counted(len(self.extra), "item", "items")
-            said.append(f"{name} has {items} that {gold} lacks, not scored: {listed(self.extra)}")
+            said.append(f"{name} has {extra} that {gold} lacks, not scored: {listed(self.extra)}")
         return said
 
     @property
@@ -286,10 +268,7 @@ class Matched:
         if self.part:
             items = counted(self.items, "item", "items")
             caveats.append(f"Only a slice is measured: {self.part}, {items} of {len(whole):,}.")
-        caveats += self.part_caveats
-        if ties := self._ties_in_words:
-            caveats.append(ties)
-        caveats += self.labels_in_words
+        caveats += (*self.part_caveats, *filter(None, [self._ties_in_words]), *self.labels_in_words)
         if results is None:
             return caveats
         run = results.run
@@ -297,8 +276,7 @@ class Matched:
             caveats.append(incomplete(results))
         if run.device_left:
             caveats.append(run.device_left_in_words)
-        if self._fit_in_words:
-            caveats.append(self._fit_in_words)
+        caveats += filter(None, [self._fit_in_words])
         return caveats + annotator_caveats(self.system, set(self.dataset.ids))
 
     @cached_property
@@ -321,9 +299,7 @@ class Matched:
 
     @property
     def labels_in_words(self) -> list[str]:
-        """Sentences on human labels that were given in a review of a run, to items that were picked; none of
-        a dataset that does not say that its labels were.
-        """
+        """Sentences on human labels of items that were picked in a review of a run, as the dataset says."""
         origins: list[Origin | None] = []
         for name in self.system.criteria:
             known = label_origins(self.dataset, name)
@@ -352,15 +328,12 @@ def annotator_caveats(system: System, ids: Container[str] | None = None) -> list
     counted = count_overrides(effective)
     if not (counted.labels or (counted.explanations and system.explains)):
         return []
-    verb = (
-        "is a human override; the scores include it"
-        if counted.labels + counted.explanations == 1
-        else "are human overrides; the scores include them"
-    )
+    one = counted.labels + counted.explanations == 1
+    verb = "is a human override" if one else "are human overrides"
     labels = [(each.item_id, each.origin) for each in effective if each.preference is not None]
     results = system.results
     return [
-        f"{counted.in_words} of these items {verb}.",
+        f"{counted.in_words} of these items {verb}; the scores include {'it' if one else 'them'}.",
         *(origins_in_words(labels, results.reviews) if results is not None else ()),
     ]
 
@@ -444,12 +417,12 @@ def _hint(system: System, shared: bool = False) -> Hint:
 
 
 def _differences(system: System, gold: Dataset, missing: Sequence[str], extra: Sequence[str]) -> str:
-    lines = [f"{system.name} does not answer {gold.name}:"]
+    said = f"{system.name} does not answer {gold.name}:"
     if missing:
-        lines.append(f"  ids missing ({len(missing):,} of {len(gold):,}): {listed(missing)}")
+        said += f"\n  ids missing ({len(missing):,} of {len(gold):,}): {listed(missing)}"
     if extra:
-        lines.append(f"  ids that are not in {gold.name} ({len(extra):,}): {listed(extra)}")
-    return "\n".join(lines)
+        said += f"\n  ids that are not in {gold.name} ({len(extra):,}): {listed(extra)}"
+    return said
 
 
 def _check_texts(system: System, gold: Dataset, shared: Sequence[Item]) -> None:

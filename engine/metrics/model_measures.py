@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -75,10 +77,7 @@ class AgreementQuestion:
 def open_agreement_model(
     checked: CheckedModel, machine: MachineSettings, cancel: CancelToken
 ) -> AbstractContextManager[OpenModel]:
-    """The model that is asked, with room for one question of at most 8,192 tokens.
-
-    Raises ModelFileError where the file cannot be used or has changed, Cancelled where `cancel` is set.
-    """
+    """With room for one question of at most 8,192 tokens. Raises ModelFileError, Cancelled."""
     return open_session(
         checked, machine, lambda model: SessionShape(default_context(model.trained_context), 1, 1), cancel
     )
@@ -114,14 +113,8 @@ def measure_agreement(
                     found[key] = asker.ask(question)
                     done += counts[key]
                     yield MeasureProgress(done, len(questions))
-                results = {key: found[key] for key in group}
-                store.remember(
-                    {
-                        key: (answer.p_yes, answer.p_no)
-                        for key, answer in results.items()
-                        if isinstance(answer, Agreement)
-                    }
-                )
+                given = {key: each for key in group if isinstance(each := found[key], Agreement)}
+                store.remember({key: (answer.p_yes, answer.p_no) for key, answer in given.items()})
     return [
         Unscored(question.item.id, question.criterion.name, answer)
         if isinstance(answer := found[key], str)
@@ -142,8 +135,8 @@ class _Asker:
         self._context = opened.session.shape.context
         self._trunk: tuple[int, ...] | None = None
         # What all questions begin with.
-        probes = [Item("probe", text, text, text) for text in PROBES]
-        asked = [AgreementPrompt(item_trunk(item), ()).question() for item in probes]
+        probes = [item_trunk(Item("probe", text, text, text)) for text in PROBES]
+        asked = [AgreementPrompt(trunk, ()).question() for trunk in probes]
         self._stem = shared_tokens(asked, opened.template)
         # Where it does not fit, no question does, and each says so.
         if len(self._stem) + LONE_TOKEN_CELLS < self._context:
@@ -188,10 +181,7 @@ _Progress = Generator[MeasureProgress, None, Score]
 def measure_bertscore(
     matched: Matched, score: Callable[[Sequence[tuple[str, str]]], _Progress[list[float]]]
 ) -> _Progress[Mapping[str, Sequence[float]]]:
-    """The BERTScore F1 (at most 1) of each explained pair, by criterion.
-
-    `score`: does what `score_texts` does with its last argument. Raises what it raises.
-    """
+    """The BERTScore F1 (at most 1) of each explained pair, by criterion; `score`: as `score_texts`."""
     texts = [
         (pair.prediction.explanation or "", pair.gold.explanation or "")
         for name in matched.pairs
@@ -208,24 +198,17 @@ def score_texts(
     store_path: Path,
     texts: Sequence[tuple[str, str]],
 ) -> _Progress[list[float]]:
-    """The BERTScore F1 of each pair of a candidate and a reference.
-
-    What the store knows is not measured again. Raises Cancelled, ModelFileError, StoreError.
-    """
+    """BERTScore F1; what the store knows is kept. Raises Cancelled, ModelFileError, StoreError."""
+    opener = partial(open_encoder, encoder, machine, cancel)
     with RunStore(store_path, or_none=True) as store:
-        scores = yield from bert_scores(
-            texts, encoder_hash(encoder), lambda: open_encoder(encoder, machine, cancel), store, cancel
-        )
+        scores = yield from bert_scores(texts, encoder_hash(encoder), opener, store, cancel)
     return [score.f1 for score in scores]
 
 
 def measure_agreements(
     matched: Matched, ask: Callable[[Sequence[AgreementQuestion]], _Progress[list[Agreement | Unscored]]]
 ) -> _Progress[Mapping[str, Sequence[Agreement | Unscored]]]:
-    """What a judge model says of each explained pair, by criterion; Unscored with the reason where nothing.
-
-    `ask`: does what `ask_questions` does with its last argument. Raises what it raises.
-    """
+    """What a judge model says of each explained pair, by criterion; `ask`: as `ask_questions`."""
     rubric = matched.system.asked or matched.dataset.rubric
     criteria = {criterion.name: criterion for criterion in rubric.criteria}
     questions = [
@@ -244,16 +227,10 @@ def ask_questions(
     store_path: Path,
     questions: Sequence[AgreementQuestion],
 ) -> _Progress[list[Agreement | Unscored]]:
-    """What a judge model answers to each question.
-
-    What the store knows is not asked again. Raises Cancelled, ModelFileError, StoreError.
-    """
+    """Answers; what the store knows is not asked. Raises Cancelled, ModelFileError, StoreError."""
+    opener = partial(open_agreement_model, model, machine, cancel)
     with RunStore(store_path, or_none=True) as store:
-        return (
-            yield from measure_agreement(
-                questions, lambda: open_agreement_model(model, machine, cancel), store, model.hash
-            )
-        )
+        return (yield from measure_agreement(questions, opener, store, model.hash))
 
 
 def agreement_warnings(agreements: Mapping[str, Sequence[Agreement | Unscored]]) -> Iterator[str]:
@@ -276,9 +253,5 @@ def agreement_warnings(agreements: Mapping[str, Sequence[Agreement | Unscored]])
 
 
 def _by_criterion(matched: Matched, scores: Sequence[Score]) -> dict[str, Sequence[Score]]:
-    cut, start = {}, 0
-    for name in matched.pairs:
-        end = start + len(explained_pairs(matched, name))
-        cut[name] = scores[start:end]
-        start = end
-    return cut
+    left = iter(scores)
+    return {name: list(islice(left, len(explained_pairs(matched, name)))) for name in matched.pairs}

@@ -130,9 +130,7 @@ def strangers(criteria: Iterable[Sequence[tuple[str, Three]]]) -> tuple[float | 
 
 
 def _likelier_moved(squares: "_Scores") -> "_Scores":
-    """Squares of distances as the logarithm of how much likelier it is that the item is one that may have
-    moved.
-    """
+    """Squares of distances as the logarithm of how much likelier it is that the item may have moved."""
     values = np.array(squares.scores)
     values /= max(float(np.median(values)) / _MEDIAN, 1e-12)  # of rounding: most items did not move
     likely = values / 2 * _FAR / (1 + _FAR) - 1.5 * np.log1p(_FAR)

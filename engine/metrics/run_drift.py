@@ -133,9 +133,7 @@ def _shared_criteria(then: StoredRun, now: StoredRun) -> list[str]:
 
 
 def decided_alike(then: RunResults, now: RunResults) -> tuple[RunResults, RunResults, str]:
-    """Both decided by the calibration of the earlier run, where it fits the judge of the later one, else as
-    they were read; and a sentence on that, empty where neither has a calibration.
-    """
+    """Both by the earlier run's calibration if it fits the later, else as read; a sentence on that."""
     calibration = then.calibration
     if calibration is None:
         said = f"Both use raw predictions, without the calibration of {now.run.called}."
@@ -166,14 +164,8 @@ def _columns(
     hashes = dict(then.content_hashes.items() & now.content_hashes.items())
     items = list(dataset.same_items(hashes))
     labelled = {item.id: item.gold for item in gold.same_items(hashes)}
-    once = (then, now)
-    runs = [
-        *once,
-        *(
-            twice and twice.model_alone().calibrated(own.calibration)
-            for own, twice in zip(once, again, strict=True)
-        ),
-    ]
+    twice = zip((then, now), again, strict=True)
+    runs = [then, now, *(each and each.model_alone().calibrated(own.calibration) for own, each in twice)]
     both = [each and (each, each.calibrated(None) if each.calibration else each) for each in runs]
     columns = {}
     for name in _shared_criteria(then.run, now.run):

@@ -85,30 +85,14 @@ class SliceMeasures:
         return bool(self.measures) and self.instructions < FEW
 
     def as_json(self) -> dict[str, Any]:
+        measured = ("accuracy", "interval", "kappa")
+        own = ("items", "labelled", "few", *measured, "ties", "human_ties", "flipped")
         criteria = {
-            name: {
-                "labels": found.items,
-                "accuracy": found.accuracy,
-                "interval": found.interval,
-                "kappa": found.kappa,
-            }
+            name: {"labels": found.items, **{each: getattr(found, each) for each in measured}}
             for name, found in self.measures.items()
         }
-        return self.part.as_json(
-            {
-                "items": self.items,
-                "labelled": self.labelled,
-                "few": self.few,
-                "accuracy": self.accuracy,
-                "interval": self.interval,
-                "kappa": self.kappa,
-                "ties": self.ties,
-                "human_ties": self.human_ties,
-                "flipped": self.flipped,
-                "in_both_orders": list(self.in_both_orders),
-                "criteria": criteria,
-            }
-        )
+        more = {"in_both_orders": list(self.in_both_orders), "criteria": criteria}
+        return self.part.as_json({**{each: getattr(self, each) for each in own}, **more})
 
 
 SlicedMeasures = OfSlices[SliceMeasures]
@@ -138,38 +122,28 @@ def measure_slices(matched: Matched, division: Slicing, cancel: CancelToken | No
 
 def count_slices(results: RunResults, division: Slicing) -> SlicedMeasures:
     """What the labels of a run say by themselves in each slice, where there are no human ones."""
-    found = ((part, results.only(part.known)) for part in division.slices)
-    return SlicedMeasures(
-        division,
-        tuple(
-            SliceMeasures(
-                part, len(alone.judged), 0, 0, {count.criterion: count for count in count_run(alone)}, {}
-            )
-            for part, alone in found
-            if alone.judged
-        ),
-    )
+    counted = []
+    for part in division.slices:
+        alone = results.only(part.known)
+        if alone.judged:
+            counts = {count.criterion: count for count in count_run(alone)}
+            counted.append(SliceMeasures(part, len(alone.judged), 0, 0, counts, {}))
+    return SlicedMeasures(division, tuple(counted))
 
 
 class AccuracyLead(NamedTuple):
-    """How much more accurate one of two systems is than the other, -1 to 1.
-
-    `over`: what it is a mean of, None for a single instruction.
-    """
+    """How much more accurate one of two systems is, -1 to 1; `over`: None for a single instruction."""
 
     value: float
     over: OverInstructions | None
 
     @property
     def interval(self) -> Interval | None:
-        """Of `value`, over instructions; None for a single one."""
         return self.over.difference_interval() if self.over else None
 
 
 def lead(one: Matched, other: Matched, part: Slice) -> AccuracyLead | None:
-    """How much more accurate one of two systems is than the other on a slice, as the mean over the criteria
-    that both have; None where the slice has no human label.
-    """
+    """The lead on a slice, as the mean over the criteria of both; None where it has no human label."""
     differences: dict[str, list[float]] = {}
     instructions: dict[str, list[str]] = {}
     for name in one.pairs:

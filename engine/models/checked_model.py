@@ -1,6 +1,5 @@
-"""A model file tried before the application relies on it: in a child process, once for each content.
-
-A damaged file can end the process that loads it, which no Python can catch; so a child goes first.
+"""A model file tried before the application relies on it: in a child process, once for each content. A
+damaged file can end the process that loads it, which no Python can catch.
 """
 
 import hashlib
@@ -27,21 +26,16 @@ _CHUNK = 1 << 22
 
 @dataclass(frozen=True)
 class CheckedModel:
-    """A model file that was tried and found good, as it was then.
-
-    `hash`: SHA-256 of its bytes; of a split model, of all parts' bytes one after the other. `size_bytes`: of
-    all parts. `modified_ns`: when the last of them changed. `more_files`: the parts after `path`, in order.
-    """
+    """A model file that was tried and found good, as it was then."""
 
     path: Path
     name: str
-    hash: str
-    size_bytes: int
-    modified_ns: int
-    more_files: tuple[Path, ...] = ()
+    hash: str  # SHA-256 of its bytes, of all parts one after the other
+    size_bytes: int  # of all parts
+    modified_ns: int  # when the last of them changed
+    more_files: tuple[Path, ...] = ()  # the parts after `path`, in order
 
     def check_unchanged(self) -> None:
-        """ModelFileError where the file is no longer the one that was checked."""
         try:
             now = file_state((self.path, *self.more_files))
         except OSError as error:
@@ -57,24 +51,18 @@ class CheckedModel:
 
 
 def checked_model(described: ModelFile, cancel: CancelToken) -> CheckedModel:
-    """A model file with its SHA-256, tried in a child process unless its content was found good before.
-
-    Raises ModelFileError with what is wrong, Cancelled where `cancel` is set.
-    """
+    """With its SHA-256, tried in a child process unless found good before. ModelFileError, Cancelled."""
     return _checked(described.files, described.name, TRIAL_COMMAND, cancel)
 
 
 def checked_encoder(described: EncoderFile, cancel: CancelToken) -> CheckedModel:
-    """The same for the file of an encoder."""
     return _checked((described.path,), described.name, ENCODER_TRIAL_COMMAND, cancel)
 
 
 @contextmanager
 def in_use(checked: CheckedModel) -> Iterator[None]:
     """While work with a model is done apart: ModelFileError where the process ended and the file has changed.
-
-    llama.cpp reads the weights from the file while it works; where the file is cut short, the system ends
-    whoever reads on.
+    llama.cpp reads the weights while it works; the system ends whoever reads on in a file that is cut short.
     """
     try:
         yield
@@ -109,7 +97,7 @@ def _checked(files: Sequence[Path], name: str, trial: Sequence[str], cancel: Can
 
 
 def _raise_what_was_found(path: Path, code: int, printed: bytes) -> None:
-    """Raises ModelFileError, NoRoomError, EngineBug, but nothing where the file is good."""
+    """ModelFileError, NoRoomError, EngineBug, but nothing where the file is good."""
     if code == GOOD:
         return
     report = None

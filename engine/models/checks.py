@@ -1,10 +1,6 @@
-"""What would end the process inside llama.cpp, found in the header alone.
-
-What kind of model a file holds, by its header: only text generators can judge.
-
-llama.cpp refuses most bad files politely, but some abort the whole process, at loading or later. Those
-that a header gives away are refused here; what is left is found by a trial in a child process. Where
-llama.cpp has a default or refuses politely by itself, nothing is checked twice.
+"""What kind of model a file holds, by its header, for only text generators can judge; and what would end the
+process inside llama.cpp, at loading or later, where a header gives that away. A trial in a child process
+finds what is left; what llama.cpp refuses politely is not checked twice.
 """
 
 import math
@@ -62,14 +58,13 @@ _OTHER_KINDS = {
 
 
 def check_kind(model: HeaderValues, hint: str) -> None:
-    """Refuse what is part of other models, adapters for instance; `hint` says what to choose instead."""
+    """Refuse what is part of other models, adapters for instance; `hint`: what to choose instead."""
     kind = (model.text("general.type") or "model").lower()
     if kind in _OTHER_KINDS:
         raise model.refused(f"this is {_OTHER_KINDS[kind]}, not a model", hint)
 
 
 def check_not_split(model: HeaderValues) -> None:
-    """Refuse one of several files that make up a model."""
     parts = model.integer("split.count") or 0
     if parts > 1:
         part = (model.integer("split.no") or 0) + 1
@@ -87,12 +82,9 @@ def check_architecture(model: HeaderValues) -> None:
     if name in _OTHER_ARCHITECTURES:
         raise model.refused(f"its architecture {name!r} is {_OTHER_ARCHITECTURES[name]}", CHOOSE_CHAT_MODEL)
     if name in _ENCODERS or "bert" in name:
-        raise model.refused(
-            f"its architecture {name!r} is an encoder, which cannot generate text",
-            f"{CHOOSE_CHAT_MODEL} This one may be used as the encoder for BERTScore."
-            if name == "bert"
-            else CHOOSE_CHAT_MODEL,
-        )
+        own_use = " This one may be used as the encoder for BERTScore." if name == "bert" else ""
+        found = f"its architecture {name!r} is an encoder, which cannot generate text"
+        raise model.refused(found, f"{CHOOSE_CHAT_MODEL}{own_use}")
     if name not in _TEXT_GENERATOR_NAMES:
         raise model.refused(
             f"its architecture {name!r} is not supported for text generation by this version of llama.cpp",
@@ -111,7 +103,7 @@ def check_writes(model: HeaderValues) -> None:
 
 
 def check_has_tensors(model: HeaderValues, hint: str) -> None:
-    """Refuse a vocabulary without a model; `hint` says what to choose instead."""
+    """Refuse a vocabulary without a model; `hint`: what to choose instead."""
     if not model.tensors:
         raise model.refused("this file holds a vocabulary only, no model", hint)
 
@@ -163,12 +155,14 @@ def check_sizes(model: HeaderValues) -> None:
         ("context_length", _LONGEST_CONTEXT),
         ("embedding_length", _LARGEST_SIZE),
     ):
-        key = model.key(name)
-        value = model.integer(key)
-        if value is None:
+        if model.integer(key := model.key(name)) is None:
             raise model.refused(f"key {key!r} is missing")
-        if not 1 <= value <= most:
-            raise model.refused(f"key {key!r} is {value:,}, which is not between 1 and {most:,}")
+        _check_between(model, key, model.integer(key), 1, most)
+
+
+def _check_between(model: HeaderValues, key: str, value: int | None, least: int, most: int) -> None:
+    if value is not None and not least <= value <= most:
+        raise model.refused(f"key {key!r} is {value:,}, which is not between {least} and {most:,}")
 
 
 def _check_heads(model: HeaderValues) -> None:
@@ -178,9 +172,11 @@ def _check_heads(model: HeaderValues) -> None:
     if model.architecture not in _WITHOUT_HEADS and not any(heads):
         raise model.refused(f"key {heads_key!r} is missing or 0")
     for key, counts in ((heads_key, heads), (kv_key, kv_heads)):
-        wrong = [count for count in counts if not 0 <= count <= _MOST_HEADS]
-        if wrong:
-            raise model.refused(f"key {key!r} is {wrong[0]:,}, which is not between 0 and {_MOST_HEADS:,}")
+        for count in counts:
+            _check_between(model, key, count, 0, _MOST_HEADS)
+    for name in ("key_length", "value_length"):
+        key = model.key(f"attention.{name}")
+        _check_between(model, key, model.integer(key), 1, _LARGEST_SIZE)
     layers = max(len(heads), len(kv_heads))
     for count, kv_count in zip(_spread(heads, layers), _spread(kv_heads, layers), strict=False):
         if kv_count and count % kv_count:
@@ -189,14 +185,6 @@ def _check_heads(model: HeaderValues) -> None:
 
 def _spread(numbers: list[int], layers: int) -> list[int]:
     return numbers * layers if len(numbers) == 1 else numbers
-
-
-def _check_head_sizes(model: HeaderValues) -> None:
-    for name in ("key_length", "value_length"):
-        key = model.key(f"attention.{name}")
-        size = model.integer(key)
-        if size is not None and not 1 <= size <= _LARGEST_SIZE:
-            raise model.refused(f"key {key!r} is {size:,}, which is not between 1 and {_LARGEST_SIZE:,}")
 
 
 def _check_rotation(model: HeaderValues) -> None:
@@ -284,18 +272,17 @@ def _check_tensor(model: HeaderValues, tensor: TensorInfo) -> None:
         )
 
 
-def _check_tokenizer_is_there(model: HeaderValues) -> None:
+def _check_tokenizer_tables(model: HeaderValues) -> None:
     kind = model.text("tokenizer.ggml.model")
     if kind is None or kind in _NO_TOKENIZER:
         raise model.refused(f"key 'tokenizer.ggml.model' is {kind or 'missing'}: the model has no tokenizer")
     if not model.tokens:
         raise model.refused("key 'tokenizer.ggml.tokens' is missing or empty: the model has no tokenizer")
-
-
-def _check_tokenizer_tables(model: HeaderValues) -> None:
-    count = len(model.tokens)
+    merges = model.texts("tokenizer.ggml.merges") or []
+    if not all(merges):
+        raise model.refused(f"key 'tokenizer.ggml.merges' is empty at entry {merges.index(b''):,}")
     for key, kinds in (("tokenizer.ggml.scores", "f"), ("tokenizer.ggml.token_type", "iu")):
-        table = model.get(key)
+        table, count = model.get(key), len(model.tokens)
         if table is None:
             continue
         # llama.cpp reads these tables as 4-byte numbers, one for each token, without looking.
@@ -314,12 +301,6 @@ def _check_no_duplicate_tokens(model: HeaderValues) -> None:
     raise model.refused(
         f"key 'tokenizer.ggml.tokens' has token {token.decode('utf-8', 'replace')!r} {times} times"
     )
-
-
-def _check_merges(model: HeaderValues) -> None:
-    merges = model.texts("tokenizer.ggml.merges") or []
-    if not all(merges):
-        raise model.refused(f"key 'tokenizer.ggml.merges' is empty at entry {merges.index(b''):,}")
 
 
 def _check_byte_tokens(model: HeaderValues) -> None:
@@ -342,21 +323,17 @@ def _check_single_bytes(model: HeaderValues) -> None:
     """RWKV's tokenizer begins the text again, for ever, at a byte that tokens begin with and none is."""
     if model.text("tokenizer.ggml.model") != "rwkv":
         return
-    known = set(model.tokens)
+    known, letters = set(model.tokens), {ord("\t"): b"t", ord("\n"): b"n", ord("\r"): b"r"}
     for byte in range(256):
-        if not known & _rwkv_spellings(byte):
+        # A token of one byte may be written as it is, by its number, or behind a backslash.
+        own = bytes((byte,))
+        spellings = {b"\\x%02x" % byte, *([] if own == b"\\" else [own])}
+        if byte in letters:
+            spellings.add(b"\\" + letters[byte])
+        if byte not in b"tnrx":
+            spellings.add(b"\\" + own)
+        if not known & spellings:
             raise model.refused(f"the tokenizer, 'rwkv', has no token for byte 0x{byte:02X}")
-
-
-def _rwkv_spellings(byte: int) -> set[bytes]:
-    """How a token of one byte may be written there: as it is, by its number, or behind a backslash."""
-    letters = {ord("\t"): b"t", ord("\n"): b"n", ord("\r"): b"r"}
-    spellings = {b"\\x%02x" % byte}
-    if byte in letters:
-        spellings.add(b"\\" + letters[byte])
-    if byte not in b"tnrx":
-        spellings.add(b"\\" + bytes((byte,)))
-    return spellings if byte == ord("\\") else spellings | {bytes((byte,))}
 
 
 def _check_special_tokens(model: HeaderValues) -> None:
@@ -382,10 +359,8 @@ def check_numbers_and_tables(model: HeaderValues) -> None:
     """Refuse what no architecture bears: numbers, tensors or tables of the tokenizer that are not sound."""
     for check in (
         _check_values,
-        _check_tokenizer_is_there,
         _check_tokenizer_tables,
         _check_no_duplicate_tokens,
-        _check_merges,
         _check_byte_tokens,
         _check_single_bytes,
         _check_special_tokens,
@@ -402,7 +377,6 @@ _CHECKS: tuple[Callable[[HeaderValues], None], ...] = (
     partial(check_has_tensors, hint=CHOOSE_CHAT_MODEL),
     check_sizes,
     _check_heads,
-    _check_head_sizes,
     _check_rotation,
     _check_queries,
     _check_experts,

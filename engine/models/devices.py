@@ -1,8 +1,6 @@
-"""The devices of this computer besides the processor: looked for, tried with a model, chosen.
-
-All of it is done in child processes: some drivers hang, or end the process that asks them. What is found is
-remembered for the model, the build of llama.cpp and the processor; a device counts as tried as long as its
-driver is the same.
+"""The devices of this computer besides the processor: looked for, tried with a model, chosen. All of it is
+done in child processes: some drivers hang, or end the process that asks them. What is found is remembered for
+the model, the build of llama.cpp and the processor, as long as the driver is the same.
 """
 
 import json
@@ -73,10 +71,7 @@ def _no_list(how: str) -> SetupError:
 
 
 def device_called(words: str, cancel: CancelToken) -> Device:
-    """The one device that words name: llama.cpp's name, or a part of what it is called.
-
-    SetupError where there is none of it, or several.
-    """
+    """The one that words name: llama.cpp's name, or a part of its title. SetupError for none or several."""
     found = found_devices(cancel)
     wanted = words.casefold()
     meant = [each for each in found if each.is_called(words)]
@@ -107,20 +102,18 @@ def _remembered_best(file_hash: str) -> Device | None:
 
 
 def proposed_device(file_hash: str, cancel: CancelToken) -> Device | None:
-    """The device that a trial found to be the fastest with a model, if it is still there with its driver.
-
-    None for the processor. GPU libraries are loaded by a child process, and only where there is one to find.
-    """
+    """The fastest with a model in a trial, if it is still there; None for the processor."""
     best = _remembered_best(file_hash)
     if best is None:
         return None
+    # GPU libraries are loaded by a child process, and only where there is one to find.
     with suppress(SetupError):  # what worked then does not now
         return next(filter(best.is_still, found_devices(cancel)), None)
     return None
 
 
 def lost_device(file_hash: str, used: Device | None) -> str:
-    """What the user should know where the device that a trial proposed is not used; empty for nothing."""
+    """What the user should know where the device that a trial proposed is not used."""
     best = _remembered_best(file_hash)
     if best is None or used is not None:
         return ""
@@ -131,10 +124,7 @@ def lost_device(file_hash: str, used: Device | None) -> str:
 
 
 def wished_device(request: str | None, file_hash: str, cancel: CancelToken) -> Device | None:
-    """What the user's choice means for a model: words for a device, CPU, None for what a trial proposed.
-
-    None for the processor alone. SetupError where there is no such device.
-    """
+    """What the user's choice means for a model; None for the processor alone. SetupError for no device."""
     if request is None:
         return proposed_device(file_hash, cancel)
     return None if request.strip().casefold() == CPU else device_called(request.strip(), cancel)
@@ -143,10 +133,7 @@ def wished_device(request: str | None, file_hash: str, cancel: CancelToken) -> D
 def try_device(
     cancel: CancelToken, checked: CheckedModel, machine: MachineSettings
 ) -> Generator[MeasureProgress, None, Tried]:
-    """Read a text and measure: a work for a process of its own, which a device may end.
-
-    Raises ModelFileError, DeviceFailed, Cancelled.
-    """
+    """Read a text and measure, in a process of its own. Raises ModelFileError, DeviceFailed, Cancelled."""
     with session_to_measure(checked, machine, cancel) as (session, threads):
         probabilities = next_token_probabilities(session)
         speed = yield from measuring_speed(session, threads)
@@ -160,9 +147,8 @@ def trying_devices(
     worker: Callable[[], DeviceTrier],
     tried: Sequence[Device],
 ) -> Generator[Preparing | MeasureProgress, None, DeviceTrial]:
-    """Try devices with a model, each in a process of its own that `worker` starts, after the processor.
-
-    A device that fails is a finding. What is found is remembered. Raises ModelFileError, Cancelled.
+    """Try devices with a model, each in a process of its own that `worker` starts, after the processor. A
+    device that fails is a finding; what is found is remembered. Raises ModelFileError, Cancelled.
     """
     yield Preparing("Checking the model file")
     checked, machine = checked_model(model, cancel), machine_settings(threads)

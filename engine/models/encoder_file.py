@@ -1,5 +1,4 @@
 """An encoder's file for BERTScore: by its header, and cut to its first layers, which are all that are needed.
-
 RoBERTa and BERT are one architecture in GGUF, `bert`, told apart by their tokenizers.
 """
 
@@ -43,20 +42,15 @@ _SCORED_LAYERS = {
 
 @dataclass(frozen=True)
 class EncoderFile:
-    """An encoder's file as its header describes it.
-
-    `name`, `title`: as those of a ModelFile. `family`: `RoBERTa` or `BERT`. `layers`: how many there are, of
-    which the last gives the vectors. `width`: numbers in a vector. `parameters`: numbers in all tensors.
-    `trained_context`, `vocabulary_size`: tokens.
-    """
+    """An encoder's file as its header describes it; names as those of a ModelFile."""
 
     path: Path
     size_bytes: int
     name: str
     architecture: str
-    family: str
-    layers: int
-    width: int
+    family: str  # `RoBERTa` or `BERT`
+    layers: int  # of which the last gives the vectors
+    width: int  # numbers in a vector
     quantisation: str
     parameters: int
     trained_context: int
@@ -70,7 +64,7 @@ class EncoderFile:
 
     @property
     def notice(self) -> str:
-        """What the user should know before scores are computed with it; empty for nothing."""
+        """What the user should know before scores are computed with it."""
         if self.scored_layers == self.layers:
             return ""
         return (
@@ -80,7 +74,6 @@ class EncoderFile:
 
 
 def is_encoder(header: GgufHeader) -> bool:
-    """True for a file that is meant to be an encoder, sound or not."""
     return HeaderValues(header).architecture == _ARCHITECTURE
 
 
@@ -92,7 +85,6 @@ def read_encoder_file(path: Path) -> EncoderFile:
 
 
 def describe_encoder(header: GgufHeader, path: Path) -> EncoderFile:
-    """What a header that passed `precheck_encoder` says of its encoder."""
     values = HeaderValues(header)
     return EncoderFile(
         path=path,
@@ -129,9 +121,8 @@ def precheck_encoder(header: GgufHeader) -> None:
     if context < _SHORTEST_CONTEXT:
         raise model.refused(f"its context of {context:,} tokens is too small for a text", _CHOOSE_ENCODER)
     _check_heads(model)
-    experts = max(model.per_layer(model.key("expert_count")), default=0)
-    if experts:
-        key = model.key("expert_count")
+    key = model.key("expert_count")
+    if experts := max(model.per_layer(key), default=0):
         raise model.refused(f"key {key!r} is {experts:,}, but RoBERTa and BERT have no experts")
     checks.check_numbers_and_tables(model)
     _check_tokenizer(model)
@@ -151,7 +142,6 @@ def _check_architecture(model: HeaderValues) -> None:
 
 
 def _size(model: HeaderValues, name: str) -> int:
-    """One of the architecture's own whole numbers; 0 where it is missing."""
     return model.integer(model.key(name)) or 0
 
 
@@ -160,12 +150,9 @@ def _check_heads(model: HeaderValues) -> None:
     width, heads = _size(model, "embedding_length"), _size(model, "attention.head_count")
     if heads < 1 or width % heads:
         raise model.refused(f"its heads do not share vectors of {width:,} numbers: there are {heads:,}")
-    expected = {
-        "attention.head_count_kv": heads,
-        "attention.key_length": width // heads,
-        "attention.value_length": width // heads,
-    }
-    for name, number in expected.items():
+    expected = {"head_count_kv": heads, "key_length": width // heads, "value_length": width // heads}
+    for own, number in expected.items():
+        name = f"attention.{own}"
         found = model.integer(model.key(name))
         if found not in (None, number):
             raise model.refused(f"key {model.key(name)!r} is {found:,}, but should be {number:,}")
@@ -230,11 +217,10 @@ _OF_A_LAYER = re.compile(r"blk\.(\d+)\.")
 
 
 def cut_encoder(encoder: EncoderFile, layers: int, target: Path, cancel: CancelToken) -> EncoderFile:
-    """Write `encoder` with its first `layers` layers to `target`, whole or not at all; the new file.
-
-    All keys are copied but the number of layers (and lists without elements, which hold nothing); tensors
-    keep their bytes. Memory does not grow with the file. SetupError where the number does not fit or
-    `target` cannot be written, ModelFileError where the file cannot be read, Cancelled.
+    """Write `encoder` with its first `layers` layers to `target`, whole or not at all; the new file. All
+    other keys are copied, but for lists without elements; tensors keep their bytes. SetupError where the
+    number does not fit or `target` cannot be written, ModelFileError where the file cannot be read,
+    Cancelled.
     """
     if not 1 <= layers <= encoder.layers:
         raise SetupError(
@@ -277,9 +263,8 @@ def cut_encoder(encoder: EncoderFile, layers: int, target: Path, cancel: CancelT
 
 
 def cut_to_scored_layers(cancel: CancelToken, path: Path, target: Path) -> Generator[None, None, Path]:
-    """The same with the layers alone that bert-score computes with, without events; the new file's path.
-
-    A work that a process of its own can do: whoever reads a file that is cut short meanwhile is ended.
+    """The same with the layers alone that bert-score computes with, without events; the new file's path. A
+    work for a process of its own: whoever reads a file that is cut short meanwhile is ended.
     """
     yield from ()
     encoder = read_encoder_file(path)

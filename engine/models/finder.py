@@ -10,31 +10,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 from engine.core.errors import Hint, ModelFileError
+from engine.core.items import grouped
 from engine.models import model_file
-from engine.system.paths import (
-    PathKind,
-    environment,
-    home,
-    models_folder,
-    project_models_folder,
-    real_path,
-    reason_of,
-    seen_at,
-    shown,
-)
+from engine.system import paths
 
 
 @dataclass(frozen=True)
 class FoundModel:
-    """A model file that was found, or a file or folder that cannot be used, with the reason.
-
-    `source`: the program whose folder it is in, `LM Studio`; else the name of the folder searched.
-    """
+    """A model file that was found, or a file or folder that cannot be used, with the reason."""
 
     path: Path
     model: model_file.ModelFile | None
     error: ModelFileError | None
-    source: str
+    source: str  # the program whose folder it is in, `LM Studio`; else the name of the folder searched
 
     @cached_property
     def name(self) -> str:
@@ -42,16 +30,16 @@ class FoundModel:
 
     @cached_property
     def folder(self) -> str:
-        """Where it is, for users: the program whose folder it is in, else its folder, `~/models`."""
+        """Where it is: the program whose folder it is in, else its folder, `~/models`."""
         folder = self.path.absolute().parent
         program = _program_of(folder)
         if program:
             return program
-        return f"~/{folder.relative_to(home())}" if folder.is_relative_to(home()) else str(folder)
+        return f"~/{folder.relative_to(paths.home())}" if folder.is_relative_to(paths.home()) else str(folder)
 
     @property
     def reason(self) -> str:
-        """Why it cannot be used, without its name, which stands next to it; empty for one that can."""
+        """Why it cannot be used, without its name, which stands next to it."""
         problem = self.error.problem if self.error else ""
         for own in (self.path.name, str(self.path)):
             problem = problem.removeprefix(f"{own}: ")
@@ -60,10 +48,7 @@ class FoundModel:
 
 @dataclass(frozen=True)
 class ModelPlace:
-    """Where a model file lies, the first part of a split one; its header is not read yet.
-
-    `name`: what users call it. `source`: as in FoundModel.
-    """
+    """Where a model file lies, the first part of a split one; its header is not read."""
 
     path: Path
     name: str
@@ -71,66 +56,54 @@ class ModelPlace:
 
 
 class Stamp(NamedTuple):
-    """By which a change of a file is seen."""
-
     n_bytes: int
     changed_ns: int
 
 
 def default_folders() -> list[Path]:
     """Folders in which this program and others keep model files, those that exist."""
-    return [folder for _, folder in _default_places(sys.platform) if seen_at(folder) is PathKind.FOLDER]
-
-
-class _SystemFolders(NamedTuple):
-    """Where programs keep what they configure, what they own, and what they can fetch again."""
-
-    settings: Path
-    data: Path
-    cache: Path
-
-
-def _system_folders(platform: str) -> _SystemFolders:
-    if platform == "win32":
-        roaming = _folder_from("APPDATA", home() / "AppData" / "Roaming")
-        local = _folder_from("LOCALAPPDATA", home() / "AppData" / "Local")
-        return _SystemFolders(roaming, local, local)
-    if platform == "darwin":
-        support = home() / "Library" / "Application Support"
-        return _SystemFolders(support, support, home() / "Library" / "Caches")
-    return _SystemFolders(
-        _folder_from("XDG_CONFIG_HOME", home() / ".config"),
-        _folder_from("XDG_DATA_HOME", home() / ".local" / "share"),
-        _folder_from("XDG_CACHE_HOME", home() / ".cache"),
-    )
+    return [
+        folder
+        for _, folder in _default_places(sys.platform)
+        if paths.seen_at(folder) is paths.PathKind.FOLDER
+    ]
 
 
 def _folder_from(variable: str, default: Path) -> Path:
-    named = environment(variable)
+    named = paths.environment(variable)
     return Path(named) if named else default
 
 
 def _default_places(platform: str) -> Iterator[tuple[str, Path]]:
     """Name of a program and a folder where it keeps models, on the system that `sys.platform` names."""
-    settings, data, cache = _system_folders(platform)
-    yield "Tiebreak", models_folder()
-    yield "Tiebreak", project_models_folder()
-    yield "LM Studio", home() / ".lmstudio" / "models"
-    yield "LM Studio", home() / ".cache" / "lm-studio" / "models"
-    for jan in (settings / "Jan" / "data", data / "Jan" / "data", home() / "jan"):
+    # Where programs keep what they configure, what they own, and what they can fetch again.
+    if platform == "win32":
+        settings = _folder_from("APPDATA", paths.home() / "AppData" / "Roaming")
+        data = cache = _folder_from("LOCALAPPDATA", paths.home() / "AppData" / "Local")
+    elif platform == "darwin":
+        settings = data = paths.home() / "Library" / "Application Support"
+        cache = paths.home() / "Library" / "Caches"
+    else:
+        settings = _folder_from("XDG_CONFIG_HOME", paths.home() / ".config")
+        data = _folder_from("XDG_DATA_HOME", paths.home() / ".local" / "share")
+        cache = _folder_from("XDG_CACHE_HOME", paths.home() / ".cache")
+    yield "Tiebreak", paths.models_folder()
+    yield "Tiebreak", paths.project_models_folder()
+    yield "LM Studio", paths.home() / ".lmstudio" / "models"
+    yield "LM Studio", paths.home() / ".cache" / "lm-studio" / "models"
+    for jan in (settings / "Jan" / "data", data / "Jan" / "data", paths.home() / "jan"):
         yield "Jan", jan / "llamacpp" / "models"
         yield "Jan", jan / "models"
     yield "GPT4All", data / "nomic.ai" / "GPT4All"
-    yield "Ollama", _folder_from("OLLAMA_MODELS", home() / ".ollama" / "models")
+    yield "Ollama", _folder_from("OLLAMA_MODELS", paths.home() / ".ollama" / "models")
     if platform == "linux":
         yield "Ollama", Path("/usr/share/ollama/.ollama/models")
-    hugging_face = _folder_from("HF_HOME", home() / ".cache" / "huggingface")
+    hugging_face = _folder_from("HF_HOME", paths.home() / ".cache" / "huggingface")
     yield "Hugging Face", _folder_from("HF_HUB_CACHE", hugging_face / "hub")
     yield "llama.cpp", _folder_from("LLAMA_CACHE", cache / "llama.cpp")
 
 
 def _program_of(folder: Path) -> str:
-    """The program that keeps its models in a folder; empty where none does."""
     for program, place in _default_places(sys.platform):
         if folder.absolute().is_relative_to(place):
             return program
@@ -139,18 +112,15 @@ def _program_of(folder: Path) -> str:
 
 def by_reason(found: Iterable[FoundModel]) -> dict[tuple[str, Hint], list[FoundModel]]:
     """What cannot be used, by the reason and the next step: many files often share one."""
-    groups: dict[tuple[str, Hint], list[FoundModel]] = {}
-    for file in found:
-        if file.error is not None:
-            groups.setdefault((file.reason, file.error.hint), []).append(file)
-    return groups
+    failed = [(file, file.error) for file in found if file.error is not None]
+    groups = grouped(failed, key=lambda each: (each[0].reason, each[1].hint))
+    return {why: [file for file, _ in files] for why, files in groups.items()}
 
 
 def find_models(folders: Iterable[Path]) -> Iterator[FoundModel]:
     """Model files in the folders, at any depth, each model once; one by one, as headers take time to read.
-
-    Links are followed. Unfinished downloads and image projectors are omitted. What cannot be read, a
-    file or a folder, comes with its error.
+    Links are followed. Unfinished downloads and image projectors are omitted. What cannot be read, a file or
+    a folder, comes with its error.
     """
     for found in _files(folders):
         yield found if isinstance(found, FoundModel) else found_model(found.path, found.source)
@@ -162,10 +132,7 @@ def model_places(folders: Iterable[Path]) -> Iterator[ModelPlace]:
 
 
 def stamps(folders: Iterable[Path], files: Iterable[Path] = ()) -> dict[Path, Stamp]:
-    """Each model file in the folders, with all parts of split ones, and each of these files, as it is now.
-
-    Equal stamps mean that nothing came, went or was written; nobody looks into the files.
-    """
+    """Each model file in the folders, with all parts, and each of these files, as it is now."""
     listed = (place for place in _listings(folders) if isinstance(place, _Listing))
     found = {}
     for path in (*(path for place in listed for path in place.files), *files):
@@ -193,8 +160,6 @@ def _files(folders: Iterable[Path]) -> Iterator[ModelPlace | FoundModel]:
 
 
 class _Listing(NamedTuple):
-    """The model files that lie in a folder itself."""
-
     folder: Path
     source: str
     files: list[Path]
@@ -212,7 +177,7 @@ def _listings(folders: Iterable[Path]) -> Iterator[_Listing | FoundModel]:
                 files, inner = _listing(here, seen)
             except OSError as error:
                 unreadable = ModelFileError(
-                    f"{shown(here)}: the folder cannot be read: {reason_of(error)}.",
+                    f"{paths.shown(here)}: the folder cannot be read: {paths.reason_of(error)}.",
                     "Check its name and your permission, or choose another folder.",
                 )
                 yield FoundModel(here, None, unreadable, source)
@@ -225,17 +190,19 @@ def _listings(folders: Iterable[Path]) -> Iterator[_Listing | FoundModel]:
 def _listing(folder: Path, seen: set[Path]) -> tuple[list[Path], list[Path]]:
     """The model files and the folders in a folder that were not seen before, by name."""
     entries = sorted(folder.iterdir())
-    found = {path: seen_at(path) for path in entries}
+    found = {path: paths.seen_at(path) for path in entries}
     files = [
         path
         for path, what in found.items()
-        if what is PathKind.FILE and _may_be_model(path) and _is_new(path, seen)
+        if what is paths.PathKind.FILE and _may_be_model(path) and _is_new(path, seen)
     ]
-    return files, [path for path, what in found.items() if what is PathKind.FOLDER and _is_new(path, seen)]
+    return files, [
+        path for path, what in found.items() if what is paths.PathKind.FOLDER and _is_new(path, seen)
+    ]
 
 
 def _is_new(path: Path, seen: set[Path]) -> bool:
-    target = real_path(path)
+    target = paths.real_path(path)
     # By where links lead: in the cache of Hugging Face each model lies once and is linked to.
     if target in seen:
         return False
@@ -271,11 +238,9 @@ def found_model(path: Path, source: str) -> FoundModel:
 
 
 def models_named(text: str, folders: Iterable[Path]) -> list[ModelPlace]:
-    """The models in the folders that are called `text`, or have it in their names, whatever the case.
-
-    The whole name of a file goes before a part of one, and that before the name in a header: headers are
-    read only where no file's name has the text, and where several have it, to omit those that cannot
-    judge if others can.
+    """The models in the folders that are called `text`, or have it in their names, whatever the case. The
+    whole name of a file goes before a part of one, and that before the name in a header: headers are read
+    only where no file's name has the text, and where several have it, to omit those that cannot judge.
     """
     wanted = text.casefold()
     places = list(model_places(folders))
@@ -290,7 +255,6 @@ def models_named(text: str, folders: Iterable[Path]) -> list[ModelPlace]:
 
 
 def _names(place: ModelPlace) -> set[str]:
-    """What users call a file, and its whole name; those of Ollama's blobs are hashes."""
     files = () if model_file.is_blob(place.path) else (place.path.name,)
     return {name.casefold() for name in (place.name, *files)}
 

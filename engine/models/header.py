@@ -1,8 +1,5 @@
-"""A GGUF header asked for values of the kinds that llama.cpp expects.
-
-The header of a GGUF file, read without the tensor data.
-
-Every count is checked against the size of the file before anything is allocated.
+"""The header of a GGUF file, read without the tensor data, and asked for values of the kinds that llama.cpp
+expects. Every count is checked against the size of the file before anything is allocated.
 
 Layout: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 """
@@ -32,8 +29,7 @@ HeaderValue = int | float | bool | str | NDArray[Any] | list[bytes]
 DOWNLOAD_AGAIN = "Download the file again, or choose another model."
 CHOOSE_GGUF = "Choose a model file in GGUF format; its name ends in .gguf."
 
-LONGEST_PROBLEM = 300
-"""Characters of what is said of a header, whose names and texts may have any length."""
+LONGEST_PROBLEM = 300  # characters of what is said of a header, whose names and texts may have any length
 
 _MOST_HEADER_BYTES = 1 << 28  # the largest vocabularies take some 20 MiB
 _MOST_DIMENSIONS = 4
@@ -102,10 +98,7 @@ class GgufHeader:
 
 
 def read_header(path: Path) -> GgufHeader:
-    """Read the header of a GGUF file; the tensor data is not read, only checked against the file's size.
-
-    Raises ModelFileError: no such file, unreadable, not a GGUF (and what it is instead), damaged, incomplete.
-    """
+    """ModelFileError: no such file, unreadable, not a GGUF (and what it is), damaged, incomplete."""
     try:
         refuse_impossible(path)
         state = path.stat()
@@ -200,7 +193,7 @@ _OTHER_FORMATS: tuple[tuple[tuple[bytes, ...], str, str], ...] = (
 
 
 def _refuse_other_formats(file_name: str, start: bytes) -> None:
-    """Raise ModelFileError, saying what it is instead, unless the first bytes are those of a GGUF."""
+    """ModelFileError, saying what it is instead, unless the first bytes are those of a GGUF."""
     if start.startswith(b"GGUF"):
         return
     # Web pages begin with white space or a byte order mark.
@@ -219,7 +212,6 @@ def _refuse_other_formats(file_name: str, start: bytes) -> None:
 
 
 def _in_words(start: bytes) -> str:
-    """Bytes as the user may look for them: text in quotes, others as numbers of two digits."""
     text = start.decode("latin-1")
     return f"the text {text!r}" if text.isascii() and text.isprintable() else f"the bytes {start.hex(' ')}"
 
@@ -357,7 +349,7 @@ _LONGEST_TITLE = 200  # characters
 
 
 class HeaderValues:
-    """A header asked for values of the kinds that llama.cpp expects; ModelFileError where they are others."""
+    """A header asked for values of the kinds that llama.cpp expects; ModelFileError for others."""
 
     def __init__(self, header: GgufHeader) -> None:
         self.tensors = header.tensors
@@ -366,18 +358,16 @@ class HeaderValues:
 
     @property
     def architecture(self) -> str:
-        """The name of the architecture, `llama`; empty where there is none."""
         return self.text("general.architecture") or ""
 
     @property
     def title(self) -> str:
-        """The name that the header gives its model, on one line; empty where it gives none."""
         name = self.get("general.name")
         return without_middle(" ".join(name.split()), _LONGEST_TITLE) if isinstance(name, str) else ""
 
     @property
     def file_type(self) -> int | None:
-        """The number of llama.cpp's `llama_ftype`; None where there is none."""
+        """The number of llama.cpp's `llama_ftype`."""
         return self.integer("general.file_type")
 
     def refused(self, what: str, hint: str = CONVERT_AGAIN) -> ModelFileError:
@@ -413,7 +403,6 @@ class HeaderValues:
 
     @functools.cached_property
     def tokens(self) -> list[bytes]:
-        """The vocabulary; empty where there is none."""
         return self.texts("tokenizer.ggml.tokens") or []
 
     def integer(self, key: str) -> int | None:
@@ -423,7 +412,7 @@ class HeaderValues:
         raise self.refused(f"key {key!r} is not a whole number")
 
     def per_layer(self, key: str) -> list[int]:
-        """A number for each layer; one element where all layers share it, none where the key is missing."""
+        """A number for each layer; one where all layers share it, none where the key is missing."""
         value = self.get(key)
         if isinstance(value, np.ndarray) and value.dtype.kind in "iu":
             return [int(number) for number in value]

@@ -35,12 +35,10 @@ class Fit(StrEnum):
 
 
 def memory_needed(model: ModelFile, context: int, kv_type: KvType = KvType.F16) -> MemoryEstimate:
-    """Estimate for `context` tokens, read in batches of 512.
-
-    Weights = size of the file, which is mapped. KV cache = context x KV bytes per token, which is in f16;
-    q8_0 keeps 32 numbers in 34 bytes instead of 64. Buffers = batch x vocabulary x 4 bytes of logits, and
-    45 MiB for Python and the libraries. Source: growth of the process measured with llama.cpp of
-    llama-cpp-python 0.3.36; the KV cache was within 6 MiB of it.
+    """Estimate for `context` tokens, read in batches of 512. Weights = size of the file, which is mapped. KV
+    cache = context x KV bytes per token, which is in f16; q8_0 keeps 32 numbers in 34 bytes instead of 64.
+    Source: growth of the process measured with llama.cpp of llama-cpp-python 0.3.36; the KV cache was within
+    6 MiB of it.
     """
     kv_cache = context * model.kv_bytes_per_token
     if kv_type is KvType.Q8_0:
@@ -56,11 +54,9 @@ def buffer_bytes(vocabulary_size: int) -> int:
 
 
 def memory_fit(estimate: MemoryEstimate, memory: Memory | None) -> Fit:
-    """Whether an estimate fits into main memory; `memory`: None where that is not known.
-
-    KV cache and buffers must fit into what is available now. The weights are mapped: what of them does not
-    fit is read from the file again and again, which is slow but possible, hence tight. Where they are
-    larger than the whole memory together with the rest, every token waits for the disk: that does not fit.
+    """Whether an estimate fits into main memory. KV cache and buffers must fit into what is available now.
+    What of the weights does not fit is read from the file again and again, which is slow but possible, hence
+    tight; where they are larger than the whole memory together with the rest, every token waits for the disk.
     """
     if memory is None:
         return Fit.NOT_KNOWN
@@ -72,11 +68,7 @@ def memory_fit(estimate: MemoryEstimate, memory: Memory | None) -> Fit:
 def check_memory(
     model: ModelFile, context: int, memory: Memory | None = None, kv_type: KvType = KvType.F16
 ) -> str | None:
-    """A notice where memory is tight, None where it is not; ModelFileError where the model does not fit.
-
-    `memory`: that of this machine, now, unless given. ModelFileError too where the model's cache cannot be
-    kept in `kv_type`.
-    """
+    """A notice where memory is tight; ModelFileError where the model does not fit, or takes no `kv_type`."""
     if kv_type not in model.kv_types:
         raise ModelFileError(
             f"{model.name}: this model does not support the KV-cache type {kv_type.value}: its attention head"

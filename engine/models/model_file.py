@@ -1,13 +1,6 @@
-"""A GGUF model file: what it is, by its header.
-
-A model in several files, as large ones are published: its parts by their names, their headers as one.
-
-llama.cpp reads all parts when it is given the first, and finds the others by their names.
-
-What users call a model file: the name of the file, not the one that its header gives.
-
-Headers name a base model, a training run, a folder of whoever converted it, or nothing (`LLaMA v2`, `.`,
-`Models`).
+"""A GGUF model file: what it is, by its header; one in several files, with their headers as one. Users call
+it by the name of the file: headers name a base model, a training run, a folder of whoever converted it, or
+nothing (`LLaMA v2`, `.`, `Models`).
 """
 
 import dataclasses
@@ -53,11 +46,10 @@ class WholeModel(NamedTuple):
 
 
 def part_name(path: Path) -> PartName | None:
-    """What a file's name says of the model that it is part of; None for a file that is none."""
     found = _PART.fullmatch(path.name)
-    return (
-        PartName(found["stem"], int(found["number"]), int(found["parts"]), found["suffix"]) if found else None
-    )
+    if found is None:
+        return None
+    return PartName(found["stem"], int(found["number"]), int(found["parts"]), found["suffix"])
 
 
 def first_part(path: Path) -> Path:
@@ -71,10 +63,9 @@ def _part(path: Path, name: PartName, number: int) -> Path:
 
 
 def read_whole(path: Path) -> WholeModel:
-    """The header of a model by its file, or by any of its parts; the other parts are read too.
-
-    The tensors are those of all parts, the file size that of all, the rest is the first part's. Raises
-    ModelFileError: what `read_header` raises; a part is missing, has another name, or is another model's.
+    """The header of a model by its file, or by any of its parts: the tensors and the size are those of all
+    parts, the rest is the first part's. ModelFileError as of `read_header`, and where a part is missing, has
+    another name, or is another model's.
     """
     header = read_header(path)
     values = HeaderValues(header)
@@ -144,10 +135,9 @@ _HUGGING_FACE = "models--"  # models--PUBLISHER--MODEL/snapshots/REVISION/FILE
 
 
 def called(path: Path) -> str:
-    """What users know a model file by, also one that cannot be read.
-
-    The file's name without `.gguf`, and without the number of a part; Ollama's own name for its blobs; with
-    the folder's name where the file's says nothing (`Qwen3-8B/model`).
+    """What users know a model file by, also one that cannot be read: the file's name without `.gguf` and the
+    number of a part; Ollama's own name for its blobs; with the folder's name where the file's says nothing
+    (`Qwen3-8B/model`).
     """
     if is_blob(path):
         return (ollama_names(path.parent) or {}).get(path.name, path.name)
@@ -199,10 +189,7 @@ def is_blob(path: Path) -> bool:
 
 
 def ollama_names(folder: Path) -> dict[str, str] | None:
-    """Name of the blob file -> name in `ollama list`, of all models there; None for other folders.
-
-    Ollama keeps projectors and adapters as blobs too: only its manifests tell which is which.
-    """
+    """Name of the blob file -> name in `ollama list`, of all models there; None for other folders."""
     manifests = [
         place for place in sorted(folder.parent.glob("manifests*")) if seen_at(place) is PathKind.FOLDER
     ]
@@ -267,10 +254,8 @@ _LEAST_SHARE = 0.2  # of the bytes: mixtures have more of what they are called b
 
 
 def quantisation(tensors: Sequence[TensorInfo], file_type: int | None, name: str) -> str:
-    """The quantisation of a model called `name`; the type of most bytes where no claim is borne out.
-
-    The matrices of the layers are what the format of weights is about; all tensors where there are none.
-    """
+    """The quantisation of a model called `name`; the type of most bytes where no claim is borne out."""
+    # The matrices of the layers are what the format of weights is about; all tensors where there are none.
     weights = [tensor for tensor in tensors if tensor.name.startswith("blk.") and len(tensor.shape) > 1]
     weights = weights or list(tensors)
     in_name = LABEL.findall(name)
@@ -311,39 +296,27 @@ NO_TEMPLATE = "plain text is used. It may be a base model, which is not trained 
 
 _LONGEST_NOTICE = 600  # characters
 _BYTES_PER_F16 = 2
-Q8_0_BLOCK = 32
-"""Numbers in a block of the Q8_0 format, kept in 34 bytes."""
+Q8_0_BLOCK = 32  # numbers in a block of the Q8_0 format, kept in 34 bytes
 
 
 @dataclass(frozen=True)
 class ModelFile:
-    """A model file as its header describes it.
-
-    `path`: the file, the first part where it is split; `more_files`: the other parts, in order.
-    `size_bytes`: of all. `name`: what users call it, by its file. `title`: what its header calls it, empty
-    where it does not. `parameters`: numbers in all tensors. `trained_context`: tokens. `kv_bytes_per_token`:
-    of KV cache in f16, for one token of context. `kv_types`: what the KV cache can be kept in.
-    `vocabulary_size`: tokens. `experts`: how many a mixture has, and how many of them a token is read by; 0
-    in others. `notice`: what a model made for this program has to tell its users, empty in others.
-    `layers`: how many a GPU could take some of.
-    """
-
-    path: Path
-    size_bytes: int
-    name: str
+    path: Path  # the first part where it is split
+    size_bytes: int  # of all parts
+    name: str  # what users call it, by its file
     architecture: str
     quantisation: str
-    parameters: int
-    trained_context: int
-    kv_bytes_per_token: int
-    vocabulary_size: int
+    parameters: int  # numbers in all tensors
+    trained_context: int  # tokens
+    kv_bytes_per_token: int  # of KV cache in f16
+    vocabulary_size: int  # tokens
     has_chat_template: bool
-    notice: str = ""
+    notice: str = ""  # what a model made for this program has to tell its users
     kv_types: tuple[KvType, ...] = tuple(KvType)
-    title: str = ""
-    more_files: tuple[Path, ...] = ()
-    experts: tuple[int, int] = (0, 0)
-    layers: int = 0
+    title: str = ""  # what its header calls it
+    more_files: tuple[Path, ...] = ()  # the other parts, in order
+    experts: tuple[int, int] = (0, 0)  # how many a mixture has, and how many of them read a token
+    layers: int = 0  # how many a GPU could take some of
 
     @property
     def size_in_words(self) -> str:
@@ -363,7 +336,7 @@ class ModelFile:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What the user should know before a run with it, to be read after its name; empty for nothing."""
+        """What the user should know before a run with it, to be read after its name."""
         template = "" if self.has_chat_template else f"no chat template: {NO_TEMPLATE}"
         return tuple(filter(None, (template, self.notice)))
 
@@ -412,10 +385,8 @@ def describe(header: GgufHeader, path: Path, *more_files: Path) -> ModelFile:
 
 
 def _kv_bytes_per_token(values: HeaderValues) -> int:
-    """Bytes of KV cache for one token: over the layers, KV heads x (key length + value length) x 2.
-
-    Sliding windows take less; recurrent states, which do not grow with the context, are omitted.
-    """
+    """Over the layers, KV heads x (key length + value length) x 2."""
+    # Sliding windows take less; recurrent states do not grow with the context.
     kv_heads = values.per_layer(values.key("attention.head_count_kv")) or _heads(values)
     # One number stands for all layers.
     if len(kv_heads) == 1:

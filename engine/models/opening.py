@@ -1,6 +1,5 @@
-"""The speed of a model file on this computer: measured by a process of its own, remembered for its content.
-
-From a checked file to an open session with its chat template, or to an open encoder.
+"""From a checked file to an open session with its chat template, or to an open encoder; and the speed of a
+model file on this computer, measured by a process of its own and remembered for its content.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -36,10 +35,7 @@ def encoder_hash(checked: CheckedModel) -> str:
 
 @contextmanager
 def open_template(path: Path, cancel: CancelToken) -> Iterator[tuple[LlamaModel, ChatTemplate]]:
-    """A model, of which no more than the vocabulary is open while the block runs, and its chat format.
-
-    Raises ModelFileError, NoRoomError, Cancelled.
-    """
+    """A model's vocabulary alone, and its chat format. ModelFileError, NoRoomError, Cancelled."""
     with LlamaModel(path, vocabulary_only=True, cancel=cancel) as model:
         yield model, chat_template(model.chat_template, Vocabulary(model), cancel)
 
@@ -48,10 +44,7 @@ def open_template(path: Path, cancel: CancelToken) -> Iterator[tuple[LlamaModel,
 def open_encoder(
     checked: CheckedModel, machine: MachineSettings, cancel: CancelToken
 ) -> Iterator[LlamaEncoder]:
-    """An encoder, loaded, on the processor.
-
-    Raises ModelFileError where the file cannot be used or has changed, Cancelled.
-    """
+    """Loaded, on the processor. ModelFileError if it cannot be used or has changed, Cancelled."""
     checked.check_unchanged()
     with (
         LlamaModel(checked.path, cancel=cancel) as model,
@@ -61,10 +54,7 @@ def open_encoder(
 
 
 def machine_settings(threads: int | None) -> MachineSettings:
-    """How the processor works; None: its physical cores, as many of them as other programs leave free.
-
-    SetupError for impossible numbers.
-    """
+    """How the processor works; None: its physical cores, as other programs leave them free. SetupError."""
     if threads is None:
         return MachineSettings(default_threads(), adapts=True)
     return MachineSettings(threads)
@@ -74,9 +64,8 @@ def machine_on(
     device: Device | None, threads: int | None, gpu_layers: int | None, model: ModelFile
 ) -> MachineSettings:
     """How the computer works with a model where a device computes, too; None: the processor alone.
-
-    `gpu_layers`: how many layers of the model are on the device; None for as many as its memory holds.
-    SetupError for impossible numbers.
+    `gpu_layers`: how many of the model are on it; None for as many as its memory holds. SetupError for
+    impossible numbers.
     """
     if device is None:
         return machine_settings(threads)
@@ -112,11 +101,7 @@ def open_session(
     shape: Callable[[LlamaModel], SessionShape],
     cancel: CancelToken,
 ) -> Iterator[OpenModel]:
-    """A model, loaded, with a session as large as `shape` makes it for this model.
-
-    Raises ModelFileError where the file cannot be used or has changed, DeviceFailed where the device cannot,
-    Cancelled where `cancel` is set.
-    """
+    """A model, loaded, with a session of `shape`. ModelFileError, DeviceFailed, Cancelled."""
     checked.check_unchanged()
     with (
         LlamaModel(checked.path, machine.device, machine.gpu_layers, cancel=cancel) as model,
@@ -130,8 +115,6 @@ SpeedMeasurer = Worker[[CheckedModel, MachineSettings], MeasureProgress, ModelSp
 
 
 class SpeedOfFile(NamedTuple):
-    """The SHA-256 of a model's files, and the speed of what is in them."""
-
     hash: str
     speed: ModelSpeed
 
@@ -164,10 +147,7 @@ def speed_of(
     worker: Callable[[], SpeedMeasurer],
     again: bool = False,
 ) -> Generator[Preparing | MeasureProgress, None, SpeedOfFile]:
-    """The remembered speed of a file, or its speed measured now by `worker` and remembered; `again`: now.
-
-    Raises ModelFileError, NoRoomError, ProcessEnded, Cancelled.
-    """
+    """Remembered, else or `again` measured by `worker`. ModelFileError, ProcessEnded, Cancelled."""
     yield Preparing("Checking the model file")
     checked = checked_model(model, cancel)
     known = None if again else remembered_speed(checked.hash, machine)
@@ -180,13 +160,12 @@ def speed_of(
 
 
 def remember_speed(file_hash: str, machine: MachineSettings, speed: ModelSpeed) -> None:
-    """Keep what was measured of a content, in place of what was before."""
     with model_memory() as memory:
         memory.remember("speed", _key(file_hash, machine), speed)
 
 
 def remembered_speed(file_hash: str, machine: MachineSettings) -> ModelSpeed | None:
-    """What was measured here of a content, with this build, this many threads and this device; else None."""
+    """What was measured here of a content, with this build, this many threads and this device."""
     with model_memory() as memory:
         return memory.recall("speed", _key(file_hash, machine), ModelSpeed)
 
@@ -201,7 +180,7 @@ def known_hash(files: Sequence[Path]) -> str | None:
 
 
 def _key(file_hash: str, machine: MachineSettings) -> str:
-    """Also of the processor: a home folder may be used by several computers."""
+    # Also of the processor: a home folder may be used by several computers.
     device = machine.device
     on_device = [machine.gpu_layers, device.key, device.driver] if device else [0]
     how = [machine.threads, machine.adapts, *on_device]

@@ -1,12 +1,7 @@
-"""A model's chat template, rendered where it can do no harm: in child processes, once for each template.
-
-What is remembered of model files: hashes, contents that ran well, frames, speeds, trials of devices.
-
-It only saves time: where it cannot be read or written, everything is done again. What was found bad is not
-kept: the reason may have been the computer's, and trying again costs seconds.
-
-A template is a program inside a model file. It gets little time, little memory, and two processes of its own,
-which must agree: what cannot be repeated could not be resumed, or checked by anybody else.
+"""A model's chat template, rendered where it can do no harm: in child processes, once for each template. It
+is a program inside a model file, and gets little time, little memory, and two processes of its own, which
+must agree: what cannot be repeated could not be resumed, or checked by anybody else. Also what is remembered
+of model files, which only saves time; what was found bad may have been the computer's doing, and is not kept.
 """
 
 import json
@@ -79,7 +74,6 @@ class ModelMemory:
         self._write("INSERT OR REPLACE INTO content VALUES (?, ?, ?)", (seen.path, seen.state, file_hash))
 
     def found_good(self, file_hash: str) -> bool:
-        """Whether this build of llama.cpp ran a content well."""
         statement = "SELECT hash FROM good WHERE hash = ? AND build = ?"
         return self._first(statement, (file_hash, library_version())) is not None
 
@@ -87,7 +81,7 @@ class ModelMemory:
         self._write("INSERT OR REPLACE INTO good VALUES (?, ?)", (file_hash, library_version()))
 
     def recall(self, kind: str, key: str, of: type[Made]) -> Made | None:
-        """What was remembered: a `frame`, a `speed`, or `devices`; `key` says all that it depends on."""
+        """A `frame`, a `speed`, or `devices`; `key` says all that it depends on."""
         column = "trial" if kind == "devices" else kind
         text = self._first(f"SELECT {column} FROM {kind} WHERE key = ?", (key,))
         with suppress(ValueError):  # written by anybody: the cache is an open folder
@@ -95,7 +89,6 @@ class ModelMemory:
         return None
 
     def remember(self, kind: str, key: str, made: object) -> None:
-        """Keep a rendered chat template, or what was measured, in place of what was before."""
         self._write(f"INSERT OR REPLACE INTO {kind} VALUES (?, ?)", (key, json.dumps(plain(made))))
 
     def _first(self, statement: str, values: tuple[str | int, ...]) -> str | None:
@@ -140,10 +133,8 @@ class _LimitReachedError(conversation.UnusableTemplateError):
 
 
 def chat_template(source: str | None, vocabulary: Vocabulary, cancel: CancelToken) -> ChatTemplate:
-    """The chat format of a template for the model of `vocabulary`.
-
-    Plain text, and a note, where `source` is None or cannot be used. Raises NoRoomError where the computer
-    cannot render it now, Cancelled where `cancel` is set.
+    """The chat format of a template for the model of `vocabulary`; plain text, and a note, where `source` is
+    None or cannot be used. NoRoomError where the computer cannot render it now, Cancelled.
     """
     return ChatTemplate(_frame(source, vocabulary, cancel), vocabulary)
 

@@ -23,15 +23,11 @@ from engine.settings.rows import SMALLEST_CONTEXT
 _CODES = (*range(1, 0x180), *range(0x180, 0xD800, 0x39), *range(0xE000, 0x110000, 0x1001))
 _ANY_TEXT = "".join(map(chr, _CODES))
 
-GOOD, REFUSED, NO_ROOM = 0, 2, 4
-"""Exit codes of the trial."""
+GOOD, REFUSED, NO_ROOM = 0, 2, 4  # exit codes of the trial
 
 
 def try_model(path: Path) -> None:
-    """Load a file and let it read and write a few tokens, in this process, which it may end.
-
-    Raises ModelFileError where the model cannot judge.
-    """
+    """Let a file read and write a little in this process, which it may end. ModelFileError if it cannot."""
     cancel = CancelToken()
     item = Item("trial", "Say hello.", "Hello!", "<|im_end|> [/INST] Goodbye.")
     with LlamaModel(path, cancel=cancel) as model:
@@ -59,10 +55,7 @@ def try_model(path: Path) -> None:
 
 
 def try_encoder(path: Path) -> None:
-    """Load an encoder and let it read short, very long and strange texts, in this process, which it may end.
-
-    Raises ModelFileError where it cannot serve.
-    """
+    """Let an encoder read short, very long and strange texts likewise. ModelFileError if it cannot."""
     cancel = CancelToken()
     with LlamaModel(path, cancel=cancel) as model, LlamaEncoder(model, 1, cancel) as encoder:
         encoder.encode(["Hello!", "Hello! " * LONGEST, _ANY_TEXT])
@@ -76,7 +69,6 @@ def in_child(kind: str, path: str) -> int:
 
 
 def trial_report(path: Path, as_encoder: bool = False) -> tuple[int, str]:
-    """The trial for the parent to read: exit code and one line of JSON."""
     try:
         if as_encoder:
             try_encoder(path)

@@ -21,7 +21,7 @@ from engine.core import VERSION
 from engine.core.errors import EngineError, SetupError
 from engine.core.events import Cancelled, CancelToken
 from engine.core.items import Method, Order
-from engine.llama.loadable import check_library
+from engine.llama import check_library
 from engine.settings.rows import SETTINGS, ExampleKind, JudgeSettings, KvType, Mode
 from engine.store.opening import SQLITE
 from engine.store.run_store import RunStore

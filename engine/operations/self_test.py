@@ -22,7 +22,7 @@ from engine.core.items import Order
 from engine.core.judgments import JudgedItem, Judgment, RawPrediction
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset, load_dataset
-from engine.llama.loadable import check_library
+from engine.llama import check_library
 from engine.metrics.accuracy import run_accuracy
 from engine.models.memory import check_memory
 from engine.models.model_file import read_model_file

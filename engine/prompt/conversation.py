@@ -1,8 +1,6 @@
 """The pieces of a prompt, each marked with whose it is; a chat template's own text around the messages; marks
-that foreign text must not hold.
-
-A text is looked at as a model may read it: in any letter case, without accents, without characters that
-nobody sees, wide letters as the normal ones, U+2581 as the space for which SentencePiece takes it.
+that foreign text must not hold. A text is looked at as a model may read it: in any letter case, without
+accents, without characters that nobody sees, wide letters as the normal ones.
 """
 
 import re
@@ -34,31 +32,24 @@ def own(text: str) -> Part:
 
 
 def foreign(text: str, source: Source = Source.FOREIGN) -> Part:
-    """Text of somebody else: an instruction, a response, a human explanation."""
     return Part(text, source)
 
 
 @dataclass(frozen=True)
 class Conversation:
-    """What a model is shown: the system's words, the user's words, and how its reply begins.
-
-    `thought`: its reasoning before its reply; None where it is still to think, and there is no reply yet.
-    Only formats with a place for reasoning show it. `fences`: what its own words set around texts of
-    others, so that these must not read like it.
-    """
+    """What a model is shown."""
 
     system: tuple[Part, ...]
     user: tuple[Part, ...]
-    reply: str
-    thought: str | None = None
-    fences: tuple[str, ...] = ()
+    reply: str  # how it begins
+    thought: str | None = None  # before it, in formats with a place for it; None where it is still to come
+    fences: tuple[str, ...] = ()  # set around texts of others, which must not read like it
 
 
 FRAME_VERSION = 4
 """Changes with the way in which templates are rendered: what was rendered otherwise does not hold."""
 
-RENDER_SECONDS = 6.0
-"""What a template may take; those of real models take milliseconds."""
+RENDER_SECONDS = 6.0  # what a template may take; those of real models take milliseconds
 
 SYSTEM, USER, THOUGHT, REPLY = "system", "user", "thought", "reply"
 _FIXED_FRAMES = ({SYSTEM, USER, REPLY}, {USER, REPLY})
@@ -70,22 +61,16 @@ class UnusableTemplateError(Exception):
 
 @dataclass(frozen=True)
 class Frame:
-    """What a template writes of its own, with the names of the messages where they belong.
-
-    `slots[i]` stands between `pieces[i]` and `pieces[i + 1]`. The last slot is the reply, which the piece
-    before it begins. `note` says what the user should know: that this is not the model's own format, or that
-    replies begin elsewhere than the template would let them; empty where all is as the model has it.
-    `thinking`: the frame in which the model thinks first, with a slot for the reasoning before the reply;
-    None for a model that does not. `turns`: what the template writes between the messages of longer
-    conversations, and after their last ones, each text once: all that a model was taught to take for the end
-    of a turn.
+    """What a template writes of its own: `slots[i]`, the name of a message, stands between `pieces[i]` and
+    `pieces[i + 1]`; the last is the reply, which the piece before it begins.
     """
 
     pieces: tuple[str, ...]
     slots: tuple[str, ...]
-    note: str = ""
-    thinking: "Frame | None" = None
+    note: str = ""  # that it is not the model's own, or replies begin elsewhere than the template lets them
+    thinking: "Frame | None" = None  # in which the model thinks first, with a slot before the reply
     turns: tuple[str, ...] = ()
+    """Written between the messages of longer conversations, and after their last ones."""
 
     def __post_init__(self) -> None:
         slots = set(self.slots)
@@ -112,7 +97,6 @@ class UnbreakableTextError(SetupError):
 
     @classmethod
     def of(cls, what: str) -> "UnbreakableTextError":
-        """`what`: a clause that says what is in the text."""
         problem = f"A text would be parsed as part of the prompt's structure: {what}."
         return cls(problem, "Remove that item or example, or use another model.")
 
@@ -123,22 +107,17 @@ class UnbreakableTextError(SetupError):
 
 @dataclass(frozen=True)
 class Mark:
-    """A text that foreign text must not hold.
-
-    `counted`: its numbers stand for any. `begins_line`: it is one only where a line begins with it;
-    `fills_line`: where it is the whole line.
-    """
+    """A text that foreign text must not hold."""
 
     text: str
-    counted: bool = False
-    begins_line: bool = False
-    fills_line: bool = False
+    counted: bool = False  # its numbers stand for any
+    begins_line: bool = False  # it is one only where a line begins with it
+    fills_line: bool = False  # it is one only where it is the whole line
 
     def pattern(self, spaced: bool) -> str:
         """A regular expression that finds it in folded text: in its own letter case anywhere, in any other
-        where it does not continue a word, so that `Robot:` is not `Bot:`.
-
-        White space inside it may be omitted or doubled. `spaced`: there alone; else some may stand anywhere.
+        where it does not continue a word, so that `Robot:` is not `Bot:`. White space inside it may be
+        omitted or doubled. `spaced`: there alone; else some may stand anywhere.
         """
         text = folded(self.text).strip()
         parts = [part for part in re.findall(r"\s+|\d+|.", text) if spaced or not part.isspace()]
@@ -197,7 +176,7 @@ def _cut(mark: str, start: int) -> int:
 
 
 def folded(text: str) -> str:
-    """A text as models may read it, but for its letter case."""
+    """As models may read it, but for its letter case."""
     return text.translate(_FOLDING)
 
 
@@ -222,10 +201,7 @@ _FOLDING = _Folding()
 
 @dataclass(frozen=True)
 class Fences:
-    """The marks of one prompt: `[Title]` and `[End of Title]` for each of its `titles`.
-
-    `end`: how a title's end is called, `{title}` standing for it.
-    """
+    """The marks of one prompt: `[Title]` and `[End of Title]` for each of its `titles`."""
 
     titles: tuple[str, ...]
     end: str = DEFAULT_WORDING.end
@@ -235,7 +211,6 @@ class Fences:
         return own(f"[{title}]\n"), inside, own(f"\n[{put_in(self.end, title=title)}]\n\n")
 
     def without(self, text: str) -> str:
-        """Foreign text in which every mark of the prompt got a space, so that it is a mark no more."""
         return self.marks.broken(text)
 
     @cached_property

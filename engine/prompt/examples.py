@@ -1,8 +1,6 @@
-"""Labelled examples for the prompt, never the item that is judged.
-
-They are the same for all items, or for each item those with the instructions most like its own. Likeness goes
-by the instruction alone: with the responses, neighbours agree no more on their labels (bench.likeness), and
-items of one instruction would not begin alike.
+"""Labelled examples for the prompt, never the item that is judged: the same for all items, or for each item
+those with the instructions most like its own. Likeness goes by the instruction alone: with the responses,
+neighbours agree no more on their labels (bench.likeness), and items of one instruction would not begin alike.
 """
 
 import re
@@ -19,28 +17,19 @@ from engine.core.rubric import Rubric
 from engine.settings.rows import ExampleKind
 
 _METHOD = "words 1"  # raised with whatever changes which are the nearest: runs are tied to it
-_REMEMBERED = (
-    1024  # instructions whose examples are known: an item asks several times, and so do its neighbours
-)
+_REMEMBERED = 1024  # instructions whose examples are known: an item and its neighbours ask several times
 
 
 @dataclass(frozen=True)
 class ExamplePool:
-    """Labelled items of different instructions, of which `shots` are shown with an item.
+    """Labelled items of different instructions, of which `shots` are shown with an item."""
 
-    `ranked`: in the order of their use, of which the first that fit an item are shown; where the nearest are,
-    all that there are, of equally near ones the first first.
-    """
-
-    ranked: tuple[Item, ...] = ()
+    ranked: tuple[Item, ...] = ()  # the first that fit are shown; where the nearest are, all that there are
     shots: int = 0
     choice: ExampleKind = ExampleKind.FIXED
 
     def for_item(self, item: Item) -> tuple[Item, ...]:
-        """The examples to show with `item`: neither itself nor one with the same instruction.
-
-        Items with the same instruction are shown the same. The nearest comes last, right before the item.
-        """
+        """Neither `item` itself nor one of its instruction; the same for items of one instruction."""
         same = _asked(item)
         if self.are_own:
             # The nearest last: what stands last weighs most with many models (Zhao et al. 2021).
@@ -48,9 +37,9 @@ class ExamplePool:
         allowed = (example for example in self.ranked if _asked(example) != same)
         return tuple(example for example, _ in zip(allowed, range(self.shots), strict=False))
 
-    def for_probe(self, perturbation: Item) -> tuple[Item, ...]:
-        """The examples of an item that stands for any: as little is known of them where each has its own."""
-        return (perturbation,) * self.shots if self.are_own else self.for_item(perturbation)
+    def for_probe(self, probe: Item) -> tuple[Item, ...]:
+        """Those of an item that stands for any: as little is known of them where each has its own."""
+        return (probe,) * self.shots if self.are_own else self.for_item(probe)
 
     @property
     def are_own(self) -> bool:
@@ -59,9 +48,8 @@ class ExamplePool:
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 (hex) of all that the pool can put into a prompt; empty without examples.
-
-        Before it stands how it is chosen, where that is not as it once always was: `near:5f2c…`.
+        """SHA-256 (hex) of all that the pool can put into a prompt; empty without examples. Before it stands
+        how it is chosen, where that is not as it once always was: `near:5f2c…`.
         """
         if not self.shots:
             return ""
@@ -76,7 +64,6 @@ class ExamplePool:
 
     @cached_property
     def _nearest(self) -> Callable[[str], list[int]]:
-        """The places of the examples for a folded instruction, the nearest first."""
         instructions = [_asked(example) for example in self.ranked]
         likeness = WordLikeness(instructions)
 
@@ -96,12 +83,10 @@ class ExamplePool:
 def choose_examples(
     items: Iterable[Item], rubric: Rubric, shots: int, choice: ExampleKind = ExampleKind.FIXED
 ) -> ExamplePool:
-    """Rank labelled items: first those that show a label not yet shown, the shortest of them first.
-
-    Where each item is shown the nearest: first those with labels on more of the rubric's criteria, the
-    shortest of them first. Items without a label on the rubric's criteria, and repeated instructions, are
-    omitted; of equals the first of the file comes first. SetupError where fewer than `shots` different
-    instructions are labelled, besides the one that may be the item's own.
+    """Rank labelled items: first those that show a label not yet shown, or where the nearest are shown those
+    with labels on more criteria, the shortest first. Unlabelled items and repeated instructions are omitted.
+    SetupError where fewer than `shots` different instructions are labelled, besides the one that may be the
+    item's own.
     """
     if shots < 1:
         raise SetupError(
@@ -160,8 +145,8 @@ _DECIMALS = 6  # computers differ in the sixteenth
 
 
 class WordLikeness:
-    """Finds the texts most like another by their words: cosine of TF-IDF weights. The texts alone, which are
-    given once with letter case as it shall count, show how rare a word is.
+    """Finds the texts most like another by their words: cosine of TF-IDF weights, by how rare a word is in
+    these texts alone, with letter case as it shall count.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -176,10 +161,7 @@ class WordLikeness:
             self._by_word = self._vectorizer.fit_transform(texts).T.tocsr()
 
     def nearest(self, text: str, count: int) -> list[int]:
-        """The places of the `count` texts most like this one, the nearest first; of equals the first first.
-
-        All of them where there are no more.
-        """
+        """The places of the `count` texts most like this one, the nearest first, then the first."""
         likeness = np.zeros(self._count)
         if self._by_word is not None:
             likeness = np.round((self._vectorizer.transform([text]) @ self._by_word).toarray()[0], _DECIMALS)

@@ -1,22 +1,14 @@
 """Plain text of a prompt as token ids, in which nothing of somebody else's is structure.
 
-How a chat template writes turns where it uses no tokens of their own: the marks, found in what it writes.
+Of all that a template writes around messages a mark of turns is markup (`[INST]`, `<|user|>`, `[Round 1]`),
+wherever it stands; a label, what else stands in a line with a letter or digit and something that is neither
+(`### Instruction:`, `USER:`), but no sentence; and a line of words alone (`User`). Where a token that is no
+end stands with a label, as in `<|start|>user: `, the label cannot be forged without it, and is none. What has
+no two signs next to each other (`A`) is none: nothing can be put inside.
 
-Of all that a template writes around messages a mark is
-
-- markup: `[INST]`, `<|user|>`, `<</SYS>>`, `[Round 1]`, wherever it stands;
-- a label: what else stands in a line, with a letter or digit and something that is neither:
-  `### Instruction:`, `USER:`, `答：`. A sentence is none, so that a system message of the template is none;
-- a line of words alone (`User`), for lines of a foreign text.
-
-Where a token that is no end stands with a label, as in `<|start|>user: `, that token opens the turn: the
-label cannot be forged without it, and is none. What has no two signs next to each other (`A`, `- A -`) is no
-mark either, for nothing can be put inside.
-
-Two things are done with foreign text. Marks of turns are broken up in it. And what the model is to read is
-looked at token by token: where foreign text became a token of structure, as some tokenizers make them of
-plain text, or reads like a mark once the tokenizer has changed it, it is broken up there, again and again
-until it does not. To break up is to put a space inside, or `_` where the tokenizer leaves spaces out.
+Marks of turns are broken up in foreign text. And where foreign text became a token of structure, as some
+tokenizers make them of plain text, or reads like a mark once the tokenizer has changed it, it is broken up
+there until it does not: by a space, or `_` where the tokenizer leaves spaces out.
 """
 
 import re
@@ -39,9 +31,8 @@ _LONGEST_LABEL = 80
 def turn_marks(
     frame: Frame, split: Callable[[str], Sequence[str | SpecialToken]], closes: Callable[[SpecialToken], bool]
 ) -> list[Mark]:
-    """The marks of a chat format's turns, each once.
-
-    `split`: cuts a text at tokens of structure; `closes`: whether such a token opens no turn.
+    """The marks of a chat format's turns, each once. `split`: cuts a text at tokens of structure; `closes`:
+    whether such a token opens no turn.
     """
     found: list[Mark] = []
     for text in (*frame.pieces, *frame.turns):
@@ -77,12 +68,9 @@ def _is_label(text: str) -> bool:
     )
 
 
-Piece = tuple[str, Source]
-"""Text, and whose it is."""
-Run = tuple[Piece, ...]
-"""Text that is tokenized as one."""
-Cuts = Mapping[int, str]
-"""What breaks a run up, by places in it, in characters."""
+Piece = tuple[str, Source]  # text, and whose it is
+Run = tuple[Piece, ...]  # text that is tokenized as one
+Cuts = Mapping[int, str]  # what breaks a run up, by places in it, in characters
 
 # User-defined tokens are recognised in any text. Those that hold anything but words and white space are
 # structure: turns, tools, reasoning, markup.
@@ -94,8 +82,6 @@ _ANY_TEXT = "a"  # stands for a foreign text that is harmless
 
 
 class Guard:
-    """Reads plain text for one chat format; `pieces`: what tokens write."""
-
     def __init__(self, frame: Frame, vocabulary: Vocabulary) -> None:
         self.pieces = Pieces(vocabulary)
         self._vocabulary = vocabulary
@@ -126,9 +112,8 @@ class Guard:
         )
 
     def _read(self, run: Run, fences: tuple[str, ...]) -> tuple[Run, Sequence[int]]:
-        """A run as the model can read it, and its ids. UnbreakableTextError where it cannot be broken up.
-
-        `fences`: what marks foreign text in it, besides turns.
+        """A run as the model can read it, and its ids. `fences`: what marks foreign text in it, besides
+        turns. UnbreakableTextError where it cannot be broken up.
         """
         own = tuple((_ANY_TEXT if source.foreign else text, source) for text, source in run)
         # Each round must leave less: else the tokenizer is one that changes its text, and places say nothing.
@@ -216,7 +201,6 @@ class Guard:
 
 
 def split_at(text: str, tokens: Iterable[SpecialToken]) -> list[str | SpecialToken]:
-    """The text cut at tokens, the longest literal first, as llama.cpp does it."""
     runs: list[str | SpecialToken] = [text]
     for token in tokens:
         if token.text not in text:
@@ -235,9 +219,7 @@ def split_at(text: str, tokens: Iterable[SpecialToken]) -> list[str | SpecialTok
 
 
 def _is_structure(token: SpecialToken, frame: Frame) -> bool:
-    """Whether foreign text must not become this token: a control token, markup that any text can write, or
-    what the template writes. Unknown letters are letters.
-    """
+    """Whether foreign text must not become this token; unknown letters are letters."""
     if token.control:
         return not token.unknown
     if len(token.text) == 1 or token.text.isspace():
@@ -258,17 +240,15 @@ def _inside(text: str, parts: Iterable[tuple[int, int]], start: int, end: int) -
 
 
 def _within_words_first(text: str, places: Iterable[int]) -> list[int]:
-    """Places in a text, first those without a space on either side, where one more says most."""
+    """First those places without a space on either side, where one more says most."""
     return sorted(places, key=lambda place: text[place - 1].isspace() or text[place].isspace())
 
 
 def _culprit(text: str, breaks: Sequence[str], wrong: Callable[[str], bool]) -> Iterator[tuple[int, str]]:
-    """Where to put which of `breaks` into the shortest part of a text that is wrong already, wherever it is.
-
-    A harmless letter stands for what is omitted before and after, so that its edges make nothing new.
-    """
+    """Where to put which of `breaks` into the shortest part of a text that is wrong already."""
 
     def within(start: int, end: int, put_in: int = 0, by: str = "") -> bool:
+        # A harmless letter stands for what is omitted before and after, so that its edges make nothing new.
         broken = f"{text[start : start + put_in]}{by}{text[start + put_in : end]}"
         return wrong(f"{_ANY_TEXT[: start > 0]}{broken}{_ANY_TEXT[: end < len(text)]}")
 

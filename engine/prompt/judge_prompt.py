@@ -1,8 +1,7 @@
 """What the model is asked: an item as a tree of text, each part marked own or foreign.
 
-stem     what the labels mean, labelled examples     the same for a whole run
-     trunk   this item, its responses in one order       shared by all criteria
-      branch the criterion's question                    one for each
+stem: what the labels mean, labelled examples; the same for a whole run. trunk: this item, its responses in
+one order; shared by all criteria. branch: the criterion's question.
 
 And what a second model is asked of an explanation next to the human one. Whoever changes words here, or those
 of the default rubric, raises PROMPT_VERSION or AGREEMENT_VERSION: results are tied to them.
@@ -31,10 +30,8 @@ class PromptTree:
     def question(
         self, branch: int, reply: str | None = None, text: str = "", thought: str | None = None
     ) -> Conversation:
-        """The whole conversation of one branch.
-
-        `reply`: how the model's own words begin; without it the next token is the verdict's letter. `text`:
-        what stands after the criterion, on a line of its own. `thought`: as in Conversation.
+        """The whole conversation of one branch. `reply`: how the model's own words begin; without it the next
+        token is the verdict's letter. `text`: what stands after the criterion, on a line of its own.
         """
         asked = (*self.branches[branch], own(f"\n{text}")) if text else self.branches[branch]
         reply = self.wording.verdict if reply is None else reply
@@ -56,12 +53,8 @@ def build_prompt(item: Item, order: Order, rubric: Rubric, examples: Sequence[It
         stem += [own(f"{heading}\n\n"), *shown, *_labels(example, rubric, fences)]
     if stem:
         stem.append(own(f"{wording.now}\n\n"))
-    return PromptTree(
-        stem=tuple(stem),
-        trunk=item_parts(item, order, fences, wording),
-        branches=tuple((own(wording.of_criterion(criterion)),) for criterion in rubric.criteria),
-        wording=wording,
-    )
+    branches = tuple((own(wording.of_criterion(criterion)),) for criterion in rubric.criteria)
+    return PromptTree(tuple(stem), item_parts(item, order, fences, wording), branches, wording)
 
 
 def verdict_reply(preference: Preference, wording: PromptWording = DEFAULT_WORDING) -> str:
@@ -69,7 +62,6 @@ def verdict_reply(preference: Preference, wording: PromptWording = DEFAULT_WORDI
 
 
 def explanation_reply(preference: Preference, wording: PromptWording = DEFAULT_WORDING) -> str:
-    """The reply up to where the explanation of a verdict begins."""
     return f"{verdict_reply(preference, wording)}\n{wording.explanation}"
 
 
@@ -143,14 +135,13 @@ class AgreementPrompt:
     branch: tuple[Part, ...]
 
     def question(self, reply: str = _ANSWER) -> Conversation:
-        """The whole conversation; the next word is yes or no."""
         return Conversation((own(SYSTEM),), (*self.trunk, *self.branch), reply, fences=_FENCES.texts)
 
 
 def build_agreement_prompt(
     item: Item, criterion: Criterion, gold: Gold, prediction: Prediction
 ) -> AgreementPrompt:
-    """The question about one explanation; the two explanations must be there, labels may be missing."""
+    """The question about one explanation; both must be there, labels may be missing."""
     return AgreementPrompt(
         trunk=item_trunk(item),
         branch=(
@@ -168,7 +159,6 @@ def item_trunk(item: Item) -> tuple[Part, ...]:
 
 
 def answer_reply(agrees: bool) -> str:
-    """The whole reply that says yes, or no."""
     return f"{_ANSWER} {'yes' if agrees else 'no'}"
 
 

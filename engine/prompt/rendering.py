@@ -1,7 +1,5 @@
-"""A model's Jinja template rendered, once, with a random mark in place of each message.
-
-A template is a program of whoever made the model file: it may loop for ever, take all memory or break the
-interpreter down. So this runs in a child process, with limits; see `engine.models.templates`.
+"""A model's Jinja template rendered, once, with a random mark in place of each message. It may loop for ever,
+take all memory or break the interpreter down: so this runs in a child process (engine.models.templates).
 """
 
 import faulthandler
@@ -67,11 +65,9 @@ def rendering_report(request: str) -> str:
 
 
 def render_frame(source: str, bos: str, eos: str, mark_bytes: int = 16) -> Frame:
-    """The template's own text around a system and a user message, and how a reply begins.
-
-    `bos`, `eos`: the literals of the tokens that begin and end a text. `mark_bytes`: half the length of what
-    stands for a message meanwhile; the frame of a usable template does not depend on it. Raises
-    UnusableTemplateError where the template fails, or drops or repeats a message.
+    """The template's own text around a system and a user message, and how a reply begins. `bos`, `eos`: the
+    literals of the tokens that begin and end a text. `mark_bytes`: half the length of what stands for a
+    message meanwhile. UnusableTemplateError where the template fails, or drops or repeats a message.
     """
     render = _renderer(source, bos, eos)
     try:
@@ -102,7 +98,7 @@ def _frame_of(render: _Render, source: str, mark_bytes: int, with_system: bool) 
 
 
 def _mark(mark_bytes: int) -> str:
-    """What stands for a message: in small and capital letters, so that one that is changed is noticed."""
+    # In small and capital letters, so that one that is changed is noticed.
     return f"{MARK_START}{secrets.token_hex(mark_bytes)}"
 
 
@@ -139,10 +135,7 @@ def _thinking_frame(
 
 
 def _quiet(render: _Render, messages: list[dict[str, str]]) -> tuple[str, bool]:
-    """The prompt for a reply without reasoning, and whether the template has a switch for that.
-
-    Where the switch is words in the system message, `messages` are given them.
-    """
+    """The prompt for a reply without reasoning, and whether there is a switch, as words in `messages` too."""
     try:
         quiet = render(messages=messages, add_generation_prompt=True, **_QUIET)
     except UnusableTemplateError:
@@ -169,11 +162,7 @@ def _or_nothing(render: _Render, **values: Any) -> str:
 def _finished_start(
     render: _Render, messages: Sequence[Mapping[str, str]], last: str, reply: str
 ) -> str | None:
-    """What the template writes between the `last` mark of a message and a finished `reply`.
-
-    None where it does not write both once. It may hold more than the prompt for a reply does: a space, or a
-    reasoning closed empty.
-    """
+    """What stands between the `last` mark of a message and a finished `reply`; None without both."""
     try:
         text = render(messages=[*messages, {"role": "assistant", "content": reply}], **_QUIET)
     except UnusableTemplateError:
@@ -235,7 +224,6 @@ def _as_json(
 
 
 def _check_text(text: str, messages: Sequence[Mapping[str, str]]) -> None:
-    """UnusableTemplateError where a template writes too much, or what is no text."""
     own = len(text) - sum(len(message["content"]) for message in messages)
     if own > LONGEST_FRAME:
         raise UnusableTemplateError(f"it writes {own:,} characters around two messages")

@@ -1,7 +1,6 @@
-"""A conversation in the model's own chat format, as token ids; where its reply begins.
-
-Control tokens are recognised only in what the chat template itself wrote: no text of a dataset ends a turn.
-A verdict must not continue reasoning with which a template lets a model begin.
+"""A conversation in the model's own chat format, as token ids; where its reply begins. Control tokens are
+recognised only in what the chat template itself wrote: no text of a dataset ends a turn. A verdict must not
+continue reasoning with which a template lets a model begin.
 """
 
 import re
@@ -18,17 +17,12 @@ _C_SPACE = " \t\n\v\f\r"
 
 
 class ChatTemplate:
-    """Turns conversations into token ids for one model.
-
-    `frame` is the format in use; `merges_system` is true where it has no system message and the user's
-    message carries it. `thinking`: the format in which the model thinks before it replies; None for a model
-    that does not.
-    """
+    """Turns conversations into token ids for one model."""
 
     def __init__(self, frame: Frame, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
         self.frame = frame
-        self.merges_system = SYSTEM not in frame.slots
+        self.merges_system = SYSTEM not in frame.slots  # the user's message carries it
         self._guard = Guard(frame, vocabulary)
         control = [token for token in vocabulary.special_tokens if token.control]
         self._pieces = [split_at(piece, control) for piece in frame.pieces]
@@ -39,14 +33,11 @@ class ChatTemplate:
         return self._guard.pieces
 
     def tokenize(self, conversation: Conversation) -> list[int]:
-        """Token ids of the whole conversation, up to where the model continues writing the reply."""
         return [token for _, ids in self.tokenized(conversation) for token in ids]
 
     def tokenized(self, conversation: Conversation) -> list[tuple[Sequence[Piece], Sequence[int]]]:
-        """What `tokenize` gives, run by run: a control token, or all text up to the next one, and its ids.
-
-        The text is as the model reads it. UnbreakableTextError where text of others cannot be kept from being
-        structure.
+        """What `tokenize` gives, run by run: a control token, or all text up to the next one as the model
+        reads it, and its ids. UnbreakableTextError where text of others cannot be kept from being structure.
         """
         done: list[tuple[Sequence[Piece], Sequence[int]]] = []
         for run in self._runs(conversation):
@@ -73,10 +64,7 @@ class ChatTemplate:
         }
 
     def _runs(self, conversation: Conversation) -> Iterator[list[Piece] | SpecialToken]:
-        """Control tokens of the template, and between them all plain text in one run each.
-
-        The white space that a control token strips is taken from its neighbours.
-        """
+        """Control tokens of the template, and between them all plain text in one run each."""
         contents = self._contents(conversation)
         runs: list[list[Piece] | SpecialToken] = [[]]
         for index, piece in enumerate(self._pieces):
@@ -118,7 +106,6 @@ def _shown(control: str) -> list[Piece]:
 
 
 def _without_start(pieces: list[Piece], space: str | None = None) -> list[Piece]:
-    """The pieces without the white space that they begin with."""
     for place, (text, source) in enumerate(pieces):
         if rest := text.lstrip(space):
             return [(rest, source), *pieces[place + 1 :]]
@@ -126,7 +113,6 @@ def _without_start(pieces: list[Piece], space: str | None = None) -> list[Piece]
 
 
 def _without_end(pieces: list[Piece], space: str | None = None) -> list[Piece]:
-    """The pieces without the white space that they end with."""
     for place in range(len(pieces) - 1, -1, -1):
         text, source = pieces[place]
         if rest := text.rstrip(space):
@@ -151,17 +137,12 @@ _LONGEST_QUOTE = 200
 
 @dataclass(frozen=True)
 class Opening:
-    """What a template writes after the last message.
+    """What a template writes after the last message."""
 
-    `prompt`: for a reply to be written, without reasoning where the template has a switch for it, which
-    `switched` says; `opens`: whether it then writes more than where no reply is asked for. `finished`: before
-    a finished reply; None where it does not write one.
-    """
-
-    prompt: str
-    finished: str | None
-    switched: bool
-    opens: bool
+    prompt: str  # for a reply to be written, without reasoning where there is a switch for it
+    finished: str | None  # before a finished reply; None where it does not write one
+    switched: bool  # there is such a switch
+    opens: bool  # it writes more than where no reply is asked for
 
 
 def reply_start(opening: Opening) -> tuple[str, str]:
@@ -190,19 +171,13 @@ def reply_start(opening: Opening) -> tuple[str, str]:
 
 
 def may_reason(source: str) -> bool:
-    """Whether a template's `source` names the marks of reasoning, so that its model can be asked to
-    think.
-
-    It is certain once the template is rendered; a template without such marks knows no reasoning.
-    """
+    """Whether a template's `source` names the marks of reasoning: it is certain once it is rendered."""
     return bool(_OPENED.search(source)) or thought_around("", source) is not None
 
 
 def thought_around(prompt: str, source: str) -> tuple[str, str] | None:
-    """What stands before reasoning and after it, where a reply with one begins with `prompt`.
-
-    The mark is that which the prompt opens, or else one that is closed in the template's `source`. None where
-    no reasoning is known.
+    """What stands before reasoning and after it, where a reply with one begins with `prompt`: the mark that
+    the prompt opens, or else one that is closed in the template's `source`. None where no reasoning is known.
     """
     if thought := _OPEN_THOUGHT.search(prompt):
         return prompt, f"\n</{thought[1]}>\n\n"
@@ -216,7 +191,6 @@ def thought_around(prompt: str, source: str) -> tuple[str, str] | None:
 
 
 def _note_of_more(opening: Opening, more: str) -> str:
-    """A note for what a finished reply begins with beyond the prompt for one."""
     if opening.switched:
         return ""
     if thought := _OPEN_THOUGHT.search(opening.prompt):

@@ -1,7 +1,6 @@
-"""All that a run asks of an item in one order, as token ids: a round for each question of each method.
-
-Whole prompts are tokenized, and what they share is found in the ids, so that sharing never changes how a text
-is tokenized. Whoever plans asks the same PromptSizer as whoever judges: a plan counts what a run will do.
+"""All that a run asks of an item in one order, as token ids: a round for each question of each method. Whole
+prompts are tokenized, and what they share is found in the ids, so that sharing never changes how a text is
+tokenized. Whoever plans asks the same PromptSizer as whoever judges: a plan counts what a run will do.
 """
 
 from collections import Counter
@@ -25,7 +24,6 @@ PROBES = ("a", "Z")
 
 
 def tokenize_prompt(tree: PromptTree, template: ChatTemplate) -> PromptTokens:
-    """Token ids of all branches of a tree."""
     branches = tuple(
         branch_tokens(
             [tree.question(index, verdict_reply(label, tree.wording)) for label in PREFERENCES], template
@@ -58,9 +56,8 @@ def stem_tokens(rubric: Rubric, examples: ExamplePool, template: ChatTemplate) -
     conversations = []
     for text in PROBES:
         # All its texts begin with another letter than those of the other probe: both share the stem alone.
-        perturbation = Item("probe", text, text, text)
-        tree = build_prompt(perturbation, Order.AB, rubric, examples.for_probe(perturbation))
-        conversations.append(tree.question(0))
+        probe = Item("probe", text, text, text)
+        conversations.append(build_prompt(probe, Order.AB, rubric, examples.for_probe(probe)).question(0))
     return shared_tokens(conversations, template)
 
 
@@ -71,19 +68,15 @@ def instruction_tokens(
     examples: Sequence[Item],
     template: ChatTemplate,
 ) -> tuple[int, ...]:
-    """What an item's `prompts` in all orders begin with, up to where the instruction ends.
-
-    Those of other items with the same instruction and examples begin so, too.
-    """
-    perturbations = [replace(item, output_a=text, output_b=text) for text in PROBES]
-    trees = [build_prompt(perturbation, Order.AB, rubric, examples) for perturbation in perturbations]
+    """What an item's `prompts` in all orders begin with, up to the end of the instruction."""
+    probes = [replace(item, output_a=text, output_b=text) for text in PROBES]
+    trees = [build_prompt(probe, Order.AB, rubric, examples) for probe in probes]
     trunks = [prompt.trunk for prompt in prompts]
     ids = [*trunks, *(template.tokenize(tree.question(0)) for tree in trees)]
     return trunks[0][: common_prefix(ids)]
 
 
 def shared_tokens(conversations: Sequence[Conversation], template: ChatTemplate) -> tuple[int, ...]:
-    """The ids with which all conversations begin."""
     ids = [template.tokenize(conversation) for conversation in conversations]
     return tuple(ids[0][: common_prefix(ids)])
 
@@ -97,34 +90,25 @@ def lead_tokens(rubric: Rubric, template: ChatTemplate) -> int:
 
 @dataclass(frozen=True)
 class Round:
-    """One question of a method: its name in the store, and its prompts, a branch for each criterion.
-
-    `thought_for`: the question that each branch is to answer once reasoning was written after its prompt;
-    None where its labels are read at once.
-    """
+    """One question of a method: its name in the store, and its prompts, a branch for each criterion."""
 
     method: Method
     question: str
     tokens: PromptTokens
-    thought_for: Question | None = None
+    thought_for: Question | None = None  # that each branch answers once reasoning was written after it
 
 
 def tokenize_rounds(
     tree: PromptTree, asked: Sequence[MethodQuestion], template: ChatTemplate
 ) -> tuple[PromptTokens, tuple[Round, ...]]:
-    """The tokens of a prompt tree's letters, and those of all that is asked.
-
-    The trunk of all is that of the letters alone, unless a question parts from theirs before its end. What
-    thinks has a trunk of its own where its format begins otherwise.
+    """The tokens of a prompt tree's letters, and those of all that is asked. The trunk of all is that of the
+    letters alone, unless a question parts from theirs before its end. What thinks has a trunk of its own
+    where its format begins otherwise.
     """
     letters = tokenize_prompt(tree, template)
     branches = [_branches(tree, each, letters, template) for each in asked]
-    ends = [
-        branch.prompt[:-1]
-        for each, own in zip(asked, branches, strict=True)
-        if not each.question.reasons
-        for branch in own
-    ]
+    at_once = (own for each, own in zip(asked, branches, strict=True) if not each.question.reasons)
+    ends = [branch.prompt[:-1] for own in at_once for branch in own]
     trunk = letters.trunk[: common_prefix([letters.trunk, *ends])]
     rounds = []
     for each, own in zip(asked, branches, strict=True):
@@ -168,10 +152,8 @@ def after_thought(
 def after_what_fits(
     tree: PromptTree, branch: int, question: Question, thought: str, template: ChatTemplate, *, most: int
 ) -> tuple[str, BranchTokens]:
-    """The same after as much of reasoning as takes `most` cells of context; and so much of it.
-
-    A text may take more tokens than it was written with: broken characters do. One that would be structure of
-    the prompt is omitted.
+    """The same after as much of reasoning as takes `most` cells of context; and so much of it: it may take
+    more tokens than it was written with. One that would be structure of the prompt is omitted.
     """
     while True:
         try:
@@ -188,9 +170,7 @@ def after_what_fits(
 
 
 def closing_tokens(rubric: Rubric, asked: Sequence[MethodQuestion], template: ChatTemplate) -> int:
-    """Tokens that close reasoning and lead to its answer, and those of the longest answer; 0 where nothing
-    that is asked thinks.
-    """
+    """Tokens that close reasoning and lead to its answer, with the longest; 0 where none is asked."""
     question = next((each.question for each in asked if each.question.reasons), None)
     if question is None:
         return 0
@@ -207,15 +187,13 @@ def _thinking(template: ChatTemplate) -> ChatTemplate:
 
 
 def label_token_round(letters: PromptTokens) -> Round:
-    """The round of the label tokens only, from which explanations continue."""
     return Round(Method.LABEL_TOKENS, "", letters)
 
 
 def tokens_read(rounds: Sequence[Round], keeps_state: bool) -> Counter[Method]:
-    """Tokens that are read for the branches of an order whose first trunk is held, by way.
-
-    Of each branch what it shares neither with the trunk nor with what it held in the round before, and each
-    label of several tokens; trunks that differ. What follows reasoning is not counted.
+    """Tokens that are read for the branches of an order whose first trunk is held, by method: of each what it
+    shares neither with the trunk nor with the round before, and each label of several tokens; trunks that
+    differ. What follows reasoning is not counted.
     """
     read: Counter[Method] = Counter()
     held: dict[int, tuple[int, ...]] = {}
@@ -239,30 +217,20 @@ _LEAST_SHOWN = 200  # characters of each response that stay in a shortened item
 
 @dataclass(frozen=True)
 class SizedItem:
-    """An item as it is shown, with its prompts in each order: those of the letters, from which explanations
-    continue, and the rounds in which it is asked.
-
-    `apart`: what all of them begin with, up to the end of the instruction, where it is read apart from the
-    rest, so that it can be held for a neighbour; else empty. `cells`: tokens of context that it takes, with
-    what all items share and its explanations. `refused`: why the model may not be shown it, which has no
-    prompts then; else empty.
-    """
+    """An item as it is shown, with its prompts in each order."""
 
     shown: Item
     trees: Mapping[Order, PromptTree]
-    tokens: Mapping[Order, PromptTokens]
-    rounds: Mapping[Order, tuple[Round, ...]]
+    tokens: Mapping[Order, PromptTokens]  # of the letters, from which explanations continue
+    rounds: Mapping[Order, tuple[Round, ...]]  # in which it is asked
     apart: tuple[int, ...]
-    cells: int
-    refused: str = ""
+    """What all begin with, to the instruction's end, where that is read apart, to be held for a neighbour."""
+    cells: int  # tokens of context that it takes, with what all items share and its explanations
+    refused: str = ""  # why the model may not be shown it, which has no prompts then
 
 
 class PromptSizer:
-    """Makes the prompts of items for one model, rubric and set of settings, and counts them.
-
-    `asked`: what it asks of each criterion in each order, a round of an item for each. `stem`: what all
-    prompts begin with. `shared_cells`: tokens of context for it, and for the session itself.
-    """
+    """Makes the prompts of items for one model, rubric and set of settings, and counts them."""
 
     def __init__(
         self,
@@ -274,10 +242,9 @@ class PromptSizer:
         *,
         keeps_state: bool = False,
     ) -> None:
-        """Count what all items share. SetupError where it alone fills the context, and where the model is to
-        think and its chat template has no place for reasoning.
-
-        `raise_if_cancelled` is called before each order of each item. `keeps_state`: see LlamaModel.
+        """SetupError where what all items share fills the context, and where the model is to think and its
+        chat template has no place for reasoning. `raise_if_cancelled` is called before each order of each
+        item.
         """
         self._template = template
         self.rubric = rubric
@@ -285,6 +252,7 @@ class PromptSizer:
         self._examples = examples
         self._raise_if_cancelled = raise_if_cancelled
         self._keeps_state = keeps_state
+        # Of each criterion in each order, a round of an item for each.
         self.asked = asked_by(settings.methods, rubric.wording, settings.reasoning_samples)
         if settings.reasons and template.thinking is None:
             raise SetupError(
@@ -292,7 +260,7 @@ class PromptSizer:
                 Hint("Choose a reasoning model, or other ", Setting.METHODS, "."),
             )
         self.stem = stem_tokens(rubric, examples, template)
-        self.shared_cells = len(self.stem) + LONE_TOKEN_CELLS
+        self.shared_cells = len(self.stem) + LONE_TOKEN_CELLS  # tokens of context that all items share
         if self.shared_cells >= settings.context:
             raise SetupError(
                 f"The labels' meanings and the examples take {len(self.stem):,} tokens, the context holds"
@@ -308,14 +276,10 @@ class PromptSizer:
 
     @property
     def thought_cells(self) -> int:
-        """Tokens of context for reasoning, closed and answered."""
         return self.settings.max_reasoning_tokens + self._closing
 
     def sized(self, original: Item, shown: Item, in_series: bool = False) -> SizedItem:
-        """The prompts of `original` as it is `shown`, which may be shorter. Raises Cancelled.
-
-        `in_series`: it has the instruction of a neighbour.
-        """
+        """The prompts of `original` as `shown`; `in_series`: a neighbour has its instruction. Cancelled."""
         # The examples are chosen by the item as it is, so that shortening does not change them.
         examples = self._examples.for_item(original)
         trees, tokens, rounds = {}, {}, {}
@@ -366,12 +330,9 @@ class PromptSizer:
 
     def tokens_by_order(self, sized: SizedItem, held: tuple[int, ...] = ()) -> tuple[int, int]:
         """Tokens that are evaluated for an item, besides those that it writes: for the order that is read
-        first, and for the other; 0 where there is none.
-
-        `held`: what is held of the instruction from an item before. In each order what follows what is held
-        already, each branch's own part and each label of several tokens; with the first what both begin with,
-        and the words that lead into each explanation. An item that does not fit is counted as if it were
-        shortened until it does; one that is refused takes none.
+        first, and for the other; 0 where there is none. `held`: what is held of the instruction from an item
+        before. An item that does not fit is counted as if it were shortened until it does; one that is
+        refused takes none.
         """
         if sized.refused:
             return 0, 0
@@ -399,23 +360,19 @@ class PromptSizer:
 
     def _by_method(self, rounds: Sequence[Round]) -> Counter[Method]:
         """What the branches of an order add to its first trunk."""
-        reasoning_samples = sum(len(each.tokens.branches) for each in rounds if each.thought_for)
-        closed = (
-            Counter({Method.CHAIN_OF_THOUGHT: reasoning_samples * self._closing})
-            if reasoning_samples
-            else Counter[Method]()
+        samples = sum(len(each.tokens.branches) for each in rounds if each.thought_for)
+        # A sum of counters holds no zeros.
+        return tokens_read(rounds, self._keeps_state) + Counter(
+            {Method.CHAIN_OF_THOUGHT: samples * self._closing}
         )
-        return tokens_read(rounds, self._keeps_state) + closed
 
     def _unread(self, tokens: tuple[int, ...], held: Sequence[tuple[int, ...]]) -> int:
         return len(tokens) - max(usable_prefix(each, tokens, self._keeps_state) for each in held)
 
 
 def shorten(item: Item, fits: Callable[[Item], bool], most: int) -> tuple[Item, Shortening] | None:
-    """The item with as much of its responses as fits; None where the rest alone is too long.
-
-    Both responses are held to the same length, so that only those above it lose their middle. `most`:
-    characters of a response that cannot fit in any case, so that no more are tried.
+    """The item with as much of its responses as fits; None where the rest alone is too long. Both responses
+    are held to the same length. `most`: characters of a response that cannot fit in any case.
     """
     least = _LEAST_SHOWN
     most = min(most, max(len(item.output_a), len(item.output_b)))

@@ -14,7 +14,7 @@ Knows: comparisons as numbers. Does not know: labels, datasets, how results are 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from typing import Any
 
@@ -45,10 +45,8 @@ _LEVEL = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Tallies:
-    """What the model needs of comparisons: by draw and pair of candidates that met.
-
-    `first`, `second`: places of the candidates, shape (pairs,), first < second. `comparisons`, `won`, `tied`:
-    how many there were, what `first` won (half a tie), and ties: shape (draws, pairs).
+    """By draw and pair of candidates that met. `first`, `second`: their places, (pairs,), first < second.
+    `comparisons`, `won`, `tied`: how many, what `first` won (half a tie), and ties: (draws, pairs).
     """
 
     candidates: int
@@ -61,28 +59,21 @@ class Tallies:
 
 @dataclass(frozen=True, eq=False)
 class BradleyTerryFit:
-    """`bradley_terry`: natural-log odds, their mean 0, shape (draws, candidates). `tie`: the nu of ties, 0
-    where there were none, shape (draws,).
-    """
+    """`bradley_terry`: natural-log odds, mean 0, (draws, candidates); `tie`: nu, 0 without ties, (draws,)."""
 
     bradley_terry: FloatArray
     tie: FloatArray
 
     @property
     def against_mean(self) -> FloatArray:
-        """What each candidate would win (0 to 1, half a tie) against one of the mean score: shape as
-        those.
-        """
+        """What each would win (0 to 1, half a tie) against a candidate of the mean score: shape as those."""
         return expected_score(self.bradley_terry, self.tie[:, None])
 
 
 @dataclass(frozen=True, eq=False)
 class BradleyTerryScores:
-    """The fit to all comparisons, and `draws`: the fits to as many resamples of the instructions, with two
-    comparisons more of each candidate; `plain`: without these.
-
-    `instructions`: how many of them, all with as many comparisons, would say as much (Kish's effective
-    number).
+    """`fit`: to all comparisons; `draws`: to resamples of the instructions, with two comparisons more of each
+    candidate; `plain`: without these. `instructions`: how many of equal size would say as much (Kish).
     """
 
     names: tuple[str, ...]
@@ -96,8 +87,7 @@ class BradleyTerryScores:
         """What each candidate would win against one of the mean score, 0 to 1, with its 95 % interval.
 
         Expanded percentiles: as far out as Student's t asks for. Source: Hesterberg, What Teachers Should
-        Know About the Bootstrap (2015). The end that is farther from one half is that of the plain draws, if
-        it is farther: the two comparisons more pull whoever wins or loses nearly all towards one half.
+        Know About the Bootstrap (2015).
         """
         from scipy.special import ndtr, stdtrit  # noqa: PLC0415
 
@@ -106,6 +96,7 @@ class BradleyTerryScores:
             np.quantile(each.against_mean, (tail, 1 - tail), axis=0) for each in (self.draws, self.plain)
         )
         middle = self.fit.against_mean[0]
+        # The two comparisons more pull whoever wins or loses nearly all towards one half.
         low = np.minimum.reduce([low, middle, np.where(middle < 0.5, plain_low, low)])
         high = np.maximum.reduce([high, middle, np.where(middle > 0.5, plain_high, high)])
         return {
@@ -123,9 +114,7 @@ class BradleyTerryScores:
 
     @cached_property
     def better(self) -> BoolArray:
-        """Whether the candidate of a row is significantly stronger than that of a column: shape (candidates,
-        candidates). All comparisons together are wrong with 5 % at most.
-        """
+        """Which row is significantly stronger than which column: 5 % at most that any is wrong."""
         return self.told_apart(_LEVEL)
 
     def told_apart(self, level: float) -> BoolArray:
@@ -143,18 +132,16 @@ class BradleyTerryScores:
         return told
 
     def _chance(self, differences: FloatArray) -> float:
-        """Two-sided, that a difference is none, from its draws.
-
-        By Student's t, since a thousand draws cannot show what is rarer than one in a thousand; it is as wide
-        as they are on the side of 0, for the other side has no end where somebody won nearly all.
-        """
+        """Two-sided, that a difference is none, from its draws."""
         from scipy.special import stdtr  # noqa: PLC0415
 
         middle = float(np.median(differences))
+        # On the side of 0: the other one has no end where somebody won nearly all.
         inner = differences[(differences < middle) if middle > 0 else (differences > middle)]
         if not len(inner):
             return 1.0
         spread = self._wider * float(np.sqrt(np.mean((inner - middle) ** 2)))
+        # By Student's t: a thousand draws cannot show what is rarer than one in a thousand.
         return 2 * float(stdtr(self._freedom, -abs(middle) / spread))
 
     @property
@@ -168,19 +155,13 @@ class BradleyTerryScores:
 
     @cached_property
     def ranks(self) -> dict[str, tuple[int, int]]:
-        """The best and the worst rank, 1 the best, that each candidate may have: as many as are significantly
-        stronger stand before it, as many as are significantly weaker behind.
-        """
+        """The best and worst rank (1 the best): after all significantly stronger ones, before all weaker."""
         return self.ranks_by(self.better)
 
     def ranks_by(self, better: BoolArray) -> dict[str, tuple[int, int]]:
         """The same by what `told_apart` gave at another level."""
-        stronger, weaker = better.sum(axis=0), better.sum(axis=1)
-        count = len(self.names)
-        return {
-            name: (1 + int(stronger[place]), count - int(weaker[place]))
-            for place, name in enumerate(self.names)
-        }
+        ends = zip(1 + better.sum(axis=0), len(self.names) - better.sum(axis=1), strict=True)
+        return {name: (int(best), int(worst)) for name, (best, worst) in zip(self.names, ends, strict=True)}
 
     @cached_property
     def order(self) -> list[str]:
@@ -231,8 +212,7 @@ def rank_in_words(ranks: tuple[int, int]) -> str:
 def expected_score(difference: FloatArray, tie: FloatArray) -> FloatArray:
     """What a candidate wins (0 to 1, half a tie) against one that is weaker by `difference`."""
     win, loss = np.exp(difference / 2), np.exp(-difference / 2)
-    score: FloatArray = (win + tie / 2) / (win + tie + loss)
-    return score
+    return np.asarray((win + tie / 2) / (win + tie + loss))
 
 
 def bradley_terry(
@@ -241,21 +221,12 @@ def bradley_terry(
     draws: int = DRAWS,
     cancel: CancelToken | None = None,
 ) -> Generator[MeasureProgress, None, BradleyTerryScores]:
-    """Of the candidates of comparisons, all of which are held together by comparisons of which something was
-    said.
-
-    Tells how many draws are done. Raises Cancelled.
-    """
+    """Of candidates that labelled comparisons all hold together; tells how many draws are done. Cancelled."""
     by_instruction = _by_instruction(comparisons)
     sizes = by_instruction[0].sum(axis=1)
+    tallied, worth = partial(_drawn, comparisons, by_instruction), sizes.sum() ** 2 / (sizes**2).sum()
     return bootstrapped(
-        comparisons.names,
-        lambda weights: _drawn(comparisons, by_instruction, weights),
-        len(sizes),
-        float(sizes.sum() ** 2 / (sizes**2).sum()),
-        seed=seed,
-        draws=draws,
-        cancel=cancel,
+        comparisons.names, tallied, len(sizes), float(worth), seed=seed, draws=draws, cancel=cancel
     )
 
 
@@ -269,10 +240,8 @@ def bootstrapped(
     draws: int = DRAWS,
     cancel: CancelToken | None = None,
 ) -> Generator[MeasureProgress, None, BradleyTerryScores]:
-    """The same of what is tallied, given how often each of `count` instructions counts: shape (draws, count).
-
-    `instructions`: what they are worth, as Strengths has it. A candidate's comparisons are tallied as many as
-    labels say of it: two more are added to each draw.
+    """Of what is `tallied` by how often each of `count` instructions counts, (draws, count). `instructions`:
+    what they are worth. Of a candidate as many are tallied as labels say: each draw has two more.
     """
     fit = fitted(tallied(np.ones((1, count))))
     random = np.random.default_rng(seed)
@@ -334,8 +303,7 @@ def _by_instruction(comparisons: PairComparisons) -> Sums:
 def _pair_keys(comparisons: PairComparisons) -> IntArray:
     """A number for each pair of candidates, whichever stood first: shape (items,)."""
     sides = np.sort(np.stack([comparisons.first, comparisons.second]), axis=0)
-    keys: IntArray = sides[0] * len(comparisons.names) + sides[1]
-    return keys
+    return np.asarray(sides[0] * len(comparisons.names) + sides[1])
 
 
 def _drawn(comparisons: PairComparisons, by_instruction: Sums, weights: FloatArray) -> Tallies:
@@ -393,24 +361,25 @@ class _Davidson:
         self._tied = tallies.tied.sum(axis=1)
         self._ridge = _RIDGE * np.maximum(tallies.comparisons.sum(axis=1), 1.0)
 
+    def _odds(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
+        half = at[:, :-1] @ self._signs.T / 2
+        return half, np.broadcast_to(np.where(self.has_ties, at[:, -1], -np.inf)[:, None], half.shape)
+
     def _chances(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Of a win, a tie, a loss: each of shape (draws, pairs)."""
-        half = at[:, :-1] @ self._signs.T / 2
-        tie = np.where(self.has_ties, at[:, -1], -np.inf)[:, None]
-        logs = np.stack([half, np.broadcast_to(tie, half.shape), -half])
+        half, tie = self._odds(at)
+        logs = np.stack([half, tie, -half])
         shares = np.exp(logs - logs.max(axis=0))
         shares /= shares.sum(axis=0)
         return shares[0], shares[1], shares[2]
 
     def value(self, at: FloatArray) -> FloatArray:
         """The logarithm of the likelihood, with what is taken off it: shape (draws,)."""
-        half = at[:, :-1] @ self._signs.T / 2
-        tie = np.where(self.has_ties, at[:, -1], -np.inf)[:, None]
-        logs = np.logaddexp(np.logaddexp(half, -half), np.broadcast_to(tie, half.shape))
+        half, tie = self._odds(at)
+        logs = np.logaddexp(np.logaddexp(half, -half), tie)
         gained = (self._sums * at[:, :-1]).sum(axis=1) + np.where(self.has_ties, self._tied * at[:, -1], 0.0)
         lost = (self._tallies.comparisons * logs).sum(axis=1) + self._ridge / 2 * (at**2).sum(axis=1)
-        value: FloatArray = gained - lost
-        return value
+        return np.asarray(gained - lost)
 
     def slope_and_bend(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The gradient, and the Hessian with its sign turned, positive definite."""
@@ -467,9 +436,8 @@ class PairPlaces:
 
 @dataclass(frozen=True, eq=False)
 class TwoRankings:
-    """`one`, `other`: the Bradley-Terry scores by each, of the same `comparisons` and the same draws of
-    instructions. `same_side`: on what share of the comparisons both favour the same candidate, or neither
-    any, 0 to 1.
+    """By each, of the same `comparisons` and draws of instructions; `same_side`: on what share (0 to 1) both
+    favour the same candidate, or neither any.
     """
 
     comparisons: PairComparisons
@@ -479,10 +447,7 @@ class TwoRankings:
 
     @cached_property
     def tau(self) -> float | None:
-        """Kendall's tau-b of the Bradley-Terry scores, -1 to 1; None where all are equal in one of them.
-
-        Source: Kendall, The Treatment of Ties in Ranking Problems (1945).
-        """
+        """Kendall's tau-b (1945) of the Bradley-Terry scores, -1 to 1; None where all of one are equal."""
         from scipy.stats import kendalltau  # noqa: PLC0415
 
         found = float(kendalltau(*self._strengths).statistic)
@@ -490,11 +455,9 @@ class TwoRankings:
 
     @cached_property
     def tau_ends(self) -> tuple[float, float]:
-        """Its interval, 95 % or more: all pairs that are open may be alike, or may all be swapped.
-
-        The percentiles of a bootstrap would be narrower, and wrong: noise swaps close candidates, so that
-        draws of two equal rankings are less alike than these. They held a tau of 1 of ten candidates in 0 to
-        73 % of simulations.
+        """Its interval, 95 % or more: all open pairs may be alike, or swapped. The percentiles of a
+        bootstrap, whose noise swaps close candidates, held a tau of 1 of ten candidates in 0 to 73 % of
+        simulations.
         """
         told = [pair.told for pair in self.pairs]
         sure = told.count(PairTold.ALIKE) - told.count(PairTold.SWAPPED)
@@ -503,9 +466,7 @@ class TwoRankings:
 
     @cached_property
     def pairs(self) -> list[PairPlaces]:
-        """All pairs of candidates, the swapped ones first, the significant ones of these before the
-        others.
-        """
+        """All pairs of candidates, the swapped ones first, of these the significant ones."""
         one, other = self._strengths
         sure, also = self._told_apart
         names = self.one.names
@@ -548,10 +509,8 @@ def side_by_side(
     cancel: CancelToken | None = None,
     draws: int = DRAWS,
 ) -> Generator[MeasureProgress, None, TwoRankings]:
-    """Of the comparisons, told by their ids, of which both said something.
-
-    Tells how many draws are done. SetupError where these are too few, do not hold the candidates together, or
-    are of other candidates under the same ids. Raises Cancelled.
+    """Of comparisons, by ids, of which both said something; tells its draws. SetupError where these are too
+    few, not connected, or of other candidates under the same ids; Cancelled.
     """
     both = _shared(one, other)
     known = both[0]

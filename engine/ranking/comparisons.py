@@ -29,13 +29,10 @@ _OF_TIES = np.array([0.0, 0.0, *[1.0] * (len(HUMAN_LABELS) - 2)])
 
 @dataclass(frozen=True, eq=False)
 class PairComparisons:
-    """So many items, each a comparison of two candidates, in the order of their dataset.
-
-    `names`: the candidates, in the order in which they are first met. `first`, `second`: whose response is A
-    and B, places in `names`, shape (items,). `instructions`: a number for each instruction, shape (items,).
-    `lengths`: characters of A and B, shape (items, 2). `said`: the shares (0 to 1, summing to 1) of
-    HUMAN_LABELS in what was said of an item, NaN where nothing was, shape (items, 5). `ids`: of the items.
-    `left_out`: how many items next to these name no two different candidates.
+    """`names`: the candidates, as first met. `first`, `second`: whose response is A and B, places in `names`,
+    (items,). `instructions`: their numbers, (items,). `lengths`: characters of A and B, (items, 2). `said`:
+    shares (summing to 1) of HUMAN_LABELS, NaN where nothing was said, (items, 5). `left_out`: items beside
+    these that do not name two candidates.
     """
 
     ids: tuple[str, ...]
@@ -53,26 +50,21 @@ class PairComparisons:
     @cached_property
     def known(self) -> BoolArray:
         """Of which items something was said: shape (items,)."""
-        found: BoolArray = ~np.isnan(self.said[:, 0])
-        return found
+        return np.asarray(~np.isnan(self.said[:, 0]))
 
     @cached_property
     def scores(self) -> FloatArray:
         """What A won of each comparison, 0 to 1, half a tie; NaN where nothing was said: shape (items,)."""
-        scores: FloatArray = self.said @ SCORES
-        return scores
+        return np.asarray(self.said @ SCORES)
 
     @cached_property
     def ties(self) -> FloatArray:
         """The share of ties of any kind in what was said, 0 to 1, NaN where nothing was: shape (items,)."""
-        ties: FloatArray = self.said @ _OF_TIES
-        return ties
+        return np.asarray(self.said @ _OF_TIES)
 
     @cached_property
     def components(self) -> list[list[str]]:
-        """The candidates that are held together by comparisons of which something was said, directly or by
-        way of others, the largest group first: two groups cannot be compared.
-        """
+        """The candidates that labelled comparisons hold together, the largest group first."""
         from scipy import sparse  # noqa: PLC0415
 
         met = (self.first[self.known], self.second[self.known])
@@ -115,9 +107,7 @@ class PairComparisons:
         return self.at(self.known).without_absent()
 
     def of(self, candidate: int) -> tuple[IntArray, FloatArray]:
-        """The places of the comparisons of which something was said and in which a candidate stood, and what
-        it won of each, 0 to 1.
-        """
+        """The places of the labelled comparisons of a candidate, and what it won of each, 0 to 1."""
         is_first = self.known & (self.first == candidate)
         places = np.flatnonzero(is_first | (self.known & (self.second == candidate)))
         scores = self.scores[places]
@@ -133,10 +123,8 @@ def unnamed(dataset: Dataset, *first: HintPart) -> SetupError:
 
 
 def comparisons_of(dataset: Dataset, said: FloatArray | None = None) -> PairComparisons:
-    """The comparisons of a dataset; `said` as the record has it, None for nothing of any.
-
-    Items that name the same candidate twice, or none, are omitted. SetupError where the dataset does not
-    name its candidates, or no item has two.
+    """`said` as the record has it. Items without two different candidates are omitted. SetupError where none
+    is named, or no item has two.
     """
     if not dataset.names_candidates:
         raise unnamed(dataset)
@@ -183,9 +171,7 @@ def nothing_said(items: int) -> FloatArray:
 
 
 def human_said(dataset: Dataset, criterion: str) -> FloatArray:
-    """The annotations of each item on a criterion: the shares of the annotators' labels where several gave
-    theirs, else the one label. Shape (items, 5).
-    """
+    """Human labels of each item, as shares where several annotators gave theirs: shape (items, 5)."""
     return said_of([item.gold.get(criterion) for item in dataset])
 
 
@@ -193,10 +179,12 @@ def said_of(golds: Sequence[Gold | None]) -> FloatArray:
     """The same of human labels, an item each."""
     said = nothing_said(len(golds))
     for row, gold in zip(said, golds, strict=True):
-        if gold is not None and gold.annotators:
-            _set_shares(row, gold.shares)
-        elif gold is not None and gold.label is not None:
-            _set_shares(row, {gold.label: 1.0})
+        one = {} if gold is None or gold.label is None else {gold.label: 1.0}
+        shares = gold.shares if gold is not None and gold.annotators else one
+        if shares:
+            row[:] = 0
+        for label, share in shares.items():
+            row[_LABEL_AT[label]] = share
     return said
 
 
@@ -206,10 +194,7 @@ def labels_said(labels: Iterable[HumanLabel | None]) -> FloatArray:
 
 
 def system_said(system: System, dataset: Dataset, criterion: str) -> FloatArray:
-    """The labels of a system on the items of a dataset, with the effective human ones.
-
-    Shape (items, 5). SetupError where it does not judge by the criterion.
-    """
+    """A system's effective labels: shape (items, 5). SetupError where it does not judge by the criterion."""
     if criterion not in system.criteria:
         raise SetupError(
             f"{system.name} has no labels on {quoted(criterion)}.",
@@ -223,9 +208,7 @@ def system_said(system: System, dataset: Dataset, criterion: str) -> FloatArray:
 
 
 def system_expected(system: System, dataset: Dataset, criterion: str) -> FloatArray:
-    """The judge's own probabilities of the labels, before anybody's label stood in their place; of a
-    submission, which has none, its labels. Shape (items, 5).
-    """
+    """The judge's own probabilities, whoever overrode them; a submission's labels: shape (items, 5)."""
     said = system_said(system, dataset, criterion)
     for row, item_id in zip(said, dataset.ids, strict=True):
         judgment = system.judgments.get(JudgmentKey(item_id, criterion))
@@ -241,12 +224,6 @@ def winners_said(winners: Mapping[str, str], dataset: Dataset) -> FloatArray:
     return labels_said(
         sides.get(winners[item_id], Tie.TIE) if item_id in winners else None for item_id in dataset.ids
     )
-
-
-def _set_shares(row: FloatArray, shares: Mapping[HumanLabel, float]) -> None:
-    row[:] = 0
-    for label, share in shares.items():
-        row[_LABEL_AT[label]] = share
 
 
 def left_out_in_words(items: int) -> str:

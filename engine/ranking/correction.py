@@ -41,14 +41,11 @@ judge makes on one of twenty may not show on a dozen, and the interval would the
 
 @dataclass(frozen=True, eq=False)
 class Corrected:
-    """A share (0 to 1) on some items, of which annotators labelled a random part.
-
-    `rate`: corrected, with its 95 % interval on other items of this kind; `of_these`: the interval of what
-    annotators would say of these very items. `labels`, `labels_of_these`: the same by human labels alone.
-    `judge`: by the judge alone, on all. `weight`: how much of the judge's predictions counts, 0 to 1.
-    `error`, `labels_error`: standard errors on other items. `pulls`, `labels_pulls`: what each instruction is
-    to these, shape (instructions of all items,): the sum of their squares is the variance. `labelled`,
-    `items`, `instructions`: how many items are labelled, of how many, on how many instructions.
+    """`rate`: corrected, 95 % interval on other items of this kind; `of_these`: the interval on these very
+    items. `labels`, `labels_of_these`: by human labels alone; `judge`: by the judge alone. `weight`: how much
+    of the judge counts, 0 to 1. `error`, `labels_error`: standard errors. `pulls`, `labels_pulls`: what each
+    instruction is to these, (instructions,), whose sum of squares is the variance. `labelled`, `items`,
+    `instructions`: labels, of how many items, on how many instructions.
     """
 
     rate: Estimate
@@ -115,10 +112,8 @@ def corrected(
     found = _corrected(annotators, judge, instructions, count)
     if found is None or missing is None or not missing.any():
         return found
-    worst = [
-        _corrected(np.where(missing, each, annotators), judge, instructions, count) for each in (0.0, 1.0)
-    ]
-    every = [found, *(each for each in worst if each is not None)]
+    worst = (np.where(missing, each, annotators) for each in (0.0, 1.0))
+    every = [found, *filter(None, (_corrected(each, judge, instructions, count) for each in worst))]
     return replace(
         found,
         rate=Estimate(found.rate.value, _hull(each.rate.ends for each in every)),
@@ -167,12 +162,12 @@ def tuned_weight(annotators: FloatArray, judge: FloatArray, elsewhere: FloatArra
     """The weight, 0 to 1, by which the interval is narrowest, as far as the labels tell: of labels, of what
     the judge says of the same items, and of the others.
 
-    It is tuned as if items were independent. Where they are not, that costs some width; the intervals hold
-    with whatever weight. 0 where there are no others.
+    0 where there are no others.
     """
     if not len(elsewhere):
         return 0.0
     everywhere = np.concatenate([judge, elsewhere])
+    # As if items were independent: else that costs some width, but intervals hold with any weight.
     spread = float(everywhere.var(ddof=1)) * (1 + len(judge) / len(elsewhere))
     if spread <= 0:
         return 0.0
@@ -219,11 +214,8 @@ class _Parts:
         return min(max(self.mean + weight * self.judge_moved, 0.0), 1.0)
 
     def pulls(self, weight: float) -> FloatArray:
-        """What each instruction is to the rate, all of its items together, labelled or not: these may vary
-        together. Shape (instructions,).
-        """
-        pulls: FloatArray = self._of_labels + weight * (self._of_others - self._of_judge)
-        return pulls
+        """What each instruction is to the rate, with all of its items, which may vary together."""
+        return np.asarray(self._of_labels + weight * (self._of_others - self._of_judge))
 
     def error(self, pulls: FloatArray) -> float:
         """The standard error on other items of this kind."""
@@ -262,8 +254,7 @@ class _Parts:
 
 def _summed(groups: IntArray, values: FloatArray, count: int) -> FloatArray:
     """The values of each group added up, as parts of the mean of all: shape (count,)."""
-    sums: FloatArray = np.bincount(groups, values / len(values), minlength=count).astype(np.float64)
-    return sums
+    return np.asarray(np.bincount(groups, values / len(values), minlength=count).astype(np.float64))
 
 
 def _small_sample(groups: int) -> float:
@@ -284,15 +275,10 @@ simulations.
 
 @dataclass(frozen=True, eq=False)
 class Correction:
-    """What annotators would say of all items, out of their labels on a part and the judge's predictions on
-    all.
-
-    `candidates`, `pairs` (in both directions), `shares` (of labels, by name): those with labels on FEW or
-    more instructions. `bradley_terry`: by the corrected comparisons; None where these do not hold all
-    candidates together. `labelled`, `items`: how many. `correlation`: of the judge with annotators, of what A
-    wins of a labelled item; None where either never varies. `unlabelled`: the candidates without enough
-    labels. `missing`: how many items of the random part have no label, which widens intervals; of more than
-    MOST_MISSING there are no Bradley-Terry scores.
+    """`candidates`, `pairs` (both directions), `shares` (of labels, by name): those with labels on FEW or
+    more instructions, `unlabelled`: the other candidates. `bradley_terry`: None where corrected comparisons
+    do not hold all together. `correlation`: of judge and annotators in what A wins, None where either never
+    varies. `missing`: how many of the random part have no label; above MOST_MISSING there are no scores.
     """
 
     candidates: dict[str, Corrected]
@@ -312,9 +298,7 @@ class Correction:
 
     @property
     def worth(self) -> float:
-        """How many times the labels it would take to know the candidates' rates by labels alone: of half of
-        the candidates less, of half more.
-        """
+        """How many times the labels it takes to know the rates without a judge: the median of candidates."""
         return float(np.median([one.worth for one in self.candidates.values()])) if self.candidates else 1.0
 
     @property
@@ -337,13 +321,11 @@ def correct(
     *,
     missing: Container[str] = (),
 ) -> Generator[MeasureProgress, None, Correction]:
-    """`annotators`, `judge`: the same comparisons; of which something was said by annotators, and the
-    `missing` ones, by their ids, are a random part of all.
-
-    What the judge could not say is put as what it says on the average, with neither side before the other:
-    the judge's predictions may be anything. `draws`: of the Bradley-Terry scores, which are omitted at 0;
-    tells how many of them are done. Raises Cancelled.
+    """The same comparisons; those labelled and the `missing`, by ids, are a random part. What the judge could
+    not say is put as its average, neither side before the other: predictions may be anything. `draws`: of the
+    Bradley-Terry scores, none at 0; tells how many are done. Raises Cancelled.
     """
+    # Whatever the judge's predictions are, the correction holds.
     default = judge.said[judge.known].mean(axis=0) if judge.known.any() else np.eye(len(HUMAN_LABELS))[-1]
     default[:2] = default[:2].mean()
     judge = judge.with_said(np.where(judge.known[:, None], judge.said, default))
@@ -408,17 +390,15 @@ def _enough(
 
 
 def _shares(annotators: PairComparisons, judge: PairComparisons, lacking: BoolArray) -> dict[str, Corrected]:
-    """Of each label that annotators or the judge gave; of all ties together where annotators say no more of
-    them.
-    """
+    """Of each label that annotators or the judge gave; of all ties together if annotators give plain ones."""
     plain = bool(np.nansum(annotators.said[:, -1]))
     columns = {label.value: place for place, label in enumerate(HUMAN_LABELS) if label is not Tie.TIE}
-    found: dict[str, Corrected | None] = {}
-    everywhere = np.arange(len(judge))
-    for name, place in list(columns.items())[: 2 if plain else None]:
-        found[name] = _enough(annotators.said[:, place], judge.said[:, place], judge, lacking, everywhere)
-    if plain:
-        found[ANY_TIE] = _enough(annotators.ties, judge.ties, judge, lacking, everywhere)
+    both = {
+        name: (annotators.said[:, place], judge.said[:, place])
+        for name, place in list(columns.items())[: 2 if plain else None]
+    }
+    both |= {ANY_TIE: (annotators.ties, judge.ties)} if plain else {}
+    found = {name: _enough(*each, judge, lacking, np.arange(len(judge))) for name, each in both.items()}
     return {name: one for name, one in found.items() if one is not None}
 
 
@@ -468,8 +448,4 @@ def _strengths(
     labelled = annotators.at(known)
     of_each = [labelled.of(place)[0] for place in range(len(labelled.names))]
     worth = float(np.mean([len(np.unique(labelled.instructions[places])) for places in of_each]))
-    return (
-        yield from bootstrapped(
-            annotators.names, tallied, count, worth, seed=seed, draws=draws, cancel=cancel
-        )
-    )
+    return bootstrapped(annotators.names, tallied, count, worth, seed=seed, draws=draws, cancel=cancel)

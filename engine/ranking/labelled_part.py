@@ -67,10 +67,7 @@ class Needed:
 
 @dataclass(frozen=True)
 class Design:
-    """`spread`: K, the variance of a difference of two candidates' rates times the labels; `likeness`: r².
-
-    The middle one of all pairs of candidates.
-    """
+    """`spread`: K, the variance of a difference of rates times the labels; `likeness`: r²; of the median."""
 
     spread: float
     likeness: float
@@ -84,9 +81,7 @@ class Design:
         return _FOUND * sqrt(self.variance(labels, items))
 
     def needed(self, difference: float, items: int) -> Needed:
-        """For a difference; the judge reads all items there are, and as many more as are worth it where a
-        label costs what COST items cost the judge.
-        """
+        """The judge reads all items, and more as far as that pays where a label costs what COST items do."""
         alone = self.spread / (difference / _FOUND) ** 2
         alike, unlike = sqrt(self.likeness), sqrt(1 - self.likeness)
         read = max(items, ceil(alone * alike * (unlike * sqrt(COST) + alike)))
@@ -99,11 +94,9 @@ class Design:
 
 @dataclass(frozen=True)
 class SampleSize:
-    """`labels` on `items` now; `smallest`, `smallest_alone`: the difference of two candidates' rates (0 to 1)
-    that these can show, with the judge and by labels alone, None before there are enough labels.
-    `half`: half the width of a candidate's interval now, 0 to 1; `with_more`: the same with each of MORE, as
-    far as there are items. `needed`: by correlation, each of DIFFERENCES; `is_own`: whether the correlation
-    is the run's own.
+    """`smallest`, `smallest_alone`: the difference of two rates (0 to 1) that these `labels` show with the
+    judge, and alone, None for too few. `half`: half the width of an interval, `with_more`: with each of MORE.
+    `needed`: by correlation, of DIFFERENCES; `is_own`: whether that is the run's own.
     """
 
     labels: int
@@ -117,9 +110,7 @@ class SampleSize:
 
 
 def sample_size(judge: PairComparisons, correction: Correction | None) -> SampleSize | None:
-    """By the run's own labels, where it has enough of them, else by what is typical; None where fewer than
-    two candidates have two comparisons.
-    """
+    """By the run's own labels, if enough, else by what is typical; None for fewer than two candidates."""
     items = len(judge)
     if correction is not None and len(correction.candidates) > 1:
         found = list(correction.candidates.values())
@@ -223,8 +214,7 @@ def labelled_already(system: System, dataset: Dataset, criterion: str, part: Lab
     """The ids of the items that need no label to be in the part: those of the part, and those that annotators
     labelled on the run in whichever order, which belong to its random sample once that comes so far.
     """
-    known = np.zeros(len(dataset), np.bool_) if part is None else ~np.isnan(part.said[:, 0])
-    labelled = {dataset.ids[place] for place in np.flatnonzero(known)}
+    labelled = set() if part is None else _ids_of(~np.isnan(part.said[:, 0]), dataset)
     if system.results is not None and system.results.source.kind is not LabelSourceKind.JUDGE:
         labelled |= {item_id for item_id, _ in _labels_of_annotators(system.results, criterion)}
     return labelled
@@ -237,11 +227,9 @@ def judge_expects(system: System, dataset: Dataset, criterion: str) -> FloatArra
 
 
 def labelled_part(system: System, dataset: Dataset, criterion: str) -> LabelledPart | None:
-    """The labels that may correct a judge: those of annotators on its run and of the dataset together, a
-    random part each; of one annotator or only adjudicated ones, or of the dataset alone, whichever are more.
-
-    None where there are no human labels. SetupError where there are, but of items that were not picked at
-    random, or on fewer than FEW instructions.
+    """The labels that may correct a judge: of annotators on its run and of the dataset together; of one
+    annotator or adjudicated ones, or of the dataset, the more of both. None without any; SetupError where
+    they were not picked at random, or on fewer than FEW instructions.
     """
     found: list[LabelledPart] = []
     refused: list[SetupError] = []
@@ -259,9 +247,8 @@ def labelled_part(system: System, dataset: Dataset, criterion: str) -> LabelledP
     taken = max(found, key=lambda one: one.labels, default=None)
     if taken is None:
         return None
-    fewer = [
-        f"There are also {one.labels:,} {one.whose}, which are fewer." for one in found if one is not taken
-    ]
+    others = (one for one in found if one is not taken)
+    fewer = [f"There are also {one.labels:,} {one.whose}, which are fewer." for one in others]
     left_out = [f"Omitted: {each}" for each in (*fewer, *(error.problem for error in refused))]
     return replace(taken, sentences=(*taken.sentences, *left_out))
 
@@ -274,8 +261,7 @@ def _together(of_run: LabelledPart, of_dataset: LabelledPart, dataset: Dataset) 
     if in_both:
         items = counted(in_both, "item has", "items have")
         sentences.append(f"{items} both: the labels of the dataset count.")
-    labelled = {item_id for item_id, one in zip(dataset.ids, said[:, 0], strict=True) if not np.isnan(one)}
-    missing = (of_run.missing | of_dataset.missing) - labelled
+    missing = (of_run.missing | of_dataset.missing) - _ids_of(~np.isnan(said[:, 0]), dataset)
     return LabelledPart(said, f"{of_dataset.whose} and {of_run.whose}", tuple(sentences), missing)
 
 
@@ -332,9 +318,7 @@ def _missing(ids: AbstractSet[str], part: str, skipped: AbstractSet[str]) -> str
 
 
 def _in_sight(results: RunResults, keys: Sequence[JudgmentKey]) -> Iterator[str]:
-    """A sentence on labels that annotators gave while they saw the judge's; none where all were given
-    blind.
-    """
+    """A sentence on labels that were given with the judge's in sight; none where all were blind."""
     seen = sum(any(given.blind is False for given in results.reviews.given_on(key).values()) for key in keys)
     if seen:
         were = "label was" if seen == 1 else "labels were"
@@ -369,25 +353,23 @@ def _of_dataset(system: System, dataset: Dataset, criterion: str) -> LabelledPar
     if origins is not None:
         at_random = np.array([origins.get(item_id) is Origin.RANDOM for item_id in dataset.ids])
         kept = labelled & at_random
-        if not _enough({dataset.ids[place] for place in np.flatnonzero(kept)}, dataset):
-            raise _picked(int(labelled.sum()), int(kept.sum()), whose, len(dataset))
+        ids = _ids_of(kept, dataset)
+        if not _enough(ids, dataset):
+            raise _picked(int(labelled.sum()), len(ids), whose, len(dataset))
         said[~kept] = np.nan
-        missing = sampled_items(dataset) - {dataset.ids[place] for place in np.flatnonzero(kept)}
-        sentences = [f"{counted(int(kept.sum()), 'item has', 'items have')} {whose}, by a random sample."]
+        missing = sampled_items(dataset) - ids
+        sentences = [f"{counted(len(ids), 'item has', 'items have')} {whose}, by a random sample."]
         if missing:
             sentences.append(_missing(missing, "it", skipped_items(dataset)))
         return LabelledPart(said, whose, tuple(sentences), missing)
-    if not _enough({dataset.ids[place] for place in np.flatnonzero(labelled)}, dataset):
+    if not _enough(_ids_of(labelled, dataset), dataset):
         raise _too_few(int(labelled.sum()), whose, len(dataset))
     _check_random(f"{items} {whose}", labelled, system, dataset, criterion)
-    return LabelledPart(
-        said,
-        whose,
-        (
-            f"{items} {whose}. They count as a random part of all: the dataset does not say how they were"
-            " selected, and the judge is as confident of them as of the others.",
-        ),
+    how = (
+        f"{items} {whose}. They count as a random part of all: the dataset does not say how they were"
+        " selected, and the judge is as confident of them as of the others."
     )
+    return LabelledPart(said, whose, (how,))
 
 
 def _check_random(
@@ -401,9 +383,7 @@ def _check_random(
 
 
 def _speaks_against(expected: FloatArray, labelled: BoolArray, dataset: Dataset) -> str:
-    """How the judge's predictions differ between labelled items and others, where that is no chance; else
-    empty.
-    """
+    """How the judge's predictions of labelled items differ from others by more than chance; else empty."""
     known = ~np.isnan(expected[:, 0])
     groups = group_numbers(dataset.group_column)
     measured = {
@@ -416,6 +396,10 @@ def _speaks_against(expected: FloatArray, labelled: BoolArray, dataset: Dataset)
             here, there = (100 * float(values[known & which].mean()) for which in (labelled, ~labelled))
             return f"{what} is {here:.0f} %, of the others {there:.0f} %"
     return ""
+
+
+def _ids_of(which: BoolArray, dataset: Dataset) -> set[str]:
+    return {dataset.ids[place] for place in np.flatnonzero(which)}
 
 
 def _enough(ids: AbstractSet[str], dataset: Dataset) -> bool:
@@ -453,10 +437,9 @@ def _hint(labels: int, items: int) -> Hint:
 
 @dataclass(frozen=True, eq=False)
 class RankedByLabels:
-    """`part`: the labels that count; None where there are none, or they are `refused`. `correction`: None
-    without them, and where all items have a label. `sample_size`: None where nothing can be said of it, and
-    where all have one. `labelled`: the ids of items that need no label any more, see `labelled_already`; none
-    where all items have one and it does not count, so that they must be gone through again.
+    """`part`: the labels that count, None for none, or `refused`. `correction`, `sample_size`: None where
+    nothing is known, or all is labelled. `labelled`: see `labelled_already`; none where all are and it does
+    not count.
     """
 
     part: LabelledPart | None
@@ -478,10 +461,8 @@ def by_labels(
     seed: int = DEFAULT_SEED,
     cancel: CancelToken | None = None,
 ) -> Generator[MeasureProgress, None, RankedByLabels]:
-    """`dataset`: the items, with the candidates, and labels where it has any. Those count that the system
-    answers: of the items that a run has not come to, labels of its own part say nothing.
-
-    Raises SetupError where the dataset does not name its candidates, and Cancelled.
+    """Labels of what the system answers count: of items that a run has not come to they say nothing.
+    SetupError where the `dataset` does not name its candidates; Cancelled.
     """
     dataset = dataset.only(frozenset(system.rows))
     judge = comparisons_of(dataset, judge_expects(system, dataset, criterion))

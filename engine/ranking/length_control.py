@@ -22,7 +22,7 @@ _RIDGE = 1e-8
 _SPREAD_OF_INSTRUCTIONS = 1.0
 """The prior standard deviation, in log odds, of how hard a baseline is to beat."""
 _TAIL = 0.025
-_LARGEST_EFFECT = 10.0  # log odds
+_LARGEST_EFFECT = 10.0  # log odds: beyond, lengths and candidates are confounded
 _MOST_STEPS = 100
 _LARGEST_STEP = 4.0
 _EXACT = 1e-9
@@ -30,10 +30,9 @@ _EXACT = 1e-9
 
 @dataclass(frozen=True)
 class LengthControl:
-    """`rates`: what each candidate would win at equal length, 0 to 1, with its 95 % interval. `effect`: log
-    odds by which the longer response wins where it is longer by far; its 95 % interval. `longer_won`: how
-    often the longer response won, half a tie, of the comparisons whose lengths differ. Without `rates` where
-    lengths and candidates are confounded: each effect that is larger would fit as well.
+    """`rates`: what each candidate would win at equal length, 0 to 1, none where lengths and candidates are
+    confounded. `effect`: log odds by which a much longer response wins, with `effect_ends`. `longer_won`: how
+    often it did, half a tie, where lengths differ.
     """
 
     rates: Mapping[str, Estimate]
@@ -43,9 +42,7 @@ class LengthControl:
 
 
 def length_control(comparisons: PairComparisons) -> LengthControl | None:
-    """Of the comparisons of which something was said; None where fewer than FEW instructions have any, or all
-    responses are of one length.
-    """
+    """Of labelled comparisons; None for fewer than FEW instructions, and where all lengths are the same."""
     known = comparisons.at(comparisons.known)
     differences = known.lengths[:, 0] - known.lengths[:, 1]
     groups = len(np.unique(known.instructions))
@@ -68,9 +65,7 @@ def length_control(comparisons: PairComparisons) -> LengthControl | None:
 
 @dataclass(frozen=True, eq=False)
 class _Parameters:
-    """Parameters, or what an instruction is to them. `shared`: of the candidates and of length, the last
-    axis; `own`: of each instruction.
-    """
+    """`shared`: of the candidates and of length, the last axis; `own`: of each instruction."""
 
     shared: FloatArray
     own: FloatArray
@@ -98,8 +93,7 @@ class _Model:
                 break
 
     def _odds(self, at: _Parameters) -> FloatArray:
-        odds: FloatArray = self._columns @ at.shared + self._sides * at.own[self._groups]
-        return odds
+        return np.asarray(self._columns @ at.shared + self._sides * at.own[self._groups])
 
     def _by_instruction(self, rows: FloatArray) -> FloatArray:
         """Sums over the comparisons of each instruction: shape (instructions, ...)."""
@@ -127,37 +121,29 @@ class _Model:
         return at
 
     def _bends(self, at: _Parameters) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The Hessian with its sign turned: shared by shared, instruction by shared, the diagonal of the
-        instructions.
-        """
+        """The Hessian's negative: shared by shared, instruction by shared, the instructions' diagonal."""
         chance = expit(self._odds(at))
         weights = chance * (1 - chance)
         weighed = self._columns * weights[:, None]
         ridge = _RIDGE * len(weights) * np.eye(self._columns.shape[1])
         own = self._by_instruction(weights * self._sides**2) + 1 / _SPREAD_OF_INSTRUCTIONS**2
-        return (
-            weighed.T @ self._columns + ridge,
-            self._by_instruction(weighed * self._sides[:, None]),
-            own,
-        )
+        mixed = self._by_instruction(weighed * self._sides[:, None])
+        return weighed.T @ self._columns + ridge, mixed, own
 
     def pulls(self, at: _Parameters) -> _Parameters:
-        """By how much each instruction moves the shared parameters: shape (instructions, parameters); `own`:
-        how the numbers of the instructions follow these, shape (instructions, parameters).
-
-        An instruction's own slope is 0 at the largest likelihood, so only the shared ones move anything.
+        """By how much each instruction moves the shared parameters, and how its own number (`own`) follows
+        these: (instructions, parameters). Its own slope is 0 at the largest likelihood.
         """
         bend, mixed, own = self._bends(at)
         follow = -mixed / own[:, None]
+        # An instruction's own slope is 0 at the largest likelihood: the shared ones alone move anything.
         slopes = self._by_instruction(self._columns * (self._known.scores - expit(self._odds(at)))[:, None])
         count = self._count
         moved = np.linalg.solve(bend + mixed.T @ follow, slopes.T).T * np.sqrt(count / (count - 1))
         return _Parameters(moved, follow)
 
     def rate(self, at: _Parameters, pulls: _Parameters, candidate: int) -> OverInstructions | None:
-        """What a candidate would win at equal length in the comparisons that it had; None where it had
-        none.
-        """
+        """What a candidate would win at equal length in its own comparisons; None without any."""
         known = self._known
         sign = (known.first == candidate) * 1.0 - (known.second == candidate)
         places = np.flatnonzero(sign)

@@ -25,11 +25,9 @@ from engine.settings.sampling import DEFAULT_SEED
 
 @dataclass(frozen=True)
 class WinRate:
-    """What a candidate won of its comparisons, against all others or one opponent.
-
-    `rate`: the mean of what it won (0 to 1, half a tie), with its 95 % interval over instructions.
-    `standard_error`: in the same unit; None for a single instruction. `good_ties`, `bad_ties`, `other_ties`:
-    the shares of comparisons that ended in both_good, both_bad, and in an unspecified tie.
+    """`rate`: the mean of what it won (0 to 1, half a tie), 95 % interval over instructions;
+    `standard_error`: None for a single one. `good_ties`, `bad_ties`, `other_ties`: shares that ended in
+    both_good, both_bad, a plain tie.
     """
 
     comparisons: int
@@ -66,9 +64,7 @@ class WinRates:
 
     @cached_property
     def cycles(self) -> list[tuple[str, str, str]]:
-        """Three candidates each of which won more than half against the next one, and the last against the
-        first; those in which each of the three is sure stand first.
-        """
+        """Three candidates that each won more than half against the next, in a ring; the sure ones first."""
         beats = {pair for pair, met in self.pairs.items() if met.rate.value > 0.5}
         found = [
             (one, two, three)
@@ -102,10 +98,7 @@ def win_rates(comparisons: PairComparisons) -> WinRates:
 
 
 def place_rate(comparisons: PairComparisons) -> Estimate:
-    """How often the response that stood as A won, 0 to 1, half a tie: one half where places decide nothing.
-
-    At least one comparison must be known.
-    """
+    """How often A won, 0 to 1, half a tie: one half where places decide nothing. At least one is known."""
     known = np.flatnonzero(comparisons.known)
     return _estimate(comparisons, known, comparisons.scores[known])[0]
 
@@ -190,16 +183,13 @@ class Ranking:
         cycles = self.rates.cycles
         if not cycles:
             return
-        shown = "; ".join(
-            " over ".join(map(short_name, [*cycle, cycle[0]])) for cycle in cycles[:_MOST_CYCLES]
-        )
+        rings = ([*cycle, cycle[0]] for cycle in cycles[:_MOST_CYCLES])
+        shown = "; ".join(" over ".join(map(short_name, ring)) for ring in rings)
         sure = sum(map(self.rates.is_sure, cycles))
-        chance = (
-            f"In {sure:,} of {len(cycles):,} each pair is significant (uncorrected): then no single order"
-            " of the candidates is true."
-            if sure
-            else "None is significant: such cycles occur by chance."
-        )
+        chance = "None is significant: such cycles occur by chance."
+        if sure:
+            chance = f"In {sure:,} of {len(cycles):,} each pair is significant (uncorrected): then no single"
+            chance += " order of the candidates is true."
         run = "a cycle:" if len(cycles) == 1 else f"{len(cycles):,} cycles, such as"
         yield f"Win rates of pairs run in {run} {shown}. {chance}"
 
@@ -219,9 +209,8 @@ class Ranking:
 
 
 def ties_caveat(found: BradleyTerryScores | None) -> list[str]:
-    """A sentence where Bradley-Terry scores say little since the model takes nearly all for ties, else
-    none.
-    """
+    """A sentence where Bradley-Terry scores say little, as nearly all are ties to the model; else none."""
+    # There is hardly a largest likelihood: nu and the score of whoever never loses grow without end.
     if found is None or found.equals_tie < _NEARLY_ALL_TIES:
         return []
     return [
@@ -236,19 +225,13 @@ def _named(names: Sequence[str]) -> str:
 
 
 def rank(
-    comparisons: PairComparisons,
-    seed: int = DEFAULT_SEED,
-    cancel: CancelToken | None = None,
+    comparisons: PairComparisons, seed: int = DEFAULT_SEED, cancel: CancelToken | None = None
 ) -> Generator[MeasureProgress, None, Ranking]:
-    """The ranking of the candidates of some comparisons; `seed`: of the draws of the bootstrap.
-
-    Tells how many of these are done. Raises SetupError where nothing was said of any comparison; Cancelled.
-    """
+    """`seed`: of the bootstrap; tells its draws. SetupError where no item has a label; Cancelled."""
     known = comparisons.labelled
     if not len(known):
         raise SetupError(
-            "No item with two candidates has a label here.",
-            "Choose another criterion, or label items first.",
+            "No item with two candidates has a label here.", "Choose another criterion, or label items first."
         )
     rates = win_rates(comparisons)
     enough = len(np.unique(known.instructions)) >= FEW and len(known.components) == 1
@@ -259,10 +242,8 @@ def rank(
 def ranking_json(
     ranking: Ranking, corrected: RankedByLabels | None = None, remark: str = ""
 ) -> dict[str, Any]:
-    """`candidates`, the best first, `pairs`, and what else is known. Rates are in percent, 0 to 100.
-
-    `corrected`: of a judge's ranking what human labels make of it, also of each candidate and pair.
-    `remark`: a caveat next to those of the ranking itself, empty for none.
+    """`candidates`, the best first, `pairs` and so on, in percent. `corrected`: what human labels make of a
+    judge's ranking. `remark`: one more caveat, or empty.
     """
     correction = corrected.correction if corrected else None
     found, lengths = ranking.bradley_terry, ranking.lengths

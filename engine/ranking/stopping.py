@@ -11,9 +11,7 @@ The numbers are taken as drawn from a population, not out of the dataset without
 holds of instructions like these, as the intervals of a ranking do. Without replacement, 50.1 % would be a
 significant win once the dataset is used up, and the ranking of the same labels would say that it is none.
 
-An instruction is one bet: of its comparisons the mean counts, for they are alike. Questions take instructions
-in the order in which a seed draws them, each as soon as all of its own comparisons there are known, so that
-neither the order of judging nor what was judged before can lean to one side.
+An instruction is one bet: of its comparisons the mean counts, for they are alike.
 
 All answers together are wrong with 5 % at most, however often one looks: Holm over the questions with
 e-values (the largest of k open ones must reach k / 0.05; Vovk & Wang, E-values, Annals of Statistics 2021),
@@ -24,7 +22,7 @@ question by itself.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -59,10 +57,7 @@ _STEPS = 40  # halvings of an interval between 0 and 1: to a thousandth of a bil
 
 
 def growth(values: FloatArray, mean: float) -> FloatArray:
-    """By what each bet that the mean is higher multiplies what one has, as logarithms.
-
-    `values`: 0 to 1, shape (...). `mean`: more than 0. Shape (..., bets).
-    """
+    """The logarithm of each bet's factor; `values`: 0 to 1, `mean` > 0. Shape (...) to (..., bets)."""
     return np.asarray(np.log1p(_BETS * (values[..., None] / mean - 1)))
 
 
@@ -72,10 +67,8 @@ def log_wealth(grown: FloatArray) -> FloatArray:
 
 
 def needed(error: float = ERROR, questions: int = 1) -> float:
-    """The logarithm of the fortune on one side that refutes a mean, or shows that it is not on that side.
-
-    An e-value is compared with the number of questions over `error` (Holm, for the largest of them), and half
-    of what one has is bet on either side.
+    """The logarithm of the fortune on one side that refutes a mean. An e-value is compared with the number of
+    questions over `error` (Holm, for the largest), and half of what one has is bet on either side.
     """
     return math.log(2 * questions / error)
 
@@ -88,7 +81,6 @@ class ValueCounts:
 
     @classmethod
     def of(cls, values: Iterable[float]) -> "ValueCounts":
-        """Of some numbers, 0 to 1."""
         return cls(Counter(values))
 
     def add(self, value: float) -> None:
@@ -100,7 +92,6 @@ class ValueCounts:
 
     @property
     def mean(self) -> float:
-        """Of at least one number, 0 to 1."""
         return sum(value * count for value, count in self.counts.items()) / len(self)
 
     @property
@@ -121,15 +112,11 @@ class ValueCounts:
         return (1, above) if above >= below else (-1, below)
 
     def interval(self, error: float = ERROR) -> tuple[float, float]:
-        """The means that are not refuted, 0 to 1: they hold the true one at all moments together but for a
-        chance of `error`. All of them where there is no number.
-        """
+        """The means (0 to 1) not refuted: the true one, but for a chance of `error`, however often asked."""
         return self._low(error), 1 - self.turned._low(error)
 
     def more_for_half(self, log_wealth_needed: float) -> float:
-        """About how many numbers more, like these, until the side that is ahead has such a fortune; infinite
-        where neither is ahead.
-        """
+        """About how many such numbers more until the leading side has this fortune; infinite without one."""
         side, has = self.lead()
         grown = (self if side > 0 else self.turned)._grown(0.5)
         each = float(grown.max()) / max(len(self), 1)
@@ -156,11 +143,8 @@ class ValueCounts:
 
 @dataclass(eq=False)
 class WhoWins:
-    """How often a candidate wins against one `opponent`, or against all of them.
-
-    `won`: what it won, an instruction each. `answered`: the side of one half that it is significantly on, or,
-    where an interval is asked for, that it is narrow enough (0 where neither is significant); None while it
-    is open.
+    """Against one `opponent`, or all. `won`: an instruction each. `answered`: the side of one half that it is
+    significantly on, or of a narrow interval (0 for neither); None while open.
     """
 
     candidate: str
@@ -212,22 +196,10 @@ class WhoWins:
         return None
 
 
-@dataclass(frozen=True, eq=False)
-class _Turns:
-    """The comparisons of a question: their rows, an array for each instruction, in the order of drawing;
-    `turned`: whether the candidate stands as B in them.
-    """
-
-    rows: Sequence[IntArray]
-    turned: Sequence[BoolArray]
-
-
 class UntilSignificant:
-    """Questions to comparisons of which nothing is known yet; what is said of items is added as it comes.
-
-    `comparisons`: their `instructions` say when each is drawn: the lower the earlier. `width`: of the
-    interval that is asked for, 0 to 1; None: which side of one half. `seed`, `criterion`: by which
-    instructions are drawn, and by whose labels it is answered.
+    """What is said of items is added as it comes. `comparisons`: instructions with lower numbers are drawn
+    earlier. `width`: of the interval asked for, 0 to 1; None: which side of one half. `seed`, `criterion`:
+    how instructions are drawn, by whose labels it is answered.
     """
 
     def __init__(
@@ -244,7 +216,7 @@ class UntilSignificant:
         self._is_known: BoolArray = np.zeros(len(comparisons), np.bool_)
         self._of_row: list[list[int]] = [[] for _ in range(len(comparisons))]
         self.questions: list[WhoWins] = []
-        self._turns: list[_Turns] = []
+        self._turns: list[list[tuple[IntArray, BoolArray]]] = []
         self._next: list[int] = []
         for candidate, opponent, rows in _asked(comparisons, width):
             for row in rows:
@@ -255,7 +227,6 @@ class UntilSignificant:
 
     @property
     def is_tuning(self) -> bool:
-        """False: candidates are compared, not settings."""
         return False
 
     @property
@@ -281,9 +252,7 @@ class UntilSignificant:
         return row is not None and any(self.questions[place].is_open for place in self._of_row[row])
 
     def add(self, labels: Mapping[str, Preference | None]) -> list[str]:
-        """What was said of items, None where nothing could be; then look at all that is open. What is clear
-        now and was not before, in words.
-        """
+        """Labels of items, None where none could be made; returns what became clear, in words."""
         before = self.open
         rows = np.array([self._row_of[item_id] for item_id in labels if item_id in self._row_of], np.int64)
         said = labels_said(label for item_id, label in labels.items() if item_id in self._row_of)
@@ -295,8 +264,8 @@ class UntilSignificant:
     def left(self, question: WhoWins) -> int:
         """How many instructions of a question are not judged yet, or not whole."""
         place = self.questions.index(question)
-        later = self._turns[place].rows[self._next[place] :]
-        return sum(not self._is_known[rows].all() for rows in later)
+        later = self._turns[place][self._next[place] :]
+        return sum(not self._is_known[rows].all() for rows, _ in later)
 
     def more(self, question: WhoWins) -> float:
         """About how many instructions more an open question needs, if they are like those that are known."""
@@ -304,6 +273,8 @@ class UntilSignificant:
             return question.won.more_for_half(needed(questions=len(self.open)))
         return more_for_width(question.won, self.width)
 
+    # Each instruction as soon as all of its comparisons are known, in the order drawn: neither the order of
+    # judging nor what was judged before can lean to one side.
     def _take(self, places: Iterable[int]) -> None:
         """Go on with questions, instruction after instruction, as far as what is known reaches."""
         waiting = sorted(place for place in places if self.questions[place].is_open)
@@ -314,10 +285,11 @@ class UntilSignificant:
     def _take_one(self, place: int) -> bool:
         """Take the next instruction of a question; whether it was known."""
         turns, turn = self._turns[place], self._next[place]
-        if turn == len(turns.rows) or not self._is_known[turns.rows[turn]].all():
+        if turn == len(turns) or not self._is_known[turns[turn][0]].all():
             return False
-        scores = self._scores[turns.rows[turn]]
-        won = np.where(turns.turned[turn], 1 - scores, scores)
+        rows, turned = turns[turn]
+        scores = self._scores[rows]
+        won = np.where(turned, 1 - scores, scores)
         if not np.isnan(won).all():
             self.questions[place].add(float(np.nanmean(won)))
         self._next[place] += 1
@@ -337,10 +309,8 @@ class UntilSignificant:
 
 
 def until_significant(dataset: Dataset, criterion: str, until: StoppingRule) -> UntilSignificant:
-    """What a run on a dataset is to answer, by the judge's labels on a criterion.
-
-    Where candidates are not named, a width is that of the share of instructions on which A wins. SetupError
-    where nobody is named who could be significantly better.
+    """By the judge's labels on a criterion. Where candidates are not named, a width is that of the share that
+    A wins. SetupError where nobody is named who could be better.
     """
     if dataset.names_candidates:
         comparisons = comparisons_of(dataset)
@@ -363,9 +333,7 @@ def told_of(asked: UntilSignificant, results: RunResults) -> UntilSignificant:
 
 
 def more_for_width(won: ValueCounts, width: float) -> float:
-    """About how many instructions more until an interval is no wider than this, 0 to 1: four times as many
-    for half the width.
-    """
+    """About how many more instructions: four times as many for half the width, 0 to 1."""
     low, high = won.interval()
     return max(len(won), 1) * max(0.0, ((high - low) / width) ** 2 - 1)
 
@@ -377,17 +345,14 @@ def _asked(comparisons: PairComparisons, width: float | None) -> Iterable[tuple[
         for number, name in enumerate(names):
             yield name, None, np.flatnonzero((comparisons.first == number) | (comparisons.second == number))
         return
-    low, high = (
-        np.minimum(comparisons.first, comparisons.second),
-        np.maximum(comparisons.first, comparisons.second),
-    )
+    low, high = np.sort(np.stack([comparisons.first, comparisons.second]), axis=0)
     for one, other in np.unique(np.stack([low, high], axis=1), axis=0).tolist():
         yield names[one], names[other], np.flatnonzero((low == one) & (high == other))
 
 
-def _turns(comparisons: PairComparisons, candidate: str, rows: IntArray) -> _Turns:
+def _turns(comparisons: PairComparisons, candidate: str, rows: IntArray) -> list[tuple[IntArray, BoolArray]]:
+    """The rows of each instruction in the order of drawing, and where the candidate stands as B in them."""
     number = comparisons.names.index(candidate)
     order = rows[np.argsort(comparisons.instructions[rows], kind="stable")]
     starts = np.flatnonzero(np.diff(comparisons.instructions[order])) + 1
-    each = np.split(order, starts)
-    return _Turns(each, [comparisons.second[part] == number for part in each])
+    return [(part, comparisons.second[part] == number) for part in np.split(order, starts)]

@@ -1,7 +1,4 @@
-"""Weights and a tie threshold that best explain human overall labels: fitted, in a file, and what they say.
-
-Also their uncertainty and how well they generalise, and the file of scores that the weighted judge compares.
-"""
+"""Weights and a tie threshold fitted to human overall labels, how sure they are, and files of both."""
 
 import json
 import math
@@ -26,10 +23,8 @@ from engine.ranking.weighted_judge import HIGHEST_SCORE, LARGEST_SCORE, WINNERS
 from engine.system.sandbox import sandboxed
 
 FOR_EACH = 10
-"""Instructions with a human overall label per fitted parameter (a weight or the tie threshold).
-
-The rule of thumb for regressions (Peduzzi et al., A Simulation Study of the Number of Events per Variable in
-Logistic Regression Analysis, 1996).
+"""Instructions with a human overall label per fitted parameter: the rule of thumb for regressions (Peduzzi et
+al., A Simulation Study of the Number of Events per Variable in Logistic Regression Analysis, 1996).
 """
 
 _SIGNS = dict(zip(WINNERS, (1, -1, 0), strict=True))
@@ -42,11 +37,9 @@ _TAIL = 0.01
 
 @dataclass(frozen=True)
 class WeightFit:
-    """Fitted weights (not negative, sum 1) and tie threshold (score points), each with its 95 % range.
-
-    All shares are 0 to 1. `agreement`: of the `items` whose winner equals the human one, cross-validated
-    over `instructions`; `equal`: the same with equal weights and a fitted threshold; `most_frequent`: with
-    the most frequent winner of the other folds. `intervals`: of these three, by their names.
+    """Weights (not negative, sum 1), tie threshold (points), 95 % ranges. `agreement` (0 to 1): of `items`
+    whose winner is the human one, cross-validated; `equal`: with equal weights and a fitted threshold;
+    `most_frequent`: the others' most frequent winner. `intervals`: of these three, by name.
     """
 
     weights: Mapping[str, float]
@@ -175,9 +168,7 @@ def _threshold(weighted: FloatArray, winners: IntArray) -> float:
 
 @dataclass(frozen=True)
 class FittedWeights:
-    """Weights (not negative) by criterion, a tie threshold in score points, and what is kept of their fit;
-    None in a file of an earlier version, where it is not known what took part.
-    """
+    """Weights (not negative), a tie threshold in points; `kept`: None in a file of an earlier version."""
 
     weights: Mapping[str, float]
     tie_threshold: float
@@ -239,7 +230,8 @@ def _comparisons(path: Path, criteria: Sequence[str]) -> list[dict[str, Any]]:
         if not isinstance(value, dict):
             problems.append(f"record {number}: not an object.")
             continue
-        item_id = _id_of(value)
+        given = value.get("id")
+        item_id = str(given) if isinstance(given, str) and given else None
         place = f"record {number} (id {quoted(item_id)})" if item_id else f"record {number}"
         if item_id is None:
             problems.append(f"{place}: no id, or one that is neither text nor a number.")
@@ -252,11 +244,6 @@ def _comparisons(path: Path, criteria: Sequence[str]) -> list[dict[str, Any]]:
     if not comparisons:
         raise InputError(path, ["has no records."], _HINT)
     return comparisons
-
-
-def _id_of(record: Mapping[str, object]) -> str | None:
-    item_id = record.get("id")
-    return str(item_id) if isinstance(item_id, str) and item_id else None
 
 
 def _scores(

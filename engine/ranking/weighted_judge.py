@@ -152,15 +152,10 @@ def score_of(grade: float) -> float:
 def weighted_winner(
     probabilities: Mapping[str, Probabilities], weights: Mapping[str, float], tie_threshold: float
 ) -> str:
-    """Who wins an item, one of WINNERS: what pairwise_preference_judge says of its response scores.
-
-    `probabilities`: by criterion, of all criteria that `weights` name. `weights`: as `normalised` gives them.
-    """
+    """One of WINNERS by response scores; `probabilities` by criterion, `weights` as of `normalised`."""
     scores = {name: response_scores(probabilities[name]) for name in weights}
-    scores_a = {name: a for name, (a, _) in scores.items()}
-    scores_b = {name: b for name, (_, b) in scores.items()}
-    winner, _ = winner_and_margin(scores_a, scores_b, weights, tie_threshold)
-    return winner
+    a, b = ({name: of[side] for name, of in scores.items()} for side in (0, 1))
+    return winner_and_margin(a, b, weights, tie_threshold)[0]
 
 
 def winner_of(label: HumanLabel) -> str:

@@ -37,10 +37,8 @@ _SIDES: Mapping[HumanLabel, float] = {Preference.A: 1.0, Preference.B: -1.0}  # 
 
 @dataclass(frozen=True)
 class Informativeness:
-    """What is known of each of some `criteria` whose scores are weighed.
-
-    `nothing`: why the scores significantly say nothing of single items. `unshown`: why it is not shown that
-    they do. Both by criterion, in words that follow “on safety”; what nothing speaks against is in neither.
+    """`nothing`: why scores of some of the `criteria` say nothing of single items; `unshown`: why it is not
+    shown that they do; in words that follow “on safety”.
     """
 
     criteria: Sequence[str] = ()
@@ -85,12 +83,10 @@ def informativeness_of(
     *,
     by_grades: bool = False,
 ) -> Informativeness:
-    """Of the scored pairs `rows` of a system; `gold`: human labels, if there are any. `by_grades`: the scores
-    are grades, which no calibration takes part in.
+    """`gold`: human labels. `by_grades`: the scores are grades, without a calibration.
 
-    Without labels it is known that scores are the same for all items, as of raw predictions calibrated to the
-    class prior, and that a model does not judge by its health. With labels of FEW instructions or
-    more it is known whether scores follow them, which outweighs a bad health.
+    Without labels it is known that all scores are the same, or that a model does not judge by its health; of
+    FEW labelled instructions or more, whether scores follow them, which outweighs a bad health.
     """
     nothing: dict[str, str] = {}
     unshown: dict[str, str] = {}
@@ -105,8 +101,8 @@ def informativeness_of(
             by_frequencies = name in fitted and fitted[name].scale == 0
             how = " (calibrated to the class prior)" if by_frequencies else ""
             (nothing if system.judgments else unshown)[name] = same + how
-        elif follows is not None and not follows.significantly:
-            unshown[name] = follows.in_words
+        elif follows:
+            unshown[name] = follows
         elif follows is None and name not in fitted and does_not_judge:
             nothing[name] = "the health check says that the model does not judge"
         elif follows is None and calibration and _no_better(calibration.measured.get(name)):
@@ -115,10 +111,7 @@ def informativeness_of(
 
 
 def _same(rows: Sequence[Mapping[str, Any]], name: str, read: bool) -> str:
-    """What is to be said where all items have the same scores; empty where they differ, or are too few.
-
-    `read`: from probabilities, of which two equal rows are no chance; labels alone may well be the same.
-    """
+    """What to say where all scores are the same; `read`: probabilities, of which no two are by chance."""
     if len(rows) < (2 if read else FEW):
         return ""
     a, b = (np.array([row[side][name] for row in rows], np.float64) for side in ("scores_a", "scores_b"))
@@ -139,29 +132,14 @@ def _no_better(measured: Any) -> bool:
     return after >= frequencies
 
 
-@dataclass(frozen=True)
-class _Follows:
-    """The correlation of scores with human labels over `items`, and whether it is significantly above 0."""
-
-    correlation: float
-    significantly: bool
-    items: int
-
-    @property
-    def in_words(self) -> str:
-        labels = counted(self.items, "human label does", "human labels do")
-        return f"{labels} not show that its scores agree with annotators (correlation {self.correlation:.2f})"
-
-
 def _follows(
     rows: Sequence[Mapping[str, Any]],
     name: str,
     annotators: Mapping[str, HumanLabel],
     instructions: Mapping[str, str],
-) -> _Follows | None:
-    """None for too few instructions with a label, and where all labels take one side or all scores are alike.
-
-    The correlation is the mean of the products of both standardised, whose interval is that of a difference.
+) -> str | None:
+    """What is to be said where scores do not significantly follow human labels, else empty; None for fewer
+    than FEW labelled instructions, and where labels or scores are all alike.
     """
     known = [row for row in rows if row["id"] in annotators]
     groups = [instructions[row["id"]] for row in known]
@@ -171,10 +149,14 @@ def _follows(
     of_annotators = np.array([_SIDES.get(annotators[row["id"]], 0.0) for row in known])
     if np.ptp(of_system) <= _SAME or np.ptp(of_annotators) == 0:
         return None
+    # The correlation is the mean of the products of both standardised: its interval is that of a difference.
     one, other = ((values - values.mean()) / values.std() for values in (of_system, of_annotators))
     found = OverInstructions.of_one((one * other).tolist(), groups)
     assert found is not None
-    return _Follows(found.mean, found.difference_interval().low > 0, len(known))
+    if found.difference_interval().low > 0:
+        return ""
+    labels = counted(len(known), "human label does", "human labels do")
+    return f"{labels} not show that its scores agree with annotators (correlation {found.mean:.2f})"
 
 
 def _listed(reasons: Mapping[str, str]) -> str:
@@ -189,9 +171,7 @@ ScoredPair = dict[str, Any]  # what pairwise_preference_judge takes: id, scores_
 
 @dataclass(frozen=True)
 class ScoredPairs:
-    """What the weighted judge decides. `left_out`: ids of items without a judgment on some criterion.
-    `by_grades`: the scores are the model's grades.
-    """
+    """`left_out`: ids without a judgment on some criterion. `by_grades`: scores are the model's grades."""
 
     rows: list[ScoredPair]
     left_out: tuple[str, ...] = ()
@@ -199,26 +179,17 @@ class ScoredPairs:
 
 
 def scored_pairs_of(
-    system: System,
-    criteria: Sequence[str],
-    ids: Container[str] | None = None,
-    *,
-    by_grades: bool = False,
+    system: System, criteria: Sequence[str], ids: Container[str] | None = None, *, by_grades: bool = False
 ) -> ScoredPairs:
-    """The response scores of a system's items (with `ids` only of these) on some of its criteria.
-
-    A label without probabilities, of a submission or of an annotator who overrode the run, has probability 1.
-    `by_grades`: the scores are the model's mean grades of the responses, 0 for grade 1 and 10 for grade 5, in
-    the place of its probabilities. SetupError for a system that gave no grades.
+    """On some criteria, with `ids` only of these items. A label without probabilities, of a submission or an
+    override, has probability 1. `by_grades`: by the model's mean grades, 0 for grade 1 and 10 for 5.
+    SetupError for a system without grades.
     """
     if by_grades and (system.results is None or Method.POINTWISE_GRADE not in system.results.methods):
+        judge_so = "Judge with pointwise grades (`graded`) among the "
         raise SetupError(
             f"{system.name} has no pointwise grades.",
-            Hint(
-                "Judge with pointwise grades (`graded`) among the ",
-                Setting.METHODS,
-                ", or use probabilities as scores.",
-            ),
+            Hint(judge_so, Setting.METHODS, ", or use probabilities as scores."),
         )
     rows, left_out = [], []
     for row in system.submission.rows:
@@ -229,13 +200,8 @@ def scored_pairs_of(
         if len(known) < len(scores):
             left_out.append(row.id)
             continue
-        rows.append(
-            {
-                "id": row.id,
-                "scores_a": {name: a for name, (a, _) in zip(criteria, known, strict=True)},
-                "scores_b": {name: b for name, (_, b) in zip(criteria, known, strict=True)},
-            }
-        )
+        a, b = ({name: of[side] for name, of in zip(criteria, known, strict=True)} for side in (0, 1))
+        rows.append({"id": row.id, "scores_a": a, "scores_b": b})
     return ScoredPairs(rows, tuple(left_out), by_grades)
 
 
@@ -256,13 +222,9 @@ def _scores(system: System, item_id: str, criterion: str, by_grades: bool) -> tu
 
 @dataclass(frozen=True)
 class OverallAgreement:
-    """Weighted winners compared with human overall labels, of which all that prefer neither response are a
-    tie.
-
-    `accuracy`: share (0 to 1) of the `items` where they are the same. `most_frequent`: share of the most
-    frequent human winner. `own_label`: share where the system's own overall label, taken in the same way, is
-    the human one; None where it gave none for some item. `confusion`: rows human, columns weighted, in the
-    order of WINNERS. `intervals`: of these shares, by their names here.
+    """All labels that prefer neither response are a tie. `accuracy`: share (0 to 1) of `items` with the human
+    winner; `most_frequent`: of the most frequent one; `own_label`: of the system's overall label, None where
+    one lacks. `confusion`: rows human, columns weighted, as WINNERS. `intervals`: by these names.
     """
 
     items: int
@@ -280,12 +242,9 @@ class OverallAgreement:
 
 @dataclass(frozen=True)
 class WeightedScoring:
-    """What the weighted judge made of some pairs of scores; of none where these carry nothing.
-
-    `result` is what pairwise_preference_judge returned. `agreement`: None without human labels. `intervals`:
-    of the shares that A wins, B wins, and that are a tie, by the names of WINNERS; None where the
-    instructions of the items are not known, or a single one. `fit_in_words`: how many of the items took part
-    in the fit of the weights; empty where none did.
+    """`result`: of pairwise_preference_judge, of none where scores carry nothing. `agreement`: None without
+    labels. `intervals`: of the shares by WINNERS, None for unknown instructions or a single one.
+    `fit_in_words`: how many items took part in the fit of the weights; or empty.
     """
 
     weights: Mapping[str, float]
@@ -317,10 +276,8 @@ def weigh(
     *,
     items: Dataset | None = None,
 ) -> WeightedScoring:
-    """Decide the pairs; ValueError as pairwise_preference_judge raises it.
-
-    `gold`: human labels. `system`: whose scores they are; where none of them carries anything, nothing is
-    decided. `items`: what gives the items' instructions, and so the intervals, where there is no `gold`.
+    """ValueError as of pairwise_preference_judge. `gold`: human labels. `system`: whose scores; nothing is
+    decided where none carries anything. `items`: give instructions where there is no `gold`.
     """
     informative = Informativeness()
     if system is not None:
@@ -381,10 +338,8 @@ def _interval(
 
 @dataclass(frozen=True)
 class SliceScoring:
-    """One slice, whose items have `instructions` different ones.
-
-    `rates`: the share (0 to 1) of its comparisons that A wins, B wins, and that are a tie, by the names of
-    WINNERS, each with its interval. `agreement` with human overall labels, None without any.
+    """`rates`: the share (0 to 1) that A wins, B wins, and that is a tie, by WINNERS, with intervals;
+    `agreement` with human overall labels.
     """
 
     part: Slice
@@ -396,14 +351,9 @@ class SliceScoring:
 
     def as_json(self) -> dict[str, Any]:
         rates = {name: {"share": share, "interval": ends} for name, (share, ends) in self.rates.items()}
-        return self.part.as_json(
-            {
-                "items": self.items,
-                "rates": rates,
-                "agreement": self.agreement and asdict(self.agreement),
-                "interval": self.interval,
-            }
-        )
+        agreement = self.agreement and asdict(self.agreement)
+        own = {"items": self.items, "rates": rates, "agreement": agreement, "interval": self.interval}
+        return self.part.as_json(own)
 
 
 SlicedWeightedScoring = OfSlices[SliceScoring]
@@ -417,31 +367,19 @@ def weigh_slices(
     instructions = gold.groups
     rows = {row["id"]: row for row in pairs.rows}
     found = []
+    weights, tie_threshold = weighted_scoring.weights, weighted_scoring.tie_threshold
     for part in division.slices:
-        of_slice = [rows[item_id] for item_id in part.ids if item_id in rows]
-        if of_slice:
-            decided = weigh(
-                ScoredPairs(of_slice), weighted_scoring.weights, weighted_scoring.tie_threshold, gold
-            )
-            agreement = decided.agreement
-            found.append(
-                SliceScoring(
-                    part,
-                    items=len(decided.result["results"]),
-                    instructions=len({instructions[row["id"]] for row in of_slice}),
-                    rates=decided.rates,
-                    agreement=agreement,
-                    interval=agreement.intervals["accuracy"] if agreement else None,
-                )
-            )
+        if of_slice := [rows[item_id] for item_id in part.ids if item_id in rows]:
+            decided = weigh(ScoredPairs(of_slice), weights, tie_threshold, gold)
+            agreement, asked = decided.agreement, {instructions[row["id"]] for row in of_slice}
+            interval = agreement.intervals["accuracy"] if agreement else None
+            found.append(SliceScoring(part, len(of_slice), len(asked), decided.rates, agreement, interval))
     return SlicedWeightedScoring(division, tuple(found))
 
 
 def weigh_by_default(matched: Matched, division: Slicing) -> SlicedWeightedScoring | None:
-    """What a system decides by the weights of its rubric, slice by slice; None where it decides nothing, or
-    carries nothing that could be weighed.
-
-    A run has its own rubric, a submission that of the labels.
+    """By the weights of a run's own rubric, of a submission by that of the labels; None where nothing is
+    decided or carried.
     """
     system = matched.system
     rubric = system.asked or matched.dataset.rubric
@@ -450,9 +388,5 @@ def weigh_by_default(matched: Matched, division: Slicing) -> SlicedWeightedScori
     pairs = scored_pairs_of(system, list(weights), known) if weights else ScoredPairs([])
     if not pairs.rows:
         return None
-    weighted_scoring = weigh(pairs, weights, rubric.tie_threshold, matched.dataset, system)
-    return (
-        None
-        if weighted_scoring.informative.refused
-        else weigh_slices(pairs, weighted_scoring, matched.dataset, division)
-    )
+    found = weigh(pairs, weights, rubric.tie_threshold, matched.dataset, system)
+    return None if found.informative.refused else weigh_slices(pairs, found, matched.dataset, division)

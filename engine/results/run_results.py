@@ -351,7 +351,7 @@ class RunResults:
         return found
 
     def _of_judge(self, judge: int) -> "RunResults":
-        judged = tuple(item.run_writer(lambda reading: reading.judge == judge) for item in self.judged)
+        judged = tuple(item.only(lambda reading: reading.judge == judge) for item in self.judged)
         return replace(self, judged=judged, read=RunPredictions(judged)).calibrated(self.calibration)
 
     def as_asked(self, methods: Sequence[Method], orders: Sequence[Order]) -> "RunResults":
@@ -359,7 +359,7 @@ class RunResults:
         has: the raw predictions of each do not depend on the others. Without a calibration.
         """
         judged = tuple(
-            item.run_writer(lambda reading: reading.method in methods and reading.order in orders)
+            item.only(lambda reading: reading.method in methods and reading.order in orders)
             for item in self.judged
         )
         identity = self.run.identity.as_asked(tuple(methods), tuple(orders))

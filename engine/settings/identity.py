@@ -1,6 +1,5 @@
 """What the store says of a run: what makes it the same run, how far it came, its cost, what users call it.
-
-Knows: plain values, how a run is called. Does not know: SQL, how a run is judged.
+Does not know: SQL, how a run is judged.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +13,7 @@ from typing import Any
 from engine.core.codec import record_or
 from engine.core.column_map import ColumnMap
 from engine.core.errors import Hint, SetupError, Step
-from engine.core.formatting import counted, file_stem, listed, short_name, value_in_words, words
+from engine.core.formatting import capitalised, counted, file_stem, listed, short_name, value_in_words, words
 from engine.core.items import Method, Order
 from engine.core.rubric import Rubric, rubric_of_names
 from engine.settings import rows
@@ -61,11 +60,10 @@ class RunKind(StrEnum):
 
 @dataclass(frozen=True)
 class RunIdentity:
-    """What a run is: two runs with the same `key` would give the same results.
-
-    Of an opened submission, path, name and SHA-256 of the model are those of its file; of a jury the name
-    says its judges, the SHA-256 is of what gives their raw predictions, and the path its dataset's. `rubric`:
-    with just these criteria; None for the task's, in its default wording, and for an opened submission.
+    """What a run is: two runs with the same `key` would give the same results. Of an opened submission, path,
+    name and SHA-256 of the model are those of its file; of a jury the name says its judges, the SHA-256 is of
+    what gives their raw predictions, and the path its dataset's. `rubric`: with just these criteria; None for
+    the task's, in its default wording, and for an opened submission.
     """
 
     key: str
@@ -83,19 +81,15 @@ class RunIdentity:
 
     @property
     def asked(self) -> Rubric:
-        """What is asked of each item, with weights and a tie threshold."""
         return self.rubric or rubric_of_names(self.criteria)
 
     @cached_property
     def judge_settings(self) -> rows.JudgeSettings:
-        """The settings by which a model judged. SetupError for a run that no model judged, and of a damaged
-        one KeyError, TypeError or ValueError.
-        """
+        """SetupError where no model judged, and of a damaged run KeyError, TypeError or ValueError."""
         return rows.settings_of(self.settings)
 
     @property
     def mode(self) -> rows.Mode | None:
-        """What was made; None of a jury."""
         return rows.Mode(self.settings["mode"]) if "mode" in self.settings else None
 
     @property
@@ -113,12 +107,10 @@ class RunIdentity:
 
     @property
     def examples(self) -> str:
-        """The hash of the labelled examples that prompts show; empty for none."""
         return self.settings.get(EXAMPLES) or ""
 
     @property
     def explained_with(self) -> str:
-        """The hash of the calibration whose labels are explained; empty for none."""
         return self.settings.get(EXPLAINED_WITH) or ""
 
     @property
@@ -133,7 +125,6 @@ class RunIdentity:
 
     @property
     def sample(self) -> ItemSample | None:
-        """How its items were drawn; None where they were not."""
         return record_or(self.settings.get(SAMPLE), ItemSample, None)
 
     def as_asked(self, methods: tuple[Method, ...], orders: tuple[Order, ...]) -> "RunIdentity":
@@ -145,24 +136,22 @@ class RunIdentity:
 
     @property
     def how_chosen(self) -> dict[str, Any]:
-        """Which items are judged and how they were drawn, as in the settings; empty for the first ones."""
         return {name: self.settings[name] for name in (CHOSEN, SAMPLE) if name in self.settings}
 
     @property
     def methods_in_words(self) -> str:
-        """The methods where they are not label tokens alone: `chain of thought (4 reasoning samples)`."""
+        """Where they are not label tokens alone: `chain of thought (4 reasoning samples)`."""
         key = rows.row_of("reasoning_samples").key
         asked = rows.methods_in_words(self.methods, self.settings.get(key, 1))
         return "" if self.methods == rows.DEFAULT_METHODS else asked
 
     @property
     def dataset_in_words(self) -> str:
-        """What was judged, for users: `demo.tsv`, `5 chosen items of demo.tsv`."""
         return dataset_in_words(self.dataset_path, len(self.chosen), self.sample)
 
     @property
     def items_are(self) -> str:
-        """How its items were taken out of their file: `chosen`, `at random, seed 0`; empty for the first."""
+        """`chosen`, `at random, seed 0`; empty for the first items of their file."""
         return self.sample.how if self.sample is not None else "chosen" if self.chosen else ""
 
     @property
@@ -181,24 +170,18 @@ class Archived:
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A run as the store holds it.
-
-    `judged`: items in the store, of a submission those that it answers; `manifest`: how it was made;
-    `calibration`: what its decisions are calibrated with now, as plain values, None for none. `name`, `note`:
-    of the user, empty for none. `archived`: None where it is in the lists of runs. `review_seed`: by
-    which a random sample of it is reviewed, on all days and by all annotators.
-    """
+    """A run as the store holds it."""
 
     id: int
     created: datetime
     identity: RunIdentity
-    judged: int
-    manifest: Mapping[str, Any] = field(default_factory=dict)
-    calibration: Mapping[str, Any] | None = None
+    judged: int  # items in the store, of a submission those that it answers
+    manifest: Mapping[str, Any] = field(default_factory=dict)  # how it was made
+    calibration: Mapping[str, Any] | None = None  # of its decisions now, as plain values
     name: str = ""
     note: str = ""
-    archived: Archived | None = None
-    review_seed: int = DEFAULT_SEED
+    archived: Archived | None = None  # None where it is in the lists of runs
+    review_seed: int = DEFAULT_SEED  # by which a random sample of it is reviewed
 
     @property
     def complete(self) -> bool:
@@ -213,7 +196,7 @@ class StoredRun:
 
     @property
     def until(self) -> StoppingRule | None:
-        """What it was to answer last; None for the whole of its file, or which settings are the best."""
+        """The question that it was to answer last; None for the whole of its file, and for tuning."""
         if self.order_seed is None or self.is_tuning:
             return None
         width = self.manifest[RANDOM_ORDER].get("width")
@@ -226,17 +209,17 @@ class StoredRun:
 
     @property
     def stopped_early(self) -> bool:
-        """True where it was to stop once something was clear, and items are left."""
+        """It was to stop once something was clear, and items are left."""
         return self.is_random_part and not self.is_tuning
 
     @property
     def is_random_part(self) -> bool:
-        """True where its instructions are judged in a random order, and items are left."""
+        """Its instructions are judged in a random order, and items are left."""
         return self.order_seed is not None and not self.complete
 
     @property
     def is_sample(self) -> bool:
-        """True where what is judged so far was drawn at random, instruction by instruction."""
+        """What is judged so far was drawn at random, instruction by instruction."""
         return self.is_random_part and not self.manifest[RANDOM_ORDER].get("after")
 
     @property
@@ -260,12 +243,11 @@ class StoredRun:
 
     @property
     def panel(self) -> bool:
-        """True for several judges decided together: none of them judged for this one."""
         return self.identity.kind is RunKind.PANEL
 
     @property
     def by_a_model(self) -> bool:
-        """True for a run that a model judged here: it could be asked again."""
+        """A model judged it here: it could be asked again."""
         return self.identity.kind is RunKind.JUDGED
 
     @property
@@ -290,7 +272,6 @@ class StoredRun:
 
     @property
     def why_over(self) -> str:
-        """Why nothing of it is left to judge; empty where something is."""
         if self.submitted:
             return "it was opened as a file"
         if self.panel:
@@ -322,36 +303,24 @@ class StoredRun:
 
     @property
     def title(self) -> str:
-        """What it is called: `Run 7`, `Run 7 “night”`, `Submission x.tsv`; long names without middle."""
-        file = short_name(self.identity.model_name)
-        kept = f"{self._kind} {self.id}" if self.id else "The jury"
-        return self._with_name(f"Submission {file}" if self.submitted else kept)
+        """`Run 7`, `Run 7 “night”`, `Submission x.tsv`; long names without their middle."""
+        return capitalised(self.called.removeprefix("the ") if self.submitted else self.called)
 
     @property
     def called(self) -> str:
-        """The same within a sentence: `run 7`, `run 7 “night”`, `the submission baseline.tsv`."""
-        file = short_name(self.identity.model_name)
-        return self._with_name(f"the submission {file}" if self.submitted else self._number)
+        """Within a sentence: `run 7`, `run 7 “night”`, `the submission baseline.tsv`."""
+        of = f" {short_name(self.identity.model_name)}" if self.submitted else ""
+        return f"{self.in_short}{of} “{short_name(self.name)}”" if self.name else f"{self.in_short}{of}"
 
     @property
     def in_short(self) -> str:
-        """What a button calls it that acts on it: `run 7`, `the submission`."""
-        return "the submission" if self.submitted else self._number
-
-    @property
-    def _kind(self) -> str:
-        return "Jury" if self.panel else "Run"
-
-    @property
-    def _number(self) -> str:
-        return f"{self._kind.lower()} {self.id}" if self.id else "the jury"
-
-    def _with_name(self, what: str) -> str:
-        return f"{what} “{short_name(self.name)}”" if self.name else what
+        """On a button: `run 7`, `the submission`."""
+        if self.submitted:
+            return "the submission"
+        return f"{'jury' if self.panel else 'run'} {self.id}" if self.id else "the jury"
 
     @property
     def said(self) -> dict[str, Any]:
-        """What users write of it, by the names of its fields: this may change while it is looked at."""
         return {"name": self.name, "note": self.note, "archived": self.archived}
 
     @property
@@ -369,18 +338,18 @@ class StoredRun:
         return "\n".join((*named, *what, *facts)).casefold()
 
     def found_by(self, text: str) -> bool:
-        """Whether all words of a text are in what it is found by, in any order, small or capital."""
+        """Whether all words of a text are in what it is found by, whatever the case."""
         searched = self.searched_text
         return all(word in searched for word in text.casefold().split())
 
     @property
     def stem(self) -> str:
-        """How the names of files begin that are made of it: `run-7-demo-demo-judge`, `baseline-reviewed`."""
+        """How the names of files made of it begin: `run-7-demo-demo-judge`, `baseline-reviewed`."""
         if self.submitted:
             return f"{file_stem(self.identity.model_path.stem, _LONGEST_STEM)}-reviewed"
         files = (self.identity.dataset_path.stem, self.identity.model_name)
         parts = (file_stem("-".join(each.split()), _LONGEST_PART) for each in files)
-        return "-".join([self._kind.lower(), str(self.id), *filter(None, parts)])
+        return "-".join(["jury" if self.panel else "run", str(self.id), *filter(None, parts)])
 
     @property
     def not_in_dataset(self) -> tuple[str, ...]:
@@ -412,8 +381,7 @@ class DamagedRun:
         return all(word in self.called for word in text.casefold().split())
 
 
-AnyRun = StoredRun | DamagedRun
-"""What stands in the list of all runs."""
+AnyRun = StoredRun | DamagedRun  # what stands in the list of all runs
 
 
 def _in_short(made: Any) -> Any:
@@ -444,10 +412,7 @@ def kind_in_words(kind: Mapping[str, Any]) -> str:
 
 
 def what_is_joined(run: StoredRun, added: int = 0, by: Sequence[str] = ()) -> str:
-    """A sentence on which items of a dataset an opened submission answers: ids are all that joins the two.
-
-    `added`: how many of those that it lacks were labelled `by` annotators since.
-    """
+    """On which items a submission answers; `added`: how many others were labelled `by` annotators."""
     identity, name = run.identity, short_name(run.identity.model_name)
     dataset = short_name(identity.dataset_path.name)
     joined = (
@@ -494,7 +459,6 @@ def checked_name(name: str, run: str = "the run") -> str:
 
 
 def checked_note(note: str, run: str = "the run") -> str:
-    """A note of a run; empty for nothing. SetupError where it is too long."""
     note = note.strip()
     if len(note) > LONGEST_NOTE:
         raise SetupError(f"The note of {run} has {len(note):,} characters.", f"Use {LONGEST_NOTE:,} at most.")

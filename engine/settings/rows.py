@@ -1,7 +1,6 @@
 """The one table of settings: what each is called, where it is offered, what its values may be, who keeps it.
-
 Options, fields of the window, judge configurations, lists, stores, the API and the docs are made of its rows.
-Long because a setting is added in one place: its value, its row, its words.
+Long because a setting is added in one place.
 """
 
 import math
@@ -51,14 +50,10 @@ class Surface(Flag):
 class SettingRow:
     """A setting. The record that holds it defines its default."""
 
-    name: str
-    """Of the field in that record, and of the parameter; the option is made of it."""
-    kind: type
-    """bool, int, float or an enumeration."""
-    several: bool = False
-    """Its value is a tuple of that kind."""
-    called: Setting | str
-    """For users; a Setting where hints name it."""
+    name: str  # of the field in that record, and of the parameter; the option is made of it
+    kind: type  # bool, int, float or an enumeration
+    several: bool = False  # its value is a tuple of that kind
+    called: Setting | str  # for users; a Setting where hints name it
     group: Group
     surfaces: Surface = Surface.RUN
     stored: str = ""
@@ -74,36 +69,26 @@ class SettingRow:
     phrase: str | Callable[[Any], str] = ""
     """In lists of runs: a format of its value if that is not the default, or a function of all settings."""
 
-    unit: str = ""
-    """What its number counts."""
-    things: bool = False
-    """It is the number of what it is called."""
+    unit: str = ""  # what its number counts
+    things: bool = False  # it is the number of what it is called
     least: int | None = None
     most: int | None = None
     refuse: Callable[[Any], None] | None = None
     """Raises SetupError where `least` and `most` are not all to be checked."""
 
-    label: str = ""
-    """Next to its field in the window; by default its name."""
-    title: str = ""
-    """The accessible name of the field; by default the label."""
+    label: str = ""  # next to its field in the window; by default its name
+    title: str = ""  # the accessible name of the field; by default the label
     tip: str = ""
-    choices: Mapping[StrEnum, str] = field(default_factory=dict)
-    """Its values in words."""
-    offered: tuple[float, float] = (0, LARGEST)
-    """The range of its field."""
+    choices: Mapping[StrEnum, str] = field(default_factory=dict)  # its values in words
+    offered: tuple[float, float] = (0, LARGEST)  # the range of its field
     step: float = 1
-    instead: float | None = None
-    """What the field shows for None."""
-    special: str = ""
-    """What the least number of the field means, in words."""
+    instead: float | None = None  # what the field shows for None
+    special: str = ""  # what the least number of the field means, in words
 
-    help: str = ""
-    """Of its option; without help it has none, or one made by hand."""
+    help: str = ""  # of its option; without help it has none, or one made by hand
     brief: str = ""
     """The same for `prompt`, which follows `judge`; `{shorten}` stands for the option of that setting."""
-    docs: str = ""
-    """The same on the page of commands, in Markdown, where there is more to say."""
+    docs: str = ""  # the same on the page of commands, in Markdown, where there is more to say
     metavar: str = "N"
 
     @property
@@ -113,12 +98,12 @@ class SettingRow:
 
     @property
     def noun(self) -> str:
-        """The same where a single thing is spoken of: `longest explanation`, `number of threads`."""
+        """Where a single thing is spoken of: `longest explanation`, `number of threads`."""
         return f"number of {self.words}" if self.things else self.words
 
     @property
     def fact(self) -> str:
-        """The same before its value: `longest explanation, tokens`, `threads`."""
+        """Before its value: `longest explanation, tokens`, `threads`."""
         return f"{self.words}, {self.unit}" if self.unit else self.words
 
     @property
@@ -135,17 +120,14 @@ class SettingRow:
         return f"--{self.name.replace('_', '-')}"
 
     def counts(self, setup: object) -> bool:
-        """Whether it changes anything in this setup, or with these settings."""
         return not self.counts_when or bool(getattr(setup, self.counts_when))
 
     def said_of(self, settings: object) -> bool:
-        """Whether its value is kept with these settings."""
         if self.group is Group.DISPLAY:
             return False
         return self.counts(settings) and getattr(settings, self.name) != self.unsaid
 
     def check(self, value: Any) -> None:
-        """SetupError for an impossible value; None is none."""
         if value is None:
             return
         if self.refuse is not None:
@@ -156,7 +138,7 @@ class SettingRow:
             raise SetupError(f"The {self.noun} is {value}.", f"Use {self.most} or fewer.")
 
     def of_json(self, value: Any) -> Any:
-        """A value out of JSON. TypeError or ValueError for one of another kind."""
+        """TypeError or ValueError for a value of another kind."""
         if value is None and self.unsaid is None:
             return None
         if self.several:
@@ -246,7 +228,6 @@ class ChosenSettings:
 
     @property
     def may_read_one_order(self) -> bool:
-        """True where the second order is read of some items only."""
         return self.second_order_below is not None
 
     @property
@@ -259,24 +240,18 @@ class ChosenSettings:
 
     @property
     def samples(self) -> bool:
-        """True where any text is drawn, and is not the likeliest."""
         return self.reasons or (self.explains and self.temperature != 0)
 
 
 @dataclass(frozen=True)
 class JudgeSettings(ChosenSettings):
-    """What decides the results of a run, apart from dataset, model and prompts: all of it is its identity.
-
-    SetupError for impossible settings.
-    """
+    """What decides the results of a run, besides dataset, model and prompts. SetupError if impossible."""
 
     orders: tuple[Order, ...] = (Order.AB, Order.BA)
-    context: int = DEFAULT_CONTEXT
-    """Tokens that fit the model's cache at once."""
+    context: int = DEFAULT_CONTEXT  # tokens that fit the model's cache at once
     max_explanation_sentences: int | None = 3
     """None for any number, and for repeated ones, as runs once had it."""
-    items_at_once: int = 1
-    """Whose explanations are written together; part of what makes a repeat exact."""
+    items_at_once: int = 1  # whose explanations are written together; part of what makes a repeat exact
     reasoning_temperature: float = 0.6
 
     def __post_init__(self) -> None:
@@ -290,9 +265,8 @@ class JudgeSettings(ChosenSettings):
 
     @property
     def orders_as_read(self) -> tuple[Order, ...]:
-        """BA first, so that AB, which the explanations continue, can stay in the cache; AB first where it
-        decides whether BA is read.
-        """
+        # BA first, so that AB, which the explanations continue, can stay in the cache; AB first where it
+        # decides whether BA is read.
         last = Order.BA if self.may_read_one_order else Order.AB
         return tuple(sorted(self.orders, key=lambda order: order is last))
 
@@ -302,7 +276,7 @@ class JudgeSettings(ChosenSettings):
         return self.reasoning_samples * len(self.orders) if self.reasons else 0
 
     def texts(self, criteria: int) -> int:
-        """How many texts are written for an item: explanations, and reasoning samples in all orders."""
+        """Written for an item: explanations, and reasoning samples in all orders."""
         return criteria * (self.explains + self._reasoning_texts)
 
     def most_written(self, criteria: int) -> int:
@@ -320,13 +294,10 @@ class JudgeSettings(ChosenSettings):
 
 
 def settings_of(values: Mapping[str, Any]) -> JudgeSettings:
-    """The settings that `as_json` gave; what else is in `values` is passed over.
-
-    What it omitted, because it does not count, is the default. KeyError, TypeError, ValueError or SetupError
-    for values that are none.
-    """
+    """What `as_json` gave; KeyError, TypeError, ValueError or SetupError for anything else."""
     rows = rows_of(JudgeSettings)
     known = {row.name: row.of_json(values[row.key]) for row in rows if row.key in values}
+    # What was omitted, because it does not count, is the default.
     settings = JudgeSettings(mode=known.pop("mode"), orders=known.pop("orders"), **known)
     unsaid = {row.name: row.unsaid for row in rows if row.unsaid is not ... and row.counts(settings)}
     return replace(settings, **{name: value for name, value in unsaid.items() if name not in known})
@@ -340,16 +311,12 @@ def settings_in_words(settings: ChosenSettings) -> str:
 
 def methods_in_words(methods: Collection[str], reasoning_samples: int = 1) -> str:
     """The methods of a run: `label tokens, pointwise yes/no`, `chain of thought (4 reasoning samples)`."""
-    several = (
-        f" ({reasoning_samples:,} reasoning samples)"
-        if Method.CHAIN_OF_THOUGHT in methods and reasoning_samples > 1
-        else ""
-    )
-    return f"{', '.join(Method(each).title for each in methods)}{several}"
+    said = ", ".join(Method(each).title for each in methods)
+    several = Method.CHAIN_OF_THOUGHT in methods and reasoning_samples > 1
+    return f"{said} ({reasoning_samples:,} reasoning samples)" if several else said
 
 
-CPU = "cpu"
-"""What the user says for: no device, the processor alone."""
+CPU = "cpu"  # what the user says for: no device, the processor alone
 
 
 class DeviceKind(StrEnum):
@@ -360,19 +327,14 @@ class DeviceKind(StrEnum):
 
 @dataclass(frozen=True)
 class Device:
-    """What llama.cpp can compute with besides the processor, as it was found on this computer.
+    """What llama.cpp can compute with besides the processor, as it was found on this computer."""
 
-    `name`: llama.cpp's, which may be another one's after a restart: `Vulkan0`. `description`: its maker's.
-    `backend`: the part of llama.cpp that speaks to it: `Vulkan`. `memory`: bytes in all, 0 where that is not
-    told. `driver`: the version of its driver, empty where that is not reported.
-    """
-
-    name: str
-    description: str
-    backend: str
+    name: str  # llama.cpp's, which may be another one's after a restart: `Vulkan0`
+    description: str  # its maker's
+    backend: str  # the part of llama.cpp that speaks to it: `Vulkan`
     kind: DeviceKind
-    memory: int = 0
-    driver: str = ""
+    memory: int = 0  # bytes in all, 0 where that is not told
+    driver: str = ""  # its version, empty where that is not reported
 
     @property
     def key(self) -> str:
@@ -385,7 +347,6 @@ class Device:
         return f"{self.description} ({self.kind.value}, {self.backend})"
 
     def is_still(self, other: "Device") -> bool:
-        """Whether another one, found at another time, is this with the same driver."""
         return (self.key, self.driver) == (other.key, other.driver)
 
     def is_called(self, words: str) -> bool:
@@ -394,12 +355,9 @@ class Device:
 
 @dataclass(frozen=True)
 class MachineSettings:
-    """How the computer works: speed, and results by rounding only."""
-
     threads: int
     gpu_layers: int = 0
-    adapts: bool = False
-    """Fewer than `threads` are used while other programs want the processor."""
+    adapts: bool = False  # fewer than `threads` are used while other programs want the processor
     device: Device | None = None
     """What computes, with `gpu_layers` of the model's layers on it; None for the processor alone."""
 
@@ -413,7 +371,6 @@ def default_context(trained: int) -> int:
 
 
 def check_margin(margin: float) -> None:
-    """SetupError for what is no margin below which a second order is read."""
     if not 0 < margin <= 1:
         raise SetupError(
             f"The margin threshold is {margin}.",
@@ -444,10 +401,6 @@ def _check_methods(methods: Collection[Method]) -> None:
             f"The elicitation methods are {', '.join(each.title for each in methods) or 'none'}.",
             f"Name each once: some of {', '.join(each.title for each in Method)}.",
         )
-
-
-def _orders_in_words(settings: Any) -> str:
-    return "one order" if len(settings.orders) == 1 else ""
 
 
 def _context_in_words(settings: Any) -> str:
@@ -481,7 +434,7 @@ SETTINGS = (
     ),
     SettingRow(
         name="orders", kind=Order, several=True, called="orders", group=Group.ORDERS, surfaces=Surface.NONE,
-        phrase=_orders_in_words, refuse=_check_orders,
+        phrase=lambda settings: "one order" if len(settings.orders) == 1 else "", refuse=_check_orders,
     ),
     SettingRow(
         name="context", kind=int, called=Setting.CONTEXT, group=Group.COMPUTER, surfaces=~Surface.NONE,
@@ -612,7 +565,6 @@ SETTINGS = (
 
 
 def row_of(name: str) -> SettingRow:
-    """KeyError for no setting."""
     return _BY_NAME[name]
 
 
@@ -627,7 +579,6 @@ def rows_on(surface: Surface, *groups: Group) -> tuple[SettingRow, ...]:
 
 
 def neutral() -> dict[str, Any]:
-    """The settings by which raw predictions of all items are compared, by name."""
     return {row.name: row.neutral for row in SETTINGS if row.neutral is not ...}
 
 

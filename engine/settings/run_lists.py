@@ -1,7 +1,4 @@
-"""What goes with runs that are deleted, and what that frees, for users.
-
-The list of runs as a table, and a run in a few lines, for the terminal and the window.
-"""
+"""The list of runs as a table, a run in a few lines, and what goes with runs that are deleted: for users."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -97,7 +94,7 @@ def run_in_a_line(run: StoredRun) -> str:
 
 
 def of_what(run: StoredRun) -> str:
-    """What distinguishes a run behind its name: `(demo.tsv, demo-judge)`."""
+    """`(demo.tsv, demo-judge)`, behind its name."""
     by = [] if run.submitted else [short_name(run.identity.model_name)]
     return f"({', '.join([short_name(run.identity.dataset_path.name), *by])})"
 
@@ -114,39 +111,28 @@ def _moment(when: datetime) -> str:
 
 @dataclass(frozen=True)
 class RunContents:
-    """What goes with a run that is deleted, and about how many bytes of the store's file that is.
-
-    `overrides`, `confirmed`, `marked`: labels and explanations that annotators changed, labels that they
-    confirmed, items that they marked as done or skipped; `begun`: explanations and notes of which there is a
-    draft; `authors`: who did so.
-    """
-
     run: AnyRun
     n_bytes: int
-    overrides: int = 0
-    confirmed: int = 0
-    marked: int = 0
-    begun: int = 0
+    overrides: int = 0  # labels and explanations that annotators changed
+    confirmed: int = 0  # labels that they accepted
+    marked: int = 0  # items that they marked as done or skipped
+    begun: int = 0  # drafts of explanations and notes
     authors: tuple[str, ...] = ()
 
     @property
     def decided(self) -> bool:
-        """True where annotators have decided something that nobody can make again."""
         return bool(self.overrides or self.confirmed or self.marked or self.begun)
 
     @property
     def decisions(self) -> str:
-        """What annotators decided: `3 overrides and 12 accepted labels, by Ada`; empty for nothing."""
-        parts = [
-            counted(number, one, more)
-            for number, one, more in (
-                (self.overrides, "override", "overrides"),
-                (self.confirmed, "accepted label", "accepted labels"),
-                (self.marked, "item marked as done or skipped", "items marked as done or skipped"),
-                (self.begun, "unsaved draft", "unsaved drafts"),
-            )
-            if number
-        ]
+        """`3 overrides and 12 accepted labels, by Ada`; empty for nothing."""
+        counts = (
+            (self.overrides, "override", "overrides"),
+            (self.confirmed, "accepted label", "accepted labels"),
+            (self.marked, "item marked as done or skipped", "items marked as done or skipped"),
+            (self.begun, "unsaved draft", "unsaved drafts"),
+        )
+        parts = [counted(number, one, more) for number, one, more in counts if number]
         last = " and ".join(parts[-2:])
         return f"{', '.join([*parts[:-2], last])}, by {listed(self.authors)}" if parts else ""
 
@@ -169,14 +155,10 @@ class Deleted:
     def in_words(self) -> str:
         numbers = ", ".join(map(str, self.ids))
         gone = f"Run {numbers} is deleted" if len(self.ids) == 1 else f"Runs {numbers} are deleted"
-        kept = (
-            f" {amount_of_file(self.left)} in the run store's file are reserved for later runs."
-            if self.left
-            else ""
-        )
-        return f"{gone}; {amount_of_file(self.freed)} of disk space are free again.{kept}"
+        said = f"{gone}; {amount_of_file(self.freed)} of disk space are free again."
+        kept = f" {amount_of_file(self.left)} in the run store's file are reserved for later runs."
+        return said + (kept if self.left else "")
 
 
 def amount_of_file(n_bytes: int) -> str:
-    """The size of a file, which may be small: `12 KiB`, else as `amount`."""
     return f"{n_bytes / 1024:,.0f} KiB" if n_bytes < 1 << 20 else amount(n_bytes)

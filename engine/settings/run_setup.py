@@ -29,29 +29,17 @@ Positive = Annotated[int, msgspec.Meta(ge=1, le=LARGEST)]
 
 @dataclass(frozen=True)
 class RunSetup(ChosenSettings):
-    """One run as it was asked for; None leaves the choice to the engine.
-
-    `items`: the first this many, None for all. `sample`: this many drawn in their place. `ids`: the items
-    with these ids in their place, in the order of the file; empty where none are chosen. `until`: a question
-    that the run stops at once it is answered; None for all of them. `device`: what computes, in the user's
-    words: the name of a GPU or a part of it, CPU for the processor alone, None for what a trial with the
-    model proposed. `gpu_layers`: how many of the model's are on it, None for as many as its memory holds.
-    `fresh`: a new run, also where one could continue. `resumes`: the number of the run to resume, None for
-    what fits. `criteria`: those of the `rubric` that are asked, by name. `columns`: by which a foreign
-    dataset is read, `example_columns`: by which the labelled examples are; None for what is remembered for
-    it. `name`, `note`: what the run is called and noted from its beginning on; None for what the store has.
-    SetupError for a text that is no name, or a note that is too long.
-    """
+    """One run as it was asked for; None leaves the choice to the engine. SetupError for no name or note."""
 
     dataset_path: Path
     model_path: Path
-    items: int | None = None
-    sample: ItemSample | None = None
-    ids: tuple[str, ...] = ()
-    until: StoppingRule | None = None
+    items: int | None = None  # the first this many, None for all
+    sample: ItemSample | None = None  # in their place
+    ids: tuple[str, ...] = ()  # in their place the items with these, in the order of the file
+    until: StoppingRule | None = None  # the question that it stops at once it is answered
     both_orders: bool = True
     rubric: Rubric = ELOQUENT
-    criteria: tuple[str, ...] = ELOQUENT.names
+    criteria: tuple[str, ...] = ELOQUENT.names  # those of the rubric that are asked
     examples_path: Path | None = None
     example_columns: ColumnMap | None = None
     shots: int = DEFAULT_SHOTS
@@ -60,10 +48,11 @@ class RunSetup(ChosenSettings):
     context: int | None = None
     threads: int | None = None
     device: str | None = None
-    gpu_layers: int | None = None
-    fresh: bool = False
-    resumes: int | None = None
-    columns: ColumnMap | None = None
+    """In the user's words: the name of a GPU or a part of it, CPU; None for what a trial proposed."""
+    gpu_layers: int | None = None  # None for as many as its memory holds
+    fresh: bool = False  # a new run, also where one could continue
+    resumes: int | None = None  # the number of the run; None for what fits
+    columns: ColumnMap | None = None  # of a foreign dataset; None for what is remembered for it
     name: str | None = None
     note: str | None = None
 
@@ -77,10 +66,8 @@ class RunSetup(ChosenSettings):
 
     @classmethod
     def going_on_with(cls, run: StoredRun) -> "RunSetup":
-        """What resumes a run, by what the store knows of it.
-
-        SetupError where there is nothing to resume, or where the store does not tell all that it was
-        asked with: labelled examples and calibrations are files that it knows by their content alone.
+        """What resumes a run, by what the store knows of it. SetupError where there is nothing to resume, or
+        where it was asked with files that the store knows by their content alone.
         """
         if run.why_over:
             raise SetupError(
@@ -126,7 +113,6 @@ class RunSetup(ChosenSettings):
 
     @property
     def dataset_in_words(self) -> str:
-        """What is to be judged, for users: `demo.tsv`, `5 chosen items of demo.tsv`."""
         items = dataset_in_words(self.dataset_path, len(self.ids), self.sample)
         return items if self.until is None else f"{items}, {self.until.in_words}"
 
@@ -144,7 +130,6 @@ class RunSetup(ChosenSettings):
 
     @property
     def may_use_gpu(self) -> bool:
-        """True but where the processor alone was asked for."""
         return self.device != CPU
 
     def as_json(self) -> dict[str, Any]:
@@ -200,7 +185,6 @@ def checked_device(words: str) -> str:
 
 
 def _text(value: object, check: Callable[[str], str]) -> str | None:
-    """A name, a note, a device; of one that could not be stored nothing."""
     if not isinstance(value, str):
         return None
     with suppress(SetupError):

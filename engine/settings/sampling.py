@@ -13,7 +13,6 @@ LARGEST_SEED = 2**31 - 1  # what a field of the window can hold
 
 
 def checked_seed(seed: int) -> int:
-    """A seed that something can be drawn by; SetupError for any other number."""
     if not 0 <= seed <= LARGEST_SEED:
         raise SetupError(f"The seed is {seed}.", f"Use 0 to {LARGEST_SEED:,}.")
     return seed
@@ -21,10 +20,7 @@ def checked_seed(seed: int) -> int:
 
 @dataclass(frozen=True)
 class ItemSample:
-    """`items` drawn by a `seed`: from all alike, or, by a column, as evenly over its values as can be.
-
-    SetupError for numbers that nothing can be drawn with.
-    """
+    """`items` drawn by a `seed`, from all alike or evenly over a column. SetupError if impossible."""
 
     items: int
     seed: int = DEFAULT_SEED
@@ -37,11 +33,10 @@ class ItemSample:
 
     @property
     def how(self) -> str:
-        """How they are drawn: `at random, seed 0`, `evenly over subset, seed 0`."""
+        """`at random, seed 0`, `evenly over subset, seed 0`."""
         return f"{f'evenly over {named(self.by)}' if self.by else 'at random'}, seed {self.seed}"
 
     def of(self, dataset: str) -> str:
-        """What is judged, for users: `100 items of demo.tsv at random, seed 0`."""
         return f"{counted(self.items, 'item', 'items')} of {dataset} {self.how}"
 
 
@@ -52,17 +47,15 @@ def dataset_in_words(path: Path, chosen: int = 0, sample: ItemSample | None = No
     return f"{counted(chosen, 'chosen item', 'chosen items')} of {path.name}" if chosen else path.name
 
 
-SIGNIFICANT = "significant"
-"""What is written on the command line for StoppingRule(width=None)."""
+SIGNIFICANT = "significant"  # what is written on the command line for StoppingRule(width=None)
 LEAST_WIDTH = 0.1  # points: with all answers alike it takes 6,000 instructions
 
 
 @dataclass(frozen=True)
 class StoppingRule:
-    """Judge in a random order of instructions, by a `seed`, until the result is clear enough.
-
-    `width`: until the interval of each candidate's win rate is at most this wide, in percentage points; None:
-    until the difference of each two candidates is significant. SetupError for impossible numbers.
+    """Judge in a random order of instructions, by a `seed`, until the interval of each candidate's win rate
+    is at most `width` percentage points wide; None: until the difference of each two candidates is
+    significant. SetupError for impossible numbers.
     """
 
     width: float | None = None
@@ -101,10 +94,7 @@ class StoppingRule:
 
 @dataclass(frozen=True)
 class PairsPlan:
-    """Which pairs are made: all, those with `baseline`, or `pairs` of either, drawn evenly by `seed`.
-
-    SetupError for fewer than one pair, and a seed that nothing can be drawn by.
-    """
+    """Which pairs are made: all, those with `baseline`, or `pairs` drawn evenly by `seed`. SetupError."""
 
     baseline: str | None = None
     pairs: int | None = None

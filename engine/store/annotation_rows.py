@@ -1,6 +1,4 @@
-"""Annotations in the run store: read from rows, from lines of a write-ahead log and from annotation files;
-stored once, in their order, whatever ends the program.
-
+"""Annotations in the run store: read from rows, from lines of a write-ahead log and from annotation files.
 Rows are only added; the newest that is not undone counts. Does not know: transactions, decisions.
 """
 
@@ -20,13 +18,13 @@ from typing import Any
 from engine.annotations import records
 from engine.annotations.records import Annotation, AnnotationKind, AnyWord, Said
 from engine.core.errors import SetupError, StoreError
-from engine.core.items import Preference
+from engine.core.items import Preference, grouped
 from engine.core.judgments import Origin, ReviewState
 from engine.settings.identity import StoredRun, checked_name, checked_note
 from engine.settings.sampling import checked_seed
 from engine.store.judged_rows import content_hashes
 from engine.store.row_validator import DamagedError, RowValidator
-from engine.store.run_table import run_row
+from engine.store.run_table import run_row, set_value
 from engine.system.write_ahead_log import LogEntry
 
 # What an annotation says, and how it came about: columns, values of a log's line, values in a file.
@@ -73,7 +71,7 @@ def annotation_of(
     values: Mapping[str, object],
     called: Mapping[str, str] = {},
 ) -> Annotation:
-    """An annotation of its values by the names of its fields; `called`: other names of these where the values
+    """An annotation of its values by the names of its fields. `called`: other names of these where the values
     are from, for errors. DamagedError for what is none.
     """
     read = {}
@@ -101,7 +99,6 @@ def said_of(values: Mapping[str, Any]) -> Said:
 
 
 def _what_of(kind: str, values: dict[str, Any]) -> AnyWord:
-    """Of a kind of line what it says. Raises as it comes."""
     validator = RowValidator("")
     if values.get("seed") is not None:
         checked_seed(validator.count("seed", values["seed"]))
@@ -110,14 +107,11 @@ def _what_of(kind: str, values: dict[str, Any]) -> AnyWord:
             values["text"] = values["text"] or ""
         return annotation_of(validator, records.LOGGED_KINDS[kind], values)
     if kind == "review":
-        confirmed = values.pop("confirmed")
-        values["state"] = None if values["state"] is None else ReviewState(values["state"])
-        values["origin"] = None if values["origin"] is None else Origin(values["origin"])
-        values["blind"] = None if values["blind"] is None else validator.flag("blind", values["blind"])
-        labels = {validator.text("criterion", name): Preference(label) for name, label in confirmed.items()}
-        for name in ("item_id", "author"):
-            validator.text(name, values[name])
-        return records.new_review(confirmed=labels, **values)
+        confirmed = values.pop("confirmed").items()
+        labels = {validator.text("criterion", name): Preference(label) for name, label in confirmed}
+        said = ((name, value) for name, value in values.items() if value is not None)
+        read = {name: _READERS[name](validator, name, value) for name, value in said}
+        return records.new_review(confirmed=labels, **read)
     if kind == "run":
         named = (None if value is None else validator.text(name, value) for name, value in values.items())
         return records.RunWords(*named)
@@ -134,17 +128,15 @@ def rows_of_run(
 
 
 def note_rows(db: sqlite3.Connection, hashes: Iterable[str]) -> dict[str, tuple[Annotation, ...]]:
-    """All that annotators noted of each item of which anything was, the oldest first, by the hash of its
-    content; also what is undone, or no more than history.
-    """
+    """All that annotators noted of items, the oldest first, by content hash; also what is undone."""
     wanted = list(dict.fromkeys(hashes))
-    found: dict[str, list[Annotation]] = {}
+    found: list[Annotation] = []
     for start in range(0, len(wanted), _MOST_AT_ONCE):
         part = wanted[start : start + _MOST_AT_ONCE]
         places = f"content_hash IN ({', '.join('?' * len(part))})"
-        for note in _rows(db, AnnotationKind.NOTE, places, part, ""):
-            found.setdefault(note.content_hash, []).append(note)
-    return {key: tuple(notes) for key, notes in found.items()}
+        found += _rows(db, AnnotationKind.NOTE, places, part, "")
+    by_item = grouped(found, key=lambda note: note.content_hash)
+    return {content_hash: tuple(notes) for content_hash, notes in by_item.items()}
 
 
 def _rows(
@@ -173,7 +165,6 @@ def _rows(
 
 
 def insert_word(db: sqlite3.Connection, run_id: int | None, word: Annotation) -> None:
-    """Add the row of an annotation, in the caller's transaction. SetupError where it is unfit."""
     word = records.checked(word)
     names = (*_TURNS, *CIRCUMSTANCES.get(word.kind, ()))
     values = _place_of(run_id, word) | {name: _plain(getattr(word, name)) for name in names}
@@ -183,12 +174,8 @@ def insert_word(db: sqlite3.Connection, run_id: int | None, word: Annotation) ->
 
 def _place_of(run_id: int | None, word: Annotation) -> dict[str, object]:
     of_item = {"content_hash": word.content_hash} if word.kind is AnnotationKind.NOTE else {"run_id": run_id}
-    names = (
-        "author",
-        "created",
-        *CONTENT[word.kind],
-        *(() if word.kind is AnnotationKind.NOTE else ("item_id",)),
-    )
+    of_run = () if word.kind is AnnotationKind.NOTE else ("item_id",)
+    names = ("author", "created", *CONTENT[word.kind], *of_run)
     return of_item | {name: _plain(getattr(word, name)) for name in names}
 
 
@@ -203,10 +190,8 @@ def _plain(value: object) -> object:
 def add_words(
     db: sqlite3.Connection, run_id: int | None, words: Sequence[Annotation], at: datetime | None = None
 ) -> Sequence[Annotation]:
-    """Add annotations of one item, in the caller's transaction, as one step; as they are stored. `at`: now if
-    None.
-
-    StoreError where the run has not judged the item, SetupError where one is unfit.
+    """Add annotations of one item as one step, in the caller's transaction; as they are stored. `at`: now if
+    None. StoreError where the run has not judged the item, SetupError where one is unfit.
     """
     added = []
     for word in words:
@@ -229,9 +214,8 @@ def add_words(
 
 
 def take_back(db: sqlite3.Connection, run_id: int, step: records.Undo, at: datetime | None = None) -> bool:
-    """Mark all annotations of one step as undone, or as redone, in the caller's transaction.
-
-    False where there is no such step, or it is so already. `at`: now if None.
+    """Mark all annotations of one step as undone, or as redone if it has `again`, in the caller's
+    transaction; False where there is no such step, or it is so already. `at`: now if None.
     """
     at = at or records.now(_last_said(db, run_id, step.item_id, step.content_hash))
     # Later than the state that it changes, for elsewhere the later of two states counts.
@@ -277,9 +261,7 @@ def _last_said(
 
 
 def tag_rows(db: sqlite3.Connection) -> list[str]:
-    """The tags of the effective notes of all items, the most frequent first, of equal ones by the
-    alphabet.
-    """
+    """The tags of the effective notes of all items, the most frequent first, then by the alphabet."""
     # The tags are those of the row with the largest time: https://sqlite.org/lang_select.html#bareagg
     rows = db.execute(
         f"SELECT tags, max(created) FROM {AnnotationKind.NOTE} WHERE undone IS NULL"
@@ -293,7 +275,7 @@ def tag_rows(db: sqlite3.Connection) -> list[str]:
 
 
 def check_criterion(run_id: int, criterion: str, criteria: Sequence[str]) -> None:
-    """Raise StoreError where a run does not judge by a criterion; `criteria`: those that it does."""
+    """StoreError where a run does not judge by a criterion; `criteria`: those that it does."""
     if criterion not in criteria:
         raise StoreError(f"Run {run_id} has no criterion {criterion}.", f"It has {', '.join(criteria)}.")
 
@@ -314,9 +296,7 @@ def taken_of(db: sqlite3.Connection, write_ahead_log: str) -> int:
 
 
 def take_words(db: sqlite3.Connection, write_ahead_log: str, words: Sequence[LogEntry]) -> list[RefusedWord]:
-    """Take annotations in that are not in the store yet, in the caller's transaction; those that it
-    refuses.
-    """
+    """Take in what is not in the store yet, in the caller's transaction; what it refuses."""
     taken, refused = taken_of(db, write_ahead_log), []
     for entry in words:
         if entry.number <= taken:
@@ -358,9 +338,9 @@ def _change(db: sqlite3.Connection, name: str, said: Said) -> None:
             take_back(db, run_id, what, said.at)
         case records.RunWords():
             if what.name is not None:
-                db.execute("UPDATE run SET name = ? WHERE id = ?", (checked_name(what.name), run_id))
+                set_value(db, run_id, "name", checked_name(what.name))
             if what.note is not None:
-                db.execute("UPDATE run SET note = ? WHERE id = ?", (checked_note(what.note), run_id))
+                set_value(db, run_id, "note", checked_note(what.note))
         case Annotation(kind=AnnotationKind.DRAFT):
             if what.text:
                 _add_draft(db, name, said, what)
@@ -378,12 +358,9 @@ def _add_draft(db: sqlite3.Connection, name: str, said: Said, word: Annotation) 
 
 
 def draft_rows(db: sqlite3.Connection, run_id: int) -> list[Annotation]:
-    """The drafts of a run, the oldest first; a damaged one counts as none.
-
-    One of a note, which is of no criterion, is here wherever the run has its item, as the note itself: who
-    saved it in another run would find the old draft in its place.
-    """
-    # CROSS: in this order. Drafts are few, items are many.
+    """The unsaved drafts of a run, the oldest first; a damaged one counts as none."""
+    # One of a note, which is of no criterion, is here wherever the run has its item, as the note itself: who
+    # saved it in another run would find the old draft in its place. CROSS: in this order, for drafts are few.
     rows = db.execute(
         "SELECT id, item_id, criterion, author, text, created FROM draft WHERE run_id = :run"
         " UNION SELECT id, here.item_id, criterion, author, text, created FROM draft"
@@ -407,6 +384,7 @@ _ID_BYTES = 8
 
 
 def read_id(db: sqlite3.Connection) -> str | None:
+    """By what other stores know this one, where it was drawn."""
     row = db.execute("SELECT id FROM own_store").fetchone()
     return None if row is None else RowValidator("The run store").text("id", row[0])
 
@@ -421,6 +399,7 @@ def drawn_id(db: sqlite3.Connection, keep: bool = True) -> str:
 
 
 def imported_annotators(db: sqlite3.Connection) -> ImportedAnnotators:
+    """How annotators of other stores are called here."""
     validator = RowValidator("An annotator of another run store")
     return {
         (validator.text("store", store), validator.text("name", name)): validator.text("called", called)
@@ -429,7 +408,6 @@ def imported_annotators(db: sqlite3.Connection) -> ImportedAnnotators:
 
 
 def meet(db: sqlite3.Connection, met: ImportedAnnotators) -> None:
-    """Keep how annotators of other stores are called here, in the caller's transaction."""
     rows = [(store, name, records.checked_author(called)) for (store, name), called in met.items()]
     db.executemany("INSERT OR REPLACE INTO met_person VALUES (?, ?, ?)", rows)
 
@@ -441,7 +419,6 @@ def all_annotations(db: sqlite3.Connection, run_id: int) -> list[Annotation]:
 
 
 def add_imported(db: sqlite3.Connection, run: StoredRun, words: Iterable[Annotation]) -> None:
-    """As RunStore, in the caller's transaction."""
     here = {word.identity: word for word in all_annotations(db, run.id)}
     hashes = content_hashes(db, run.id)
     contents = frozenset(hashes.values())
@@ -465,16 +442,12 @@ def add_imported(db: sqlite3.Connection, run: StoredRun, words: Iterable[Annotat
 
 
 def words_mark(db: sqlite3.Connection, run_id: int) -> WordsMark:
-    """As RunStore: of each table how many rows, the last, and which are taken back.
-
-    Not when: a clock that was set back tells earlier times than the last one.
-    """
+    """As RunStore: of each table how many rows, the last, and which are taken back."""
+    # Not when: a clock that was set back tells earlier times than the last one.
     marks = "count(*), max(id), group_concat(CASE WHEN undone IS NOT NULL THEN id END)"
     of_run = [db.execute(f"SELECT {marks} FROM {kind} WHERE run_id = ?", (run_id,)) for kind in OF_RUN]
-    return (
-        *(rows.fetchone() for rows in of_run),
-        db.execute(f"SELECT {marks} FROM {AnnotationKind.NOTE}").fetchone(),
-    )
+    notes = db.execute(f"SELECT {marks} FROM {AnnotationKind.NOTE}")
+    return tuple(rows.fetchone() for rows in (*of_run, notes))
 
 
 def time_in_file(validator: RowValidator, field: str, value: object) -> datetime:

@@ -1,8 +1,6 @@
-"""The rows of the run store that hold judged items: only added, never changed.
-
-Knows: the tables `judged_item`, `reading`, `answer`, `panel_reading`, `explanation`, `rewritten_explanation`,
-`unscored` and `given`. Raw predictions of label tokens are in `reading`; of other methods the raw answers are
-in `answer`; those of a jury's judges in `panel_reading`. Does not know: transactions, runs, decisions.
+"""The rows of the run store that hold judged items: only added, never changed. Raw predictions of label
+tokens are in `reading`; of other methods the raw answers are in `answer`; those of a jury's judges in
+`panel_reading`. Does not know: transactions, runs, decisions.
 """
 
 import json
@@ -24,16 +22,37 @@ _Given = dict[str, Prediction]  # by criterion
 
 
 def add_items(db: sqlite3.Connection, run_id: int, items: Iterable[JudgedItem]) -> None:
-    """Add items with their raw predictions, first explanations and reasons, in the caller's transaction."""
+    """Store items with raw predictions, explanations and reasons, in the caller's transaction."""
     for item in items:
-        _add_item(db, run_id, item)
+        place = (run_id, item.position)
+        left_out = (
+            (item.shortening.left_out_a, item.shortening.left_out_b) if item.shortening else (None, None)
+        )
+        effort = (item.seconds, item.tokens_read, item.tokens_generated)
+        db.execute(
+            "INSERT INTO judged_item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*place, item.item_id, item.content_hash, *left_out, *effort, *(item.lengths or (None, None))),
+        )
+        _add_readings(db, place, item.raw_predictions)
+        written = [
+            (*place, criterion, each.preference.value, each.text, each.cut)
+            for criterion, each in item.explanations.items()
+        ]
+        db.executemany("INSERT INTO explanation VALUES (?, ?, ?, ?, ?, ?)", written)
+        reasons = [(*place, criterion, reason) for criterion, reason in item.unscored.items()]
+        db.executemany("INSERT INTO unscored VALUES (?, ?, ?, ?)", reasons)
+        given = [
+            (*place, criterion, each.preference and each.preference.value, each.explanation)
+            for criterion, each in item.given.items()
+        ]
+        db.executemany("INSERT INTO given VALUES (?, ?, ?, ?, ?)", given)
 
 
 def add_rewritten(
     db: sqlite3.Connection, run_id: int, written: Mapping[int, Mapping[str, Explanation]]
 ) -> None:
-    """Add explanations by position and criterion, or replace those for the same label; in the caller's
-    transaction. Where there is no first explanation, none is added.
+    """Store explanations by position and criterion next to the first ones, in the place of those for the same
+    label; in the caller's transaction. Where there is no first explanation, none is added.
     """
     db.executemany(
         "INSERT OR REPLACE INTO rewritten_explanation (run_id, position, criterion, preference, text, cut)"
@@ -48,6 +67,7 @@ def add_rewritten(
 
 
 def judged_positions(db: sqlite3.Connection, run_id: int) -> set[int]:
+    """Places in the dataset whose items are judged."""
     rows = db.execute("SELECT position FROM judged_item WHERE run_id = ?", (run_id,))
     validator = RowValidator(f"Run {run_id}")
     return {validator.count("position", position) for (position,) in rows}
@@ -125,35 +145,33 @@ def _item(
     place = (run_id, position)
     # Users count items from 1.
     validator = RowValidator(f"Run {run_id}, item {position + 1}")
+    text, count = validator.text, validator.count
     seconds, read, generated = _effort(validator, effort)
     explanations = db.execute(
         "SELECT criterion, preference, text, cut FROM explanation WHERE run_id = ? AND position = ?", place
     )
     unscored = db.execute("SELECT criterion, reason FROM unscored WHERE run_id = ? AND position = ?", place)
+    shortening = lengths = None
+    if left_out_a is not None:
+        shortening = Shortening(count("left_out_a", left_out_a), count("left_out_b", left_out_b))
+    if letters_a is not None:
+        lengths = count("letters_a", letters_a), count("letters_b", letters_b)
     return JudgedItem(
         position=position,
-        item_id=validator.text("item_id", item_id),
-        content_hash=validator.text("content_hash", content_hash),
+        item_id=text("item_id", item_id),
+        content_hash=text("content_hash", content_hash),
         raw_predictions=_raw_predictions(db, validator, place),
         explanations={
-            validator.text("criterion", criterion): _explanation(validator, *said)
-            for criterion, *said in explanations
+            text("criterion", name): _explanation(validator, *said) for name, *said in explanations
         },
-        unscored={
-            validator.text("criterion", criterion): validator.text("reason", reason)
-            for criterion, reason in unscored
-        },
-        shortening=None
-        if left_out_a is None
-        else Shortening(validator.count("left_out_a", left_out_a), validator.count("left_out_b", left_out_b)),
+        unscored={text("criterion", name): text("reason", reason) for name, reason in unscored},
+        shortening=shortening,
         seconds=seconds,
         tokens_read=read,
         tokens_generated=generated,
         rewritten=rewritten,
         given=given,
-        lengths=None
-        if letters_a is None
-        else (validator.count("letters_a", letters_a), validator.count("letters_b", letters_b)),
+        lengths=lengths,
     )
 
 
@@ -193,7 +211,6 @@ def _raw_predictions(
 def _readings_of_answers(
     db: sqlite3.Connection, validator: RowValidator, place: tuple[int, int]
 ) -> Iterator[tuple[str, RawPrediction]]:
-    """Raw predictions of an item of other methods than label tokens, with their criteria."""
     answers: dict[tuple[str, Order, Method], list[AnswerLogProbs]] = {}
     for criterion, order, method, question, values, thought, cut in db.execute(
         "SELECT criterion, seen_order, way, question, log_probs, thought, cut FROM answer"
@@ -222,43 +239,30 @@ def _readings_of_answers(
 def _add_readings(
     db: sqlite3.Connection, place: tuple[int, int], raw_predictions_of: Mapping[str, Sequence[RawPrediction]]
 ) -> None:
-    db.executemany(
-        "INSERT INTO reading VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            (*place, criterion, reading.order.value, *reading.log_probs)
-            for criterion, raw_predictions in raw_predictions_of.items()
-            for reading in raw_predictions
-            if reading.method is Method.LABEL_TOKENS and not reading.judge
-        ],
-    )
-    db.executemany(
-        "INSERT INTO panel_reading VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            (*place, criterion, reading.judge, reading.method.value, reading.order.value, *reading.log_probs)
-            for criterion, raw_predictions in raw_predictions_of.items()
-            for reading in raw_predictions
-            if reading.judge
-        ],
-    )
-    db.executemany(
-        "INSERT INTO answer VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            (*place, criterion, reading.order.value, reading.method.value, number, *_answer_row(answer))
-            for criterion, raw_predictions in raw_predictions_of.items()
-            for reading in raw_predictions
-            for number, answer in enumerate(reading.answers)
-        ],
-    )
+    readings: list[tuple[Any, ...]] = []
+    of_jury: list[tuple[Any, ...]] = []
+    answers: list[tuple[Any, ...]] = []
+    for criterion, raw_predictions in raw_predictions_of.items():
+        for each in raw_predictions:
+            method, order = each.method.value, each.order.value
+            if each.judge:
+                of_jury.append((*place, criterion, each.judge, method, order, *each.log_probs))
+            elif each.method is Method.LABEL_TOKENS:
+                readings.append((*place, criterion, order, *each.log_probs))
+            for number, answer in enumerate(each.answers):
+                answers.append((*place, criterion, order, method, number, *_answer_row(answer)))
+    db.executemany("INSERT INTO reading VALUES (?, ?, ?, ?, ?, ?, ?, ?)", readings)
+    db.executemany("INSERT INTO panel_reading VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", of_jury)
+    db.executemany("INSERT INTO answer VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", answers)
 
 
 def _answer_row(answer: AnswerLogProbs) -> tuple[Any, ...]:
-    """What is no number is stored as nothing, as SQLite does it in columns of numbers."""
+    # What is no number is stored as nothing, as SQLite does it in columns of numbers.
     log_probs = [value if math.isfinite(value) else None for value in answer.log_probs]
     return answer.question, json.dumps(log_probs), answer.thought, answer.cut
 
 
 def _rewritten(db: sqlite3.Connection, run_id: int) -> dict[int, _Texts]:
-    """All of a run, by position."""
     validator = RowValidator(f"Run {run_id}")
     found: dict[int, _Texts] = {}
     for position, criterion, value, text, cut in db.execute(
@@ -272,7 +276,6 @@ def _rewritten(db: sqlite3.Connection, run_id: int) -> dict[int, _Texts]:
 
 
 def _given(db: sqlite3.Connection, run_id: int) -> dict[int, _Given]:
-    """All of an opened submission, by position."""
     validator = RowValidator(f"Run {run_id}")
     found: dict[int, _Given] = {}
     for position, criterion, value, text in db.execute(
@@ -282,32 +285,3 @@ def _given(db: sqlite3.Connection, run_id: int) -> dict[int, _Given]:
         said = None if text is None else validator.text("explanation", text)
         found.setdefault(position, {})[validator.text("criterion", criterion)] = Prediction(label, said)
     return found
-
-
-def _add_item(db: sqlite3.Connection, run_id: int, item: JudgedItem) -> None:
-    place = (run_id, item.position)
-    left_out = (item.shortening.left_out_a, item.shortening.left_out_b) if item.shortening else (None, None)
-    effort = (item.seconds, item.tokens_read, item.tokens_generated)
-    db.execute(
-        "INSERT INTO judged_item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (*place, item.item_id, item.content_hash, *left_out, *effort, *(item.lengths or (None, None))),
-    )
-    _add_readings(db, place, item.raw_predictions)
-    db.executemany(
-        "INSERT INTO explanation VALUES (?, ?, ?, ?, ?, ?)",
-        [
-            (*place, criterion, explanation.preference.value, explanation.text, explanation.cut)
-            for criterion, explanation in item.explanations.items()
-        ],
-    )
-    db.executemany(
-        "INSERT INTO unscored VALUES (?, ?, ?, ?)",
-        [(*place, criterion, reason) for criterion, reason in item.unscored.items()],
-    )
-    db.executemany(
-        "INSERT INTO given VALUES (?, ?, ?, ?, ?)",
-        [
-            (*place, criterion, given.preference and given.preference.value, given.explanation)
-            for criterion, given in item.given.items()
-        ],
-    )

@@ -1,15 +1,13 @@
-"""The steps by which a run store came to its present form, in order; each is done once.
-
-Knows: the tables. Does not know: what reads and writes them.
+"""The steps by which a run store came to its present form, in order; each is done once. Does not know: what
+reads and writes the tables.
 """
 
 import sqlite3
 
 APPLICATION_ID = 0x54424B31  # "TBK1", in the header of the file
-STEPS: tuple[tuple[str, str], ...] = (
-    (
-        "001_runs",
-        """
+STEPS = (
+    # 001_runs
+    """
         CREATE TABLE run (
             id INTEGER PRIMARY KEY,
             key TEXT NOT NULL,
@@ -67,20 +65,16 @@ STEPS: tuple[tuple[str, str], ...] = (
             PRIMARY KEY (run_id, position, criterion)
         ) WITHOUT ROWID;
         """,
-    ),
-    (
-        "002_calibration_and_measures",
-        """
+    # 002_calibration_and_measures
+    """
         ALTER TABLE run ADD COLUMN calibration TEXT;
         CREATE TABLE measured (
             key TEXT PRIMARY KEY,
             numbers TEXT NOT NULL
         ) WITHOUT ROWID;
         """,
-    ),
-    (
-        "003_overrides",
-        """
+    # 003_overrides
+    """
         CREATE TABLE override (
             id INTEGER PRIMARY KEY,
             run_id INTEGER NOT NULL REFERENCES run (id),
@@ -94,10 +88,8 @@ STEPS: tuple[tuple[str, str], ...] = (
         );
         CREATE INDEX override_by_place ON override (run_id, item_id, criterion);
         """,
-    ),
-    (
-        "004_rewritten_explanations",
-        """
+    # 004_rewritten_explanations
+    """
         CREATE TABLE rewritten_explanation (
             run_id INTEGER NOT NULL,
             position INTEGER NOT NULL,
@@ -108,10 +100,8 @@ STEPS: tuple[tuple[str, str], ...] = (
             PRIMARY KEY (run_id, position, criterion, preference)
         ) WITHOUT ROWID;
         """,
-    ),
-    (
-        "005_submissions_and_reviewers",
-        """
+    # 005_submissions_and_reviewers
+    """
         ALTER TABLE run ADD COLUMN kind TEXT NOT NULL DEFAULT 'judged';
         CREATE TABLE given (
             run_id INTEGER NOT NULL,
@@ -150,10 +140,8 @@ STEPS: tuple[tuple[str, str], ...] = (
         );
         CREATE INDEX item_note_by_item ON item_note (content_hash);
         """,
-    ),
-    (
-        "006_names_archive_and_deletion",
-        """
+    # 006_names_archive_and_deletion
+    """
         ALTER TABLE run ADD COLUMN name TEXT NOT NULL DEFAULT '';
         ALTER TABLE run ADD COLUMN note TEXT NOT NULL DEFAULT '';
         ALTER TABLE run ADD COLUMN archived TEXT;
@@ -163,10 +151,8 @@ STEPS: tuple[tuple[str, str], ...] = (
             deleted TEXT NOT NULL
         );
         """,
-    ),
-    (
-        "007_rubrics_and_ways",
-        """
+    # 007_rubrics_and_ways
+    """
         ALTER TABLE run ADD COLUMN rubric TEXT;
         CREATE TABLE answer (
             run_id INTEGER NOT NULL,
@@ -182,18 +168,14 @@ STEPS: tuple[tuple[str, str], ...] = (
             PRIMARY KEY (run_id, position, criterion, seen_order, way, place)
         ) WITHOUT ROWID;
         """,
-    ),
-    (
-        "008_where_labels_came_from",
-        """
+    # 008_where_labels_came_from
+    """
         ALTER TABLE run ADD COLUMN review_seed INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE override ADD COLUMN origin TEXT;
         ALTER TABLE confirmation ADD COLUMN origin TEXT;
         """,
-    ),
-    (
-        "009_random_samples_by_their_seeds",
-        """
+    # 009_random_samples_by_their_seeds
+    """
         ALTER TABLE override ADD COLUMN seed INTEGER;
         ALTER TABLE confirmation ADD COLUMN seed INTEGER;
         UPDATE override SET seed = (SELECT review_seed FROM run WHERE run.id = override.run_id)
@@ -201,11 +183,9 @@ STEPS: tuple[tuple[str, str], ...] = (
         UPDATE confirmation SET seed = (SELECT review_seed FROM run WHERE run.id = confirmation.run_id)
             WHERE origin = 'random';
         """,
-    ),
-    (
-        # `taken`: up to which number the words of a write-ahead log are in this store.
-        "010_words_of_outboxes_and_drafts",
-        """
+    # `taken`: up to which number the words of a write-ahead log are in this store.
+    # 010_words_of_outboxes_and_drafts
+    """
         CREATE TABLE outbox (
             name TEXT PRIMARY KEY,
             taken INTEGER NOT NULL
@@ -221,10 +201,8 @@ STEPS: tuple[tuple[str, str], ...] = (
         ) WITHOUT ROWID;
         CREATE INDEX draft_by_run ON draft (run_id);
         """,
-    ),
-    (
-        "011_steps_that_can_be_taken_back_and_settled_labels",
-        """
+    # 011_steps_that_can_be_taken_back_and_settled_labels
+    """
         ALTER TABLE override ADD COLUMN written_for TEXT;
         ALTER TABLE override ADD COLUMN blind INTEGER;
         ALTER TABLE override ADD COLUMN settles INTEGER NOT NULL DEFAULT 0;
@@ -233,12 +211,10 @@ STEPS: tuple[tuple[str, str], ...] = (
         ALTER TABLE review_mark ADD COLUMN undone TEXT;
         ALTER TABLE item_note ADD COLUMN undone TEXT;
         """,
-    ),
-    (
-        # `redone`: when a step that was taken back was done again last. `own_store`: by which others know
-        # this store. `met_person`: how somebody of another store is called in this one.
-        "012_words_of_other_stores",
-        """
+    # `redone`: when a step that was taken back was done again last. `own_store`: by which others know
+    # this store. `met_person`: how somebody of another store is called in this one.
+    # 012_words_of_other_stores
+    """
         ALTER TABLE override ADD COLUMN redone TEXT;
         ALTER TABLE confirmation ADD COLUMN redone TEXT;
         ALTER TABLE review_mark ADD COLUMN redone TEXT;
@@ -253,12 +229,10 @@ STEPS: tuple[tuple[str, str], ...] = (
             PRIMARY KEY (store, name)
         ) WITHOUT ROWID;
         """,
-    ),
-    (
-        # `panel_reading`: what a jury's judges said; of methods that ask several questions, what was made of
-        # the answers.
-        "013_panels_and_lengths_of_responses",
-        """
+    # `panel_reading`: what a jury's judges said; of methods that ask several questions, what was made of
+    # the answers.
+    # 013_panels_and_lengths_of_responses
+    """
         ALTER TABLE judged_item ADD COLUMN letters_a INTEGER;
         ALTER TABLE judged_item ADD COLUMN letters_b INTEGER;
         CREATE TABLE panel_reading (
@@ -275,15 +249,13 @@ STEPS: tuple[tuple[str, str], ...] = (
             PRIMARY KEY (run_id, position, criterion, judge, way, seen_order)
         ) WITHOUT ROWID;
         """,
-    ),
 )
 
 
 def upgrade(connection: sqlite3.Connection) -> int:
-    """Bring a store up to the last step, all of it or nothing; how many steps it had gone, 0 for a new one.
-
-    Where it had gone all, nothing is written. Raises ValueError for a store that a newer version has written,
-    and for a database that is no store.
+    """Bring a store up to the last step, all or nothing; how many steps it had gone, 0 for a new one. Nothing
+    is written where it had gone all. ValueError for one that a newer version has written, or that is no
+    store.
     """
     connection.execute("BEGIN")
     try:
@@ -299,7 +271,7 @@ def upgrade(connection: sqlite3.Connection) -> int:
     connection.execute("BEGIN IMMEDIATE")
     try:
         version, _ = _version(connection)
-        for _name, statements in STEPS[version:]:
+        for statements in STEPS[version:]:
             # One by one: executescript would end the transaction first.
             for statement in statements.split(";"):
                 connection.execute(statement)

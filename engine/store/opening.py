@@ -1,12 +1,5 @@
-"""Open the database of a run store: in place, or as a copy where nothing can be written.
-
-A private copy of a run store where nothing can be written or no room is: to be read, then thrown away.
-
-All who read a store in one process share a copy for as long as the store does not change.
-
-Reading in place is no way out: SQLite makes files next to a store in WAL mode to read it; told that nothing
-changes, it would omit what still lies in the -wal file; and an older store must be upgraded first.
-
+"""Open the database of a run store: in place, or as a private copy where nothing can be written or no room
+is, for SQLite makes files next to a store in WAL mode to read it, and an older store must be upgraded first.
 Opening writes nothing where the store is as it should be: who only reads must never wait for who writes.
 """
 
@@ -27,36 +20,24 @@ from weakref import finalize
 from engine.core.errors import Hint, Step, StoreError
 from engine.core.formatting import amount
 from engine.store.migrations import STEPS, upgrade
+from engine.system import paths
 from engine.system.files import OwnLock, free_room, is_forked, when_forked
-from engine.system.paths import (
-    PathKind,
-    look_at,
-    network_file_system,
-    real_path,
-    reason_of,
-    refuse_impossible,
-    seen_at,
-    shown,
-)
 
 _BESIDE = ("", "-wal", "-journal")  # what a store consists of, by the ends of the names
 _TRIES = 5
 _SECONDS_BETWEEN = 0.3
 _SPARE = 64 << 20  # bytes that are left free for others
 _IN_MEMORY = "/dev/shm"  # Linux has it: where the disk is full, the default folder is mostly on the same one
-_UNCHANGED_SECONDS = (
-    3.0  # file systems tell the time of a change to two seconds; until then another may not show
-)
+_UNCHANGED_SECONDS = 3.0  # file systems tell the time of a change to two: until then another may not show
 
 _State = dict[str, tuple[int, int]]  # size and time of the last change, by the ends of the names
 
 
 class PrivateCopy:
-    """A copy of the store at `path` in a folder that nobody else may read; `delete` ends it.
-
-    `state`: that of the store when it was copied. None for a store that is nowhere: there will be an empty
-    one. `why` it is not read in place, as a clause of a sentence on the store. StoreError where there is no
-    room for the copy, or where the store is written all the time; OSError.
+    """A copy of the store at `path`, None for one that is nowhere, in a folder that nobody else may read;
+    `delete` ends it. `state`: that of the store then. `why` it is not read in place, as a clause of a
+    sentence on the store. StoreError without room for the copy, or where the store is written all the time;
+    OSError.
     """
 
     def __init__(self, path: Path | None, why: str) -> None:
@@ -76,7 +57,6 @@ class PrivateCopy:
         self._deletion()
 
     def _copy(self, path: Path) -> None:
-        """Copy all files of a store as they were at one moment."""
         for _ in range(_TRIES):
             before = _state(path)
             with suppress(FileNotFoundError):  # taken away meanwhile: no state like before
@@ -142,12 +122,11 @@ class LentCopy:
 
 
 def _newest(store: Path | None, why: str) -> PrivateCopy:
-    """The copy that is stored where the store is as it was, else a new one."""
     if store is None:
         return PrivateCopy(None, why)
     kept = _kept.get(store)
     # The system may have tidied up its folder for temporary files.
-    if kept is not None and seen_at(kept.path) is PathKind.FILE and kept.state == _state(store):
+    if kept is not None and paths.seen_at(kept.path) is paths.PathKind.FILE and kept.state == _state(store):
         return kept
     if kept is not None:
         del _kept[store]  # first, so that its room is free for the new one
@@ -183,7 +162,7 @@ def _state(path: Path) -> _State:
     found: _State = {}
     for end in _BESIDE:
         file = _beside(path, end)
-        if not end or look_at(file) is not PathKind.NOTHING:
+        if not end or paths.look_at(file) is not paths.PathKind.NOTHING:
             state = file.stat()
             found[end] = (state.st_size, state.st_mtime_ns)
     return found
@@ -204,28 +183,26 @@ _PAGES_OF_LOG = 64
 
 def has_store(path: Path) -> bool:
     """Whether there is a run store, or anything else. StoreError where the system does not let us see."""
-    refuse_impossible(path)
+    paths.refuse_impossible(path)
     try:
-        return look_at(path) is not PathKind.NOTHING
+        return paths.look_at(path) is not paths.PathKind.NOTHING
     except OSError as error:
         raise StoreError(
-            f"Cannot look for the run store {shown(path)}: {reason_of(error)}.", Hint(Step.MOVE_STORE)
+            f"Cannot look for the run store {paths.shown(path)}: {paths.reason_of(error)}.",
+            Hint(Step.MOVE_STORE),
         ) from error
 
 
 def files_mark(path: Path) -> Hashable:
-    """What changes with each change of the store at `path`, and is asked without opening it.
-
-    None where it must be opened to see that: on a network folder, whose times come late, and on Windows,
-    which may write them when a file is closed.
+    """What changes with each change of the store at `path`, and is asked without opening it. None where that
+    cannot be seen: on a network folder, whose times come late, and on Windows, which may write them late.
     """
-    path = real_path(path)
-    if sys.platform == "win32" or network_file_system(path) is not None:
+    path = paths.real_path(path)
+    if sys.platform == "win32" or paths.network_file_system(path) is not None:
         return None
     # The log is made and taken away with each reader; it counts once there is anything in it.
-    log = path.with_name(f"{path.name}-wal")
     found = []
-    for file in (path, log):
+    for file in (path, _beside(path, "-wal")):
         with suppress(OSError):  # it may go between two looks
             found.append(file.stat())
     kept = (each for each in found if stat.S_ISREG(each.st_mode) and each.st_size)
@@ -234,17 +211,16 @@ def files_mark(path: Path) -> Hashable:
 
 def size_on_disk(path: Path) -> int:
     size = 0
-    for file in (path, path.with_name(f"{path.name}-wal")):
+    for file in (path, _beside(path, "-wal")):
         with suppress(FileNotFoundError, NotADirectoryError):
             size += file.stat().st_size
     return size
 
 
 def open_in_place(path: Path, network: str | None) -> sqlite3.Connection:
-    """The store at `path`, made where it is missing.
-
-    `network`: the file system, where other computers may use it as well. Raises sqlite3.Error, OSError, and
-    ValueError as `upgrade`; StoreError where it is open elsewhere in a way that a network cannot do.
+    """The store at `path`, made where it is missing. `network`: its file system, where other computers may
+    use it as well. Raises sqlite3.Error, OSError, ValueError as `upgrade`, and StoreError where it is open
+    elsewhere in a way that a network cannot do.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     db, steps = _opened(path, network)
@@ -289,11 +265,9 @@ def open_copy(path: Path | None, why: str) -> tuple[sqlite3.Connection, LentCopy
 
 
 def _leave_shared_memory(db: sqlite3.Connection, path: Path, network: str) -> None:
-    """Give a store that two computers may use a journal: the log needs memory that they do not share.
-
-    Each would write as if the other were not there, and destroy the store (https://sqlite.org/wal.html).
-    """
+    """Give a store that two computers may use a journal: the log needs memory that they do not share."""
     try:
+        # Each would destroy what the other writes: https://sqlite.org/wal.html
         # By itself: then SQLite keeps what else is in the shared memory for itself.
         db.execute("PRAGMA locking_mode = EXCLUSIVE")
         (mode,) = db.execute("PRAGMA journal_mode").fetchone()
@@ -305,8 +279,8 @@ def _leave_shared_memory(db: sqlite3.Connection, path: Path, network: str) -> No
         if plain_code(error) != sqlite3.SQLITE_BUSY:
             raise
         raise StoreError(
-            f"The run store {shown(path)} lies on a network folder ({network}) and is open elsewhere, by a"
-            " program that treats the folder as a local disk: together they would destroy it.",
+            f"The run store {paths.shown(path)} lies on a network folder ({network}) and is open elsewhere,"
+            " by a program that treats the folder as a local disk: together they would destroy it.",
             "Close Tiebreak everywhere, then open it here.",
         ) from error
 
@@ -347,20 +321,18 @@ def has_no_room(error: sqlite3.Error | OSError, path: Path) -> bool:
 
 
 def reserve_of(path: Path) -> Path:
-    """The file next to a store that keeps room on its disk: with that, runs can be deleted once it is
-    full.
-    """
-    return path.with_name(f"{path.name}.reserve")
+    """The file that keeps room on a store's disk, with which runs can be deleted once it is full."""
+    return _beside(path, ".reserve")
 
 
 def make_room(path: Path, where: str = "") -> str:
-    """What to do on a full disk with the store at `path`."""
-    way_out = ", or delete runs" if seen_at(reserve_of(real_path(path))) is PathKind.FILE else ""
+    way_out = (
+        ", or delete runs" if paths.seen_at(reserve_of(paths.real_path(path))) is paths.PathKind.FILE else ""
+    )
     return f"Free some space{where}{way_out}, then try again: all judgments are stored."
 
 
 def hint_of(error: sqlite3.Error | OSError, path: Path) -> Hint:
-    """The next step for what SQLite or the system said of the store at `path`."""
     code = plain_code(error) if isinstance(error, sqlite3.Error) else error.errno
     if isinstance(error, sqlite3.Error) and code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return Hint("Another program has locked it. Close that program, then try again.")

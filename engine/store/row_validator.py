@@ -1,9 +1,5 @@
-"""The one gate for what is read out of the store: each value is of the kind that this program writes there.
-
-A store with sound SQLite may hold anything: another program, a disk or a hand may have written it. What
-passes can be counted with, shown, written; what does not is reported with its run and its field.
-
-Knows: kinds of values. Does not know: tables, what the values mean.
+"""The one gate for what is read out of the store: each value is of the kind that this program writes there,
+or is reported with its run and its field. Does not know: tables, what the values mean.
 """
 
 import math
@@ -40,15 +36,11 @@ class DamagedError(StoreError):
 
 @dataclass(frozen=True)
 class RowValidator:
-    """Lets values of a row through. `of`: whose row it is, for users: `Run 3`, `Run 3, item 17`.
+    """Lets values of a row through, or raises DamagedError. `field`: the column."""
 
-    Each raises DamagedError for what is not of its kind; `field` is the name of the column.
-    """
-
-    of: str
+    of: str  # whose row it is, for users: `Run 3`, `Run 3, item 17`
 
     def refuse(self, field: str, value: object, wanted: str) -> NoReturn:
-        """What is said of a value where something else is wanted."""
         raise DamagedError(self.of, field, f"found {_in_words(value)}, expected {wanted}")
 
     def text(self, field: str, value: object) -> str:
@@ -60,21 +52,18 @@ class RowValidator:
         return value
 
     def name(self, field: str, value: object) -> str:
-        """A text that may be a path, or a part of one."""
         text = self.text(field, value)
         if "\0" in text:
             self.refuse(field, value, "the name of a file")
         return text
 
     def count(self, field: str, value: object, least: int = 0) -> int:
-        """A whole number, from `least`."""
         # type, not isinstance: True is an int to Python.
         if type(value) is not int or not least <= value <= _MOST:
             self.refuse(field, value, f"a whole number, {least} or more")
         return value
 
     def seconds(self, field: str, value: object) -> float:
-        """A time that something took."""
         if not is_seconds(value):
             self.refuse(field, value, "a number of seconds")
         return float(value)
@@ -107,13 +96,11 @@ class RowValidator:
         return time
 
     def one_of(self, kind: type[Kind], field: str, value: object) -> Kind:
-        """A value of an enumeration."""
         if not isinstance(value, str) or value not in tuple(kind):
             self.refuse(field, value, f"one of {', '.join(kind)}")
         return kind(value)
 
     def plain(self, field: str, value: object) -> Any:
-        """Plain values, kept as JSON."""
         text = self.text(field, value)
         try:
             read = plain_values(text)
@@ -169,7 +156,6 @@ def _is_whole(text: str) -> bool:
 
 
 def _in_words(value: object) -> str:
-    """A value for users, cut short."""
     if value is None:
         return "nothing"
     if isinstance(value, bytes):

@@ -1,25 +1,21 @@
-"""The run store: what models and annotators gave, kept in one SQLite file; nothing judged is ever lost.
-
-Raw predictions are stored, decisions are derived. One transaction holds one group of items. A run that is
-deleted goes with all that hangs on it. Notes and tags stay: they belong to the texts of items, whichever run
-judges them. So do measures, but for those of the run itself.
-
-Knows: runs, judged items, SQLite, the locks of runs. Does not know: models, prompts, decisions.
+"""The run store: what models and annotators gave, kept in one SQLite file; nothing judged is ever lost. Raw
+predictions are stored, decisions are derived. Notes, tags and measures belong to the texts of items: they
+stay when a run is deleted. Does not know: models, prompts, decisions.
 """
 
 import sqlite3
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from engine.annotations.records import Annotation, AnnotationKind, Undo, annotations_in, checked_author, now
+from engine.annotations.records import Annotation, AnnotationKind, annotations_in, checked_author, now
 from engine.core.errors import Hint, SetupError, Step, StoreError
-from engine.core.judgments import Explanation, JudgedItem
+from engine.core.judgments import JudgedItem
 from engine.settings.identity import (
     AnyRun,
     DamagedRun,
-    Effort,
     RunIdentity,
     StoredRun,
     checked_name,
@@ -38,8 +34,7 @@ _JUDGED = (
     *("judged_item", "reading", "answer", "panel_reading", "explanation", "rewritten_explanation"),
     *("unscored", "given"),
 )
-_SAID = ("override", "review_mark", "confirmation")
-_BEGUN = ("draft",)
+_SAID = ("override", "review_mark", "confirmation", "draft")
 _BYTES_OF_ROW = 14  # header, integers, pointer
 _SHARE_OF_PAGE = 0.8  # that rows fill on average
 # Bytes that are deleted in one transaction, which writes three times as many.
@@ -47,25 +42,15 @@ _AT_ONCE, _AT_ONCE_ON_FULL_DISK = 4 << 20, 48 << 10
 
 
 def run_contents(db: sqlite3.Connection, run: AnyRun) -> RunContents:
-    place = (run.id,)
-    (overrides,) = db.execute(
-        "SELECT count(*) FROM override WHERE run_id = ? AND undone IS NULL", place
-    ).fetchone()
-    (confirmed,) = db.execute(
-        "SELECT count(*) FROM"
-        " (SELECT DISTINCT item_id, criterion, author FROM confirmation WHERE run_id = ?)",
-        place,
-    ).fetchone()
-    (marked,) = db.execute(
-        "SELECT count(*) FROM (SELECT DISTINCT item_id, author FROM review_mark WHERE run_id = ?)", place
-    ).fetchone()
-    (begun,) = db.execute("SELECT count(*) FROM draft WHERE run_id = ?", place).fetchone()
-    tables = (*_SAID, *_BEGUN)
-    authors = db.execute(
-        " UNION ".join(f"SELECT author FROM {table} WHERE run_id = ?" for table in tables),
-        place * len(tables),
-    ).fetchall()
-    annotators = tuple(str(author) for (author,) in authors)
+    def count(of: str) -> int:
+        return int(db.execute(f"SELECT count(*) FROM {of}", (run.id,)).fetchone()[0])
+
+    overrides = count("override WHERE run_id = ? AND undone IS NULL")
+    confirmed = count("(SELECT DISTINCT item_id, criterion, author FROM confirmation WHERE run_id = ?)")
+    marked = count("(SELECT DISTINCT item_id, author FROM review_mark WHERE run_id = ?)")
+    begun = count("draft WHERE run_id = ?")
+    authors = " UNION ".join(f"SELECT author FROM {table} WHERE run_id = ?" for table in _SAID)
+    annotators = tuple(str(author) for (author,) in db.execute(authors, (run.id,) * len(_SAID)))
     return RunContents(run, _size(db, run.id), overrides, confirmed, marked, begun, annotators)
 
 
@@ -79,43 +64,32 @@ def refuse_decided(contents: Iterable[RunContents]) -> None:
 
 
 def strike(db: sqlite3.Connection, run_ids: Sequence[int]) -> None:
-    """Take runs out of the list, in the caller's transaction: from then on they are deleted. Their numbers
-    stay taken.
-
-    What hangs on them goes by `sweep`.
-    """
-    db.executemany("DELETE FROM run WHERE id = ?", [(run_id,) for run_id in run_ids])
-    db.executemany(
-        "DELETE FROM measured WHERE key GLOB ?", [(f"{run_table.key_with_run(id_)}*",) for id_ in run_ids]
-    )
-    db.executemany(
-        "INSERT INTO deleted_run VALUES (?, ?)", [(run_id, now().isoformat()) for run_id in run_ids]
-    )
+    """Take runs out of the list, in the caller's transaction; their numbers stay taken."""
+    for run_id in run_ids:
+        db.execute("DELETE FROM run WHERE id = ?", (run_id,))
+        db.execute("DELETE FROM measured WHERE key GLOB ?", (f"{run_table.key_with_run(run_id)}*",))
+        db.execute("INSERT INTO deleted_run VALUES (?, ?)", (run_id, now().isoformat()))
 
 
 def sweep(file: StoreFile, run_ids: Sequence[int]) -> None:
-    """Delete what hangs on runs that are struck, and on those that another program was about to sweep when it
-    was ended.
-
-    In parts, each for itself: others get their turn between them, and a full disk has room for one.
-    """
+    """Delete what hangs on struck runs, also on those that an ended program was about to sweep."""
+    left = {}
     with file.reading() as db:
         unswept = db.execute(
             "SELECT id FROM deleted_run AS struck"
             " WHERE EXISTS (SELECT 1 FROM judged_item WHERE run_id = struck.id)"
         )
-        struck = dict.fromkeys([*run_ids, *(run_id for (run_id,) in unswept)])
-        shares = {run_id: _at_once(file) / max(1, _size(db, run_id)) for run_id in struck}
-        left = [
-            (run_id, max(1, int(run_table.judged_count(db, run_id) * shares[run_id]))) for run_id in struck
-        ]
-    for run_id, items in left:
+        for run_id in (*run_ids, *(run_id for (run_id,) in unswept.fetchall())):
+            share = _at_once(file) / max(1, _size(db, run_id))
+            left[run_id] = max(1, int(run_table.judged_count(db, run_id) * share))
+    # In parts: others get their turn between them, and a full disk has room for one.
+    for run_id, items in left.items():
         more = True
         while more:
             with file.writing() as db:
                 more = _delete_part(db, run_id, items)
-            with suppress(sqlite3.Error), file.by_itself() as db:  # the log may grow as well
-                _begin_log_again(db)
+            with suppress(sqlite3.Error), file.by_itself() as db:  # the log stays as small as one part
+                db.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
 
 def _at_once(file: StoreFile) -> int:
@@ -123,15 +97,12 @@ def _at_once(file: StoreFile) -> int:
 
 
 def _delete_part(db: sqlite3.Connection, run_id: int, items: int) -> bool:
-    """Delete what hangs on the first items of a run, in the caller's transaction; whether more is left.
-
-    With the last part goes all that was said of the run, and what another hand may have left.
-    """
+    """Delete what hangs on the first items of a run, in the caller's transaction; whether more is left."""
     rows = db.execute(
         "SELECT position FROM judged_item WHERE run_id = ? ORDER BY position LIMIT ?", (run_id, items)
     ).fetchall()
-    if len(rows) < items:
-        for table in (*_SAID, *_BEGUN, *_JUDGED):
+    if len(rows) < items:  # with the last part goes all that was said, and what another hand may have left
+        for table in (*_SAID, *_JUDGED):
             db.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))
         return False
     for table in _JUDGED:
@@ -148,7 +119,7 @@ def shrink(file: StoreFile) -> None:
             while free not in (0, before):
                 # As a script: it has a row without columns for each page, and of those Python fetches one.
                 db.executescript(f"PRAGMA incremental_vacuum({_at_once(file) // page})")
-                _begin_log_again(db)
+                db.execute("PRAGMA wal_checkpoint(PASSIVE)")
                 free, before = free_bytes(db), free
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         elif not file.any_held():  # whoever judges must not wait until all is written once more
@@ -161,15 +132,9 @@ def free_bytes(db: sqlite3.Connection) -> int:
     return int(pages * size)
 
 
-def _begin_log_again(db: sqlite3.Connection) -> None:
-    """Bring what is in the log into the file, so that the log stays as small as one part."""
-    db.execute("PRAGMA wal_checkpoint(PASSIVE)")
-
-
 def _size(db: sqlite3.Connection, run_id: int) -> int:
-    """About how many bytes of the file the rows of a run take: their values, and what SQLite adds."""
     total = 0
-    for table in (*_JUDGED, *_SAID, *_BEGUN):
+    for table in (*_JUDGED, *_SAID):
         columns = [(name, kind) for _, name, kind, *_rest in db.execute(f"PRAGMA table_info({table})")]
         texts = [f"coalesce(length(CAST({name} AS BLOB)), 0)" for name, kind in columns if kind == "TEXT"]
         numbers = [name for name, kind in columns if kind == "REAL"]
@@ -185,18 +150,45 @@ _taking_left_words = OwnLock()
 _SECONDS_FOR_WORDS = 1.0  # that they wait for other programs before they are left where they are, for later
 
 
-class RunStore:
-    """An open store. A connection belongs to the thread that made it; close it when done.
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
-    One that lies where nothing can be written, or on a full disk, is read by way of a copy: then each change
-    is refused with a StoreError, but for what `remember` is given, which is not kept, and for `delete` on a
-    full disk.
+
+def _reading(
+    rows: Callable[Concatenate[sqlite3.Connection, Given], Result],
+) -> Callable[Concatenate["RunStore", Given], Result]:
+    """The method that reads by a function of an open database, and has its docstring."""
+
+    @wraps(rows)
+    def read(store: "RunStore", /, *args: Given.args, **named: Given.kwargs) -> Result:
+        with store._file.reading() as db:
+            return rows(db, *args, **named)
+
+    return read
+
+
+def _changing(
+    change: Callable[Concatenate[sqlite3.Connection, int, Given], Result],
+) -> Callable[Concatenate["RunStore", int, Given], Result]:
+    """The same for what changes a run, by its number: all of it or none. StoreError for no run."""
+
+    @wraps(change)
+    def changed(store: "RunStore", run_id: int, /, *args: Given.args, **named: Given.kwargs) -> Result:
+        with store._file.writing(run_id) as db:
+            return change(db, run_id, *args, **named)
+
+    return changed
+
+
+class RunStore:
+    """An open store. A connection belongs to the thread that made it; close it when done. One on read-only
+    storage or on a full disk is read by way of a copy: each change is a StoreError then, but for `remember`,
+    which is not kept, and for `delete` on a full disk.
     """
 
     def __init__(self, path: Path, or_none: bool = False) -> None:
-        """Open the store, made where it is missing. StoreError where that is not possible.
-
-        `or_none`: a store that is missing and cannot be made is as good as an empty one, which keeps nothing.
+        """Open the store, made where it is missing. StoreError where that is not possible. `or_none`: one
+        that is missing and cannot be made is as good as an empty one, which keeps nothing.
         """
         self.path = path
         self._file = StoreFile(path, or_none)
@@ -210,11 +202,9 @@ class RunStore:
 
     @property
     def read_only(self) -> bool:
-        """True where the store lies where nothing can be written, or on a full disk."""
         return self.refusal is not None
 
     def close(self) -> None:
-        """Close the connection. May be called twice."""
         self._file.close()
 
     def __enter__(self) -> "RunStore":
@@ -231,10 +221,7 @@ class RunStore:
 
     @contextmanager
     def begin(self, identity: RunIdentity, fresh: bool = False) -> Iterator[StoredRun]:
-        """Start a run, or resume the latest of the same key unless `fresh`, and keep others from it.
-
-        RunBusyError where it is being judged already.
-        """
+        """Start a run, or resume the latest of the same key unless `fresh`, and hold it. RunBusyError."""
         with self._file.writing() as db:
             run_id = None if fresh else run_table.newest_of(db, identity.key)
             run_id = run_table.add_run(db, identity) if run_id is None else run_id
@@ -248,37 +235,32 @@ class RunStore:
         with self._file.holding([run_id]):
             yield self.run(run_id)
 
-    def add(self, run_id: int, judged: Sequence[JudgedItem]) -> None:
-        """Store a group of items: all of them or none."""
-        with self._file.writing(run_id) as db:
-            judged_rows.add_items(db, run_id, judged)
-
-    def add_rewritten(self, run_id: int, written: Mapping[int, Mapping[str, Explanation]]) -> None:
-        """Store explanations, by position and criterion, next to the first ones: all of them or none.
-
-        One for a label that was written for before takes the place of that one. Where there is no first one,
-        none is added.
-        """
-        with self._file.writing(run_id) as db:
-            judged_rows.add_rewritten(db, run_id, written)
+    add = _changing(judged_rows.add_items)
+    add_rewritten = _changing(judged_rows.add_rewritten)
+    take_back = _changing(annotation_rows.take_back)
+    _set = _changing(run_table.set_value)
+    efforts = _reading(judged_rows.item_efforts)
+    positions = _reading(judged_rows.judged_positions)
+    shared_items = _reading(judged_rows.shared_items)
+    content_hashes = _reading(judged_rows.content_hashes)
+    notes = _reading(annotation_rows.note_rows)
+    tags = _reading(annotation_rows.tag_rows)
+    drafts = _reading(annotation_rows.draft_rows)
+    known_id = _reading(annotation_rows.read_id)
+    imported_annotators = _reading(annotation_rows.imported_annotators)
 
     def describe(self, run_id: int, manifest: Mapping[str, Any]) -> None:
         """Store how a run is made: versions, template, threads."""
-        with self._file.writing(run_id) as db:
-            db.execute("UPDATE run SET manifest = ? WHERE id = ?", (run_table.as_json(manifest), run_id))
+        self._set(run_id, "manifest", run_table.as_json(manifest))
 
     def calibrate(self, run_id: int, calibration: Mapping[str, Any] | None) -> None:
         """Store what a run's decisions are calibrated with from now on; None for nothing."""
-        text = None if calibration is None else run_table.as_json(calibration)
-        with self._file.writing(run_id) as db:
-            db.execute("UPDATE run SET calibration = ? WHERE id = ?", (text, run_id))
+        self._set(run_id, "calibration", None if calibration is None else run_table.as_json(calibration))
 
     def annotate(self, run_id: int | None, what: Annotation | tuple[Annotation, ...]) -> Annotation:
         """Store what an annotator says of an item, in one step; the first of it as it is stored. No run: a
-        note, which is for all runs.
-
-        The judge's own labels and explanations stay stored, and the run may continue meanwhile. StoreError
-        where the run has not judged the item (on this criterion), SetupError for what is unfit.
+        note, which is for all runs. StoreError where the run has not judged the item (on this criterion),
+        SetupError for what is unfit.
         """
         words = annotations_in(what)
         with self._file.writing(*([] if run_id is None else [run_id])) as db:
@@ -286,51 +268,18 @@ class RunStore:
                 annotation_rows.check_criterion(run_id, what.criterion, self.run(run_id).identity.criteria)
             return annotation_rows.add_words(db, run_id, words)[0]
 
-    def take_back(self, run_id: int, step: Undo) -> bool:
-        """Undo a step of an annotator, or redo it if it has `again`.
-
-        False where they made no such step, or it is so already. All of it stays in the store.
-        """
-        with self._file.writing(run_id) as db:
-            return annotation_rows.take_back(db, run_id, step)
-
     def annotations(self, run_id: int, *kinds: AnnotationKind) -> list[Annotation]:
-        """The annotations of a run, of these kinds or of all but notes and drafts; also those that are
-        undone, those of each kind with the oldest first.
-        """
+        """Of these kinds or of all but notes and drafts; also undone ones, of each kind the oldest first."""
         with self._file.reading() as db:
             return annotation_rows.rows_of_run(db, run_id, kinds or annotation_rows.OF_RUN)
 
-    def notes(self, content_hashes: Iterable[str]) -> dict[str, tuple[Annotation, ...]]:
-        """All that annotators noted of the items of which anything was, the oldest first, by the hash of
-        their content; also what is undone, or no more than history.
-        """
-        with self._file.reading() as db:
-            return annotation_rows.note_rows(db, content_hashes)
-
-    def tags(self) -> list[str]:
-        with self._file.reading() as db:
-            return annotation_rows.tag_rows(db)
-
     def own_id(self) -> str:
-        """By what other stores know this one: drawn at random when it is first asked for, and kept if it can
-        be.
-        """
+        """By what other stores know this one: drawn when it is first asked for, and kept if it can be."""
         if self.read_only:
             with self._file.reading() as db:
                 return annotation_rows.drawn_id(db, keep=False)
         with self._file.writing() as db:
             return annotation_rows.drawn_id(db)
-
-    def known_id(self) -> str | None:
-        """The same, where it was drawn."""
-        with self._file.reading() as db:
-            return annotation_rows.read_id(db)
-
-    def imported_annotators(self) -> annotation_rows.ImportedAnnotators:
-        """How annotators of other stores are called here."""
-        with self._file.reading() as db:
-            return annotation_rows.imported_annotators(db)
 
     def all_annotations(self, run_id: int) -> list[Annotation]:
         """All annotations of a run and noted of its items. StoreError for no run."""
@@ -341,34 +290,24 @@ class RunStore:
     def add_imported(
         self, run_id: int, words: Iterable[Annotation], met: annotation_rows.ImportedAnnotators
     ) -> None:
-        """Add what was said elsewhere of items of a run, and keep how who said it is called here: all of it
-        or none.
-
-        An annotation that is there already is not added again; it is undone or redone where that is the
-        later state. StoreError where the run has not judged an item, or has not a criterion.
+        """Add what was said elsewhere of items of a run, and how who said it is called here: all or none.
+        What is there already is not added again; it is undone or redone where that is the later state.
+        StoreError where the run has not judged an item, or has not a criterion.
         """
         with self._file.writing(run_id) as db:
             annotation_rows.add_imported(db, self.run(run_id), words)
             annotation_rows.meet(db, met)
 
     def words_mark(self, run_id: int) -> annotation_rows.WordsMark:
-        """What changes with each change of the annotations of a run, or note of any item. StoreError for no
-        run.
-        """
+        """Changes with the annotations of a run, and with notes of any item. StoreError for no run."""
         with self._file.reading() as db:
             self.run(run_id)
             return annotation_rows.words_mark(db, run_id)
-
-    def drafts(self, run_id: int) -> list[Annotation]:
-        """Unsaved drafts of explanations of a run, the oldest first."""
-        with self._file.reading() as db:
-            return annotation_rows.draft_rows(db, run_id)
 
     def take_words(
         self, write_ahead_log: str, words: Sequence[LogEntry]
     ) -> list[annotation_rows.RefusedWord]:
         """Store the annotations of a write-ahead log that are not stored yet; those of them that cannot be.
-
         StoreError where nothing can be stored now: then all of them wait.
         """
         with self._file.reading() as db:
@@ -415,7 +354,6 @@ class RunStore:
         return [run for run in found if run is not None]
 
     def run(self, run_id: int) -> StoredRun:
-        """One run. StoreError where the store does not hold it."""
         with self._file.reading() as db:
             run = run_table.run_row(db, run_id)
             if run is None:
@@ -424,29 +362,19 @@ class RunStore:
 
     def name(self, run_id: int, name: str) -> None:
         """Give a run a name, empty for none. StoreError for no run, SetupError for what is no name."""
-        with self._file.writing(run_id) as db:
-            named = checked_name(name, f"run {run_id}")
-            db.execute("UPDATE run SET name = ? WHERE id = ?", (named, run_id))
+        self._set(run_id, "name", checked_name(name, f"run {run_id}"))
 
     def note_run(self, run_id: int, note: str) -> None:
         """Note something of a run, empty for nothing. StoreError for no run, SetupError where too long."""
-        with self._file.writing(run_id) as db:
-            noted = checked_note(note, f"run {run_id}").encode("utf-8", "replace").decode()
-            db.execute("UPDATE run SET note = ? WHERE id = ?", (noted, run_id))
+        noted = checked_note(note, f"run {run_id}").encode("utf-8", "replace").decode()
+        self._set(run_id, "note", noted)
 
     def draw_sample_by(self, run_id: int, seed: int) -> None:
-        """Draw the random sample of a run by another seed from now on; labels keep that of theirs.
-
-        StoreError for no run, SetupError for what is no seed.
-        """
-        with self._file.writing(run_id) as db:
-            db.execute("UPDATE run SET review_seed = ? WHERE id = ?", (checked_seed(seed), run_id))
+        """Draw the random sample of a run by another seed from now on. StoreError, SetupError."""
+        self._set(run_id, "review_seed", checked_seed(seed))
 
     def archive(self, numbers: Sequence[int], by: str) -> None:
-        """Put runs away: all of them or none; one that is keeps its day.
-
-        StoreError for no run, SetupError where no person is named.
-        """
+        """Put runs away, all or none; one that is keeps its day. StoreError, SetupError for no name."""
         with self._file.writing(*numbers) as db:
             db.executemany(
                 "UPDATE run SET archived = ?, archived_by = ? WHERE id = ? AND archived IS NULL",
@@ -468,10 +396,9 @@ class RunStore:
             return [run_contents(db, run) for run in runs]
 
     def delete(self, numbers: Sequence[int], with_decisions: bool = False) -> Deleted:
-        """Delete runs with all that hangs on them, for good: all of them or none.
-
-        Notes of items stay, for they belong to the items' texts. RunBusyError where one is being judged,
-        StoreError for no run, SetupError where annotators decided something in them unless `with_decisions`.
+        """Delete runs with all that hangs on them but notes of items, for good: all of them or none.
+        RunBusyError where one is being judged, StoreError for no run, SetupError where annotators decided
+        something in them unless `with_decisions`.
         """
         wanted = tuple(dict.fromkeys(numbers))
         with self._file.on_full_disk():
@@ -483,7 +410,8 @@ class RunStore:
                     strike(db, wanted)
                 sweep(self._file, wanted)
             for run_id in wanted:
-                self._file.forget_lock(run_id)
+                with suppress(OSError):
+                    self._file.lock_path(run_id).unlink(missing_ok=True)
             with suppress(sqlite3.Error):  # no room for a copy, or somebody reads: the file keeps its size
                 shrink(self._file)
             with self._file.reading() as db:
@@ -491,38 +419,15 @@ class RunStore:
         return Deleted(wanted, max(0, before - self._file.size), left)
 
     def find(self, key: str) -> StoredRun | None:
-        """The latest run of an identity's key; None where there is none."""
         with self._file.reading() as db:
             run_id = run_table.newest_of(db, key)
             return None if run_id is None else self.run(run_id)
 
-    def efforts(self, run_id: int) -> list[Effort]:
-        """What each item of a run took that a model has read; those that did not fit are omitted."""
-        with self._file.reading() as db:
-            return judged_rows.item_efforts(db, run_id)
-
-    def positions(self, run_id: int) -> set[int]:
-        """Places in the dataset whose items are judged."""
-        with self._file.reading() as db:
-            return judged_rows.judged_positions(db, run_id)
-
     def judged(self, run_id: int) -> Generator[JudgedItem, None, None]:
-        """The judged items of a run, in the order of its dataset.
-
-        All are of one state of the store; within `reading` they are read as they are asked for.
-        """
+        """The judged items of a run, in the order of its dataset, all of one state of the store."""
         with self._file.reading() as db:
             run = run_table.run_row(db, run_id)
             yield from judged_rows.item_rows(db, run_id, run.judges_of_labels if run else ())
-
-    def shared_items(self, run_id: int) -> dict[int, int]:
-        """By the id of each other run that judged items of this one, with the same texts: how many."""
-        with self._file.reading() as db:
-            return judged_rows.shared_items(db, run_id)
-
-    def content_hashes(self, run_id: int) -> dict[str, str]:
-        with self._file.reading() as db:
-            return judged_rows.content_hashes(db, run_id)
 
     def recall(self, keys: Iterable[str]) -> dict[str, tuple[float, ...]]:
         """What was measured before under these keys; what is not known, or damaged, is omitted."""

@@ -1,7 +1,5 @@
-"""The table of runs: rows added, looked for, and made into runs again, each value by the gate.
-
-Knows: the tables `run` and `deleted_run`, which values a run is described with. Does not know: transactions,
-what runs hold.
+"""The tables `run` and `deleted_run`: rows added, looked for, and made into runs again, each value by the
+gate. Does not know: transactions, what runs hold.
 """
 
 import json
@@ -17,24 +15,7 @@ from typing import Any
 from engine.core.codec import LARGEST
 from engine.core.errors import Hint, Step, StoreError
 from engine.core.rubric import Rubric, rubric_of_names
-from engine.settings.identity import (
-    CHOSEN,
-    CLUSTER,
-    CONTINUED,
-    DEVICE,
-    DEVICE_LEFT,
-    JUDGES,
-    NOT_IN_DATASET,
-    PLACES,
-    REWRITTEN,
-    Archived,
-    DamagedRun,
-    RunIdentity,
-    RunKind,
-    StoredRun,
-    checked_name,
-    checked_note,
-)
+from engine.settings import identity as runs
 from engine.settings.rows import Mode, settings_of
 from engine.store.row_validator import DamagedError, RowValidator
 from engine.system.paths import text_of_path
@@ -46,11 +27,11 @@ _COLUMNS = (
 )
 _Row = Mapping[str, Any]  # the values of a row by column, as SQLite gives them
 
-_TEXT_SETTINGS = ("explained_with_calibration", DEVICE)
+_TEXT_SETTINGS = ("explained_with_calibration", runs.DEVICE)
 _WRITTEN_PLACES = re.compile(r"(\d{1,12}(-\d{1,12})?(,\d{1,12}(-\d{1,12})?)*)?")
 
 
-def run_row(db: sqlite3.Connection, run_id: int) -> StoredRun | None:
+def run_row(db: sqlite3.Connection, run_id: int) -> runs.StoredRun | None:
     """One run; None where there is none. DamagedError where another hand wrote it."""
     row = None
     with suppress(OverflowError):  # no run has so large a number
@@ -58,7 +39,7 @@ def run_row(db: sqlite3.Connection, run_id: int) -> StoredRun | None:
     if row is None:
         return None
     values = dict(zip(_COLUMNS, row, strict=True))
-    return _run_of_row(run_id, values, judged_count(db, run_id, values["kind"] == RunKind.SUBMITTED))
+    return _run_of_row(run_id, values, judged_count(db, run_id, values["kind"] == runs.RunKind.SUBMITTED))
 
 
 def has_run(db: sqlite3.Connection, run_id: int) -> bool:
@@ -76,12 +57,12 @@ def judged_count(db: sqlite3.Connection, run_id: int, submitted: bool = False) -
     return int(judged) - int(db.execute(unanswered, (run_id,)).fetchone()[0])
 
 
-def damaged_run(db: sqlite3.Connection, run_id: int) -> DamagedRun | None:
+def damaged_run(db: sqlite3.Connection, run_id: int) -> runs.DamagedRun | None:
     """What is wrong with a run; None where nothing is, or where there is none."""
     try:
         run_row(db, run_id)
     except DamagedError as error:
-        return DamagedRun(run_id, judged_count(db, run_id), error.problem, error.hint)
+        return runs.DamagedRun(run_id, judged_count(db, run_id), error.problem, error.hint)
     return None
 
 
@@ -90,12 +71,11 @@ def run_ids(db: sqlite3.Connection) -> list[int]:
 
 
 def newest_of(db: sqlite3.Connection, key: str) -> int | None:
-    """The latest run of an identity's key; None where there is none."""
     (run_id,) = db.execute("SELECT max(id) FROM run WHERE key = ?", (key,)).fetchone()
     return None if run_id is None else int(run_id)
 
 
-def add_run(db: sqlite3.Connection, identity: RunIdentity) -> int:
+def add_run(db: sqlite3.Connection, identity: runs.RunIdentity) -> int:
     """Add a run, in the caller's transaction; its number, which no run ever had, be it deleted by now."""
     (newest,) = db.execute(
         "SELECT max((SELECT coalesce(max(id), 0) FROM run), (SELECT coalesce(max(id), 0) FROM deleted_run))"
@@ -105,78 +85,66 @@ def add_run(db: sqlite3.Connection, identity: RunIdentity) -> int:
             f"The run store has a run with the number {newest}, the largest possible.",
             Hint(Step.USE_OTHER_STORE),
         )
-    db.execute(
-        "INSERT INTO run (id, key, created, dataset_path, dataset_hash, items, model_path, model_name,"
-        " model_hash, prompt_version, criteria, settings, kind, rubric)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            newest + 1,
-            identity.key,
-            datetime.now(UTC).isoformat(timespec="seconds"),
-            text_of_path(identity.dataset_path),
-            identity.dataset_hash,
-            identity.items,
-            text_of_path(identity.model_path),
-            identity.model_name,
-            identity.model_hash,
-            identity.prompt_version,
-            as_json(identity.criteria),
-            as_json(identity.settings),
-            identity.kind.value,
-            as_json(identity.rubric.as_json()) if identity.rubric else None,
-        ),
-    )
+    row = {
+        "id": newest + 1,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "dataset_path": text_of_path(identity.dataset_path),
+        "model_path": text_of_path(identity.model_path),
+        "criteria": as_json(identity.criteria),
+        "settings": as_json(identity.settings),
+        "kind": identity.kind.value,
+        "rubric": as_json(identity.rubric.as_json()) if identity.rubric else None,
+    }
+    as_it_is = ("key", "dataset_hash", "items", "model_name", "model_hash", "prompt_version")
+    row |= {name: getattr(identity, name) for name in as_it_is}
+    places = ", ".join(f":{name}" for name in row)
+    db.execute(f"INSERT INTO run ({', '.join(row)}) VALUES ({places})", row)
     return int(newest + 1)
 
 
+def set_value(db: sqlite3.Connection, run_id: int, column: str, value: object) -> None:
+    db.execute(f"UPDATE run SET {column} = ? WHERE id = ?", (value, run_id))
+
+
 def no_run(db: sqlite3.Connection, run_id: int, path: Path) -> StoreError:
-    """What is said where the store at `path` has no run of a number."""
     row = None
     with suppress(OverflowError):
         row = db.execute("SELECT deleted FROM deleted_run WHERE id = ?", (run_id,)).fetchone()
-    day = str(row[0])[:10] if row else ""
-    return StoreError(
-        f"Run {run_id} was deleted on {day}: the run store {path} has no data of it."
-        if day
-        else f"The run store {path} has no run {run_id}.",
-        "Choose one of its runs.",
-    )
+    problem = f"The run store {path} has no run {run_id}."
+    if row:
+        problem = f"Run {run_id} was deleted on {str(row[0])[:10]}: the run store {path} has no data of it."
+    return StoreError(problem, "Choose one of its runs.")
 
 
 def as_json(value: object) -> str:
-    """Plain values as the store keeps them."""
     # Sorted, so that equal values are equal texts.
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def _run_of_row(run_id: int, row: _Row, judged: int) -> StoredRun:
-    """A run of its row. DamagedError where it holds what this program does not write."""
+def _run_of_row(run_id: int, row: _Row, judged: int) -> runs.StoredRun:
     validator = RowValidator(f"Run {run_id}")
-    archived = row["archived"]
-    return StoredRun(
+    calibration, archived = row["calibration"], None
+    if row["archived"] is not None:
+        by = validator.text("archived_by", row["archived_by"])
+        archived = runs.Archived(validator.time("archived", row["archived"]), by)
+    return runs.StoredRun(
         id=run_id,
         created=validator.time("created", row["created"]),
         identity=_identity(validator, row),
         judged=judged,
         manifest=_manifest(validator, row["manifest"]),
-        calibration=None
-        if row["calibration"] is None
-        else validator.record("calibration", row["calibration"]),
-        name=_said(validator, "name", row, checked_name),
-        note=_said(validator, "note", row, checked_note),
-        archived=None
-        if archived is None
-        else Archived(
-            validator.time("archived", archived), validator.text("archived_by", row["archived_by"])
-        ),
+        calibration=None if calibration is None else validator.record("calibration", calibration),
+        name=_said(validator, "name", row, runs.checked_name),
+        note=_said(validator, "note", row, runs.checked_note),
+        archived=archived,
         review_seed=validator.count("review_seed", row["review_seed"]),
     )
 
 
-def _identity(validator: RowValidator, row: _Row) -> RunIdentity:
-    kind = validator.one_of(RunKind, "kind", row["kind"])
+def _identity(validator: RowValidator, row: _Row) -> runs.RunIdentity:
+    kind = validator.one_of(runs.RunKind, "kind", row["kind"])
     criteria = validator.texts("criteria", validator.plain("criteria", row["criteria"]))
-    return RunIdentity(
+    return runs.RunIdentity(
         key=validator.text("key", row["key"]),
         dataset_path=Path(validator.name("dataset_path", row["dataset_path"])),
         dataset_hash=validator.text("dataset_hash", row["dataset_hash"]),
@@ -192,17 +160,17 @@ def _identity(validator: RowValidator, row: _Row) -> RunIdentity:
     )
 
 
-def _settings(validator: RowValidator, text: object, kind: RunKind) -> Mapping[str, Any]:
+def _settings(validator: RowValidator, text: object, kind: runs.RunKind) -> Mapping[str, Any]:
     """Those of a run that was judged are such as a run can be judged with again."""
     values = validator.record("settings", text)
-    if kind is RunKind.JUDGED:
+    if kind is runs.RunKind.JUDGED:
         validator.made("settings", values, lambda: settings_of(values))
     else:
         validator.one_of(Mode, "settings", values.get("mode"))
     validator.texts("settings", values.get("orders"))
-    if not isinstance(values.get("examples"), str if kind is RunKind.JUDGED else NoneType):
+    if not isinstance(values.get("examples"), str if kind is runs.RunKind.JUDGED else NoneType):
         validator.refuse("settings", values, "settings that name the labelled examples")
-    validator.texts("settings", values.get(CHOSEN, []))
+    validator.texts("settings", values.get(runs.CHOSEN, []))
     for name in _TEXT_SETTINGS:
         validator.text("settings", values.get(name, ""))
     return values
@@ -222,17 +190,17 @@ def _rubric(validator: RowValidator, text: object, criteria: tuple[str, ...]) ->
 
 def _manifest(validator: RowValidator, text: object) -> Mapping[str, Any]:
     made = validator.record("manifest", text)
-    for name in (CONTINUED, REWRITTEN):
+    for name in (runs.CONTINUED, runs.REWRITTEN):
         _records(validator, made, name)
-    for kind in _records(validator, made, CLUSTER):
-        if not _WRITTEN_PLACES.fullmatch(validator.text("manifest", kind.get(PLACES, ""))):
-            validator.refuse("manifest", kind[PLACES], "positions of items")
-    for judge in _records(validator, made, JUDGES):
+    for kind in _records(validator, made, runs.CLUSTER):
+        if not _WRITTEN_PLACES.fullmatch(validator.text("manifest", kind.get(runs.PLACES, ""))):
+            validator.refuse("manifest", kind[runs.PLACES], "positions of items")
+    for judge in _records(validator, made, runs.JUDGES):
         validator.text("manifest", judge.get("name"))
         validator.text("manifest", judge.get("what", ""))
         validator.texts("manifest", judge.get("orders", []))
-    validator.text("manifest", made.get(DEVICE_LEFT, ""))
-    validator.texts("manifest", made.get(NOT_IN_DATASET, []))
+    validator.text("manifest", made.get(runs.DEVICE_LEFT, ""))
+    validator.texts("manifest", made.get(runs.NOT_IN_DATASET, []))
     return made
 
 
@@ -244,7 +212,6 @@ def _records(validator: RowValidator, made: Mapping[str, Any], name: str) -> lis
 
 
 def _said(validator: RowValidator, field: str, row: _Row, checked: Any) -> str:
-    """A name or a note, as the user may give it."""
     text = validator.text(field, row[field])
     validator.made(field, text, lambda: checked(text))
     return text

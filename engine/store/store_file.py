@@ -1,9 +1,6 @@
-"""The one owner of a run store: where it really lies, how it may be written there, who holds its runs.
-
-All that reads or writes the store goes through `reading` and `writing`. So nobody sees half of a change,
-nothing is written of a run that was deleted meanwhile, and the same file has the same locks by whatever name.
-
-Knows: SQLite's transactions, locks of the system, full disks. Does not know: what runs hold.
+"""The one owner of a run store: where it really lies, how it may be written there, who holds its runs. All
+that reads or writes goes through `reading` and `writing`: so nobody sees half of a change, and the same file
+has the same locks by whatever name. Does not know: what runs hold.
 """
 
 import os
@@ -17,18 +14,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from engine.core.errors import EngineBug, Hint, RunBusyError, Step, StoreError
-from engine.store.opening import (
-    LentCopy,
-    cannot_write,
-    has_no_room,
-    has_store,
-    hint_of,
-    make_room,
-    open_copy,
-    open_in_place,
-    reserve_of,
-    size_on_disk,
-)
+from engine.store import opening
 from engine.store.run_table import has_run, no_run, run_ids
 from engine.system.files import free_room
 from engine.system.paths import PathKind, network_file_system, program_id, real_path, seen_at, shown
@@ -41,20 +27,18 @@ _TIGHT = 64 << 20  # bytes; where less is free, each change must be small
 
 
 class StoreFile:
-    """An open store. A connection belongs to the thread that made it.
-
-    Where nothing can be written, or the disk is full, a copy elsewhere is read; then `writing` is refused.
+    """An open store. A connection belongs to the thread that made it. Where nothing can be written, or the
+    disk is full, a copy elsewhere is read; then `writing` is refused.
     """
 
     def __init__(self, path: Path, or_none: bool = False) -> None:
-        """As RunStore."""
         self.named = path
         self._or_none = or_none
-        self._copy: LentCopy | None = None
+        self._copy: opening.LentCopy | None = None
         self._process = os.getpid()
         with self._errors("open", _OF_FILES):
             try:
-                there = has_store(path)
+                there = opening.has_store(path)
                 # Its journal and its locks lie next to the file itself, whatever links lead to it.
                 self.path = real_path(path)
                 self._network = network_file_system(self.path)
@@ -69,13 +53,13 @@ class StoreFile:
         # Not opened to try it: closing a file that SQLite has open, too, would end SQLite's locks.
         if not there or os.access(self.path, os.W_OK):
             try:
-                return self._set_up(open_in_place(self.path, self._network))
+                return self._set_up(opening.open_in_place(self.path, self._network))
             except (sqlite3.Error, OSError) as error:
-                self._full = has_no_room(error, self.path)
-                if not (self._full or cannot_write(error)) or not (there or self._or_none):
+                self._full = opening.has_no_room(error, self.path)
+                if not (self._full or opening.cannot_write(error)) or not (there or self._or_none):
                     raise
         why = "is on a full disk" if self._full else "is on read-only storage"
-        db, self._copy = open_copy(self.path if there else None, why)
+        db, self._copy = opening.open_copy(self.path if there else None, why)
         return self._set_up(db)
 
     @staticmethod
@@ -87,7 +71,6 @@ class StoreFile:
         return db
 
     def close(self) -> None:
-        """Close the connection. May be called twice."""
         if os.getpid() != self._process:
             return  # https://sqlite.org/howtocorrupt.html#_carrying_an_open_database_across_a_fork_
         self._db.close()
@@ -96,13 +79,12 @@ class StoreFile:
 
     @property
     def refusal(self) -> StoreError | None:
-        """What is said to whoever wants to write; None where that can be done."""
         if self._copy is None:
             return None
         if self._full:
             return StoreError(
                 f"Nothing can be changed in the run store {self.named}: its disk is full.",
-                make_room(self.path, " there"),
+                opening.make_room(self.path, " there"),
             )
         # What is written into a copy would be lost with it.
         return StoreError(
@@ -113,14 +95,11 @@ class StoreFile:
 
     @property
     def size(self) -> int:
-        return size_on_disk(self.path)
+        return opening.size_on_disk(self.path)
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """One state of the store for all that is read in the block, whoever writes meanwhile; writes nothing.
-
-        Within another block it is a part of that.
-        """
+        """One state of the store for all that is read in the block; within another it is part of that."""
         self._check_process()
         with self._errors("read"):
             within = self._db.in_transaction
@@ -136,10 +115,7 @@ class StoreFile:
 
     @contextmanager
     def writing(self, *runs: int) -> Iterator[sqlite3.Connection]:
-        """Change the store: all of the block or nothing. StoreError where one of these runs is not there.
-
-        Runs are looked for inside the transaction: one that was deleted a moment ago gets nothing any more.
-        """
+        """Change the store: all of the block or nothing. StoreError where one of these runs is not there."""
         self._check_process()
         if self.refusal is not None:
             raise self.refusal
@@ -147,7 +123,7 @@ class StoreFile:
         with self._errors("write"):
             self._db.execute("BEGIN IMMEDIATE")
             try:
-                for run_id in runs:
+                for run_id in runs:  # inside: one that was deleted a moment ago gets nothing any more
                     if not has_run(self._db, run_id):
                         raise no_run(self._db, run_id, self.named)
                 yield self._db
@@ -166,7 +142,7 @@ class StoreFile:
 
     @contextmanager
     def patience(self, seconds: float) -> Iterator[None]:
-        """While something waits for others at the most so long, because it can be done later as well."""
+        """While something that can be done later as well waits so long at most for others."""
         (default,) = self._db.execute("PRAGMA busy_timeout").fetchone()
         self._db.execute(f"PRAGMA busy_timeout = {int(1000 * seconds)}")
         try:
@@ -209,8 +185,7 @@ class StoreFile:
                 lock.acquire(blocking=False)
             except Timeout as error:
                 (worker,) = db.execute("SELECT worker FROM run WHERE id = ?", (run_id,)).fetchone()
-                own = worker == program_id()
-                by = "this program" if own else f"another process (process id {worker})"
+                by = "this program" if worker == program_id() else f"another process (process id {worker})"
                 raise RunBusyError(
                     f"Run {run_id} is being judged by {by} already.",
                     "Wait until it ends, or stop it; then try again. All judgments are stored.",
@@ -222,34 +197,25 @@ class StoreFile:
 
     def any_held(self) -> bool:
         with self.writing() as db:
-            paths = (self.lock_path(run_id) for run_id in run_ids(db))
-            for path in paths:
+            for path in map(self.lock_path, run_ids(db)):
                 if seen_at(path) is not PathKind.NOTHING:
-                    lock = FileLock(path)
                     try:
-                        lock.acquire(blocking=False)
+                        with FileLock(path, blocking=False):
+                            pass
                     except (Timeout, OSError):
                         return True
-                    lock.release()
         return False
 
     def lock_path(self, run_id: int) -> Path:
-        """The file next to the store that whoever judges a run holds."""
         return self.path.with_name(f"{self.path.name}.run-{run_id}.lock")
-
-    def forget_lock(self, run_id: int) -> None:
-        with suppress(OSError):
-            self.lock_path(run_id).unlink(missing_ok=True)
 
     @contextmanager
     def on_full_disk(self) -> Iterator[None]:
-        """While runs are deleted: where the disk is full, the room that was kept for this is used.
-
-        SQLite cannot take anything away without writing first what it takes away.
-        """
+        """While runs are deleted: where the disk is full, the room that was kept for this is used."""
+        # SQLite writes what it takes away.
         if self._free() < _RESERVE:
             with suppress(OSError):
-                reserve_of(self.path).unlink(missing_ok=True)
+                opening.reserve_of(self.path).unlink(missing_ok=True)
             if self._full and self._copy is not None:
                 self._db.close()
                 self._copy.close()
@@ -266,8 +232,7 @@ class StoreFile:
         return self._free() < _TIGHT
 
     def _keep_reserve(self) -> None:
-        """Keep a little room, as long as there is enough, for the day on which the disk is full."""
-        kept = reserve_of(self.path)
+        kept = opening.reserve_of(self.path)
         with suppress(OSError):
             # There is none, or only the small one of an earlier version.
             found = kept.lstat() if os.path.lexists(kept) else None
@@ -278,7 +243,6 @@ class StoreFile:
                     file.write(os.urandom(_RESERVE))  # which no file system can pack into less room
 
     def _free(self) -> int:
-        """Bytes that are free on the disk; none where it cannot be asked."""
         return free_room(self.path.parent) or 0
 
     @contextmanager
@@ -287,4 +251,4 @@ class StoreFile:
             yield
         except kinds as error:
             what = f"Cannot {action} the run store {shown(self.named)}"
-            raise StoreError(f"{what}: {error}.", hint_of(error, real_path(self.named))) from error
+            raise StoreError(f"{what}: {error}.", opening.hint_of(error, real_path(self.named))) from error

@@ -1,8 +1,6 @@
-"""This computer: its cores, memory, power and processes, kept awake while something long is done.
-
-What is asked here only helps to choose well: where the system does not tell it, or psutil cannot read it, it
-is not known, and nothing else comes of that. Also two limits of Python: the stack of its threads, and the
-lines of source that it keeps.
+"""This computer: its cores, memory, power and processes, kept awake while something long is done. What is
+asked here only helps to choose well: where psutil cannot tell it, nothing else comes of that. Also two limits
+of Python: the stack of its threads, and the lines of source that it keeps.
 """
 
 import ctypes
@@ -40,8 +38,6 @@ MOST_FILES = 32
 
 
 class _FewSources(dict[str, Any]):
-    """The files that were read last."""
-
     def __setitem__(self, path: str, lines: Any) -> None:
         super().pop(path, None)
         super().__setitem__(path, lines)
@@ -53,7 +49,7 @@ class _FewSources(dict[str, Any]):
 
 
 def keep_few_sources() -> None:
-    """From now on keep the lines of a few files only; of others they are read again where they are shown."""
+    """From now on keep the lines of a few files only; others are read again where they are shown."""
     # Qt's Python binding reads the source of each module that is imported, and Python keeps the lines for
     # tracebacks: a million, 90 MB, with the libraries of the measures. Its dictionary has no limit.
     linecache.cache = _FewSources()
@@ -70,9 +66,7 @@ def default_threads() -> int:
 
 
 def idle_seconds() -> float:
-    """How long the cores of this computer have been idle, all together, since some moment in the past; not a
-    number where that is not known.
-    """
+    """How long the cores have been idle, all together, since some moment in the past; NaN where not known."""
     with suppress(Exception):
         times = psutil.cpu_times()
         # A core that waits for the disk is free for whoever computes.
@@ -112,11 +106,9 @@ def on_mains() -> bool:
 
 
 def memory_of(process: int) -> int:
-    """The main memory that a process and those that it started hold, in bytes; 0 for what has ended.
-
-    On Windows the python.exe of a virtual environment only starts the real one.
-    """
+    """The main memory that a process and those that it started hold, in bytes; 0 for what has ended."""
     held = 0
+    # On Windows the python.exe of a virtual environment only starts the real one.
     for each in _family(process):
         with suppress(Exception):
             held += int(each.memory_info().rss)
@@ -173,12 +165,9 @@ class _Inhibitor(Protocol):
 
 
 class Awake:
-    """Keeps the computer awake from the first `refresh` to the end of a `with` block, or to `release`.
-
-    Windows is asked by a call; macOS and Linux by a program of theirs, which ends with this process, also
-    where that is killed. The screen may go dark. Where the system has nothing for it, nothing happens, and
-    `active` stays False. To be used on one thread, which must live as long: Windows forgets what a thread
-    asked for when that ends.
+    """Keeps the computer awake from the first `refresh` to the end of a `with` block, or to `release`. The
+    screen may go dark. Where the system has nothing for it, `active` stays False. To be used on one thread,
+    which must live as long: Windows forgets what a thread asked for when that ends.
     """
 
     def __init__(self, when: KeepAwake, mains: Callable[[], bool] = on_mains) -> None:
@@ -203,7 +192,7 @@ class Awake:
             self._let_go()
 
     def release(self) -> None:
-        """Let the computer sleep again when it likes. May be called twice; `refresh` begins anew."""
+        """May be called twice; `refresh` begins anew."""
         self._let_go()
         self._looked = None
 
@@ -227,14 +216,11 @@ def can_stay_awake(system: str = sys.platform) -> bool:
 def program_for(
     system: str, process: int, which: Callable[[str], str | None] = shutil.which
 ) -> list[str] | None:
-    """The command of the program that keeps this system awake until `process` ends; None where there is none.
-
-    Those of Linux run `cat`, which ends with our end of its standard input.
-    """
+    """The command that keeps this system awake until `process` ends; None where there is none."""
     if system == "darwin":
         program = which("caffeinate")
         return [program, "-i", "-w", str(process)] if program else None
-    if system.startswith("linux") and which("cat"):
+    if system.startswith("linux") and which("cat"):  # cat ends with our end of its standard input
         if program := which("systemd-inhibit"):
             return [program, "--what=idle:sleep", f"--who={_WHO}", f"--why={_WHY}", "cat"]
         if program := which("gnome-session-inhibit"):
@@ -270,7 +256,6 @@ class _Program:
         return self._child.poll() is None
 
     def release(self) -> None:
-        """End it, and what it runs."""
         if self._child.stdin is not None:
             with suppress(OSError):
                 self._child.stdin.close()
@@ -289,7 +274,6 @@ class _ThreadState:
         self.active = _set_state(_ES_CONTINUOUS | _ES_SYSTEM_REQUIRED)
 
     def release(self) -> None:
-        """Ask for nothing more."""
         _set_state(_ES_CONTINUOUS)
         self.active = False
 

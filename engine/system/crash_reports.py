@@ -1,9 +1,7 @@
 """Faults of the program: written whole to a log file, and what may be told of the last one kept beside it.
-
-What an error said may be the text of an item, and the log holds it. So what may be told is not read from the
-log but taken from the error when it is logged, and only what can be nothing else: places in code, and names
-of kinds of errors. While the program runs, Python keeps a file open, into which it writes where each thread
-stood when a fault (a segmentation fault, an abort) ends the process; the next start finds it.
+What an error said may be the text of an item: so only places in code and names of kinds of errors are told.
+While the program runs, Python keeps a file open for where each thread stood when a fault ends the process;
+the next start finds it.
 """
 
 import faulthandler
@@ -51,10 +49,7 @@ _MOST_LINES = 40
 
 
 class DistantTrace(Exception):
-    """The cause of an error that another process met: what that process had to say of it, for the log.
-
-    `trail`: what may be told of it.
-    """
+    """What another process had to say of an error, as its cause for the log; `trail`: what may be told."""
 
     def __init__(self, printed: str) -> None:
         super().__init__(printed)
@@ -82,10 +77,7 @@ def trail_of(error: BaseException) -> list[str]:
 
 
 def trail_of_dump(dump: str) -> list[str]:
-    """What may be told of what faulthandler writes as it ends a process; empty where that is not in it.
-
-    Other words may come before it: only what follows the last fatal line counts.
-    """
+    """What may be told of what faulthandler writes as it ends a process, after the last fatal line."""
     trail: list[str] = []
     for line in dump.splitlines():
         if fatal := _FATAL.match(line):
@@ -169,16 +161,11 @@ _one_at_a_time = OwnLock()
 
 
 def log_fault(error: BaseException, doing: str) -> Path:
-    """Write an error with its traceback to the log file, from any thread; the file's path.
-
-    `doing`: what the program was at, for whoever fixes it. What may be told of the fault is stored next to
-    the log. Where the file cannot be written, nothing more happens: a fault is not worth a second one.
-    """
+    """Write an error to the log file, from any thread, if that can be; the file's path. `doing`: at what."""
     return _log(doing, doing, trail_of(error), error)
 
 
 def log_dump(dump: str, doing: str) -> Path:
-    """Write what faulthandler left of a process that a fault ended to the log file; see `log_fault`."""
     return _log(f"{doing}\n{dump}", doing, trail_of_dump(dump))
 
 
@@ -218,9 +205,8 @@ _NAME = "window-{}.fault"
 
 
 class FaultWatch:
-    """From when it is made until `end`, a fault that ends this process is written down.
-
-    `told_in`: the log file, where one had ended an earlier process and was not reported yet; else None.
+    """From when it is made until `end`, a fault that ends this process is written down. `told_in`: the log
+    file, where one had ended an earlier process and was not reported yet.
     """
 
     def __init__(self) -> None:

@@ -1,14 +1,9 @@
-"""The one gate for files that are written: whole or not at all, and never into what others have planted.
+"""The one gate for files that are written: whole or not at all, and never into what others have planted: next
+to their place, under a name that nobody can know before. What a killed process did not finish is taken away
+with the next file that is written in its folder.
 
-A file is written next to its place, under a name that nobody can know before; what is there is never opened.
-When it is complete and on the disk, it takes the place of the old one, with that one's permissions. What a
-process that was killed did not finish is taken away with the next file that is written in its folder.
-
-Also files that one process owns while it lives, and that another takes over once it is dead: two windows on
-one folder each write a file of their own. A lock of the system says that its owner lives: it is gone with the
-process, however it ends. A fork must not share them: it has this process's pipes and locks open, and would
-clear away at its end what this process still uses. Before Python 3.14 multiprocessing forks on Linux by
-default, so pools of notebooks are such copies.
+Also files that one process owns while it lives, by a lock of the system, and that another takes over once it
+is dead. A fork must not share them: before Python 3.14 multiprocessing forks on Linux by default.
 """
 
 import errno
@@ -34,15 +29,7 @@ from weakref import WeakSet
 from filelock import FileLock, Timeout
 
 from engine.core.errors import SetupError
-from engine.system.paths import (
-    PathKind,
-    look_at,
-    network_file_system,
-    real_path,
-    reason_of,
-    refuse_impossible,
-    shown,
-)
+from engine.system import paths
 
 if sys.platform != "win32":
     import fcntl
@@ -73,12 +60,10 @@ _LEFT, _LEFT_ON_NETWORK = 5.0, 86_400.0
 
 
 def write_whole(path: Path, data: bytes, private: bool = False) -> None:
-    """Put `data` at `path`, replacing what was there; a symbolic link is followed.
-
-    The bytes are on disk before the name points at them. The file has the permissions of the old one, and its
-    group and owner where we may give them; `private`: nobody else may read it. Raises SetupError (folder
-    missing, not a plain file, read-only, disk full, in use by another program), and then the old file is
-    untouched.
+    """Put `data` at `path`, replacing what was there; a symbolic link is followed. The bytes are on disk
+    before the name points at them. The file has the permissions of the old one, and its group and owner where
+    we may give them; `private`: nobody else may read it. SetupError (folder missing, not a plain file,
+    read-only, disk full, in use by another program), and then the old file is untouched.
     """
     with whole_file(path, private) as file:
         file.write(data)
@@ -92,11 +77,9 @@ def write_json(path: Path, value: object) -> None:
 
 @contextmanager
 def whole_file(path: Path, private: bool = False) -> Iterator[BinaryIO]:
-    """A file to write to, which takes the place of `path` at the end of the block, like `write_whole`.
-
-    Whoever can only write by name has the file's `name`, an absolute path: it is there, and empty. Where the
-    block raises, the old file is untouched and what was written is gone; an OSError is taken for one of
-    writing and becomes a SetupError. The block leaves the file open.
+    """A file to write to, which takes the place of `path` at the end of the block, like `write_whole`; its
+    `name` is an absolute path for whoever can only write by name. Where the block raises, the old file is
+    untouched; an OSError becomes a SetupError. The block leaves the file open.
     """
     target, old = _writable_target(path)
     with _os_errors_as_setup_errors(path):
@@ -108,7 +91,8 @@ def whole_file(path: Path, private: bool = False) -> Iterator[BinaryIO]:
                 file.flush()
                 if not os.path.samestat(os.fstat(file.fileno()), part.lstat()):
                     raise SetupError(
-                        f"{shown(path)} was not written: another program took the place of the new file.",
+                        f"{paths.shown(path)} was not written: another program took the place of the new"
+                        " file.",
                         "Choose a folder in which nobody else writes.",
                     )
                 # Before the name points at it: after a power cut there may else be a name with an empty file.
@@ -125,11 +109,8 @@ def whole_file(path: Path, private: bool = False) -> Iterator[BinaryIO]:
 
 
 def own_file(path: Path) -> BinaryIO:
-    """A file to write to as long as this process lives, at `path` from now on, which nobody else may read.
-
-    For words that must be in their place before a fault ends the process. What was there is deleted, a link
-    too. Raises OSError.
-    """
+    """A new file at `path` that nobody else may read, in the place of what was there. Raises OSError."""
+    # For words that must be in their place before a fault ends the process; a link is not followed.
     path.unlink(missing_ok=True)
     return _made(path, _PRIVATE)
 
@@ -163,9 +144,8 @@ def free_room(folder: Path) -> int | None:
 
 
 def check_targets(written: Mapping[str, Path | None], read: Mapping[str, Path]) -> None:
-    """See before long work that what will be written can be, and overwrites neither what is read nor itself.
-
-    Both by the name that users know them by; None is not written. Raises SetupError.
+    """SetupError where what will be written cannot be, or would overwrite what is read or itself. By their
+    names for users.
     """
     taken = {_identity(path): f"the {name}" for name, path in read.items()}
     for name, path in written.items():
@@ -173,19 +153,16 @@ def check_targets(written: Mapping[str, Path | None], read: Mapping[str, Path]) 
             continue
         if (other := taken.setdefault(_identity(path), f"the file of {name}")) != f"the file of {name}":
             raise SetupError(
-                f"{name} {shown(path)} is {other}: it would be overwritten.", "Choose another name."
+                f"{name} {paths.shown(path)} is {other}: it would be overwritten.", "Choose another name."
             )
         check_writable(path)
 
 
 def _identity(path: Path) -> Hashable:
-    """What two paths have in common that lead to the same file, under whatever names: links, mounts, letters.
-
-    Of a file that is not there yet, the folder counts and its name.
-    """
-    real = real_path(path)
+    """What two paths have in common that lead to the same file, or name the same new one."""
+    real = paths.real_path(path)
     with suppress(OSError, ValueError):
-        if look_at(real) is not PathKind.NOTHING:
+        if paths.look_at(real) is not paths.PathKind.NOTHING:
             found, name = real.stat(), ""
         else:
             found, name = real.parent.stat(), _as_kept(real.name)
@@ -195,7 +172,7 @@ def _identity(path: Path) -> Hashable:
 
 
 def _as_kept(name: str) -> str:
-    """A name of a file as the system tells it from others: macOS and Windows not by the case of letters."""
+    # macOS and Windows do not tell names apart by the case of letters.
     if sys.platform in {"darwin", "win32"}:
         return unicodedata.normalize("NFC", name).casefold()
     return name
@@ -206,11 +183,11 @@ def _new_part(target: Path, private: bool) -> BinaryIO:
     # In the same folder, so that it can be renamed into place.
     part = target.with_name(f".tiebreak-{os.urandom(8).hex()}.part")
     try:
-        refuse_impossible(part)
+        paths.refuse_impossible(part)
     except SetupError as error:  # in a deep folder of Windows, where the file's own name is short enough
         raise SetupError(
-            f"{shown(target)} cannot be written: its temporary name has {len(part.name)} characters, which"
-            " makes the path too long.",
+            f"{paths.shown(target)} cannot be written: its temporary name has {len(part.name)} characters,"
+            " which makes the path too long.",
             "Choose a folder with a shorter path.",
         ) from error
     file = _made(part, _PRIVATE if private else _DEFAULT)
@@ -227,7 +204,7 @@ def _clear_away(folder: Path) -> None:
             parts = [entry for entry in entries if _PART.fullmatch(entry.name)]
         if not parts:
             return
-        latest = time.time() - (_LEFT if network_file_system(folder) is None else _LEFT_ON_NETWORK)
+        latest = time.time() - (_LEFT if paths.network_file_system(folder) is None else _LEFT_ON_NETWORK)
         for part in parts:
             with suppress(OSError):  # it is written still, or cannot be locked
                 found = part.stat(follow_symlinks=False)
@@ -253,7 +230,6 @@ def _made(path: Path, mode: int) -> BinaryIO:
 
 
 def _let_be_like(old: os.stat_result, file: int) -> None:
-    """Give a file the permissions of an old one, and its group and owner where we may."""
     if sys.platform == "win32":
         return  # the folder says there who may read its files
     for owner, group in ((-1, old.st_gid), (old.st_uid, -1)):
@@ -291,15 +267,17 @@ def _writable_target(path: Path) -> tuple[Path, os.stat_result | None]:
     """Where the bytes go, once links are followed, and the old file; SetupError where they cannot go."""
     with _os_errors_as_setup_errors(path):
         # By the name that was given: the system may refuse to follow what another person planted.
-        there = look_at(path)
-        target = real_path(path)
-        if there is PathKind.FOLDER:
-            raise SetupError(f"{shown(path)} is a folder.", "Choose a file name inside it.")
-        if look_at(target.parent) is not PathKind.FOLDER:
-            raise SetupError(f"The folder {shown(target.parent)} does not exist.", _HINTS[errno.ENOENT])
-        if there is PathKind.OTHER:
-            raise SetupError(f"{shown(path)} is a device or a pipe, not a file.", "Choose another name.")
-        if there is PathKind.NOTHING:
+        there = paths.look_at(path)
+        target = paths.real_path(path)
+        if there is paths.PathKind.FOLDER:
+            raise SetupError(f"{paths.shown(path)} is a folder.", "Choose a file name inside it.")
+        if paths.look_at(target.parent) is not paths.PathKind.FOLDER:
+            raise SetupError(f"The folder {paths.shown(target.parent)} does not exist.", _HINTS[errno.ENOENT])
+        if there is paths.PathKind.OTHER:
+            raise SetupError(
+                f"{paths.shown(path)} is a device or a pipe, not a file.", "Choose another name."
+            )
+        if there is paths.PathKind.NOTHING:
             return target, None
         # Replacing asks the folder for permission, not the file: a protected file would be lost.
         with target.open("r+b") as file:
@@ -308,16 +286,18 @@ def _writable_target(path: Path) -> tuple[Path, os.stat_result | None]:
 
 @contextmanager
 def _os_errors_as_setup_errors(path: Path) -> Iterator[None]:
-    refuse_impossible(path)
+    paths.refuse_impossible(path)
     try:
         yield
     except PermissionError as error:
         raise SetupError(
-            f"No permission to write {shown(path)}: {error.strerror}.", _NO_PERMISSION
+            f"No permission to write {paths.shown(path)}: {error.strerror}.", _NO_PERMISSION
         ) from error
     except OSError as error:
         hint = _HINTS.get(error.errno or 0, "Choose another folder or disk.")
-        raise SetupError(f"{shown(path)} could not be written: {reason_of(error)}.", hint) from error
+        raise SetupError(
+            f"{paths.shown(path)} could not be written: {paths.reason_of(error)}.", hint
+        ) from error
 
 
 _children: "WeakSet[subprocess.Popen[bytes]]" = WeakSet()
@@ -331,9 +311,7 @@ def when_forked(do: Callable[[], object]) -> None:
 
 
 def is_forked() -> bool:
-    """Whether this process was forked from one that knew this module: then it may end without its exit
-    handlers, as those of multiprocessing before Python 3.13.
-    """
+    """Whether this process was forked from one that knew this module."""
     return bool(_forked)
 
 
@@ -355,10 +333,7 @@ class OwnLock:
 
 
 def keep_to_this_process(child: "subprocess.Popen[bytes]") -> None:
-    """Close the pipes to a process that this one started in each process that is forked from this one.
-
-    Else it would not see that this one has ended, as long as any of those lives.
-    """
+    """Close the pipes to a process in forks of this one: else it would not see that this one ended."""
     _children.add(child)
 
 
@@ -417,7 +392,7 @@ def claimed(folder: Path, before: str, after: str) -> Claim:
 
 
 def all_of(folder: Path, before: str, after: str) -> list[Path]:
-    """The files of all processes, of those that are dead, too, in the order of their names."""
+    """The files of all processes, also of dead ones, in the order of their names."""
     found = []
     with suppress(OSError), os.scandir(folder) as entries:
         found = [entry.name for entry in entries if _is_of(entry.name, before, after)]

@@ -19,10 +19,8 @@ def interruptible(
     at_last: "signal.Handlers | Callable[[int, FrameType | None], Any]" = signal.SIG_DFL,
 ) -> Iterator[CancelToken]:
     """A token that Ctrl-C or a termination signal sets; a further Ctrl-C runs `at_last`, which ends the
-    program at once.
-
-    `loss`: what a stop would lose, and when it would lose nothing, as text. If it is not empty, the first
-    Ctrl-C lets the work end there, and the second one stops it. `tell`: reports what happens then.
+    program at once. `loss`: what a stop would lose, and when it would lose nothing; where there is something,
+    the first Ctrl-C lets the work end there, and the second one stops it. `tell`: reports what happens then.
     """
     cancel = CancelToken()
 
@@ -54,11 +52,8 @@ def interruptible(
 
 @contextmanager
 def _signals_noticed() -> Iterator[None]:
-    """Start a thread that wakes when a signal comes, so that the main thread checks for signals.
-
-    Python before 3.13 forgets a pending signal if the system delivers the next one to another thread: the
-    main thread would see neither as long as it computes and no other thread runs.
-    """
+    """Start a thread that wakes when a signal comes, so that the main thread checks for signals."""
+    # Python before 3.13 forgets a pending signal if the system delivers the next one to another thread.
     if sys.platform == "win32":  # there, a pending signal is never forgotten
         yield
         return

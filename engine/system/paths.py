@@ -1,8 +1,6 @@
-"""Where things are: the user's folders, the project's files, this program itself; and what lies at a path.
-
-A user, a store or a file of settings may name anything: what the system answers becomes words, never a fault
-of the program. Also on which file system a path lies: what is mapped into memory is the same for all programs
-of one computer, but not for those of two.
+"""Where things are: the user's folders, the project's files, this program itself; and what lies at a path. A
+user, a store or a file of settings may name anything: what the system answers becomes words, never a fault of
+the program.
 """
 
 import ctypes
@@ -23,10 +21,8 @@ import platformdirs
 from engine.core.errors import Hint, SetupError
 from engine.core.formatting import visible, windows_fault, without_middle
 
-FROM_SOURCE = "python main.py"
-"""What the user types to start this program in a checkout."""
-INSTALLED = "tiebreak"
-"""The same where pip installed it."""
+FROM_SOURCE = "python main.py"  # what the user types to start this program in a checkout
+INSTALLED = "tiebreak"  # the same where pip installed it
 APART = "--apart"
 """The only argument of this program where another process of it has something done by it; for no person."""
 PROGRAM_ID = "TIEBREAK_PROGRAM_ID"
@@ -58,12 +54,11 @@ def log_folder() -> Path:
 
 
 def models_folder() -> Path:
-    """Where the user may put model files for this program alone."""
     return _own_folder("models") or platformdirs.user_data_path(_APP, appauthor=False) / "models"
 
 
 def rubrics_folder() -> Path:
-    """Where the user may keep rubrics of their own; the window saves them there."""
+    """Where the window saves the user's own rubrics."""
     return data_folder() / "rubrics"
 
 
@@ -89,7 +84,7 @@ def text_of_path(path: Path) -> str:
 
 
 def environment(name: str) -> str | None:
-    """An environment variable; None where it is unset or empty."""
+    """None where it is unset or empty."""
     return os.environ.get(name) or None
 
 
@@ -126,12 +121,11 @@ def forget(name: str) -> None:
 
 
 def set_variable(name: str, value: str) -> None:
-    """Set a variable of this process's environment, also for the libraries in it."""
     os.environ[name] = value
 
 
 def keep_caches_together() -> None:
-    """Let matplotlib keep its list of fonts in our cache folder, not in a folder of its own."""
+    """Let matplotlib keep its list of fonts in our cache folder."""
     os.environ["MPLCONFIGDIR"] = str(cache_folder() / "matplotlib")
 
 
@@ -170,14 +164,14 @@ def third_party_licences() -> Path | None:
 
 
 def program() -> str:
-    """What the user types to start this program, for help and messages."""
+    """What the user types to start this program."""
     if _frozen():
         return _executable().stem
     return INSTALLED if is_installed() else FROM_SOURCE
 
 
 def is_installed() -> bool:
-    """Whether this is a copy that pip installed: the program lies in a package there."""
+    """Whether pip installed this copy: the program lies in a package there."""
     return __name__.startswith(f"{INSTALLED}.")
 
 
@@ -196,7 +190,6 @@ def _frozen() -> bool:
 
 
 def _executable() -> Path:
-    """The bundle's executable that can read and print."""
     twin = Path(sys.executable).with_name(_CONSOLE_TWIN)
     return twin if twin.is_file() else Path(sys.executable)
 
@@ -269,10 +262,7 @@ def seen_at(path: Path) -> PathKind:
 
 
 def real_path(path: Path) -> Path:
-    """Where a path leads once links are followed, as an absolute one.
-
-    One that leads nowhere stays as far as it can be followed, so that it can be compared and refused later.
-    """
+    """Where a path leads once links are followed, as an absolute one; as far as it can be followed."""
     try:
         return Path(os.path.realpath(path))
     except (OSError, ValueError):
@@ -312,10 +302,7 @@ def shown(path: Path) -> str:
 
 
 def said_of_system(error: BaseException) -> SetupError | None:
-    """The last net: an error with which the system refused a file that nobody asked the gate for.
-
-    None where it may as well be a fault of the program.
-    """
+    """What the system said where nobody asked the gate; None for what may be a fault of the program."""
     if isinstance(error, FileNotFoundError) and error.filename is None and current_folder() is None:
         return SetupError(
             "The current folder no longer exists: it was deleted or moved.",
@@ -368,10 +355,7 @@ _DRIVE_REMOTE = 4  # of GetDriveTypeW
 
 
 def network_file_system(path: Path) -> str | None:
-    """What the system calls the network file system that a path lies on, such as `nfs4` or `fuse.sshfs`.
-
-    None for a disk of this computer, and where nobody knows. The path need not exist.
-    """
+    """`nfs4`, `fuse.sshfs`; None for a disk of this computer, and where nobody knows."""
     path = real_path(path)
     try:
         if sys.platform == "win32":
@@ -384,16 +368,12 @@ def network_file_system(path: Path) -> str | None:
 
 
 def network_name(name: str | None) -> str | None:
-    """The name of a file system where it is one of a network, else None."""
     # What programs show as files (FUSE) may lie anywhere; `fuseblk` alone is always a disk.
     return name if name is not None and (name in _NETWORK or name.startswith("fuse.")) else None
 
 
 def mounted_at(mounts: bytes, path: Path) -> str | None:
-    """The name of the file system of an absolute path, by Linux's table of mounts (`man 5 proc`, mountinfo).
-
-    None where none of them holds it.
-    """
+    """The file system of an absolute path, by Linux's table of mounts (`man 5 proc`, mountinfo)."""
     found, longest = None, -1
     for line in mounts.splitlines():
         before, separator, after = line.partition(b" - ")
@@ -427,12 +407,6 @@ def _of_macos(path: Path) -> str | None:
 
 def _of_windows(path: Path) -> str | None:
     share = path.drive.startswith("\\\\") and not re.match(r"\\\\[?.]\\[A-Za-z]:", path.drive)
-    if share or _drive_type(path.anchor) == _DRIVE_REMOTE:
-        return "network drive"
-    return None
-
-
-def _drive_type(anchor: str) -> int:
     if sys.platform == "win32":
-        return int(ctypes.windll.kernel32.GetDriveTypeW(anchor))
-    return 0
+        share = share or ctypes.windll.kernel32.GetDriveTypeW(path.anchor) == _DRIVE_REMOTE
+    return "network drive" if share else None

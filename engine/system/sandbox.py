@@ -1,12 +1,9 @@
-"""The one gate for foreign bytes: what reads a foreign file is done by a process of its own.
+"""The one gate for foreign bytes: what reads a foreign file is done by a process of its own, the reader, with
+a limit of memory and a stack of known size. What a file brings down is the reader; whoever wanted the file is
+told so. It is kept for the next files as long as it holds little and is wanted now and then.
 
-That process, the reader, has a limit of memory and a stack of known size. What a file brings down is the
-reader; whoever wanted the file is told so. It is started with the first file and kept for the next ones,
-as long as it holds little and is wanted now and then. Where it is busy, another one is started.
-
-It limits itself before it does what may take too much: on Linux the system refuses more address space, on
-Windows more committed memory of a job object that holds this process alone, and Python says MemoryError.
-macOS refuses RLIMIT_AS or lets it be without effect: whoever started the process must watch it.
+It limits itself: on Linux the system refuses more address space, on Windows more committed memory of a job
+object. macOS refuses RLIMIT_AS or lets it be without effect: whoever started the process must watch it.
 """
 
 import atexit
@@ -17,7 +14,6 @@ import queue
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -29,23 +25,10 @@ from engine.core.errors import InputError, SetupError
 from engine.core.events import CancelToken
 from engine.core.formatting import amount
 from engine.system import computer, paths
-from engine.system.crash_reports import log_fault
+from engine.system import subprocess_worker as apart
 from engine.system.files import when_forked
-from engine.system.subprocess_worker import (
-    CRASHES,
-    code_words,
-    failure,
-    receive,
-    receive_parts,
-    send,
-    start,
-    take_streams,
-    trace_of,
-    unpacked,
-)
 
-IS_HARD = sys.platform != "darwin"
-"""Whether the limit holds by itself here."""
+IS_HARD = sys.platform != "darwin"  # whether the limit holds by itself here
 
 if sys.platform == "win32":
     import ctypes
@@ -134,10 +117,8 @@ Result = TypeVar("Result")
 
 def sandboxed(read: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """Let a function at the top of a module be done by the reader; what it raises and returns is the same.
-
-    What it is given must be picklable, but for `cancel`, a CancelToken, and `progress`, which is told of
-    how far it is: these stay here. `path`: the file, for errors. Where it is called by what is gated itself,
-    it is done there.
+    What it is given must be picklable, but for `cancel`, a CancelToken, and `progress`, which is told how far
+    it is. `path`: the file, for errors. What is gated itself calls it where it is.
     """
     signature = inspect.signature(read)
 
@@ -157,9 +138,7 @@ class SandboxedReader:
     """Hands what is to be read to readers, from any thread."""
 
     def __init__(self, most_bytes: int | None = None, is_hard: bool = IS_HARD) -> None:
-        """`most_bytes`: of memory, for each reader; None for half of what this computer has, within limits.
-        `is_hard`: whether a reader cannot have more, or must be watched.
-        """
+        """`most_bytes`: of memory, for each reader; None for half of all. If not `is_hard` it is watched."""
         self._most_bytes = most_bytes
         self._is_hard = is_hard
         self.begin_anew()
@@ -193,7 +172,6 @@ class SandboxedReader:
                 self._give_back(reader)
 
     def close(self) -> None:
-        """End the readers that wait."""
         with self._changes:
             idle, self._idle = self._idle, []
         for reader in idle:
@@ -221,23 +199,17 @@ class _EndedIdleError(Exception):
     """A reader had ended before it heard what it was asked."""
 
 
-class _Reader:
-    """One process, for one file at a time."""
-
+class _Reader(apart.OwnProcess):
     def __init__(self, most_bytes: int, is_hard: bool) -> None:
         self.is_sound = True
         self._most_bytes = most_bytes
         self._is_hard = is_hard
         self._took_too_much = self._is_killed = False
-        self._last_words = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `end`
-        self._child = start([paths.CHILD, "read"], self._last_words, "reads files", **_ENVIRONMENT)
-        assert self._child.stdin is not None
-        assert self._child.stdout is not None
-        self._input, self._output = self._child.stdin.fileno(), self._child.stdout.fileno()
+        super().__init__([paths.CHILD, "read"], "reads files", **_ENVIRONMENT)
         # So that one that ends while it waits leaves nothing behind in the list of processes.
         threading.Thread(target=self._child.wait, name="waits for a reader", daemon=True).start()
         with suppress(OSError):  # it has ended already: `read` says why
-            send(self._input, most_bytes)
+            apart.send(self._input, most_bytes)
 
     def read(
         self,
@@ -246,7 +218,6 @@ class _Reader:
         cancel: CancelToken | None,
         progress: Callable[[Any], None] | None,
     ) -> Any:
-        """See ReadingGate; _EndedIdleError."""
         self.is_sound = False  # until all that it has to say is heard
         over = threading.Event()
         watch = threading.Thread(target=self._watch, args=(cancel, over), name="watches a reader")
@@ -275,10 +246,10 @@ class _Reader:
     ) -> Any:
         """How it ended: the kind, the value, the trace. Raises why the process ended instead."""
         with suppress(OSError):
-            send(self._input, asked)
+            apart.send(self._input, asked)
         while True:
             try:
-                message = receive(self._output)
+                message = apart.receive(self._output)
             except EOFError:
                 self._raise_end(path, cancel)
             if message[0] != "progress":
@@ -289,11 +260,8 @@ class _Reader:
                 cancel.raise_if_requested()
 
     def end(self) -> None:
-        """End the process; nothing is lost with it."""
         self._kill()
-        for pipe in (self._child.stdin, self._child.stdout, self._last_words):
-            if pipe is not None:
-                pipe.close()
+        self._close()
         with suppress(subprocess.TimeoutExpired):
             self._child.wait(_END_SECONDS)
 
@@ -315,7 +283,6 @@ class _Reader:
             self._child.kill()
 
     def _raise_end(self, path: object, cancel: CancelToken | None) -> NoReturn:
-        """Raise why the process is no more."""
         code = self._child.wait()
         if cancel is not None:
             cancel.raise_if_requested()
@@ -323,10 +290,7 @@ class _Reader:
             raise self._too_much(path)
         if code == _ENDED_IDLE:
             raise _EndedIdleError
-        error = _end(path, code)
-        error.__cause__ = trace_of(self._last_words)
-        log_fault(error, "the process that reads files")
-        raise error
+        raise self._logged(_end(path, code), "the process that reads files")
 
     def _too_much(self, path: object) -> SetupError:
         found = f"needs more than {amount(self._most_bytes)} of memory to be read."
@@ -334,14 +298,13 @@ class _Reader:
 
 
 def _end(path: object, code: int) -> SetupError:
-    """What is said of a reader that ended with this exit code while it read a file."""
-    if code < 0 and code not in CRASHES:
+    if code < 0 and code not in apart.CRASHES:
         return SetupError(
-            f"The process that reads files was ended from outside ({code_words(code)}), most likely for lack"
-            " of memory.",
+            f"The process that reads files was ended from outside ({apart.code_words(code)}), most likely for"
+            " lack of memory.",
             "Close other programs, then try again.",
         )
-    found = f"crashes the process that reads files ({code_words(code)})."
+    found = f"crashes the process that reads files ({apart.code_words(code)})."
     return _refused(
         path, found, "Download or export it again. If the file is valid, please report this with it."
     )
@@ -353,8 +316,7 @@ def _refused(path: object, found: str, hint: str) -> SetupError:
     return SetupError(f"The input {found}", hint)
 
 
-the_gate = SandboxedReader()
-"""That of this process."""
+the_gate = SandboxedReader()  # that of this process
 _is_reader = False  # whether this process is one
 atexit.register(the_gate.close)
 when_forked(the_gate.begin_anew)
@@ -364,20 +326,19 @@ def in_child() -> int:
     """Be a reader until nobody wants one any more; the exit code."""
     global _is_reader  # noqa: PLW0603 - said once, at the start of this process
     _is_reader = True
-    commands, told = take_streams()
+    commands, told = apart.take_streams()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable(2)
     wanted: queue.SimpleQueue[Sequence[bytearray]] = queue.SimpleQueue()
     with suppress(EOFError):
-        limit_memory(receive(commands))
+        limit_memory(apart.receive(commands))
         threading.Thread(target=_serve, args=(wanted, told), name="reads files", daemon=True).start()
         while True:
-            wanted.put(receive_parts(commands))
+            wanted.put(apart.receive_parts(commands))
     os._exit(0)  # at once, whatever is being read
 
 
 def _serve(wanted: "queue.SimpleQueue[Sequence[bytearray]]", told: int) -> None:
-    """Read what is wanted, one after another, and send what comes of it."""
     while True:
         try:
             asked = wanted.get(timeout=_IDLE_SECONDS)
@@ -385,22 +346,21 @@ def _serve(wanted: "queue.SimpleQueue[Sequence[bytearray]]", told: int) -> None:
             os._exit(_ENDED_IDLE)
         with suppress(OSError):  # nobody hears us any more, and the other thread knows
             try:
-                send(told, _outcome(asked, told))
+                apart.send(told, _outcome(asked, told))
             except OSError:
                 raise
             except Exception as error:  # too large to be sent, or of no kind that can be
-                send(told, failure(error))
+                apart.send(told, apart.failure(error))
         if computer.own_memory() > _MOST_KEPT:
             os._exit(_ENDED_IDLE)
 
 
 def _outcome(asked: Sequence[bytearray], told: int) -> tuple[str, object, object]:
-    """Do what is asked, where the process that asks for it stands."""
     try:
-        folder, environment, function, given, is_told = unpacked(asked)
+        folder, environment, function, given, is_told = apart.unpacked(asked)
         paths.stand_at(folder, environment)
         if is_told:
-            given["progress"] = lambda event: send(told, ("progress", event))
+            given["progress"] = lambda event: apart.send(told, ("progress", event))
         return "returned", function(**given), None
     except BaseException as error:  # the other process must hear of it, whatever it is
-        return failure(error)
+        return apart.failure(error)

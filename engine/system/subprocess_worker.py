@@ -2,10 +2,8 @@
 
 `run_child` waits for any command. A worker does a generator function at the top of a module: down the
 standard input of this program, started once more, go the function and its arguments, then perhaps a byte that
-asks to end soon, or to stop. Up the standard output come its events, at last how it ended. Objects are
-pickled; their large buffers, such as the columns of a table, go next to the pickle and are copied nowhere.
-Both ends are this program, under the same account: what comes through is believed. Where this process ends,
-the other one meets the end of its input, and stops as if it had been asked to.
+asks to end soon, or to stop. Up the standard output come its events, at last how it ended, pickled: both ends
+are this program, under the same account. Where this process ends, the other one stops.
 """
 
 import faulthandler
@@ -23,7 +21,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from tempfile import TemporaryFile
-from typing import IO, Any, Concatenate, Generic, NoReturn, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, Self, TypeVar
 
 from engine.core.errors import EngineBug, EngineError, ProcessEnded, SetupError
 from engine.core.events import Cancelled, CancelToken
@@ -71,12 +69,10 @@ def run_child(
     most_bytes: int | None = None,
     given: bytes = b"",
 ) -> tuple[int, bytes]:
-    """The exit code of a child process and what it printed, with its `messages` or without.
-
-    `given`: what it reads on its standard input. Where this process is killed, nobody limits or ends the
-    child: it should call `end_with_parent`. Raises Cancelled where `cancel` is set, TimeoutError after
-    `seconds`, MemoryError where it is seen to hold more than `most_bytes`; the child has ended then, too.
-    SetupError where it cannot be started.
+    """The exit code of a child process and what it printed, with its `messages` or without; `given`: what it
+    reads on its standard input. Where this process is killed, nobody ends the child: it should call
+    `end_with_parent`. Raises Cancelled, TimeoutError after `seconds`, MemoryError where it is seen to hold
+    more than `most_bytes`; the child has ended then, too. SetupError where it cannot be started.
     """
     child = _started(command, messages, given)
     try:
@@ -114,7 +110,7 @@ def _started(command: Sequence[str], messages: bool, given: bytes) -> subprocess
 
 
 def end_with_parent() -> None:
-    """In a child process: end it, from now on, soon after the process that waits for it in `run_child`."""
+    """In a child process: end it, from now on, soon after the process that waits for it."""
     number = environment(_PARENT)
     if number is None:
         return  # the user started it
@@ -151,50 +147,58 @@ if sys.platform == "win32":
     import msvcrt
 
 
-def start(
-    arguments: Sequence[str], last_words: IO[bytes], purpose: str, **environment: str
-) -> subprocess.Popen[bytes]:
-    """This program once more; what the libraries and Python say of its end goes to `last_words`.
-
-    `purpose`: what the process does, as a clause. SetupError where it cannot be started; `last_words` is
-    closed then.
-    """
-    try:
-        child = subprocess.Popen(
-            [*self_command(), *arguments],
-            bufsize=0,
-            pipesize=_PIPE_BYTES,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=last_words,
-            env=child_environment(**environment),
-            creationflags=NO_WINDOW,
-            # Away from the terminal's Ctrl-C, which is for us alone. Not in a session of its own: Linux would
-            # share the processor out between both, and how nice the user made us would count for nothing.
-            process_group=0,
-        )
-    except OSError as error:
-        last_words.close()
-        raise SetupError(
-            f"The process that {purpose} cannot be started: {error}.", "Close other programs, then try again."
-        ) from error
-    keep_to_this_process(child)
-    return child
+Ended = TypeVar("Ended", bound=EngineError)
 
 
-def trace_of(last_words: IO[bytes]) -> DistantTrace | None:
-    """What a process printed at last, as the cause of the error that its end is; None for nothing."""
-    size = last_words.seek(0, os.SEEK_END)
-    last_words.seek(max(0, size - _MOST_LAST_WORDS))
-    printed = last_words.read().decode("utf-8", "replace").strip()
-    return DistantTrace(printed) if printed else None
+class OwnProcess:
+    """This program once more, with a pipe to it and one from it."""
+
+    def __init__(self, arguments: Sequence[str], purpose: str, **environment: str) -> None:
+        """`purpose`: what the process does, as a clause. SetupError where it cannot be started."""
+        # What the libraries and Python say of its end.
+        self._last_words = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `_close`
+        try:
+            self._child = subprocess.Popen(
+                [*self_command(), *arguments],
+                bufsize=0,
+                pipesize=_PIPE_BYTES,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._last_words,
+                env=child_environment(**environment),
+                creationflags=NO_WINDOW,
+                # Away from the terminal's Ctrl-C, which is for us alone. Not in a session of its own: Linux
+                # would share the processor out between both, and our niceness would count for nothing.
+                process_group=0,
+            )
+        except OSError as error:
+            self._last_words.close()
+            raise SetupError(
+                f"The process that {purpose} cannot be started: {error}.",
+                "Close other programs, then try again.",
+            ) from error
+        keep_to_this_process(self._child)
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        self._input, self._output = self._child.stdin.fileno(), self._child.stdout.fileno()
+
+    def _logged(self, error: Ended, doing: str) -> Ended:
+        """The error that its end is, in the log with what the process printed at last as the cause."""
+        size = self._last_words.seek(0, os.SEEK_END)
+        self._last_words.seek(max(0, size - _MOST_LAST_WORDS))
+        printed = self._last_words.read().decode("utf-8", "replace").strip()
+        error.__cause__ = DistantTrace(printed) if printed else None
+        log_fault(error, doing)
+        return error
+
+    def _close(self) -> None:
+        for pipe in (self._child.stdin, self._child.stdout, self._last_words):
+            if pipe is not None:
+                pipe.close()
 
 
 def take_streams() -> tuple[int, int]:
-    """In the process that was started: the pipes from and to the other one.
-
-    What else is read or printed here goes nowhere.
-    """
+    """The pipes from and to the other process; what else is read or printed here goes nowhere."""
     streams = os.dup(0), os.dup(1)
     if sys.platform == "win32":
         for stream in streams:
@@ -221,7 +225,6 @@ def failure(error: BaseException) -> tuple[str, object, object]:
 
 
 def send(pipe: int, message: object) -> None:
-    """Send one object. OSError where nobody reads."""
     buffers: list[pickle.PickleBuffer] = []
     data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL, buffer_callback=buffers.append)
     parts = [memoryview(data), *(buffer.raw() for buffer in buffers)]
@@ -246,7 +249,6 @@ def receive_parts(pipe: int) -> Sequence[bytearray]:
 
 
 def unpacked(parts: Sequence[bytearray]) -> Any:
-    """The object that came in these parts."""
     data, *buffers = parts
     return pickle.loads(data, buffers=buffers)
 
@@ -277,8 +279,6 @@ ObservedTask = Callable[Concatenate[CancelToken, Arguments], Generator[Event, No
 
 
 class Worker(ABC, Generic[Arguments, Event, Result]):
-    """Does a work, in a `with` block."""
-
     @abstractmethod
     def do(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Generator[Event, None, Result]:
         """Do the work with these arguments; its events, and what it returns. Raises what the work raises."""
@@ -305,11 +305,9 @@ class InProcessWorker(Worker[Arguments, Event, Result]):
         return
 
 
-class SubprocessWorker(Worker[Arguments, Event, Result]):
-    """Does a work in a process of its own, which starts at once and imports what the work needs.
-
-    At the end of the `with` block that process has ended, or will have within seconds where it has done its
-    work and hangs.
+class SubprocessWorker(OwnProcess, Worker[Arguments, Event, Result]):
+    """Does a work in a process of its own, which starts at once and imports what the work needs. At the end
+    of the `with` block it has ended, or will within seconds where it has done its work and hangs.
     """
 
     def __init__(self, work: ObservedTask[Arguments, Event, Result], cancel: CancelToken) -> None:
@@ -319,12 +317,8 @@ class SubprocessWorker(Worker[Arguments, Event, Result]):
         self._over = False
         # Nobody writes to a pipe that is closed: its number may be another file's by then.
         self._pipes = threading.Lock()
-        self._last_words = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
         told = {"GGML_NO_BACKTRACE": "1", PROGRAM_ID: str(program_id())}
-        self._child = start([APART], self._last_words, "runs the model", **told)
-        assert self._child.stdin is not None
-        assert self._child.stdout is not None
-        self._input, self._output = self._child.stdin.fileno(), self._child.stdout.fileno()
+        super().__init__([APART], "runs the model", **told)
         with suppress(OSError):  # it has ended already: `do` says why
             # At once, before the arguments are known: the other process imports meanwhile.
             send(self._input, work)
@@ -340,9 +334,7 @@ class SubprocessWorker(Worker[Arguments, Event, Result]):
             except EOFError:
                 code = self._child.wait()
                 self._cancel.raise_if_requested()  # it was to stop anyhow
-                error = _end(code)
-                error.__cause__ = trace_of(self._last_words)
-                log_fault(error, "work in a process of its own")
+                error = self._logged(_end(code), "work in a process of its own")
                 raise error from error.__cause__
             if kind == "begun":
                 self._begun = True
@@ -358,10 +350,7 @@ class SubprocessWorker(Worker[Arguments, Event, Result]):
     def __exit__(self, *_error: object) -> None:
         with self._pipes:
             self._over = True
-            for pipe in (self._child.stdin, self._child.stdout):
-                if pipe is not None:
-                    pipe.close()
-        self._last_words.close()
+            self._close()
         if self._done and not self._ends_within(_DEFAULT_END):
             # Not a daemon: this program may end meanwhile, but not without that process.
             threading.Thread(target=self._end_it, args=(_LATEST_END,), name="ends work apart").start()
@@ -379,7 +368,7 @@ class SubprocessWorker(Worker[Arguments, Event, Result]):
             self._ends_within(_PATIENCE)  # not for ever: a driver may hold it
 
     def _hand_on_stop(self) -> None:
-        """On a thread of its own: ask the work to stop once we are asked; end it where it does not listen."""
+        """On a thread of its own: hand on to the work that it is to stop; end it where it does not listen."""
         asked = False
         while not self._cancel.wait(_TICK_SECONDS):
             if self._over:
@@ -401,7 +390,6 @@ class SubprocessWorker(Worker[Arguments, Event, Result]):
 
 
 def _end(code: int) -> EngineError:
-    """What is said of a process that ended with this exit code before its work was done."""
     if code in CRASHES:
         return ProcessEnded(
             f"The process that runs the model crashed ({code_words(code)}).",
@@ -443,7 +431,6 @@ def serve() -> int:
 
 
 def _work(going: Generator[object, None, object], told: int) -> None:
-    """Do the work to its end and send all that comes of it, as long as somebody hears it."""
     outcome: tuple[str, object, object] | None = None
     while outcome is None:
         try:

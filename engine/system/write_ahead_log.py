@@ -1,11 +1,7 @@
 """The annotations, on the disk before they are shown as stored; they wait there until the store has them.
-
-Each process appends to a file of its own, one JSON line an annotation, and has it synced by the system before
-it continues: neither a kill nor a full disk nor another window takes an annotation that was made. Each
-annotation has a number; the store remembers up to which number it has the annotations of each file, in the
-transaction that stores them.
-
-Knows: lines, numbers, who owns a file, what a disk says. Does not know: what the annotations mean, stores.
+Each process appends to a file of its own, one JSON line an annotation, synced before it continues. The store
+remembers up to which number it has those of each file, in the transaction that stores them. Does not know:
+what the annotations mean, stores.
 """
 
 import errno
@@ -40,25 +36,16 @@ class LogEntry:
 
 @dataclass(frozen=True)
 class LogContents:
-    """What a write-ahead log holds. `name`: of its file. `damaged`: something in it cannot be read, nor
-    be lost.
-    """
-
-    name: str
+    name: str  # of its file
     words: Sequence[LogEntry] = ()
-    damaged: bool = False
+    damaged: bool = False  # something in it cannot be read, nor be lost
 
 
 class WriteAheadLog:
-    """The annotations of this process for one store. The file is made with the first annotation.
-
-    Any thread may use it; annotations are made on one.
-    """
+    """The annotations of this process for one store. Any thread may use it; annotations are made on one."""
 
     def __init__(self, store: Path) -> None:
-        """`store`: the file that the annotations are for, which they lie next to; nothing is looked at
-        yet.
-        """
+        """`store`: the file that they lie next to; nothing is made before the first annotation."""
         self._store = store
         self._lock = threading.Lock()
         self._claim: Claim | None = None
@@ -85,10 +72,7 @@ class WriteAheadLog:
             return LogContents(self.name, tuple(self._waiting)) if self._claim else LogContents("")
 
     def say(self, values: Mapping[str, Any]) -> str:
-        """Put an annotation on the disk; its own name, `file:number`.
-
-        SetupError where it cannot be put there: then it is not said, and those before it are as they were.
-        """
+        """Put an annotation on the disk; its own name, `file:number`. SetupError where that cannot be."""
         with self._lock:
             try:
                 return self._append(values)
@@ -96,7 +80,6 @@ class WriteAheadLog:
                 raise _not_kept(self._store, error) from error
 
     def stored(self, number: int) -> None:
-        """The store has all annotations up to this one: they are not waited for any more."""
         with self._lock:
             self._waiting = [word for word in self._waiting if word.number > number]
             if not self._waiting and self._file >= 0:
@@ -142,7 +125,11 @@ class WriteAheadLog:
         _refuse_where_unwritable(store)
         self._claim = claim = claimed(store.parent, f"{store.name}{_SAID}", _ENDING)
         try:
-            self._file, self._size = _new_file(claim.path, _mode_of(store)), 0
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
+            flags |= getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+            # Who may read the store may read what waits for it.
+            mode = store.stat().st_mode & 0o666 if look_at(store) is PathKind.FILE else 0o600
+            self._file, self._size = os.open(claim.path, flags, mode), 0
             self._write(_HEAD + b"".join(map(_line, self._waiting)))
             sync_folder(store.parent)
         except BaseException:
@@ -171,9 +158,7 @@ class WriteAheadLog:
 
 
 def left_words(store: Path) -> list[tuple[Claim, LogContents]]:
-    """The write-ahead logs of dead processes next to a store, this process owning them now, the oldest
-    annotations first.
-    """
+    """The write-ahead logs of dead processes next to a store, ours from now on, the oldest first."""
     found = []
     for claim in left_by_the_dead(*_place(store)):
         try:
@@ -186,9 +171,7 @@ def left_words(store: Path) -> list[tuple[Claim, LogContents]]:
 
 
 def all_words(store: Path) -> list[LogContents]:
-    """What lies in all write-ahead logs next to a store that can be read, also those of processes that
-    live.
-    """
+    """What lies in all write-ahead logs next to a store that can be read, also of living processes."""
     found = []
     for path in all_of(*_place(store)):
         with suppress(OSError, ValueError):
@@ -209,11 +192,7 @@ def _place(store: Path) -> tuple[Path, str, str]:
 
 
 def _read(path: Path) -> LogContents:
-    """The annotations of a file. The last line is none without its end: its annotation was never confirmed to
-    its writer.
-
-    OSError, ValueError for what is no write-ahead log of this version.
-    """
+    """The annotations of a file. OSError, ValueError for what is no write-ahead log of this version."""
     with path.open("rb") as file:
         data = file.read(_LONGEST_FILE + 1)
     head, _, rest = data.partition(b"\n")
@@ -221,6 +200,7 @@ def _read(path: Path) -> LogContents:
         raise ValueError("is not a write-ahead log")
     if (rest and head + b"\n" != _HEAD) or len(data) > _LONGEST_FILE:
         raise ValueError("is not a write-ahead log of this version")
+    # The last line is none without its end: its annotation was never confirmed to its writer.
     lines = [line for line in rest.split(b"\n")[:-1] if line]
     found = {word.number: word for word in map(_word, lines) if word}
     return LogContents(path.name, [found[number] for number in sorted(found)], len(found) < len(lines))
@@ -232,24 +212,12 @@ def _line(word: LogEntry) -> bytes:
 
 
 def _word(line: bytes) -> LogEntry | None:
-    """None for a line that is none."""
     with suppress(ValueError):
         values = plain_values(line)
         number = values.pop("n", None) if isinstance(values, dict) else None
         if type(number) is int and number > 0:
             return LogEntry(number, values)
     return None
-
-
-def _new_file(path: Path, mode: int) -> int:
-    """A file that is new, to append to; nothing is followed to another one."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
-    return os.open(path, flags | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0), mode)
-
-
-def _mode_of(store: Path) -> int:
-    """Who may read the store may read what waits for it."""
-    return store.stat().st_mode & 0o666 if look_at(store) is PathKind.FILE else 0o600
 
 
 def _is_gone(file: int) -> bool:

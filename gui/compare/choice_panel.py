@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QPalette
 
 from engine.annotations.records import LabelSource, LabelSourceKind
+from engine.core.codec import record_or
 from engine.core.errors import EngineError, SetupError, WrongKindError
 from engine.core.formatting import counted, visible
 from engine.settings.rows import Mode, settings_in_words
@@ -19,6 +20,7 @@ from gui.widgets.actions import add_key
 from gui.widgets.files import ALL_FILES, DATASETS, ask_source
 from gui.widgets.foreign_text import one_line, plain_label, tip
 from gui.widgets.notice import IN_THE_WINDOW
+from gui.widgets.value_table import Index
 from gui.widgets.views import ListView
 from gui.workspace.page import SourceBox
 from gui.workspace.task_panel import TaskPanel
@@ -29,18 +31,13 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.settings.identity import StoredRun
 
-_LINES_SHOWN = 7  # at the least
-_LETTERS_SHOWN = 28
+_LINES_SHOWN, _LETTERS_SHOWN = 7, 28  # at the least
 
 
 class _TickDelegate(QtWidgets.QStyledItemDelegate):
-    """Draws entries with ticks whose frame can be seen on a dark ground too."""
-
-    def initStyleOption(
-        self, option: QtWidgets.QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        """Qt frames a tick in a darker shade of the ground of windows."""
+    def initStyleOption(self, option: QtWidgets.QStyleOptionViewItem, index: Index) -> None:
         super().initStyleOption(option, index)
+        # Qt frames a tick in a darker shade of the ground of windows, which is not seen on a dark one.
         option.palette.setColor(QPalette.ColorRole.Window, option.palette.placeholderText().color())
 
 
@@ -68,14 +65,10 @@ class SystemList(QtWidgets.QWidget):
         self._gone = plain_label(role="warning")
         self._gone.hide()
         self.add_button = QtWidgets.QPushButton("&Add submission…")
-        labels.name(
-            self.add_button,
-            "Add submission files",
-            "Submissions are .tsv files. They can be dropped here too.",
-        )
-        self._remove = QtWidgets.QPushButton("Re&move")
-        labels.name(self._remove, "Remove the submission from the list", "The file itself stays.")
-        self._remove.clicked.connect(self.remove_current)
+        what = "Submissions are .tsv files. They can be dropped here too."
+        labels.name(self.add_button, "Add submission files", what)
+        remove = "Remove the submission from the list"
+        self._remove = labels.button("Re&move", self.remove_current, remove, "The file itself stays.")
         buttons = labels.in_row((self.add_button, labels.STRETCH), self._remove)
         labels.in_column((self.view, labels.STRETCH), self._gone, buttons, on=self)
         self.fit()
@@ -103,11 +96,9 @@ class SystemList(QtWidgets.QWidget):
 
     def restore(self, values: Mapping[str, Any]) -> None:
         """Take ticks and files that were remembered; what is damaged is left out."""
-        runs, files = values.get("runs"), values.get("files")
-        self._ticked_runs = (
-            {run_id for run_id in runs if isinstance(run_id, int)} if isinstance(runs, list) else set()
-        )
-        pairs = [entry for entry in files if isinstance(entry, list)] if isinstance(files, list) else []
+        runs, files = record_or(values.get("runs"), list, []), record_or(values.get("files"), list, [])
+        self._ticked_runs = {run_id for run_id in runs if isinstance(run_id, int)}
+        pairs = [entry for entry in files if isinstance(entry, list)]
         known = (pair for pair in pairs if [type(part) for part in pair] == [str, bool])
         self._files = {Path(path): ticked for path, ticked in known}
         self._fill()
@@ -130,7 +121,6 @@ class SystemList(QtWidgets.QWidget):
             self._fill()
 
     def tick(self, run: int) -> None:
-        """Tick this run too, once it is listed."""
         self._ticked_runs.add(run)
         self._fill()
         self.changed.emit()
@@ -142,7 +132,6 @@ class SystemList(QtWidgets.QWidget):
         self.changed.emit()
 
     def remove_current(self) -> None:
-        """Take the current file off the list; runs stay."""
         path = self._current_file()
         if path is None:
             return
@@ -154,10 +143,9 @@ class SystemList(QtWidgets.QWidget):
 
     @Slot(object)
     def show_examined(self, examined: Examined) -> None:
-        """Mark the files that cannot be compared by now, and say why."""
-        before = {path: self._why_not(path) for path in self._files}
+        before = [*map(self._why_not, self._files)]
         self._examined = examined
-        if before != {path: self._why_not(path) for path in self._files}:
+        if before != [*map(self._why_not, self._files)]:
             self._fill()
             self.changed.emit()
         gone = ", ".join(path.name for path in self._files if path in examined.missing)
@@ -186,9 +174,8 @@ class SystemList(QtWidgets.QWidget):
             self.view.clear()
             for run in self._known_runs:
                 text = _words_on(run, run.id == self._open_run)
-                self._add_row(
-                    text, run.id in self._ticked_runs, f"{text}\n{run.created.astimezone():%Y-%m-%d %H:%M}"
-                )
+                whole = f"{text}\n{run.created.astimezone():%Y-%m-%d %H:%M}"
+                self._add_row(text, run.id in self._ticked_runs, whole)
             for path, ticked in self._files.items():
                 why_not = self._why_not(path)
                 shown = f"{path.name} ({why_not})" if why_not else path.name
@@ -214,10 +201,9 @@ class SystemList(QtWidgets.QWidget):
         ticked = entry.checkState() is Qt.CheckState.Checked
         if row >= len(self._known_runs):
             self._files[self.all_files[row - len(self._known_runs)]] = ticked
-        elif ticked:
-            self._ticked_runs.add(self._known_runs[row].id)
         else:
-            self._ticked_runs.discard(self._known_runs[row].id)
+            tick = self._ticked_runs.add if ticked else self._ticked_runs.discard
+            tick(self._known_runs[row].id)
         self.changed.emit()
 
     @Slot()
@@ -269,33 +255,29 @@ class ChoicePanel(labels.DownScroll):
         labels.name(self.compare_button, "Compare the ticked systems", "Ctrl+Enter")
         self._lacking = labels.hint("")
         self.panel_button = QtWidgets.QPushButton("Make a jur&y…")
-        labels.name(
-            self.panel_button,
-            "Make a jury of the ticked systems",
-            "Combines them into one judge, stored as a run of its own",
+        what = "Combines them into one judge, stored as a run of its own"
+        labels.name(self.panel_button, "Make a jury of the ticked systems", what)
+        dataset, own = (
+            "Choose a dataset with human labels",
+            "Use the human labels of the open run's own dataset",
         )
-        self._gold_button = QtWidgets.QPushButton("Choose &labels…")
-        labels.name(self._gold_button, "Choose a dataset with human labels")
-        self._own_button = QtWidgets.QPushButton("Run's o&wn")
-        labels.name(self._own_button, "Use the human labels of the open run's own dataset again")
+        self._gold_button = labels.button("Choose &labels…", self._ask_gold, dataset)
+        self._own_button = labels.button("Run's o&wn", self.use_default_labels, f"{own} again")
         buttons = labels.in_row((self._gold_button, labels.STRETCH), self._own_button)
         systems = (labels.heading("Systems"), (self.systems, labels.STRETCH), self.panel_button)
         chosen = (*systems, labels.heading("Human labels"), self.gold_text)
         self.setWidget(labels.panel(*chosen, buttons, self.whose, self._lacking))
-        space = self._workspace
         self.systems.add_button.clicked.connect(self._ask_submissions)
-        self._gold_button.clicked.connect(self._ask_gold)
-        self._own_button.clicked.connect(self.use_default_labels)
         self._reading.finished.connect(self._take_gold)
         self._reading.failed.connect(self._refuse_gold)
         self._reading.put_off.connect(self.bring_up_to_date)
-        space.runs_changed.connect(self._list_runs)
+        workspace.runs_changed.connect(self._list_runs)
         for signal in (self.systems.changed, self.whose.changed):
             signal.connect(self._remember)
-        for signal in (space.run_changed, space.dataset_changed):
+        for signal in (workspace.run_changed, workspace.dataset_changed):
             signal.connect(self.bring_up_to_date)
-        space.run_changed.connect(self._mark_open)
-        values = self._workspace.state.record(_KEPT)
+        workspace.run_changed.connect(self._mark_open)
+        values = workspace.state.record(_KEPT)
         with QSignalBlocker(self.whose):
             if values.get("labels_of") in list(LabelSourceKind):
                 self.whose.choose(LabelSource(LabelSourceKind(values["labels_of"])))
@@ -310,18 +292,15 @@ class ChoicePanel(labels.DownScroll):
     def gold(self) -> "Dataset | None":
         """The human labels: those chosen here, the open run's own, or those of the open dataset."""
         opened = self._workspace.dataset
-        return (
-            self._chosen
-            or self._workspace.own_gold
-            or (opened if opened is not None and opened.criteria else None)
-        )
+        labelled = opened if opened is not None and opened.criteria else None
+        return self._chosen or self._workspace.own_gold or labelled
 
     @property
     def _gold_from(self) -> str:
         if self._chosen is not None:
             return "chosen here"
         run = self._workspace.run
-        own = self._workspace.own_gold is not None and run is not None
+        own = self._workspace.own_gold is not None
         return f"the labels of run {run.id}, which is open" if own and run else "the open dataset"
 
     @property
@@ -347,9 +326,7 @@ class ChoicePanel(labels.DownScroll):
         return self.gold.path.parent if self.gold else Path(current_folder() or home())
 
     def add_files(self, paths: Sequence[Path]) -> None:
-        """List submission files and tick them, once it is known that they can be compared; one that is listed
-        already is only ticked.
-        """
+        """List submission files and tick them, once it is known that they can be compared."""
         adding = self._workspace.threads.start(ThreadName.FILES, examine(list(paths), self.gold))
         adding.finished.connect(self._add)
         adding.failed.connect(self.refused)
@@ -361,14 +338,15 @@ class ChoicePanel(labels.DownScroll):
             self.systems.add_files(examined.fit)
         if listed:
             self._workspace.note.emit(f"Already in the list: {', '.join(listed)}")
-        gone = [SetupError(f"{path} does not exist.", "Check the folder.") for path in examined.missing]
-        elsewhere = [error for error in examined.unfit.values() if isinstance(error, WrongKindError)]
-        for error in elsewhere:  # said where a button opens it in its own place
-            self._workspace.problem.emit(error)
-        if errors := [*gone, *(error for error in examined.unfit.values() if error not in elsewhere)]:
-            problems = [error.problem for error in errors]
+        errors = [SetupError(f"{path} does not exist.", "Check the folder.") for path in examined.missing]
+        for error in examined.unfit.values():
+            if isinstance(error, WrongKindError):  # said where a button opens it in its own place
+                self._workspace.problem.emit(error)
+            else:
+                errors.append(error)
+        if errors:
             hints = dict.fromkeys(IN_THE_WINDOW.of(error.hint) for error in errors)
-            self.refused.emit(SetupError("\n".join(problems), "\n".join(hints)))
+            self.refused.emit(SetupError("\n".join(error.problem for error in errors), "\n".join(hints)))
         self.look_for_files()
 
     def choose_gold(self, path: Path) -> None:
@@ -399,12 +377,11 @@ class ChoicePanel(labels.DownScroll):
         self._workspace.failures.fail(self, error)
 
     def look_for_files(self) -> None:
-        """See which of the submission files are still there and fit the human labels."""
         self._examined_with = self.gold
         self._looking.start(examine(self.systems.all_files, self.gold))
 
+    @Slot(bool)
     def set_busy(self, busy: bool) -> None:
-        """While a comparison is under way, no other can be started."""
         self._busy = busy
         self.bring_up_to_date()
 
@@ -413,16 +390,17 @@ class ChoicePanel(labels.DownScroll):
         gold, lacking = self.gold, self.lacking
         if gold is not self._examined_with and self.systems.all_files:
             self.look_for_files()
-        self.gold_text.setText(
-            visible(f"{_choice_panel_words_on(gold)} ({self._gold_from})") if gold else "None yet."
-        )
+        said = "None yet."
+        if gold:
+            items, criteria = counted(len(gold), "item", "items"), len(gold.criteria)
+            labelled = f"{counted(criteria, 'criterion', 'criteria')} with labels ({self._gold_from})"
+            said = f"{one_line(gold.name)}: {items}, {labelled}"
+        self.gold_text.setText(visible(said))
         self._own_button.setVisible(self._chosen is not None)
         self.compare_button.setEnabled(not lacking and not self._busy)
         self.panel_button.setEnabled(self.choice.systems >= LEAST_SYSTEMS)
         labels.show_text(self._lacking, "\n".join(lacking))
         self.changed.emit()
-
-    # Making
 
     # What happens
 
@@ -448,9 +426,8 @@ class ChoicePanel(labels.DownScroll):
 
     @Slot()
     def _ask_submissions(self) -> None:
-        names, _ = QtWidgets.QFileDialog.getOpenFileNames(
-            self, "Add submissions", str(self.folder), _SUBMISSIONS
-        )
+        ask = QtWidgets.QFileDialog.getOpenFileNames
+        names, _ = ask(self, "Add submissions", str(self.folder), _SUBMISSIONS)
         if names:
             self.add_files([Path(path) for path in names])
 
@@ -459,9 +436,3 @@ class ChoicePanel(labels.DownScroll):
         path = ask_source(self, "Choose a dataset with human labels", self.folder, DATASETS)
         if path is not None:
             self.choose_gold(path)
-
-
-def _choice_panel_words_on(gold: "Dataset") -> str:
-    items = f"{len(gold):,} {'item' if len(gold) == 1 else 'items'}"
-    criteria = f"{len(gold.criteria)} {'criterion' if len(gold.criteria) == 1 else 'criteria'}"
-    return f"{one_line(gold.name)}: {items}, {criteria} with labels"

@@ -1,4 +1,4 @@
-"""Jobs that examine and compare systems, list their differences, save them, and make a jury of them."""
+"""Jobs that compare systems, list their differences, make a jury of them; jobs that rank candidates."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,8 +11,11 @@ from engine.core.formatting import counted, listed, short_name, words
 from engine.core.rubric import rubric_of_names
 from engine.core.tables import Section, Sentences, Sheet, Tone
 from engine.system.paths import is_there
+from gui.results.export_jobs import figure_source
+from gui.results.run_weights import WeightsChoice
 from gui.widgets.foreign_text import one_line
 from gui.widgets.notice import IN_THE_WINDOW
+from gui.workspace.figures import FigureSource
 from gui.workspace.file_jobs import Chosen, with_labels_for
 from gui.workspace.open_run import RunMark, gold_mark, run_mark
 from gui.workspace.threads import AtWork, Job, JobControl, job
@@ -21,8 +24,12 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.metrics.comparison import Comparison, Difference
     from engine.metrics.evaluation import Evaluation
-    from engine.metrics.matching import Matched, System
-    from engine.report.rankings import RankingsBeside
+    from engine.metrics.matching import Matched
+    from engine.ranking.labelled_part import RankedByLabels
+    from engine.ranking.ranking import Ranking
+    from engine.report.drawing import ReportFigure
+    from engine.report.rankings import RankedBy, RankingsBeside
+    from engine.results.run_results import RunResults
     from gui.workspace.file_jobs import Sliced
 
 
@@ -82,11 +89,9 @@ def _check(path: Path, gold: "Dataset | None", control: JobControl) -> None:
 
 @dataclass(frozen=True)
 class CompareRequest:
-    """What is compared, and how. `runs`: ids. `labels_of`: whose labels of the runs count."""
-
-    runs: tuple[int, ...] = ()
+    runs: tuple[int, ...] = ()  # their ids
     files: tuple[Path, ...] = ()
-    labels_of: LabelSourceKind = LabelSourceKind.LAST
+    labels_of: LabelSourceKind = LabelSourceKind.LAST  # whose labels of the runs count
 
     @property
     def systems(self) -> int:
@@ -95,29 +100,19 @@ class CompareRequest:
 
 @dataclass(frozen=True)
 class Compared:
-    """A comparison with all that is shown of it.
-
-    `whole`: each system on all items, `chosen`: the slice that alone is compared, None for all of them.
-    `notes`: sentences on what is not compared or not to be taken for
-    more than it is. `doubts`: a line for each system whose judge may not have judged. `runs`: by
-    system, the id of its run, None for a submission. `rows`: by item id, its place in `dataset`. `marks`: by
-    the id of each run, what it was, by value. `beside`: the candidates ranked by each of two systems, None
-    where there are more of them, or the dataset names no candidates.
-    """
-
     choice: CompareRequest
     dataset: "Dataset"
     comparison: "Comparison"
     evaluations: "Sequence[Evaluation]"
-    notes: Sequence[str]
-    doubts: Sequence[str]
-    runs: Sequence[int | None]
-    rows: Mapping[str, int]
-    marks: Mapping[int, RunMark]
+    notes: Sequence[str]  # sentences on what is not compared or not to be taken for more than it is
+    doubts: Sequence[str]  # a line for each system whose judge may not have judged
+    runs: Sequence[int | None]  # by system, the id of its run, None for a submission
+    rows: Mapping[str, int]  # by item id, its place in `dataset`
+    marks: Mapping[int, RunMark]  # by the id of each run, what it was, by value
     sheet: Sheet
-    beside: "RankingsBeside | None" = None
-    whole: "Sequence[Matched]" = ()
-    chosen: Chosen | None = None
+    beside: "RankingsBeside | None"  # of two systems, where the dataset names candidates
+    whole: "Sequence[Matched]"  # each system on all items
+    chosen: Chosen | None  # the slice that alone is compared, None for all items
 
     @property
     def differences(self) -> "Sequence[Difference]":
@@ -132,9 +127,7 @@ def compare_systems(
     gold: "Dataset",
     chosen: Chosen | None = None,
 ) -> Compared:
-    """Hold the chosen systems against the human labels of a dataset, on one slice of its items where one is
-    `chosen`; reports AtWork.
-    """
+    """Hold systems against human labels, on the slice `chosen` where there is one; reports AtWork."""
     from engine.metrics.comparison import match_all
     from engine.metrics.matching import open_system, system_of_file, told_apart
 
@@ -155,16 +148,12 @@ def compare_systems(
 
 @job
 def compare_part(control: JobControl, compared: Compared, chosen: Chosen | None) -> Compared:
-    """The same comparison on one slice of the items alone, or on all of them; reports AtWork.
-
-    SetupError where no item of the slice has a human label.
-    """
+    """The same on a slice or on all items; reports AtWork. SetupError where a slice has no human label."""
     steps = _Steps(control, len(compared.whole) + 2)
     return _on_slice(compared.choice, compared.dataset, compared.whole, chosen, steps)
 
 
 def same_labels(dataset: "Dataset", other: "Dataset") -> Job[bool]:
-    """True where both hold the same items with the same human labels."""
     return lambda _control: gold_mark(dataset) == gold_mark(other)
 
 
@@ -188,6 +177,8 @@ def _on_slice(
 ) -> Compared:
     from engine.metrics.comparison import compare
     from engine.metrics.evaluation import evaluate
+    from engine.report.comparison import comparison_sheet
+    from engine.report.rankings import rankings_beside
 
     kept = whole
     if chosen is not None:
@@ -198,41 +189,23 @@ def _on_slice(
         steps.begin(f"Measuring {joined.system.name} …")
         evaluations.append(evaluate(joined))
     steps.begin("Comparing …")
-    found = _compared(choice, gold, [one.system for one in whole], evaluations, compare(evaluations))
-    return replace(found, beside=_ranked(kept, steps), whole=whole, chosen=chosen)
-
-
-def _ranked(kept: "Sequence[Matched]", steps: _Steps) -> "RankingsBeside | None":
-    """The candidates by each of the systems, where these are two."""
-    from engine.report.rankings import rankings_beside
-
+    comparison, systems = compare(evaluations), [one.system for one in whole]
+    notes_on_each = (note for evaluation in evaluations for note in _notes_on(evaluation.matched))
     steps.begin("Ranking the candidates by each …")
-    return rankings_beside(kept, steps.cancel)
-
-
-def _compared(
-    choice: CompareRequest,
-    gold: "Dataset",
-    systems: "Sequence[System]",
-    evaluations: "Sequence[Evaluation]",
-    comparison: "Comparison",
-) -> Compared:
-    from engine.report.comparison import comparison_sheet
-
     return Compared(
-        choice=choice,
-        dataset=gold,
-        comparison=comparison,
-        evaluations=evaluations,
-        notes=[
-            *comparison.not_compared,
-            *(note for evaluation in evaluations for note in _notes_on(evaluation.matched)),
-        ],
+        choice,
+        gold,
+        comparison,
+        evaluations,
+        notes=[*comparison.not_compared, *notes_on_each],
         doubts=[f"{system.name}: {system.health.in_short}" for system in systems if system.health.doubted],
         runs=[system.results.run.id if system.results else None for system in systems],
         rows={item_id: row for row, item_id in enumerate(gold.ids)},
         marks={system.results.run.id: run_mark(system.results) for system in systems if system.results},
         sheet=comparison_sheet(comparison, [evaluation.matched for evaluation in evaluations]),
+        beside=rankings_beside(kept, steps.cancel),
+        whole=whole,
+        chosen=chosen,
     )
 
 
@@ -248,11 +221,9 @@ def _notes_on(matched: "Matched") -> Iterator[str]:
 
 @dataclass(frozen=True)
 class DifferenceFilter:
-    """Which differences are listed. No `criterion`: all. `text`: words that the item's texts must hold."""
-
-    criterion: str | None = None
+    criterion: str | None = None  # None: on all
     one_is_right: bool = False
-    text: str = ""
+    text: str = ""  # words that the item's texts must hold
 
 
 @job
@@ -280,9 +251,7 @@ def save_comparison(
     in_use: Mapping[str, Path],
     slices: "Sliced | None" = None,
 ) -> Path:
-    """Write a comparison as JSON, with its slices where it is divided, over nothing that was compared and no
-    file in use; the path.
-    """
+    """Write a comparison as JSON, over nothing that was compared and no file in use; the path."""
     from engine.report.comparison import comparison_json
     from engine.system.files import check_targets, write_json
 
@@ -295,32 +264,22 @@ def save_comparison(
     check_targets({"The comparison": path}, {**in_use, **read, "dataset": compared.dataset.path})
     by_slice = [[of_system] for of_system in slices.measured] if slices is not None else []
     wins = [slices.weighed] if slices is not None else []
-    found = comparison_json(
-        compared.comparison, compared.evaluations, slices=by_slice, wins=wins, beside=compared.beside
-    )
-    write_json(path, found)
+    of_all = (compared.comparison, compared.evaluations)
+    write_json(path, comparison_json(*of_all, slices=by_slice, wins=wins, beside=compared.beside))
     return path
 
 
 @dataclass(frozen=True)
 class JuryRequest:
-    """Which systems form a jury, and how they are combined.
-
-    `gold`: the human labels that weights are fitted to; None for the mean of all. `lengths`: whether
-    the lengths of the responses may count then. `certainty`: of a label of a submission, None as by default.
-    """
-
     choice: CompareRequest
     name: str = ""
-    gold: "Dataset | None" = None
-    lengths: bool = False
-    certainty: float | None = None
+    gold: "Dataset | None" = None  # the human labels that weights are fitted to; None for the mean of all
+    lengths: bool = False  # whether the lengths of the responses may count then
+    certainty: float | None = None  # of a label of a submission, None as by default
 
 
 @dataclass(frozen=True)
 class StoredJury:
-    """A jury that is stored as a run: its number and title, and what is to be seen of it."""
-
     run_id: int
     title: str
     sheet: Sheet
@@ -344,14 +303,8 @@ def decide_together(control: JobControl, store_path: Path, request: JuryRequest)
     if gold is not None:
         asked = [system.asked for system in systems if system.asked]
         gold = with_labels_for(gold, asked, control.cancel)
-    setup = JurySetup(
-        systems,
-        request.name,
-        gold=gold,
-        partial=True,
-        lengths=request.lengths,
-        certainty=request.certainty or DEFAULT_CERTAINTY,
-    )
+    certainty, lengths = request.certainty or DEFAULT_CERTAINTY, request.lengths
+    setup = JurySetup(systems, request.name, gold=gold, partial=True, lengths=lengths, certainty=certainty)
     remarks: list[str] = []
 
     def told(event: object) -> None:
@@ -363,3 +316,100 @@ def decide_together(control: JobControl, store_path: Path, request: JuryRequest)
     kept = followed(deciding(setup, store_path, control.cancel), told)
     said = [Section("remarks", "", [Sentences(remarks, Tone.CAVEAT)])] if remarks else []
     return StoredJury(kept.run.id, kept.run.title, Sheet("", [*said, *kept.sections]))
+
+
+@dataclass(frozen=True, eq=False)
+class RankRequest:
+    """What is ranked: the candidates of a dataset that names them, by the labels on a criterion."""
+
+    dataset: "Dataset"
+    criterion: str | None  # None: by the winners of the weighted judge
+    results: "RunResults | None" = None  # whose labels count; None for the human labels of the dataset
+    weights: WeightsChoice | None = None  # of the weighted judge
+
+
+@dataclass(frozen=True)
+class RankedCandidates:
+    request: RankRequest
+    by: "RankedBy"  # whose labels these are
+    ranking: "Ranking"
+    corrected: "RankedByLabels | None"  # by human labels; None of the weighted judge and of annotators
+    sheet: Sheet
+    notes: Sequence[str] = ()  # on items that take no part
+    doubts: Sequence[str] = ()  # whether the judge judged at all
+
+    @property
+    def labels_help(self) -> bool:
+        """Whether labels of a random sample would make the ranking by a judge more precise, or right."""
+        return self.corrected is not None and self.corrected.more_would_help
+
+
+@job
+def rank_candidates(control: JobControl, request: RankRequest) -> RankedCandidates:
+    """The ranking; reports MeasureProgress of the draws of its intervals. SetupError where there is none."""
+    from engine.core.events import followed
+    from engine.ranking.comparisons import comparisons_of
+    from engine.ranking.labelled_part import by_labels
+    from engine.ranking.ranking import rank
+    from engine.report.ranking import ranking_sheet
+    from engine.report.rankings import RankedBy
+
+    if not request.dataset.names_candidates:
+        comparisons_of(request.dataset)  # which says so, before labels are read for nothing
+    notes: Sequence[str] = ()
+    doubts: Sequence[str] = ()
+    if request.results is not None:
+        by, notes = _by_run(request, request.results)
+        health = by.system.health if by.system is not None else None
+        doubts = health.sentences(IN_THE_WINDOW.of) if health is not None and health.doubted else ()
+    else:
+        assert request.criterion is not None
+        by = RankedBy.by_annotators(request.dataset, request.criterion)
+    control.cancel.raise_if_requested()
+    ranking = followed(rank(by.comparisons, cancel=control.cancel), control.report)
+    corrected = by.judge and followed(by_labels(*by.judge, cancel=control.cancel), control.report)
+    until, word = by.until, IN_THE_WINDOW.of
+    sheet = ranking_sheet(ranking, by.title, corrected, until=until, remark=by.remark, word=word)
+    return RankedCandidates(request, by, ranking, corrected, sheet, notes, doubts)
+
+
+def _by_run(request: RankRequest, results: "RunResults") -> tuple["RankedBy", Sequence[str]]:
+    """By whose labels of a run, and what is to be said of items that take no part."""
+    from engine.metrics.matching import annotator_caveats, match_items, system_of_run
+    from engine.report.rankings import RankedBy
+    from gui.results.weighted_scoring_jobs import Basis, weighed
+
+    system = system_of_run(results)
+    matched = match_items(system, request.dataset, partial=True)
+    # How many items have no label the ranking says itself; their ids would be a wall.
+    notes = [*replace(matched, missing=()).left_out, *annotator_caveats(system, {*request.dataset.ids})]
+    if request.criterion is not None:
+        return RankedBy.by_system(system, request.dataset, request.criterion), notes
+    assert request.weights is not None
+    weighted_scoring = weighed(Basis(system, None, request.dataset), request.weights)
+    weighted_scoring.informative.check()
+    notes += weighted_scoring.informative.sentences
+    return RankedBy.by_weights(system, request.dataset, weighted_scoring), notes
+
+
+def figure_of(ranked: RankedCandidates) -> FigureSource:
+    def figure() -> "ReportFigure":
+        from engine.report.ranking import ranking_report_figure
+
+        return ranking_report_figure(ranked.ranking, ranked.by.title)
+
+    return figure_source("ranking", figure, ranked.sheet, "ranking")
+
+
+@job
+def save_ranking(
+    _control: JobControl, ranked: RankedCandidates, path: Path, in_use: Mapping[str, Path]
+) -> Path:
+    """Write every rate, pair and interval as JSON, over no file in use; the path."""
+    from engine.ranking.ranking import ranking_json
+    from engine.system.files import check_targets, write_json
+
+    check_targets({"The ranking": path}, {**in_use, "dataset": ranked.request.dataset.path})
+    made = ranking_json(ranked.ranking, ranked.corrected, ranked.by.remark)
+    write_json(path, {"ranked": ranked.by.title, **made})
+    return path

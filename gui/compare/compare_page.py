@@ -12,17 +12,20 @@ from engine.core.formatting import counted, short_name, visible
 from engine.core.judgments import JudgmentKey
 from gui.compare import compare_jobs
 from gui.compare.choice_panel import ChoicePanel
+from gui.compare.compare_jobs import CompareRequest
 from gui.compare.comparison_view import ComparisonView
 from gui.widgets.fields import DoubleSpinBox
 from gui.widgets.files import ask_target
 from gui.widgets.foreign_text import plain_label
 from gui.widgets.labels import (
     STRETCH,
+    as_column,
     as_row,
+    button,
     heading,
     hint,
-    in_column,
     in_row,
+    keep_room,
     label,
     name,
     panel,
@@ -52,24 +55,16 @@ _LENGTHS = "Annotators often prefer the longer response; the labels then depend 
 _CERTAINTY = (
     "The probability assumed for a submission's labels: a submission has labels without probabilities."
 )
-_SIZE = (160, 42)  # characters, lines
 
 
 class JuryDialog(TaskDialog):
-    """`made`: the number of the run that the jury is."""
-
-    made = Signal(int)
+    made = Signal(int)  # the number of the run that the jury is
 
     def __init__(
-        self,
-        workspace: Workspace,
-        choice: compare_jobs.CompareRequest,
-        gold: "Dataset | None",
-        parent: QtWidgets.QWidget | None = None,
+        self, workspace: Workspace, choice: CompareRequest, gold: "Dataset | None", parent: QtWidgets.QWidget
     ) -> None:
         super().__init__("Make a jury", "Make the &jury", "&Open the jury", parent)
-        self._workspace = workspace
-        self._choice = choice
+        self._workspace, self._choice = workspace, choice
         self._gold = gold if gold is not None and gold.criteria else None
         self.kept: compare_jobs.StoredJury | None = None
         self.called = QtWidgets.QLineEdit(placeholderText="no name")
@@ -80,7 +75,7 @@ class JuryDialog(TaskDialog):
         self.task = TaskPanel(
             workspace.threads, ThreadName.MEASURE, self, self._take, failed=self.notice, changed=self._enable
         )
-        self.lay_out(self._asked(), *_SIZE)
+        self.lay_out(self._asked(), letters=160, lines=42)
         self.by_labels.toggled.connect(self._enable)
         self.act_button.clicked.connect(self.decide)
         self.use_button.clicked.connect(self._open)
@@ -88,55 +83,36 @@ class JuryDialog(TaskDialog):
 
     @property
     def request(self) -> compare_jobs.JuryRequest:
-        by_labels = self.by_labels.isChecked()
-        return compare_jobs.JuryRequest(
-            self._choice,
-            self.called.text(),
-            self._gold if by_labels else None,
-            by_labels and self.lengths.isChecked(),
-            self.certainty.value(),
-        )
+        by_labels, gold = self.by_labels.isChecked(), self._gold
+        lengths, certainty = by_labels and self.lengths.isChecked(), self.certainty.value()
+        of_labels = gold if by_labels else None
+        return compare_jobs.JuryRequest(self._choice, self.called.text(), of_labels, lengths, certainty)
 
     def decide(self) -> None:
         self.kept = None
-        self.begin(
-            compare_jobs.decide_together(self._workspace.store_path, self.request), "Combining the judges …"
-        )
+        job = compare_jobs.decide_together(self._workspace.store_path, self.request)
+        self.begin(job, "Combining the judges …")
 
     def _asked(self) -> QtWidgets.QWidget:
         name(self.called, "Name of the jury")
         gold = self._gold
-        labels = (
-            f" of {short_name(gold.name)}" if gold is not None else ": choose human labels on Compare first"
-        )
+        labels = f" of {short_name(gold.name)}" if gold else ": choose human labels on Compare first"
         self.by_labels.setText(f"Fit to human &labels{labels}".replace("&&", "&"))
-        group = QtWidgets.QButtonGroup(self)
-        for button in (self.by_labels, self.by_mean):
-            group.addButton(button)
         self.by_labels.setEnabled(gold is not None)
         (self.by_labels if gold is not None else self.by_mean).setChecked(True)
         name(self.lengths, "Use the lengths of the responses", _LENGTHS)
         self.certainty.setRange(0.3, 0.99)
         self.certainty.setSingleStep(0.05)
         self.certainty.setValue(0.9)
-        name(self.certainty, "Confidence in a submission's labels", _CERTAINTY)
-        certain = as_row(
-            label("Confidence in a submission's labels:", wrap=False), self.certainty, hint(_CERTAINTY)
-        )
+        what = "Confidence in a submission's labels"
+        name(self.certainty, what, _CERTAINTY)
+        certain = as_row(label(f"{what}:", wrap=False), self.certainty, hint(_CERTAINTY))
         opened = any(run.submitted for run in self._workspace.runs if run.id in self._choice.runs)
         certain.setVisible(bool(self._choice.files) or opened)
-        judges = counted(self._choice.systems, "system", "systems")
-        return panel(
-            heading(f"{judges} as a jury"),
-            hint(_JURY),
-            in_row(label("Name:", wrap=False), (self.called, STRETCH)),
-            self.by_labels,
-            hint(_BY_LABELS),
-            self.lengths,
-            self.by_mean,
-            hint(_MEAN),
-            certain,
-        )
+        title = heading(f"{counted(self._choice.systems, 'system', 'systems')} as a jury")
+        called = in_row(label("Name:", wrap=False), (self.called, STRETCH))
+        by_labels = (self.by_labels, hint(_BY_LABELS), self.lengths)
+        return panel(title, hint(_JURY), called, *by_labels, self.by_mean, hint(_MEAN), certain)
 
     @Slot()
     def _enable(self) -> None:
@@ -172,38 +148,29 @@ class ComparePage(Page):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
         self.compared: compare_jobs.Compared | None = None
+        self._all: compare_jobs.Compared | None = None  # the same of all items, once that was measured
         self._listed_otherwise: set[int] = set()  # runs that changed since they were compared
         self._overridden: set[int] = set()  # those of them that annotators changed, which no list tells
         self._equal: Dataset | None = None  # the labels of now, read again but the same
         self._looked_at: Dataset | None = None
         self.choosing = ChoicePanel(workspace)
         self.notice = Notice()
-        self._looking = TaskPanel(workspace.threads, ThreadName.FILES, self, self._take_look)
-        self._comparing = TaskPanel(
-            workspace.threads,
-            ThreadName.MEASURE,
-            self,
-            self._take,
-            failed=self.notice,
-            stopped=self._show_slice,
-            changed=self._follow_busy,
-        )
-        self._comparing.failed.connect(self._show_slice)
+        threads = workspace.threads
+        self._looking = TaskPanel(threads, ThreadName.FILES, self, self._take_look)
+        self._comparing = TaskPanel(threads, ThreadName.MEASURE, self, self._take, failed=self.notice)
+        for signal in (self._comparing.failed, self._comparing.cancelled):
+            signal.connect(self._show_slice)
+        self._comparing.busy_changed.connect(self.choosing.set_busy)
         self.stale = plain_label("The ticked systems or their labels have changed: compare again.", "warning")
-        self.doubts = plain_label(role="bad")
-        self.needs = plain_label()
+        self.doubts, self.needs = plain_label(role="bad"), plain_label()
         self.view = ComparisonView(workspace)
         self.slices = self.view.slices.choice
-        self._all: compare_jobs.Compared | None = (
-            None  # what is compared, of all items, once that was measured
-        )
         self.setAcceptDrops(True)
         self._build()
         self._connect()
         self._bring_up_to_date()
 
     def entered(self) -> None:
-        """See which of the files are still there, and read the list of runs again."""
         self.workspace.refresh_runs()
         self.choosing.look_for_files()
 
@@ -227,7 +194,6 @@ class ComparePage(Page):
 
     @Slot()
     def _keep_to_slice(self) -> None:
-        """Compare the same systems on the slice that is chosen, or on all items."""
         compared, chosen = self.compared, self.slices.chosen
         if compared is None or compared.chosen == chosen:
             self._comparing.drop()
@@ -248,11 +214,11 @@ class ComparePage(Page):
             in_use = self.workspace.files_in_use(self)
             job = compare_jobs.save_comparison(path, self.compared, in_use, self.view.slices.sliced)
             task = self.workspace.threads.start(ThreadName.FILES, job, must_end=True)
-            task.finished.connect(self._tell_saved)
+            task.finished.connect(lambda path: self.workspace.note.emit(f"Comparison saved: {path}"))
             task.failed.connect(self.notice.show_error)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Take submission files; leave everything else to the window."""
+        # Everything but submission files is left to the window.
         if _dropped_submissions(event):
             event.acceptProposedAction()
         else:
@@ -267,20 +233,17 @@ class ComparePage(Page):
     def _build(self) -> None:
         self.save_button = QtWidgets.QPushButton("&Save as JSON…")
         name(self.save_button, "Save the comparison as JSON", "All measures, every difference, all scores")
-        room = self.slices.sizePolicy()
-        room.setRetainSizeWhenHidden(True)
-        self.slices.setSizePolicy(room)
+        keep_room(self.slices)
         self.slices.hide()  # until there is something to divide
-        self.header.addWidget(self.slices)
-        self.header.addWidget(self.save_button)
-        self.header.addWidget(self.choosing.compare_button)  # last, where nothing can move it
+        # What compares is last, where nothing can move it.
+        for part in (self.slices, self.save_button, self.choosing.compare_button):
+            self.header.addWidget(part)
         self.stack = QtWidgets.QStackedWidget()
         self.stack.addWidget(self._empty())
         self.stack.addWidget(self.view)
-        right = QtWidgets.QWidget()
         self.doubts.hide()
         above = (self.notice, self._comparing.line, self.stale, self.doubts)
-        in_column(*above, (self.stack, STRETCH), on=right)
+        right = as_column(*above, (self.stack, STRETCH))
         self._splitter = PageSplitter(Qt.Orientation.Horizontal)
         self._splitter.addWidget(self.choosing)
         self._splitter.addWidget(right)
@@ -289,9 +252,8 @@ class ComparePage(Page):
         self.body.addWidget(self._splitter, 1)
 
     def _empty(self) -> QtWidgets.QWidget:
-        self.judge_button = QtWidgets.QPushButton("Go to &Judge")
-        name(self.judge_button, "Go to the Judge page to make a run")
-        self.judge_button.clicked.connect(self._go_to_judge)
+        wanted, what = self.workspace.page_wanted, "Go to the Judge page to make a run"
+        self.judge_button = button("Go to &Judge", lambda: wanted.emit(PageName.JUDGE), what)
         go_on = (self.judge_button, Qt.AlignmentFlag.AlignLeft)
         return panel(heading("Nothing is compared yet"), hint(_WHAT), self.needs, go_on, STRETCH)
 
@@ -325,11 +287,10 @@ class ComparePage(Page):
         """True where Compare would now compare something else."""
         if self.compared is None or self._comparing.busy:
             return False
-        changed = self._listed_otherwise or self._overridden
-        other = self.compared.choice != self.choosing.choice
+        changed = bool(self._listed_otherwise or self._overridden)
         gold = self.choosing.gold
         same_labels = gold is self.compared.dataset or gold is self._equal or self._looking.busy
-        return other or bool(changed) or not same_labels
+        return changed or self.compared.choice != self.choosing.choice or not same_labels
 
     def _look_at_labels(self) -> None:
         """Find out whether labels that were read again are the same."""
@@ -352,20 +313,13 @@ class ComparePage(Page):
         if compared is None:
             return
         marks = compared.marks
-        self._listed_otherwise = {
-            stored.id
-            for stored in self.workspace.runs
-            if stored.id in marks and not marks[stored.id].is_of(stored)
-        }
+        known = (stored for stored in self.workspace.runs if stored.id in marks)
+        self._listed_otherwise = {stored.id for stored in known if not marks[stored.id].is_of(stored)}
         if run is not None and run.id in marks:
             results = run.results.by(LabelSource(compared.choice.labels_of))
             same = run_mark(results.answered).overrides == marks[run.id].overrides
             (self._overridden.discard if same else self._overridden.add)(run.id)
         self.stale.setVisible(self._is_stale())
-
-    @Slot()
-    def _follow_busy(self) -> None:
-        self.choosing.set_busy(self._comparing.busy)
 
     @Slot(object)
     def _take(self, compared: compare_jobs.Compared) -> None:
@@ -393,14 +347,6 @@ class ComparePage(Page):
         if path is not None:
             self.save(path)
 
-    @Slot(object)
-    def _tell_saved(self, path: Path) -> None:
-        self.workspace.note.emit(f"Comparison saved: {path}")
-
-    @Slot()
-    def _go_to_judge(self) -> None:
-        self.workspace.page_wanted.emit(PageName.JUDGE)
-
     # The way to Review
 
     @Slot(object, object)
@@ -412,7 +358,6 @@ class ComparePage(Page):
 
     @Slot(object, str)
     def _list_in_review(self, filters: Filters, words: str) -> None:
-        """List a set of items in the run that is open, else in the first one."""
         run = self._run_of(None)
         if run is None:
             self.workspace.note.emit("Only a run can be opened in Review, and none of these systems is one.")

@@ -17,7 +17,18 @@ from gui.widgets.actions import add_key
 from gui.widgets.fields import ComboBox
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, tip
 from gui.widgets.label_mark import LABEL_WORDS
-from gui.widgets.labels import STRETCH, as_column, hint, in_column, in_row, label, name, show_text
+from gui.widgets.labels import (
+    STRETCH,
+    Part,
+    as_column,
+    button,
+    hint,
+    in_column,
+    in_row,
+    label,
+    name,
+    show_text,
+)
 from gui.widgets.text_views import SectionView
 from gui.widgets.value_table import SORT_ROLE, Head, HeadedModel, Index, TableModel
 from gui.widgets.views import FillingView, dressed, measure_view, table_view
@@ -46,7 +57,6 @@ class DifferenceTableModel(HeadedModel):
         self._bold.setBold(True)
 
     def show_differences(self, compared: "Compared", places: Sequence[int]) -> None:
-        """Show those of the differences of a comparison that stand at these places, from 0."""
         self.beginResetModel()
         self._compared, self._places = compared, places
         titles = (*_BEFORE, *compared.comparison.systems, *_AFTER)
@@ -83,11 +93,8 @@ class DifferenceTableModel(HeadedModel):
             label = LABEL_WORDS[difference.labels[system]]
             return f"{label} ✓" if self._is_right(index) else label
         if column < len(_BEFORE):
-            return (
-                difference.item_id,
-                words(difference.criterion).capitalize(),
-                LABEL_WORDS[difference.human],
-            )[column]
+            criterion = words(difference.criterion).capitalize()
+            return (difference.item_id, criterion, LABEL_WORDS[difference.human])[column]
         assert self._compared is not None
         instructions = self._compared.dataset.texts("instruction")
         return str(instructions[self._compared.rows[difference.item_id]].as_py())
@@ -112,14 +119,8 @@ _LEAST_WIDTH, _MOST_WIDTH = 16, 32  # of a column, in characters
 
 
 class DifferenceList(QtWidgets.QWidget):
-    """The differences of a comparison.
-
-    `opened`: a JudgmentKey, and which of the systems or None. `listed`: Filters of the items that are
-    shown, and what these have in common in words.
-    """
-
-    opened = Signal(object, object)
-    listed = Signal(object, str)
+    opened = Signal(object, object)  # a JudgmentKey, and which of the systems or None
+    listed = Signal(object, str)  # Filters of the items that are shown, and what these have in common
     failed = Signal(object)
 
     def __init__(self, threads: EngineThreads) -> None:
@@ -132,23 +133,20 @@ class DifferenceList(QtWidgets.QWidget):
         self._typing.timeout.connect(self._filter)
         self.table = DifferenceTableModel(self)
         self.criterion = ComboBox()
+        name(self.criterion, "Criterion of the differences")
         self.one_is_right = QtWidgets.QCheckBox("E&xactly one correct")
-        self.search = QtWidgets.QLineEdit()
+        name(self.one_is_right, "Only where exactly one system gives the human label")
+        self.search = QtWidgets.QLineEdit(placeholderText="Search the items", clearButtonEnabled=True)
+        self.search.setAcceptDrops(False)  # a dropped file is a submission to add
+        name(self.search, "Search the items that differ", "Words in the id, the instruction or the responses")
         self.view = dressed(FillingView(), self.table, "Items on which the systems differ")
-        self.open_button = QtWidgets.QPushButton("O&pen in Review")
-        self.list_button = QtWidgets.QPushButton("List all in Review")
+        self.view.horizontalHeader().setSectionResizeMode(QtWidgets.QHeaderView.ResizeMode.Interactive)
+        shown = "List all items shown here in Review"
+        self.open_button = button("O&pen in Review", self._open_current, "Open the chosen item in Review")
+        self.list_button = button("List all in Review", self._list_all, shown)
         self._can_open = False
         self._count = label("", wrap=False)
         self._why_not = hint("Only a run can be opened in Review, and none of these systems is one.")
-        name(self.criterion, "Criterion of the differences")
-        name(self.one_is_right, "Only where exactly one system gives the human label")
-        self.search.setPlaceholderText("Search the items")
-        self.search.setClearButtonEnabled(True)
-        self.search.setAcceptDrops(False)  # a dropped file is a submission to add
-        name(self.search, "Search the items that differ", "Words in the id, the instruction or the responses")
-        self.view.horizontalHeader().setSectionResizeMode(QtWidgets.QHeaderView.ResizeMode.Interactive)
-        name(self.open_button, "Open the chosen item in Review")
-        name(self.list_button, "List all items shown here in Review")
         filters = in_row(self.criterion, self.one_is_right, (self.search, STRETCH))
         below = in_row(self._count, (self._why_not, STRETCH), 0, self.list_button, self.open_button)
         in_column(filters, (self.view, STRETCH), below, on=self, margins=(0, 8, 0, 0))
@@ -158,8 +156,6 @@ class DifferenceList(QtWidgets.QWidget):
         self.view.doubleClicked.connect(self._open)
         self.view.selectionModel().currentChanged.connect(self._follow_current)
         self.table.modelReset.connect(self._follow_current)
-        self.open_button.clicked.connect(self._open_current)
-        self.list_button.clicked.connect(self._list_all)
         for key in ("Return", "Enter"):
             add_key(self.view, key, self._open_current)
         add_key(self, "/", self.search.setFocus, inside=True)
@@ -168,7 +164,7 @@ class DifferenceList(QtWidgets.QWidget):
         """List the differences of another comparison, as the filters say."""
         self._compared = compared
         self.table.show_differences(compared, ())
-        self._fit_columns()
+        self.restyle()
         chosen = self.criterion.currentData()
         with QSignalBlocker(self.criterion):
             self.criterion.clear()
@@ -181,10 +177,7 @@ class DifferenceList(QtWidgets.QWidget):
         self._filter()
 
     def restyle(self) -> None:
-        self._fit_columns()
-
-    def _fit_columns(self) -> None:
-        """Make each column as wide as its name and a label, but none so wide that it hides the others."""
+        # Each column as wide as its name and a label, but none so wide that it hides the others.
         letter, last = self.view.fontMetrics().averageCharWidth(), self.table.columnCount() - 1
         for column in range(last):
             title = self.view.horizontalHeader().sectionSizeHint(column)
@@ -196,11 +189,9 @@ class DifferenceList(QtWidgets.QWidget):
         self._typing.stop()
         if self._compared is None:
             return
-        wanted = DifferenceFilter(
-            self.criterion.currentData(), self.one_is_right.isChecked(), self.search.text()
-        )
-        self._asked_for = wanted
-        self._filtering.start(filter_differences(self._compared, wanted))
+        criterion, one_is_right = self.criterion.currentData(), self.one_is_right.isChecked()
+        self._asked_for = DifferenceFilter(criterion, one_is_right, self.search.text())
+        self._filtering.start(filter_differences(self._compared, self._asked_for))
 
     @Slot(object)
     def _show_rows(self, places: Sequence[int]) -> None:
@@ -226,16 +217,13 @@ class DifferenceList(QtWidgets.QWidget):
     def _list_all(self) -> None:
         """Want the items that are shown, as the filters were when they were found."""
         ids = frozenset(self.table.difference(row).item_id for row in range(self.table.rowCount()))
-        self.listed.emit(Filters(criterion=self._shown_for.criterion, ids=ids), self._in_words())
-
-    def _in_words(self) -> str:
         wanted = self._shown_for
         systems = self._compared.comparison.systems if self._compared else ()
-        parts = [f"{' and '.join(one_line(system) for system in systems)} differ"]
+        parts = [f"{' and '.join(map(one_line, systems))} differ"]
         parts += [f"on {words(wanted.criterion)}"] if wanted.criterion else []
         parts += ["exactly one is correct"] if wanted.one_is_right else []
         parts += [f"with “{one_line(wanted.text)}”"] if wanted.text.strip() else []
-        return ", ".join(parts)
+        self.listed.emit(Filters(criterion=wanted.criterion, ids=ids), ", ".join(parts))
 
     @Slot()
     def _open_current(self) -> None:
@@ -262,17 +250,14 @@ _SLICES = SliceWords(
     ),
     below="How often A and B win, by slice",
 )
-_MORE = {
+_MORE = {  # what the window alone shows, after the notes of sections
     "measures": "Bold: the best.",
     "agreement": "Press Enter or double-click a row: Review lists the items on which the two differ.",
 }
-"""What the window alone shows, after the notes of sections."""
 
 
 class ComparisonView(QtWidgets.QTabWidget):
-    """The tabs of a comparison. `listed`: Filters of items that are wanted, and what they have in common."""
-
-    listed = Signal(object, str)
+    listed = Signal(object, str)  # Filters of items that are wanted, and what they have in common
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
@@ -308,9 +293,7 @@ class ComparisonView(QtWidgets.QTabWidget):
         self.addTab(self.differences, "Differences")
         self._slices_tab = _scrolled(self.slices, "By slice")
         self.addTab(self._slices_tab, "By slice")
-        self._rankings_tab = self.addTab(
-            _scrolled(as_column(self.rankings, STRETCH, margins=(0, 8, 2, 0)), "Rankings"), "Rankings"
-        )
+        self._rankings_tab = self.addTab(_scrolled(_part(self.rankings, STRETCH), "Rankings"), "Rankings")
         self.setTabVisible(self._rankings_tab, False)
         self.restyle()
 
@@ -365,7 +348,6 @@ class ComparisonView(QtWidgets.QTabWidget):
 
     @Slot(QModelIndex)
     def _list_pair(self, index: QModelIndex) -> None:
-        """Want the items on which the two systems of a row differ."""
         if self._compared is None:
             return
         result = self._compared.comparison
@@ -377,10 +359,9 @@ class ComparisonView(QtWidgets.QTabWidget):
             if pair.criterion in {None, difference.criterion}
             and difference.labels[one] is not difference.labels[other]
         )
-        systems = f"{one_line(pair.one)} and {one_line(pair.other)}"
-        filters = Filters(criterion=pair.criterion, ids=ids)
         where = f", on {words(pair.criterion)}" if pair.criterion else ""
-        self.listed.emit(filters, f"{systems} differ{where}")
+        said = f"{one_line(pair.one)} and {one_line(pair.other)} differ{where}"
+        self.listed.emit(Filters(criterion=pair.criterion, ids=ids), said)
 
     def _measure_tab(self) -> QtWidgets.QWidget:
         content = QtWidgets.QWidget()
@@ -394,9 +375,8 @@ class ComparisonView(QtWidgets.QTabWidget):
         return _scrolled(content, "Measures")
 
 
-def _part(*widgets: QtWidgets.QWidget) -> QtWidgets.QWidget:
-    """Widgets one below the other, without a frame."""
-    return as_column(*widgets, margins=(0, 8, 2, 0))
+def _part(*parts: Part) -> QtWidgets.QWidget:
+    return as_column(*parts, margins=(0, 8, 2, 0))
 
 
 def _scrolled(content: QtWidgets.QWidget, accessible: str) -> QtWidgets.QScrollArea:

@@ -1,6 +1,5 @@
 """The page Ranking: which candidate, a model that wrote responses, is better, by whose labels."""
 
-from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,8 +14,8 @@ from engine.core.events import MeasureProgress
 from engine.core.formatting import capitalised, counted, short_name, visible, words
 from engine.core.rubric import OVERALL, default_criterion
 from engine.core.tables import ItemsBehind
-from gui.compare import ranking_jobs
-from gui.compare.ranking_jobs import RankedCandidates, RankRequest, rank_candidates, save_ranking
+from gui.compare import compare_jobs
+from gui.compare.compare_jobs import RankedCandidates, RankRequest, rank_candidates, save_ranking
 from gui.results.run_weights import RunWeights
 from gui.widgets import labels
 from gui.widgets.fields import FlowLayout, narrow_box
@@ -47,12 +46,11 @@ class RankingSource(StrEnum):
 
 
 class RankChoice(QWidget):
-    """Offers what is open. `changed`: something else is to be ranked, or the same by other labels."""
+    """Offers what is open; `beside`: what stands in the same row, or where there is no room, in the next."""
 
-    changed = Signal()
+    changed = Signal()  # something else is to be ranked, or the same by other labels
 
-    def __init__(self, workspace: Workspace, beside: Sequence[QWidget] = ()) -> None:
-        """`beside`: what stands in the same row, or where there is no room, in the next."""
+    def __init__(self, workspace: Workspace, beside: QWidget) -> None:
         super().__init__()
         self._workspace = workspace
         self._run_id: int | None = None  # of which labels were offered last
@@ -61,7 +59,7 @@ class RankChoice(QWidget):
         self.criterion = narrow_box("Criterion to rank by", letters=16)
         self.whose = SourceBox()
         row = FlowLayout(self)
-        for part in (self.by, self.criterion, self.whose, *beside):
+        for part in (self.by, self.criterion, self.whose, beside):
             row.addWidget(part)
         self.by.currentIndexChanged.connect(self._offer_criteria)
         self.criterion.currentIndexChanged.connect(self._tell)
@@ -79,12 +77,10 @@ class RankChoice(QWidget):
 
     @property
     def chosen(self) -> RankingSource | None:
-        """Whose labels; None where there are none."""
         return RankingSource(self.by.currentData()) if self.by.count() else None
 
     @property
     def request(self) -> RankRequest | None:
-        """What is to be ranked; None where something is missing."""
         dataset, run = self.dataset, self._workspace.run
         criterion = self.criterion.currentData()
         if dataset is None or criterion is None:
@@ -98,7 +94,6 @@ class RankChoice(QWidget):
 
     @property
     def _datasets(self) -> "dict[RankingSource, Dataset | None]":
-        """What is offered, and the items of each."""
         space, found = self._workspace, {}
         gold = space.gold if space.run is not None else None
         if space.run is not None:
@@ -211,11 +206,14 @@ _UNLABELLED = f"without a label yet, {_SAMPLE}"
 _ONLY_RUNS = (
     "Review lists the items of a run: judge this dataset, or choose one of its runs in the list above."
 )
+_AT_RANDOM = (
+    "Label a random sample in Review",
+    "Lists the run's unlabelled items in the order of a random sample: labels given from its"
+    " top correct the judge",
+)
 
 
 class RankingPage(Page):
-    """The candidates of the open run, or of a dataset with human labels, the best first."""
-
     NAME = PageName.RANKING
 
     def __init__(self, workspace: Workspace) -> None:
@@ -223,24 +221,14 @@ class RankingPage(Page):
         self.ranked: RankedCandidates | None = None
         self._request: RankRequest | None = None  # that is being ranked, or was last
         self._stale = True
-        self._ranking = TaskPanel(
-            workspace.threads,
-            ThreadName.MEASURE,
-            self,
-            self._take,
-            follow=self._follow,
-            failed=self._fail,
-            stopped=self._tell_stop,
-        )
+        threads, done = workspace.threads, self._take
+        self._ranking = TaskPanel(threads, ThreadName.MEASURE, self, done, follow=self._follow)
+        self._ranking.failed.connect(self._fail)
+        self._ranking.cancelled.connect(lambda: self._show(None, _STOPPED))
         self._later = QTimer(self, singleShot=True)
-        self.label_button = QPushButton("&Label at random")
-        labels.name(
-            self.label_button,
-            "Label a random sample in Review",
-            "Lists the run's unlabelled items in the order of a random sample: labels given from its"
-            " top correct the judge",
-        )
-        self.choice = RankChoice(workspace, beside=[self.label_button])
+        at_random = self._label_at_random
+        self.label_button = labels.button("&Label at random", at_random, *_AT_RANDOM)
+        self.choice = RankChoice(workspace, beside=self.label_button)
         self.picture = FramedPicture(workspace, "ranking", "Uncertainty of the order")
         self.sheet = SheetView(above={"pairs": self.picture})
         self._build()
@@ -248,7 +236,6 @@ class RankingPage(Page):
         self._show_state()
 
     def entered(self) -> None:
-        """Rank what has changed while another page was shown."""
         self.workspace.refresh_runs()
         request = self.choice.request
         if request is not None and self._request is not None and request.weights != self._request.weights:
@@ -293,9 +280,8 @@ class RankingPage(Page):
         self.rank_button = labels.main_button("Ran&k")
         labels.name(self.rank_button, "Rank the candidates", "Ctrl+Enter")
         self.header.addWidget(self.picker, 4)
-        self.header.addWidget(OfferedRun(self.workspace))
-        self.header.addWidget(self.save_button)
-        self.header.addWidget(self.rank_button)
+        for part in (OfferedRun(self.workspace), self.save_button, self.rank_button):
+            self.header.addWidget(part)
         self.title = OneLine(role="heading")
         self.doubts, self.notes = plain_label(role="bad"), plain_label(role="warning")
         found = labels.column(self.title, self.doubts, self.notes, labels.hint(_HOW), self.sheet)
@@ -309,16 +295,13 @@ class RankingPage(Page):
     def _empty(self) -> QWidget:
         self._empty_title, self._why = labels.heading(_NOTHING), plain_label()
         self.columns_button = labels.main_button("Choose &columns…")
-        labels.name(
-            self.columns_button, "Choose columns", "Choose the columns that name the candidate models"
-        )
+        what = "Choose the columns that name the candidate models"
+        labels.name(self.columns_button, "Choose columns", what)
         self.columns_button.clicked.connect(self._ask_columns)
-        self.judge_button = QPushButton("Go to &Judge")
-        labels.name(self.judge_button, "Go to the Judge page to make a run")
-        self.judge_button.clicked.connect(lambda: self.workspace.page_wanted.emit(PageName.JUDGE))
-        buttons = [
-            (button, Qt.AlignmentFlag.AlignLeft) for button in (self.columns_button, self.judge_button)
-        ]
+        wanted, what = self.workspace.page_wanted, "Go to the Judge page to make a run"
+        self.judge_button = labels.button("Go to &Judge", lambda: wanted.emit(PageName.JUDGE), what)
+        left = Qt.AlignmentFlag.AlignLeft
+        buttons = ((self.columns_button, left), (self.judge_button, left))
         return labels.panel(self._empty_title, self._why, *buttons, labels.hint(_WHAT), labels.STRETCH)
 
     def _connect(self) -> None:
@@ -326,7 +309,6 @@ class RankingPage(Page):
         for signal in (self.workspace.run_changed, self.workspace.dataset_changed):
             signal.connect(self._let_go)
         self.rank_button.clicked.connect(self.rank_anew)
-        self.label_button.clicked.connect(self._label_at_random)
         self.save_button.clicked.connect(self._ask_where_to_save)
         self._later.timeout.connect(self._rank_if_stale)
         self.sheet.listed.connect(self._list_behind)
@@ -343,7 +325,7 @@ class RankingPage(Page):
 
     @Slot()
     def _let_go(self) -> None:
-        """Hold nothing of a run or a dataset that is closed while nobody looks."""
+        # Nothing is held of a run or a dataset that is closed while nobody looks.
         if not self.isVisible() and (self.ranked is not None or self._request is not None):
             self._ranking.drop()
             self._request = None
@@ -370,15 +352,10 @@ class RankingPage(Page):
         if not isinstance(error, SetupError):
             self.workspace.failures.fail(self, error)  # where its details can be copied
 
-    @Slot()
-    def _tell_stop(self) -> None:
-        self._show(None, _STOPPED)
-
     def _show(self, ranked: RankedCandidates | None, why: str = "") -> None:
-        """Show a ranking, or why there is none."""
         self.ranked = ranked
         self.sheet.show_sheet(ranked.sheet if ranked else None)
-        self.picture.show_source(ranking_jobs.figure_of(ranked) if ranked is not None else None)
+        self.picture.show_source(compare_jobs.figure_of(ranked) if ranked is not None else None)
         if ranked is not None:
             self.title.setText(ranked.sheet.title)
             labels.show_text(self.doubts, "\n".join(ranked.doubts))
@@ -401,7 +378,6 @@ class RankingPage(Page):
         self.judge_button.setVisible(self.workspace.run is None and not under_way)
 
     def _lacking(self) -> str:
-        """What is missing before something can be ranked."""
         run, opened = self.workspace.run, self.workspace.dataset
         if run is not None and self.choice.chosen is RankingSource.RUN and self.choice.dataset is None:
             return _NO_ITEMS.format(run=run.results.run.called)
@@ -413,7 +389,6 @@ class RankingPage(Page):
 
     @Slot()
     def _ask_columns(self) -> None:
-        """Ask which columns of the file name the candidates, and open it by them."""
         dataset = self.choice.dataset
         if dataset is not None:
             rubric, open_by = self.workspace.rubric.rubric, self.workspace.open_dataset
@@ -422,11 +397,10 @@ class RankingPage(Page):
 
     @Slot()
     def _ask_where_to_save(self) -> None:
-        path = ask_target(
-            self, "Save ranking", self.workspace.state.export_folder() / "ranking.json", "JSON (*.json)"
-        )
+        state = self.workspace.state
+        path = ask_target(self, "Save ranking", state.export_folder() / "ranking.json", "JSON (*.json)")
         if path is not None:
-            self.workspace.state.keep_export_folder(path.parent)
+            state.keep_export_folder(path.parent)
             self.save(path)
 
     # The way to Review
@@ -449,12 +423,13 @@ class RankingPage(Page):
         if ranked is None:
             return
         results = ranked.request.results
-        own = run is not None and run.results.run.identity.dataset_path == ranked.request.dataset.path
-        if results is None and (run is None or not own):
+        if results is None and run is not None:
+            own = run.results.run.identity.dataset_path == ranked.request.dataset.path
+            results = run.results if own else None
+        if results is None:
             self.workspace.note.emit(_ONLY_RUNS)
             return
-        stored = results.run if results is not None else run.results.run if run is not None else None
-        assert stored is not None
+        stored = results.run
         criterion = ranked.request.criterion if ranked.request.criterion in stored.identity.criteria else None
         filters = Filters(ids=behind.ids, criterion=criterion)
         self.workspace.open_in_review(stored.id, WantedItems(stored.id, filters, behind.words))

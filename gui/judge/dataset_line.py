@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QWidget
 
 from engine.core.errors import Setting
 from engine.core.formatting import clipped, counted, listed, short_name, visible, words
@@ -21,6 +21,15 @@ if TYPE_CHECKING:
 
 _DEFAULT_WIDTH, _LARGEST_WIDTH = 10, 99  # points of a hundred
 _END, _SURE, _WIDTH = range(3)
+
+
+def _let_offer(box: ComboBox, place: int, text: str, data: int, there: bool) -> None:
+    """Let a list have an entry, or not."""
+    at = box.findData(data)
+    if there and at < 0:
+        box.insertItem(place, text, data)
+    elif not there and at >= 0:
+        box.removeItem(at)
 
 
 class UntilChoice(QWidget):
@@ -57,9 +66,8 @@ class UntilChoice(QWidget):
     @property
     def until(self) -> StoppingRule | None:
         which = self._which.currentData()
-        return (
-            None if which == _END else StoppingRule(float(self._width.value()) if which == _WIDTH else None)
-        )
+        width = float(self._width.value()) if which == _WIDTH else None
+        return None if which == _END else StoppingRule(width)
 
     def choose(self, until: StoppingRule | None) -> None:
         if until is not None and until.width is not None:
@@ -69,15 +77,11 @@ class UntilChoice(QWidget):
 
     def offer(self, names_candidates: bool) -> None:
         """Offer what can be asked of a dataset; what is chosen stays where it can."""
-        before, there = self.until, self._which.findData(_SURE) >= 0
+        before = self.until
         with QSignalBlocker(self._which):
-            if names_candidates and not there:
-                self._which.insertItem(1, "Until all differences are significant", _SURE)
-            elif there and not names_candidates:
-                asked = self._which.currentData() == _SURE
-                self._which.removeItem(self._which.findData(_SURE))
-                if asked:
-                    self._which.setCurrentIndex(0)
+            if self._which.currentData() == _SURE and not names_candidates:
+                self._which.setCurrentIndex(0)
+            _let_offer(self._which, 1, "Until all differences are significant", _SURE, names_candidates)
         self._follow_which()
         if self.until != before:
             self.changed.emit()
@@ -109,12 +113,10 @@ class ItemChoice(QWidget):
 
     @property
     def items(self) -> int | None:
-        """The first this many items; None for all, and where they are drawn."""
         return self._number.value() if self._which.currentData() == _FIRST else None
 
     @property
     def sample(self) -> ItemSample | None:
-        """How items are drawn; None where they are not."""
         which = self._which.currentData()
         if which not in (_RANDOM, _EVEN):
             return None
@@ -156,11 +158,7 @@ class ItemChoice(QWidget):
     def _make_fields(self) -> None:
         self._which = ComboBox()
         labels.name(self._which, "Which items to judge")
-        for text, which in (
-            ("All items", _ALL),
-            ("Only the first", _FIRST),
-            (FIELDS[Setting.SAMPLE], _RANDOM),
-        ):
+        for which, text in enumerate(("All items", "Only the first", FIELDS[Setting.SAMPLE])):
             self._which.addItem(text, which)
         self._number = SpinBox()
         self._number.setRange(1, 1)
@@ -174,11 +172,8 @@ class ItemChoice(QWidget):
         self._seed = SpinBox()
         self._seed.setRange(0, LARGEST_SEED)
         self._seed.setValue(DEFAULT_SEED)
-        labels.name(
-            self._seed,
-            "Seed of the draw",
-            "The same seed draws the same items; another one draws others.",
-        )
+        again = "The same seed draws the same items; another one draws others."
+        labels.name(self._seed, "Seed of the draw", again)
         self._seed_field = labels.as_row(labels.label("Seed of the draw", wrap=False), self._seed)
         self._which.currentIndexChanged.connect(self._follow_which)
         self._which.currentIndexChanged.connect(self.changed)
@@ -187,7 +182,6 @@ class ItemChoice(QWidget):
             number.valueChanged.connect(self.changed)
 
     def _offer(self, column: str) -> None:
-        """Offer a column of the file, once."""
         if self._column.findData(column) < 0:
             human = column.endswith(_LABEL)
             title = f"human label: {words(column.removesuffix(_LABEL))}" if human else column
@@ -196,11 +190,7 @@ class ItemChoice(QWidget):
         self._offer_even()
 
     def _offer_even(self) -> None:
-        place, there = self._which.findData(_EVEN), self._column.count() > 0
-        if there and place < 0:
-            self._which.addItem("Evenly over a column", _EVEN)
-        elif not there and place >= 0:
-            self._which.removeItem(place)
+        _let_offer(self._which, _EVEN, "Evenly over a column", _EVEN, self._column.count() > 0)
 
     @Slot()
     def _follow_which(self) -> None:
@@ -217,6 +207,8 @@ class DatasetLine(QWidget):
     """Without a dataset it offers the way to one."""
 
     changed = Signal()
+    choice_wanted = Signal()  # of a dataset
+    demo_wanted = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -228,32 +220,22 @@ class DatasetLine(QWidget):
         self._there, self._file_name = False, ""
         self.ids: tuple[str, ...] = ()
         self._chosen = labels.label("")
-        every = QPushButton("All items")
-        labels.name(every, "Judge all items, not only the chosen ones")
-        every.clicked.connect(self._choose_all)
+        whole = "Judge all items, not only the chosen ones"
+        every = labels.button("All items", lambda: self.set_items(None), whole)
         self._choice = labels.as_row((self._chosen, labels.STRETCH), (every, Qt.AlignmentFlag.AlignTop))
-        self.choose_button = QPushButton("Choose a dataset")
-        labels.name(self.choose_button, "Choose a dataset on the Dataset page")
-        self.demo_button = QPushButton("Open the demo dataset")
+        there = "Choose a dataset on the Dataset page"
+        choose = labels.button("Choose a dataset", self.choice_wanted.emit, there)
+        demo = labels.button("Open the demo dataset", self.demo_wanted.emit)
         self._reading = labels.hint("")
         self._reading.hide()
         self._without = QWidget()
         labels.in_column(
             labels.hint("No dataset is open. A run judges the items of a dataset."),
-            labels.as_row(self.choose_button, self.demo_button, labels.STRETCH),
+            labels.as_row(choose, demo, labels.STRETCH),
             on=self._without,
         )
-        labels.in_column(
-            labels.heading("Dataset"),
-            self._name,
-            self.part,
-            self._choice,
-            self.until,
-            self._reading,
-            self._without,
-            on=self,
-            spacing=6,
-        )
+        shown = (self._name, self.part, self._choice, self.until, self._reading, self._without)
+        labels.in_column(labels.heading("Dataset"), *shown, on=self, spacing=6)
         self.show_dataset(None)
 
     def in_setup(self, setup: RunSetup) -> RunSetup:
@@ -266,11 +248,9 @@ class DatasetLine(QWidget):
 
     @property
     def sample(self) -> ItemSample | None:
-        """How items are drawn; None where they are not."""
         return None if self.ids else self.part.sample
 
     def set_items(self, items: int | None, sample: ItemSample | None = None) -> None:
-        """Judge only the first items, or drawn ones; None of both for all."""
         before = self.items, self.sample
         self.part.choose(items, sample)
         self.set_ids(())
@@ -284,25 +264,22 @@ class DatasetLine(QWidget):
             self.changed.emit()
 
     def show_dataset(self, dataset: "Dataset | None") -> None:
-        there, items = dataset is not None, len(dataset) if dataset is not None else 0
-        file_name = dataset.name if dataset is not None else ""
-        self.part.show_dataset(items, dataset.value_columns if dataset is not None else ())
+        self._there = dataset is not None
+        if dataset is None:
+            self.part.show_dataset(0, ())
+        else:
+            self.part.show_dataset(len(dataset), dataset.value_columns)
+            self._file_name = one_line(short_name(dataset.name))
+            self._name.setText(f"{self._file_name}: {counted(len(dataset), 'item', 'items')}")
+            set_tip(self._name, dataset.name)
         self.until.offer(dataset is not None and dataset.names_candidates)
-        self._file_name = one_line(short_name(file_name))
-        self._name.setText(f"{self._file_name}: {counted(items, 'item', 'items')}" if there else "")
-        set_tip(self._name, file_name)
-        self._there = there
         self._show_choice()
-        self._without.setVisible(not there and self._reading.isHidden())
+        self._without.setVisible(not self._there and self._reading.isHidden())
 
     def show_reading(self, file_name: str | None) -> None:
         reading = f"Reading {one_line(short_name(file_name))} …" if file_name is not None else ""
         labels.show_text(self._reading, reading)
         self._without.setVisible(not self._there and file_name is None)
-
-    @Slot()
-    def _choose_all(self) -> None:
-        self.set_items(None)
 
     def _show_choice(self) -> None:
         """Show the choice in the place of the number, where there is one."""

@@ -16,7 +16,7 @@ from engine.core.judgments import JudgmentKey
 from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_dataset
 from gui.judge.dataset_line import DatasetLine
-from gui.judge.plan_panel import Planner, PlanPanel, ResumeBanner
+from gui.judge.plan_panel import PlanPanel, ResumeBanner
 from gui.judge.run_control import RunControl, default_setup
 from gui.judge.run_jobs import describe_audit, open_recipe
 from gui.judge.run_panel import RunPanel
@@ -25,7 +25,7 @@ from gui.judge.tune_dialog import TuneDialog
 from gui.models.model_jobs import ModelRequest
 from gui.models.model_picker import ModelPicker
 from gui.widgets.help_dialog import FirstSteps
-from gui.widgets.labels import column, guard, main_button, name, panel, scrolling, set_role
+from gui.widgets.labels import button, column, guard, name, panel, scrolling, set_role
 from gui.workspace.file_jobs import Loading
 from gui.workspace.page import Page, PageSplitter
 from gui.workspace.state import PageName
@@ -35,6 +35,7 @@ from gui.workspace.workspace import Workspace
 
 _SPLITTER = "judge/splitter"
 _STEPS_CLOSED = "judge/first_steps_closed"
+_AGAIN = "Judge the items again in a new run"
 
 
 class JudgePage(Page):
@@ -46,7 +47,7 @@ class JudgePage(Page):
         super().__init__(workspace)
         self.control = control
         self._awake = False  # set once the page is seen: what it computes can wait until then
-        self._reading = False  # a dataset
+        self._reading = False  # a dataset is being read
         self._shown_path: Path | None = None
         self._awaited: RunSetup | None = None  # whose dataset is still read
         self._best: TuneDialog | None = None
@@ -66,22 +67,9 @@ class JudgePage(Page):
         self._splitter.restoreState(self.workspace.state.layout(_SPLITTER))
         self.body.addWidget(self.banner)
         self.body.addWidget(self._splitter, 1)
-        threads, failures = self.workspace.threads, self.workspace.failures
+        threads, failures, tell = workspace.threads, workspace.failures, self.audit_described.emit
         self._recipes = TaskPanel(threads, ThreadName.STORE, self, self._use_settings, failed=failures)
-        self.planner = Planner(self.workspace, self)
-        self.planner.begun.connect(self.plan_panel.begin)
-        self.planner.progress.connect(self.plan_panel.show_work)
-        self.planner.planned.connect(self._show_plan)
-        self.planner.failed.connect(self._show_no_plan)
-        self.planner.stopped.connect(self.plan_panel.show_stopped)
-        self.plan_panel.again_button.clicked.connect(self.planner.make)
-        self.plan_panel.cancelled.connect(self.planner.cancel)
-        self.plan_panel.time_button.clicked.connect(self.planner.time)
-        self.picker.measured.connect(self.planner.time_anew)
-        self._auditing = TaskPanel(
-            threads, ThreadName.FILES, self, self.audit_described.emit, failed=failures
-        )
-        self.picker.doing.audit_wanted.connect(self.audit)
+        self._auditing = TaskPanel(threads, ThreadName.FILES, self, tell, failed=failures)
         workspace.dataset_changed.connect(self._show_dataset)
         workspace.dataset_loading.connect(self._show_loading)
         workspace.run_changed.connect(self._follow_open_run)
@@ -94,7 +82,6 @@ class JudgePage(Page):
     # What the window asks of it
 
     def entered(self) -> None:
-        """Look for models and plan, now that the page is seen."""
         if not self._awake:
             self._awake = True
             self.picker.scan()
@@ -106,7 +93,10 @@ class JudgePage(Page):
     def choose_model(self, path: Path) -> None:
         """Choose a model file, or search one more folder."""
         self._awake = True
-        self.picker.choose(path)
+        if path.suffix.lower() == ".gguf":
+            self.picker.choose_file(path)
+        else:
+            self.picker.add_folder(path)
 
     def choose_model_file(self, path: Path) -> None:
         self._awake = True
@@ -121,7 +111,7 @@ class JudgePage(Page):
     @Slot()
     def run(self) -> None:
         """Run, or resume; a run that is complete is not judged again: only its button does that."""
-        plan = self.planner.plan
+        plan = self.plan_panel.plan
         if plan is not None and plan.forecast.complete and not self.control.running:
             self.workspace.note.emit(f"{plan.forecast.stored.capitalize()}; press Judge again for a new run.")
         else:
@@ -134,26 +124,21 @@ class JudgePage(Page):
         if setup is not None and dataset is not None:
             self._auditing.start(describe_audit(setup, dataset, self.workspace.store_path))
 
-    @Slot()
-    def stop(self) -> None:
-        self.control.stop()
-
     @property
     def can_run(self) -> bool:
         """True where `run` would start something, with a current plan of what."""
-        return self.planner.plan is not None and not self.control.running
+        return self.plan_panel.plan is not None and not self.control.running
 
-    def take_in(self, button: QPushButton, beside: QWidget) -> None:
+    def take_in(self, add: QPushButton, beside: QWidget) -> None:
         """Show a button beside the main one, and a panel above plan and run."""
-        self.header.addWidget(button)
+        self.header.addWidget(add)
         self._right.insertWidget(1, beside)
 
     def wanted(self, fresh: bool | None = None) -> RunSetup | None:
         """What the main button would start, or `fresh` or not; None, which is said, where something lacks."""
-        plan = self.planner.plan
-        setup = replace(
-            self.setup(), fresh=plan is not None and plan.forecast.complete if fresh is None else fresh
-        )
+        plan = self.plan_panel.plan
+        over = plan is not None and plan.forecast.complete
+        setup = replace(self.setup(), fresh=over if fresh is None else fresh)
         if self._reading:
             self.workspace.note.emit("Another dataset is being read: press Run once it is loaded.")
             return None
@@ -177,69 +162,66 @@ class JudgePage(Page):
     def _make_parts(self) -> None:
         self.banner = ResumeBanner(self.workspace, self.control, self.setup)
         self.banner.resumed.connect(self.resume)
-        self.dataset_line = DatasetLine()
+        self.dataset_line, space = DatasetLine(), self.workspace
         self.dataset_line.changed.connect(self._change)
-        self.dataset_line.choose_button.clicked.connect(
-            lambda: self.workspace.page_wanted.emit(PageName.DATASET)
-        )
-        self.dataset_line.demo_button.clicked.connect(lambda: self.workspace.open_dataset(demo_dataset()))
+        self.dataset_line.choice_wanted.connect(lambda: space.page_wanted.emit(PageName.DATASET))
+        self.dataset_line.demo_wanted.connect(lambda: space.open_dataset(demo_dataset()))
         self.picker = ModelPicker(self.workspace)
         self.picker.changed.connect(self._change)
+        self.picker.doing.audit_wanted.connect(self.audit)
         self.settings = SettingsPanel(self.workspace, self.setup)
         self.settings.changed.connect(self._change)
         self.settings.advanced.device.tried.connect(self._follow_trial)
-        self.settings.best_button.clicked.connect(self._find_best)
+        self.settings.best_wanted.connect(self._find_best)
         self.first_steps = FirstSteps()
         self.first_steps.closed.connect(self._close_first_steps)
         self.first_steps.hide()  # until it is known that nothing was ever judged here
-        self.plan_panel = PlanPanel()
-        self.plan_panel.context_wanted.connect(self.settings.advanced.set_context)
-        self.plan_panel.shorten_button.clicked.connect(self.settings.advanced.set_shorten)
+        self.plan_panel = PlanPanel(space)
+        self.plan_panel.planned.connect(self._show_buttons)
+        fields = self.settings.advanced.default.by_name
+        self.plan_panel.context_wanted.connect(fields["context"].setValue)
+        self.plan_panel.shorten_wanted.connect(lambda: fields["shorten"].setChecked(True))
+        self.picker.measured.connect(self.plan_panel.time_anew)
         self.run_panel = RunPanel(self.control)
         for follow in (self.picker.refit, self.run_panel.restyle):
             self.restyled.connect(follow)
-        self.run_panel.results_button.clicked.connect(lambda: self._show_run(PageName.RESULTS))
-        self.run_panel.review_button.clicked.connect(lambda: self._show_run(PageName.REVIEW))
+        self.run_panel.page_wanted.connect(self._show_run)
         self.run_panel.item_wanted.connect(self._want_item)
 
     def _make_header(self) -> None:
-        self.results_button = QPushButton("Show results")
-        self.results_button.clicked.connect(self._show_results)
-        self.over_button = QPushButton("Start over")
-        name(self.over_button, "Judge the items again in a new run")
-        self.over_button.clicked.connect(lambda: self._run(fresh=True))
-        self.run_button = main_button("Run")
-        self.run_button.clicked.connect(lambda: self._run(fresh=None))  # what it says
-        self.stop_button = QPushButton("Stop")
-        name(self.stop_button, "Stop the run", "Judged items stay saved, and the run can be resumed later.")
-        self.stop_button.clicked.connect(self.stop)
+        self.results_button = button("Show results", self._show_results)
+        anew, stays = _AGAIN, "Judged items stay saved, and the run can be resumed later."
+        self.over_button = button("Start over", lambda: self._run(fresh=True), anew)
+        self.run_button = button("Run", self._run)  # what it says
+        self.stop_button = button("Stop", self.control.stop, "Stop the run", stays)
         # Stop keeps its place, and what stands beside it: a run ends by itself, under the hand of the user.
-        for button in (self.results_button, self.over_button, self.run_button, self.stop_button):
-            self.header.addWidget(button)
-            guard(button)
+        for each in (self.results_button, self.over_button, self.run_button, self.stop_button):
+            self.header.addWidget(each)
+            guard(each)
 
     # Recipes
 
     @Slot()
     def _find_best(self) -> None:
-        """Find the best settings for the open dataset and the chosen model, in a window of its own."""
+
         if self._best is not None and self._best.isVisible():
             self._best.raise_()
             self._best.activateWindow()
             return
         self._best = TuneDialog(self.workspace, self.setup(), self.workspace.dataset, self)
         self._best.wanted.connect(self.use_recipe)
-        self._best.finished.connect(self._best.deleteLater)
         self._best.finished.connect(self._forget_best)
         self._best.show()
 
     @Slot()
     def _forget_best(self) -> None:
-        self._best = None
+        if self._best is not None:
+            self._best.deleteLater()
+            self._best = None
 
     @property
     def searching(self) -> bool:
-        return self._best is not None and self._best.searching
+        return self._best is not None and self._best.task.busy
 
     @Slot(object)
     def use_recipe(self, path: Path) -> None:
@@ -313,24 +295,12 @@ class JudgePage(Page):
         if self.control.running:
             return
         if dataset is None or not setup.asks or self._reading:
-            self.planner.drop()
             least = f"Choose at least one {'elicitation method' if setup.criteria else 'criterion'}"
             missing = "Open a dataset" if dataset is None else least
             why = f"{missing} to see the plan."
             self.plan_panel.show_nothing("A plan follows when the dataset is read." if self._reading else why)
         elif self._awake:
-            self.planner.want(setup, dataset)
-        self._show_buttons()
-
-    @Slot()
-    def _show_plan(self) -> None:
-        if self.planner.plan is not None:
-            self.plan_panel.show_plan(self.planner.plan)
-        self._show_buttons()
-
-    @Slot(object)
-    def _show_no_plan(self, error: EngineError) -> None:
-        self.plan_panel.show_error(error)
+            self.plan_panel.want(setup, dataset)
         self._show_buttons()
 
     @Slot()
@@ -348,18 +318,18 @@ class JudgePage(Page):
     def _follow_trial(self) -> None:
         """Another device may compute from now on, at a speed that is known."""
         self.picker.set_request(ModelRequest.of(self.setup(), self.settings.advanced.device.known), anew=True)
-        self.planner.make()
+        self.plan_panel.make()
 
     # The run
 
-    def _run(self, fresh: bool | None = None) -> None:
+    def _run(self, *, fresh: bool | None = None) -> None:
         setup = None if self.control.running else self.wanted(fresh)
         if setup is not None:
             self.control.start(setup)
 
     @Slot()
     def _follow_start(self) -> None:
-        self.planner.drop()
+        self.plan_panel.drop()
         self.plan_panel.hide()
         setup = self.control.setup
         if setup is not None:
@@ -377,17 +347,14 @@ class JudgePage(Page):
         self._close_first_steps()
         self.plan_panel.show()
         self._plan_soon()
-        self._show_buttons()
 
+    @Slot()
     def _show_buttons(self) -> None:
-        running, planned = self.control.running, self.planner.plan
+        running, planned = self.control.running, self.plan_panel.plan
         complete = planned is not None and planned.forecast.complete
         unfinished = planned is not None and planned.forecast.unfinished
         self.run_button.setText("Judge again" if complete else "Resume" if unfinished else "Run")
-        name(
-            self.run_button,
-            "Judge the items again in a new run" if complete else f"{self.run_button.text()} (Ctrl+R)",
-        )
+        name(self.run_button, _AGAIN if complete else f"{self.run_button.text()} (Ctrl+R)")
         set_role(self.run_button, "" if complete else "main")
         set_role(self.results_button, "main" if complete else "")
         # Before Run is hidden: the keys go from there to what stands beside it and can be pressed.
@@ -401,13 +368,14 @@ class JudgePage(Page):
 
     @Slot()
     def _show_results(self) -> None:
-        plan = self.planner.plan
+        plan = self.plan_panel.plan
         if plan is not None and plan.forecast.run_id is not None:
             self.workspace.open_run(plan.forecast.run_id)
             self.workspace.page_wanted.emit(PageName.RESULTS)
 
+    @Slot(object)
     def _show_run(self, page: PageName) -> None:
-        """Show a page with the run that was judged here, whichever is open."""
+
         progress, run = self.control.progress, self.workspace.run
         if progress is not None and (run is None or run.id != progress.run_id):
             self.workspace.open_run(progress.run_id)

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.events import FilesRead, MeasureProgress, Preparing, RunEnded
@@ -30,67 +30,155 @@ if TYPE_CHECKING:
     from engine.judging.forecast import Forecast
 
 
+_REST_MS = 350  # of no change before a plan is made
+_FACTS = (
+    "In the store",
+    "Raw predictions",
+    "Too long",
+    "Tokens",
+    "Elicitation methods",
+    "Memory",
+    "Computes on",
+    "Time",
+)
+
+
 class PlanPanel(QWidget):
-    """Shows that a plan is being made, the plan, or why there is none."""
+    """Makes the newest plan; shows that it is being made, the plan, or why there is none."""
 
-    cancelled = Signal()
+    planned = Signal()  # `plan` is there, or is known to fail
     context_wanted = Signal(object)  # tokens
+    shorten_wanted = Signal()
 
-    def __init__(self) -> None:
+    def __init__(self, workspace: Workspace) -> None:
         super().__init__()
+        self._workspace = workspace
+        self._wanted: tuple[RunSetup, Dataset] | None = None
+        self.plan: Planned | None = None
         self._context: int | None = None
+        self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
+        self._rest.timeout.connect(self.make)
+        threads, model, follow, fail = workspace.threads, ThreadName.MODEL, self._show_work, self._fail
+        self._planning = TaskPanel(
+            threads, model, self, self._take, follow=follow, failed=fail, stopped=self._show_stopped
+        )
+        self._timing = TaskPanel(
+            threads, model, self, self._take_time, follow=follow, failed=fail, stopped=self._show_plan
+        )
         self._busy = BusyLine()
-        self._busy.cancelled.connect(self.cancelled)
+        self._busy.cancelled.connect(self._cancel)
         self._problem = Notice()
-        self.again_button = QPushButton("Try again")
-        labels.name(self.again_button, "Plan again")
+        self._again = labels.button("Try again", self.make, "Plan again")
         self._hint = labels.hint("")
         self._notices = labels.label("")
         self._notices.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._outcomes = (self._problem, self.again_button, self._hint)  # why there is no plan
+        self._outcomes = (self._problem, self._again, self._hint)  # why there is no plan
         self._subject = OneLine()  # what is planned
         self._fit = Pill()
-        self.time_button = QPushButton("Time some items")
-        labels.name(
-            self.time_button,
-            "Judge some items to know the time",
-            "Judges four items of typical length (two if that takes minutes) and stores nothing.",
-        )
-        self._context_button = QPushButton("")
-        self._context_button.clicked.connect(lambda: self.context_wanted.emit(self._context))
-        self.shorten_button = QPushButton("Shorten them")
-        labels.name(
-            self.shorten_button,
+        named = "Judge some items to know the time"
+        how = "Judges four items of typical length (two if that takes minutes) and stores nothing."
+        self._time = labels.button("Time some items", self._time_some, named, how)
+        self._more_room = labels.button("", lambda: self.context_wanted.emit(self._context))
+        named, how = (
             "Shorten the items that do not fit",
             "Omits the middle of their responses; the run records it.",
         )
-        self._buttons = (self._fit, self.time_button, self._context_button, self.shorten_button)
+        self._shorten = labels.button("Shorten them", self.shorten_wanted.emit, named, how)
+        self._buttons = (self._fit, self._time, self._more_room, self._shorten)
         top = labels.in_row(labels.heading("Plan"), (self._subject, labels.STRETCH))
         shown = (self._hint, self._busy, self._problem, self._facts(), self._notices)
-        labels.in_column(labels.panel(top, *shown, (self.again_button, Qt.AlignmentFlag.AlignLeft)), on=self)
+        labels.in_column(labels.panel(top, *shown, (self._again, Qt.AlignmentFlag.AlignLeft)), on=self)
         self.show_nothing("")
 
-    @property
-    def text(self) -> str:
-        return labels.shown_text(self)
+    def want(self, setup: RunSetup, dataset: "Dataset") -> None:
+        """Plan this after a moment, unless its plan is there or under way."""
+        under_way = self._rest.isActive() or self._planning.busy or self.plan is not None
+        if under_way and self._wanted == (setup, dataset):
+            return
+        self.drop()
+        self._wanted = (setup, dataset)
+        self._rest.start()
+        self._begin(setup)
+
+    def drop(self) -> None:
+        self._rest.stop()
+        self._planning.drop()
+        self._timing.drop()
+        self.plan = self._wanted = None
+
+    @Slot()
+    def make(self) -> None:
+        if self._wanted is not None:
+            setup, dataset = self._wanted
+            self.plan = None
+            self._rest.stop()
+            self._timing.drop()
+            waits = self._workspace.threads.busy(ThreadName.MODEL)
+            self._begin(setup)
+            self._show_work(Preparing(WAITING if waits else "Making a plan"))
+            self._planning.start(run_jobs.plan(setup, self._workspace.store_path, dataset))
+
+    @Slot()
+    def time_anew(self) -> None:
+        """Make the plan again where its time may come from the speed of the model file: that is new."""
+        made = self.plan.forecast if self.plan is not None else None
+        if made is not None and (made.seconds is None or made.seconds_of_file):
+            self.make()
 
     def show_nothing(self, why: str) -> None:
         """There is no plan; `why` says what is missing."""
+        self.drop()
         self._reset()
         self._subject.setText("")
         labels.show_text(self._hint, why)
 
-    def begin(self, setup: RunSetup) -> None:
+    def _time_some(self) -> None:
+        if self.plan is not None and self._wanted is not None:
+            self._timing.start(run_jobs.time_first(self.plan, self._wanted[1]))
+
+    @Slot()
+    def _cancel(self) -> None:
+        self._planning.cancel()
+        self._timing.cancel()
+
+    @Slot(object)
+    def _take(self, plan: Planned) -> None:
+        self.plan = plan
+        self._show_plan()
+
+    @Slot(object)
+    def _take_time(self, timed: "Forecast") -> None:
+        if self.plan is not None:
+            self.plan = replace(self.plan, forecast=timed)
+            self._show_plan()
+
+    @Slot(object)
+    def _fail(self, error: EngineError) -> None:
+        self.plan = None
+        self._reset()
+        self._problem.show_error(error)
+        self._again.show()
+        self.planned.emit()
+
+    @Slot()
+    def _show_stopped(self) -> None:
+        self._reset()
+        self._subject.setText("")
+        labels.show_text(self._hint, "The plan is not complete. A run can start without it.")
+        self._again.show()
+
+    def _begin(self, setup: RunSetup) -> None:
         """A plan of this follows: no figure of another one is shown, and its rows keep their places."""
         self._subject.setText(short_name(setup.dataset_in_words))
-        for value in self._values.values():
+        for _caption, value in self._lines.values():
             value.setText("…")
             value.setToolTip("")
         for widget in (*self._outcomes, self._notices, *self._buttons):
             widget.hide()
         self._busy.begin("A plan follows …")
 
-    def show_work(self, event: Preparing | FilesRead | MeasureProgress) -> None:
+    @Slot(object)
+    def _show_work(self, event: Preparing | FilesRead | MeasureProgress) -> None:
         """Show how far the making of a plan is, or the timing of what is planned."""
         if not self._busy.isVisibleTo(self):
             for widget in self._outcomes:
@@ -102,16 +190,11 @@ class PlanPanel(QWidget):
         elif isinstance(event, Preparing):
             self._busy.go_on(f"{event.what} …")
 
-    def show_error(self, error: EngineError) -> None:
-        self._reset()
-        self._problem.show_error(error)
-        self.again_button.show()
-
-    def show_stopped(self) -> None:
-        self.show_nothing("The plan is not complete. A run can start without it.")
-        self.again_button.show()
-
-    def show_plan(self, planned: Planned) -> None:
+    @Slot()
+    def _show_plan(self) -> None:
+        planned = self.plan
+        if planned is None:
+            return
         self._reset()
         forecast = planned.forecast
         for fact, text in planned.facts.pairs:
@@ -122,183 +205,53 @@ class PlanPanel(QWidget):
         self._fit.say(str(planned.fit), FIT_ROLES[str(planned.fit)])
         self._fit.show()
         untimed = (forecast.seconds is None or forecast.seconds_of_file) and not forecast.complete
-        self.time_button.setVisible(untimed and len(forecast.too_long) < forecast.items)
-        self._offer_room(planned)
+        self._time.setVisible(untimed and len(forecast.too_long) < forecast.items)
+        if forecast.too_long or forecast.shortened:
+            set_tip(self._lines["Too long"][1], ", ".join((*forecast.too_long, *forecast.shortened)))
+            self._context = forecast.context_that_fits_all
+            if self._context is not None:
+                self._more_room.setText(f"Use a context of {self._context:,}")
+                self._more_room.show()
+            self._shorten.setVisible(bool(forecast.too_long) and not planned.setup.shorten)
         labels.show_text(self._notices, "\n".join(f"• {visible(notice)}" for notice in planned.notices))
         self._table.show()
-
-    def _offer_room(self, planned: Planned) -> None:
-        lost, shortened = planned.forecast.too_long, planned.forecast.shortened
-        if not lost and not shortened:
-            return
-        set_tip(self._values["Too long"], ", ".join((*lost, *shortened)))
-        self._context = planned.forecast.context_that_fits_all
-        if self._context is not None:
-            self._context_button.setText(f"Use a context of {self._context:,}")
-            self._context_button.show()
-        self.shorten_button.setVisible(bool(lost) and not planned.setup.shorten)
+        self.planned.emit()
 
     def _facts(self) -> QWidget:
-        self._captions: dict[str, QLabel] = {}
-        self._values: dict[str, QLabel] = {}
+        """A line for each fact, with its caption and what stands at its right; buttons below a line."""
         self._table = QWidget()
         grid = QGridLayout(self._table)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setVerticalSpacing(6)
         grid.setHorizontalSpacing(14)
         grid.setColumnStretch(1, 1)
-        rows: Sequence[tuple[str, Sequence[QWidget]]] = (
-            ("In the store", ()),
-            ("Raw predictions", ()),
-            ("Too long", ()),
-            ("", (self._context_button, self.shorten_button)),
-            ("Tokens", ()),
-            ("Elicitation methods", ()),
-            ("Memory", (self._fit,)),
-            ("Computes on", ()),
-            ("Time", (self.time_button,)),
-        )
-        for row, (caption, beside) in enumerate(rows):
-            grid.addLayout(_line(beside, self._value(caption)), row, 1)
-            if caption:
-                grid.addWidget(self._captions[caption], row, 0, Qt.AlignmentFlag.AlignTop)
+        self._lines: dict[str, tuple[QLabel, QLabel]] = {}
+        beside = {"Memory": self._fit, "Time": self._time}
+        for caption in _FACTS:
+            title, value = labels.hint(caption, wrap=False), labels.label("")
+            value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            self._lines[caption] = title, value
+            right = [(beside[caption], Qt.AlignmentFlag.AlignVCenter)] if caption in beside else []
+            row = grid.rowCount()
+            grid.addLayout(labels.in_row((value, labels.STRETCH), *right, spacing=8), row, 1)
+            grid.addWidget(title, row, 0, Qt.AlignmentFlag.AlignTop)
+            if caption == "Too long":
+                offered = labels.in_row(self._more_room, self._shorten, labels.STRETCH, spacing=8)
+                grid.addLayout(offered, row + 1, 1)
         return self._table
 
-    def _value(self, caption: str) -> QLabel | None:
-        if not caption:
-            return None
-        self._captions[caption] = labels.hint(caption, wrap=False)
-        self._values[caption] = labels.label("")
-        self._values[caption].setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        return self._values[caption]
-
     def _say(self, caption: str, text: str) -> None:
-        self._values[caption].setText(visible(text))
-        self._values[caption].setToolTip("")
-        self._values[caption].show()
-        self._captions[caption].show()
+        title, value = self._lines[caption]
+        value.setText(visible(text))
+        value.setToolTip("")
+        value.show()
+        title.show()
 
     def _reset(self) -> None:
         self._busy.end()
-        for widget in (
-            *self._outcomes,
-            *self._buttons,
-            self._notices,
-            self._table,
-            *self._values.values(),
-            *self._captions.values(),
-        ):
+        lines = (label for line in self._lines.values() for label in line)
+        for widget in (*self._outcomes, *self._buttons, self._notices, self._table, *lines):
             widget.hide()
-
-
-def _line(widgets: Sequence[QWidget], value: QLabel | None) -> QHBoxLayout:
-    beside = [(widget, Qt.AlignmentFlag.AlignVCenter) for widget in widgets]
-    if value is None:
-        return labels.in_row(*beside, labels.STRETCH, spacing=8)
-    return labels.in_row((value, labels.STRETCH), *beside, spacing=8)
-
-
-_REST_MS = 350  # of no change before a plan is made
-
-
-class Planner(QObject):
-    """Holds the newest plan. Whatever a new one replaces is dropped."""
-
-    begun = Signal(object)  # the RunSetup of which a plan follows
-    progress = Signal(object)  # Preparing, FilesRead or MeasureProgress
-    planned = Signal()  # `plan` is there
-    failed = Signal(object)  # an EngineError: there is no plan
-    stopped = Signal()  # the making of the plan was cancelled
-
-    def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._workspace = workspace
-        self._wanted: tuple[RunSetup, Dataset] | None = None
-        self.plan: Planned | None = None
-        self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
-        self._rest.timeout.connect(self.make)
-        threads, model = workspace.threads, ThreadName.MODEL
-        self._planning = TaskPanel(
-            threads,
-            model,
-            self,
-            self._take,
-            follow=self.progress.emit,
-            failed=self.failed.emit,
-            stopped=self.stopped.emit,
-        )
-        self._timing = TaskPanel(
-            threads,
-            model,
-            self,
-            self._take_time,
-            follow=self.progress.emit,
-            failed=self._take_no_time,
-            stopped=self.planned.emit,
-        )
-
-    def want(self, setup: RunSetup, dataset: "Dataset") -> None:
-        """Plan this after a moment, unless its plan is there or under way."""
-        under_way = self._rest.isActive() or self._planning.busy or self.plan is not None
-        if under_way and self._wanted == (setup, dataset):
-            return
-        self.drop()
-        self._wanted = (setup, dataset)
-        self._rest.start()
-        self.begun.emit(setup)
-
-    def drop(self) -> None:
-        self._rest.stop()
-        self._planning.drop()
-        self._timing.drop()
-        self.plan = None
-        self._wanted = None
-
-    @Slot()
-    def make(self) -> None:
-        if self._wanted is not None:
-            setup, dataset = self._wanted
-            self.plan = None
-            self._rest.stop()
-            self._timing.drop()
-            waits = self._workspace.threads.busy(ThreadName.MODEL)
-            self.begun.emit(setup)
-            self.progress.emit(Preparing(WAITING if waits else "Making a plan"))
-            self._planning.start(run_jobs.plan(setup, self._workspace.store_path, dataset))
-
-    @Slot()
-    def time_anew(self) -> None:
-        """Make the plan again where its time may come from the speed of the model file: that is new."""
-        made = self.plan.forecast if self.plan is not None else None
-        if made is not None and (made.seconds is None or made.seconds_of_file):
-            self.make()
-
-    @Slot()
-    def time(self) -> None:
-        if self.plan is not None and self._wanted is not None:
-            self._timing.start(run_jobs.time_first(self.plan, self._wanted[1]))
-
-    @Slot()
-    def cancel(self) -> None:
-        """Stop what is under way; `stopped`, or `planned` where a plan is there, tells when it has."""
-        self._planning.cancel()
-        self._timing.cancel()
-
-    @Slot(object)
-    def _take(self, plan: Planned) -> None:
-        self.plan = plan
-        self.planned.emit()
-
-    @Slot(object)
-    def _take_time(self, timed: "Forecast") -> None:
-        if self.plan is not None:
-            self.plan = replace(self.plan, forecast=timed)
-            self.planned.emit()
-
-    @Slot(object)
-    def _take_no_time(self, error: object) -> None:
-        self.plan = None
-        self.failed.emit(error)
 
 
 _LONGEST_NAME = 80  # characters
@@ -310,12 +263,7 @@ class ResumeBanner(QFrame):
     resumed = Signal(object)  # a RunSetup that names the run
     queue_wanted = Signal(object)  # the same
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        control: RunControl,
-        described: Callable[[], RunSetup],
-    ) -> None:
+    def __init__(self, workspace: Workspace, control: RunControl, described: Callable[[], RunSetup]) -> None:
         """`described`: the run that the page describes."""
         super().__init__()
         self._workspace = workspace
@@ -325,15 +273,12 @@ class ResumeBanner(QFrame):
         self._which = "The last run"
         self.setProperty("role", "note")
         self._text = labels.label("")
-        resume = QPushButton("Resume")
-        labels.name(resume, "Resume the run that was not finished")
-        resume.clicked.connect(self._resume)
-        queue = QPushButton("Add to queue")
-        labels.name(queue, "Add the run that was not finished to the queue", "It is resumed in its turn.")
-        queue.clicked.connect(self._queue)
-        dismiss = QPushButton("Dismiss")
-        labels.name(dismiss, "Dismiss the offer to resume", "Judged items stay in the store.")
-        dismiss.clicked.connect(self._dismiss)
+        again = "Resume the run that was not finished"
+        resume = labels.button("Resume", lambda: self.resumed.emit(self._offered), again)
+        queued, turn = "Add the run that was not finished to the queue", "It is resumed in its turn."
+        queue = labels.button("Add to queue", self._queue, queued, turn)
+        gone, stays = "Dismiss the offer to resume", "Judged items stay in the store."
+        dismiss = labels.button("Dismiss", self._dismiss, gone, stays)
         labels.guard(resume, queue, dismiss)
         labels.in_row((self._text, labels.STRETCH), resume, queue, dismiss, on=self, margins=(12, 8, 12, 8))
         control.started.connect(self._withdraw)
@@ -342,14 +287,9 @@ class ResumeBanner(QFrame):
         workspace.runs_deleted.connect(self._follow_deletion)
         self._offer()
 
-    @property
-    def text(self) -> str:
-        return self._text.text()
-
     def _offer(self) -> None:
-        setup = self._control.unfinished
-        self._offered = setup and replace(setup, resumes=self._control.unfinished_run)
-        self.setVisible(setup is not None)
+        self._offered = self._control.unfinished
+        self.setVisible(self._offered is not None)
         self._say()
 
     @Slot()
@@ -365,10 +305,6 @@ class ResumeBanner(QFrame):
         self._text.setText(text)
         set_tip(self._text, whole if len(whole) > _LONGEST_NAME else "")
         self.setAccessibleName(text)
-
-    @Slot()
-    def _resume(self) -> None:
-        self.resumed.emit(self._offered)
 
     @Slot()
     def _queue(self) -> None:
@@ -395,14 +331,13 @@ class ResumeBanner(QFrame):
 
     @Slot(object)
     def _follow_end(self, how: RunEnded | EngineError | None) -> None:
-        asked, number = self._control.setup, self._control.unfinished_run
+        asked, last = self._control.setup, self._control.unfinished
+        number = last.resumes if last is not None else None
         if asked is None or number is None:
             return
         now = self._described()
-        same_items = (now.dataset_path, now.ids, now.sample) == (
-            *(asked.dataset_path.absolute(), asked.ids, asked.sample),
-        )
-        elsewhere = self._workspace.dataset is None or not same_items
+        here, there = ((setup.dataset_path.absolute(), setup.ids, setup.sample) for setup in (now, asked))
+        elsewhere = self._workspace.dataset is None or here != there
         refused = isinstance(how, EngineError) and asked.resumes == number
         # Where the user turned to other items meanwhile, the page's own button would judge these.
         stopped = isinstance(how, RunEnded) and how.stopped and how.run_id == number

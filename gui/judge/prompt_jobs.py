@@ -77,9 +77,7 @@ KINDS = _kinds()
 
 @dataclass(frozen=True)
 class PreviewRequest:
-    """The one criterion of `rubric`, asked of an item. `kind`: one of KINDS. `model`: whose chat format, None
-    for none.
-    """
+    """The one criterion of `rubric`, asked of an item. `kind`: of KINDS. `model`: whose chat format."""
 
     rubric: Rubric
     item: Item
@@ -108,10 +106,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class PromptHead:
-    """What is true of all prompts of the item.
-
-    `notes`: what the user should know of them. `asked`: all that is asked of a criterion.
-    """
+    """What is true of all prompts of the item. `asked`: all that is asked of a criterion."""
 
     model: str
     criteria: tuple[str, ...]
@@ -129,9 +124,7 @@ class KeyedPrompt:
 
 @dataclass(frozen=True)
 class PromptAnswer:
-    """What comes next after one prompt; `mass`: what its answers hold of it, 0 to 1, and `held_by`: who they
-    are; empty where reasoning comes next.
-    """
+    """What comes next after a prompt; `mass`: what its answers, `held_by`, hold of it, 0 to 1, if any do."""
 
     table: Table
     mass: float
@@ -270,12 +263,8 @@ def _in_format(request: PreviewRequest, template: "ChatTemplate") -> PreviewedPr
 
 def _without_model(request: PreviewRequest, why: str) -> PreviewedPrompt:
     asked, _answered = _asked(request)
-    pieces = [
-        *_titled("system message", asked.system),
-        *_titled("message", asked.user),
-        *_titled("reply", ()),
-        (asked.reply, Source.OWN),
-    ]
+    system, message = _titled("system message", asked.system), _titled("message", asked.user)
+    pieces = [*system, *message, *_titled("reply", ()), (asked.reply, Source.OWN)]
     return PreviewedPrompt(_text_alone(pieces, request), None, why)
 
 
@@ -288,9 +277,10 @@ def _titled(title: str, parts: "Sequence[Part]") -> "list[Piece]":
 def _text_alone(pieces: "Sequence[Piece]", request: PreviewRequest) -> ShownPrompt:
     from engine.judging.item_prompt import text_alone
 
-    if request.kind is None:
-        return _shown(text_alone(pieces), "the explanation begins here", {})
-    return _shown(text_alone(pieces), _then(_shown_question(request.kind, request.rubric.wording)), {})
+    then = "the explanation begins here"
+    if request.kind is not None:
+        then = _then(_shown_question(request.kind, request.rubric.wording))
+    return _shown(text_alone(pieces), then, {})
 
 
 # Ready to be shown

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QShowEvent, QStandardItemModel
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QWidget
 
 from engine.core.errors import EngineError
 from engine.core.formatting import counted, listed, short_name, words
@@ -23,7 +23,7 @@ from gui.widgets.files import ask_source
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip, tip
 from gui.widgets.glossary import Topic
 from gui.widgets.help_dialog import HelpMark
-from gui.widgets.labels import STRETCH, in_column, in_row, name, narrow
+from gui.widgets.labels import STRETCH, as_column, button, in_column, in_row, name, narrow
 from gui.widgets.notice import problem_of
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
 
 _LABELS = "_preference"
+_DRAFT = "Draft a rubric with the dataset's own criteria"
 _MOST_NAMED = 4  # criteria
 
 
@@ -55,23 +56,18 @@ class RubricChoice(QWidget):
         name(self.field, "Rubric", "The criteria and the words of the prompt")
         self.field.activated.connect(self._choose)
         self.source = OneLine(end=True)
-        self.edit_button = self._button("Edit…", "Edit the rubric")
-        self.edit_button.clicked.connect(self.edit)
-        self.new_button = self._button("New…", "Make a rubric of your own")
-        self.new_button.clicked.connect(self.make)
-        self.copy_button = self._button("Duplicate…", "Make a rubric of your own from this one")
-        self.copy_button.clicked.connect(self.duplicate)
-        self.open_button = self._button("Open…", "Open the file of a rubric")
-        self.open_button.clicked.connect(self.open_file)
         buttons = QWidget()
         flow = FlowLayout(buttons)
-        for button in (self.edit_button, self.new_button, self.copy_button, self.open_button):
-            flow.addWidget(button)
-        self.offer = QWidget()
+        for text, do, what in (
+            ("Edit…", self.edit, "Edit the rubric"),
+            ("New…", self.make, "Make a rubric of your own"),
+            ("Duplicate…", self.duplicate, "Make a rubric of your own from this one"),
+            ("Open…", self.open_file, "Open the file of a rubric"),
+        ):
+            flow.addWidget(button(text, do, what))
         self._offer_text = plain_label(role="warning")
-        self.offer_button = self._button("Draft a rubric…", "Draft a rubric with the dataset's own criteria")
-        self.offer_button.clicked.connect(self._take_offer)
-        in_column(self._offer_text, (self.offer_button, Qt.AlignmentFlag.AlignLeft), on=self.offer)
+        self.offer_button = button("Draft a rubric…", self._take_offer, _DRAFT)
+        self.offer = as_column(self._offer_text, (self.offer_button, Qt.AlignmentFlag.AlignLeft))
         first = in_row((self.field, STRETCH), HelpMark(Topic.RUBRIC))
         in_column(first, self.source, buttons, self.offer, on=self, spacing=4)
         self._current.changed.connect(self._show)
@@ -87,13 +83,6 @@ class RubricChoice(QWidget):
         # What was found before something was saved must not be heard after it.
         own = [self._current.path] if self._current.path is not None else []
         self._finding.start(rubric_jobs.find_rubrics([*own, *self._current.opened]))
-
-    # Making
-
-    def _button(self, text: str, accessible: str) -> QPushButton:
-        button = QPushButton(text)
-        name(button, accessible)
-        return button
 
     # What is chosen
 
@@ -145,7 +134,7 @@ class RubricChoice(QWidget):
 
     @Slot()
     def edit(self) -> None:
-        """Edit the current rubric; one that comes with the program becomes a copy once it is saved."""
+        """One that comes with the program becomes a copy once it is saved."""
         self._open(RubricRequest(EditedRubric.of(self._current.rubric), self._file()))
 
     @Slot()
@@ -208,7 +197,7 @@ class RubricChoice(QWidget):
         else:
             count = counted(len(own), "criterion", "criteria")
             self.offer_button.setText(f"Draft a rubric with its {count}…")
-            name(self.offer_button, "Draft a rubric with the dataset's own criteria")
+            name(self.offer_button, _DRAFT)
 
     # Showing
 
@@ -226,26 +215,27 @@ class RubricChoice(QWidget):
 
     def _fill(self) -> None:
         """Offer what there is; what is loaded and in none of them stays, and is named so."""
-        field, current = self.field, self._current
+        field, current, listed = self.field, self._current, -1
         field.clear()
         for rubric in self._found.shipped:
-            self._add(rubric.name, rubric, rubric.source)
             if current.path is None and rubric == current.rubric:
-                field.setCurrentIndex(field.count() - 1)
+                listed = field.count()
+            self._add(rubric.name, rubric, rubric.source)
         if self._found.files:
             field.insertSeparator(field.count())
         for file in self._found.files:
             if file.rubric is None:
                 self._add_unread(file)
                 continue
-            self._add(file.rubric.name, file, str(file.path))
             if file.path == current.path:
-                field.setCurrentIndex(field.count() - 1)
-        if not self._is_listed():
+                listed = field.count()
+            self._add(file.rubric.name, file, str(file.path))
+        if listed < 0:
+            listed = field.count()
             where = f"not in {current.path.name} any more" if current.path else "as in a run"
             looked = f" ({where})" if self._found.shipped else ""
             self._add(f"{current.rubric.name}{looked}", current.rubric, str(current.path or ""))
-            field.setCurrentIndex(field.count() - 1)
+        field.setCurrentIndex(listed)
         set_tip(field, current.rubric.name)
 
     def _add(self, text: str, data: object, what: str) -> None:
@@ -270,13 +260,6 @@ class RubricChoice(QWidget):
         model = self.field.model()
         if isinstance(model, QStandardItemModel):
             model.item(self.field.count() - 1).setEnabled(False)
-
-    def _is_listed(self) -> bool:
-        current = self._current
-        if current.path is None:
-            return current.rubric in self._found.shipped
-        file = self._file()
-        return file is not None and file.rubric is not None
 
 
 def _columns(dataset: "Dataset") -> tuple[str, ...]:

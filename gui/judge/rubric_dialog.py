@@ -1,23 +1,28 @@
 """The editor of a rubric: its criteria, its wording, and beside them what the model is asked."""
 
+import re
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QDialog, QMessageBox, QPushButton, QTabWidget, QWidget
+from PySide6.QtWidgets import QDialog, QMessageBox, QTabWidget, QWidget
 
-from engine.core.errors import EngineError
-from engine.core.formatting import counted, short_name, visible
+from engine.core.errors import EngineError, SetupError
+from engine.core.formatting import counted, file_stem, short_name, visible
 from engine.core.items import Method, Order
-from engine.core.rubric import LONGEST_RUBRIC_NAME, WORDING_PARTS
-from gui.judge import prompt_jobs, rubric_edit
+from engine.core.rubric import LONGEST_RUBRIC_NAME, WORDING_PARTS, Rubric
+from engine.system.files import make_folder
+from engine.system.paths import rubrics_folder
+from gui.judge import prompt_jobs, rubric_edit, rubric_jobs
 from gui.judge.prompt_jobs import KINDS, SAMPLE_ITEM, PreviewedPrompt, PreviewRequest
-from gui.judge.rubric_jobs import RubricFile, RubricOnDisk
+from gui.judge.rubric_jobs import RubricFile
 from gui.judge.rubric_tabs import CriteriaTab, WordingTab
 from gui.widgets import labels
 from gui.widgets.fields import ComboBox, SpinBox
+from gui.widgets.files import ask_target
 from gui.widgets.foreign_text import OneLine, one_line
 from gui.widgets.notice import Notice, problem_of, question
 from gui.widgets.prompt_pane import PromptView, ShownPrompt
@@ -38,15 +43,10 @@ class PreviewPanel(QWidget):
     """Follows a draft a moment after each change, and scrolls to what has changed."""
 
     def __init__(
-        self,
-        draft: rubric_edit.RubricDraft,
-        threads: EngineThreads,
-        dataset: "Dataset | None",
-        model: Path | None,
+        self, draft: rubric_edit.RubricDraft, threads: EngineThreads, request: "RubricRequest"
     ) -> None:
-        """`dataset`: whose items are asked about, None for a sample; `model`: in whose chat format."""
         super().__init__()
-        self._draft, self._dataset, self._model = draft, dataset, model
+        self._draft, self._dataset, self._model = draft, request.dataset, request.model
         self._shown_of: tuple[int, Method | None, Order] | None = None
         self.kind, self.order, self.item = ComboBox(), ComboBox(), SpinBox()
         for kind, text in KINDS.items():
@@ -72,14 +72,11 @@ class PreviewPanel(QWidget):
         self.note = labels.label("", "warning")
         self.note.hide()
         above = labels.in_row((self.kind, labels.STRETCH), self.order, self.item)
-        where = (
-            f"Of {short_name(self._dataset.name)}"
-            if self._dataset is not None
-            else "Of a sample item: no dataset is open"
-        )
+        sample = "Of a sample item: no dataset is open"
+        self._where = sample if self._dataset is None else f"Of {short_name(self._dataset.name)}"
         parts = (self.of, (self.view, labels.STRETCH), self.said, self.note)
         labels.in_column(labels.heading("Preview"), above, *parts, on=self)
-        self._where = where
+
         self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
         self._rest.timeout.connect(self.make)
         self._making = TaskPanel(
@@ -156,6 +153,8 @@ _SIZE = (190, 50)  # characters, lines
 _SHARE_OF_SCREEN = 0.94
 _CAPTION = 16  # characters
 _NUMBER = 18  # characters
+_LONGEST_STEM = 60  # bytes, of a file's name
+_NO_STEM = re.compile(r"[^\w-]+")
 
 
 @dataclass(frozen=True)
@@ -179,30 +178,34 @@ class RubricDialog(QDialog):
     def __init__(self, workspace: Workspace, request: RubricRequest, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.draft = rubric_edit.RubricDraft(request.rubric, self)
-        self.disk = RubricOnDisk(workspace.threads, request.file, self)
+        file, threads, files = request.file, workspace.threads, ThreadName.FILES
+        self.path = file.path if file is not None else None  # None: not in a file yet
+        self._digest = file.digest if file is not None else ""
+        self._told = self._digest  # what the user knows to be in it
+        self._wanted: tuple[Path, Rubric] | None = None  # that is being written
+        # Of the draft: those of the dialog are dropped when it closes, but what is written is to be whole.
+        self._writing = TaskPanel(threads, files, self.draft, self._take_written, failed=self._fail)
+        self._looking = TaskPanel(threads, files, self, self._take_look)
+        self._reading = TaskPanel(threads, files, self, self._take_read, failed=self._fail)
         self._kept = request.rubric  # as it is saved, or was begun
         self._closes = False  # once it is saved
         self.criteria = CriteriaTab(self.draft)
         self.wording = WordingTab(self.draft)
-        self.preview = PreviewPanel(self.draft, workspace.threads, request.dataset, request.model)
-        self.name_field = rubric_edit.LineField(
-            "Name of the rubric", "Shown in lists and reports.", LONGEST_RUBRIC_NAME + 1
-        )
+        self.preview = PreviewPanel(self.draft, threads, request)
+        shown = "Shown in lists and reports."
+        self.name_field = rubric_edit.LineField("Name of the rubric", shown, LONGEST_RUBRIC_NAME + 1)
         self.source_field = rubric_edit.TextField("Source", "Where the criteria come from.", lines=2)
-        self.threshold_field = rubric_edit.NumberField(
-            "Tie threshold",
-            "If the weighted scores (0 to 10 points) differ by at most this, it is a tie.",
-            HIGHEST_THRESHOLD,
-            0.1,
-        )
+        tie = "If the weighted scores (0 to 10 points) differ by at most this, it is a tie."
+        self.threshold_field = rubric_edit.NumberField("Tie threshold", tie, HIGHEST_THRESHOLD, 0.1)
         self.head = rubric_edit.FieldGrid(_CAPTION)
-        self.head.add("name", "Na&me", self.name_field)
-        self.head.add("source", "S&ource", self.source_field)
-        self.head.add("tie_threshold", "&Tie threshold", self.threshold_field)
+        for key, caption, field in (
+            ("name", "Na&me", self.name_field),
+            ("source", "S&ource", self.source_field),
+            ("tie_threshold", "&Tie threshold", self.threshold_field),
+        ):
+            self.head.add(key, caption, field)
+            field.written.connect(partial(self._write, key))
         self.threshold_field.setMaximumWidth(self.fontMetrics().averageCharWidth() * _NUMBER)
-        self.name_field.written.connect(lambda text: self._write(name=text))
-        self.source_field.written.connect(lambda text: self._write(source=text))
-        self.threshold_field.written.connect(lambda value: self._write(tie_threshold=round(value, 3)))
         self._make_foot()
         self.tabs = QTabWidget()
         labels.name(self.tabs.tabBar(), "Parts of the rubric")
@@ -212,23 +215,13 @@ class RubricDialog(QDialog):
         across = two_parts(Qt.Orientation.Horizontal, left, self.preview)
         across.setSizes([640, 520])
         self.where = OneLine()
-        last = labels.in_row(
-            (self.problem, labels.STRETCH),
-            self.show_button,
-            self.save_button,
-            self.save_as_button,
-            self.close_button,
-        )
+        buttons = (self.show_button, self.save_button, self.save_as_button, self.close_button)
+        last = labels.in_row((self.problem, labels.STRETCH), *buttons)
         # The notice is below: above, it would move the fields.
         labels.in_column((across, labels.STRETCH), self.notice, self.where, last, on=self, margins=None)
         labels.make_room(self, *_SIZE, _SHARE_OF_SCREEN)
         self.draft.changed.connect(self._show)
-        self.disk.saved.connect(self._take_saved)
-        self.disk.failed.connect(self._tell_failure)
-        self.disk.changed_outside.connect(self._tell_changed_outside)
-        self.disk.read_again.connect(self._take_read_again)
-        self.disk.not_saved.connect(self._stay)
-        self.finished.connect(self._let_go)
+        self.finished.connect(self.preview.drop)
         QShortcut(QKeySequence.StandardKey.Save, self, self.save)
         self._show()
         self.name_field.setFocus()
@@ -241,45 +234,36 @@ class RubricDialog(QDialog):
     def _make_foot(self) -> None:
         self.notice = Notice()
         self.reload_button = self.notice.offer("Read it again")
-        self.reload_button.clicked.connect(self.disk.read)
+        self.reload_button.clicked.connect(self._read_again)
         self.problem = OneLine(role="hint", end=True)
-        self.show_button = QPushButton("Sho&w")
-        labels.name(self.show_button, "Show the first problem", "Go to the field")
-        self.show_button.clicked.connect(self._go_to_problem)
+        first = "Show the first problem"
+        self.show_button = labels.button("Sho&w", self._go_to_problem, first, "Go to the field")
         self.save_button = labels.main_button("&Save")
         self.save_button.clicked.connect(self.save)
-        self.save_as_button = QPushButton("Save &as…")
-        labels.name(self.save_as_button, "Save as", "Write it to another file")
-        self.save_as_button.clicked.connect(self.save_as)
-        self.close_button = QPushButton("Close")
-        self.close_button.clicked.connect(self.reject)
+        elsewhere = "Write it to another file"
+        self.save_as_button = labels.button("Save &as…", self.save_as, "Save as", elsewhere)
+        self.close_button = labels.button("Close", self.reject)
         for button in (self.show_button, self.save_as_button, self.close_button, self.save_button):
             button.setAutoDefault(False)
 
     # Editing
 
-    def _write(self, **values: str | float) -> None:
-        self.draft.write(replace(self.draft.rubric, **values))  # type: ignore[arg-type]
+    def _write(self, key: str, value: Any) -> None:
+        self.draft.write(replace(self.draft.rubric, **{key: value}))
 
     @Slot()
     def _show(self) -> None:
         rubric, problems = self.draft.rubric, self.draft.problems
-        self.name_field.fill(rubric.name)
-        self.source_field.fill(rubric.source)
-        self.threshold_field.fill(rubric.tie_threshold)
         for key in ("name", "source", "tie_threshold"):
+            self.head.field(key).fill(getattr(rubric, key))
             self.head.say(key, problems.get(rubric_edit.FieldPlace(rubric_edit.RUBRIC, key), ""))
         self._show_problems()
-        path = self.disk.path
+        path = self.path
         self.where.setText(str(path) if path is not None else "Not saved in a file yet")
         self.setWindowTitle(one_line(f"Rubric {rubric.name}{' *' if self.modified else ''}")[:120])
         self.save_button.setEnabled(not problems and (self.modified or path is None))
         self.save_as_button.setEnabled(not problems)
-        labels.name(
-            self.save_button,
-            "Save",
-            "Write it to its file (Ctrl+S)" if path else "Write it to a file (Ctrl+S)",
-        )
+        labels.name(self.save_button, "Save", f"Write it to {'its' if path else 'a'} file (Ctrl+S)")
 
     def _show_problems(self) -> None:
         found = list(self.draft.problems.items())
@@ -318,49 +302,94 @@ class RubricDialog(QDialog):
 
     @Slot()
     def save(self) -> None:
-        """Write it to its file; what has none yet, to one that is asked for."""
-        if not self.draft.problems:
-            self.disk.save(self.draft.rubric.rubric())
+        if self.path is None:
+            self.save_as()
+        elif not self.draft.problems:
+            self._write_file(self.path, self.draft.rubric.rubric(), self._digest)
 
     @Slot()
     def save_as(self) -> None:
-        if not self.draft.problems:
-            self.disk.save_as(self.draft.rubric.rubric())
+        if self.draft.problems:
+            return
+        rubric = self.draft.rubric.rubric()
+        try:
+            path = ask_target(self, "Save rubric", self.path or _suggestion(rubric), rubric_jobs.KIND)
+        except SetupError as error:
+            self._fail(error)
+            return
+        self._closes = self._closes and path is not None
+        if path is not None:
+            self._write_file(path, rubric, None)  # whether it may be replaced was asked
+
+    def _write_file(self, path: Path, rubric: Rubric, digest: str | None) -> None:
+        self._wanted = path, rubric
+        self._looking.drop()
+        self._writing.start(rubric_jobs.write_rubric(path, rubric, digest))
 
     @Slot(object)
-    def _take_saved(self, file: RubricFile) -> None:
-        if file.rubric is not None:
-            self._kept = rubric_edit.EditedRubric.of(file.rubric)
-        self.notice.hide()
-        self._show()
-        self.saved.emit(file)
-        if self._closes:
-            self.accept()
+    def _take_written(self, written: RubricFile | None) -> None:
+        if written is not None:
+            self.path, self._digest, self._told = written.path, written.digest, written.digest
+            self._keep(written)
+            self.notice.hide()
+            self._show()
+            self.saved.emit(written)
+            if self._closes:
+                self.accept()
+        elif self._wanted is not None and self._may_replace(self._wanted[0]):
+            self._write_file(*self._wanted, None)
+        else:
+            self._closes = False
 
-    @Slot()
-    def _stay(self) -> None:
+    def _may_replace(self, path: Path) -> bool:
+        changed = f"{short_name(path.name)} was changed by another program."
+        lost = "If you replace it, its new content is lost. Nothing is saved yet."
+        box = question(self, "The file was changed", changed, lost)
+        box.setIcon(QMessageBox.Icon.Warning)
+        anyway = box.addButton("Replace it", QMessageBox.ButtonRole.DestructiveRole)
+        box.setDefaultButton(box.addButton("Do not save", QMessageBox.ButtonRole.RejectRole))
+        box.exec()
+        box.deleteLater()
+        return box.clickedButton() is anyway
+
+    @Slot(object)
+    def _fail(self, error: EngineError) -> None:
         self._closes = False
-
-    @Slot(object)
-    def _tell_failure(self, error: EngineError) -> None:
         self.reload_button.hide()
         self.notice.show_error(error)
 
-    @Slot()
-    def _tell_changed_outside(self) -> None:
+    def look(self) -> None:
+        """See whether another program has changed the file."""
+        if self.path is not None and not self._writing.busy:
+            self._looking.start(rubric_jobs.look_at(self.path))
+
+    @Slot(object)
+    def _take_look(self, digest: str) -> None:
+        if digest in ("", self._told):
+            return
+        self._told = digest
         self.reload_button.show()
         self.notice.show_note(
             "Another program changed this file. You see its earlier content with your changes.",
             "Read it again to see its current content without your changes; or save: you are asked first.",
         )
 
+    @Slot()
+    def _read_again(self) -> None:
+        if self.path is not None:
+            self._reading.start(rubric_jobs.read_rubric(self.path))
+
     @Slot(object)
-    def _take_read_again(self, file: RubricFile) -> None:
+    def _take_read(self, file: RubricFile) -> None:
+        self._digest = self._told = file.digest
+        self._keep(file)
+        self.notice.hide()
+        self.draft.write(self._kept)
+        self._show()
+
+    def _keep(self, file: RubricFile) -> None:
         if file.rubric is not None:
             self._kept = rubric_edit.EditedRubric.of(file.rubric)
-            self.notice.hide()
-            self.draft.write(self._kept)
-            self._show()
 
     # Closing
 
@@ -373,7 +402,7 @@ class RubricDialog(QDialog):
         """Whoever comes back from another program may have changed the file there."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
-            self.disk.look()
+            self.look()
 
     def _may_discard(self) -> bool:
         """Ask; where the user wants to save, that is done, and the dialog closes then."""
@@ -392,7 +421,9 @@ class RubricDialog(QDialog):
             self.save()
         return box.clickedButton() is discard
 
-    @Slot()
-    def _let_go(self) -> None:
-        self.preview.drop()
-        self.disk.drop()
+
+def _suggestion(rubric: Rubric) -> Path:
+    folder = rubrics_folder()
+    make_folder(folder)
+    stem = file_stem(_NO_STEM.sub("-", rubric.name.strip()).strip("-"), _LONGEST_STEM)
+    return folder / f"{stem or 'rubric'}{rubric_jobs.SUFFIX}"

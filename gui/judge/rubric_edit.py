@@ -45,12 +45,8 @@ class TextField(QPlainTextEdit):
         name(self, accessible, what)
         self.textChanged.connect(self._tell)
 
-    @property
-    def text(self) -> str:
-        return self.toPlainText()
-
     def fill(self, text: str) -> None:
-        if text != self.text:
+        if text != self.toPlainText():
             self._filling = True
             self.setPlainText(text)
             self._filling = False
@@ -68,7 +64,7 @@ class TextField(QPlainTextEdit):
     @Slot()
     def _tell(self) -> None:
         if not self._filling:
-            self.written.emit(self.text)
+            self.written.emit(self.toPlainText())
 
 
 class LineField(QLineEdit):
@@ -119,6 +115,9 @@ class NumberField(DoubleSpinBox):
             self.written.emit(value)
 
 
+Field = TextField | LineField | NumberField
+
+
 class FieldGrid(QGridLayout):
     """Fields below each other, each with its caption at the left, and a line below."""
 
@@ -129,9 +128,9 @@ class FieldGrid(QGridLayout):
         self.setVerticalSpacing(2)
         self.setColumnStretch(1, 1)
         self._captions = captions
-        self._lines: dict[str, tuple[QWidget, _LineBelow]] = {}
+        self._lines: dict[str, tuple[Field, _LineBelow]] = {}
 
-    def add(self, key: str, caption: str, field: QWidget, beside: Sequence[QWidget] = ()) -> None:
+    def add(self, key: str, caption: str, field: "Field", beside: Sequence[QWidget] = ()) -> None:
         """One field more; `beside`: what stands at its right."""
         row = self.rowCount()
         title = label(caption)
@@ -147,7 +146,7 @@ class FieldGrid(QGridLayout):
         self._lines[key] = field, below
 
     def say(self, key: str, problem: str) -> None:
-        """Say what is wrong with a field; nothing where it is empty."""
+
         field, below = self._lines[key]
         below.say(problem)
         field.setAccessibleDescription(problem or below.what)
@@ -155,7 +154,7 @@ class FieldGrid(QGridLayout):
     def said(self, key: str) -> str:
         return self._lines[key][1].said
 
-    def field(self, key: str) -> QWidget:
+    def field(self, key: str) -> "Field":
         return self._lines[key][0]
 
 
@@ -167,7 +166,7 @@ class _LineBelow(OneLine):
         self.what, self.said = what, ""
 
     def say(self, problem: str) -> None:
-        """Show this as wrong; nothing is wrong where it is empty."""
+
         self.said = problem
         self.setText(problem or self.what)
         set_role(self, "warning" if problem else "hint")
@@ -279,7 +278,6 @@ class EditedRubric:
         return Rubric("preview", (criterion,), wording=wording)
 
     def _of_name(self, place: int) -> Iterator[FieldProblem]:
-        """What is wrong with the name of a criterion beside the others'."""
         name = self.criteria[place].name
         if not name:
             yield FieldProblem("name", "is empty.", "Write one, of letters, digits and underscores.")
@@ -299,7 +297,6 @@ def _sentences(problem: FieldProblem) -> str:
 
 
 def _as_read(found: tuple[FieldPlace, str]) -> tuple[int, int]:
-    """The order in which the user comes to a field: the rubric, its criteria, its wording."""
     at, _ = found
     order = (*FIELDS_OF_RUBRIC, *FIELDS_OF_CRITERION, *WORDING_PARTS)
     place = {RUBRIC: -1, WORDING: MOST_CRITERIA * 100}.get(at.place, at.place)

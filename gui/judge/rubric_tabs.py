@@ -28,13 +28,13 @@ from gui.widgets.labels import (
     STRETCH,
     DownScroll,
     as_column,
+    button,
     column,
     heading,
     hint,
     in_column,
     in_row,
     label,
-    name,
     show_text,
 )
 from gui.widgets.value_table import Head, HeadedModel, Index
@@ -116,16 +116,13 @@ class CriteriaTab(QWidget):
         self.view = dressed(FillingView(), self.table, "Criteria")
         self._none = label("", "warning")
         self._make_buttons()
-        self.name_field = LineField(
-            "Name of the criterion", "Letters, digits and underscores: its columns begin with it."
-        )
+        of_name = "Letters, digits and underscores: its columns begin with it."
+        self.name_field = LineField("Name of the criterion", of_name, LONGEST_TEXT)
         self.question_field = TextField("Question of the criterion", "What the model is asked.", lines=3)
         self.good_field = TextField("Good", "What makes a response good on it; may be empty.", lines=2)
         self.bad_field = TextField("Bad", "What makes a response bad on it; may be empty.", lines=2)
-        self.weight_field = NumberField(
-            "Weight of the criterion", "Its weight in weighted scoring, on any scale.", _HIGHEST_WEIGHT, 0.5
-        )
-        self.name_field.setMaxLength(LONGEST_TEXT)
+        of_weight = "Its weight in weighted scoring, on any scale."
+        self.weight_field = NumberField("Weight of the criterion", of_weight, _HIGHEST_WEIGHT, 0.5)
         self.name_field.setPlaceholderText("politeness")
         self.question_field.setPlaceholderText("Which response is more polite?")
         self.fields = FieldGrid(_CAPTION)
@@ -137,12 +134,8 @@ class CriteriaTab(QWidget):
             ("weight", "&Weight", self.weight_field),
         ):
             self.fields.add(key, caption, field)
+            field.written.connect(partial(self._write, key))
         self.weight_field.setMaximumWidth(self.fontMetrics().averageCharWidth() * _NUMBER)
-        self.name_field.written.connect(self._write_name)
-        self.question_field.written.connect(lambda text: self._write(question=text))
-        self.good_field.written.connect(lambda text: self._write(good=text))
-        self.bad_field.written.connect(lambda text: self._write(bad=text))
-        self.weight_field.written.connect(lambda weight: self._write(weight=round(weight, 3)))
         buttons = in_row(self.add_button, self.remove_button, self.up_button, self.down_button, STRETCH)
         above = as_column((self.view, STRETCH), self._none, buttons)
         self.view.setMinimumHeight(self.fontMetrics().height() * _ROWS)
@@ -162,7 +155,6 @@ class CriteriaTab(QWidget):
         draft.changed.connect(self._show)
         draft.place_changed.connect(self._show_place)
         self._show()
-        self._show_place()
 
     def restyle(self) -> None:
         letter = self.view.fontMetrics().averageCharWidth()
@@ -177,7 +169,6 @@ class CriteriaTab(QWidget):
 
     @Slot()
     def add(self) -> None:
-        """One criterion more, whose name is to be written now."""
         if self._draft.can_add:
             self._draft.add()
             self.name_field.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -186,41 +177,30 @@ class CriteriaTab(QWidget):
 
     def _make_buttons(self) -> None:
         draft = self._draft
-        self.add_button = self._button("&Add", "Add a criterion", "One more, below the current one (Ins)")
-        self.add_button.clicked.connect(self.add)
-        self.remove_button = self._button("Re&move", "Remove the criterion", "Remove it (Delete)")
-        self.remove_button.clicked.connect(draft.remove)
-        self.up_button = self._button("&Up", "Move the criterion up", "It is asked earlier (Alt+Up)")
-        self.up_button.clicked.connect(lambda: draft.move(-1))
-        self.down_button = self._button("D&own", "Move the criterion down", "It is asked later (Alt+Down)")
-        self.down_button.clicked.connect(lambda: draft.move(1))
-        add_key(self.view, "Ins", self.add)
-        add_key(self.view, "Del", draft.remove)
-        add_key(self.view, "Alt+Up", lambda: draft.move(-1))
-        add_key(self.view, "Alt+Down", lambda: draft.move(1))
-
-    def _button(self, text: str, accessible: str, what: str) -> QPushButton:
-        button = QPushButton(text, autoDefault=False)
-        name(button, accessible, what)
-        return button
+        up, down = partial(draft.move, -1), partial(draft.move, 1)
+        below = "One more, below the current one (Ins)"
+        self.add_button = button("&Add", self.add, "Add a criterion", below)
+        self.remove_button = button("Re&move", draft.remove, "Remove the criterion", "Remove it (Delete)")
+        self.up_button = button("&Up", up, "Move the criterion up", "It is asked earlier (Alt+Up)")
+        later = "It is asked later (Alt+Down)"
+        self.down_button = button("D&own", down, "Move the criterion down", later)
+        for key, do in (("Ins", self.add), ("Del", draft.remove), ("Alt+Up", up), ("Alt+Down", down)):
+            add_key(self.view, key, do)
+        for each in (self.add_button, self.remove_button, self.up_button, self.down_button):
+            each.setAutoDefault(False)
 
     # Writing
 
-    def _write(self, **values: str | float) -> None:
+    def _write(self, key: str, value: Any) -> None:
         draft = self._draft
-        if draft.criterion is not None:
-            written = replace(draft.criterion, **values)  # type: ignore[arg-type]
-            draft.write(draft.rubric.with_criterion(draft.place, written))
-
-    @Slot(str)
-    def _write_name(self, text: str) -> None:
-        """A space would end a name: it becomes an underscore, as it is meant."""
-        as_name = text.translate(_SEPARATORS)
-        if as_name != text:
-            place = self.name_field.cursorPosition()
+        if key == "name" and (as_name := value.translate(_SEPARATORS)) != value:
+            # A space would end a name: it becomes an underscore, as it is meant.
+            value, place = as_name, self.name_field.cursorPosition()
             self.name_field.setText(as_name)
             self.name_field.setCursorPosition(place)
-        self._write(name=as_name)
+        if draft.criterion is not None:
+            written = replace(draft.criterion, **{key: value})
+            draft.write(draft.rubric.with_criterion(draft.place, written))
 
     # Following
 
@@ -233,31 +213,19 @@ class CriteriaTab(QWidget):
     def _show(self) -> None:
         draft = self._draft
         self.table.show_criteria(draft.rubric.criteria, draft.problems)
-        if self.view.currentIndex().row() != draft.place:
-            self.view.selectRow(draft.place)
-        many = draft.problems.get(FieldPlace(RUBRIC, "criteria"), "")
-        show_text(self._none, many)
-        self._fill()
+        show_text(self._none, draft.problems.get(FieldPlace(RUBRIC, "criteria"), ""))
+        self._show_place()
 
     @Slot()
     def _show_place(self) -> None:
-        if self.view.currentIndex().row() != self._draft.place:
-            self.view.selectRow(self._draft.place)
-        self._fill()
-
-    def _fill(self) -> None:
-        draft = self._draft
-        written = draft.criterion or EditedCriterion()
-        self.name_field.fill(written.name)
-        self.question_field.fill(written.question)
-        self.good_field.fill(written.good)
-        self.bad_field.fill(written.bad)
-        self.weight_field.fill(written.weight)
+        draft, there = self._draft, self._draft.criterion is not None
+        if self.view.currentIndex().row() != draft.place:
+            self.view.selectRow(draft.place)
         for key in FIELDS_OF_CRITERION:
-            self.fields.say(
-                key, draft.problems.get(FieldPlace(draft.place, key), "") if draft.criterion else ""
-            )
-        there, last = draft.criterion is not None, len(draft.rubric.criteria) - 1
+            self.fields.field(key).fill(getattr(draft.criterion or EditedCriterion(), key))
+            # Without a criterion the place is -1, which is that of the rubric's own fields.
+            self.fields.say(key, draft.problems.get(FieldPlace(draft.place, key), "") if there else "")
+        last = len(draft.rubric.criteria) - 1
         self._form.setEnabled(there)
         self.add_button.setEnabled(draft.can_add)
         self.remove_button.setEnabled(there)
@@ -292,9 +260,9 @@ class WordingTab(QWidget):
         self.default_buttons: dict[str, QPushButton] = {}
         self._grids: dict[str, FieldGrid] = {}
         self._changed = hint("")
-        self.reset_button = QPushButton("All &defaults", autoDefault=False)
-        name(self.reset_button, "Reset all words to their defaults", "Undo all changes of the wording")
-        self.reset_button.clicked.connect(self._reset)
+        all_words, undo = "Reset all words to their defaults", "Undo all changes of the wording"
+        self.reset_button = button("All &defaults", self._reset, all_words, undo)
+        self.reset_button.setAutoDefault(False)
         marks = "; ".join(f"{{{mark}}} {what}" for mark, what in MARKS.items())
         parts: list[QWidget] = [hint(f"{_WHAT}{marks}.")]
         for group in dict.fromkeys(part.group for part in WORDING_PARTS.values()):
@@ -322,9 +290,9 @@ class WordingTab(QWidget):
         for part, said in parts.items():
             field = self._field(part, said)
             field.written.connect(partial(self._write, part))
-            default = QPushButton("Default", autoDefault=False)
-            name(default, f"{said.title}: default", _DEFAULT[part])
-            default.clicked.connect(partial(self._put_back, part))
+            back, named = partial(self._put_back, part), f"{said.title}: default"
+            default = button("Default", back, named, _DEFAULT[part])
+            default.setAutoDefault(False)
             grid.add(part, said.title, field, [default])
             self.fields[part], self.default_buttons[part], self._grids[part] = field, default, grid
         inside.setLayout(grid)
@@ -347,10 +315,7 @@ class WordingTab(QWidget):
 
     @Slot()
     def _reset(self) -> None:
-        rubric = self._draft.rubric
-        for part in WORDING_PARTS:
-            rubric = rubric.with_part(part, _DEFAULT[part])
-        self._draft.write(rubric)
+        self._draft.write(replace(self._draft.rubric, wording=dict(_DEFAULT)))
         self.fields["system"].setFocus(Qt.FocusReason.OtherFocusReason)
 
     @Slot()
@@ -362,7 +327,5 @@ class WordingTab(QWidget):
             self.default_buttons[part].setVisible(part in own)
             self._grids[part].say(part, problems.get(FieldPlace(WORDING, part), ""))
         self.reset_button.setEnabled(bool(own))
-        changed = counted(len(own), "part is", "parts are")
-        self._changed.setText(
-            f"{changed} changed from the default." if own else "The wording is the default."
-        )
+        changed = f"{counted(len(own), 'part is', 'parts are')} changed from the default."
+        self._changed.setText(changed if own else "The wording is the default.")

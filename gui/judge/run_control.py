@@ -80,14 +80,14 @@ class RunControl(QObject):
 
     @property
     def unfinished(self) -> RunSetup | None:
-        """The run that was begun last, where it is not complete; its setup goes on with it."""
-        setup = self._offered().get("setup")
-        return RunSetup.of_json(setup, default_setup()) if isinstance(setup, dict) else None
-
-    @property
-    def unfinished_run(self) -> int | None:
-        run_id = self._offered().get("run")
-        return run_id if isinstance(run_id, int) else None
+        """The run that was begun last, where it is not complete; its setup names it, and goes on with it."""
+        last = (self._kept() or [{}])[-1]
+        setup, run_id = last.get("setup"), last.get("run")
+        if not isinstance(setup, dict):
+            return None
+        return replace(
+            RunSetup.of_json(setup, default_setup()), resumes=run_id if isinstance(run_id, int) else None
+        )
 
     def going_on_with(self, run: "StoredRun") -> RunSetup:
         """What goes on with a run: as it was asked for here, else by the store. SetupError where none can."""
@@ -109,11 +109,7 @@ class RunControl(QObject):
 
     @Slot(object)
     def forget_runs(self, run_ids: Sequence[int]) -> None:
-        """Runs were deleted: offer to go on with none of them."""
         self._keep([entry for entry in self._kept() if entry.get("run") not in run_ids])
-
-    def _offered(self) -> dict[str, Any]:
-        return (self._kept() or [{}])[-1]
 
     def _kept(self) -> list[dict[str, Any]]:
         """The runs that were begun and not completed, the latest last."""
@@ -150,7 +146,7 @@ class RunControl(QObject):
         self._task.progress.connect(self._hear)
         self._task.finished.connect(self._end)
         self._task.failed.connect(self._end)
-        self._task.cancelled.connect(self._end_early)
+        self._task.cancelled.connect(self._end)
         self._tick.start()
         self._workspace.failures.end(self)
         self.started.emit()
@@ -167,7 +163,7 @@ class RunControl(QObject):
         else:
             # It still waits for other work, which may take long: nothing of it is to be waited for.
             self._task.abandon()
-            self._end(None)
+            self._end()
 
     @Slot()
     def stop_soon(self) -> None:
@@ -202,11 +198,8 @@ class RunControl(QObject):
         self._workspace.refresh_runs()
 
     @Slot()
-    def _end_early(self) -> None:
-        self._end(None)
-
     @Slot(object)
-    def _end(self, how: events.RunEnded | EngineError | None) -> None:
+    def _end(self, how: events.RunEnded | EngineError | None = None) -> None:
         self._tick.stop()
         self._follower.end()
         self._task = None

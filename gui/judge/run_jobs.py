@@ -44,10 +44,7 @@ class Planned:
 
 @job
 def plan(control: JobControl, setup: RunSetup, store_path: Path, current: "Dataset | None") -> Planned:
-    """What a run would take; `current`: the dataset that is open.
-
-    Reports Preparing, FilesRead and MeasureProgress.
-    """
+    """What a run would take; `current`: the open dataset. Reports Preparing, FilesRead, MeasureProgress."""
     control.report(_READING)
     from engine.judging.forecast import forecast
     from engine.judging.work import plan_facts
@@ -65,7 +62,7 @@ def plan(control: JobControl, setup: RunSetup, store_path: Path, current: "Datas
     counted = followed(counting, control.report)
     settings, computes = made.settings, computing(setup, made, going_on)
     notices = [*map(IN_THE_WINDOW.of, prepared.notices), counted.template_note]
-    if setup.until is not None and _is_clear(made, going_on, store):
+    if setup.until is not None and _is_clear(made, going_on, store_path):
         notices.append("Everything is resolved already. “To the end” judges the rest.")
     elif setup.until is not None:
         notices.append(f"This is the maximum: the run goes on {setup.until.in_words}.")
@@ -81,18 +78,13 @@ def plan(control: JobControl, setup: RunSetup, store_path: Path, current: "Datas
     )
 
 
-def _is_clear(made: "RunPlan", run: "StoredRun | None", store_path: Path | None) -> bool:
+def _is_clear(made: "RunPlan", run: "StoredRun | None", store_path: Path) -> bool:
     """Whether what a plan is to answer is clear by what its run has judged."""
     from engine.ranking.stopping import UntilSignificant, told_of
     from engine.results.run_results import load_results
     from engine.store.run_store import RunStore
 
-    if (
-        run is None
-        or not run.judged
-        or store_path is None
-        or not isinstance(made.question_plan, UntilSignificant)
-    ):
+    if run is None or not run.judged or not isinstance(made.question_plan, UntilSignificant):
         return False
     with RunStore(store_path) as store:
         return told_of(made.question_plan, load_results(store, run.id).model_alone()).is_answered
@@ -117,11 +109,9 @@ def time_first(control: JobControl, planned: Planned, current: "Dataset | None")
 
 @job
 def judge(control: JobControl, setup: RunSetup, store_path: Path, current: "Dataset | None") -> RunEnded:
-    """Judge what the store does not hold yet.
+    """Judge what the store does not hold yet. SetupError where a run to resume is another one by now.
 
-    Reports Preparing, FilesRead, what is Computing, and the events of the run, tokens at most ten times a
-    second.
-    SetupError where a run to resume is not that of the setup any more.
+    Reports Preparing, FilesRead, Computing, and the events of the run, tokens at most ten times a second.
     """
     control.report(_READING)
     from engine.judging.work import judge_plan, judging_by
@@ -178,9 +168,7 @@ def _prepared(
 
 
 class DescribedAudit(NamedTuple):
-    """The run that an audit is, and a sentence on perturbations that could not be made, empty where all
-    could.
-    """
+    """The run that an audit is; `lacking`: a sentence on perturbations that could not be made, if any."""
 
     setup: RunSetup
     lacking: str
@@ -206,9 +194,7 @@ _DIGITS = 6  # of a hash
 
 @dataclass(frozen=True)
 class TuneAsked:
-    """What the user asks for: `setup` as the page describes a run, how long it may take, which elicitation
-    methods are tried, how many items are judged at most, None for all.
-    """
+    """`setup`: as the page describes a run. `items`: how many are judged at most, None for all."""
 
     setup: RunSetup
     minutes: float
@@ -249,20 +235,14 @@ def find(control: JobControl, asked: TuneAsked, store_path: Path, current: "Data
 def _recipe_of(setup: RunSetup) -> Path:
     """A name for the recipe of this dataset, model and rubric, which no others share."""
     dataset, model = (file_stem(path.stem, _LONGEST_STEM) for path in (setup.dataset_path, setup.model_path))
-    asked = [
-        text_of_path(setup.dataset_path),
-        text_of_path(setup.model_path),
-        setup.criteria,
-        setup.rubric.asked,
-    ]
-    return recipes_folder() / f"{dataset}-{model}-{digest(asked)[:_DIGITS]}.json"
+    paths = [text_of_path(path) for path in (setup.dataset_path, setup.model_path)]
+    asked = digest([*paths, setup.criteria, setup.rubric.asked])
+    return recipes_folder() / f"{dataset}-{model}-{asked[:_DIGITS]}.json"
 
 
 @job
 def open_recipe(_control: JobControl, path: Path, setup: RunSetup) -> RunSetup:
-    """A run of a setup's items by a recipe, with the model that it was made with where that is still there.
-    SetupError where it is none.
-    """
+    """A run of a setup's items by a recipe, with its model where that is still there. SetupError for none."""
     from engine.analysis.recipe import load_recipe
     from engine.system.paths import is_there
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from PySide6.QtCore import QModelIndex, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFont, QGuiApplication, QPalette
-from PySide6.QtWidgets import QGridLayout, QLabel, QProgressBar, QPushButton, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QProgressBar, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.events import Drafted, GroupUnderWay, ItemJudged, LabelsRead, RunEnded, RunProgress
-from engine.core.formatting import counted, duration, number, percent, visible, words
+from engine.core.formatting import counted, duration, number, percent, visible, without_middle, words
 from engine.core.health import Health, HealthVerdict
 from engine.core.judgments import Judgment, JudgmentKey
 from gui.judge.run_control import RunControl
@@ -20,6 +20,8 @@ from gui.widgets.foreign_text import OneLine, one_line, tip
 from gui.widgets.label_mark import LABEL_WORDS, label_icon
 from gui.widgets.labels import (
     STRETCH,
+    as_row,
+    button,
     hint,
     in_column,
     in_row,
@@ -28,11 +30,11 @@ from gui.widgets.labels import (
     panel,
     set_role,
     show_text,
-    shown_text,
 )
 from gui.widgets.notice import IN_THE_WINDOW, problem_of
 from gui.widgets.value_table import SORT_ROLE, Head, HeadedModel, Index
 from gui.widgets.views import FillingView, dressed
+from gui.workspace.state import PageName
 
 _WORTH_TELLING = 1.5  # seconds that a group takes: faster ones would only flicker
 _LONGEST_READ_ID = 40  # characters
@@ -52,25 +54,19 @@ class GroupPanel(QWidget):
         name(self._bar, "Tokens of the item that is read")
         self._draft = OneLine()
         self._loss = hint("")
-        self._soon = QPushButton("Stop after these items")
-        name(self._soon, "Stop after the items being judged", "No work is lost.")
-        self._soon.clicked.connect(self.soon_wanted)
+        named = "Stop after the items being judged"
+        self._soon = button("Stop after these items", self.soon_wanted.emit, named, "No work is lost.")
         end = in_row((self._loss, STRETCH), self._soon)
         in_column(self._what, self._bar, self._draft, end, on=self, spacing=4)
         self.hide()
-
-    @property
-    def text(self) -> str:
-        return shown_text(self)
 
     def end(self) -> None:
         self._draft.setText("")
         self.hide()
 
     def show_group(self, group: GroupUnderWay, ending: bool) -> None:
-        """Show how far a group is; `ending`: the run is to stop after it."""
-        item = one_line(group.item_id)
-        item = f"{item[:_LONGEST_READ_ID]}…" if len(item) > _LONGEST_READ_ID else item
+        """`ending`: the run is to stop after this group."""
+        item = without_middle(one_line(group.item_id), _LONGEST_READ_ID)
         self._bar.setRange(0, max(group.total, 1))
         self._bar.setValue(group.done)
         if group.writing:
@@ -136,7 +132,6 @@ class LatestTableModel(HeadedModel):
                 self.endInsertRows()
 
     def drop_previews(self, last: float = math.inf) -> None:
-        """Show no items that are not kept, up to this place in the dataset."""
         for row in reversed(range(len(self._previews))):
             if self._previews[row].position <= last:
                 self.beginRemoveRows(QModelIndex(), row, row)
@@ -163,13 +158,12 @@ class LatestTableModel(HeadedModel):
         self.endInsertRows()
 
     def item_id(self, row: int) -> str:
-        return self._item_id(self._event(row))
+        return _item_id(self._event(row))
 
     def is_label(self, column: int) -> bool:
         return 0 <= column - len(_BEFORE) < len(self._criteria)
 
     def criterion(self, column: int) -> str:
-        """The criterion of a column, the first one for the others."""
         return self._criteria[column - len(_BEFORE) if self.is_label(column) else 0]
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -183,7 +177,7 @@ class LatestTableModel(HeadedModel):
         if role in (Qt.ItemDataRole.DisplayRole, SORT_ROLE):
             return self._text(event, place)
         if role == Qt.ItemDataRole.ToolTipRole and place < 0:
-            return tip(f"{self._item_id(event)}\n{_how(event)}")
+            return tip(f"{_item_id(event)}\n{_how(event)}")
         return super().data(index, role)
 
     def _count_rows(self) -> int:
@@ -193,12 +187,9 @@ class LatestTableModel(HeadedModel):
         kept = row - len(self._previews)
         return self._previews[row] if kept < 0 else self._rows[kept]
 
-    def _item_id(self, event: _Row) -> str:
-        return event.item_id if isinstance(event, LabelsRead) else event.judged.item_id
-
     def _text(self, event: _Row, place: int) -> str:
         if place < 0:
-            return one_line(self._item_id(event))
+            return one_line(_item_id(event))
         if isinstance(event, LabelsRead):
             return "…"
         known = [judgment.flipped for judgment in event.judgments if isinstance(judgment, Judgment)]
@@ -217,6 +208,10 @@ class LatestTableModel(HeadedModel):
         return None
 
 
+def _item_id(event: _Row) -> str:
+    return event.item_id if isinstance(event, LabelsRead) else event.judged.item_id
+
+
 def _how(event: _Row) -> str:
     if isinstance(event, ItemJudged):
         return f"judged in {number(event.judged.seconds, 1)} s"
@@ -229,21 +224,17 @@ def _why(event: _Row, place: int) -> str:
     judgment = event.judgments[place]
     if not isinstance(judgment, Judgment):
         return f"{words(judgment.criterion)}: unscored, {judgment.reason}"
-    likely = ", ".join(
-        f"{LABEL_WORDS[label]} {percent(share)}"
-        for label, share in zip(
-            (p for p in LABEL_WORDS if p is not None), judgment.probabilities, strict=True
-        )
-    )
+    shares = zip((each for each in LABEL_WORDS if each is not None), judgment.probabilities, strict=True)
+    likely = ", ".join(f"{LABEL_WORDS[label]} {percent(share)}" for label, share in shares)
     flipped = "\nPosition-inconsistent: the two orders give different labels." if judgment.flipped else ""
     explanation = f"\n{judgment.explanation.text}" if judgment.explanation else ""
     return f"{words(judgment.criterion)}: {likely}{flipped}{explanation}"
 
 
-_FIGURES = ("Judged", "Speed", "Unscored", "Elapsed", "Left", "Before")
+_FIGURES = ("Judged", "Speed", "Unscored", "Elapsed", "Left", "Judged before")
 _COLUMNS = 3
 _FEWEST_ROWS = 4
-_LONGEST_ID = 12  # characters
+_ID = 10  # characters of an id that are seen
 _CLEAR_SHOWN = 4  # of what is clear, the latest
 _PARTS = 1000  # of the progress bar; Qt's numbers end at two thousand million
 
@@ -252,13 +243,13 @@ class RunPanel(QWidget):
     """Hidden until the first run of the window."""
 
     item_wanted = Signal(object)  # a JudgmentKey
+    page_wanted = Signal(object)  # a PageName
 
     def __init__(self, control: RunControl) -> None:
         super().__init__()
         self._control = control
         self._waiting: list[ItemJudged] = []
         self._previews: list[LabelsRead] = []
-        self._longest_id = 0
         self._dataset = ""
         self._seen: Health | None = None
         self._ended: tuple[RunEnded | EngineError | None, RunProgress | None] | None = None
@@ -275,36 +266,19 @@ class RunPanel(QWidget):
         name(self._bar, "Items that are judged")
         self._result = label("")
         self._health = label("", "warning")
-        self._buttons = QWidget()
-        self.results_button = QPushButton("Show results")
-        self.review_button = QPushButton("Review")
-        name(self.review_button, "Review the judgments of this run")
-        in_row(self.results_button, self.review_button, STRETCH, on=self._buttons)
+        want, judged = self.page_wanted, "Review the judgments of this run"
+        self._results = button("Show results", lambda: want.emit(PageName.RESULTS))
+        review = button("Review", lambda: want.emit(PageName.REVIEW), judged)
+        self._buttons = as_row(self._results, review, STRETCH)
         self._grid = self._figures_grid()
         self.table = LatestTableModel(self)
         self.view = dressed(FillingView(), self.table, "Latest judgments")
         self.view.setToolTip("Double-click or Enter shows a judgment on the Review page.")
         self.view.activated.connect(self._ask_for_item)
         self._caption = hint("Latest judgments")
-        in_column(
-            panel(
-                self._heading,
-                self._bar,
-                self._grid,
-                self.group,
-                self._clear,
-                self._note,
-                self._computing,
-                self._awake,
-                self._health,
-                self._result,
-                self._buttons,
-            ),
-            self._caption,
-            (self.view, STRETCH),
-            on=self,
-            spacing=10,
-        )
+        above = (self._heading, self._bar, self._grid, self.group, self._clear, self._note, self._computing)
+        below = (self._awake, self._health, self._result, self._buttons)
+        in_column(panel(*above, *below), self._caption, (self.view, STRETCH), on=self, spacing=10)
         control.judged.connect(self.add)
         control.health_seen.connect(self.show_health)
         control.told.connect(self.preview)
@@ -312,24 +286,16 @@ class RunPanel(QWidget):
         self.restyle()
         self.hide()
 
-    @property
-    def text(self) -> str:
-        return shown_text(self)
-
     def begin(self, criteria: Sequence[str], dataset: str) -> None:
-        """A run has started; `dataset`: what it judges, in words."""
         self._dataset = dataset
         self._seen = self._ended = None
         self._waiting.clear()
         self._previews.clear()
         self.group.end()
-        self._longest_id = 0
         self.table.begin(criteria)
         self.restyle()
-        self._result.hide()
-        self._clear.hide()
-        self._health.hide()
-        self._buttons.hide()
+        for widget in (self._result, self._clear, self._health, self._buttons):
+            widget.hide()
         self._bar.show()
         self._grid.show()
         self._bar.setRange(0, 0)
@@ -349,24 +315,13 @@ class RunPanel(QWidget):
 
     def follow(self, progress: RunProgress | None) -> None:
         """Show how far the run is; None before it has begun."""
-        note = self._control.note
         self.table.preview(self._previews)
         self.table.add(self._waiting)
-        longest = max(
-            (
-                *(len(event.judged.item_id) for event in self._waiting),
-                *(len(event.item_id) for event in self._previews),
-            ),
-            default=0,
-        )
         self._previews.clear()
-        if longest > self._longest_id:
-            self._longest_id = longest
-            self._fit_columns()
         self._waiting.clear()
         in_italics = "; in italics: not stored yet" if self.table.is_preview(0) else ""
         self._caption.setText(f"Latest judgments{in_italics}")
-        show_text(self._note, note)
+        show_text(self._note, self._control.note)
         show_text(self._clear, visible(_clear(self._control.clear)))
         self._grid.setVisible(progress is not None)
         # A GPU that computes is named, and as long as the run is shown, why one does not any more.
@@ -387,7 +342,7 @@ class RunPanel(QWidget):
             ("Unscored", f"{progress.unscored:,}"),
             ("Elapsed", clock(progress.elapsed)),
             ("Left", "-" if left is None else f"about {duration(left)}"),
-            ("Before", f"{progress.judged_before:,}"),
+            ("Judged before", f"{progress.judged_before:,}"),
         ):
             self._figures[caption].setText(text)
         for widget in self._before:
@@ -428,7 +383,6 @@ class RunPanel(QWidget):
 
     @Slot(object)
     def show_health(self, health: Health) -> None:
-        """Say what speaks against the model, if anything does."""
         self._seen = health
         self._health.setText(visible("\n".join(health.sentences(IN_THE_WINDOW.of))))
         self._health.setVisible(health.doubted)
@@ -441,8 +395,8 @@ class RunPanel(QWidget):
         return "bad" if bad else "warning"
 
     def offer_results(self, offered: bool) -> None:
-        """Show the button that leads to the results, or not where the page has one already."""
-        self.results_button.setVisible(offered)
+        """`offered`: the page has no such button already."""
+        self._results.setVisible(offered)
 
     def restyle(self) -> None:
         self.table.use_palette(QGuiApplication.palette())
@@ -451,24 +405,19 @@ class RunPanel(QWidget):
         self.view.setMinimumHeight(height)
         side = self.view.fontMetrics().height()
         self.view.setIconSize(QSize(side, side))
-        self._fit_columns()
-
-    def _fit_columns(self) -> None:
-        """No column narrower than its title and its texts; an id may be long and is cut."""
+        # No column narrower than its title and its texts; an id may be long and is cut.
         label = self.view.fontMetrics().horizontalAdvance("both good") + self.view.iconSize().width() + 12
-        least = {}
+        ids, least = _ID * self.view.fontMetrics().averageCharWidth(), {}
         for column in range(self.table.columnCount()):
             wanted = self.view.title_width(column)
             if self.table.is_label(column):
                 least[column] = max(wanted, label)
             else:
-                ids = min(self._longest_id, _LONGEST_ID) * self.view.fontMetrics().averageCharWidth() + 14
                 self.view.setColumnWidth(column, wanted if column else max(wanted, ids))
         self.view.fill(least)
 
     def _figures_grid(self) -> QWidget:
         self._figures: dict[str, QLabel] = {}
-        self._before: list[QWidget] = []
         widget = QWidget()
         grid = QGridLayout(widget)
         grid.setContentsMargins(0, 0, 0, 0)
@@ -476,12 +425,11 @@ class RunPanel(QWidget):
         for place, caption in enumerate(_FIGURES):
             row, column = 2 * (place // _COLUMNS), place % _COLUMNS
             self._figures[caption] = label("-", wrap=False)
-            words = hint("Judged before" if caption == "Before" else caption, wrap=False)
-            grid.addWidget(words, row, column)
+            above = hint(caption, wrap=False)
+            grid.addWidget(above, row, column)
             grid.addWidget(self._figures[caption], row + 1, column)
             grid.setColumnStretch(column, 1)
-            if caption == "Before":
-                self._before = [words, self._figures[caption]]
+        self._before = (above, self._figures[caption])  # the last one
         return widget
 
     @Slot(QModelIndex)
@@ -502,10 +450,9 @@ def clock(seconds: float) -> str:
 def _clear(said: Sequence[str]) -> str:
     """The latest of what is clear, a line each, and how many were before."""
     lines = [f"Resolved: {one_line(each)}." for each in said[-_CLEAR_SHOWN:]]
-    before = len(said) - len(lines)
-    return "\n".join(
-        [f"Resolved earlier: {counted(before, 'answer', 'answers')}.", *lines] if before else lines
-    )
+    if before := len(said) - len(lines):
+        lines.insert(0, f"Resolved earlier: {counted(before, 'answer', 'answers')}.")
+    return "\n".join(lines)
 
 
 def _ending(how: RunEnded | EngineError | None, progress: RunProgress | None) -> str:

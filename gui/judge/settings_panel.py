@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QSignalBlocker, Signal, SignalInstance, Slot
-from PySide6.QtWidgets import QCheckBox, QFormLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QSizePolicy, QWidget
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError, Setting
@@ -116,9 +116,8 @@ class MethodsPanel(QWidget):
         super().__init__()
         self._model: Path | None = None
         self._reasons: bool | None = None  # whether this model does; None: not known
-        self._looking = TaskPanel(
-            workspace.threads, ThreadName.SCAN, self, self._take, failed=workspace.failures
-        )
+        threads, failures = workspace.threads, workspace.failures
+        self._looking = TaskPanel(threads, ThreadName.SCAN, self, self._take, failed=failures)
         self.boxes: dict[Method, QCheckBox] = {}
         for method in Method:
             box = QCheckBox(method.title.capitalize())
@@ -133,7 +132,6 @@ class MethodsPanel(QWidget):
         self.show_setup(default_setup())
 
     def show_setup(self, setup: RunSetup) -> None:
-        """Show what a setup says; `changed` is not emitted."""
         with QSignalBlocker(self):
             for method, box in self.boxes.items():
                 box.setChecked(method in setup.methods)
@@ -149,7 +147,6 @@ class MethodsPanel(QWidget):
         )
 
     def set_model(self, path: Path) -> None:
-        """Say which model is chosen: whether it thinks is looked up."""
         if path != self._model:
             self._model, self._reasons = path, None
             self._looking.start(can_reason(path))
@@ -168,9 +165,8 @@ class MethodsPanel(QWidget):
         form.setContentsMargins(22, 4, 0, 0)
         self.of_reasoning_samples.add_to(form, Group.METHODS)
         layout.addWidget(self._reasoning_samples)
-        layout.addWidget(
-            labels.hint("The label probabilities of all methods are averaged; Review shows each method.")
-        )
+        together = "The label probabilities of all methods are averaged; Review shows each method."
+        layout.addWidget(labels.hint(together))
         return inside
 
     @Slot(object)
@@ -187,17 +183,14 @@ class MethodsPanel(QWidget):
     def _say(self) -> None:
         chosen = [method for method, box in self.boxes.items() if box.isChecked()]
         reasons = Method.CHAIN_OF_THOUGHT in chosen
-        self.fold.set_title(
-            f"{FIELDS[Setting.METHODS]}: {', '.join(method.title for method in chosen) or 'none'}"
-        )
+        titles = ", ".join(method.title for method in chosen) or "none"
+        self.fold.set_title(f"{FIELDS[Setting.METHODS]}: {titles}")
         self._reasoning_samples.setVisible(reasons)
         problem = "" if chosen else "Choose at least one elicitation method."
         if reasons and self._reasons is False and self._model is not None:
-            problem = (
-                f"{short_name(self._model.stem)} has no chain of thought: its chat template has"
-                f" no reasoning block. Choose a reasoning model, or untick"
-                f" “{Method.CHAIN_OF_THOUGHT.title.capitalize()}”."
-            )
+            why = f"{short_name(self._model.stem)} has no chain of thought: its chat template has no"
+            untick = f"“{Method.CHAIN_OF_THOUGHT.title.capitalize()}”"
+            problem = f"{why} reasoning block. Choose a reasoning model, or untick {untick}."
         labels.show_text(self._problem, problem)
 
 
@@ -213,7 +206,7 @@ class AdvancedPanel(QWidget):
         super().__init__()
         self._example_columns: ColumnMap | None = None
         self._known_examples: Path | None = None  # whose columns these are
-        self._workspace, self._problem = workspace, workspace.problem
+        self._workspace = workspace
         self._reading = workspace.reader(self)
         self._reading.finished.connect(self._take_examples)
         self._reading.failed.connect(self._refuse_examples)
@@ -229,9 +222,8 @@ class AdvancedPanel(QWidget):
         fields["context"].setToolTip(f"{fields['context'].toolTip()} {MORE_BY_F1}")
         self.device = DeviceChoice(self._workspace, lambda: self.default.values()["threads"])
         self.device.changed.connect(self.changed)
-        form = QFormLayout(self)
+        form = QFormLayout(self, rowWrapPolicy=QFormLayout.RowWrapPolicy.WrapLongRows)
         form.setContentsMargins(18, 0, 0, 0)
-        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         form.addRow(FIELDS[Setting.EXAMPLES], self._examples)
         self.default.add_to(form, Group.EXAMPLES)
@@ -244,7 +236,6 @@ class AdvancedPanel(QWidget):
         self.follow(default_setup())
 
     def show_setup(self, setup: RunSetup) -> None:
-        """Show what a setup says; `changed` is not emitted."""
         with QSignalBlocker(self):
             self._reading.drop()
             self._examples.set_path(setup.examples_path)
@@ -268,12 +259,6 @@ class AdvancedPanel(QWidget):
             **values,
         )
 
-    def set_context(self, tokens: int) -> None:
-        self.default.by_name["context"].setValue(tokens)
-
-    def set_shorten(self) -> None:
-        self.default.by_name["shorten"].setChecked(True)
-
     def follow(self, setup: RunSetup) -> None:
         self.default.follow(setup)
 
@@ -295,7 +280,7 @@ class AdvancedPanel(QWidget):
     def _refuse_examples(self, error: EngineError) -> None:
         """The plan says what is wrong with the file; of one that was left, nothing else does."""
         if self._examples.path == self._known_examples:
-            self._problem.emit(error)
+            self._workspace.problem.emit(error)
         else:
             self._know_examples(self._examples.path, None)
 
@@ -311,7 +296,7 @@ class AdvancedPanel(QWidget):
 
 _KEPT = "judge/settings"
 _LONGEST_NAME = 24  # characters of a criterion
-_NO_MNEMONIC = str.maketrans({"&": "&&"})
+
 _BOTH, _ONE, _UNCERTAIN = range(3)  # places in the list of orders
 
 
@@ -319,6 +304,7 @@ class SettingsPanel(QWidget):
     """Shows and remembers all of a setup but dataset, items and model."""
 
     changed = Signal()
+    best_wanted = Signal()  # settings, of a search
 
     def __init__(self, workspace: Workspace, described: Callable[[], RunSetup]) -> None:
         """`described`: the run that the page describes."""
@@ -332,13 +318,12 @@ class SettingsPanel(QWidget):
         form.addRow("Show the responses", self._orders)
         form.addRow("Rubric", self.rubric)
         form.addRow("Criteria", self.criteria)
-        top = labels.in_row(labels.heading("Settings"), labels.STRETCH, self.best_button, self._reset)
+        top = labels.in_row(labels.heading("Settings"), labels.STRETCH, self._best, self._reset)
         labels.in_column(top, form, self._none, self.methods, self.fold, on=self)
         kept = RunSetup.of_json(self._state.record(_KEPT), default_setup())
         self.show_setup(replace(kept, rubric=workspace.rubric.rubric))
 
     def show_setup(self, setup: RunSetup) -> None:
-        """Show what a setup says, and remember it."""
         with QSignalBlocker(self):
             self._mode.show_setup(setup)
             both = _BOTH if setup.second_order_below is None else _UNCERTAIN
@@ -363,7 +348,6 @@ class SettingsPanel(QWidget):
         )
 
     def set_model(self, path: Path) -> None:
-        """Say which model is chosen: what is known of it is shown where it counts."""
         self.advanced.device.set_model(path)
         self.methods.set_model(path)
 
@@ -371,9 +355,7 @@ class SettingsPanel(QWidget):
         self._mode = SettingFields([Group.OUTPUT], self._tell)
         self._orders = ComboBox()
         labels.narrow(self._orders)
-        self._orders.addItem("In both orders")
-        self._orders.addItem("In one order (half the time)")
-        self._orders.addItem("In both only if uncertain")
+        self._orders.addItems(["In both orders", "In one order (half the time)", "In both only if uncertain"])
         labels.name(
             self._orders,
             "Orders of the responses",
@@ -385,16 +367,13 @@ class SettingsPanel(QWidget):
         self.criteria.changed.connect(self._tell)
         self._workspace.rubric.changed.connect(self._follow_rubric)
         self._none = labels.label("Choose at least one criterion.", "bad")
-        self.best_button = QPushButton("Find the best…")
-        labels.name(
-            self.best_button,
-            "Find the best settings",
-            "Try elicitation methods, orders, prompts and few-shot examples on labelled items, and use the"
-            " best",
+        tried = "Try elicitation methods, orders, prompts and few-shot examples on labelled items"
+        best = "Find the best settings"
+        self._best = labels.button(
+            "Find the best…", self.best_wanted.emit, best, f"{tried}, and use the best"
         )
-        self._reset = QPushButton("Back to defaults")
-        labels.name(self._reset, "Set all settings back to their defaults")
-        self._reset.clicked.connect(self._show_defaults)
+        back = "Set all settings back to their defaults"
+        self._reset = labels.button("Back to defaults", self._show_defaults, back)
         self.methods = MethodsPanel(self._workspace)
         self.methods.changed.connect(self._tell)
         self.advanced = AdvancedPanel(self._workspace)
@@ -440,17 +419,15 @@ class CriteriaBoxes(QWidget):
 
     @property
     def chosen(self) -> tuple[str, ...]:
-        """The names of those that are ticked, in the rubric's order."""
         return tuple(criterion for criterion, box in self.boxes.items() if box.isChecked())
 
     def show_rubric(self, rubric: Rubric, chosen: Collection[str]) -> None:
-        """A box for each criterion; `chosen`: the names of those to be ticked."""
         labels.take_out(self._flow, self.boxes.values())
         self.boxes = {}
         for criterion in rubric.criteria:
             shown = one_line(words(criterion.name))
             text = without_middle(shown, _LONGEST_NAME)
-            box = QCheckBox((text[:1].upper() + text[1:]).translate(_NO_MNEMONIC))
+            box = QCheckBox((text[:1].upper() + text[1:]).replace("&", "&&"))
             labels.name(box, f"Judge {shown}", criterion.question)
             set_tip(box, f"{shown}: {criterion.question}")
             box.setChecked(criterion.name in chosen)

@@ -52,14 +52,15 @@ class TuneDialog(TaskDialog):
         self.found: FoundSettings | None = None
         self._stage, self._judged, self._part = "", 0, 0.0
         self.minutes, self.items, self.methods = DoubleSpinBox(), SpinBox(), ComboBox()
+        threads, tell = workspace.threads, self._tell_stopped
         self.task = TaskPanel(
-            workspace.threads,
+            threads,
             ThreadName.MODEL,
             self,
             self._take,
             follow=self._follow,
+            stopped=tell,
             failed=self.notice,
-            stopped=self._tell_stopped,
             changed=self._follow_busy,
         )
         self.lay_out(self._asked(), *_SIZE)
@@ -67,19 +68,11 @@ class TuneDialog(TaskDialog):
         self.use_button.clicked.connect(self._use)
         self._enable()
 
-    @property
-    def searching(self) -> bool:
-        return self.task.busy
-
-    @property
-    def asked(self) -> TuneAsked:
-        methods = _METHODS[self.methods.currentText()]
-        return TuneAsked(self._setup, self.minutes.value(), methods, self.items.value() or None)
-
     def search(self) -> None:
-        """Begin, or go on with what was judged before."""
         self.found, self._stage, self._judged, self._part = None, "", 0, 0.0
-        self.begin(find(self.asked, self._workspace.store_path, self._dataset), "Reading the files …")
+        methods, items = _METHODS[self.methods.currentText()], self.items.value() or None
+        asked = TuneAsked(self._setup, self.minutes.value(), methods, items)
+        self.begin(find(asked, self._workspace.store_path, self._dataset), "Reading the files …")
 
     def _asked(self) -> QWidget:
         self.minutes.setRange(1, 7 * 24 * 60)
@@ -91,19 +84,17 @@ class TuneDialog(TaskDialog):
         self.items.setSpecialValueText("as many as the time allows")
         name(self.items, "How many items are judged at most", "A random sample, drawn by instruction.")
         self.methods.addItems(list(_METHODS))
-        name(
-            self.methods,
-            "The elicitation methods to try",
-            "Chain of thought takes many times as long as all others.",
-        )
+        long = "Chain of thought takes many times as long as all others."
+        name(self.methods, "The elicitation methods to try", long)
         dataset = short_name(self._dataset.name) if self._dataset is not None else "no dataset"
+        time, items, tried = (
+            label(f"{what}:", wrap=False) for what in ("Time", "Items", "Elicitation methods")
+        )
         return panel(
             heading(f"{short_name(self._setup.model_path.stem)} on {dataset}"),
             hint(_WHAT),
-            in_row(
-                label("Time:", wrap=False), self.minutes, label("Items:", wrap=False), self.items, STRETCH
-            ),
-            in_row(label("Elicitation methods:", wrap=False), self.methods, STRETCH),
+            in_row(time, self.minutes, items, self.items, STRETCH),
+            in_row(tried, self.methods, STRETCH),
             hint(_KEPT),
         )
 

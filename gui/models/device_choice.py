@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QWidget
 
 from engine.core.events import MeasureProgress, Preparing
 from engine.core.formatting import visible, without_middle
@@ -15,7 +15,7 @@ from gui.models.model_jobs import DevicesTried
 from gui.models.model_table import rate
 from gui.widgets.fields import ComboBox
 from gui.widgets.foreign_text import one_line, plain_label, set_tip
-from gui.widgets.labels import STRETCH, in_column, in_row, name, narrow
+from gui.widgets.labels import STRETCH, button, in_column, in_row, name, narrow
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
@@ -32,6 +32,14 @@ NONE_FOUND = (
     " driver is missing, or this Tiebreak was built without GPU support; the bundles for Linux"
     " and Windows have it."
 )
+_WHICH = (
+    "Automatic: the GPU that was faster when this model was tried with it, else the processor."
+    " A run on another GPU is a new run; if a GPU fails, the processor continues its run."
+)
+_TRY = (
+    "Looks for GPUs and tries each with the chosen model: whether its results equal"
+    " the processor's, and how fast it is. A driver that crashes does no harm."
+)
 _CHOOSE_OTHERWISE = "The chosen device was not found: choose Automatic or the processor."
 _AUTOMATIC = ""  # the data of its row
 _LONGEST_NAME = 80  # characters
@@ -43,44 +51,25 @@ class DeviceChoice(QWidget):
     changed = Signal()
     tried = Signal()  # another device may be the fastest by now, and speeds are known
 
-    def __init__(self, workspace: Workspace, threads: Callable[[], int | None]) -> None:
-        """`threads`: how many are set."""
+    def __init__(self, workspace: Workspace, threads_set: Callable[[], int | None]) -> None:
         super().__init__()
-        self._threads_of = threads
+        self._threads_set = threads_set
         self.request: str | None = None
         self._model: Path | None = None
         self._found: tuple[Device, ...] | None = None  # None: nobody has looked for them
         self._trial: DeviceTrial | None = None
         self._doing = ""
-        self._remembering = TaskPanel(
-            workspace.threads, ThreadName.SCAN, self, self._take_trial, failed=workspace.failures
-        )
+        threads, failures = workspace.threads, workspace.failures
+        self._remembering = TaskPanel(threads, ThreadName.SCAN, self, self._take_trial, failed=failures)
+        follow, end = self._follow, self._follow_busy
         self._trying = TaskPanel(
-            workspace.threads,
-            ThreadName.MODEL,
-            self,
-            self._take,
-            follow=self._follow,
-            failed=workspace.failures,
-            changed=self._follow_busy,
+            threads, ThreadName.MODEL, self, self._take, follow=follow, failed=failures, changed=end
         )
         self.field = ComboBox()
         narrow(self.field)
-        name(
-            self.field,
-            "Compute device",
-            "Automatic: the GPU that was faster when this model was tried with it, else the processor."
-            " A run on another GPU is a new run; if a GPU fails, the processor continues its run.",
-        )
+        name(self.field, "Compute device", _WHICH)
         self.field.currentIndexChanged.connect(self._choose)
-        self.button = QPushButton("Try the GPU")
-        name(
-            self.button,
-            "Try the GPU with this model",
-            "Looks for GPUs and tries each with the chosen model: whether its results equal"
-            " the processor's, and how fast it is. A driver that crashes does no harm.",
-        )
-        self.button.clicked.connect(self.try_devices)
+        self.button = button("Try the GPU", self.try_devices, "Try the GPU with this model", _TRY)
         self.line = self._trying.line
         self.outcome = plain_label(role="hint")
         row = in_row((self.field, STRETCH), self.button)
@@ -95,12 +84,10 @@ class DeviceChoice(QWidget):
         return tuple(finding.device for finding in self._trial.findings) if self._trial else ()
 
     def choose(self, request: str | None) -> None:
-        """Show a choice; `changed` is not emitted."""
         self.request = CPU if request is not None and request.strip().casefold() == CPU else request
         self._show()
 
     def set_model(self, path: Path) -> None:
-        """Say which model is chosen: what is remembered of it is shown."""
         if path != self._model:
             self._model, self._trial = path, None
             self._remembering.start(model_jobs.remembered(path))
@@ -108,10 +95,9 @@ class DeviceChoice(QWidget):
 
     @Slot()
     def try_devices(self) -> None:
-        """Look for devices, and try all of them with the chosen model."""
-        if self._model is None or self._trying.busy:
-            return
-        self._trying.begin(model_jobs.try_devices(self._model, self._threads_of()), "Looking for GPUs …")
+        if self._model is not None and not self._trying.busy:
+            job = model_jobs.try_devices(self._model, self._threads_set())
+            self._trying.begin(job, "Looking for GPUs …")
 
     @Slot()
     def _choose(self) -> None:
@@ -174,7 +160,6 @@ class DeviceChoice(QWidget):
             self.field.setCurrentIndex(self._place())
 
     def _place(self) -> int:
-        """The row of what is chosen; made where it lacks."""
         if self.request is None or self.request == CPU:
             return self.field.findData(self.request or _AUTOMATIC)
         for place, device in enumerate(self.known):
@@ -209,15 +194,12 @@ def _distances(trial: "DeviceTrial") -> str:
         for each in trial.findings
         if each.speed is not None
     ]
-    if not lines:
-        return ""
     first = "How far the probabilities of the next token are from the processor's (0 to 1, at 21 places):"
-    return "\n".join((first, *lines))
+    return "\n".join((first, *lines)) if lines else ""
 
 
 def _finding(finding: "DeviceFinding", found: Sequence[Device] | None) -> str:
-    name = _named(finding.device)
-    speeds = f"{_speeds(finding.speed)}" if finding.speed else ""
+    name, speeds = _named(finding.device), _speeds(finding.speed) if finding.speed else ""
     gone = "" if _is_there(finding.device, found) else " Now it is not found, or has another driver."
     if finding.sound:
         return f"{name} gives the processor's results, and {speeds}.{gone}"

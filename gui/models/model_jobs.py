@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,8 +43,9 @@ class DevicesTried:
 
 @dataclass(frozen=True)
 class Computing:
-    """What computes a run. `device`: its title, empty for the processor alone. `remark`: why it is not the
-    device that the user may expect, in a sentence, or empty. `failed`: a device failed in this run.
+    """What computes a run. `device`: its title, empty for the processor alone. `failed`: one failed in it.
+
+    `remark`: why it is not the device that the user may expect, in a sentence, or empty.
     """
 
     device: str = ""
@@ -93,7 +95,6 @@ def try_devices(control: JobControl, path: Path, threads: int | None) -> Devices
 
 
 def computing(setup: RunSetup, plan: "RunPlan", run: "StoredRun | None") -> Computing:
-    """What computes the run of a plan, which goes on with `run` where that is there."""
     if run is not None and run.device_left:
         return Computing(remark=run.device_left_in_words)
     if plan.machine.device is not None:
@@ -185,8 +186,7 @@ def find(
     request: ModelRequest,
     growing: Collection[Path] = (),
 ) -> int:
-    """Tell a Candidate for the demo model, each of the files, and each model in the default folders and
-    these.
+    """Tell a Candidate for the demo model, each of the files, each model in the default folders and these.
 
     Before them it tells the Stamps of all that it looks at. Models of which a file is `growing` are left out.
     The result: how many there are.
@@ -198,12 +198,8 @@ def find(
     memory = available_memory()
     seen: dict[Path, Candidate] = {}
 
-    def all_found() -> "Iterator[FoundModel]":
-        yield replace(_described(demo_model()), source=DEMO_SOURCE)
-        yield from map(_described, files)
-        yield from find_models([*default_folders(), *folders])
-
-    for found in all_found():
+    demo, here = replace(_described(demo_model()), source=DEMO_SOURCE), map(_described, files)
+    for found in chain([demo], here, find_models([*default_folders(), *folders])):
         control.cancel.raise_if_requested()
         target = real_path(found.path)
         if target not in seen:
@@ -235,13 +231,10 @@ def list_files(_control: JobControl, files: Sequence[Path], folders: Sequence[Pa
 
 @job
 def fits(_control: JobControl, candidates: Sequence[Candidate], request: ModelRequest) -> list[Candidate]:
-    """The same candidates with the memory that they need now, and their speed."""
     from engine.system.computer import available_memory
 
     memory = available_memory()
-    return [
-        replace(_candidate(candidate.found, request, memory), run=candidate.run) for candidate in candidates
-    ]
+    return [replace(_candidate(each.found, request, memory), run=each.run) for each in candidates]
 
 
 def _described(path: Path) -> "FoundModel":
@@ -336,9 +329,8 @@ class SpeedsMeasured:
 def measure(control: JobControl, candidates: Sequence[Candidate], request: ModelRequest) -> SpeedsMeasured:
     """Measure the speed of models anew, one after another; tells AtWork, and each Candidate with its speed.
 
-    Measured is what would compute: the chosen device, or the one that a trial of this model proposes, or the
-    processor.
-    One that cannot be measured does not keep the others from it.
+    Measured is what would compute: the chosen device, else the one that a trial of this model proposes, else
+    the processor.
     """
     measured, failed = [], []
     for number, candidate in enumerate(candidates, start=1):

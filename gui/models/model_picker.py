@@ -1,10 +1,9 @@
 """The choice of a model file: found, added, watched while files come and go, measured or audited."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from PySide6.QtCore import QItemSelectionModel, QObject, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QShowEvent
@@ -21,7 +20,7 @@ from gui.widgets.fields import FlowLayout
 from gui.widgets.files import ask_folder, ask_source
 from gui.widgets.foreign_text import set_tip, tip
 from gui.widgets.label_mark import PillDelegate
-from gui.widgets.labels import STRETCH, heading, in_column, in_row, label, name, set_role
+from gui.widgets.labels import STRETCH, button, heading, in_column, in_row, label, name, set_role
 from gui.widgets.notice import problem_of
 from gui.widgets.views import FillingView, dressed
 from gui.workspace.state import State
@@ -35,7 +34,6 @@ _LONGEST_ENTRY = 70  # characters
 PAUSE_MS = 3_000
 """Between two listings of the model files."""
 _SHARE = 20  # times as long as a listing took is the pause after it
-_NO_AMPERSAND = str.maketrans({"&": "&&"})
 
 
 class SearchedPlaces(QObject):
@@ -47,11 +45,9 @@ class SearchedPlaces(QObject):
         super().__init__(parent)
         self._state = state
         self.button = QPushButton("Remove")
-        name(
-            self.button,
-            "Remove an added folder or file from the list",
-            "Which folders are searched no more, and which files are listed no more; nothing is deleted",
-        )
+        named = "Remove an added folder or file from the list"
+        gone = "Which folders are searched no more, and which files are listed no more; nothing is deleted"
+        name(self.button, named, gone)
         self._menu = QMenu(self.button, toolTipsVisible=True)
         self._menu.aboutToShow.connect(self._fill)
         self.button.setMenu(self._menu)
@@ -66,24 +62,25 @@ class SearchedPlaces(QObject):
         return self._kept(_FOLDERS)
 
     def add_file(self, path: Path) -> None:
-        self._set(_FILES, [*(kept for kept in self.files if kept != path), path])
+        self._keep({_FILES: [*self.files, path]})
 
     def add_folder(self, path: Path) -> None:
-        self._set(_FOLDERS, [*(kept for kept in self.folders if kept != path), path])
+        self._keep({_FOLDERS: [*self.folders, path]})
 
     def remove(self, path: Path) -> None:
         """Forget a file or a folder, which stay where they are."""
-        self._set(_FILES, [kept for kept in self.files if kept != path])
-        self._set(_FOLDERS, [kept for kept in self.folders if kept != path])
+        kept = {_FILES: self.files, _FOLDERS: self.folders}
+        self._keep({kind: [each for each in paths if each != path] for kind, paths in kept.items()})
         self.removed.emit(path)
 
     def _kept(self, kind: str) -> list[Path]:
         kept = self._state.record_of_all(_SEARCHED).get(kind, [])
         return [Path(path) for path in kept if isinstance(path, str)] if isinstance(kept, list) else []
 
-    def _set(self, kind: str, paths: Sequence[Path]) -> None:
-        record = self._state.record_of_all(_SEARCHED)
-        self._state.set_record(_SEARCHED, {**record, kind: [str(path) for path in paths]})
+    def _keep(self, paths: Mapping[str, Sequence[Path]]) -> None:
+        """Each path once, where it came last."""
+        new = {kind: [*reversed(dict.fromkeys(map(str, reversed(each))))] for kind, each in paths.items()}
+        self._state.set_record(_SEARCHED, {**self._state.record_of_all(_SEARCHED), **new})
         self._show_button()
 
     def _show_button(self) -> None:
@@ -99,12 +96,9 @@ class SearchedPlaces(QObject):
                 at_home = path.is_relative_to(home())
                 shown = visible(f"~/{path.relative_to(home())}" if at_home else str(path))
                 short = without_middle(" ".join(shown.split()), _LONGEST_ENTRY)
-                entry = self._menu.addAction(short.translate(_NO_AMPERSAND))
+                entry = self._menu.addAction(short.replace("&", "&&"))
                 entry.setToolTip(tip(str(path)))
-                entry.triggered.connect(partial(self._remove_chosen, path))
-
-    def _remove_chosen(self, path: Path, _checked: bool = False) -> None:
-        self.remove(path)
+                entry.triggered.connect(partial(self.remove, path))
 
 
 class FolderWatch(QObject):
@@ -115,16 +109,9 @@ class FolderWatch(QObject):
 
     changed = Signal()  # other files are there, whole, than when they were looked at last
 
-    def __init__(
-        self,
-        threads: EngineThreads,
-        places: Callable[[], tuple[Sequence[Path], Sequence[Path]]],
-        seen: Callable[[], bool],
-        parent: QObject,
-    ) -> None:
-        """`places`: the files and folders that are looked at; `seen`: whether anybody sees what was found."""
-        super().__init__(parent)
-        self._places, self._is_seen = places, seen
+    def __init__(self, threads: EngineThreads, picker: "ModelPicker") -> None:
+        super().__init__(picker)
+        self._picker = picker
         self._seen: Mapping[Path, object] = {}
         self._offered: Mapping[Path, object] | None = None  # as they were looked at; None before that
         self.growing: frozenset[Path] = frozenset()
@@ -133,7 +120,6 @@ class FolderWatch(QObject):
         self._rest.timeout.connect(self.look)
 
     def take_looked_at(self, stamps: Stamps) -> None:
-        """These files are looked into, but for those that grow."""
         self._seen = stamps.files
         self._offered = self._whole
 
@@ -143,10 +129,9 @@ class FolderWatch(QObject):
 
     @Slot()
     def look(self) -> None:
-        """List them now, and again as long as somebody sees it."""
         self._rest.stop()
         if not self._listing.busy:
-            self._listing.start(model_jobs.list_files(*self._places()))
+            self._listing.start(model_jobs.list_files(*self._picker.looked_at()))
 
     @Slot(object)
     def _take(self, stamps: Stamps) -> None:
@@ -156,67 +141,50 @@ class FolderWatch(QObject):
             self.growing = frozenset(path for path, stamp in now.items() if before.get(path) != stamp)
             if self._whole != self._offered:
                 self.changed.emit()
-        if self._is_seen():
+        if self._picker.isVisible():
             # On a slow disk less often: the listing never takes more than a small part of the time.
             self._rest.start(max(PAUSE_MS, int(1000 * _SHARE * stamps.seconds)))
-
-
-class Offered(NamedTuple):
-    """The model that is chosen, None for none that can judge; all that can; the settings they work with."""
-
-    chosen: Candidate | None
-    usable: Sequence[Candidate]
-    request: ModelRequest
 
 
 class ModelActions(QObject):
     """The menu of the list, and the work that it starts: one at a time, which can be stopped."""
 
-    measured = Signal(object)  # a Candidate with its speed
+    measured = Signal(object)  # Candidates with their speeds
     ended = Signal()  # all that was to be measured is, or the work was stopped
     audit_wanted = Signal()  # of the judge that the page describes
 
-    def __init__(self, workspace: Workspace, offered: Callable[[], Offered], parent: QWidget) -> None:
-        super().__init__(parent)
-        self._workspace, self._offered = workspace, offered
-        self.menu = QMenu(parent)
+    def __init__(self, workspace: Workspace, picker: "ModelPicker") -> None:
+        super().__init__(picker)
+        self._workspace, self._picker = workspace, picker
+        self.menu = QMenu(picker)
         self.button = QPushButton("Measure or audit")
-        name(
-            self.button,
-            "Measure the speed of models, or audit one",
-            "Measure how fast models read and write on this computer with “Compute on”;"
-            " audit the chosen model as a judge of the open dataset",
-        )
+        speed = "Measure how fast models read and write on this computer with “Compute on”"
+        audit = "audit the chosen model as a judge of the open dataset"
+        name(self.button, "Measure the speed of models, or audit one", f"{speed}; {audit}")
         self.button.setMenu(self.menu)
         self.menu.aboutToShow.connect(self._fill)
+        threads, failures, hear, end = workspace.threads, workspace.failures, self._follow, self._follow_end
         self._working = TaskPanel(
-            workspace.threads,
-            ThreadName.MODEL,
-            self,
-            self._take,
-            follow=self._follow,
-            failed=workspace.failures,
-            changed=self._follow_end,
+            threads, ThreadName.MODEL, self, self._take, follow=hear, failed=failures, changed=end
         )
         self.line = self._working.line
 
     def measure(self, candidates: Sequence[Candidate]) -> None:
-        self._working.begin(model_jobs.measure(candidates, self._offered().request), "Loading the model …")
+        self._working.begin(model_jobs.measure(candidates, self._picker.request), "Loading the model …")
 
     @Slot()
     def measure_chosen(self) -> None:
-        chosen = self._offered().chosen
-        if chosen is not None:
+        if (chosen := self._picker.candidate) is not None and chosen.usable:
             self.measure([chosen])
 
     @Slot()
     def measure_all(self) -> None:
-        self.measure(self._offered().usable)
+        self.measure(self._picker.usable)
 
     @Slot(object)
     def _follow(self, event: object) -> None:
         if isinstance(event, Candidate):
-            self.measured.emit(event)
+            self.measured.emit([event])
         else:
             self._working.show_progress(event)
 
@@ -240,8 +208,8 @@ class ModelActions(QObject):
 
     @Slot()
     def _fill(self) -> None:
-        offered = self._offered()
-        number = len(offered.usable)
+        chosen, number = self._picker.candidate, len(self._picker.usable)
+        can_judge = chosen is not None and chosen.usable
         self.menu.clear()
         one = self.menu.addAction("&Measure the speed of this model")
         one.triggered.connect(self.measure_chosen)
@@ -249,12 +217,12 @@ class ModelActions(QObject):
         every.triggered.connect(self.measure_all)
         every.setVisible(number > 1)
         for action in (one, every):
-            action.setEnabled(offered.chosen is not None and not self._working.busy)
+            action.setEnabled(can_judge and not self._working.busy)
         self.menu.addSeparator()
         audit = self.menu.addAction("Add a robustness a&udit of this judge to the queue")
         audit.setToolTip("Items of the open dataset and rule-based perturbations of them, judged as a run")
         audit.triggered.connect(self.audit_wanted)
-        audit.setEnabled(offered.chosen is not None and self._workspace.dataset is not None)
+        audit.setEnabled(can_judge and self._workspace.dataset is not None)
 
 
 _FEWEST_ROWS, _MOST_ROWS = 3, 7
@@ -263,7 +231,6 @@ _NAME_WIDTH, _FOLDER_WIDTH = 24, 10  # characters, at the least
 _LONGEST_NAME = 80  # characters, of a file that is not found yet
 _ARROW = 3  # characters, for the arrow of the sorted column
 _LAST = "last/model"
-_SUFFIX = ".gguf"
 
 
 class ModelPicker(QWidget):
@@ -274,32 +241,27 @@ class ModelPicker(QWidget):
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
-        self._state = workspace.state
-        self._request = ModelRequest(None, KvType.F16, store=workspace.store_path)
+        self._workspace, self._state = workspace, workspace.state
+        self.request = ModelRequest(None, KvType.F16, store=workspace.store_path)
         self._choose_none = False  # rows go; the view selects a neighbour, which nobody chose
         self.places = SearchedPlaces(self._state, self)
         self.places.removed.connect(self._leave)
-        self.watch = FolderWatch(workspace.threads, self._looked_at, self.isVisible, self)
+        self.watch = FolderWatch(workspace.threads, self)
         self.watch.changed.connect(self._search)
         self._high = _FEWEST_ROWS  # rows that have room
         self._there: set[Path] = set()  # what a search has found so far
-        self._note = workspace.note
+
         self.path = Path(self._state.text(_LAST) or demo_model())
         self._remembered = True  # from last time; whether it is still there is not known yet
         threads, failures = workspace.threads, workspace.failures
+        scan, take, end = ThreadName.SCAN, self._take, self._end_search
         self._searching = TaskPanel(
-            threads,
-            ThreadName.SCAN,
-            self,
-            self._take_all,
-            follow=self._take,
-            failed=failures,
-            stopped=self._end_search,
+            threads, scan, self, self._take_all, follow=take, failed=failures, stopped=end
         )
         self._searching.failed.connect(self._end_search)
-        self._fitting = TaskPanel(threads, ThreadName.SCAN, self, self._take_fits, failed=failures)
-        self.doing = ModelActions(workspace, self._offered, self)
-        self.doing.measured.connect(self._take_fit)
+        self._fitting = TaskPanel(threads, scan, self, self._take_fits, failed=failures)
+        self.doing = ModelActions(workspace, self)
+        self.doing.measured.connect(self._take_fits)
         self.doing.ended.connect(self.measured)
         self.table = model_table.ModelTableModel(self)
         self._order = model_table.ModelOrder(self.table, self)
@@ -309,10 +271,9 @@ class ModelPicker(QWidget):
         self.view.setSortingEnabled(True)
         self.view.sortByColumn(model_table.MODEL, Qt.SortOrder.AscendingOrder)
         header = self.view.horizontalHeader()
-        order = self._order
-        for signal in (order.rowsInserted, order.rowsRemoved, order.modelReset, order.dataChanged):
+        order, sorted_by = self._order, header.sortIndicatorChanged
+        for signal in (order.rowsInserted, order.rowsRemoved, order.modelReset, order.dataChanged, sorted_by):
             signal.connect(self.refit)
-        header.sortIndicatorChanged.connect(self.refit)
         self.view.selectionModel().selectionChanged.connect(self._choose_row)
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.view.customContextMenuRequested.connect(self._open_menu)
@@ -320,16 +281,8 @@ class ModelPicker(QWidget):
         self._busy.cancelled.connect(self._searching.cancel)
         self._about = label("")
         self.unusable = model_table.UnusableModels()
-        in_column(
-            self._heading(),
-            self.view,
-            self._about,
-            self._busy,
-            self.doing.line,
-            self.unusable,
-            self._buttons(),
-            on=self,
-        )
+        below = (self._about, self._busy, self.doing.line, self.unusable, self._buttons())
+        in_column(self._heading(), self.view, *below, on=self)
         self.refit()
 
     @property
@@ -337,6 +290,10 @@ class ModelPicker(QWidget):
         """The chosen file as it was found; None before the search has come to it."""
         row = self.table.row_of(self.path)
         return None if row is None else self.table.candidate(row)
+
+    @property
+    def usable(self) -> Sequence[Candidate]:
+        return [candidate for candidate in self.table.candidates if candidate.usable]
 
     @Slot()
     def scan(self) -> None:
@@ -348,24 +305,16 @@ class ModelPicker(QWidget):
     def _search(self) -> None:
         """Look for model files; those that are in the table stay until it is known that they are gone."""
         self._there.clear()
-        self._searching.start(model_jobs.find(*self._looked_at(), self._request, self.watch.growing))
+        self._searching.start(model_jobs.find(*self.looked_at(), self.request, self.watch.growing))
 
-    def _looked_at(self) -> tuple[list[Path], list[Path]]:
+    def looked_at(self) -> tuple[list[Path], list[Path]]:
         """The files and folders beside the defaults: those that were added, and the chosen file."""
         files = self.places.files
         return [*([] if self.path in files else [self.path]), *files], self.places.folders
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Follow what comes and goes while somebody sees it."""
         super().showEvent(event)
         self.watch.look()
-
-    def choose(self, path: Path) -> None:
-        """Choose a file, known by its suffix, or add a folder to those that are searched."""
-        if path.suffix.lower() == _SUFFIX:
-            self.choose_file(path)
-        else:
-            self.add_folder(path)
 
     def choose_file(self, path: Path) -> None:
         self._remembered = False
@@ -379,9 +328,9 @@ class ModelPicker(QWidget):
 
     def set_request(self, request: ModelRequest, anew: bool = False) -> None:
         """Say for which settings memory and speed are meant; `anew`: more is known of these by now."""
-        request = replace(request, store=self._request.store)
-        if anew or request != self._request:
-            self._request = request
+        request = replace(request, store=self.request.store)
+        if anew or request != self.request:
+            self.request = request
             if self._searching.busy:
                 self.scan()
             else:
@@ -389,12 +338,10 @@ class ModelPicker(QWidget):
 
     @Slot()
     def refit(self) -> None:
-        """Fit the table to another text size, other colours or other rows."""
         rows, header = self.view.verticalHeader(), self.view.horizontalHeader()
-        height = (
-            header.sizeHint().height() + self._high * rows.defaultSectionSize() + 2 * self.view.frameWidth()
-        )
-        self.view.setFixedHeight(height + self.view.horizontalScrollBar().sizeHint().height())
+        bars = header.sizeHint().height() + self.view.horizontalScrollBar().sizeHint().height()
+        inside = self._high * rows.defaultSectionSize() + 2 * self.view.frameWidth()
+        self.view.setFixedHeight(bars + inside)
         letter = self.view.fontMetrics().averageCharWidth()
         for column in (model_table.SPEED, model_table.MASS):
             self.view.setColumnHidden(column, not self.table.knows(column))
@@ -415,17 +362,15 @@ class ModelPicker(QWidget):
 
     def _buttons(self) -> FlowLayout:
         buttons = FlowLayout()
-        for text, accessible, slot in (
-            ("Browse…", "Choose a model file", self._browse),
-            ("Add folder…", "Look for model files in one more folder", self._add_folder),
-            ("Rescan", "Look for model files again", self.scan),
+        further = "Look for model files in one more folder"
+        for each in (
+            button("Browse…", self._browse, "Choose a model file"),
+            button("Add folder…", self._add_folder, further),
+            button("Rescan", self.scan, "Look for model files again"),
+            self.places.button,
+            self.doing.button,
         ):
-            button = QPushButton(text)
-            name(button, accessible)
-            button.clicked.connect(slot)
-            buttons.addWidget(button)
-        buttons.addWidget(self.places.button)
-        buttons.addWidget(self.doing.button)
+            buttons.addWidget(each)
         return buttons
 
     def _browse(self) -> None:
@@ -474,7 +419,7 @@ class ModelPicker(QWidget):
     def _check_remembered(self, found: Candidate) -> None:
         """Choose the demo model where the file of last time can be used no more."""
         if self._remembered and found.found.error is not None:
-            self._note.emit(f"{found.found.error.problem} The demo model is chosen instead.")
+            self._workspace.note.emit(f"{found.found.error.problem} The demo model is chosen instead.")
             self._select(demo_model())
         self._remembered = False
 
@@ -499,20 +444,10 @@ class ModelPicker(QWidget):
         self.view.scrollTo(self.view.currentIndex())
 
     @Slot(object)
-    def _take_fits(self, candidates: list[Candidate]) -> None:
+    def _take_fits(self, candidates: Sequence[Candidate]) -> None:
         for candidate in candidates:
             self.table.put(candidate)
         self._show_choice()
-
-    @Slot(object)
-    def _take_fit(self, candidate: Candidate) -> None:
-        self.table.put(candidate)
-        self._show_choice()
-
-    def _offered(self) -> Offered:
-        chosen = self.candidate
-        usable = [candidate for candidate in self.table.candidates if candidate.usable]
-        return Offered(chosen if chosen in usable else None, usable, self._request)
 
     @Slot(QPoint)
     def _open_menu(self, place: QPoint) -> None:
@@ -545,14 +480,11 @@ class ModelPicker(QWidget):
         place = self._order.mapFromSource(self.table.index(row, 0))
         selection = self.view.selectionModel()
         if place.isValid() and not selection.isRowSelected(place.row()):
-            selection.setCurrentIndex(
-                place,
-                QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows,
-            )
+            flags = QItemSelectionModel.SelectionFlag
+            selection.setCurrentIndex(place, flags.ClearAndSelect | flags.Rows)
         candidate = self.table.candidate(row)
         error = candidate.found.error
-        self._about.setText(
-            visible(" ".join(problem_of(error)) if error else model_table.in_short(candidate))
-        )
+        said = " ".join(problem_of(error)) if error else model_table.in_short(candidate)
+        self._about.setText(visible(said))
         set_tip(self._about, model_table.about(candidate))
         set_role(self._about, "bad" if error else "hint")

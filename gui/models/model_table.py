@@ -13,15 +13,12 @@ from gui.models.model_jobs import PROCESSOR, Candidate
 from gui.widgets.fields import Fold
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip, tip
 from gui.widgets.label_mark import PILL_ROLE
-from gui.widgets.labels import empty, in_column, set_role
+from gui.widgets.labels import empty, in_column
 from gui.widgets.notice import problem_of
 from gui.widgets.value_table import SORT_ROLE, Head, HeadedModel, Index
 
 _HEADS = (
-    Head(
-        "Model",
-        "The file name; another name in its header is in the tool tip of its row",
-    ),
+    Head("Model", "The file name; another name in its header is in the tool tip of its row"),
     Head("Memory", "Whether the model fits the free memory with the context that is set"),
     Head(
         "Tokens/s",
@@ -60,15 +57,11 @@ class ModelTableModel(HeadedModel):
         return self._rows[row]
 
     def knows(self, column: int) -> bool:
-        """Whether something of a column is known of any file."""
         return any(_text(candidate, column) for candidate in self._rows if candidate.usable)
 
     def row_of(self, path: Path) -> int | None:
-        """Where a file is; None where it is not there."""
         wanted = path.absolute()
-        return next(
-            (row for row, candidate in enumerate(self._rows) if candidate.path.absolute() == wanted), None
-        )
+        return next((row for row, each in enumerate(self._rows) if each.path.absolute() == wanted), None)
 
     def clear(self) -> None:
         self.beginResetModel()
@@ -76,7 +69,7 @@ class ModelTableModel(HeadedModel):
         self.endResetModel()
 
     def keep_only(self, paths: Collection[Path]) -> None:
-        """Show no files but these."""
+
         for row in reversed(range(len(self._rows))):
             if self._rows[row].path not in paths:
                 self.beginRemoveRows(QModelIndex(), row, row)
@@ -84,7 +77,6 @@ class ModelTableModel(HeadedModel):
                 self.endRemoveRows()
 
     def put(self, candidate: Candidate) -> None:
-        """Add a file, or describe one anew that is there."""
         row = self.row_of(candidate.path)
         if row is not None:
             self._rows[row] = candidate
@@ -156,11 +148,8 @@ def _pill(candidate: Candidate, column: int) -> tuple[str, str] | None:
         return "demo", "plain"
     if column != MEMORY:
         return None
-    return (
-        ("not usable", "plain")
-        if candidate.fit is None
-        else (str(candidate.fit), FIT_ROLES[str(candidate.fit)])
-    )
+    fit = str(candidate.fit) if candidate.fit is not None else "not usable"
+    return fit, FIT_ROLES.get(fit, "plain")
 
 
 def rate(tokens: float) -> str:
@@ -182,17 +171,16 @@ def in_short(candidate: Candidate) -> str:
 
 
 def about(candidate: Candidate) -> str:
-    """All that the user may want to know of a file before choosing it."""
     model = candidate.found.model
     more = len(model.more_files) if model else 0
     parts = f" and {counted(more, 'other part', 'other parts')}" if more else ""
     lines = [visible(candidate.name), f"{candidate.path}{parts}, found in {candidate.found.source}"]
-    if model is not None and model.other_name:
-        lines.append(f"Called {visible(model.other_name)} in its header.")
     if model is None:
         if candidate.found.error is not None:
             lines += problem_of(candidate.found.error)
         return "\n".join(lines)
+    if model.other_name:
+        lines.append(f"Called {visible(model.other_name)} in its header.")
     if candidate.estimate is not None:
         lines.append(
             f"Needs about {amount(candidate.estimate.total)} with a context of {candidate.context:,} tokens"
@@ -205,15 +193,7 @@ def about(candidate: Candidate) -> str:
         f"{model.architecture}, parameters: {model.size_in_words}, trained with"
         f" {model.trained_context:,} tokens of context."
     )
-    lines += _known_by_use(candidate)
-    lines += [capitalised(remark) for remark in model.remarks]
-    return "\n".join(lines)
-
-
-def _known_by_use(candidate: Candidate) -> list[str]:
-    """Its speed here, and how it answered."""
     speed, run = candidate.speed, candidate.run
-    lines = []
     if speed is not None:
         lines.append(
             f"Here it reads {rate(speed.reading)} tokens a second, and writes {rate(speed.writing_one)} of"
@@ -224,7 +204,8 @@ def _known_by_use(candidate: Candidate) -> list[str]:
             lines.append("Other programs used the processor while that was measured.")
     if run is not None:
         lines.append(f"Its newest run, {run.run_id}, has a mean answer mass of {percent(run.mass)}.")
-    return lines
+    lines += [capitalised(remark) for remark in model.remarks]
+    return "\n".join(lines)
 
 
 class ModelOrder(QSortFilterProxyModel):
@@ -272,8 +253,7 @@ class UnusableModels(Fold):
         for candidate in self._shown:
             groups.setdefault(_reason(candidate), []).append(candidate)
         for reason, candidates in groups.items():
-            why = plain_label(reason)
-            set_role(why, "hint")
+            why = plain_label(reason, "hint")
             if self._rows.count():
                 self._rows.addSpacing(_GAP)
             self._rows.addWidget(why)
@@ -287,7 +267,6 @@ class UnusableModels(Fold):
 
 
 def _reason(candidate: Candidate) -> str:
-    """Why it cannot be used, and the next step."""
     error = candidate.found.error
     if error is None:
         return ""
@@ -296,7 +275,6 @@ def _reason(candidate: Candidate) -> str:
 
 
 def _file(candidate: Candidate) -> OneLine:
-    """Its name and where it lies; the path is in the tool tip."""
     line = OneLine(f"{candidate.name} ({candidate.found.folder})", role="")
     set_tip(line, about(candidate))
     line.setAccessibleName(candidate.name)

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QCheckBox, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QWidget
 
 from engine.core.formatting import visible
 from gui.results import fit_jobs
@@ -31,6 +31,20 @@ _PICTURE = "Calibration quality by number of human labels"
 _WHAT = "Calibration quality by number of training labels: would more labels help? It changes nothing"
 
 
+def _measuring(
+    workspace: Workspace, parent: QWidget, done: Callable[[Any], None], changed: Callable[[], None]
+) -> TaskPanel:
+    return TaskPanel(
+        workspace.threads,
+        ThreadName.MEASURE,
+        parent,
+        done,
+        failed=workspace.failures,
+        changed=changed,
+        at_once=True,
+    )
+
+
 class LearningPanel(QWidget):
     """Hidden until there is a curve. `button` and `busy` are for whoever shows what it is made of; `wishes`
     gives what a calibration may look at.
@@ -42,23 +56,13 @@ class LearningPanel(QWidget):
         self.learned: Learned | None = None
         self._of: tuple[object, ...] = ()  # of what the curve is, or will be
         self._gold: Dataset | None = None
-        self.button = QPushButton("Learning c&urve")
-        labels.name(self.button, _TITLE, _WHAT)
-        self._learning = TaskPanel(
-            workspace.threads,
-            ThreadName.MEASURE,
-            self,
-            self._take,
-            failed=workspace.failures,
-            changed=self._enable,
-            at_once=True,
-        )
+        self.button = labels.button("Learning c&urve", self.learn, _TITLE, _WHAT)
+        self._learning = _measuring(workspace, self, self._take, self._enable)
         self.busy = self._learning.line
         self.picture = FramedPicture(workspace, CURVE_FIGURE, _PICTURE)
         self.sheet = SheetView()
         self.fold = Fold(_TITLE, labels.as_column(self.picture, self.sheet, spacing=10))
         labels.in_column(self.fold, on=self)
-        self.button.clicked.connect(self.learn)
         workspace.run_wanted.connect(self._drop_curve)
         workspace.run_changed.connect(self.follow_run)
         workspace.gold_changed.connect(self.follow_run)
@@ -86,9 +90,6 @@ class LearningPanel(QWidget):
             self._learning.drop()
             self._show(None)
         self._enable()
-
-    def restyle(self) -> None:
-        self.picture.restyle()
 
     @property
     def _open(self) -> tuple[object, ...]:
@@ -128,6 +129,7 @@ _LENGTHS = (
     "Annotators often prefer the longer response, and a judge may miss that. With the lengths,"
     " labels are predicted better, but they depend less on the content."
 )
+_NEEDS = "Calibration needs human labels: choose a labelled dataset with “Choose labels…”."
 _NOT_CALIBRATED = "This run is not calibrated: its labels come from the model's own probabilities."
 _SUBMITTED = (
     "This is an opened submission: it has labels and no probabilities, so it cannot be calibrated."
@@ -147,21 +149,8 @@ class CalibrationPanel(QWidget):
         self.proposal: Proposal | None = None
         self._proposed_for: int | None = None  # a run
         self._applying: Task | None = None
-        self._fitting = TaskPanel(
-            workspace.threads,
-            ThreadName.MEASURE,
-            self,
-            self._propose,
-            failed=workspace.failures,
-            changed=self._enable,
-            at_once=True,
-        )
+        self._fitting = _measuring(workspace, self, self._propose, self._enable)
         self._build()
-        self.fit_button.clicked.connect(self.calibrate)
-        self.apply_button.clicked.connect(self.apply)
-        self.off_button.clicked.connect(self.take_off)
-        self.load_button.clicked.connect(self._ask_for_file)
-        self.save_button.clicked.connect(self._ask_where)
         for request in (self.places_matter, self.lengths):
             request.toggled.connect(self.learning.follow_run)
         self._workspace.run_changed.connect(self.follow_run)
@@ -174,7 +163,6 @@ class CalibrationPanel(QWidget):
 
     @Slot()
     def follow_run(self) -> None:
-        """Another run, the same one decided anew, or other labels."""
         results = self._results
         calibration = results.calibration if results else None
         without = _SUBMITTED if results is not None and results.run.submitted else _NOT_CALIBRATED
@@ -182,11 +170,8 @@ class CalibrationPanel(QWidget):
         self.state.setText(visible(f"{_in_words(calibration)} {one_label}" if calibration else without))
         labels.set_role(self.state, "warning" if one_label else "")
         run = results.run.in_short if results else "the run"
-        labels.name(
-            self.off_button,
-            f"Remove the calibration from {run}",
-            f"Decide {run} by the model's own probabilities",
-        )
+        own = f"Decide {run} by the model's own probabilities"
+        labels.name(self.off_button, f"Remove the calibration from {run}", own)
         self._fitting.drop()
         self._show_proposal(self.proposal if self._is_applied else None)
         self._enable()
@@ -207,7 +192,7 @@ class CalibrationPanel(QWidget):
             self._fitting.begin(job, "Fitting and cross-validating …")
 
     def restyle(self) -> None:
-        self.learning.restyle()
+        self.learning.picture.restyle()
 
     def _wishes(self) -> dict[str, bool]:
         return {"places_matter": self.places_matter.isChecked(), "lengths": self.lengths.isChecked()}
@@ -295,51 +280,36 @@ class CalibrationPanel(QWidget):
     def _build(self) -> None:
         self.state = labels.label("")
         self.busy = self._fitting.line
-        self.needs = labels.hint(
-            "Calibration needs human labels: choose a labelled dataset with “Choose labels…”."
-        )
-        self.fit_button = labels.main_button("Calibrate on these &labels")
-        labels.name(self.fit_button, "Calibrate on these labels")
+        self.needs = labels.hint(_NEEDS)
+        on_these = "Calibrate on these labels"
+        self.fit_button = labels.button("Calibrate on these &labels", self.calibrate, on_these)
         self.places_matter = QCheckBox("The &positions matter")
         labels.name(self.places_matter, "The positions of the responses matter", _PLACES_MATTER)
         self.lengths = QCheckBox("Use the lengths of the responses")
         labels.name(self.lengths, "Use the lengths of the responses", _LENGTHS)
-        self.load_button = QPushButton("Loa&d…")
-        labels.name(
-            self.load_button, "Load a calibration", "A calibration that was saved, made for this judge"
-        )
-        self.save_button = QPushButton("Save…")
-        labels.name(self.save_button, "Save the calibration", "To judge other datasets with it")
-        self.off_button = QPushButton("&Take off")
-        self.apply_button = labels.main_button("Appl&y")
+        made, used = "A calibration that was saved, made for this judge", "To judge other datasets with it"
+        self.load_button = labels.button("Loa&d…", self._ask_for_file, "Load a calibration", made)
+        self.save_button = labels.button("Save…", self._ask_where, "Save the calibration", used)
+        self.off_button = labels.button("&Take off", self.take_off)
+        self.apply_button = labels.button("Appl&y", self.apply, "Apply the calibration")
+        for main in (self.fit_button, self.apply_button):
+            main.setProperty("role", "main")
         labels.guard(self.fit_button, self.off_button, self.apply_button)
-        labels.name(self.apply_button, "Apply the calibration")
         self.learning = LearningPanel(self._workspace, self._wishes)
         self._source = labels.label("")
         self.sheet, self._fitted = SheetView(), SectionView()
         self._fold = Fold("What was fitted", self._fitted)
-        buttons = labels.in_row(
-            self.fit_button,
-            self.learning.button,
-            self.load_button,
-            self.save_button,
-            self.off_button,
-            labels.STRETCH,
-        )
-        asked = (
-            headed("Calibration", Topic.CALIBRATION),
-            labels.hint(_CALIBRATION_PANEL_WHAT),
-            self.state,
-            self.needs,
-        )
+        others = (self.load_button, self.save_button, self.off_button)
+        buttons = labels.in_row(self.fit_button, self.learning.button, *others, labels.STRETCH)
+        title, what = headed("Calibration", Topic.CALIBRATION), labels.hint(_CALIBRATION_PANEL_WHAT)
+        asked = (title, what, self.state, self.needs)
         wishes = (self.places_matter, labels.hint(_PLACES_MATTER), self.lengths, labels.hint(_LENGTHS))
         first = labels.panel(*asked, *wishes, buttons, self.busy, self.learning.busy)
         # Above the tables, which may be higher than the window: nobody must look for the button.
         second = labels.panel(self._source, labels.in_row(self.apply_button, labels.STRETCH))
         self._proposed = labels.as_column(second, self.sheet, self._fold, labels.STRETCH, spacing=10)
-        labels.in_column(
-            first, self.learning, self._proposed, labels.STRETCH, on=self, margins=(0, 0, 6, 0), spacing=10
-        )
+        parts = (first, self.learning, self._proposed, labels.STRETCH)
+        labels.in_column(*parts, on=self, margins=(0, 0, 6, 0), spacing=10)
 
     def _folder(self) -> Path:
         results = self._results
@@ -362,12 +332,12 @@ class CalibrationPanel(QWidget):
 
 def _in_words(calibration: "Calibration") -> str:
     """What decides the run, and what it was worth on the labels that it was fitted on."""
-    text = f"This run is calibrated: fitted on {calibration.dataset} ({calibration.hash[:12]})."
-    text += f" {calibration.in_words}"
-    if calibration.accuracies:
-        found = calibration.accuracies
-        text += (
-            f" Accuracy there, in percent, cross-validated: {found['before']}"
-            f" before, {found['after']} after; accuracy gain: {found['more']}."
-        )
-    return text
+    made = f"fitted on {calibration.dataset} ({calibration.hash[:12]})"
+    text = f"This run is calibrated: {made}. {calibration.in_words}"
+    found = calibration.accuracies
+    if not found:
+        return text
+    return (
+        f"{text} Accuracy there, in percent, cross-validated: {found['before']}"
+        f" before, {found['after']} after; accuracy gain: {found['more']}."
+    )

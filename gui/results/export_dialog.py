@@ -20,30 +20,33 @@ from gui.results import export_jobs
 from gui.results.export_jobs import Exported, Form, Written, look_at_target
 from gui.widgets.files import ask_folder, ask_target, open_file, show_folder
 from gui.widgets.foreign_text import plain_label, set_tip
-from gui.widgets.labels import STRETCH, DownScroll, in_column, in_row, label, name, set_role
+from gui.widgets.labels import (
+    STRETCH,
+    DownScroll,
+    as_column,
+    button,
+    in_column,
+    in_row,
+    label,
+    name,
+    set_role,
+)
 from gui.widgets.notice import IN_THE_WINDOW, Message, problem_of
 from gui.workspace.figures import DRAWING
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import EngineThreads, ThreadName
 from gui.workspace.workspace import Workspace
 
-_KINDS = {
-    Form.LABELS: "submission for sub-task 1",
-    Form.EXPLAINED: "submission for sub-task 2",
-    Form.DATASET: "dataset with these labels",
-    Form.CSV: "all data as CSV",
-    Form.JSON: "all data as JSON",
-    Form.REPORT: "report",
-    Form.FIGURES: "figures",
+_FORMS = {
+    Form.LABELS: ("submission for sub-task 1", "labels.tsv", "Submissions (*.tsv)"),
+    Form.EXPLAINED: ("submission for sub-task 2", "explained.tsv", "Submissions (*.tsv)"),
+    Form.DATASET: ("dataset with these labels", "labelled.tsv", "Datasets (*.tsv *.json *.parquet)"),
+    Form.CSV: ("all data as CSV", "all-data.csv", "CSV files (*.csv)"),
+    Form.JSON: ("all data as JSON", "all-data.json", "JSON files (*.json)"),
+    Form.REPORT: ("report", "report.html", "HTML pages (*.html)"),
+    Form.FIGURES: ("figures", "", ""),
 }
-_FILES = {
-    Form.LABELS: ("labels.tsv", "Submissions (*.tsv)"),
-    Form.EXPLAINED: ("explained.tsv", "Submissions (*.tsv)"),
-    Form.DATASET: ("labelled.tsv", "Datasets (*.tsv *.json *.parquet)"),
-    Form.CSV: ("all-data.csv", "CSV files (*.csv)"),
-    Form.JSON: ("all-data.json", "JSON files (*.json)"),
-    Form.REPORT: ("report.html", "HTML pages (*.html)"),
-}
+"""What each is called, how its file's name ends, which files can be chosen."""
 _FURTHER_SUFFIXES = {Form.DATASET: (".json", ".parquet")}
 MODEL = {RunKind.JUDGED: "Model", RunKind.SUBMITTED: "Submission", RunKind.PANEL: "Jury"}
 """Who judged, by the kind of the run."""
@@ -73,7 +76,7 @@ class ExportDialog(QtWidgets.QDialog):
         self._may_replace: Path | None = None
         self._looking = TaskPanel(threads, ThreadName.STORE, self, self._take_look, failed=self._refuse)
         run = what.whole.run
-        self.setWindowTitle(f"Export {run.called} {of_what(run)}: {_KINDS[form]}")
+        self.setWindowTitle(f"Export {run.called} {of_what(run)}: {_FORMS[form][0]}")
         self.facts = {title: plain_label(text) for title, text in facts(form, what)}
         self.health = label("")
         self.unfinished = label("", "warning")
@@ -85,25 +88,23 @@ class ExportDialog(QtWidgets.QDialog):
             "With the &learning curve: calibration quality by number of labels; takes a while"
         )
         name(self.with_curve, "With the learning curve", "Calibration quality by number of human labels")
-        self.with_curve.setVisible(form is Form.REPORT and not what.whole.run.submitted)
+        self.with_curve.setVisible(form is Form.REPORT and not run.submitted)
         self.field = QtWidgets.QLineEdit()
         self.status = label("", "bad")
         self.buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Cancel)
         self.start = self.buttons.addButton("", QtWidgets.QDialogButtonBox.ButtonRole.AcceptRole)
         self._lay_out()
-        health = self._what.health
+        health = what.health
         self.health.setText(visible("\n".join(health.sentences(IN_THE_WINDOW.of))))
         uncertainty = "bad" if health.verdict is HealthVerdict.DOES_NOT_JUDGE else "warning"
         set_role(self.health, uncertainty if health.doubted else "hint")
         self._say_unfinished()
-        number = self._what.results.stale if self._form is Form.EXPLAINED else 0
+        number = what.results.stale if form is Form.EXPLAINED else 0
         theirs = counted(number, "explanation", "explanations")
         self.stale.setText(f"&Include {theirs} written for another label than the effective one")
         self.stale.setVisible(number > 0)
-        if self._form is Form.FIGURES:
-            self.field.setText(str(self._folder))
-        else:
-            self.field.setText(str(self._folder / f"{self._what.whole.run.stem}-{_FILES[self._form][0]}"))
+        figures = form is Form.FIGURES
+        self.field.setText(str(folder if figures else folder / f"{run.stem}-{_FORMS[form][1]}"))
         self.status.hide()
         self._name_start()
         self.field.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -118,7 +119,7 @@ class ExportDialog(QtWidgets.QDialog):
         path = path if path.is_absolute() else self._folder / path
         if self._form is Form.FIGURES or not path.name:
             return path
-        suffix = Path(_FILES[self._form][0]).suffix
+        suffix = Path(_FORMS[self._form][1]).suffix
         known = (suffix, *_FURTHER_SUFFIXES.get(self._form, ()))
         return path if path.suffix.lower() in known else path.with_name(path.name + suffix)
 
@@ -156,26 +157,14 @@ class ExportDialog(QtWidgets.QDialog):
         word = "Folder" if self._form is Form.FIGURES else "File"
         name(self.field, word, "Relative names are in the suggested folder")
         self.field.textEdited.connect(self._follow_name)
-        browse = QtWidgets.QPushButton("&Browse…", autoDefault=False)
-        name(browse, f"Browse for the {word.lower()}")
-        browse.clicked.connect(self._browse)
+        browse = button("&Browse…", self._browse, f"Browse for the {word.lower()}")
+        browse.setAutoDefault(False)
         line = in_row((self.field, STRETCH), browse)
         heading = label(f"{word}:" if word == "File" else "A new folder is made in:", wrap=False)
         heading.setBuddy(self.field)
-        in_column(
-            (self._build_facts(form), STRETCH),
-            self.unfinished,
-            self.stale,
-            self.with_judge,
-            self.with_curve,
-            heading,
-            line,
-            self.status,
-            self.buttons,
-            on=self,
-            margins=None,
-            spacing=10,
-        )
+        asked = (self.unfinished, self.stale, self.with_judge, self.with_curve)
+        where = (heading, line, self.status, self.buttons)
+        in_column((self._build_facts(form), STRETCH), *asked, *where, on=self, margins=None, spacing=10)
         self.start.setDefault(True)
         self.buttons.accepted.connect(self.look)
         self.buttons.rejected.connect(self.reject)
@@ -183,10 +172,8 @@ class ExportDialog(QtWidgets.QDialog):
 
     def _build_facts(self, form: QtWidgets.QFormLayout) -> DownScroll:
         """What long names and many signs of a bad judge may make higher than the screen."""
-        self._inside = inside = QtWidgets.QWidget()
-        inside.setProperty("role", "content")
-        in_column(form, self.health, STRETCH, on=inside, spacing=10)
-        self._shown = DownScroll(inside)
+        self._inside = as_column(form, self.health, STRETCH, role="content", spacing=10)
+        self._shown = DownScroll(self._inside)
         name(self._shown, "What is exported")
         return self._shown
 
@@ -202,13 +189,12 @@ class ExportDialog(QtWidgets.QDialog):
 
     def _say_unfinished(self) -> None:
         run = self._what.whole.run
-        left = self._left
-        items = "1 item is" if left == 1 else f"{left:,} items are"
+        items = counted(self._left, "item is", "items are")
         why = "missing in the submission" if run.submitted else "not judged"
         state = "incomplete" if run.submitted else "not finished"
         lack = "without a label in" if self._form is Form.DATASET else "missing in"
         self.unfinished.setText(f"{run.title} is {state}: {items} {lack} the file, for {why}.")
-        self.unfinished.setVisible(left > 0)
+        self.unfinished.setVisible(self._left > 0)
 
     # What the user does
 
@@ -253,7 +239,7 @@ class ExportDialog(QtWidgets.QDialog):
         if self._form is Form.FIGURES:
             found = ask_folder(self, self.windowTitle(), self.path)
         else:
-            found = ask_target(self, self.windowTitle(), self.path, _FILES[self._form][1])
+            found = ask_target(self, self.windowTitle(), self.path, _FORMS[self._form][2])
             self._may_replace = found  # that dialog has asked
         if found is not None:
             self.field.setText(str(found))
@@ -261,25 +247,16 @@ class ExportDialog(QtWidgets.QDialog):
             self._name_start()
 
 
-def figures_name(what: Exported) -> str:
-    return f"{what.whole.run.stem}-figures"
-
-
 def facts(form: Form, what: Exported) -> Iterator[tuple[str, str]]:
-    """What is exported, and all that its labels depend on."""
     run, identity = what.whole.run, what.whole.run.identity
-    yield (
-        "Run",
-        f"{run.title}, {'opened' if run.submitted else 'made'} {run.created.astimezone():%Y-%m-%d %H:%M}",
-    )
+    made = "opened" if run.submitted else "made"
+    yield "Run", f"{run.title}, {made} {run.created.astimezone():%Y-%m-%d %H:%M}"
     yield "Dataset", short_name(identity.dataset_path.name)
     yield MODEL[identity.kind], short_name(identity.model_name)
     completed = identity.items - run.judged - what.results.left
     by_annotators = f", {completed:,} labelled by annotators" if completed else ""
-    yield (
-        "Items",
-        f"{run.judged:,} of {identity.items:,} {'answered' if run.submitted else 'judged'}{by_annotators}",
-    )
+    done = "answered" if run.submitted else "judged"
+    yield "Items", f"{run.judged:,} of {identity.items:,} {done}{by_annotators}"
     results = what.results
     annotators = results.overridden.by_whom if results.overrides else "nothing"
     if what.source != LAST:
@@ -307,9 +284,7 @@ class Exporter(QObject):
         self, workspace: Workspace, source: Callable[[], Exported | None], parent: QtWidgets.QWidget
     ) -> None:
         super().__init__(parent)
-        self._workspace = workspace
-        self._source = source
-        self._window = parent
+        self._workspace, self._source, self._window = workspace, source, parent
 
     def export(self, form: Form, path: Path | None = None) -> None:
         """Write the run in a form, figures into a new folder inside `path`; without a path a dialog asks."""
@@ -328,7 +303,7 @@ class Exporter(QObject):
     def _write(self, form: Form, what: Exported, path: Path) -> None:
         folder = path.parent
         if form is Form.FIGURES:
-            job, folder = export_jobs.export_figures(what, path, figures_name(what)), path
+            job, folder = export_jobs.export_figures(what, path), path
         elif form is Form.REPORT:
             job = export_jobs.export_report(what, path)
         elif form is Form.DATASET:
@@ -341,33 +316,21 @@ class Exporter(QObject):
         self._workspace.state.keep_export_folder(folder)
 
     def _possible(self, form: Form, what: Exported) -> bool:
+        run = what.whole.run
         if form is Form.EXPLAINED and not what.whole.explains:
-            self._workspace.failures.fail(
-                _EXPORT,
-                SetupError(
-                    f"{what.whole.run.title} has only labels: there are no explanations to export.",
-                    "Export it for sub-task 1."
-                    if what.whole.run.submitted
-                    else "Export it for sub-task 1, or judge again with explanations on the Judge page.",
-                ),
-            )
-            return False
-        if form is Form.DATASET and what.dataset is None:
-            self._workspace.problem.emit(
-                SetupError(
-                    f"The dataset of {what.whole.run.called} is missing or has changed.",
-                    Hint("Put it back where it was, or ", Step.FIND_DATASET, "."),
-                )
-            )
-            return False
-        if form in _OF_LABELS and what.gold is None:
-            none = SetupError(
-                f"Without human labels there is {_OF_LABELS[form]}.",
-                "Choose a labelled dataset on the Results page, with “Choose labels…”.",
-            )
-            self._workspace.failures.fail(_EXPORT, none)
-            return False
-        return True
+            again = "" if run.submitted else ", or judge again with explanations on the Judge page"
+            why = f"{run.title} has only labels: there are no explanations to export."
+            error = SetupError(why, f"Export it for sub-task 1{again}.")
+        elif form is Form.DATASET and what.dataset is None:
+            put_back = Hint("Put it back where it was, or ", Step.FIND_DATASET, ".")
+            error = SetupError(f"The dataset of {run.called} is missing or has changed.", put_back)
+        elif form in _OF_LABELS and what.gold is None:
+            choose = "Choose a labelled dataset on the Results page, with “Choose labels…”."
+            error = SetupError(f"Without human labels there is {_OF_LABELS[form]}.", choose)
+        else:
+            return True
+        self._workspace.failures.fail(_EXPORT, error)
+        return False
 
     def _tell(self, written: Written) -> None:
         path, steps = written.path, {}
@@ -377,7 +340,6 @@ class Exporter(QObject):
         self._workspace.notice.emit(Message(written.text, role=written.role, steps=steps, about=path))
 
     def _show(self, show: Callable[[Path], bool], path: Path) -> None:
-        """Show a file or a folder in another program, or say where it is."""
         try:
             if not show(path):
                 self._workspace.note.emit(f"No program opens it here: {path}")

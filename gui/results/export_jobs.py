@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from engine.annotations.records import LAST, LabelSource
 from engine.core.codec import plain
@@ -73,11 +74,8 @@ def spots_of(name: str, figure: "Figure", evaluation: "Evaluation") -> list[Figu
             found = frozenset().union(
                 *(some for (gold, own), some in ids.items() if human in (ANY, gold) and label in (ANY, own))
             )
-            parts = [
-                f"{who} {LABEL_WORDS[which]}"
-                for who, which in (("human", human), ("judge", label))
-                if which != ANY
-            ]
+            sides = (("human", human), ("judge", label))
+            parts = [f"{who} {LABEL_WORDS[which]}" for who, which in sides if which != ANY]
             if found:
                 spots.append(FigureMark(box, criterion, f"{', '.join(parts)}, on {words(criterion)}", found))
     return spots
@@ -89,7 +87,6 @@ _Labels = tuple[_Wanted, _Wanted]  # of annotators and of the judge
 
 
 def _ids_by_labels(pairs: "Sequence[Pair]") -> Mapping[tuple[HumanLabel | None, Preference | None], set[str]]:
-    """The ids of items by the label of annotators and that of the judge."""
     ids: dict[tuple[HumanLabel | None, Preference | None], set[str]] = {}
     for pair in pairs:
         ids.setdefault((pair.gold.label, pair.prediction.preference), set()).add(pair.item.id)
@@ -134,7 +131,7 @@ def figure_source(key: str, make: "Callable[[], ReportFigure]", sheet: Sheet, fi
     """A figure of a report, read as the pictures of its sheet say."""
     parts = (part for section in sheet.sections for part in section.parts)
     notes = [part.note for part in parts if isinstance(part, Picture)]
-    return FigureSource(partial(_drawn, key, make), partial(_as_file, make), " ".join(notes), file_name)
+    return FigureSource(partial(_drawn, key, make), partial(figure_bytes, make), " ".join(notes), file_name)
 
 
 @job
@@ -144,49 +141,30 @@ def _drawn(_control: JobControl, key: str, make: "Callable[[], ReportFigure]", d
 
 
 @job
-def _as_file(_control: JobControl, make: "Callable[[], ReportFigure]", form: str) -> bytes:
+def figure_bytes(_control: JobControl, make: "Callable[[], ReportFigure]", form: str) -> bytes:
     """In the light colours, as `png` or `svg`."""
     return make().as_bytes(form)
 
 
-@job
-def figure_bytes(_control: JobControl, evaluation: "Evaluation", name: str, form: str) -> bytes:
-    """One figure in the light colours, as `png` or `svg`."""
+def figure_of(evaluation: "Evaluation", name: str) -> "ReportFigure":
     from engine.report.html_report import figures_of
 
-    return figures_of(evaluation)[name].as_bytes(form)
-
-
-@job
-def save_figures(control: JobControl, evaluation: "Evaluation", folder: Path, name: str) -> Path:
-    """Write all figures as PNG and SVG into a new folder `name`; where that exists, `name-2` and so on."""
-    from engine.report.html_report import figures_of
-    from engine.system.files import write_whole
-
-    target = _new_folder(folder, name)
-    for figure_name, figure in figures_of(evaluation).items():
-        for form in ("png", "svg"):
-            control.cancel.raise_if_requested()
-            write_whole(target / f"{figure_name}.{form}", figure.as_bytes(form))
-    return target
+    return figures_of(evaluation)[name]
 
 
 def _new_folder(folder: Path, name: str) -> Path:
-    from engine.core.errors import SetupError
-
-    number = 1
-    while True:
+    """A new folder `name`; where that exists, `name-2` and so on."""
+    for number in count(1):
         target = folder / (name if number == 1 else f"{name}-{number}")
         try:
             target.mkdir()
         except FileExistsError:
-            number += 1
+            continue
         except OSError as error:
-            raise SetupError(
-                f"The folder {target} cannot be made: {error.strerror}.", "Choose another folder."
-            ) from error
-        else:
-            return target
+            problem = f"The folder {target} cannot be made: {error.strerror}."
+            raise SetupError(problem, "Choose another folder.") from error
+        return target
+    raise AssertionError("numbers do not end")
 
 
 class Form(StrEnum):
@@ -199,10 +177,6 @@ class Form(StrEnum):
     FIGURES = "figures"
 
     @property
-    def is_submission(self) -> bool:
-        return self in (Form.LABELS, Form.EXPLAINED)
-
-    @property
     def has_human_labels(self) -> bool:
         return self in (Form.CSV, Form.REPORT, Form.FIGURES)
 
@@ -213,11 +187,10 @@ class Form(StrEnum):
 
 @dataclass(frozen=True)
 class Written:
-    """A file that was written.
+    """A file that was written. `what`: of which run, decided how. `gaps`: sentences on what it lacks.
 
-    `what`: of which run, decided how. `gaps`: sentences on what it lacks. `checked`: what a check of the file
-    against the run's dataset says; empty where nothing is to be checked. `health`: of the judge. `whole`:
-    nothing that belongs there is missing.
+    `checked`: what a check against the run's dataset says, if any. `health`: of the judge. `whole`: nothing
+    that belongs there is missing.
     """
 
     path: Path
@@ -233,26 +206,21 @@ class Written:
         return "problem" if self.health.doubted else "done" if self.whole else "note"
 
     @property
-    def sentences(self) -> list[str]:
-        """All that is to be known of it, the gravest first."""
-        return [*filter(None, [self.health.in_short]), *self.gaps, *self.checked, self.what]
-
-    @property
     def text(self) -> str:
-        return "\n".join([f"Written: {self.path.name}", *self.sentences])
+        """All that is to be known of it, the gravest first."""
+        grave = filter(None, [self.health.in_short])
+        return "\n".join([f"Written: {self.path.name}", *grave, *self.gaps, *self.checked, self.what])
 
 
 @dataclass(frozen=True)
 class Exported:
-    """What an export is made of.
+    """What an export is made of: the `whole` run with the effective labels; `source`: whose are exported.
 
-    `whole`: the run with the effective labels; `source`: whose are exported. `dataset`: the items that it
-    judged, `gold`: the human labels that it is compared with; None where they are not there. `known`: what
-    was measured, of this run or another. `in_use`: files that must stay, by the words for them. `gold_from`:
-    why it is that `gold`. `slicing`: by what the page divides the items, which a report shows too.
-    `with_stale`: explanations for another label than the effective one go into a submission, too.
-    `with_judge`: a dataset has the judge's labels where nobody gave one. `with_curve`: a report says what
-    more labels would bring.
+    `dataset`: the items that it judged, `gold`: the human labels that it is compared with, because of
+    `gold_from`; None where they are not there. `known`: what was measured, of this run or another. `in_use`:
+    files that must stay, by the words for them. `slicing`: by what the page divides the items. `with_stale`:
+    a submission has explanations of other labels than the effective ones, too. `with_judge`: a dataset has
+    the judge's labels where nobody gave one. `with_curve`: a report has the learning curve.
     """
 
     whole: "RunResults"
@@ -275,36 +243,23 @@ class Exported:
 
     @property
     def calibration_in_words(self) -> str:
-        """What the labels are decided with, and where it comes from."""
-        calibration = self.whole.calibration
-        if calibration is None:
-            return "none"
-        return f"as fitted on {calibration.dataset} ({calibration.hash[:12]})"
+        made = self.whole.calibration
+        return "none" if made is None else f"as fitted on {made.dataset} ({made.hash[:12]})"
 
     @property
     def gold_in_words(self) -> str:
-        if self.gold is None:
-            return "none"
-        return f"{short_name(self.gold.name)}, {self.gold_from}"
+        return "none" if self.gold is None else f"{short_name(self.gold.name)}, {self.gold_from}"
 
     def in_words(self, form: Form) -> str:
-        """The run, and all that was chosen for it, in a sentence."""
         run, identity = self.whole.run, self.whole.run.identity
         by = "" if run.submitted else f" by {short_name(identity.model_name)}"
-        parts = [
-            f"{run.title} of {short_name(identity.dataset_path.name)}{by}",
-            f"calibration: {self.calibration_in_words}",
-        ]
-        if form.has_weights:
-            parts.append(f"weights: {self.request.in_words}")
-        if form.has_human_labels:
-            parts.append(f"human labels: {self.gold_in_words}")
-        return f"{'; '.join(parts)}."
+        weights = f"; weights: {self.request.in_words}" if form.has_weights else ""
+        labels = f"; human labels: {self.gold_in_words}" if form.has_human_labels else ""
+        of = f"{run.title} of {short_name(identity.dataset_path.name)}{by}"
+        return f"{of}; calibration: {self.calibration_in_words}{weights}{labels}."
 
     def evaluation(self, results: "RunResults") -> "Evaluation":
-        """All that can be measured without a model; on a worker thread. SetupError where the labels do not
-        fit.
-        """
+        """All that can be measured without a model. SetupError where the labels do not fit."""
         from engine.metrics.evaluation import evaluate
         from engine.metrics.matching import match, system_of_run
 
@@ -318,9 +273,7 @@ class Exported:
 
 @job
 def export(_control: JobControl, form: Form, what: Exported, path: Path) -> Written:
-    """Write a run in any form but the report; the human labels of a CSV are those that it is compared
-    with.
-    """
+    """A run as a submission or all data; the human labels of a CSV are those that it is compared with."""
     from engine.data.submission import write_submission
     from engine.results.exports import as_json, write_results_csv
     from engine.results.run_results import submission_of
@@ -335,8 +288,9 @@ def export(_control: JobControl, form: Form, what: Exported, path: Path) -> Writ
     else:
         submission = submission_of(results, what.with_stale)
         write_submission(path, submission if form is Form.EXPLAINED else submission.labels_only())
-    gaps = _gaps(what, results, with_explanations=form is not Form.LABELS)
-    return _written(form, what, path, gaps, _checked(what, path) if form.is_submission else _UNCHECKED)
+    checked, answers = _checked(what, path) if form in (Form.LABELS, Form.EXPLAINED) else ([], True)
+    explained = form is not Form.LABELS
+    return _written(form, what, path, with_explanations=explained, checked=checked, answers_all=answers)
 
 
 @job
@@ -363,27 +317,33 @@ def export_report(control: JobControl, what: Exported, path: Path) -> Written:
     from engine.system.files import write_whole
 
     _check_target(path, what)
-    results = what.results
-    evaluation = what.evaluation(results)
+    evaluation = what.evaluation(what.results)
     try:
         weighted_scoring = weighed(Basis(evaluation.matched.system, what.gold), what.request)
     except SetupError:
         weighted_scoring = None  # all weights are 0
     slices = [measure_slices(evaluation.matched, what.slicing)] if what.slicing else []
-    curve = None
-    if what.with_curve:
-        curve = followed(run_curve(evaluation.matched, control.cancel), control.report)
+    measuring = run_curve(evaluation.matched, control.cancel)
+    curve = followed(measuring, control.report) if what.with_curve else None
     report = gather(evaluation, weighted_scoring, what.request.source, slices, curve)
     write_whole(path, report_html(report).encode("utf-8"))
-    return _written(Form.REPORT, what, path, _gaps(what, results, with_explanations=True))
+    return _written(Form.REPORT, what, path)
 
 
 @job
-def export_figures(control: JobControl, what: Exported, folder: Path, name: str) -> Written:
-    """Write all figures into a new folder `name`. Raises SetupError."""
+def export_figures(control: JobControl, what: Exported, folder: Path) -> Written:
+    """Write all figures as PNG and SVG into a new folder of the run's name. Raises SetupError."""
+    from engine.report.html_report import figures_of
+    from engine.system.files import write_whole
+
     results = what.results
-    target = save_figures(what.evaluation(results), folder, name)(control)
-    return _written(Form.FIGURES, what, target, _gaps(what, results, with_explanations=False))
+    found = figures_of(what.evaluation(results))
+    target = _new_folder(folder, f"{results.run.stem}-figures")
+    for name, figure in found.items():
+        for form in ("png", "svg"):
+            control.cancel.raise_if_requested()
+            write_whole(target / f"{name}.{form}", figure.as_bytes(form))
+    return _written(Form.FIGURES, what, target, with_explanations=False)
 
 
 @job
@@ -399,34 +359,35 @@ def look_at_target(_control: JobControl, form: Form, path: Path, in_use: Mapping
     return is_there(path)
 
 
-class _Checked(NamedTuple):
-    """What a check of a file says, and whether it answers all items; without words nothing was checked."""
-
-    sentences: Sequence[str] = ()
-    whole: bool = True
-
-
-_UNCHECKED = _Checked()
-
-
 def _written(
-    form: Form, what: Exported, path: Path, gaps: Iterator[str], checked: _Checked = _UNCHECKED
+    form: Form,
+    what: Exported,
+    path: Path,
+    *,
+    with_explanations: bool = True,
+    checked: Sequence[str] = (),
+    answers_all: bool = True,
 ) -> Written:
-    whole = checked.whole and not what.results.left
-    return Written(path, what.in_words(form), list(gaps), checked.sentences, what.health, whole)
+    """Of a file that was written what is missing, what is not the model's, and what the user left out."""
+    from engine.results.completeness import IncompleteKind, gaps, incomplete
+
+    results = what.results
+    said = [incomplete(results)] if results.left else []
+    unshown = () if with_explanations else (IncompleteKind.UNEXPLAINED, IncompleteKind.STALE)
+    said += [gap.sentence for gap in gaps(results) if gap.kind not in unshown]
+    if what.source != LAST:
+        said.append(f"Labels chosen on the Results page: {what.source.in_words}.")
+    return Written(path, what.in_words(form), said, checked, what.health, answers_all and not results.left)
 
 
 def _weights_json(request: WeightsChoice) -> dict[str, object]:
-    weights = {
-        "weights": dict(request.weights),
-        "tie_threshold": request.tie_threshold,
-        "from": request.source,
-    }
-    return weights | ({"fit": plain(request.fit)} if request.fit else {})
+    fit = {"fit": plain(request.fit)} if request.fit else {}
+    weights, threshold = dict(request.weights), request.tie_threshold
+    return {"weights": weights, "tie_threshold": threshold, "from": request.source, **fit}
 
 
-def _checked(what: Exported, path: Path) -> _Checked:
-    """What the file that was written answers of the dataset as it lies there now, all its items."""
+def _checked(what: Exported, path: Path) -> tuple[list[str], bool]:
+    """What a submission answers of the dataset as it lies there now, and whether that is all its items."""
     from engine.data.submission import check_submission, read_submission
     from engine.results.run_dataset import load_as_judged
 
@@ -437,28 +398,16 @@ def _checked(what: Exported, path: Path) -> _Checked:
         if what.dataset is None:
             name = short_name(file.name)
             gone = f"It could not be checked against {name}, which is missing or cannot be read."
-            return _Checked([gone], whole=False)
+            return [gone], False
         dataset = what.dataset
     against = f"Checked against {short_name(dataset.name)}:"
     problems = check_submission(read_submission(path), dataset)
     if problems:
-        return _Checked([f"{against} {problem}" for problem in problems], whole=False)
-    return _Checked([f"{against} it answers all {len(dataset):,} items completely."])
+        return [f"{against} {problem}" for problem in problems], False
+    return [f"{against} it answers all {len(dataset):,} items completely."], True
 
 
 def _check_target(path: Path, what: Exported) -> None:
     from engine.system.files import check_targets
 
     check_targets({"the export": path}, what.in_use)
-
-
-def _gaps(what: Exported, results: "RunResults", with_explanations: bool) -> Iterator[str]:
-    """What is missing from a run, what is not the model's, and what the user's choice left out."""
-    from engine.results.completeness import IncompleteKind, gaps, incomplete
-
-    if results.left:
-        yield incomplete(results)
-    unshown = () if with_explanations else (IncompleteKind.UNEXPLAINED, IncompleteKind.STALE)
-    yield from (gap.sentence for gap in gaps(results) if gap.kind not in unshown)
-    if what.source != LAST:
-        yield f"Labels chosen on the Results page: {what.source.in_words}."

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,20 +12,16 @@ from gui.workspace.figures import FigureSource
 from gui.workspace.threads import JobControl, job
 
 if TYPE_CHECKING:
-    from engine.calibration.learning import LearningCurve
     from engine.data.dataset import Dataset
-    from engine.report.drawing import ReportFigure
     from engine.results.calibration import Calibration
     from engine.results.run_results import RunResults
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """A calibration that a run could be decided with.
+    """A calibration that a run could be decided with; `sheet`: what it is worth and does to the run's labels.
 
-    `source`: where it comes from, for display. `sheet`: what it is worth, and what it does to the labels of
-    the run. `one_label`: whether it gives one label to everything. `fitted`: its numbers; None for one from a
-    file.
+    `one_label`: whether it gives one label to everything. `fitted`: its numbers; None for one from a file.
     """
 
     calibration: "Calibration"
@@ -36,9 +33,7 @@ class Proposal:
 
 @job
 def fit(control: JobControl, results: "RunResults", gold: "Dataset", wishes: Mapping[str, bool]) -> Proposal:
-    """Fit a calibration to the run's own raw predictions and these labels, as `calibrating` with these
-    requests, whose MeasureProgress it reports. Raises SetupError.
-    """
+    """Fit a calibration to the run's own raw predictions and these labels, as `calibrating` reports."""
     from engine.calibration.run_calibration import Wishes, calibrating
     from engine.core.events import followed
     from engine.metrics.matching import match, system_of_run
@@ -107,39 +102,25 @@ CURVE_FIGURE = "learning"
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """A curve of a run, `title`: as its figure names it, and the sheet that says it. `file_name`: of its
-    figure.
-    """
+    """A curve of a run, as a sheet says it and as a figure shows it."""
 
-    curve: "LearningCurve"
-    title: str
     sheet: Sheet
-    file_name: str
-
-    @property
-    def figure(self) -> FigureSource:
-        return figure_source(CURVE_FIGURE, self._figure, self.sheet, self.file_name)
-
-    def _figure(self) -> "ReportFigure":
-        from engine.report.learning import learning_report_figure
-
-        return learning_report_figure(self.curve, self.title)
+    figure: FigureSource
 
 
 @job
 def learn(control: JobControl, results: "RunResults", gold: "Dataset", wishes: Mapping[str, bool]) -> Learned:
-    """The curve of the run's own raw predictions by these labels, as `run_curve` with these requests, whose
-    MeasureProgress it reports. SetupError for too few labels.
-    """
+    """The curve of the run's own raw predictions by these labels, as `run_curve` reports and raises."""
     from engine.calibration.learning import run_curve
     from engine.calibration.run_calibration import Wishes
     from engine.core.events import followed
     from engine.metrics.matching import match, system_of_run
-    from engine.report.learning import learning_section
+    from engine.report.learning import learning_report_figure, learning_section
 
     # Raw predictions are the model's: human overrides takes no part.
     matched = match(system_of_run(results.model_alone()), gold, partial=True)
     curve = followed(run_curve(matched, control.cancel, Wishes(**wishes)), control.report)
     name = f"{matched.system.name}, by labels of {matched.dataset.name}"
     sheet = _sheet(matched.labels_in_words, learning_section(curve), title=name)
-    return Learned(curve, name, sheet, f"{results.run.stem}-{CURVE_FIGURE}")
+    draw = partial(learning_report_figure, curve, name)
+    return Learned(sheet, figure_source(CURVE_FIGURE, draw, sheet, f"{results.run.stem}-{CURVE_FIGURE}"))

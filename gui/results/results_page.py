@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QPushButton, QStackedWidget, QTabWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QTabWidget, QWidget
 
 from engine.annotations.effective import Reviews
 from engine.annotations.records import Filters, WantedItems
@@ -28,12 +28,12 @@ from gui.widgets.glossary import Topic
 from gui.widgets.help_dialog import beside_help
 from gui.widgets.labels import (
     STRETCH,
+    button,
     heading,
     hint,
     in_column,
     in_row,
     label,
-    main_button,
     name,
     panel,
     scrolling,
@@ -95,23 +95,16 @@ class Measurer(QObject):
 
     def measure(self, results: "RunResults", gold: "Dataset | None", chosen: Chosen | None = None) -> None:
         """Measure a run, or a slice of it, against these labels, unless that was measured before."""
-        if self._measures(results, gold, chosen):
-            return
+        before, busy = self._wanted, self._labels.busy or self._explanations.busy
+        if busy and before is not None and before[0] is results and before[1] is gold and before[2] == chosen:
+            return  # these very objects are being measured; of equal ones the job finds out
         self._wanted = results, gold, chosen
         self._explanations.drop()
         run = self._workspace.run
         own = run.dataset if run is not None and run.id == results.run.id else None
         known = self.known
-        job = score_jobs.measure_labels(results, gold, known=known, chosen=chosen, own=own)
-        self._labels.start(job)
+        self._labels.start(score_jobs.measure_labels(results, gold, known=known, chosen=chosen, own=own))
         self.progress.emit(Measuring("Measuring the labels …"))
-
-    def _measures(self, results: "RunResults", gold: "Dataset | None", chosen: Chosen | None) -> bool:
-        """True while these very objects are being measured; of equal ones the job finds out."""
-        if self._wanted is None or not (self._labels.busy or self._explanations.busy):
-            return False
-        wanted, labels, part = self._wanted
-        return wanted is results and labels is gold and part == chosen
 
     def measure_explanations(self) -> None:
         if self.scores is not None and not self.scores.explained and not self._explanations.busy:
@@ -122,12 +115,10 @@ class Measurer(QObject):
         """Let a model measure the explanations of what is shown now."""
         if self.scores is None or self._model_task.busy:
             return
-        waits = self._workspace.threads.busy(ThreadName.MODEL)
-        self._model_task.start(
-            score_jobs.measure_with_model(measure, self.scores, path, self._workspace.store_path)
-        )
-        text = f"{measure}: waits until the current run has ended …" if waits else f"{measure} …"
-        self.progress.emit(Measuring(text))
+        waits, store = self._workspace.threads.busy(ThreadName.MODEL), self._workspace.store_path
+        self._model_task.start(score_jobs.measure_with_model(measure, self.scores, path, store))
+        wait = ": waits until the current run has ended" if waits else ""
+        self.progress.emit(Measuring(f"{measure}{wait} …"))
 
     @Slot()
     def cancel(self) -> None:
@@ -159,10 +150,8 @@ class Measurer(QObject):
             self._take(scores)
             return
         self._keep(scores)
-        self._workspace.note.emit(
-            "The model's answers are stored, but the run or its labels have changed: measure"
-            " again (it is quick)."
-        )
+        changed = "The model's answers are stored, but the run or its labels have changed"
+        self._workspace.note.emit(f"{changed}: measure again (it is quick).")
 
     def _keep(self, scores: Scores) -> None:
         self._kept.pop(scores.mark, None)
@@ -239,15 +228,13 @@ class ResultsPage(Page):
 
     @property
     def exports(self) -> dict[str, Callable[[], object]]:
-        """All ways to get the run out, by the names of their actions."""
         return {f"export_{form}": partial(self.export, form) for form in Form}
 
     def export(self, form: Form, path: Path | None = None) -> None:
-        """Write the run in a form; a dialog asks where no path says. `path`: of figures their folder."""
+        """A dialog asks where, unless a path says it; `path`: of figures their folder."""
         self.exporter.export(form, path)
 
     def load_calibration(self, path: Path) -> None:
-        """Propose the calibration of a file for the open run."""
         if self.workspace.run is None:
             none = SetupError(f"{path.name}: no run is open for this calibration.", Hint(Step.CHOOSE_RUN))
             self.workspace.problem.emit(none)
@@ -263,11 +250,9 @@ class ResultsPage(Page):
         self._measure_if_stale()
 
     def restyle(self) -> None:
-        """Figures have colours of their own."""
         super().restyle()
-        self.scores.restyle()
-        self.figures.restyle()
-        self.calibration.restyle()
+        for part in (self.scores, self.figures, self.calibration):
+            part.restyle()
 
     def keep_layout(self) -> None:
         self.workspace.state.set_number(_TAB, self.tabs.currentIndex())
@@ -275,9 +260,7 @@ class ResultsPage(Page):
     def _results(self) -> "RunResults | None":
         """The run as the page looks at it: with or without human overrides."""
         run = self.workspace.run
-        if run is None:
-            return None
-        return run.results.by(self.whose.source)
+        return None if run is None else run.results.by(self.whose.source)
 
     def _exported(self) -> Exported | None:
         run = self.workspace.run
@@ -394,7 +377,7 @@ class ResultsPage(Page):
             if self.busy.isHidden():
                 self.busy.begin(event.text)
             self.busy.go_on(event.text, event.done, event.total)
-        self.scores.show_measuring(event is not None)
+        self.scores.go_on_button.setEnabled(event is None)  # nobody needs to ask for what is under way
         scores = self.measurer.scores
         ready = scores is not None and scores.explained and scores.evaluation is not None
         self.scores.allow_model_measures(ready and not self.measurer.model_busy)
@@ -415,12 +398,12 @@ class ResultsPage(Page):
 
     @Slot(object)
     def _list_behind(self, behind: ItemsBehind) -> None:
-        """List the items of a row of a table in Review."""
+
         self._list_slice(Filters(ids=behind.ids, criterion=behind.criterion), behind.words)
 
     @Slot(object, str)
     def _list_slice(self, filters: Filters, words: str) -> None:
-        """List the items of a slice in Review."""
+
         if self.workspace.run is not None:
             self.workspace.show_in_review(WantedItems(self.workspace.run.id, filters, words))
 
@@ -439,7 +422,7 @@ class ResultsPage(Page):
         self.gold = GoldPicker(self.workspace)
         self.whose = SourceBox()
         line = in_row(self.gold, STRETCH, self.slices.choice, self.whose)
-        self.busy, self.snapshot = BusyLine(), SnapshotLine()
+        self.busy, self.snapshot = BusyLine(), SnapshotLine(self.workspace.read_run_again)
         self.stopped = label(_STOPPED, "warning")
         self.stopped.hide()
         self.tabs = QTabWidget(documentMode=True)
@@ -458,14 +441,12 @@ class ResultsPage(Page):
         self.body.addWidget(self.stack, 1)
 
     def _empty(self) -> QWidget:
-        self.judge_button = main_button("Go to &Judge")
-        name(self.judge_button, "Go to the Judge page to make a run")
-        self.judge_button.clicked.connect(lambda: self.workspace.page_wanted.emit(PageName.JUDGE))
-        self.so_far_button = QPushButton("Show what is judged so far")
-        name(self.so_far_button, "Show what is judged so far")
-        self.so_far_button.clicked.connect(self._open_so_far)
+        go, to_judge = self.workspace.page_wanted.emit, "Go to the Judge page to make a run"
+        self.judge_button = button("Go to &Judge", lambda: go(PageName.JUDGE), to_judge)
+        self.judge_button.setProperty("role", "main")
+        self.so_far_button = button("Show what is judged so far", self._open_so_far)
         self._empty_title, self._empty_text = (heading(_NO_RUN[0]), hint(_NO_RUN[1]))
-        buttons = [(button, Qt.AlignmentFlag.AlignLeft) for button in (self.judge_button, self.so_far_button)]
+        buttons = [(each, Qt.AlignmentFlag.AlignLeft) for each in (self.judge_button, self.so_far_button)]
         self.empty = panel(self._empty_title, self._empty_text, *buttons, STRETCH)
         return self.empty
 
@@ -477,7 +458,7 @@ class ResultsPage(Page):
         space.judging_changed.connect(self._follow_judging)
         space.reviewed.connect(self._follow_overrides)
         space.gold_changed.connect(self._follow_choice)
-        self.snapshot.again_button.clicked.connect(space.read_run_again)
+
         self.slices.choice.changed.connect(self._follow_choice)
         self.slices.listed.connect(self._list_slice)
         self.scores.sheet.listed.connect(self._list_behind)
@@ -491,18 +472,18 @@ class ResultsPage(Page):
         self.measurer.changed.connect(partial(space.failures.end, self.measurer))
         self.busy.cancelled.connect(self.measurer.cancel)
         self.scores.measure_wanted.connect(self._ask_for_model)
-        self.scores.go_on_button.clicked.connect(self.measurer.measure_explanations)
+        self.scores.rest_wanted.connect(self.measurer.measure_explanations)
         self.scores.item_wanted.connect(space.show_in_review)
 
 
 class SnapshotLine(QWidget):
     """Says of a run that is not complete after how many items it is shown, and offers to read it again."""
 
-    def __init__(self) -> None:
+    def __init__(self, read_again: Callable[[], None]) -> None:
         super().__init__()
         self.text = label("", "warning", wrap=False)
-        self.again_button = QPushButton("Read again")
-        name(self.again_button, "Read the run again", "Show what has been judged since")
+        again, since = "Read the run again", "Show what has been judged since"
+        self.again_button = button("Read again", read_again, again, since)
         in_row(self.text, self.again_button, STRETCH, on=self)
 
     def follow(self, stored: "StoredRun | None", goes_on: bool) -> None:

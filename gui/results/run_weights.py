@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QMenu, QWidget
 
 from engine.core.codec import plain, record_of
 from engine.core.formatting import without_middle
@@ -21,7 +21,7 @@ from engine.core.judgments import KeptFit, short_hash
 from engine.core.rubric import ELOQUENT, Rubric
 from gui.widgets.actions import MenuButton
 from gui.widgets.foreign_text import one_line, tip
-from gui.widgets.labels import hint, in_column, label, name
+from gui.widgets.labels import button, hint, in_column, label, name
 from gui.workspace.state import State
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ _MOST_RUNS = 500
 class WeightsChoice:
     """Weights (not negative, any scale) by criterion, and a tie threshold in score points.
 
-    `source`: where they come from, for display: DEFAULT, BY_HAND, `saved as “…”`, `as fitted on …`. `fit`:
-    what is kept of the fit that they come from, also where the user changed or saved them since.
+    `source`: whence, for display: DEFAULT, BY_HAND, `saved as “…”`, `as fitted on …`. `fit`: what is kept of
+    the fit that they come from, also where the user changed or saved them since.
     """
 
     weights: Mapping[str, float]
@@ -61,11 +61,8 @@ class WeightsChoice:
 
 
 def default_request(rubric: Rubric) -> WeightsChoice:
-    """What a run begins with: the weights and the threshold of the rubric that it asked.
-
-    A rubric may weigh on any scale; weights that the sliders do not reach, or are too coarse for, are
-    brought to theirs, all alike.
-    """
+    """What a run begins with: the weights and the threshold of the rubric that it asked."""
+    # A rubric may weigh on any scale: what the sliders do not reach is brought to theirs, all alike.
     weights = rubric.weights(rubric.names)
     highest = max(weights.values())
     scale = 1.0 if highest == 0 or _DEFAULT_WEIGHT <= highest <= HIGHEST_WEIGHT else HIGHEST_WEIGHT / highest
@@ -107,10 +104,11 @@ class RunWeights:
     def saved(self) -> Mapping[str, WeightsChoice]:
         """Those that have a name, in the order of the alphabet."""
         kept = self._state.record_of_all(SAVED)
-        found = {name: kept[name] for name in sorted(kept, key=str.casefold) if isinstance(kept[name], dict)}
         none = WeightsChoice({}, ELOQUENT.tie_threshold)
         return {
-            name: self._request({**values, "source": saved_as(name)}, none) for name, values in found.items()
+            name: self._request({**kept[name], "source": saved_as(name)}, none)
+            for name in sorted(kept, key=str.casefold)
+            if isinstance(kept[name], dict)
         }
 
     def save(self, name: str, request: WeightsChoice) -> WeightsChoice:
@@ -128,7 +126,13 @@ class RunWeights:
 
     def _request(self, kept: Mapping[str, Any], default: WeightsChoice) -> WeightsChoice:
         """Remembered values; the defaults for those that are missing or damaged."""
-        request = _request(kept, default)
+        own, source = kept.get("weights"), kept.get("source")
+        own = own if isinstance(own, dict) else {}
+        names = dict.fromkeys([*default.weights, *own])
+        weights = {name: _number(own.get(name), default.weights.get(name, _DEFAULT_WEIGHT)) for name in names}
+        threshold = _number(kept.get("tie_threshold"), default.tie_threshold)
+        named = source if isinstance(source, str) and source else BY_HAND
+        request = WeightsChoice(weights, threshold, named)
         fit = self._state.record_of_all(FITS).get(_fit_in(kept)) if _fit_in(kept) else None
         try:
             return request if fit is None else replace(request, fit=record_of(fit, KeptFit))
@@ -141,7 +145,7 @@ class RunWeights:
         fits = state.record_of_all(FITS) | ({_fit_key(fit): plain(fit)} if fit else {})
         users = [*state.record_of_all(OF_RUNS).values(), *state.record_of_all(SAVED).values()]
         used = set(map(_fit_in, users))
-        self._state.set_record(FITS, {key: kept for key, kept in fits.items() if key in used})
+        state.set_record(FITS, {key: kept for key, kept in fits.items() if key in used})
 
 
 def saved_as(name: str) -> str:
@@ -167,21 +171,6 @@ def _fit_key(fit: KeptFit) -> str:
     return short_hash(digest(plain(fit)))
 
 
-def _request(kept: Mapping[str, Any], default: WeightsChoice) -> WeightsChoice:
-    """Remembered values; the defaults for those that are missing or damaged."""
-    own = kept.get("weights")
-    own = own if isinstance(own, dict) else {}
-    names = dict.fromkeys([*default.weights, *own])
-    weights = {
-        name: _number(own.get(name), default.weights.get(name, _DEFAULT_WEIGHT))
-        for name in names
-        if isinstance(name, str)
-    }
-    source = kept.get("source")
-    threshold = _number(kept.get("tie_threshold"), default.tie_threshold)
-    return WeightsChoice(weights, threshold, source if isinstance(source, str) and source else BY_HAND)
-
-
 def _number(value: object, default: float) -> float:
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0:
         return float(value)
@@ -190,14 +179,10 @@ def _number(value: object, default: float) -> float:
 
 _LONGEST_NAME = 80
 _LONGEST_ENTRY = 48  # characters in the menu
-_NO_AMPERSAND = str.maketrans({"&": "&&"})
 
 
 class SavedWeights(QObject):
-    """`save_wanted` and `apply_wanted` tell a name; the menu is made again each time it opens.
-
-    Its two buttons are laid out by whoever shows them: `save_button` and `apply_button`.
-    """
+    """Two buttons, laid out by whoever shows them; `save_wanted` and `apply_wanted` tell a name."""
 
     save_wanted = Signal(str)
     apply_wanted = Signal(str)
@@ -205,9 +190,8 @@ class SavedWeights(QObject):
     def __init__(self, weights: RunWeights, parent: QWidget) -> None:
         super().__init__(parent)
         self._weights, self._window = weights, parent
-        self.save_button = QPushButton("Save &as…")
-        name(self.save_button, "Save these weights under a name", "To apply them to other runs")
-        self.save_button.clicked.connect(self._ask_for_name)
+        named, other = "Save these weights under a name", "To apply them to other runs"
+        self.save_button = button("Save &as…", self._ask_for_name, named, other)
         self.apply_button = MenuButton("A&pply", tips=True)
         self.menu = self.apply_button.menu()
         self.menu.aboutToShow.connect(self.fill)
@@ -218,7 +202,7 @@ class SavedWeights(QObject):
         self.menu.clear()
         saved = tuple(self._weights.saved)
         for known in saved:
-            self._add(self.menu, known).triggered.connect(partial(self._apply, known))
+            self._add(self.menu, known).triggered.connect(partial(self.apply_wanted.emit, known))
         if not saved:
             self.menu.addAction("Nothing is saved yet").setEnabled(False)
             return
@@ -226,19 +210,12 @@ class SavedWeights(QObject):
         remove = self.menu.addMenu("&Remove saved weights")
         remove.setToolTipsVisible(True)
         for known in saved:
-            self._add(remove, known).triggered.connect(partial(self._remove, known))
+            self._add(remove, known).triggered.connect(partial(self._weights.remove, known))
 
     def _add(self, menu: QMenu, known: str) -> QAction:
-        cut = without_middle(one_line(known), _LONGEST_ENTRY)
-        action = menu.addAction(cut.translate(_NO_AMPERSAND))
+        action = menu.addAction(without_middle(one_line(known), _LONGEST_ENTRY).replace("&", "&&"))
         action.setToolTip(tip(known))
         return action
-
-    def _apply(self, known: str, _checked: bool = False) -> None:
-        self.apply_wanted.emit(known)
-
-    def _remove(self, known: str, _checked: bool = False) -> None:
-        self._weights.remove(known)
 
     @Slot()
     def _ask_for_name(self) -> None:
@@ -264,22 +241,15 @@ class NameDialog(QDialog):
         self.save = buttons.addButton("Save", QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self._accept)
         buttons.rejected.connect(self.reject)
-        in_column(
-            hint("A name for these weights and this tie threshold:"),
-            self.field,
-            self.warning,
-            buttons,
-            on=self,
-            margins=None,
-        )
+        asked = hint("A name for these weights and this tie threshold:")
+        in_column(asked, self.field, self.warning, buttons, on=self, margins=None)
         self.save.setDefault(True)  # here: Qt must know of which dialog
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 50)
         self._follow("")
 
     @Slot(str)
     def _follow(self, _text: str) -> None:
-        wanted = self._name
-        taken = wanted in self._taken
+        taken = self._name in self._taken
         self.warning.setText("This name is taken: its weights will be replaced." if taken else "")
         self.save.setText("Replace" if taken else "Save")
 

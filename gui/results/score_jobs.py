@@ -14,13 +14,13 @@ from engine.core.tables import Sheet, Table
 from gui.widgets.notice import IN_THE_WINDOW, problem_of
 from gui.workspace.file_jobs import Chosen
 from gui.workspace.open_run import measured_mark
-from gui.workspace.threads import AtWork, Job, JobControl, job, worker
+from gui.workspace.threads import AtWork, JobControl, job, worker
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.metrics.evaluation import Evaluation
     from engine.metrics.explanations import ModelScores
-    from engine.metrics.matching import System
+    from engine.metrics.matching import Matched, System
     from engine.results.run_results import RunResults
 
 _MOST_UNSCORED = 1000  # in a table on the thread of the window
@@ -34,11 +34,10 @@ _NO_LABELS = (
 class Scores:
     """What is known of a run so far, and the sheet that says it.
 
-    `evaluation`: None without human labels; `problem`: why the loaded labels cannot be used, if so.
-    `unscored`: how many judgments could not be made; `listed`: the first of them. `explained`: True once all
-    explanations are measured, or where there are none. `warnings`: what is to be said of models that
-    measured. `mark`: what all of this depends on, by value. `part`: the slice that alone was measured, None
-    for all items. `own`: the run's dataset, with labels or without, where it is there.
+    `problem`: why the loaded labels cannot be used, if so. `unscored`: how many judgments could not be made;
+    `listed`: the first of them. `explained`: True once all explanations are measured, or there are none.
+    `warnings`: of models that measured. `mark`: what all of this depends on, by value. `part`: the slice that
+    alone was measured, if any. `own`: the run's dataset, with labels or without, where it is there.
     """
 
     system: "System"
@@ -61,7 +60,6 @@ class Scores:
 
     @property
     def gold(self) -> "Dataset | None":
-        """The human labels that it was compared with."""
         return self.evaluation.matched.dataset if self.evaluation else None
 
 
@@ -82,10 +80,10 @@ def measure_labels(
     chosen: Chosen | None = None,
     own: "Dataset | None" = None,
 ) -> Scores:
-    """All but the explanations: against human labels where they fit, else what the run says by itself; of the
-    `chosen` slice alone, if any. `own`: the run's dataset, where it is there.
+    """All but the explanations: against human labels where they fit, else what the run says by itself.
 
-    Where the same run and labels were measured already, the result is what is `known`.
+    Of the `chosen` slice alone, if any. `own`: the run's dataset, where it is there. `known`: what was
+    measured before, and is not measured again.
     """
     whole = measured_mark(results, gold)
     mark = whole if chosen is None else (whole, chosen)
@@ -127,27 +125,21 @@ def measure_explanations(control: JobControl, scores: Scores) -> Scores:
     """The same scores with ROUGE-L; reports Measuring after each criterion."""
     from engine.metrics.evaluation import explanation_steps
 
-    found = scores
     if scores.evaluation is None:
-        return found
-    names = list(scores.evaluation.matched.pairs)
-    control.report(_measuring(names, 0, None))
+        return scores
+    names, found = list(scores.evaluation.matched.pairs), scores
+    titles = [f"Measuring the explanations: {words(name)} …" for name in (*names, names[-1])]
+    control.report(Measuring(titles[0], 0, len(names)))
     for done, evaluation in enumerate(explanation_steps(scores.evaluation), start=1):
         found = with_explanations(found, evaluation, explained=done == len(names))
         control.cancel.raise_if_requested()
-        control.report(_measuring(names, done, found))
+        control.report(Measuring(titles[done], done, len(names), found))
     return with_explanations(found, found.evaluation, explained=True) if found.evaluation else found
-
-
-def _measuring(names: Sequence[str], done: int, scores: Scores | None) -> Measuring:
-    what = words(names[min(done, len(names) - 1)])
-    return Measuring(f"Measuring the explanations: {what} …", done, len(names), scores)
 
 
 def _alone(
     system: "System", problem: SetupError | None, chosen: Chosen | None, own: "Dataset | None"
 ) -> Scores:
-    """What a run says by itself."""
     from engine.metrics.matching import annotator_caveats
     from engine.report.audit import audit_of_copies, with_audit
     from engine.report.evaluation import run_sheet
@@ -221,7 +213,7 @@ def with_explanations(scores: Scores, evaluation: "Evaluation", explained: bool)
     return replace(scores, evaluation=evaluation, sheet=sheet, explained=explained)
 
 
-PathKind = TypeVar("PathKind")
+_Found = TypeVar("_Found")
 
 
 class ModelMeasure(StrEnum):
@@ -241,13 +233,12 @@ class MeasureModel:
 @job
 def look_at_model(_control: JobControl, measure: ModelMeasure, path: Path) -> MeasureModel:
     """See by its header whether a file can serve. Raises ModelFileError."""
-    if measure is ModelMeasure.BERTSCORE:
-        from engine.models.encoder_file import read_encoder_file
-
-        encoder = read_encoder_file(path)
-        return MeasureModel(path, encoder.name, encoder.notice)
+    from engine.models.encoder_file import read_encoder_file
     from engine.models.model_file import read_model_file
 
+    if measure is ModelMeasure.BERTSCORE:
+        encoder = read_encoder_file(path)
+        return MeasureModel(path, encoder.name, encoder.notice)
     model = read_model_file(path)
     return MeasureModel(path, model.name, " ".join(model.remarks))
 
@@ -263,35 +254,45 @@ def cut_encoder(control: JobControl, path: Path, target: Path, in_use: Mapping[s
         return followed(cutter.do(path, target), control.report)
 
 
-def measure_with_model(measure: ModelMeasure, scores: Scores, path: Path, store_path: Path) -> Job[Scores]:
+@job
+def measure_with_model(
+    control: JobControl, measure: ModelMeasure, scores: Scores, path: Path, store_path: Path
+) -> Scores:
     """The same scores with what a model says of the explanations; reports Measuring.
 
     What the store remembers is not measured again; a job that was cancelled goes on where it was.
     """
+    from engine.metrics.evaluation import with_model_scores
+
+    assert scores.evaluation is not None  # without human explanations there is nothing to ask about
     ask = _bertscore if measure is ModelMeasure.BERTSCORE else _agreement
-    return lambda control: ask(scores, path, store_path, control)
+    found, warnings = ask(scores.evaluation.matched, path, store_path, control)
+    warned = replace(scores, warnings=[*scores.warnings, *warnings])
+    return with_explanations(warned, with_model_scores(scores.evaluation, found), explained=True)
 
 
-def _bertscore(scores: Scores, path: Path, store_path: Path, control: JobControl) -> Scores:
+_Answer = tuple["Mapping[str, ModelScores]", Sequence[str]]  # what a model found, and what to know of it
+
+
+def _bertscore(matched: "Matched", path: Path, store_path: Path, control: JobControl) -> _Answer:
     from engine.metrics.explanations import ModelScores
     from engine.metrics.model_measures import measure_bertscore, score_texts
     from engine.models.checked_model import checked_encoder, in_use
     from engine.models.encoder_file import read_encoder_file
     from engine.models.opening import machine_settings
 
-    evaluation = _evaluated(scores)
     described = read_encoder_file(path)
     control.report(Measuring(f"Trying {described.name} …"))
     with worker(score_texts, control) as scorer:
         encoder = checked_encoder(described, control.cancel)
         score = partial(scorer.do, encoder, machine_settings(None), store_path)
         with in_use(encoder):
-            found = _followed("BERTScore", measure_bertscore(evaluation.matched, score), control)
+            found = _followed("BERTScore", measure_bertscore(matched, score), control)
     model_scores = {name: ModelScores(bertscores=column) for name, column in found.items()}
-    return _with_model_scores(scores, model_scores, [described.notice] if described.notice else [])
+    return model_scores, [described.notice] if described.notice else []
 
 
-def _agreement(scores: Scores, path: Path, store_path: Path, control: JobControl) -> Scores:
+def _agreement(matched: "Matched", path: Path, store_path: Path, control: JobControl) -> _Answer:
     from engine.metrics.explanations import ModelScores
     from engine.metrics.model_measures import agreement_warnings, ask_questions, measure_agreements
     from engine.models.checked_model import checked_model, in_use
@@ -300,7 +301,6 @@ def _agreement(scores: Scores, path: Path, store_path: Path, control: JobControl
     from engine.models.opening import machine_settings
     from engine.settings.rows import default_context
 
-    evaluation = _evaluated(scores)
     described = read_model_file(path)
     tight = check_memory(described, default_context(described.trained_context))
     control.report(Measuring(f"Trying {described.name} …"))
@@ -308,33 +308,14 @@ def _agreement(scores: Scores, path: Path, store_path: Path, control: JobControl
         model = checked_model(described, control.cancel)
         ask = partial(asker.do, model, machine_settings(None), store_path)
         with in_use(model):
-            found = _followed("Agreement", measure_agreements(evaluation.matched, ask), control)
+            found = _followed("Agreement", measure_agreements(matched, ask), control)
     model_scores = {name: ModelScores(agreements=column) for name, column in found.items()}
-    return _with_model_scores(scores, model_scores, [*filter(None, [tight]), *agreement_warnings(found)])
+    return model_scores, [*filter(None, [tight]), *agreement_warnings(found)]
 
 
-def _evaluated(scores: Scores) -> "Evaluation":
-    assert scores.evaluation is not None  # without human explanations there is nothing to ask about
-    return scores.evaluation
-
-
-def _followed(
-    what: str, asking: "Generator[MeasureProgress, None, PathKind]", control: JobControl
-) -> PathKind:
-    """What a measure returns; its progress is reported."""
-
+def _followed(what: str, asking: "Generator[MeasureProgress, None, _Found]", control: JobControl) -> _Found:
     def tell(event: MeasureProgress) -> None:
         text = f"{what}: {event.done:,} of {event.total:,} explanations …"
         control.report(Measuring(text, event.done, event.total))
 
     return followed(asking, tell)
-
-
-def _with_model_scores(
-    scores: Scores, model_scores: "Mapping[str, ModelScores]", warnings: Sequence[str]
-) -> Scores:
-    from engine.metrics.evaluation import with_model_scores
-
-    evaluation = with_model_scores(_evaluated(scores), model_scores)
-    warned = replace(scores, warnings=[*scores.warnings, *warnings])
-    return with_explanations(warned, evaluation, explained=True)

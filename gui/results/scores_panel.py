@@ -1,12 +1,13 @@
 """What a run is worth: its sheet and figures, the human labels it is compared with, a model that measures."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QGridLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QGridLayout, QSizePolicy, QWidget
 
 from engine.annotations.records import Filters, WantedItems
 from engine.core.errors import EngineError
@@ -21,7 +22,19 @@ from gui.widgets.fields import ComboBox, Fold
 from gui.widgets.figure_view import DrawnFigure, FigureMark, FigureView
 from gui.widgets.files import DATASETS, ask_source, ask_target
 from gui.widgets.foreign_text import OneLine, one_line, set_tip
-from gui.widgets.labels import STRETCH, as_column, heading, hint, in_column, in_row, label, name, set_role
+from gui.widgets.labels import (
+    STRETCH,
+    as_column,
+    as_row,
+    button,
+    heading,
+    hint,
+    in_column,
+    in_row,
+    label,
+    name,
+    set_role,
+)
 from gui.widgets.notice import problem_of
 from gui.widgets.text_views import SheetView
 from gui.widgets.theme import is_dark
@@ -38,16 +51,21 @@ if TYPE_CHECKING:
 _KIND = "GGUF models (*.gguf)"
 _WORDS = {
     ModelMeasure.BERTSCORE: (
+        "Measure &BERTScore…",
+        "Compare the explanations by an encoder model",
         "encoders",
         "BERTScore compares the tokens of two explanations by the embeddings of an encoder. The"
         " task uses roberta-large: a GGUF file of it, cut to its first 17 layers.",
     ),
     ModelMeasure.AGREEMENT: (
+        "Measure agreement…",
+        "Ask a judge model whether the explanations agree",
         "agreement-models",
         "A second model reads each item with the human explanation and the judge's, and is asked whether they"
         " agree. Choose a model that follows instructions well, preferably not the judge itself.",
     ),
 }
+"""Of each measure: its button and what that does, by which word its files are remembered, what it is."""
 
 
 class MeasureModelDialog(QDialog):
@@ -59,7 +77,7 @@ class MeasureModelDialog(QDialog):
         super().__init__(parent)
         self._measure = measure
         self._workspace = workspace
-        self._kind, what = _WORDS[measure]
+        *_, self._kind, what = _WORDS[measure]
         threads, files = workspace.threads, ThreadName.FILES
         self._looking = TaskPanel(threads, files, self, self._take, failed=self._refuse)
         self._cutting = TaskPanel(threads, files, self, self.choose, failed=self._refuse)
@@ -67,50 +85,34 @@ class MeasureModelDialog(QDialog):
         self.files = ComboBox()
         name(self.files, "Model file")
         self.files.activated.connect(self._look)
-        browse = QPushButton("Browse…")
-        name(browse, "Browse for a model file")
-        browse.clicked.connect(self._browse)
+        browse = button("Browse…", self._browse, "Browse for a model file")
         self.status = label("")
-        self.cut = QPushButton("Cut a copy…")
-        name(self.cut, "Cut a copy", "Write a copy with only the layers that bert-score uses")
-        self.cut.clicked.connect(self._ask_to_cut)
+        layers = "Write a copy with only the layers that bert-score uses"
+        self.cut = button("Cut a copy…", self._ask_to_cut, "Cut a copy", layers)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.start = buttons.addButton("Measure", QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self._accept)
         buttons.rejected.connect(self.reject)
         line = in_row((self.files, STRETCH), browse)
-        in_column(
-            hint(what),
-            line,
-            self.status,
-            self.cut,
-            hint("Results are stored: measuring the same again is quick."),
-            buttons,
-            on=self,
-            margins=None,
-        )
+        stored = hint("Results are stored: measuring the same again is quick.")
+        in_column(hint(what), line, self.status, self.cut, stored, buttons, on=self, margins=None)
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 70)
-        self._fill()
+        for path in workspace.state.recent(self._kind):
+            self._add(path, self.files.count())
+        if measure is ModelMeasure.AGREEMENT:
+            self._add(demo_model(), self.files.count())
+        self._look()
 
     @Slot(object)
     def choose(self, path: Path) -> None:
-        if (place := self.files.findData(str(path))) < 0:
-            self._add(path, 0)
-            place = 0
-        self.files.setCurrentIndex(place)
+        self._add(path, 0)
+        self.files.setCurrentIndex(self.files.findData(str(path)))
         self._look()
 
     @property
     def path(self) -> Path | None:
         data = self.files.currentData()
         return Path(data) if data else None
-
-    def _fill(self) -> None:
-        for path in self._workspace.state.recent(self._kind):
-            self._add(path, self.files.count())
-        if self._measure is ModelMeasure.AGREEMENT:
-            self._add(demo_model(), self.files.count())
-        self._look()
 
     def _add(self, path: Path, place: int) -> None:
         if self.files.findData(str(path)) < 0:
@@ -128,10 +130,9 @@ class MeasureModelDialog(QDialog):
 
     @Slot(object)
     def _take(self, found: MeasureModel) -> None:
-        uncut = self._measure is ModelMeasure.BERTSCORE and bool(found.notice)
         text = f"{found.name}: {found.notice}" if found.notice else found.name
         self._say(text, "warning" if found.notice else "good")
-        self.cut.setVisible(uncut)
+        self.cut.setVisible(self._measure is ModelMeasure.BERTSCORE and bool(found.notice))
         self.start.setEnabled(True)
 
     @Slot(object)
@@ -158,8 +159,7 @@ class MeasureModelDialog(QDialog):
             self._cutting.start(score_jobs.cut_encoder(path, target, self._workspace.files_in_use(self)))
 
     def _accept(self) -> None:
-        path = self.path
-        if path is not None:
+        if (path := self.path) is not None:
             self._workspace.state.add_recent(self._kind, path)
             self.chosen.emit(self._measure, path)
             self.accept()
@@ -174,6 +174,7 @@ class ScoresPanel(QWidget):
     """Shows Scores as they grow. `sheet`: what is said of them; `stale`: what to do about explanations."""
 
     measure_wanted = Signal(object)  # a ModelMeasure
+    rest_wanted = Signal()  # of the explanations, to be measured
     item_wanted = Signal(object)  # a JudgmentKey
 
     def __init__(self, stale: QWidget) -> None:
@@ -212,35 +213,17 @@ class ScoresPanel(QWidget):
             view.setColumnWidth(column, min(view.columnWidth(column), widest))
 
     def allow_model_measures(self, possible: bool) -> None:
-        for button in self.model_buttons.values():
-            button.setEnabled(possible)
-
-    def show_measuring(self, under_way: bool) -> None:
-        """While explanations are measured nobody needs to ask for it."""
-        self.go_on_button.setEnabled(not under_way)
+        for each in self.model_buttons.values():
+            each.setEnabled(possible)
 
     def _model_buttons(self) -> QWidget:
         self.model_buttons = {
-            ModelMeasure.BERTSCORE: QPushButton("Measure &BERTScore…"),
-            ModelMeasure.AGREEMENT: QPushButton("Measure agreement…"),
+            measure: button(text, partial(self.measure_wanted.emit, measure), f"Measure {measure}", what)
+            for measure, (text, what, *_) in _WORDS.items()
         }
-        name(
-            self.model_buttons[ModelMeasure.BERTSCORE],
-            "Measure BERTScore",
-            "Compare the explanations by an encoder model",
-        )
-        name(
-            self.model_buttons[ModelMeasure.AGREEMENT],
-            "Measure agreement",
-            "Ask a judge model whether the explanations agree",
-        )
-        made = QWidget()
-        for measure, button in self.model_buttons.items():
-            button.clicked.connect(lambda _checked=False, wanted=measure: self.measure_wanted.emit(wanted))
-        self.go_on_button = QPushButton("Go on measuring ROUGE-L")
-        name(self.go_on_button, "Go on measuring ROUGE-L", "Measure the explanations that are left")
-        in_row(*self.model_buttons.values(), self.go_on_button, STRETCH, on=made)
-        return made
+        rouge, left = "Go on measuring ROUGE-L", "Measure the explanations that are left"
+        self.go_on_button = button(rouge, self.rest_wanted.emit, rouge, left)
+        return as_row(*self.model_buttons.values(), self.go_on_button, STRETCH)
 
     def _open_item(self, index: QModelIndex) -> None:
         item, criterion, *_ = self._unscored[index.row()]
@@ -301,30 +284,26 @@ class FiguresPanel(QWidget):
             self.restyle()
 
     def restyle(self) -> None:
-        """Draw where the theme is another, or nothing is drawn yet; where nobody looks, later."""
-        if self.isVisible() and self._dark is not is_dark(QGuiApplication.palette()):
-            self._draw()
+        """Draw where the theme is another, or nothing is drawn yet; where nobody looks, once it is shown."""
+        dark = is_dark(QGuiApplication.palette())
+        if self._evaluation is not None and self.isVisible() and self._dark is not dark:
+            self._dark = dark
+            self.hint.setText(_DRAWING)
+            self._drawing.start(export_jobs.draw(self._evaluation, dark))
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Draw what nobody looked at before."""
         super().showEvent(event)
         self.restyle()
 
     def _drawn_bytes(self, name: str, form: str) -> Job[bytes] | None:
-        return None if self._evaluation is None else export_jobs.figure_bytes(self._evaluation, name, form)
+        if self._evaluation is None:
+            return None
+        return export_jobs.figure_bytes(partial(export_jobs.figure_of, self._evaluation, name), form)
 
     @Slot(object)
     def _list_items(self, spot: FigureMark) -> None:
-        """List in Review what a place in a figure stands for."""
         filters = Filters(criterion=spot.criterion, ids=spot.ids)
         self._workspace.show_in_review(WantedItems(self._run_id, filters, spot.words))
-
-    def _draw(self) -> None:
-        if self._evaluation is None:
-            return
-        self._dark = is_dark(QGuiApplication.palette())
-        self.hint.setText(_DRAWING)
-        self._drawing.start(export_jobs.draw(self._evaluation, self._dark))
 
     @Slot(object)
     def _take(self, drawn: DrawnFigure) -> None:
@@ -370,13 +349,11 @@ class GoldPicker(QWidget):
         self._workspace = workspace
         self.status = OneLine()
         self.status.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
-        self.other = QPushButton("Ch&oose labels…")
-        name(self.other, "Choose labels", "Score the run against the human labels of another dataset")
-        self.other.clicked.connect(self._ask)
-        self.own = QPushButton("Run's own")
-        name(self.own, "Run's own labels", "Score the run against the labels of its own dataset again")
-        self.own.clicked.connect(workspace.use_own_labels)
-        in_row(self.status, self.other, self.own, on=self)
+        others = "Score the run against the human labels of another dataset"
+        other = button("Ch&oose labels…", self._ask, "Choose labels", others)
+        back = "Score the run against the labels of its own dataset again"
+        self.own = button("Run's own", workspace.use_own_labels, "Run's own labels", back)
+        in_row(self.status, other, self.own, on=self)
         workspace.gold_changed.connect(self.follow)
         workspace.problem.connect(self.follow)  # the reading may have failed
         workspace.run_changed.connect(self.follow)
@@ -388,8 +365,7 @@ class GoldPicker(QWidget):
 
     @Slot()
     def follow(self) -> None:
-        gold = self._workspace.gold
-        run = self._workspace.run
+        gold, run = self._workspace.gold, self._workspace.run
         text = "Without human labels"
         if gold is not None:
             text = f"Against the human labels of {short_name(gold.name)}, {self._workspace.gold_from}"

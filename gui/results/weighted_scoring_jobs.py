@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
@@ -46,15 +48,26 @@ class WeightedResult:
 class Basis:
     """A run, the human labels that fit it, and its response scores by the criteria that count.
 
-    `known` and `overlaps` are filled on the worker thread of the jobs, and `items`: without human labels the
-    run's own dataset, None where it cannot be read.
+    `known`, `overlaps`, `items` are found on the jobs' thread. `own`: the run's dataset, where it is at hand.
     """
 
     system: "System"
     gold: "Dataset | None"
+    own: "Dataset | None" = None
     known: "dict[tuple[str, ...], ScoredPairs]" = field(default_factory=dict, compare=False, repr=False)
     overlaps: dict[FittedOn, Overlap] = field(default_factory=dict, compare=False, repr=False)
-    items: "list[Dataset | None]" = field(default_factory=list, compare=False, repr=False)
+
+    @cached_property
+    def items(self) -> "Dataset | None":
+        """Whose instructions give the intervals where there are no human labels; None if it is not there."""
+        from engine.results.run_dataset import dataset_of_run
+
+        if self.own is not None or self.gold is not None or self.system.results is None:
+            return self.own
+        try:
+            return dataset_of_run(self.system.results.run)
+        except SetupError:
+            return None
 
 
 @job
@@ -80,12 +93,11 @@ def weigh(_control: JobControl, basis: Basis, request: WeightsChoice) -> Weighte
 
 
 def weighed(basis: Basis, request: WeightsChoice) -> "WeightedScoring":
-    """What the engine makes of it; on the worker thread of a job."""
     from engine.ranking.weighted_scoring import weigh
 
     weights = _weights(basis, request)
-    pairs, items = _scored_pairs(basis, tuple(weights)), _items(basis)
-    made = weigh(pairs, weights, request.tie_threshold, basis.gold, basis.system, items=items)
+    pairs = _scored_pairs(basis, tuple(weights))
+    made = weigh(pairs, weights, request.tie_threshold, basis.gold, basis.system, items=basis.items)
     return replace(made, fit_in_words=_fit_in_words(basis, request))
 
 
@@ -116,14 +128,11 @@ def decided_items(
     two on, below the second; the highest bin holds all above it too.
     """
     low, high = margins or (0.0, HIGHEST_MARGIN)
-    last = high >= HIGHEST_MARGIN
-    return frozenset(
-        decision["id"]
-        for decision in weighed(basis, request).result["results"]
-        if winner in (None, decision["winner"])
-        and low <= decision["margin"]
-        and (last or decision["margin"] < high)
-    )
+    if high >= HIGHEST_MARGIN:
+        high = inf
+    decided = weighed(basis, request).result["results"]
+    of_winner = (each for each in decided if winner in (None, each["winner"]))
+    return frozenset(each["id"] for each in of_winner if low <= each["margin"] < high)
 
 
 def _weights(basis: Basis, request: WeightsChoice) -> dict[str, float]:
@@ -132,22 +141,6 @@ def _weights(basis: Basis, request: WeightsChoice) -> dict[str, float]:
     if not weights:
         raise SetupError("All weights are 0.", "Give at least one criterion a weight.")
     return weights
-
-
-def _items(basis: Basis) -> "Dataset | None":
-    """The run's own dataset, whose instructions give the intervals; not needed where there are human
-    labels.
-    """
-    if basis.gold is not None or basis.system.results is None:
-        return None
-    if not basis.items:
-        from engine.results.run_dataset import dataset_of_run
-
-        try:
-            basis.items.append(dataset_of_run(basis.system.results.run))
-        except SetupError:
-            basis.items.append(None)
-    return basis.items[0]
 
 
 def _scored_pairs(basis: Basis, criteria: tuple[str, ...]) -> "ScoredPairs":
@@ -169,10 +162,7 @@ def _bins(weighted_scoring: "WeightedScoring") -> list[tuple[int, int, int]]:
 
 @dataclass(frozen=True)
 class Fitted:
-    """Weights that fit the human overall labels best, the largest 10; their ranges, their quality.
-
-    `note`: what is to be said of the ranges.
-    """
+    """Weights that fit the human overall labels best, the largest 10; `note`: what to say of the ranges."""
 
     request: WeightsChoice
     weights: Table
@@ -182,9 +172,7 @@ class Fitted:
 
 @job
 def fit(_control: JobControl, basis: Basis, request: WeightsChoice) -> Fitted:
-    """Fit the weights that are not 0, and the tie threshold, to the human overall labels. SetupError where
-    that cannot be done.
-    """
+    """Fit the weights that are not 0, and the tie threshold, to human overall labels. Raises SetupError."""
     from engine.ranking.weight_fit import fit_weights, kept_of
     from engine.ranking.weighted_scoring import human_winners
     from engine.report.weighted_scoring import RANGES, fit_table, fitted_weight_table, ranges_in_words

@@ -1,12 +1,12 @@
 """Weighted scoring: a weight for each criterion, and what follows from them at once."""
 
-from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLabel, QWidget
 
 from engine.annotations.records import Filters, WantedItems
 from engine.core.errors import EngineError, SetupError
@@ -19,7 +19,7 @@ from gui.widgets.actions import MenuButton
 from gui.widgets.fields import DoubleSpinBox, FlowLayout, Slider
 from gui.widgets.glossary import Topic
 from gui.widgets.help_dialog import headed
-from gui.widgets.labels import hint, label, name, panel
+from gui.widgets.labels import STRETCH, button, hint, label, name, panel, show_text
 from gui.widgets.notice import problem_of
 from gui.widgets.value_table import TableModel
 from gui.widgets.views import measure_view
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _EQUAL = 1.0
 _STEPS = 10  # of a slider in one point
+_FIT = "Find the weights that best explain the overall label; criteria with a weight of 0 are not in the fit"
 _WHAT = (
     f"Each response gets a score on each criterion: {SCORE}. The weighted sums decide the winner; a"
     " difference up to the tie threshold is a tie."
@@ -49,10 +50,9 @@ class _NumberField(DoubleSpinBox):
 
 
 class WeightControl(QObject):
-    """A number from 0 to `highest`: a slider in steps of 0.1 and a field that takes finer ones, kept in step.
+    """A number from 0 to `highest`: a `slider` in steps of 0.1 and a `field` that takes finer ones, in step.
 
-    Its two parts are laid out by whoever shows them: `slider` and `field`. A number that was set stays what
-    it is, however it is shown, until the user changes it.
+    A number that was set stays what it is, however it is shown, until the user changes it.
     """
 
     changed = Signal()
@@ -117,13 +117,9 @@ class WeightedScoringPanel(QWidget):
         self._weighing = TaskPanel(threads, ThreadName.FILES, self, self._take, failed=self._tell)
         self._finding = TaskPanel(threads, ThreadName.FILES, self, self._list_items, failed=failures)
         self._wanted_words = ""
+        follow = self._follow_fitting
         self._fitting = TaskPanel(
-            threads,
-            ThreadName.MEASURE,
-            self,
-            self._take_fit,
-            failed=failures,
-            changed=self._follow_fitting,
+            threads, ThreadName.MEASURE, self, self._take_fit, failed=failures, changed=follow
         )
         self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._halves.setContentsMargins(0, 0, 0, 0)
@@ -173,9 +169,8 @@ class WeightedScoringPanel(QWidget):
         self._follow_fitting()
 
     def equal_weights(self) -> None:
-        self._set(
-            replace(self.request, weights=dict.fromkeys(self.controls, _EQUAL), source=run_weights.BY_HAND)
-        )
+        equal = dict.fromkeys(self.controls, _EQUAL)
+        self._set(replace(self.request, weights=equal, source=run_weights.BY_HAND))
 
     def save_as(self, name: str) -> None:
         self._keep(self.weights.save(name, self.request))
@@ -214,16 +209,13 @@ class WeightedScoringPanel(QWidget):
             self.weights.keep(self._run, self.request)
 
     def _decide(self) -> None:
-        if self._basis is None:
-            return
-        if self._weighing.busy:
-            self._again = True
-            return
-        self._weighing.start(weighted_scoring_jobs.weigh(self._basis, self.request))
+        if self._basis is not None:
+            self._again = self._weighing.busy
+            if not self._again:
+                self._weighing.start(weighted_scoring_jobs.weigh(self._basis, self.request))
 
     def _go_on(self) -> None:
         if self._again:
-            self._again = False
             self._decide()
 
     @Slot(object)
@@ -235,11 +227,9 @@ class WeightedScoringPanel(QWidget):
         if weighed.left_out:
             text += f" {counted(weighed.left_out, 'item', 'items')} omitted: a judgment is missing."
         self.summary.setText(text)
-        self._show_caveats(weighed.caveats)
+        show_text(self.caveats, "\n".join(weighed.caveats))
         if weighed.agreement:
             self._agreement.show_table(weighed.agreement)
-        else:
-            self._agreement.clear()
         self._agreement_view.setVisible(weighed.agreement is not None)
         self._go_on()
 
@@ -255,13 +245,8 @@ class WeightedScoringPanel(QWidget):
         self.rates.show_weighed(None)
         self.margins.show_weighed(None)
         self.summary.setText(text)
-        self._show_caveats(())
-        self._agreement.clear()
+        self.caveats.hide()
         self._agreement_view.hide()
-
-    def _show_caveats(self, caveats: Sequence[str]) -> None:
-        self.caveats.setText(visible("\n".join(caveats)))
-        self.caveats.setVisible(bool(caveats))
 
     # Fitting
 
@@ -307,9 +292,8 @@ class WeightedScoringPanel(QWidget):
     def _find(self, what: str, winner: str | None, margins: tuple[float, float] | None = None) -> None:
         if self._basis is not None:
             self._wanted_words = f"{what} by weighted scoring"
-            self._finding.start(
-                weighted_scoring_jobs.decided_items(self._basis, self.request, winner, margins)
-            )
+            job = weighted_scoring_jobs.decided_items(self._basis, self.request, winner, margins)
+            self._finding.start(job)
 
     @Slot(object)
     def _list_items(self, ids: frozenset[str]) -> None:
@@ -325,17 +309,9 @@ class WeightedScoringPanel(QWidget):
         self._rows.setVerticalSpacing(6)
         self.threshold = WeightControl("Tie threshold", weighted_scoring_jobs.HIGHEST_MARGIN, self)
         self.threshold.changed.connect(self._changed)
-        self.equal_button = QPushButton("E&qual weights")
-        name(self.equal_button, "Equal weights", "Give all criteria the same weight")
-        self.equal_button.clicked.connect(self.equal_weights)
-        self.fit_button = QPushButton("Fit weights to human labels")
-        name(
-            self.fit_button,
-            "Fit weights to human labels",
-            "Find the weights that best explain the overall label; criteria with a weight of 0 are not in the"
-            " fit",
-        )
-        self.fit_button.clicked.connect(self.fit_weights)
+        same, fit = "Give all criteria the same weight", "Fit weights to human labels"
+        self.equal_button = button("E&qual weights", self.equal_weights, "Equal weights", same)
+        self.fit_button = button(fit, self.fit_weights, fit, _FIT)
         self._fit_table = TableModel(self)
         self._fit_view = measure_view(self._fit_table, "Quality of the fitted weights")
         self._weight_table = TableModel(self)
@@ -346,18 +322,13 @@ class WeightedScoringPanel(QWidget):
         self.saved = run_weights.SavedWeights(self.weights, self)
         self.saved.save_wanted.connect(self.save_as)
         self.saved.apply_wanted.connect(self.apply_saved)
-        self._controls = panel(headed("Weights", Topic.WEIGHTS), hint(_WHAT), self.source)
-        inside = self._controls.layout()
-        assert isinstance(inside, QVBoxLayout)
-        inside.addLayout(self._rows)
         buttons = FlowLayout()
         saved = (self.saved.save_button, self.saved.apply_button)
-        for button in (self.equal_button, self.fit_button, *saved):
-            buttons.addWidget(button)
-        inside.addLayout(buttons)
-        for part in (self._weight_view, self._fit_note, self._fit_view):
-            inside.addWidget(part)
-        inside.addStretch(1)
+        for each in (self.equal_button, self.fit_button, *saved):
+            buttons.addWidget(each)
+        above = (headed("Weights", Topic.WEIGHTS), hint(_WHAT), self.source, self._rows, buttons)
+        fitted = (self._weight_view, self._fit_note, self._fit_view)
+        self._controls = panel(*above, *fitted, STRETCH)
         return self._controls
 
     def _build_decisions(self) -> QWidget:
@@ -370,31 +341,18 @@ class WeightedScoringPanel(QWidget):
         self.rates.wanted.connect(self._find_winner)
         self.margins.wanted.connect(self._find_margins)
         self.summary = label("", "hint")
-        self._decided = panel(
-            headed("Decisions", Topic.TIE_THRESHOLD),
-            self.caveats,
-            self.rates,
-            self._items_button(),
-            self.summary,
-            self.margins,
-            self._agreement_view,
-        )
-        below = self._decided.layout()
-        assert isinstance(below, QVBoxLayout)
-        below.addStretch(1)
+        above = (headed("Decisions", Topic.TIE_THRESHOLD), self.caveats, self.rates, self._items_button())
+        self._decided = panel(*above, self.summary, self.margins, self._agreement_view, STRETCH)
         return self._decided
 
     def _items_button(self) -> MenuButton:
         """What a click on a bar does, for those who use no mouse."""
         self.items_button = MenuButton("Show in Review")
-        name(
-            self.items_button,
-            "Show the items of a winner or a margin in Review",
-            "Clicking a bar also shows its items",
-        )
+        shown = "Show the items of a winner or a margin in Review"
+        name(self.items_button, shown, "Clicking a bar also shows its items")
         for winner, text in (("A", "&A wins"), ("tie", "&Tie"), ("B", "&B wins")):
             entry = self.items_button.menu().addAction(text)
-            entry.triggered.connect(lambda _checked=False, wanted=winner: self._find_winner(wanted))
+            entry.triggered.connect(partial(self._find_winner, winner))
         self._margins_menu = self.items_button.menu().addMenu("By &margin")
         self._margins_menu.aboutToShow.connect(self._fill_margins)
         return self.items_button
@@ -405,7 +363,7 @@ class WeightedScoringPanel(QWidget):
         for low, high, count in self.margins.bars():
             items = counted(count, "comparison", "comparisons")
             entry = self._margins_menu.addAction(f"{low:g} to {high:g} points: {items}")
-            entry.triggered.connect(lambda _checked=False, ends=(low, high): self._find_margins(*ends))
+            entry.triggered.connect(partial(self._find_margins, low, high))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Side by side where both halves have room, else one below the other."""

@@ -1,7 +1,5 @@
 """The weighted decisions painted: who wins how often, and by which margins; a click asks for items."""
 
-from collections.abc import Sequence
-
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy
@@ -19,6 +17,11 @@ _PATTERNS = {
     Preference.B: Qt.BrushStyle.BDiagPattern,
 }
 _TICKS = (0.0, 2.5, 5.0, 7.5, 10.0)
+_BIN = HIGHEST_MARGIN / MARGIN_BINS  # points
+
+
+def _across(place: QRectF, margin: float) -> float:
+    return place.left() + place.width() * margin / HIGHEST_MARGIN
 
 
 def _paint_part(painter: QPainter, place: QRectF, winner: HumanLabel, used: Colours) -> None:
@@ -34,9 +37,8 @@ class WinBars(Painted):
 
     def __init__(self) -> None:
         super().__init__()
-        self._weighed: WeightedResult | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Win rates")
+        self.show_weighed(None)
 
     def show_weighed(self, weighed: WeightedResult | None) -> None:
         self._weighed = weighed
@@ -76,21 +78,18 @@ class WinBars(Painted):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         x = event.position().x() / max(1, self.width())
-        for winner, (_, (share, _), _) in zip(("A", "tie", "B"), self._parts(), strict=False):
+        for _word, (share, _ends), winner in self._parts():
             if 0 <= x < share:
-                self.wanted.emit(winner)
+                self.wanted.emit(winner.value)
                 return
             x -= share
 
     def _parts(self) -> list[tuple[str, Share, HumanLabel]]:
-        if self._weighed is None:
-            return []
         rates = self._weighed
-        return [
-            ("A wins", rates.a, Preference.A),
-            ("tie", rates.tie, Tie.TIE),
-            ("B wins", rates.b, Preference.B),
-        ]
+        if rates is None:
+            return []
+        tie = ("tie", rates.tie, Tie.TIE)
+        return [("A wins", rates.a, Preference.A), tie, ("B wins", rates.b, Preference.B)]
 
     def _line(self) -> int:
         return self.fontMetrics().height() + 3
@@ -103,12 +102,12 @@ class MarginChart(Painted):
 
     def __init__(self) -> None:
         super().__init__()
-        self._weighed: WeightedResult | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
-        self.setAccessibleName("Margins")
+        self.show_weighed(None)
 
     def show_weighed(self, weighed: WeightedResult | None) -> None:
         self._weighed = weighed
+        self._bins = weighed.bins if weighed else ()
         text = ""
         if weighed:
             counts = [f"{count:,} from {low:g}" for low, _, count in self.bars()]
@@ -117,11 +116,8 @@ class MarginChart(Painted):
         self.update()
 
     def bars(self) -> list[tuple[float, float, int]]:
-        """The margins between which there are comparisons, and how many."""
-        width = HIGHEST_MARGIN / MARGIN_BINS
-        bins = self._weighed.bins if self._weighed else ()
-        counts = [(place * width, (place + 1) * width, sum(each)) for place, each in enumerate(bins)]
-        return [bar for bar in counts if bar[2]]
+        ends = ((place * _BIN, (place + 1) * _BIN, sum(each)) for place, each in enumerate(self._bins))
+        return [bar for bar in ends if bar[2]]
 
     def sizeHint(self) -> QSize:
         return QSize(320, 13 * self.fontMetrics().height())
@@ -133,44 +129,35 @@ class MarginChart(Painted):
         painter = QPainter(self)
         used = colours(self.palette())
         place = self._place()
-        bins: Sequence[tuple[int, int, int]] = self._weighed.bins if self._weighed else ()
-        highest = max((sum(counts_in_bin) for counts_in_bin in bins), default=0)
+        highest = max(map(sum, self._bins), default=0)
         self._draw_axes(painter, place, used, highest)
-        self._draw_bars(painter, place, used, bins, highest)
+        self._draw_bars(painter, place, used, highest)
         if self._weighed:
             self._draw_threshold(painter, place, used, self._weighed.request.tie_threshold)
         painter.end()
 
     def _place(self) -> QRectF:
-        metrics = self.fontMetrics()
-        side = metrics.horizontalAdvance("00,000") + 6
-        return QRectF(
-            side, metrics.height(), self.width() - side - 12, self.height() - 4.8 * metrics.height()
-        )
+        side, line = self.fontMetrics().horizontalAdvance("00,000") + 6, self.fontMetrics().height()
+        return QRectF(side, line, self.width() - side - 12, self.height() - 4.8 * line)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Ask for the items of a bar, wherever above it the click is."""
         place = self._place()
         number_of_bin = int((event.position().x() - place.left()) * MARGIN_BINS / max(1.0, place.width()))
-        bins = self._weighed.bins if self._weighed else ()
-        if place.contains(event.position()) and number_of_bin < len(bins) and any(bins[number_of_bin]):
-            width = HIGHEST_MARGIN / MARGIN_BINS
-            self.wanted.emit(number_of_bin * width, (number_of_bin + 1) * width)
+        there = place.contains(event.position()) and number_of_bin < len(self._bins)
+        if there and any(self._bins[number_of_bin]):
+            self.wanted.emit(number_of_bin * _BIN, (number_of_bin + 1) * _BIN)
 
     def _draw_axes(self, painter: QPainter, place: QRectF, used: Colours, highest: int) -> None:
-        height = self.fontMetrics().height()
+        height, middle = self.fontMetrics().height(), int(Qt.AlignmentFlag.AlignHCenter)
         painter.setPen(QColor(used.border))
         painter.drawLine(place.bottomLeft(), place.bottomRight())
         painter.setPen(QColor(used.muted))
         for value in _TICKS:
-            x = place.left() + place.width() * value / HIGHEST_MARGIN
-            painter.drawText(
-                QRectF(x - 40, place.bottom() + 3, 80, height),
-                int(Qt.AlignmentFlag.AlignHCenter),
-                f"{value:g}",
-            )
+            room = QRectF(_across(place, value) - 40, place.bottom() + 3, 80, height)
+            painter.drawText(room, middle, f"{value:g}")
         below = QRectF(place.left(), place.bottom() + height + 3, place.width(), height)
-        painter.drawText(below, int(Qt.AlignmentFlag.AlignHCenter), "margin (score points)")
+        painter.drawText(below, middle, "margin (score points)")
         self._draw_legend(painter, below.translated(0, 1.3 * height), used)
         right = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         if highest:
@@ -186,16 +173,9 @@ class MarginChart(Painted):
             painter.drawText(QRectF(left, line.top(), line.right() - left, line.height()), word)
             left += self.fontMetrics().horizontalAdvance(word) + 2 * side
 
-    def _draw_bars(
-        self,
-        painter: QPainter,
-        place: QRectF,
-        used: Colours,
-        bins: Sequence[tuple[int, int, int]],
-        highest: int,
-    ) -> None:
+    def _draw_bars(self, painter: QPainter, place: QRectF, used: Colours, highest: int) -> None:
         width = place.width() / MARGIN_BINS
-        for number_of_bin, (a, b, tie) in enumerate(bins):
+        for number_of_bin, (a, b, tie) in enumerate(self._bins):
             bottom = place.bottom()
             for count, winner in ((tie, Tie.TIE), (a, Preference.A), (b, Preference.B)):
                 if count:
@@ -205,16 +185,16 @@ class MarginChart(Painted):
                     bottom -= height
 
     def _draw_threshold(self, painter: QPainter, place: QRectF, used: Colours, threshold: float) -> None:
-        x = place.left() + place.width() * min(1.0, threshold / HIGHEST_MARGIN)
+        x = _across(place, min(threshold, HIGHEST_MARGIN))
         painter.setPen(QPen(QColor(used.warning), 2, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(x, place.top()), QPointF(x, place.bottom()))
         painter.setPen(QColor(used.warning))
         height = self.fontMetrics().height()
-        room = QRectF(x + 6, place.top() - height, place.right() - x, height)
-        side = Qt.AlignmentFlag.AlignLeft
+        room, side = (
+            QRectF(x + 6, place.top() - height, place.right() - x, height),
+            Qt.AlignmentFlag.AlignLeft,
+        )
         if threshold > 0.7 * HIGHEST_MARGIN:
-            room, side = (
-                QRectF(place.left(), room.top(), x - place.left() - 6, height),
-                Qt.AlignmentFlag.AlignRight,
-            )
+            room.setCoords(place.left(), room.top(), x - 6, room.bottom())
+            side = Qt.AlignmentFlag.AlignRight
         painter.drawText(room, int(side), f"tie up to {threshold:g}")

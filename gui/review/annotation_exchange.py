@@ -1,5 +1,5 @@
-"""Exports annotations of the open run, with or without texts, and imports those of others: asks for files and
-who is who, starts the jobs, reports the outcome. Nothing is written or added before the user agrees.
+"""Exports annotations of the open run and imports those of others: asks for files and who is who, starts the
+jobs, reports the outcome. Nothing is written or added before the user agrees.
 """
 
 import re
@@ -44,9 +44,7 @@ class NamesakeQuestion(QtWidgets.QWidget):
         name(self.one, f"{visible(asked.name)} is the same annotator")
         name(self.two, f"{visible(asked.name)} in the file is another annotator")
         name(self.field, f"Name of the other {visible(asked.name)}")
-        self._group = QtWidgets.QButtonGroup(self)
         for button in (self.one, self.two):
-            self._group.addButton(button)
             button.toggled.connect(self.changed)
         self.field.textChanged.connect(self.changed)
         self.field.textEdited.connect(lambda: self.two.setChecked(True))
@@ -66,12 +64,11 @@ class ExportWordsDialog(QtWidgets.QDialog):
     annotations they are, all where nobody is named.
     """
 
-    def __init__(
-        self, run: OpenRun, annotators: Sequence[str], parent: QtWidgets.QWidget | None = None
-    ) -> None:
+    def __init__(self, run: OpenRun, annotators: Sequence[str], parent: QtWidgets.QWidget) -> None:
         super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Export my annotations" if annotators else "Export annotations of all annotators")
-        who = f"{listed([visible(each) for each in annotators])}" if annotators else "all annotators"
+        who = listed([visible(each) for each in annotators]) if annotators else "all annotators"
         self.tick = QtWidgets.QCheckBox("Include the &texts of the dataset")
         self.tick.setEnabled(run.dataset is not None)
         what_for = (
@@ -96,8 +93,9 @@ class ExportWordsDialog(QtWidgets.QDialog):
 class AddWordsDialog(QtWidgets.QDialog):
     """`accepted`: the files are to be added, by `answers`."""
 
-    def __init__(self, found: CountedFiles, parent: QtWidgets.QWidget | None = None) -> None:
+    def __init__(self, found: CountedFiles, parent: QtWidgets.QWidget) -> None:
         super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.found = found
         joining = found.joining
         self.setWindowTitle(f"Import annotations into {visible(joining.run.called)}")
@@ -110,11 +108,8 @@ class AddWordsDialog(QtWidgets.QDialog):
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
         asking = [labels.panel(*self.questions, role="note")] if self.questions else []
-        inside = QtWidgets.QWidget()
-        in_column(*asking, self.sheet, STRETCH, on=inside, spacing=10)
-        in_column(
-            (labels.scrolling(inside), STRETCH), self.status, self.buttons, on=self, margins=None, spacing=10
-        )
+        inside = labels.scrolling(labels.as_column(*asking, self.sheet, STRETCH, spacing=10))
+        in_column((inside, STRETCH), self.status, self.buttons, on=self, margins=None, spacing=10)
         for question in self.questions:
             question.changed.connect(self._follow)
         self._follow()
@@ -132,14 +127,10 @@ class AddWordsDialog(QtWidgets.QDialog):
         new = self.found.joining.new
         left = len(self.questions) - len(self.answers)
         self.add.setEnabled(bool(new) and not left)
-        if not new:
-            self.status.setText("The run has all of these annotations already.")
-        elif left:
-            self.status.setText(f"{counted(left, 'name is', 'names are')} still to be decided.")
-        else:
-            self.status.setText(
-                f"{counted(new, 'annotation', 'annotations')} will be added; nothing else changes."
-            )
+        said = f"{counted(new, 'annotation', 'annotations')} will be added; nothing else changes."
+        if left:
+            said = f"{counted(left, 'name is', 'names are')} still to be decided."
+        self.status.setText(said if new else "The run has all of these annotations already.")
 
 
 _KIND = "Annotations (*.json)"
@@ -162,9 +153,7 @@ class AnnotationExchange(QObject):
 
     @Slot()
     def export_mine(self, *, path: Path | None = None) -> None:
-        """Export this annotator's annotations of the open run; without a path, dialogs ask, also for texts of
-        the dataset.
-        """
+        """Without a path, dialogs ask, also for texts of the dataset."""
         self._export((self._workspace.author,), path)
 
     @Slot()
@@ -192,7 +181,6 @@ class AnnotationExchange(QObject):
             self._write(space.run, annotators, path)
             return
         self.asking = asking = ExportWordsDialog(space.run, annotators, self._window)
-        asking.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         asking.accepted.connect(partial(self._ask_where, space.run, annotators))
         asking.finished.connect(lambda: setattr(self, "asking", None))
         asking.open()
@@ -201,13 +189,10 @@ class AnnotationExchange(QObject):
         assert self.asking is not None
         title, texts = self.asking.windowTitle(), self.asking.tick.isChecked()
         run = opened.results.run
-        who = (
-            file_stem(_NOT_IN_NAMES.sub("-", annotators[0]).strip("-"), _LONGEST_STEM)
-            if annotators
-            else "all"
-        )
+        stem = _NOT_IN_NAMES.sub("-", annotators[0]).strip("-") if annotators else "all"
+        who = file_stem(stem, _LONGEST_STEM) or "labels"
         folder = self._workspace.state.export_folder(run.identity.dataset_path.parent)
-        path = ask_target(self._window, title, folder / f"{run.stem}-{who or 'labels'}.json", _KIND)
+        path = ask_target(self._window, title, folder / f"{run.stem}-{who}.json", _KIND)
         if path is not None:
             self._write(opened, annotators, path, texts)
 
@@ -230,7 +215,6 @@ class AnnotationExchange(QObject):
         if self.dialog is not None:
             self.dialog.close()
         self.dialog = dialog = AddWordsDialog(found, self._window)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.accepted.connect(self._add)
         dialog.finished.connect(lambda: setattr(self, "dialog", None))
         dialog.open()

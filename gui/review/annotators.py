@@ -1,11 +1,11 @@
 """The annotator who reviews: their name, asked once before the first label or note; blind or not, how far
-they are, what they note. The parts of a page for that, and the filters by progress and tag.
+they are, what they note; the filters by progress and tag.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QPushButton, QWidget
 
 from engine.annotations.effective import tags_together
@@ -23,6 +23,12 @@ from gui.workspace.workspace import LONGEST_NAME, Workspace
 
 _SHOWN = 16  # characters of a name on the button
 _MOST_LISTED = 12
+_BLIND = (
+    "Hide the labels of the judge, other annotators and the dataset on a criterion until you have labelled it"
+)
+_ADJUDICATE = (
+    "Compare the annotations side by side and decide the effective label; other annotators cannot change it"
+)
 
 
 class WhoDialog(QDialog):
@@ -36,18 +42,12 @@ class WhoDialog(QDialog):
         name(self.field, "Your name")
         self._buttons = ok_and_cancel(self)
         self.field.textChanged.connect(self._check)
-        in_column(
-            heading("Your name"),
-            self.field,
-            hint(
-                "Your name is stored with every label and note that you give, and is in exports."
-                " You can change it at any time."
-            ),
-            self._buttons,
-            on=self,
-            margins=None,
-            spacing=10,
+        what_for = hint(
+            "Your name is stored with every label and note that you give, and is in exports."
+            " You can change it at any time."
         )
+        parts = (heading("Your name"), self.field, what_for, self._buttons)
+        in_column(*parts, on=self, margins=None, spacing=10)
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 56)
         self._check()
 
@@ -61,10 +61,7 @@ class WhoDialog(QDialog):
 
 
 class WhoButton(MenuButton):
-    """`You are Ada ▾`: everybody who labelled the open run, and another name.
-
-    `then` does what needs a name, once there is one.
-    """
+    """`You are Ada ▾`: everybody who labelled the open run, and another name."""
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(tips=True)
@@ -77,10 +74,7 @@ class WhoButton(MenuButton):
         self.follow()
 
     def then(self, request: Callable[[], object]) -> None:
-        """Do what needs a name: at once, or after the annotator has given one; never if they cancel.
-
-        It is meant for the run that is open now: if another one is by then, it is not done.
-        """
+        """Do what needs a name: at once, or once one is given while the same run is open."""
         if self._workspace.knows_author:
             request()
         else:
@@ -116,11 +110,9 @@ class WhoButton(MenuButton):
         request, self._request = self._request, None
         if dialog is not None and result == QDialog.DialogCode.Accepted:
             self._workspace.set_author(dialog.chosen)
-            if request is None:
-                return
-            if self._open_run == self._wished_of:
+            if request is not None and self._open_run == self._wished_of:
                 request()
-            else:
+            elif request is not None:
                 self._workspace.note.emit(
                     "Another run is open now: your last action on the previous one was not carried out."
                 )
@@ -135,21 +127,16 @@ class WhoButton(MenuButton):
         run = self._workspace.run
         annotators = {*(run.results.reviews.annotators if run else ()), self._workspace.author}
         for annotator in sorted(annotators)[:_MOST_LISTED]:
-            action = QAction(self._short(visible(annotator)).replace("&", "&&"), self._menu)
-            action.setData(annotator)
+            action = self._menu.addAction(self._short(visible(annotator)).replace("&", "&&"))
             action.setToolTip(tip(annotator))
             action.setCheckable(True)
             action.setChecked(annotator == self._workspace.author)
-            action.triggered.connect(self._choose)
-            self._menu.addAction(action)
+            action.triggered.connect(partial(self._choose, annotator))
         self._menu.addSeparator()
         self._menu.addAction("&Another name…", self.ask)
 
-    @Slot()
-    def _choose(self) -> None:
-        action = self.sender()
-        if isinstance(action, QAction):
-            self._workspace.set_author(str(action.data()))
+    def _choose(self, annotator: str, *_checked: bool) -> None:
+        self._workspace.set_author(annotator)
 
 
 class Reviewer(QObject):
@@ -173,24 +160,13 @@ class Reviewer(QObject):
         self.drafts.take_over(workspace.state)
         workspace.runs_deleted.connect(self.drafts.forget_runs)
         self.note = NoteLine(workspace, self.drafts, self.who.then)
-        self.blind_button = QPushButton("Blind")
-        self.blind_button.setCheckable(True)
+        self.blind_button, self.adjudicate_button = QPushButton("Blind"), QPushButton("Adjudicate")
+        name(self.blind_button, "Label blind", _BLIND)
+        name(self.adjudicate_button, "Adjudicate where annotators differ", _ADJUDICATE)
+        for button in (self.blind_button, self.adjudicate_button):
+            button.setCheckable(True)
         self.blind_button.setChecked(self.blind.on)
-        name(
-            self.blind_button,
-            "Label blind",
-            "Hide the labels of the judge, other annotators and the dataset on a criterion until you have"
-            " labelled it",
-        )
         self.blind_button.toggled.connect(self.switch_blind)
-        self.adjudicate_button = QPushButton("Adjudicate")
-        self.adjudicate_button.setCheckable(True)
-        name(
-            self.adjudicate_button,
-            "Adjudicate where annotators differ",
-            "Compare the annotations side by side and decide the effective label; other"
-            " annotators cannot change it",
-        )
         self.adjudicate_button.toggled.connect(self._switch_adjudicating)
         for signal in (workspace.run_changed, workspace.reviewed):
             signal.connect(self._offer_to_adjudicate)
@@ -206,10 +182,6 @@ class Reviewer(QObject):
             self._workspace.state.set_text(BLIND, "on" if on else "")
             self.blind_changed.emit()
             self._workspace.blind_changed.emit()
-
-    @property
-    def adjudicating(self) -> bool:
-        return self.adjudicate_button.isChecked()
 
     @Slot()
     def _offer_to_adjudicate(self) -> None:
@@ -283,7 +255,7 @@ class AnnotatorFilter(QWidget):
         self.show_tags()
 
     def set_blind(self, blind: bool) -> None:
-        """Others' tags tell of their labels: who labels blind does not filter by them."""
+        # Others' tags tell of their labels: who labels blind does not filter by them.
         self._blind = blind
         self.tag.setVisible(self.tag.count() > 1 and not blind)
 
@@ -293,7 +265,6 @@ class AnnotatorFilter(QWidget):
 
     @property
     def leaves_out_to_do(self) -> bool:
-        """True where it may leave out an item that is to do."""
         return self._chosen_tag is not None or self.state.currentData() not in (None, ReviewState.TO_DO.value)
 
     @property

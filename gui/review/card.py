@@ -1,5 +1,5 @@
-"""What a judgment's card shows below its head, scrolled: what the model said in each order and by each
-elicitation method, as bars of the probabilities of the labels; reasoning to be read.
+"""What the model said of a judgment in each order and by each elicitation method, as bars of probabilities;
+reasoning to be read. It stands below the head of the judgment's card, scrolled.
 """
 
 import math
@@ -46,31 +46,24 @@ def likeliest(shares: Mapping[Preference, float], between: str = " ") -> str:
 class OrderBars(Painted):
     def __init__(self) -> None:
         super().__init__()
-        self._lines: list[tuple[str, dict[Preference, float] | None, str]] = []
+        self._lines: list[tuple[str, dict[Preference, float], str]] = []
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_raw_predictions(self, raw_predictions: Sequence[RawPrediction]) -> None:
         """Show these raw predictions, or none; of one order alone, that the other was not read."""
-        unread = (
-            set(Order).difference(reading.order for reading in raw_predictions) if raw_predictions else set()
-        )
-        lines: list[tuple[str, RawPrediction | None]] = [
-            (ORDER_NAMES[reading.order], reading) for reading in raw_predictions
-        ]
-        self.show_lines("Orders", [*lines, *((ORDER_NAMES[order], None) for order in unread)])
+        read = {reading.order: reading for reading in raw_predictions}
+        orders = sorted(Order, key=lambda order: order not in read) if read else []
+        self.show_lines("Orders", {ORDER_NAMES[order]: read.get(order) for order in orders})
 
-    def show_lines(self, what: str, lines: Sequence[tuple[str, RawPrediction | None]]) -> None:
+    def show_lines(self, what: str, lines: Mapping[str, RawPrediction | None]) -> None:
         self._lines = []
-        for caption, reading in lines:
-            shares = own_shares(reading) if reading is not None else None
-            self._lines.append((caption, shares, likeliest(shares) if shares is not None else _UNREAD))
-        each = [
-            ", ".join(f"{LABEL_WORDS[label]} {percent(share)}" for label, share in (shares or {}).items())
-            for _, shares, _ in self._lines
-        ]
-        text = "\n".join(
-            f"{line[0]}: {said or _UNREAD}" for line, said in zip(self._lines, each, strict=True)
-        )
+        texts = []
+        for caption, reading in lines.items():
+            shares = own_shares(reading) if reading is not None else {}
+            self._lines.append((caption, shares, likeliest(shares) if shares else _UNREAD))
+            said = (f"{LABEL_WORDS[label]} {percent(share)}" for label, share in shares.items())
+            texts.append(f"{caption}: {', '.join(said) or _UNREAD}")
+        text = "\n".join(texts)
         self.setAccessibleName(f"{what}: {text or 'none'}")
         set_tip(self, text)
         self.updateGeometry()
@@ -94,26 +87,22 @@ class OrderBars(Painted):
             painter.setPen(QColor(used.muted))
             painter.drawText(QRectF(0, row * line, first, line), centred, caption)
             left = float(first + _GAP)
-            for label, share in (shares or {}).items():
+            for label, share in shares.items():
                 place = QRectF(left, row * line + line * 0.22, room * share, line * 0.56)
                 paint_share(painter, place, label, self.palette())
                 left += room * share
             painter.setPen(self.palette().text().color() if shares else QColor(used.muted))
-            painter.drawText(
-                QRectF(self.width() - last, row * line, last, line),
-                centred | int(Qt.AlignmentFlag.AlignRight),
-                best,
-            )
+            right = QRectF(self.width() - last, row * line, last, line)
+            painter.drawText(right, centred | int(Qt.AlignmentFlag.AlignRight), best)
         painter.end()
 
     def _line(self) -> int:
         return self.fontMetrics().height() + 3
 
     def _widths(self) -> tuple[int, int]:
-        metrics = self.fontMetrics()
-        names = [name for name, _, _ in self._lines] or [""]
-        widest = max((metrics.horizontalAdvance(best) for _, _, best in self._lines), default=0)
-        return max(map(metrics.horizontalAdvance, names)), widest
+        width = self.fontMetrics().horizontalAdvance
+        names, _, bests = zip(*self._lines, strict=True) if self._lines else ([""], [], [""])
+        return max(map(width, names)), max(map(width, bests))
 
 
 class OrdersView(QWidget):
@@ -130,29 +119,25 @@ class OrdersView(QWidget):
     def show_raw_predictions(
         self, raw_predictions: Sequence[RawPrediction], together: Sequence[float], panel: bool = False
     ) -> None:
-        """Show what these raw predictions say of the item's own A and B, and the probabilities of the
-        judgment; in a `panel` more than what was read may be in these.
-        """
-        shown = [
-            (ORDER_NAMES[reading.order], tuple(own_shares(reading).values())) for reading in raw_predictions
-        ]
+        """Show what each says of the item's own A and B, and the probabilities of the judgment."""
+        shown = [(ORDER_NAMES[reading.order], own_shares(reading)) for reading in raw_predictions]
         if together:
             of_orders = _TOGETHER if len(raw_predictions) > 1 else _FROM_ONE
-            shown.append((_BY_JURY if panel else of_orders, tuple(together)))
+            shares = dict(zip(PREFERENCES, together, strict=True))
+            shown.append((_BY_JURY if panel else of_orders, shares))
         for number, (column, title, words, bars) in enumerate(self._columns):
             column.setVisible(number < len(shown))
-            text, shares = shown[number] if number < len(shown) else ("", ())
+            text, shares = shown[number] if number < len(shown) else ("", {})
             title.setText(text)
-            best = likeliest(dict(zip(PREFERENCES, shares, strict=True)), ", ") if shares else ""
-            words.setText(f"Likeliest: {best}" if best else "")
-            bars.show_probabilities(shares)
+            words.setText(f"Likeliest: {likeliest(shares, ', ')}" if shares else "")
+            bars.show_probabilities(tuple(shares.values()))
 
     @property
     def titles(self) -> Sequence[str]:
         return [title.text() for column, title, _, _ in self._columns if not column.isHidden()]
 
 
-_WAYS_VIEW_TOGETHER = "all methods"
+_OF_ALL = "all methods"
 _BY_METHOD, _BY_JUDGE = "Raw predictions by elicitation method", "Raw predictions by judge"
 _LEAST_LINES, _MOST_LINES = 2, 6  # of a reasoning sample, before it is scrolled
 _NONE = "(nothing was written)"
@@ -160,43 +145,29 @@ _YES = 0
 
 
 class MethodsView(QWidget):
-    """A column for each order, with a bar for each method; in words what is said of each response, and labels
-    of a jury that has no raw predictions; reasoning.
-
-    Hidden where one way was asked that the bars of the orders show whole.
-    """
+    """A column for each order, with a bar for each method; in words what these leave out; reasoning."""
 
     def __init__(self) -> None:
         super().__init__()
         self.of_jury = False  # whether these are judges of a jury, and their methods
         self.bars = {order: OrderBars() for order in Order}
-        self._columns: dict[Order, QWidget] = {}
-        self._beside = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._beside.setSpacing(24)
-        for order, bars in self.bars.items():
-            column = as_column(hint(ORDER_NAMES[order]), bars, spacing=2)
-            self._beside.addWidget(column, 1)
-            self._columns[order] = column
+        self._columns = {
+            order: as_column(hint(ORDER_NAMES[order]), bars, spacing=2) for order, bars in self.bars.items()
+        }
+        self._beside = in_row(*((column, 1) for column in self._columns.values()), spacing=24)
         self.title = heading(_BY_METHOD)
         self.words = plain_label()
         self.reasoning_samples = ReasoningView()
-        in_column(
-            self.title,
-            self._beside,
-            self.words,
-            self.reasoning_samples,
-            on=self,
-            margins=(0, 4, 0, 0),
-            spacing=4,
-        )
+        parts = (self.title, self._beside, self.words, self.reasoning_samples)
+        in_column(*parts, on=self, margins=(0, 4, 0, 0), spacing=4)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.hide()
 
     @property
     def default_height(self) -> int:
-        hint_size: QSize = self.sizeHint()
-        inside = self.reasoning_samples.sizeHint().height() - self.reasoning_samples.fold.button_height
-        return hint_size.height() - (inside if not self.reasoning_samples.isHidden() else 0)
+        samples, height = self.reasoning_samples, self.sizeHint().height()
+        inside = samples.sizeHint().height() - samples.fold.button_height
+        return height if samples.isHidden() else height - inside
 
     def show_raw_predictions(self, raw_predictions: Sequence[RawPrediction]) -> None:
         """Show what these say, or nothing where there are letters alone."""
@@ -212,10 +183,8 @@ class MethodsView(QWidget):
         both = {reading.order: reading for reading in together(read)} if several else {}
         for order, bars in self.bars.items():
             own = {_said_by(reading): reading for reading in read if reading.order is order}
-            lines: list[tuple[str, RawPrediction | None]] = (
-                [(_WAYS_VIEW_TOGETHER, both[order])] if order in both else []
-            )
-            bars.show_lines(ORDER_NAMES[order], [*lines, *((each, own.get(each)) for each in named)])
+            of_all = {_OF_ALL: both[order]} if order in both else {}
+            bars.show_lines(ORDER_NAMES[order], of_all | {each: own.get(each) for each in named})
             self._columns[order].setVisible((several or panel) and bool(own))
         shown = (bars for order, bars in self.bars.items() if not self._columns[order].isHidden())
         said = "; ".join(bars.accessibleName() for bars in shown)
@@ -235,8 +204,7 @@ class ReasoningView(QWidget):
         self._reasoning_samples: Sequence[tuple[Order, AnswerLogProbs]] = ()
         self._shown: Sequence[tuple[Order, AnswerLogProbs]] = ()
         self._column = QWidget()
-        inside = in_column(on=self._column, margins=(18, 0, 0, 0), spacing=8)
-        self._inside = inside
+        self._inside = in_column(on=self._column, margins=(18, 0, 0, 0), spacing=8)
         self.fold = Fold("", self._column)
         self.fold.opened.connect(self._fill)
         in_column(self.fold, on=self)
@@ -283,14 +251,10 @@ class ReasoningView(QWidget):
 
 def said_of_each(raw_predictions: Sequence[RawPrediction]) -> Iterator[str]:
     """A sentence for each method that asks of each response: its mean over the orders."""
+    yes, grade = (lambda answer: math.exp(among(answer)[_YES])), "mean grade, 1 to 5"
     for method, what, value, words in (
-        (
-            Method.POINTWISE_YES_NO,
-            "probability of “yes”",
-            lambda answer: math.exp(among(answer)[_YES]),
-            percent,
-        ),
-        (Method.POINTWISE_GRADE, "mean grade, 1 to 5", mean_grade, "{:.2f}".format),
+        (Method.POINTWISE_YES_NO, "probability of “yes”", yes, percent),
+        (Method.POINTWISE_GRADE, grade, mean_grade, "{:.2f}".format),
     ):
         # Of the item's own A, and of its B: the model calls A what it sees first.
         own = [
@@ -321,8 +285,6 @@ def _said_by(reading: RawPrediction) -> str:
 
 
 class CardBody(QScrollArea):
-    """Scrolled where there is little room. The large orders stand above the columns where they are wanted."""
-
     def __init__(self, columns: QBoxLayout) -> None:
         super().__init__()
         self.large = OrdersView()
@@ -344,11 +306,12 @@ class CardBody(QScrollArea):
         return QSize(100, 2 * self.fontMetrics().lineSpacing())
 
     def show_scored(self, scored: Judgment | None) -> None:
-        raw_predictions, probabilities = (
-            (scored.raw_predictions, scored.probabilities) if scored else ((), ())
+        raw_predictions = scored.raw_predictions if scored else ()
+        panel, shares = (
+            any(reading.judge for reading in raw_predictions),
+            scored.probabilities if scored else (),
         )
-        panel = any(reading.judge for reading in raw_predictions)
-        self.large.show_raw_predictions(together(raw_predictions), probabilities, panel)
+        self.large.show_raw_predictions(together(raw_predictions), shares, panel)
         self.methods.show_raw_predictions(raw_predictions)
         self.updateGeometry()  # what is in it does not tell
 

@@ -30,7 +30,7 @@ from gui.review.side_by_side import (
 )
 from gui.widgets.actions import MenuButton, PanelMenu
 from gui.widgets.foreign_text import one_line, tip
-from gui.widgets.labels import STRETCH, as_column, hint, name
+from gui.widgets.labels import STRETCH, as_column, button, hint, name
 from gui.widgets.views import ListView
 from gui.workspace.page import PageSplitter
 from gui.workspace.threads import LatestTask, ThreadName
@@ -45,6 +45,7 @@ _HEIGHT = "review/beside height"
 _MOST_DATASETS = 40
 _DEFAULT_SHARE = 50  # percent of the height of the page, for the columns
 _HUMAN = 0  # in the place of a run's id
+_WHAT = "Show other runs and submissions side by side with the open one (V shows and hides them)"
 
 
 class Chooser(MenuButton):
@@ -55,11 +56,7 @@ class Chooser(MenuButton):
 
     def __init__(self) -> None:
         super().__init__("Side by side", kind=PanelMenu)
-        name(
-            self,
-            "Side by side",
-            "Show other runs and submissions side by side with the open one (V shows and hides them)",
-        )
+        name(self, "Side by side", _WHAT)
         self.on = QtWidgets.QCheckBox("&Show side by side (V)")
         self.on.toggled.connect(self.shown_changed)
         self.list = ListView()
@@ -69,14 +66,11 @@ class Chooser(MenuButton):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.itemChanged.connect(self._take_tick)
         self._most = hint("")
-        self._add = QtWidgets.QPushButton("Open &submission…")
-        name(self._add, "Open a submission file")
-        self._add.clicked.connect(self._menu.close)
-        self._add.clicked.connect(self.submission_wanted)
-        panel = as_column(self.on, self.list, self._most, self._add, margins=None)
+        self.add_button = button("Open &submission…", self._menu.close, "Open a submission file")
+        self.add_button.clicked.connect(self.submission_wanted)
         self.list.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
         action = QtWidgets.QWidgetAction(self)
-        action.setDefaultWidget(panel)
+        action.setDefaultWidget(as_column(self.on, self.list, self._most, self.add_button, margins=None))
         self._menu.addAction(action)
         self._menu.aboutToShow.connect(self.list_wanted)
         self._menu.aboutToShow.connect(self.list.setFocus)
@@ -97,11 +91,8 @@ class Chooser(MenuButton):
                 self.list.addItem(entry)
             self.list.setCurrentRow(min(row, self.list.count() - 1))
         others = any(run_id != _HUMAN for run_id, *_ in systems)
-        self._most.setText(
-            f"At most {MOST_BESIDE} in addition to the open run and your own column."
-            if others
-            else "No other run and no opened submission has these items."
-        )
+        most = f"At most {MOST_BESIDE} in addition to the open run and your own column."
+        self._most.setText(most if others else "No other run and no opened submission has these items.")
 
     @Slot(QtWidgets.QListWidgetItem)
     def _take_tick(self, entry: QtWidgets.QListWidgetItem) -> None:
@@ -119,8 +110,8 @@ class ComparisonColumns(QObject):
         self._runs: tuple[int, ...] = ()
         self._others: Mapping[int, OtherRun] = {}
         self._answering: Sequence[tuple[StoredRun, int]] = ()
-        self._hashes: Mapping[str, str] = {}
-        self._hashed: object = None
+        self._hashes: Mapping[str, str] = {}  # by item id, of the items of the run
+        self._hashed: object = None  # these items
         self.button = Chooser()
         self.columns = SideBySide()
         self.home = as_column((desk, STRETCH), spacing=6)
@@ -150,20 +141,14 @@ class ComparisonColumns(QObject):
 
     @property
     def on(self) -> bool:
-        """True where an annotator wants the columns, or adjudicates by them."""
         return self._on or self._desk.session.adjudicating
-
-    def follow_adjudicating(self) -> None:
-        self._read()
-        self._arrange()
 
     @Slot(bool)
     def set_on(self, on: bool) -> None:
         if on != self._on and self._dataset:
             self._on = on
             self._remember()
-            self._read()
-            self._arrange()
+            self.arrange()
 
     @property
     def places(self) -> Sequence[QtWidgets.QAbstractScrollArea]:
@@ -206,8 +191,7 @@ class ComparisonColumns(QObject):
             self._hashes = run.results.content_hashes
         self._reading.drop()
         self._others = {}
-        self._read()
-        self._arrange()
+        self.arrange()
 
     def _kept(self) -> dict[str, Any]:
         kept = self._workspace.state.record_of_all(_STATE)
@@ -222,11 +206,11 @@ class ComparisonColumns(QObject):
     @property
     def _beside(self) -> tuple[int, ...]:
         """What is ticked, without the open run, which has the first column anyway."""
-        run = self._workspace.run
-        open_id = run.id if run else None
-        human = self._workspace.gold is not None
-        chosen = [each for each in self._runs if each != open_id and (human or each != _HUMAN)]
-        return tuple(chosen[:MOST_BESIDE])
+        absent = {
+            self._workspace.run and self._workspace.run.id,
+            _HUMAN if self._workspace.gold is None else None,
+        }
+        return tuple(each for each in self._runs if each not in absent)[:MOST_BESIDE]
 
     @Slot(int, bool)
     def _tick(self, run_id: int, ticked: bool) -> None:
@@ -234,17 +218,15 @@ class ComparisonColumns(QObject):
         self._runs = (*rest, run_id) if ticked else rest
         self._on = self._on or ticked
         self._remember()
-        self._read()
         self._show_list()
-        self._arrange()
+        self.arrange()
 
     def _read(self) -> None:
         if not self.on or not self._page.isVisible():
             return
         wanted = [each for each in self._beside if each != _HUMAN and each not in self._others]
         if wanted:
-            job = review_jobs.other_runs(self._workspace.store_path, self._beside)
-            self._reading.start(job)
+            self._reading.start(review_jobs.other_runs(self._workspace.store_path, self._beside))
 
     @Slot(object)
     def _take_others(self, others: Mapping[int, OtherRun]) -> None:
@@ -275,7 +257,9 @@ class ComparisonColumns(QObject):
 
     # What is shown
 
-    def _arrange(self) -> None:
+    def arrange(self) -> None:
+        """Show the columns, or the card in their place, as is wanted by now."""
+        self._read()
         desk, on = self._desk, self.on and self._dataset != ""
         self.button.on.setChecked(self._on)
         if on != (self.columns.own.isAncestorOf(desk.card.editor)):

@@ -1,12 +1,9 @@
-"""How an annotator overrides a judgment: buttons for a label and the way back, a field for an explanation.
-
-A button for each criterion of an item, with its label and marks; one is open.
-
-They stand in one row, in more where their names need them, whatever the marks of an item are: where there is
-too little room for these, the ends of the longest names are left out.
+"""A button for each criterion of an item, with its label and marks; one is open. How a label is overridden:
+buttons for a label and the way back, a field for an explanation.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6 import QtWidgets
@@ -21,6 +18,7 @@ from gui.widgets.fields import FlowLayout
 from gui.widgets.foreign_text import set_tip
 from gui.widgets.label_mark import LABEL_WORDS, LETTERS, label_icon
 from gui.widgets.labels import STRETCH, guard, in_column, name, take_out
+from gui.widgets.labels import button as made
 
 if TYPE_CHECKING:
     from engine.analysis.review_order import ReviewRow
@@ -31,6 +29,10 @@ _FEWEST_LETTERS = 2  # of a name; with fewer the number says more
 
 
 class CriterionStrip(QtWidgets.QWidget):
+    """The buttons stand in one row, in more where their names need them, whatever the marks of an item are:
+    where there is too little room for these, the ends of the longest names are left out.
+    """
+
     chosen = Signal(str)
 
     def __init__(self) -> None:
@@ -88,12 +90,9 @@ class CriterionStrip(QtWidgets.QWidget):
                 break
             limit -= 1
         for place, title in enumerate(names):
-            short = title
-            if widths[place] > limit:
-                short = (
-                    metrics.elidedText(title, Qt.TextElideMode.ElideRight, limit) if limit > fewest else ""
-                )
-            self.buttons[place].setText(_text(place, short, marks[place]))
+            elided = metrics.elidedText(title, Qt.TextElideMode.ElideRight, limit) if limit > fewest else ""
+            shown = elided if widths[place] > limit else title
+            self.buttons[place].setText(_text(place, shown, marks[place]))
 
     def _widths_without_names(self, marks: Sequence[str]) -> list[int]:
         found = []
@@ -151,23 +150,24 @@ class OverrideButtons(QtWidgets.QWidget):
     redo_wanted = Signal()
 
     def __init__(
-        self, labels: Mapping[Preference, QtWidgets.QAbstractButton], edit: QtWidgets.QPushButton, gap: int
+        self, labels: Mapping[Preference, QtWidgets.QAbstractButton], edit: str, what: str, gap: int
     ) -> None:
+        """`edit`: the text of the button that edits, `what`: its accessible name."""
         super().__init__()
-        self.labels, self.edit = labels, edit
-        self.undo, self.redo = QtWidgets.QPushButton("Undo (U)"), QtWidgets.QPushButton("Redo (Shift+U)")
+        self.labels, self._edit = labels, edit
+        self.edit = made(edit, self.edit_wanted.emit, what)
+        self.undo, self.redo = (
+            made("Undo (U)", self.undo_wanted.emit),
+            made("Redo (Shift+U)", self.redo_wanted.emit),
+        )
         flow = FlowLayout(self, gap=gap, whole=True)
-        for button in (*labels.values(), edit, self.undo, self.redo):
+        for button in (*labels.values(), self.edit, self.undo, self.redo):
             flow.addWidget(button)
-        self._words, self._edit = {button: button.text() for button in labels.values()}, edit.text()
+        self._words = {button: button.text() for button in labels.values()}
         for label, button in labels.items():
-            button.setProperty("preference", label.value)
             button.setCheckable(True)
             press_once(button)
-            button.clicked.connect(self._want_label)
-        edit.clicked.connect(self.edit_wanted)
-        self.undo.clicked.connect(self.undo_wanted)
-        self.redo.clicked.connect(self.redo_wanted)
+            button.clicked.connect(partial(self._want_label, label))
         guard(self)
         self.show_state(None, "", "", False)
         self.restyle()
@@ -192,13 +192,10 @@ class OverrideButtons(QtWidgets.QWidget):
             button.setIconSize(QSize(side, side))
             button.setIcon(label_icon(label, self.palette()))
 
-    @Slot()
-    def _want_label(self) -> None:
-        button = self.sender()
-        if isinstance(button, QtWidgets.QAbstractButton):
-            # What is effective is shown once it is stored, not when it is requested.
-            button.setChecked(not button.isChecked())
-            self.label_wanted.emit(Preference(button.property("preference")))
+    def _want_label(self, label: Preference, *_checked: bool) -> None:
+        # What is effective is shown once it is stored, not when it is requested.
+        self.labels[label].setChecked(not self.labels[label].isChecked())
+        self.label_wanted.emit(label)
 
 
 def wide_buttons() -> OverrideButtons:
@@ -208,9 +205,7 @@ def wide_buttons() -> OverrideButtons:
         button.setText(f" Response {LETTERS[label]}" if one else f" {LABEL_WORDS[label].capitalize()}")
         said = f"Override the label with {LABEL_WORDS[label]}"
         name(button, f"{said}, key {LETTERS[label]}", f"{said} ({LETTERS[label]})")
-    edit = QtWidgets.QPushButton("Edit explanation… (E)")
-    name(edit, "Write another explanation, key E")
-    return OverrideButtons(labels, edit, gap=6)
+    return OverrideButtons(labels, "Edit explanation… (E)", "Write another explanation, key E", gap=6)
 
 
 def narrow_buttons() -> OverrideButtons:
@@ -220,9 +215,7 @@ def narrow_buttons() -> OverrideButtons:
         button.setProperty("compact", True)
         words = f"Your label: {LABEL_WORDS[label]}"
         name(button, words, f"{words} ({LETTERS[label]})")
-    edit = QtWidgets.QPushButton("Edit (E)")
-    name(edit, "Write your explanation, key E")
-    return OverrideButtons(labels, edit, gap=4)
+    return OverrideButtons(labels, "Edit (E)", "Write your explanation, key E", gap=4)
 
 
 class _Field(QtWidgets.QPlainTextEdit):
@@ -245,7 +238,7 @@ class _Field(QtWidgets.QPlainTextEdit):
             super().keyPressEvent(event)
 
     def event(self, event: QEvent) -> bool:
-        """Keep Esc and all letters from the shortcuts of the window."""
+        # Esc and all letters would be shortcuts of the window.
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
             plain = not event.modifiers() & Qt.KeyboardModifier.ControlModifier
             if event.key() == Qt.Key.Key_Escape or (plain and event.text().isprintable() and event.text()):
@@ -264,22 +257,16 @@ class ExplanationEditor(QtWidgets.QWidget):
         guard(self)
         self.field = _Field()
         self.field.setTabChangesFocus(True)
-        self.field.setSizePolicy(
-            QtWidgets.QSizePolicy.Policy.Expanding, QtWidgets.QSizePolicy.Policy.Preferred
-        )
+        policy = QtWidgets.QSizePolicy.Policy
+        self.field.setSizePolicy(policy.Expanding, policy.Preferred)
         name(self.field, "Your explanation")
         self.field.setPlaceholderText("Why this label? One or two sentences.")
         self.field.saved.connect(self._save)
         self.field.left.connect(self._leave)
-        save = QtWidgets.QPushButton("Save (Ctrl+Enter)")
-        name(save, "Save the explanation")
-        save.clicked.connect(self._save)
-        leave = QtWidgets.QPushButton("Leave (Esc)")
-        name(leave, "Leave without saving; the text is kept as a draft")
-        leave.clicked.connect(self._leave)
         buttons = FlowLayout()
-        buttons.addWidget(save)
-        buttons.addWidget(leave)
+        buttons.addWidget(made("Save (Ctrl+Enter)", self._save, "Save the explanation"))
+        leave = "Leave without saving; the text is kept as a draft"
+        buttons.addWidget(made("Leave (Esc)", self._leave, leave))
         in_column((self.field, STRETCH), buttons, on=self, spacing=4)
 
     def begin(self, text: str, draft: str | None = None) -> None:

@@ -1,6 +1,4 @@
-"""What the list of a review is to hold and in which order: a search, a criterion, filters to switch on, the
-seed of the random sample.
-"""
+"""What the list of a review is to hold and in which order: a search, filters, the seed of the sample."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -14,8 +12,10 @@ from PySide6.QtWidgets import QComboBox, QDialog, QPushButton, QScrollArea, QSiz
 from engine.annotations.records import NO_LABEL, Filters, ListOrder, WantedItems
 from engine.core.formatting import counted, words
 from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, written_label
+from engine.settings.identity import StoredRun
 from engine.settings.sampling import DEFAULT_SEED, LARGEST_SEED
 from gui.review.annotators import AnnotatorFilter
+from gui.review.review_jobs import Review
 from gui.widgets.fields import FlowLayout, SearchField, SpinBox, narrow_box
 from gui.widgets.foreign_text import one_line, set_tip
 from gui.widgets.label_mark import LABEL_WORDS
@@ -23,6 +23,7 @@ from gui.widgets.labels import (
     STRETCH,
     DownScroll,
     as_column,
+    button,
     heading,
     hint,
     in_column,
@@ -86,16 +87,9 @@ class SeedDialog(QDialog):
             if given
             else f"No label was given in the sample of seed {seed} yet."
         )
-        in_column(
-            heading("Seed of the random sample"),
-            in_row(text_label("Seed", wrap=False), self.field, STRETCH),
-            hint(_WHAT),
-            self.said,
-            ok_and_cancel(self),
-            on=self,
-            margins=None,
-            spacing=10,
-        )
+        asked = in_row(text_label("Seed", wrap=False), self.field, STRETCH)
+        parts = (heading("Seed of the random sample"), asked, hint(_WHAT), self.said, ok_and_cancel(self))
+        in_column(*parts, on=self, margins=None, spacing=10)
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
 
     def accept(self) -> None:
@@ -105,13 +99,10 @@ class SeedDialog(QDialog):
         super().accept()
 
 
+_FLIPPED = "Position-inconsistent: the two orders of the responses alone would give different labels"
 _CHIPS = (
     ("differs_from_human", "Differs", "The effective label differs from the human one"),
-    (
-        "flipped",
-        "Flipped",
-        "Position-inconsistent: the two orders of the responses alone would give different labels",
-    ),
+    ("flipped", "Flipped", _FLIPPED),
     ("unscored", "Unscored", "There is no label"),
     ("low_margin", "Uncertain", "Less than 20 points between the likeliest label and the next"),
     ("overridden", "Overridden", "An annotator gave the label or the explanation"),
@@ -196,42 +187,32 @@ class FilterBar(QWidget):
         }
         self.more = _chip("Filters", "Filters by label and by marks")
         name(self.more, "More filters", "Filters by label and by marks")
-        self.clear_all = QPushButton("Clear")
-        name(self.clear_all, "Clear the search and all filters")
+        self.clear_all = button("Clear", self.clear, "Clear the search and all filters")
         self._typing = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._fill_criteria(())
         self._fill_orders()
         boxes = in_row((self.criterion, STRETCH), (self.order, STRETCH), self.seed)
         first = in_row((self.search, STRETCH), self.more, self.clear_all)
-        labels = FlowLayout(gap=6)
-        for box in self.labels.values():
-            labels.addWidget(box)
-        chips = FlowLayout(gap=4)
-        for chip in self.chips.values():
-            chips.addWidget(chip)
-        self._panel = QWidget()  # folded away at first: the room is the list's
-        in_column(self.slices, labels, chips, on=self._panel, spacing=6)
         self._said = QWidget()
-        said = FlowLayout(self._said, gap=4)
-        for button in self.active.values():
-            said.addWidget(button)
+        labels, chips, said = FlowLayout(gap=6), FlowLayout(gap=4), FlowLayout(self._said, gap=4)
+        for flow, controls in ((labels, self.labels), (chips, self.chips), (said, self.active)):
+            for part in controls.values():
+                flow.addWidget(part)
+        self._panel = as_column(self.slices, labels, chips, spacing=6)
         in_column(first, boxes, self._said, self._panel, on=self, spacing=6)
-        self._panel.hide()
+        self._panel.hide()  # at first: the room is the list's
         self.clear_all.hide()
         self._typing.timeout.connect(self._tell)
         self.search.textChanged.connect(self._typing.start)
-        self.search.returnPressed.connect(self._tell)
         self.search.left.connect(self.left)
-        for box in (self.criterion, self.order, *self.labels.values()):
-            box.activated.connect(self._tell)
+        chosen = [box.activated for box in (self.criterion, self.order, *self.labels.values())]
+        clicked = [chip.clicked for chip in self.chips.values()]
+        for signal in (*chosen, *clicked, self.slices.changed, self.search.returnPressed):
+            signal.connect(self._tell)
         self.order.currentIndexChanged.connect(self._offer_seed)
         self.more.toggled.connect(self._show_panel)
-        for control, button in self.active.items():
-            button.clicked.connect(partial(self._end, control))
-        self.clear_all.clicked.connect(self.clear)
-        for chip in self.chips.values():
-            chip.clicked.connect(self._tell)
-        self.slices.changed.connect(self._tell)
+        for control, ends in self.active.items():
+            ends.clicked.connect(partial(self._end, control))
         self._offer_seed()
 
     @property
@@ -254,16 +235,12 @@ class FilterBar(QWidget):
     @property
     def _chosen(self) -> Filters:
         chosen: dict[str, Any] = {key: chip.isChecked() for key, chip in self.chips.items()}
-        labels = {key: box.currentData() for key, box in self.labels.items()}
-        chosen |= {
-            key: NO_LABEL if of == NO_LABEL else of and written_label(of) for key, of in labels.items()
-        }
+        for key, box in self.labels.items():
+            of = box.currentData()
+            chosen[key] = NO_LABEL if of == NO_LABEL else of and written_label(of)
+        criterion, text = self.criterion.currentData(), self.search.text().strip()
         return Filters(
-            criterion=self.criterion.currentData(),
-            ids=self._ids,
-            labelled=self._labelled_already,
-            text=self.search.text().strip(),
-            **chosen,
+            criterion=criterion, ids=self._ids, labelled=self._labelled_already, text=text, **chosen
         )
 
     @property
@@ -271,7 +248,7 @@ class FilterBar(QWidget):
         return ListOrder(self.order.currentData())
 
     def set_blind(self, blind: bool) -> None:
-        """Leave away what would tell something of labels: nobody may learn by it who labels blind."""
+        # Nobody who labels blind may learn of labels by what is offered, or by how the list is put in order.
         if blind is not self._blind:
             self._blind, before = blind, self.order.currentData()
             self._fill_orders(self._other_order)
@@ -289,19 +266,16 @@ class FilterBar(QWidget):
         self.order.setCurrentIndex(self.order.currentIndex() if place < 0 else place)
         self._tell()
 
-    def show_run(
-        self, criteria: Sequence[str], labelled: bool, seed: int, *, panel: bool = False, sure: bool = False
-    ) -> None:
-        """Offer what makes sense for a run, or a `panel`; what is chosen stays where it can. `seed`: of its
-        sample; `sure`: whether it says how sure it is of its labels.
-        """
-        self._fill_criteria(criteria, self.criterion.currentData())
-        self._labelled, self._of_jury, self._sure = labelled, panel, sure
-        self.seed.show_seed(seed)
+    def show_run(self, review: Review, run: StoredRun | None) -> None:
+        """Offer what makes sense for a run; what is chosen stays where it can."""
+        self._fill_criteria(review.criteria, self.criterion.currentData())
+        self._labelled, self._of_jury = review.labelled, run is not None and run.panel
+        self._sure = run is not None and not run.submitted  # it says how sure it is of its labels
+        self.seed.show_seed(review.seed)
         self._fill_orders(self.order.currentData())
         for control in (self.labels["human"], self.chips["differs_from_human"]):
-            control.setEnabled(labelled)
-        if not labelled:
+            control.setEnabled(review.labelled)
+        if not review.labelled:
             self.labels["human"].setCurrentIndex(0)
             self.chips["differs_from_human"].setChecked(False)
 
@@ -352,12 +326,12 @@ class FilterBar(QWidget):
         said: dict[QWidget, str] = {chip: chip.text() for chip in self.chips.values() if chip.isChecked()}
         said |= {box: box.currentText() for box in self.labels.values() if box.currentIndex() > 0}
         said |= {self.slices: self.slices.words} if self.slices.ids is not None else {}
-        for control, button in self.active.items():
+        for control, ends in self.active.items():
             text = said.get(control, "")
-            button.setText(f"{one_line(text).replace('&', '&&')}  ×")
-            name(button, f"No longer only: {one_line(text)}")
-            set_tip(button, f"Only: {text}\nClick to list the others, too.")
-            button.setVisible(bool(text))
+            ends.setText(f"{one_line(text).replace('&', '&&')}  ×")
+            name(ends, f"No longer only: {one_line(text)}")
+            set_tip(ends, f"Only: {text}\nClick to list the others, too.")
+            ends.setVisible(bool(text))
         self.more.setText(f"Filters: {len(said)}" if said else "Filters")
         self._show_panel()
         # A hidden button must not take the focus with it to where nobody looks.
@@ -443,10 +417,9 @@ class Controls(DownScroll):
         inside, size = self.widget(), super().sizeHint()
         layout = inside.layout() if inside is not None else None
         if layout is not None:
-            width, frame = self.width(), 2 * self.frameWidth()
             # Of a layout that is as high at any width Qt says -1 for one.
-            of_width = layout.totalHeightForWidth(width) if layout.hasHeightForWidth() else 0
-            size.setHeight((of_width or layout.totalSizeHint().height()) + frame)
+            of_width = layout.totalHeightForWidth(self.width()) if layout.hasHeightForWidth() else 0
+            size.setHeight((of_width or layout.totalSizeHint().height()) + 2 * self.frameWidth())
         return size
 
     def minimumSizeHint(self) -> QSize:

@@ -1,8 +1,5 @@
 """One judgment: the effective label, what the model read in each order, the explanations, the human label.
-
-Folded it is one line, so that the texts have the page.
-
-Knows: how a judgment is shown, which changes an annotator may want. Does not know: where changes go.
+Folded it is one line, so that the texts have the page. Does not know where changes go.
 """
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
@@ -25,26 +22,27 @@ from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row, name, 
 
 LOW_MASS = 0.5
 _HIDDEN_PART = "Hidden."
+_UNCERTAINTY = (
+    "How useful a review is, from 0 to 1: high if the judge is uncertain, its orders disagree or its labels"
+    f" contradict each other; 0 if an annotator decided. {MORE_BY_F1}"
+)
+_MASS = (
+    "Total probability of the four valid answers. Low: the model did not understand the question."
+    f" {MORE_BY_F1}"
+)
 _NARROW = 84  # characters across: below that the parts stand one below the other
 
 
 class JudgmentCard(QFrame):
-    """The open judgment, with the buttons that override it.
-
-    `body_shown` is emitted when the body appears (True) or vanishes, before others have their new sizes.
-    Folded, it is there only while an explanation is written. `methods_wanted`: an annotator goes to what each
-    method said (True), or back.
-    """
-
-    body_shown = Signal(bool)
-    methods_wanted = Signal(bool)
+    body_shown = Signal(bool)  # the body appears (True) or vanishes; others have not their new sizes yet
+    methods_wanted = Signal(bool)  # an annotator goes to what each method said (True), or back
     prompt_wanted = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("role", "panel")
         self._key: JudgmentKey | None = None
-        self._low_mass = self._folded = False
+        self._low_mass = self.folded = False
         self.fold = QToolButton()
         self.badge = LabelBadge(big=True)
         self.own = hint("")
@@ -84,9 +82,8 @@ class JudgmentCard(QFrame):
         self._parts.setContentsMargins(0, 0, 0, 0)
         self._parts.setSpacing(18)
         self.body = CardBody(self._parts)
-        in_column(
-            self._head(), (self.body, STRETCH), self.buttons, on=self, margins=(10, 4, 10, 6), spacing=6
-        )
+        parts = (self._head(), (self.body, STRETCH), self.buttons)
+        in_column(*parts, on=self, margins=(10, 4, 10, 6), spacing=6)
 
     def _head(self) -> QHBoxLayout:
         self.fold.setAutoRaise(True)
@@ -144,7 +141,7 @@ class JudgmentCard(QFrame):
 
     @Slot()
     def _keep_line_in_sight(self) -> None:
-        """Where there is less room than the editor needs, show at least the line that is written in."""
+        # There may be less room than the editor needs: at least the line that is written in is seen.
         inside = self.body.widget()
         if self.editing and inside is not None and inside.isAncestorOf(self.editor):
             self.body.ensureWidgetVisible(self.editor)
@@ -163,20 +160,16 @@ class JudgmentCard(QFrame):
         self.body.to_top()
 
     @property
-    def folded(self) -> bool:
-        return self._folded
-
-    @property
     def open(self) -> bool:
         return not self.body.isHidden()
 
     def set_folded(self, folded: bool) -> None:
-        self._folded = folded
+        self.folded = folded
         self._show_parts()
 
     @Slot()
     def toggle_fold(self) -> None:
-        self.set_folded(not self._folded)
+        self.set_folded(not self.folded)
 
     def _show_parts(self) -> None:
         shown = not self.folded or self.editing
@@ -197,9 +190,7 @@ class JudgmentCard(QFrame):
 
     @property
     def has_methods(self) -> bool:
-        """True where each elicitation method is shown, because there are several or one says more than a
-        label.
-        """
+        """Whether each elicitation method is shown: there are several, or one says more than a label."""
         return not self.body.methods.isHidden()
 
     @Slot()
@@ -236,11 +227,7 @@ class JudgmentCard(QFrame):
     def _show_pills(self, scored: Judgment | None, shown: ReviewedJudgment) -> None:
         self.uncertainty.setVisible(shown.uncertainty is not None)
         self.uncertainty.say(f"uncertainty {number(shown.uncertainty)}", "plain")
-        set_tip(
-            self.uncertainty,
-            "How useful a review is, from 0 to 1: high if the judge is uncertain, its orders"
-            f" disagree or its labels contradict each other; 0 if an annotator decided. {MORE_BY_F1}",
-        )
+        set_tip(self.uncertainty, _UNCERTAINTY)
         pill, tip = apart_in_words(scored) if scored is not None else ("", "")
         self.flipped.setVisible(bool(pill))
         self.flipped.say(pill, "warning")
@@ -249,16 +236,14 @@ class JudgmentCard(QFrame):
         low = self._low_mass = mass is not None and mass < LOW_MASS
         text = f"answer mass {percent(mass)}" if mass is not None else ""
         self.mass.say(f"low {text}" if low else text, "bad" if low else "plain")
-        set_tip(
-            self.mass,
-            "Total probability of the four valid answers."
-            f" Low: the model did not understand the question. {MORE_BY_F1}",
-        )
+        set_tip(self.mass, _MASS)
 
     def _show_explanation(self, shown: ReviewedJudgment) -> None:
         self.stale.setVisible(shown.stale)
         self.stale.say(stale_in_words(shown), "warning")
-        cut = " (cut at the length limit)" if is_cut(shown) else ""
+        own = _own_explanation(shown)
+        is_cut = own is not None and own.cut and own.text == shown.explanation
+        cut = " (cut at the length limit)" if is_cut else ""
         nothing = "No explanation." if shown.label else "No label, no explanation."
         nothing = _HIDDEN_PART if shown.hidden else nothing
         self.explanation.setText(visible(f"{shown.explanation}{cut}" if shown.explanation else nothing))
@@ -281,10 +266,9 @@ class JudgmentCard(QFrame):
         text = (human.explanation if human else None) or ("" if label else "None known.")
         self.human.setText(visible(_HIDDEN_PART if shown.hidden else text))
         said = ", ".join(f"{clipped(who)}: {LABEL_WORDS[label]}" for who, label in shown.annotators)
-        self.annotators.setText(visible(said))
+        show_text(self.annotators, said)
+        self.annotators_heading.setVisible(bool(said))
         set_tip(self.annotators, "\n".join(f"{who}: {LABEL_WORDS[label]}" for who, label in shown.annotators))
-        for part in (self.annotators_heading, self.annotators):
-            part.setVisible(bool(said))
         names = [one_line(path.name) for path in shown.human_from]
         source = f"of {names[0]}" if human and names else f"looked for in {' and '.join(names)}"
         show_text(self.human_from, source if names else "")
@@ -297,35 +281,26 @@ def apart_in_words(judgment: Judgment) -> tuple[str, str]:
         return "⚖ judges differ", "The judges of the jury alone would give different labels."
     if judgment.judges_missing:
         decided, of = judgment.judges or 0, (judgment.judges or 0) + judgment.judges_missing
-        return (
-            f"⚖ {decided} of {of} judges",
-            "The other judges of the jury gave no answer: each counts as equal"
-            " probabilities of the four labels.",
-        )
+        gave_none = "The other judges of the jury gave no answer: each counts as equal probabilities"
+        return f"⚖ {decided} of {of} judges", f"{gave_none} of the four labels."
     if judgment.flipped:
         return "⇄ flipped", "Position-inconsistent: the two orders alone would give different labels."
     return "", ""
 
 
-def own_explanation(shown: ReviewedJudgment) -> Explanation | None:
+def _own_explanation(shown: ReviewedJudgment) -> Explanation | None:
     judgment = shown.judgment
     return None if isinstance(judgment, Unscored) else judgment.explanation_for(shown.label)
 
 
 def stale_in_words(shown: ReviewedJudgment) -> str:
     """That the effective explanation is of another label, and of which, where that is known."""
-    theirs, own = shown.override, own_explanation(shown)
+    theirs, own = shown.override, _own_explanation(shown)
     written_for = own.preference if own else None
     if theirs is not None and theirs.explanation is not None:
         written_for = theirs.written_for
     said = "written for another label"
     return f"{said}: {LABEL_WORDS[written_for]}" if written_for else said
-
-
-def is_cut(shown: ReviewedJudgment) -> bool:
-    """True where the effective explanation is the model's and ended at the length limit."""
-    own = own_explanation(shown)
-    return own is not None and own.cut and own.text == shown.explanation
 
 
 def by_whom(shown: ReviewedJudgment) -> str:

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QListWidget, QPushButton, QWidget
+from PySide6.QtWidgets import QDialog, QListWidget, QPushButton, QWidget
 
 from engine.annotations.records import AnnotationKind, AnyWord, annotations_in
 from engine.core.formatting import counted, words
@@ -23,7 +23,7 @@ from gui.widgets.actions import LONGEST, Announcer, press_once
 from gui.widgets.fields import FlowLayout
 from gui.widgets.foreign_text import OneLine, one_line, set_tip, tip
 from gui.widgets.label_mark import LABEL_WORDS
-from gui.widgets.labels import STRETCH, guard, in_column, in_row, keep_room, make_room, name
+from gui.widgets.labels import STRETCH, close_button, guard, in_column, in_row, keep_room, make_room, name
 from gui.workspace.state import NEXT_CRITERION
 from gui.workspace.workspace import Workspace
 
@@ -42,20 +42,17 @@ class LinesDialog(QDialog):
             self._list.item(self._list.count() - 1).setToolTip(tip(line))
         self._list.setCurrentRow(len(lines) - 1)
         name(self._list, title)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        buttons.rejected.connect(self.reject)
-        in_column((self._list, STRETCH), buttons, on=self, margins=None)
+        in_column((self._list, STRETCH), close_button(self), on=self, margins=None)
         make_room(self, 72, 14)
         self._list.setFocus()
 
 
 NEXT_ITEM = "items"
-AFTER_LABEL = {
+AFTER_LABEL = {  # by how the window remembers it
     "": "stay on the criterion",
     "on": "go to the next unlabelled criterion",
     NEXT_ITEM: "go to the next criterion, then the next item",
 }
-"""What follows a label, by how the window remembers it."""
 
 
 class JudgmentDesk(QWidget):
@@ -91,10 +88,7 @@ class JudgmentDesk(QWidget):
     # What is shown
 
     def show_item(self, review: Review, item_id: str, criterion: str) -> None:
-        """Show an item of the open run with one criterion open.
-
-        What is being written of this judgment is left alone; of another one it is saved first.
-        """
+        """Show an item of the open run; what is being written of another judgment is saved first."""
         run, session = self._workspace.run, self.session
         if run is None:
             return
@@ -141,9 +135,8 @@ class JudgmentDesk(QWidget):
     @Slot()
     def show_methods(self) -> None:
         alone = "The run has one elicitation method: the bars of the orders show all of it."
-        self._on_card(
-            self.card.toggle_methods, self._no_readings or (alone if not self.card.has_methods else "")
-        )
+        why_not = self._no_readings or ("" if self.card.has_methods else alone)
+        self._on_card(self.card.toggle_methods, why_not)
 
     def _on_card(self, do: Callable[[], object], why_not: str = "") -> None:
         if self.card.isHidden():
@@ -165,20 +158,14 @@ class JudgmentDesk(QWidget):
 
     @Slot()
     def show_history(self) -> None:
-        lines = (
-            [override_in_words(override) for override in self._shown.history]
-            if self._shown is not None
-            else []
-        )
-        if lines:
+        if lines := [override_in_words(each) for each in (self._shown.history if self._shown else ())]:
             LinesDialog("Changes of this judgment, the newest last", lines, self).open()
         else:
-            self._workspace.note.emit(
-                "This judgment has not been changed." if self.session.may_see else HIDDEN
-            )
+            unchanged = "This judgment has not been changed."
+            self._workspace.note.emit(unchanged if self.session.may_see else HIDDEN)
 
     def lay_out_now(self) -> None:
-        """At once; else the card still asks for as much room as before."""
+        # Else the card still asks for as much room as before.
         for widget in (self.strip, self.card, self):
             layout = widget.layout()
             if layout is not None:
@@ -189,7 +176,7 @@ class JudgmentDesk(QWidget):
         self.card.buttons.restyle()
 
     def _show_anew(self) -> None:
-        """Show a judgment that was opened, also one that looks as the one before."""
+        # Also a judgment that looks as the one before.
         self._shown = None
         self.show_changes()
 
@@ -225,9 +212,8 @@ class JudgmentDesk(QWidget):
         self._progress.follow_label(key.item_id)
         if not (said and follows and key == session.key):
             return
-        adjudicated = (
-            session.adjudicating and follows == NEXT_ITEM
-        )  # one judgment, whoever labelled the others
+        # One judgment is adjudicated, whoever labelled the others.
+        adjudicated = session.adjudicating and follows == NEXT_ITEM
         if missing := session.to_label(self._progress.criterion) if not adjudicated else []:
             self.choose_criterion(missing[0])
         elif follows == NEXT_ITEM and not self.writing:
@@ -244,9 +230,7 @@ class JudgmentDesk(QWidget):
             self._carry_out(self.session.redo())
 
     def _carry_out(self, change: Change) -> bool:
-        """Let the store keep it; True where a label or an explanation is said. What is effective is shown
-        once it is stored, not when it is requested.
-        """
+        """Let the store keep it; True where a label or an explanation is said."""
         said = change.say is not None and bool(self._workspace.say(change.say, over=change.over))
         for undo in change.undo:
             self._workspace.take_back(undo)
@@ -286,7 +270,7 @@ class JudgmentDesk(QWidget):
 
     @Slot()
     def keep_draft(self) -> None:
-        """Remember what is being written: the window may close, or the battery end."""
+        # The window may close, or the battery end.
         self.session.keep_draft(self.card.editor.text, self.card.editor.changed)
 
     def _put_aside(self, note: str) -> None:
@@ -335,7 +319,7 @@ class JudgmentDesk(QWidget):
 
     @Slot()
     def _follow_blind(self) -> None:
-        """What is written of a judgment that is hidden now holds words of it: it becomes a draft."""
+        # What is written of a judgment that is hidden now holds words of it: it becomes a draft.
         if self.writing and not self.session.may_see:
             self._put_aside("What you wrote is a draft: E opens it once you have labelled.")
         self.show_changes()
@@ -357,15 +341,12 @@ class ReviewAnnouncements(Announcer):
         if item_id != self._item_id:
             self._item_id = item_id
             begun = one_line(instruction[:LONGEST])
-            self.say(
-                f"Item {one_line(item_id)}: {begun}" if begun else f"Item {one_line(item_id)}", at_once=True
-            )
+            said = f": {begun}" if begun else ""
+            self.say(f"Item {one_line(item_id)}{said}", at_once=True)
 
     @Slot(object)
     def show_judgment(self, shown: ReviewedJudgment) -> None:
-        """Say the label where it, or the open criterion, is another one, and the explanation where that alone
-        is; of a new item its label is said alone.
-        """
+        """Say another label or criterion, else another explanation; of a new item its label is said alone."""
         key, label = shown.judgment.key, HIDDEN if shown.hidden else LABEL_WORDS[shown.label]
         before, self._told = self._told, (key, label, shown.explanation)
         if before is None or before[0].item_id != key.item_id:
@@ -416,19 +397,12 @@ class ItemQueue(QObject):
     `next_unsettled`: where annotators differ next, but for one judgment.
     """
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        reviewer: Reviewer,
-        desk: JudgmentDesk,
-        line: QueueLine,
-        *,
-        go_on: Callable[[], bool],
-        next_unsettled: Callable[[JudgmentKey], JudgmentKey | None],
-    ) -> None:
+    go_on: Callable[[], bool]
+    next_unsettled: Callable[[JudgmentKey], JudgmentKey | None]
+
+    def __init__(self, workspace: Workspace, reviewer: Reviewer, desk: JudgmentDesk, line: QueueLine) -> None:
         super().__init__(desk)
         self._workspace, self._reviewer, self._desk = workspace, reviewer, desk
-        self._go_on, self._next_unsettled = go_on, next_unsettled
         line.confirm.clicked.connect(self.confirm)
         line.skip.clicked.connect(self.skip)
         line.again.clicked.connect(self.take_back)
@@ -436,9 +410,7 @@ class ItemQueue(QObject):
 
     @Slot()
     def confirm(self) -> None:
-        """Agree with all effective labels of the item, or with that on the criterion that alone is wanted;
-        who adjudicates adjudicates the open judgment.
-        """
+        """Agree with all effective labels that are wanted of the item; or adjudicate the open judgment."""
         if self._desk.session.adjudicating:
             self._reviewer.who.then(self._adjudicate)
         else:
@@ -465,9 +437,7 @@ class ItemQueue(QObject):
 
     @property
     def _shown(self) -> tuple[int, str] | None:
-        """The run and the item that are shown; None where that run is not the open one: what is said of an
-        item is kept for the open run.
-        """
+        """The run and the item that are shown; None where that run is not the open one."""
         session = self._desk.session
         return (session.run_id, session.item_id) if session.run is not None and session.item_id else None
 
@@ -476,17 +446,14 @@ class ItemQueue(QObject):
             self._reviewer.who.then(partial(self._finish, self._shown, state))
 
     def _adjudicate(self) -> None:
-        """Adjudicate the open judgment as most annotators say, where it is not adjudicated; on to the next
-        one.
-        """
+        """As most annotators say, where it is not adjudicated; on to the next one."""
         key = self._desk.session.key
         self._desk.finish_writing()
-        if self._shown is None or not self._desk.adjudicate():
-            return
-        self._go_on_adjudicating(key)
+        if self._shown is not None and self._desk.adjudicate():
+            self._go_on_adjudicating(key)
 
     def _go_on_adjudicating(self, adjudicated: JudgmentKey) -> None:
-        following = self._next_unsettled(adjudicated)
+        following = self.next_unsettled(adjudicated)
         if following is None:
             self._workspace.note.emit("No listed item is left to adjudicate.")
         else:
@@ -525,7 +492,7 @@ class ItemQueue(QObject):
         mark_item = partial(self._reviewer.progress.mark, item_id, mark)
         nothing = mark is None and not confirmed  # a label that was given blind is said
         said = nothing or mark_item(confirmed, session.origin, session.seed)
-        if said and not self._go_on():
+        if said and not self.go_on():
             self._workspace.note.emit("No item is left to do by this filter.")
 
     def _owed(self, item_id: str) -> Sequence[str]:

@@ -1,7 +1,5 @@
-"""What is noted of the item that is looked at: a line with its tags, and the dialog that changes it.
-
-Knows: notes of the open run's items, tags in use, a note that was begun. Does not know: judgments, where
-notes are kept.
+"""What is noted of the item that is looked at: a line with its tags, and the dialog that changes it. Does not
+know judgments, nor where notes are kept.
 """
 
 import json
@@ -22,7 +20,7 @@ from gui.widgets.actions import ReadingOrder
 from gui.widgets.fields import FlowLayout
 from gui.widgets.foreign_text import OneLine, one_line, set_tip
 from gui.widgets.label_mark import Pill
-from gui.widgets.labels import STRETCH, empty, heading, hint, in_column, in_row, name
+from gui.widgets.labels import STRETCH, button, empty, heading, hint, in_column, in_row, name
 from gui.workspace import store_jobs
 from gui.workspace.threads import LatestTask, ThreadName
 from gui.workspace.workspace import Workspace
@@ -36,34 +34,27 @@ _Note = tuple[str, tuple[str, ...]]  # its text and tags
 
 
 class NoteLine(QtWidgets.QWidget):
-    """`Note… (N)`, the tags as pills, and the beginning of the note.
-
-    `named`: does what needs an annotator's name, once there is one. `hides`: whether the notes of others are
-    hidden, as while an annotator labels blind.
-    """
+    """`named`: does what needs an annotator's name, once there is one."""
 
     def __init__(
         self, workspace: Workspace, drafts: Drafts, named: Callable[[Callable[[], object]], object]
     ) -> None:
         super().__init__()
-        self._workspace, self._drafts = workspace, drafts
-        self._named = named
+        self._workspace, self._drafts, self._named = workspace, drafts, named
         self._item: JudgedItem | None = None
-        self._hides = False
+        self._hides = False  # the notes of others, as while an annotator labels blind
         self._noting: tuple[int, JudgedItem, _Note]  # while the dialog is open: run, item, what it had before
         self.dialog: NoteDialog | None = None
-        self.button = QtWidgets.QPushButton("Note… (N)")
+        self.button = button("Note… (N)", self.edit, "Write a note on the item, key N")
         self.button.setProperty("compact", True)
-        name(self.button, "Write a note on the item, key N")
-        self.button.clicked.connect(self.edit)
         self.pills = [_Tag() for _ in range(_MOST_PILLS)]
         self.begun = Pill()
         self.text = OneLine()
         in_row(self.button, self.begun, *self.pills, (self.text, STRETCH), on=self, spacing=6)
         self._tags = LatestTask(workspace.threads, ThreadName.STORE, self)
         self._tags.finished.connect(self._take_tags)
-        workspace.noted.connect(self._follow)
-        drafts.changed.connect(self._follow_draft)
+        for signal in (workspace.noted, drafts.changed):
+            signal.connect(self._follow)
         self.show_item(None, False)
 
     def show_item(self, item: JudgedItem | None, hides: bool) -> None:
@@ -86,14 +77,16 @@ class NoteLine(QtWidgets.QWidget):
                 pill.say(visible(f"{len(tags) - place} more tags" if last else short), "plain")
                 set_tip(pill, "\n".join(tags[place:]) if last else tag)
         own = self.note
-        texts = [own.text] if own and own.text else []
-        texts += [f"{clipped(note.author)}: {note.text}" for note in notes if note is not own and note.text]
-        self.text.setText(one_line(" · ".join(texts)))
-        said = (
-            f"{note.text}\nBy {note.author}, {note.created.astimezone():%Y-%m-%d %H:%M}" for note in notes
-        )
+        texts, said = [], []
+        for note in notes:
+            texts += (
+                [note.text if note is own else f"{clipped(note.author)}: {note.text}"] if note.text else []
+            )
+            said.append(f"{note.text}\nBy {note.author}, {note.created.astimezone():%Y-%m-%d %H:%M}")
+        shown = " · ".join(texts)
+        self.text.setText(one_line(shown))
         set_tip(self.text, "\n\n".join(said))
-        self.text.setAccessibleName(f"Note: {visible(clipped(' · '.join(texts)))}" if texts else "No note")
+        self.text.setAccessibleName(f"Note: {visible(clipped(shown))}" if texts else "No note")
 
     @property
     def note(self) -> Annotation | None:
@@ -178,13 +171,9 @@ class NoteLine(QtWidgets.QWidget):
             dialog.deleteLater()
 
     @Slot(str)
-    def _follow(self, content_hash: str) -> None:
-        if self._item is not None and content_hash == self._item.content_hash:
-            self.show_item(self._item, self._hides)
-
-    @Slot(str)
-    def _follow_draft(self, item_id: str) -> None:
-        if self._item is not None and item_id == self._item.item_id:
+    def _follow(self, which: str) -> None:
+        """Of an item, by its content's hash or its id, the note or its draft is another one."""
+        if self._item is not None and which in (self._item.content_hash, self._item.item_id):
             self.show_item(self._item, self._hides)
 
 
@@ -217,28 +206,18 @@ class NoteDialog(ReadingOrder, QtWidgets.QDialog):
         name(self.tag, "Another tag", "Enter adds it")
         self.show_known(known)
         self._pills = FlowLayout(gap=4)
-        buttons = QtWidgets.QDialogButtonBox()
-        leave = buttons.addButton("Leave (Esc)", QtWidgets.QDialogButtonBox.ButtonRole.RejectRole)
+        buttons, role = QtWidgets.QDialogButtonBox(), QtWidgets.QDialogButtonBox.ButtonRole
+        leave = buttons.addButton("Leave (Esc)", role.RejectRole)
         name(leave, "Leave without saving; changes are kept as a draft")
-        save = buttons.addButton("Save (Ctrl+Enter)", QtWidgets.QDialogButtonBox.ButtonRole.AcceptRole)
-        name(save, "Save note and tags")
+        name(buttons.addButton("Save (Ctrl+Enter)", role.AcceptRole), "Save note and tags")
         buttons.accepted.connect(self._save)
         buttons.rejected.connect(self.reject)
-        add = QtWidgets.QPushButton("Add", autoDefault=False)
-        name(add, "Add the tag")
-        add.clicked.connect(self.add_tag)
-        in_column(
-            heading("Note"),
-            (self.field, STRETCH),
-            heading("Tags"),
-            self._pills,
-            in_row((self.tag, STRETCH), add),
-            hint("Stored with the item: shown in every run that judged it, and in exports."),
-            buttons,
-            on=self,
-            margins=None,
-            spacing=8,
-        )
+        add = button("Add", self.add_tag, "Add the tag")
+        add.setAutoDefault(False)
+        written = (heading("Note"), (self.field, STRETCH), heading("Tags"), self._pills)
+        where = hint("Stored with the item: shown in every run that judged it, and in exports.")
+        parts = (*written, in_row((self.tag, STRETCH), add), where, buttons)
+        in_column(*parts, on=self, margins=None, spacing=8)
         self.resize(self.fontMetrics().averageCharWidth() * 70, self.fontMetrics().height() * 22)
         self._show_tags()
         self.field.setFocus()
@@ -259,7 +238,7 @@ class NoteDialog(ReadingOrder, QtWidgets.QDialog):
         self.tag.setCompleter(completer)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Ctrl+Enter saves; Enter in the field of tags adds one, and does not end the dialog."""
+        # Enter in the field of tags adds one, and does not end the dialog.
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
             if enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
@@ -283,20 +262,16 @@ class NoteDialog(ReadingOrder, QtWidgets.QDialog):
             pill.setText(f"{visible(clipped(tag)).replace('&', '&&')}  ×")
             pill.setProperty("role", "button")
             pill.setProperty("compact", True)
-            pill.setProperty("tag", tag)
             name(pill, f"Remove the tag {visible(tag)}")
             set_tip(pill, f"{tag}\nClick to remove it.")
-            pill.clicked.connect(self._take_off)
+            pill.clicked.connect(partial(self._take_off, tag))
             self._pills.addWidget(pill)
         self.tag.setFocus()
 
-    @Slot()
-    def _take_off(self) -> None:
-        pill = self.sender()
-        if isinstance(pill, QtWidgets.QToolButton):
-            self._tags.remove(str(pill.property("tag")))
-            self._show_tags()
-            self.changed.emit()
+    def _take_off(self, tag: str, *_checked: bool) -> None:
+        self._tags.remove(tag)
+        self._show_tags()
+        self.changed.emit()
 
     @Slot()
     def _save(self) -> None:

@@ -1,7 +1,6 @@
 """What the review says beside the judgments: of what they are a part, what is missing, whom not to trust.
 
-Knows: the open run, its dataset and its judge's health, in which words. Does not know: judgments, how items
-are chosen and put in order.
+Does not know judgments, nor how items are chosen and put in order.
 """
 
 from pathlib import Path
@@ -16,7 +15,7 @@ from gui.widgets.action_table import with_keys
 from gui.widgets.fields import FlowLayout
 from gui.widgets.foreign_text import OneLine, plain_label, set_tip
 from gui.widgets.glossary import MORE_BY_F1
-from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row, main_button, name, set_role
+from gui.widgets.labels import STRETCH, button, heading, hint, in_column, in_row, main_button, name, set_role
 from gui.widgets.notice import IN_THE_WINDOW
 from gui.workspace.open_run import OpenRun, UnderWay
 from gui.workspace.state import PageName
@@ -36,34 +35,22 @@ class NothingToReview(QWidget):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
         self._workspace = workspace
-        self._first = heading("")
-        self._next = hint("")
+        self._first, self._next = heading(""), hint("", wrap=False)
         self.button = main_button("")
         self.button.clicked.connect(self._go)
-        self.submission = QPushButton("Open submission…")
-        name(
-            self.submission,
-            "Open a submission file",
-            with_keys("Open a submission file, to review it", "open_submission"),
-        )
-        self.submission.clicked.connect(workspace.submission_wanted)
-        in_column(
-            STRETCH,
-            (self._first, Qt.AlignmentFlag.AlignHCenter),
-            (self._next, Qt.AlignmentFlag.AlignHCenter),
-            (self.button, Qt.AlignmentFlag.AlignHCenter),
-            (self.submission, Qt.AlignmentFlag.AlignHCenter),
-            2,
-            on=self,
-            margins=None,
-        )
-        self._next.setWordWrap(False)
+        what = with_keys("Open a submission file, to review it", "open_submission")
+        wanted = workspace.submission_wanted.emit
+        self.submission = button("Open submission…", wanted, "Open a submission file", what)
+        shown = (self._first, self._next, self.button, self.submission)
+        parts = ((each, Qt.AlignmentFlag.AlignHCenter) for each in shown)
+        in_column(STRETCH, *parts, 2, on=self, margins=None)
         self.follow()
 
     def follow(self) -> None:
         judging = self._judging
-        self.button.setText("Show what is judged so far" if judging and judging.judged else "Go to Judge")
-        name(self.button, self.button.text() if judging and judging.judged else "Go to the Judge page")
+        so_far = "Show what is judged so far" if judging and judging.judged else ""
+        self.button.setText(so_far or "Go to Judge")
+        name(self.button, so_far or "Go to the Judge page")
         if judging is not None:
             far = f"{judging.judged:,} of {judging.items:,} items"
             self._first.setText(f"Run {judging.run_id} is being judged: {far}.")
@@ -95,9 +82,8 @@ class PartOfRun(QFrame):
         self.setProperty("role", "note")
         self._workspace = workspace
         self.text = plain_label()
-        self.again = QPushButton("Read again")
-        name(self.again, "Read the run again, with what is judged by now")
-        self.again.clicked.connect(workspace.read_run_again)
+        what = "Read the run again, with what is judged by now"
+        self.again = button("Read again", workspace.read_run_again, what)
         in_row((self.text, STRETCH), self.again, on=self, margins=(12, 6, 12, 6))
         self.follow()
 
@@ -121,9 +107,7 @@ class MissingDataset(QFrame):
         self._workspace = workspace
         self._looked_for: int | None = None
         self.text = plain_label()
-        self.find_button = QPushButton("Find the dataset…")
-        name(self.find_button, "Find the dataset of this run")
-        self.find_button.clicked.connect(self._ask)
+        self.find_button = button("Find the dataset…", self._ask, "Find the dataset of this run")
         in_column(self.text, (self.find_button, Qt.AlignmentFlag.AlignLeft), on=self, margins=(12, 8, 12, 8))
         self._reading = workspace.reader(self)
         self._reading.finished.connect(workspace.take_dataset)
@@ -143,13 +127,10 @@ class MissingDataset(QFrame):
         again = "The file that you chose has other items. " if self._looked_for else ""
         if again and self._workspace.dataset is not None and self._workspace.dataset.columns is not None:
             again = "Read by these columns, the file that you chose holds other items. "
-        self.text.setText(
-            visible(
-                f"{again}The dataset of {run.results.run.called} ({identity.dataset_path}) is missing or has"
-                f" changed."
-                " The judgments are shown without the texts."
-            )
+        missing = (
+            f"The dataset of {run.results.run.called} ({identity.dataset_path}) is missing or has changed."
         )
+        self.text.setText(visible(f"{again}{missing} The judgments are shown without the texts."))
         self._looked_for = None
 
     def look_in(self, path: Path) -> None:
@@ -181,9 +162,7 @@ class MissingDataset(QFrame):
 
 
 class HealthLine(OneLine):
-    """Says beside the title that the judge of the open run is not to be trusted, else nothing; its tool tip
-    holds the signs.
-    """
+    """Beside the title: that the judge of the open run is not to be trusted; its tool tip holds the signs."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -201,22 +180,26 @@ class HealthLine(OneLine):
 
 
 class _Line(QFrame):
-    def __init__(self, *buttons: QPushButton) -> None:
+    """A remark on the list, with buttons that list otherwise below it."""
+
+    wanted = Signal(object)  # a ListOrder, None for all items again
+
+    def __init__(self, text: str = "") -> None:
         super().__init__()
         self.setProperty("role", "note")
-        self.text = plain_label()
-        below = FlowLayout(gap=4)
-        for button in buttons:
-            below.addWidget(button)
-        in_column(self.text, below, on=self, margins=(10, 5, 10, 6), spacing=4)
+        self.text, self._below = plain_label(text), FlowLayout(gap=4)
+        in_column(self.text, self._below, on=self, margins=(10, 5, 10, 6), spacing=4)
         self.hide()
+
+    def offer(self, text: str, order: ListOrder | None, what: str) -> QPushButton:
+        self._below.addWidget(offered := button(text, lambda: self.wanted.emit(order), what))
+        return offered
 
 
 class WantedLine(_Line):
     def __init__(self) -> None:
-        self.show_all = QPushButton("Show all")
-        name(self.show_all, "Show all items again")
-        super().__init__(self.show_all)
+        super().__init__()
+        self.show_all = self.offer("Show all", None, "Show all items again")
 
     def follow(self, wanted: WantedItems | None, shown: int) -> None:
         self.setVisible(wanted is not None)
@@ -224,23 +207,17 @@ class WantedLine(_Line):
             return
         ids = wanted.filters.ids
         of_all = f" of {len(ids):,}" if ids is not None and len(ids) != shown else ""
-        self.text.setText(
-            visible(f"{shown:,}{of_all} item{'' if shown == 1 and not of_all else 's'}: {wanted.words}")
-        )
+        items = "item" if shown == 1 and not of_all else "items"
+        self.text.setText(visible(f"{shown:,}{of_all} {items}: {wanted.words}"))
 
 
 class AlikeLine(_Line):
-    wanted = Signal(object)  # a ListOrder
-
     def __init__(self) -> None:
-        self.by_dataset = QPushButton("Dataset order")
-        name(self.by_dataset, "List the items in the order of the dataset")
-        self.by_annotators = QPushButton("Disagreements first")
-        name(self.by_annotators, "List the items first whose labels differ from the human ones")
-        super().__init__(self.by_annotators, self.by_dataset)
-        self.text.setText("All uncertainties are alike: this order means nothing.")
-        self.by_dataset.clicked.connect(lambda: self.wanted.emit(ListOrder.DATASET))
-        self.by_annotators.clicked.connect(lambda: self.wanted.emit(ListOrder.DISAGREEMENT))
+        super().__init__("All uncertainties are alike: this order means nothing.")
+        differing = "List the items first whose labels differ from the human ones"
+        self.by_annotators = self.offer("Disagreements first", ListOrder.DISAGREEMENT, differing)
+        in_order = "List the items in the order of the dataset"
+        self.by_dataset = self.offer("Dataset order", ListOrder.DATASET, in_order)
 
     def follow(self, order: ListOrder, items: int, spread: float, labelled: bool) -> None:
         self.by_annotators.setVisible(labelled)
@@ -248,18 +225,13 @@ class AlikeLine(_Line):
 
 
 class NoSampleLine(_Line):
-    wanted = Signal(object)  # a ListOrder
-
     def __init__(self) -> None:
-        self.at_random = QPushButton("Random sample")
-        name(self.at_random, "List the items in the order of the random sample")
-        super().__init__(self.at_random)
-        self.text.setText(
+        super().__init__(
             "Use labels in this order to fit a calibration. They are not a random sample: for rates, win"
-            " rates"
-            " or accuracy, label the random sample."
+            " rates or accuracy, label the random sample."
         )
-        self.at_random.clicked.connect(lambda: self.wanted.emit(ListOrder.RANDOM))
+        what = "List the items in the order of the random sample"
+        self.at_random = self.offer("Random sample", ListOrder.RANDOM, what)
 
     def follow(self, order: ListOrder) -> None:
         self.setVisible(order is ListOrder.MOST_UNCERTAIN)

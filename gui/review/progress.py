@@ -1,8 +1,7 @@
 """What an annotator has said of the open run, stored or on its way: drafts and progress.
 
-Each draft ends those that its writer saw, and no others. So what somebody of the same name writes in another
-window takes nothing from this one; it is there when a run is opened next. A note's draft is of no criterion;
-what is read of a run has it wherever the run has its item.
+Each draft ends those that its writer saw, and no others: what somebody of the same name writes in another
+window takes nothing from this one. A note's draft is of no criterion.
 """
 
 import json
@@ -25,15 +24,11 @@ if TYPE_CHECKING:
     from gui.workspace.state import State
 
 
-IN_STATE = "review/drafts"
-"""Where earlier versions kept them: in the memory of the window, without names of annotators."""
-
+IN_STATE = "review/drafts"  # where earlier versions kept them, without names of annotators
 Say = Callable[[Annotation, int, Sequence[str]], str]
 """Adds an annotation that ends some drafts; its name, empty where that is not possible."""
-
-
+# From the first letter that no draft holds until one does: with a slow disk it is there within a second.
 KEEP_MS = 500
-"""From the first letter that no draft holds until one does: with a slow disk it is there within a second."""
 
 
 class DelayedSave(QTimer):
@@ -95,9 +90,7 @@ class Drafts(QObject):
             self._only_here += [] if name else [self._own[-1][1]]
 
     def hold(self, run_id: int, key: JudgmentKey, text: str, name: str = "") -> None:
-        """The same of a text that lies on the disk by a name, or, on its way to the store, as an
-        explanation.
-        """
+        """The same of a text that lies on the disk by a name, or on its way to the store."""
         self._end(self._newest(run_id, key))
         draft = replace(new_draft(*key, self._opened.author, text), created=now(), id=name)
         self._own.append((run_id, draft))
@@ -137,9 +130,7 @@ class Drafts(QObject):
         return found[-1] if found else None
 
     def _standing(self, run_id: int) -> list[Annotation]:
-        """All of this annotator that have not ended, those of this window last: each newer than those
-        before.
-        """
+        """All of this annotator that have not ended, the newest, those of this window, last."""
         run = self._opened.run
         read = run.drafts if run is not None and run.id == run_id else ()
         own = [draft for number, draft in self._own if number == run_id]
@@ -165,17 +156,14 @@ STATE_WORDS = {ReviewState.TO_DO: "to do", ReviewState.DONE: "done", ReviewState
 
 @dataclass
 class _StateCount:
-    """`states`: of the items that are not to do. `counts`: of all items. `left`: listed ones to do."""
-
-    states: dict[str, ReviewState]
-    counts: dict[ReviewState, int]
-    left: int
+    states: dict[str, ReviewState]  # of the items that are not to do
+    counts: dict[ReviewState, int]  # of all items
+    left: int  # listed ones to do
 
 
 class Progress(QObject):
-    """The states of this annotator's items: what was asked for counts at once.
-
-    All are counted for a run, an annotator and a list; then one item at a time, whatever the size of the run.
+    """The states of this annotator's items: what was asked for counts at once. All are counted once, then one
+    item at a time, whatever the size of the run.
 
     `criterion`: the only one that is labelled now. Then an item is done once it has this annotator's label on
     it; None: once it was marked so.
@@ -243,9 +231,7 @@ class Progress(QObject):
         if self.criterion is not None:
             touched |= {key.item_id for key in (*self._labels, *self._blind.given)}
         found = ((item_id, self.state(item_id)) for item_id in touched)
-        states: dict[str, ReviewState] = {
-            item_id: state for item_id, state in found if state is not ReviewState.TO_DO
-        }
+        states = dict(filter(lambda pair: pair[1] is not ReviewState.TO_DO, found))
         for state in states.values():
             counts[state] += 1
         counts[ReviewState.TO_DO] = len(run.results.judged) - len(states)
@@ -266,15 +252,12 @@ class Progress(QObject):
         origin: Origin | None = None,
         seed: int | None = None,
     ) -> bool:
-        """Let an item be in a state, with the labels that an annotator accepts; `origin`, `seed`: of these.
-        No state: it stays in the one that it is in.
-
-        False where that is not said, and nothing changes.
+        """Let an item be in a state, None for the one that it is in, with the labels that an annotator
+        accepts; `origin`, `seed`: of these. False where that is not said, and nothing changes.
         """
         author, before = self._workspace.author, self._asked.get(item_id)
-        said = bool(
-            self._workspace.say(new_review(item_id, author, state, confirmed or {}, origin, seed=seed))
-        )
+        word = new_review(item_id, author, state, confirmed or {}, origin, seed=seed)
+        said = bool(self._workspace.say(word))
         counts = state if said and state else before  # what was said before may still wait for the store
         if counts is not None:
             self._asked[item_id] = counts
@@ -329,7 +312,7 @@ class Progress(QObject):
 
     @Slot(str)
     def _forget(self, item_id: str) -> None:
-        """What was asked for may be taken back before the store has it."""
+        # What was asked for may be taken back before the store has it.
         self._asked.pop(item_id, None)
         self.follow_label(item_id)
 

@@ -1,10 +1,8 @@
 """Jobs of the review: the list of judgments to look at, one item of it again, runs to read beside, two texts
 compared; annotations of a run exported to a file, those of others counted and imported.
 
-In blind labelling, what the judge and others said is hidden until the annotator has given their own label.
-Who shows anything of a judgment (a label, a probability, an explanation, an uncertainty, another annotator's
-label, the human label) asks `Blind.shows`, also for tips and accessible names; a search, too, finds nothing
-else.
+In blind labelling all that the judge and others said is hidden until the annotator has given their own label:
+who shows any of it asks `Blind.shows`, also for tips and accessible names; a search finds nothing else.
 """
 
 import re
@@ -23,7 +21,7 @@ from engine.settings.sampling import DEFAULT_SEED
 from engine.system.files import check_targets
 from gui.workspace.garbage import many_records
 from gui.workspace.open_run import Opened
-from gui.workspace.threads import Job, JobControl
+from gui.workspace.threads import JobControl, job
 
 if TYPE_CHECKING:
     from engine.analysis.review_order import Remarks, ReviewItem, ReviewRow
@@ -38,25 +36,16 @@ HIDDEN = "Hidden until you give your own label: A, B, G or X."
 
 @dataclass(frozen=True)
 class Review:
-    """All judgments of a run. `rows`: item by item, each in `criteria`. `labelled`: whether any has a human
-    label.
-
-    By item id: `places`, which of the judged items; `gold_rows`, which row of the dataset with human labels.
-    `seed`: of the random sample of it. `shown`: a row as it may be shown, see `Blind`; `rows`
-    themselves are for no one's eyes.
-    """
-
     criteria: tuple[str, ...]
-    rows: "list[ReviewRow]"
-    places: Mapping[str, int]
-    gold_rows: Mapping[str, int]
-    labelled: bool = False
-    seed: int = DEFAULT_SEED
-    shown: "Callable[[ReviewRow], ReviewRow] | None" = None
+    rows: "list[ReviewRow]"  # item by item, each in `criteria`; for no one's eyes, see `shown`
+    places: Mapping[str, int]  # by item id, which of the judged items
+    gold_rows: Mapping[str, int]  # by item id, which row of the dataset with human labels
+    labelled: bool = False  # whether any has a human label
+    seed: int = DEFAULT_SEED  # of the random sample of it
+    shown: "Callable[[ReviewRow], ReviewRow] | None" = None  # a row as it may be shown, see `Blind`
 
     def of_item(self, item_id: str) -> "Sequence[ReviewRow]":
-        start = self.places[item_id] * len(self.criteria)
-        rows = self.rows[start : start + len(self.criteria)]
+        rows = self.rows[self._rows_of(item_id)]
         return rows if self.shown is None else [self.shown(row) for row in rows]
 
     def listed(self, criterion: str | None, item_id: str) -> "Sequence[ReviewRow]":
@@ -64,93 +53,76 @@ class Review:
         return [row for row in self.of_item(item_id) if criterion in (None, row.criterion)]
 
     def change_item(self, item_id: str, rows: "Sequence[ReviewRow]") -> None:
+        self.rows[self._rows_of(item_id)] = rows
+
+    def _rows_of(self, item_id: str) -> slice:
         start = self.places[item_id] * len(self.criteria)
-        self.rows[start : start + len(self.criteria)] = rows
+        return slice(start, start + len(self.criteria))
 
 
 @dataclass(frozen=True)
 class Listing:
-    """The items that pass. `places`: by item id, the place in `items`.
-
-    `passing`: by item id, the criteria of the rows that pass; empty where the request leaves nothing out.
-    `spread`: how far the uncertainties of the items lie apart, 0 to 1. `hits`: how often what is searched for
-    occurs in their texts and in what is said of them. `remarks`: by item id, the first of what is said of it
-    that holds some of that: of what it is, and the text.
-    """
+    """The items that pass. `remarks`: by item id, the first that a search finds: what it is, and its text."""
 
     items: "list[ReviewItem]"
-    places: Mapping[str, int]
-    passing: Mapping[str, Sequence[str]]
-    spread: float = 0.0
-    hits: int = 0
+    places: Mapping[str, int]  # in `items`, by item id
+    passing: Mapping[str, Sequence[str]]  # by item id, criteria; empty where the request leaves nothing out
+    spread: float = 0.0  # how far the uncertainties of the items lie apart, 0 to 1
+    hits: int = 0  # of a search in their texts and in what is said of them
     remarks: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class ReviewScope:
-    """The open run as it is now, and what of it may be shown to whom.
-
-    `seen`: the judgments that may be shown, None for all; see gui.review.progress. `states`: how far they
-    are with the items, by id, where the order of the list asks for it.
-    """
-
     results: "RunResults"
     dataset: "Dataset | None"
     author: str
-    seen: frozenset[JudgmentKey] | None = None
-    states: Mapping[str, ReviewState] = field(default_factory=dict)
+    seen: frozenset[JudgmentKey] | None = None  # the judgments that may be shown; None for all, see `Blind`
+    states: Mapping[str, ReviewState] = field(default_factory=dict)  # by item id, if the order asks for them
+    only: frozenset[str] | None = None  # the ids of the items among which is listed; None for all
 
 
-def review(results: "RunResults", gold: "Dataset | None", own: "Dataset | None" = None) -> Job[Review]:
+@job
+def review(
+    control: JobControl, results: "RunResults", gold: "Dataset | None", own: "Dataset | None" = None
+) -> Review:
     """All judgments of a run; `gold`: where the human labels are, `own`: its dataset, for all others."""
+    from engine.analysis.review_order import review_rows
 
-    def work(control: JobControl) -> Review:
-        from engine.analysis.review_order import review_rows
-
-        with many_records():
-            rows = review_rows(results, gold, own)
-        control.cancel.raise_if_requested()
-        places = {item.item_id: place for place, item in enumerate(results.judged)}
-        gold_rows = {item_id: row for row, item_id in enumerate(gold.ids if gold is not None else ())}
-        labelled = any(row.human is not None for row in rows)
-        seed = results.run.review_seed
-        return Review(tuple(results.judgments), rows, places, gold_rows, labelled, seed)
-
-    return work
+    with many_records():
+        rows = review_rows(results, gold, own)
+    control.cancel.raise_if_requested()
+    places = {item.item_id: place for place, item in enumerate(results.judged)}
+    gold_rows = {item_id: row for row, item_id in enumerate(gold.ids if gold is not None else ())}
+    labelled = any(row.human is not None for row in rows)
+    seed = results.run.review_seed
+    return Review(tuple(results.judgments), rows, places, gold_rows, labelled, seed)
 
 
+@job
 def list_items(
-    of: Review, request: Filters, order: ListOrder, sight: ReviewScope, only: frozenset[str] | None = None
-) -> Job[Listing]:
-    """The items with a judgment that passes; without a dataset the text is looked for in the ids and in what
-    is said of the items.
+    control: JobControl, of: Review, request: Filters, order: ListOrder, sight: ReviewScope
+) -> Listing:
+    from engine.analysis.review_order import Remarks
+    from engine.data.dataset_views import count_hits
 
-    `only`: the ids of the items among which they are; None for all.
-    """
-
-    def work(control: JobControl) -> Listing:
-        from engine.analysis.review_order import Remarks
-        from engine.data.dataset_views import count_hits
-
-        remarks = Remarks(sight.results, sight.author, sight.seen)
-        found = _matching_ids(request.text, sight, remarks, control)
-        ids = only if found is None else found if only is None else only & found
-        with many_records():
-            listing = _listing(of, request, order, ids, sight)
-        if not (pattern := search_pattern(request.text)):
-            return listing
-        looked_for, hits = re.compile(pattern, re.IGNORECASE), 0
-        first: dict[str, tuple[str, str]] = {}
-        for item in listing.items:
-            for what, text in remarks.of(of.places[item.item_id]):
-                if count := len(looked_for.findall(text)):
-                    hits += count
-                    first.setdefault(item.item_id, (what, text))
-        if sight.dataset is not None:
-            hits += count_hits(sight.dataset, [item.position for item in listing.items], pattern)
-        return replace(listing, hits=hits, remarks=first)
-
-    return work
+    remarks = Remarks(sight.results, sight.author, sight.seen)
+    found, only = _matching_ids(request.text, sight, remarks, control), sight.only
+    ids = only if found is None else found if only is None else only & found
+    with many_records():
+        listing = _listing(of, request, order, ids, sight)
+    if not (pattern := search_pattern(request.text)):
+        return listing
+    looked_for, hits = re.compile(pattern, re.IGNORECASE), 0
+    first: dict[str, tuple[str, str]] = {}
+    for item in listing.items:
+        for what, text in remarks.of(of.places[item.item_id]):
+            if count := len(looked_for.findall(text)):
+                hits += count
+                first.setdefault(item.item_id, (what, text))
+    if sight.dataset is not None:
+        hits += count_hits(sight.dataset, [item.position for item in listing.items], pattern)
+    return replace(listing, hits=hits, remarks=first)
 
 
 def _listing(
@@ -203,25 +175,26 @@ class ItemAgain:
     rows: "Sequence[ReviewRow]"
 
 
+@job
 def item_again(
-    results: "RunResults", labels: "Sequence[Dataset | None]", place: int, request: Filters
-) -> Job[ItemAgain]:
+    _control: JobControl,
+    results: "RunResults",
+    labels: "Sequence[Dataset | None]",
+    place: int,
+    request: Filters,
+) -> ItemAgain:
     """The rows of one item as they are now; `labels`: as for `review`, `place`: which of the judged items."""
+    from engine.analysis.review_order import by_item, filtered, review_rows
 
-    def work(_control: JobControl) -> ItemAgain:
-        from engine.analysis.review_order import by_item, filtered, review_rows
-
-        judged = results.judged[place]
-        alone = replace(
-            results,
-            judged=(judged,),
-            judgments={name: (column[place],) for name, column in results.judgments.items()},
-        )
-        rows = review_rows(alone, *(one and one.only({judged.item_id}) for one in labels))
-        [item] = by_item(filtered(rows, replace(request, text=""))) or by_item(rows)
-        return ItemAgain(item, rows)
-
-    return work
+    judged = results.judged[place]
+    alone = replace(
+        results,
+        judged=(judged,),
+        judgments={name: (column[place],) for name, column in results.judgments.items()},
+    )
+    rows = review_rows(alone, *(one and one.only({judged.item_id}) for one in labels))
+    [item] = by_item(filtered(rows, replace(request, text=""))) or by_item(rows)
+    return ItemAgain(item, rows)
 
 
 @dataclass(frozen=True)
@@ -232,73 +205,61 @@ class OtherRun:
     places: Mapping[tuple[str, str], int]
 
 
-def answering_runs(store_path: Path, run_id: int) -> "Job[Sequence[tuple[StoredRun, int]]]":
+@job
+def answering_runs(_control: JobControl, store_path: Path, run_id: int) -> "Sequence[tuple[StoredRun, int]]":
     """The other runs with items of a run, and how many; those with the most first, the newest of them."""
+    from engine.store.run_store import RunStore
 
-    def work(_control: JobControl) -> "Sequence[tuple[StoredRun, int]]":
-        from engine.store.run_store import RunStore
-
-        with RunStore(store_path) as store, store.reading():
-            shared = store.shared_items(run_id)
-            runs = (run for run in store.runs()[::-1] if not run.archived)
-            found = [(run, shared[run.id]) for run in runs if run.id in shared]
-        return sorted(found, key=lambda pair: -pair[1])
-
-    return work
+    with RunStore(store_path) as store, store.reading():
+        shared = store.shared_items(run_id)
+        runs = (run for run in store.runs()[::-1] if not run.archived)
+        found = [(run, shared[run.id]) for run in runs if run.id in shared]
+    return sorted(found, key=lambda pair: -pair[1])
 
 
-def other_runs(store_path: Path, run_ids: Sequence[int]) -> Job[Mapping[int, OtherRun]]:
+@job
+def other_runs(control: JobControl, store_path: Path, run_ids: Sequence[int]) -> Mapping[int, OtherRun]:
     """Runs by their ids, to be read beside the open one; what is not there any more is left out."""
+    from contextlib import suppress
 
-    def work(control: JobControl) -> Mapping[int, OtherRun]:
-        from contextlib import suppress
+    from engine.core.errors import StoreError
+    from engine.results.run_results import load_results
+    from engine.store.run_store import RunStore
 
-        from engine.core.errors import StoreError
-        from engine.results.run_results import load_results
-        from engine.store.run_store import RunStore
-
-        found = {}
-        with RunStore(store_path) as store, many_records():
-            for run_id in run_ids:
-                control.cancel.raise_if_requested()
-                with suppress(StoreError):
-                    results = load_results(store, run_id).answered
-                    places = {
-                        (item.item_id, item.content_hash): place for place, item in enumerate(results.judged)
-                    }
-                    found[run_id] = OtherRun(results, places)
-        return found
-
-    return work
+    found = {}
+    with RunStore(store_path) as store, many_records():
+        for run_id in run_ids:
+            control.cancel.raise_if_requested()
+            with suppress(StoreError):
+                results = load_results(store, run_id).answered
+                places = {
+                    (item.item_id, item.content_hash): place for place, item in enumerate(results.judged)
+                }
+                found[run_id] = OtherRun(results, places)
+    return found
 
 
 @dataclass(frozen=True)
 class Highlights:
-    """Where two texts as they are shown agree and differ: (start, end) in Qt's units, half an emoji each.
-
-    `whole`: False where a text was too long to be compared to its end. `share`: of the words, those shared.
-    """
+    """Where two texts as they are shown agree and differ: (start, end) in Qt's units, half an emoji each."""
 
     shared: tuple[Sequence[tuple[int, int]], Sequence[tuple[int, int]]]
     own: tuple[Sequence[tuple[int, int]], Sequence[tuple[int, int]]]
-    whole: bool
-    share: float
+    whole: bool  # False where a text was too long to be compared to its end
+    share: float  # of the words, those shared
 
 
-def compare_wording(a: str, b: str) -> Job[Highlights]:
+@job
+def compare_wording(control: JobControl, a: str, b: str) -> Highlights:
+    from engine.analysis.wording_diff import wording_diff
 
-    def work(control: JobControl) -> Highlights:
-        from engine.analysis.wording_diff import wording_diff
-
-        diff = wording_diff(a, b, control.cancel)
-        return Highlights(
-            shared=(in_units(a, diff.a.shared), in_units(b, diff.b.shared)),
-            own=(in_units(a, diff.a.own), in_units(b, diff.b.own)),
-            whole=(diff.a.compared, diff.b.compared) == (len(a), len(b)),
-            share=diff.share,
-        )
-
-    return work
+    diff = wording_diff(a, b, control.cancel)
+    return Highlights(
+        shared=(in_units(a, diff.a.shared), in_units(b, diff.b.shared)),
+        own=(in_units(a, diff.a.own), in_units(b, diff.b.own)),
+        whole=(diff.a.compared, diff.b.compared) == (len(a), len(b)),
+        share=diff.share,
+    )
 
 
 def in_units(text: str, spans: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
@@ -321,22 +282,17 @@ def _units(text: str) -> int:
 def human_label(
     rows: "Sequence[tuple[Dataset | None, int | None]]", judged: JudgedItem, criterion: str
 ) -> tuple[Gold | None, Sequence[Path]]:
-    """What the first of the datasets with a label says of an item, at its row there, and which one that is.
-
-    Where none has a label: an explanation alone, else nothing, and all datasets that were looked into.
+    """What the first of the datasets with a label says of an item, and which one that is; else an explanation
+    alone or nothing, and all that were looked into.
     """
     found: list[tuple[Gold, Path]] = []
-    looked_into: dict[Path, None] = {}
     for dataset, row in rows:
-        if dataset is None:
-            continue
-        looked_into[dataset.path] = None
-        item = dataset[row] if row is not None and row < len(dataset) else None
+        item = dataset[row] if dataset is not None and row is not None and row < len(dataset) else None
         same = item is not None and (item.id, item.content_hash) == (judged.item_id, judged.content_hash)
-        if item is not None and same and (human := item.gold.get(criterion)):
+        if dataset is not None and item is not None and same and (human := item.gold.get(criterion)):
             found.append((human, dataset.path))
     if not found:
-        return None, tuple(looked_into)
+        return None, tuple(dict.fromkeys(dataset.path for dataset, _ in rows if dataset is not None))
     human, path = next((pair for pair in found if pair[0].label is not None), found[0])
     return human, (path,)
 
@@ -350,63 +306,56 @@ class CountedFiles:
     sheet: Sheet
 
 
+@job
 def export_words(
-    store_path: Path, run_id: int, annotators: Sequence[str], path: Path, texts: "Dataset | None" = None
-) -> Job[str]:
-    """Write the annotations of a run by these annotators, all where none is named; a sentence on what was
-    written.
+    _control: JobControl,
+    store_path: Path,
+    run_id: int,
+    annotators: Sequence[str],
+    path: Path,
+    texts: "Dataset | None" = None,
+) -> str:
+    """Write the annotations of a run by these annotators, all where none is named; what was written."""
+    from engine.results.annotation_file import annotation_file, save_annotation_file
+    from engine.store.run_store import RunStore
 
-    `texts`: the dataset of the run, whose texts are included.
-    """
-
-    def work(_control: JobControl) -> str:
-        from engine.results.annotation_file import annotation_file, save_annotation_file
-        from engine.store.run_store import RunStore
-
-        with RunStore(store_path) as store:
-            identity = store.run(run_id).identity
-            in_use = {"dataset": identity.dataset_path, "model": identity.model_path, "run store": store_path}
-            check_targets({"The file": path}, in_use)
-            made = annotation_file(store, run_id, annotators, texts)
-        save_annotation_file(path, made)
-        words, items = len(made.words), len(made.items)
-        return (
-            f"Written: {path.name}\n{counted(words, 'annotation', 'annotations')} of"
-            f" {listed(made.annotators)} on"
-            f" {counted(items, 'item', 'items')}. {made.texts_in_words}"
-        )
-
-    return work
+    with RunStore(store_path) as store:
+        identity = store.run(run_id).identity
+        in_use = {"dataset": identity.dataset_path, "model": identity.model_path, "run store": store_path}
+        check_targets({"The file": path}, in_use)
+        made = annotation_file(store, run_id, annotators, texts)
+    save_annotation_file(path, made)
+    words, items = counted(len(made.words), "annotation", "annotations"), len(made.items)
+    where = f"{listed(made.annotators)} on {counted(items, 'item', 'items')}"
+    return f"Written: {path.name}\n{words} of {where}. {made.texts_in_words}"
 
 
-def count_files(store_path: Path, run_id: int, paths: Sequence[Path]) -> Job[CountedFiles]:
+@job
+def count_files(_control: JobControl, store_path: Path, run_id: int, paths: Sequence[Path]) -> CountedFiles:
     """What files of others would add to a run. SetupError where one is none."""
+    from engine.results.annotation_file import load_annotation_file
 
-    def work(_control: JobControl) -> CountedFiles:
-        from engine.results.annotation_file import load_annotation_file
-
-        return _counted(store_path, run_id, [(path.name, load_annotation_file(path)) for path in paths], {})
-
-    return work
+    return _counted(store_path, run_id, [(path.name, load_annotation_file(path)) for path in paths], {})
 
 
+@job
 def add_files(
-    store_path: Path, run_id: int, counted_files: CountedFiles, answers: Mapping[tuple[str, str], str]
-) -> Job[str]:
+    _control: JobControl,
+    store_path: Path,
+    run_id: int,
+    counted_files: CountedFiles,
+    answers: Mapping[tuple[str, str], str],
+) -> str:
     """Add them; `answers` as `look_at` takes them. A sentence on what was added."""
+    from engine.report.annotators import joined_sentence
+    from engine.results.annotation_import import join
+    from engine.store.run_store import RunStore
 
-    def work(_control: JobControl) -> str:
-        from engine.report.annotators import joined_sentence
-        from engine.results.annotation_import import join
-        from engine.store.run_store import RunStore
-
-        # Once more: the run may have changed while the user read what was counted.
-        joining = _counted(store_path, run_id, counted_files.files, answers).joining
-        with RunStore(store_path) as store:
-            join(store, joining)
-        return joined_sentence(joining)
-
-    return work
+    # Once more: the run may have changed while the user read what was counted.
+    joining = _counted(store_path, run_id, counted_files.files, answers).joining
+    with RunStore(store_path) as store:
+        join(store, joining)
+    return joined_sentence(joining)
 
 
 def _counted(
@@ -421,9 +370,8 @@ def _counted(
 
     with RunStore(store_path) as store:
         joining = look_at(store, run_id, files, answers)
-    return CountedFiles(
-        files, joining, Sheet(f"Annotations for {joining.run.called}", joining_sections(joining))
-    )
+    shown = Sheet(f"Annotations for {joining.run.called}", joining_sections(joining))
+    return CountedFiles(files, joining, shown)
 
 
 class Blind:
@@ -437,15 +385,12 @@ class Blind:
         return not self.on or self.labelled(key)
 
     def labelled(self, key: JudgmentKey) -> bool:
-        return self.own(key) is not None or key in self.given
+        return key in self._labels or key in self.given
 
     @property
     def seen(self) -> frozenset[JudgmentKey] | None:
         """The judgments that may be shown, for a job; None for all."""
         return frozenset({*self._labels, *self.given}) if self.on else None
-
-    def own(self, key: JudgmentKey) -> Preference | None:
-        return self._labels.get(key)
 
     @property
     def _labels(self) -> Mapping[JudgmentKey, Preference]:
@@ -453,13 +398,13 @@ class Blind:
         return run.results.reviews.labels.get(self._opened.author, {}) if run else {}
 
     def forget_stored(self) -> None:
-        self.given.difference_update({key for key in self.given if self.own(key) is not None})
+        self.given -= self._labels.keys()
 
     def forget(self) -> None:
         self.given.clear()
 
     def forget_item(self, item_id: str) -> None:
-        self.given.difference_update({key for key in self.given if key.item_id == item_id})
+        self.given = {key for key in self.given if key.item_id != item_id}
 
     def row(self, row: "ReviewRow") -> "ReviewRow":
         """A row as it may be shown: one that is hidden says nothing but its item and criterion."""

@@ -1,6 +1,4 @@
-"""An item to read: the instruction above both responses, which stand side by side; and how the height of the
-review is shared between these texts and the judgment.
-"""
+"""An item to read: the instruction above both responses; how the texts and the judgment share the height."""
 
 from enum import StrEnum
 
@@ -30,19 +28,12 @@ class Marking(StrEnum):
     SHARED = "shared"
 
 
-_MARKINGS = {
-    Marking.NOTHING: "No highlight",
-    Marking.DIFFERENCES: "Differences",
-    Marking.SHARED: "Shared words",
-}
-
-
 class MarkingBox(ComboBox):
     chosen = Signal(object)  # a Marking
 
     def __init__(self) -> None:
         super().__init__()
-        for marking, words in _MARKINGS.items():
+        for marking, words in zip(Marking, ("No highlight", "Differences", "Shared words"), strict=True):
             self.addItem(words, marking)
         name(self, "Highlight in the responses", "Highlight what differs or what is shared (D)")
         self.currentIndexChanged.connect(self._tell)
@@ -72,8 +63,8 @@ class ItemReading(QWidget):
         # Both responses change at once: they are compared once.
         self._soon = QTimer(self, singleShot=True, interval=0)
         self._soon.timeout.connect(self._compare)
-        self.a.changed.connect(self._forget)
-        self.b.changed.connect(self._forget)
+        for pane in (self.a, self.b):
+            pane.changed.connect(self._forget)
         self.beside = PageSplitter(Qt.Orientation.Horizontal)
         self.beside.addWidget(self.a)
         self.beside.addWidget(self.b)
@@ -88,19 +79,14 @@ class ItemReading(QWidget):
     def show_item(self, item: Item, shortening: Shortening | None) -> None:
         self._new = True
         self.instruction.show_text(item.instruction)
-        for pane, text, left_out in (
-            (self.a, item.output_a, shortening.left_out_a if shortening else 0),
-            (self.b, item.output_b, shortening.left_out_b if shortening else 0),
-        ):
-            count = len(text.split())
-            self._notes[pane] = counted(count, "word", "words")
+        a, b = (shortening.left_out_a, shortening.left_out_b) if shortening else (0, 0)
+        for pane, text, left_out in ((self.a, item.output_a, a), (self.b, item.output_b, b)):
+            self._notes[pane] = counted(len(text.split()), "word", "words")
             pane.show_text(text)
             pane.pill.setVisible(left_out > 0)
             pane.pill.say("shortened", "warning")
-            set_tip(
-                pane.pill,
-                f"The model saw it without {left_out:,} characters of its middle. It is shown whole here.",
-            )
+            without = f"The model saw it without {left_out:,} characters of its middle."
+            set_tip(pane.pill, f"{without} It is shown whole here.")
 
     def set_markdown(self, on: bool) -> None:
         for pane in (self.instruction, self.a, self.b):
@@ -147,9 +133,8 @@ class ItemReading(QWidget):
             # Hits of a search have a line that is whole.
             style.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DotLine)
             beginning = "" if found.whole else ", of their beginnings"
-            self._notes[self.instruction] = (
-                f"{percent(found.share)} of the responses' words are shared{beginning}"
-            )
+            shared = f"{percent(found.share)} of the responses' words are shared{beginning}"
+            self._notes[self.instruction] = shared
         # Also what is searched for, and how often it is there.
         for pane, marked in ((self.instruction, ()), (self.a, spans[0]), (self.b, spans[1])):
             hits = self._search.spans(pane.text)
@@ -170,9 +155,8 @@ _MOST_FOR_METHODS = 0.75  # of the height of both, while an annotator looks at w
 class ReviewLayout(PageSplitter):
     """The texts get what the judgment leaves; folded it leaves nearly everything.
 
-    `card_height`: of the judgment while its card is open, in pixels; 0 until it is known. Until an annotator
-    moves the handle it is what the card wants. Who goes to what each elicitation method said sees all of it,
-    where there is room at all, until they go back.
+    Until an annotator moves the handle the card is as high as it wants to be. Who goes to what each
+    elicitation method said sees all of it, where there is room at all, until they go back.
     """
 
     def __init__(self, reading: ItemReading, below: QWidget, desk: JudgmentDesk, state: State) -> None:
@@ -184,6 +168,7 @@ class ReviewLayout(PageSplitter):
         self.setStretchFactor(0, 1)
         self.setStretchFactor(1, 0)
         self.setHandleWidth(8)
+        # Of the judgment while its card is open, in pixels; 0 until it is known.
         self.card_height = max(0, state.number(_STATE, 0, most=_MOST))
         self._by_annotator = self.card_height > 0
         self._for_methods = False
@@ -198,7 +183,6 @@ class ReviewLayout(PageSplitter):
 
     @property
     def arranged(self) -> bool:
-        """True once the card has its height."""
         return self.card_height > 0 and not self._soon.isActive()
 
     def keep(self) -> None:
@@ -230,14 +214,8 @@ class ReviewLayout(PageSplitter):
     @Slot()
     def _begin(self) -> None:
         """The card is as high as it wants to be, but most of the room is for the texts."""
-        room = sum(self.sizes())
-        if (
-            self._for_methods
-            or self._by_annotator
-            or not room
-            or not self._desk.card.open
-            or self._desk.card.isHidden()
-        ):
+        room, card = sum(self.sizes()), self._desk.card
+        if self._for_methods or self._by_annotator or not room or not card.open or card.isHidden():
             return
         self._desk.lay_out_now()
         self.card_height = min(self._desk.sizeHint().height(), int(room * _MOST_FOR_CARD))

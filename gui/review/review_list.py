@@ -1,6 +1,6 @@
 """The list of a review: filters, the items that pass them, and which one is chosen.
 
-Knows: jobs that make the list. Does not know: judgments, what is done with an item.
+Does not know judgments, nor what is done with an item.
 """
 
 from collections.abc import Collection
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from engine.annotations.records import Filters, ListOrder, WantedItems
+from engine.annotations.records import ListOrder, WantedItems
 from engine.core.errors import EngineError
 from engine.core.judgments import JudgmentKey, Origin, ReviewState
 from gui.review import review_jobs
@@ -23,7 +23,7 @@ from gui.review.review_jobs import ItemAgain, Listing, Review, ReviewScope
 from gui.review.review_table import TITLE_ORDERS, UNCERTAINTY, ItemView, ReviewTableModel, Search
 from gui.review.session import ReviewSession
 from gui.widgets.actions import BusyLine
-from gui.widgets.labels import STRETCH, hint, in_column, name
+from gui.widgets.labels import STRETCH, button, hint, in_column
 from gui.widgets.views import dressed
 from gui.workspace.threads import LatestTask, ThreadName
 from gui.workspace.workspace import Workspace
@@ -42,13 +42,7 @@ _PATIENCE_MS = 300
 
 
 class ReviewList(QWidget):
-    """Follows the open run. `chosen` is emitted for each item that is chosen, also for the same one again.
-
-    A list that is made again leaves the item chosen whose explanation is being written, also where its
-    filters do not pass it.
-    """
-
-    chosen = Signal(str)
+    chosen = Signal(str)  # each item that is chosen, also the same one again
     emptied = Signal()
     listed = Signal()
     criterion_chosen = Signal(str)  # the only one that is listed from now on
@@ -59,7 +53,7 @@ class ReviewList(QWidget):
         self._blind, self.progress, self._drafts = reviewer.blind, reviewer.progress, reviewer.drafts
         self.annotators = AnnotatorFilter(workspace, self.progress, reviewer.blind_button)
         self.queue = QueueLine(reviewer.who, reviewer.adjudicate_button)
-        self._to_do_first = False  # the next list that is made is gone on with
+        self.to_do_first = False  # of the next list that is made, where no item is wanted then
         self.review: Review | None = None
         self._judged: object = None  # the items of the run as it was when `review` was asked for
         self._wanted: str | None = None  # an item to choose once it is listed
@@ -80,22 +74,12 @@ class ReviewList(QWidget):
         self._soon = QTimer(self, singleShot=True, interval=_PATIENCE_MS)
         self._soon.timeout.connect(self._show_busy)
         self._nothing = hint("No item matches.")
-        self._all = QPushButton("Show all items")
-        name(self._all, "Clear the search and all filters")
-        self._all.clicked.connect(self.filters.clear)
-        self._controls = Controls(
-            self.wanted_line, self.filters, self.annotators, self._busy, self.alike, self.no_sample
-        )
-        in_column(
-            self._controls,
-            self._nothing,
-            self._all,
-            (self.view, STRETCH),
-            self.queue,
-            0,  # where the view is hidden, the rest stays above
-            on=self,
-            spacing=6,
-        )
+        self._all = button("Show all items", self.filters.clear, "Clear the search and all filters")
+        lines = (self._busy, self.alike, self.no_sample)
+        self._controls = Controls(self.wanted_line, self.filters, self.annotators, *lines)
+        # The 0: where the view is hidden, the rest stays above.
+        parts = (self._controls, self._nothing, self._all, (self.view, STRETCH), self.queue, 0)
+        in_column(*parts, on=self, spacing=6)
         self._show_nothing(False)
         self._reading = LatestTask(workspace.threads, ThreadName.MEASURE, self)
         self._listing = LatestTask(workspace.threads, ThreadName.MEASURE, self)
@@ -109,17 +93,16 @@ class ReviewList(QWidget):
         self._listing.finished.connect(self._take_listing)
         for latest in (self._reading, self._listing):
             latest.failed.connect(self._fail)
+            self._busy.cancelled.connect(latest.cancel)
         self._listing.cancelled.connect(self._end_busy)
         self._reading.cancelled.connect(self._give_up)
-        self._busy.cancelled.connect(self._reading.cancel)
-        self._busy.cancelled.connect(self._listing.cancel)
         self.filters.changed.connect(self.list_again)
         self.filters.left.connect(self.take_focus)
         self.filters.order.activated.connect(self._begin_sample)
         self.annotators.changed.connect(self.list_again)
         self.progress.changed.connect(self._show_progress)
         self._drafts.changed.connect(self.table.show_again)
-        self.wanted_line.show_all.clicked.connect(self.filters.clear)
+        self.wanted_line.wanted.connect(self.filters.clear)
         for line in (self.alike, self.no_sample):
             line.wanted.connect(self.filters.choose_order)
         self.no_sample.wanted.connect(self._begin_sample)
@@ -143,9 +126,8 @@ class ReviewList(QWidget):
         run = self._workspace.run
         if run is None or self.review is None or not self.follows or item_id not in self.review.places:
             return
-        place = self.review.places[item_id]
-        labels = self._workspace.gold, run.dataset
-        job = review_jobs.item_again(run.results, labels, place, self.request)
+        place, labels = self.review.places[item_id], (self._workspace.gold, run.dataset)
+        job = review_jobs.item_again(run.results, labels, place, self.filters.request)
         # No LatestTask: the overrides of two items are both to be seen. They come in their order.
         task = self._workspace.threads.start(ThreadName.MEASURE, job)
         task.finished.connect(self._take_item)
@@ -165,47 +147,23 @@ class ReviewList(QWidget):
     def current(self) -> "ReviewItem | None":
         return self.table.item_at(self.view.currentIndex().row())
 
-    @property
-    def request(self) -> Filters:
-        return self.filters.request
-
-    @property
-    def _passing(self) -> frozenset[str] | None:
-        """The ids of the items that pass what is no request: an annotator's progress, a slice; None for
-        all.
-        """
-        passing, part = self.annotators.passing, self.filters.part
-        return part if passing is None else passing if part is None else passing & part
-
     def _origin(self, row: int) -> Origin:
         """How an annotator comes to the item of a row: in turn of a random sample only where they have
         labelled (on the criterion that is chosen, if one is) or skipped each item before it, and nothing but
         other criteria and labelled items is left out.
         """
-        asked, run = replace(self.request, labelled=frozenset()), self._workspace.run
-        if (
-            replace(asked, criterion=None).narrows
-            or self.filters.part is not None
-            or self.annotators.leaves_out_to_do
-            or run is None
-        ):
+        asked, run = replace(self.filters.request, labelled=frozenset()), self._workspace.run
+        narrows = replace(asked, criterion=None).narrows or self.filters.part is not None
+        if narrows or self.annotators.leaves_out_to_do or run is None:
             return Origin.CHOSEN
         order = self.filters.list_order
         if order is not ListOrder.RANDOM:
             return _ORIGINS.get(order, Origin.CHOSEN)
         labels = run.results.reviews.labels.get(self._workspace.author, {})
         labelled = {key.item_id for key in labels if asked.criterion in (None, key.criterion)}
-        before = (self.table.item_at(place) for place in range(row))
-        passed = (
-            item.item_id in labelled or self.progress.state(item.item_id) is not ReviewState.TO_DO
-            for item in before
-            if item is not None
-        )
+        before = (item.item_id for item in self.table.listing.items[:row])
+        passed = (each in labelled or self.progress.state(each) is not ReviewState.TO_DO for each in before)
         return Origin.RANDOM if all(passed) else Origin.CHOSEN
-
-    def go_on_with_to_do(self) -> None:
-        """Choose the first item that is to do once the list is made, if no item is wanted then."""
-        self._to_do_first = True
 
     def go_to_next(self) -> bool:
         row = self.progress.next_to_do(self.view.currentIndex().row())
@@ -220,34 +178,22 @@ class ReviewList(QWidget):
         self._show_progress()
 
     def next_unsettled(self, but: JudgmentKey) -> JudgmentKey | None:
-        """Where annotators differ next and nobody adjudicated it, `but` this one: here, below, then from the
-        top; of the criterion that is chosen, if one is.
-        """
-        run, review = self._workspace.run, self.review
+        """Where annotators differ next and nobody adjudicated it: here, below, then from the top."""
+        run, alone = self._workspace.run, self.progress.criterion
         open_ones = run.results.reviews.unsettled - {but} if run is not None else frozenset()
-        count, row = self.shown, self.view.currentIndex().row()
-        for place in range(count):
-            item = self.table.item_at((row + place) % count)
-            for criterion in review.criteria if review and item else ():
-                if self.progress.criterion not in (None, criterion):
-                    continue
-                if item is not None and (key := JudgmentKey(item.item_id, criterion)) in open_ones:
-                    return key
-        return None
-
-    @property
-    def search(self) -> Search:
-        return self.view.hits.search
+        criteria = self.review.criteria if self.review else ()
+        items, row = self.table.listing.items, max(0, self.view.currentIndex().row())
+        wanted = [criterion for criterion in criteria if alone in (None, criterion)]
+        keys = (JudgmentKey(item.item_id, each) for item in (*items[row:], *items[:row]) for each in wanted)
+        return next((key for key in keys if key in open_ones), None)
 
     @property
     def shown(self) -> int:
         return self.table.rowCount()
 
     def choose(self, item_id: str, clearing: bool = True) -> None:
-        """Choose an item as soon as it is listed; filters that hide it are cleared, unless not `clearing`.
-
-        Where the run has changed since the list was made, the next list is waited for.
-        """
+        """Choose an item as soon as it is listed; filters that hide it are cleared, unless not `clearing`."""
+        # Where the run has changed since the list was made, the next list is waited for.
         self._wanted, self._clearing = item_id, clearing
         if self.review is not None and self.follows and not self._listing.busy:
             self._choose_wanted()
@@ -259,7 +205,7 @@ class ReviewList(QWidget):
             self._show_wanted(wanted)
 
     def _show_wanted(self, wanted: WantedItems) -> None:
-        self._to_do_first = wanted.order is ListOrder.RANDOM  # what is labelled out of turn is not of it
+        self.to_do_first = wanted.order is ListOrder.RANDOM  # what is labelled out of turn is not of it
         self.filters.show_wanted(wanted)
 
     def _is_open(self, wanted: WantedItems) -> bool:
@@ -279,7 +225,7 @@ class ReviewList(QWidget):
         target.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def hasHeightForWidth(self) -> bool:
-        """False: what it is in would make it as high as it would like to be, and scroll the items away."""
+        # What it is in would make it as high as it would like to be, and scroll the items away.
         return False
 
     def minimumSizeHint(self) -> QSize:
@@ -315,16 +261,17 @@ class ReviewList(QWidget):
         if self.review is None or run is None or not self.follows:
             return
         self._soon.start()
-        request = self.request
+        request = self.filters.request
         if self._asked is not None and request != self._asked.filters:
             same_items = request.ids is not None and request.ids == self._asked.filters.ids
             self._asked = self._asked if same_items else None
         order, author = self.filters.list_order, self._workspace.author
         by_state = order in (ListOrder.TO_DO, ListOrder.DONE)
         states = {item_id: self.progress.state(item_id) for item_id in self.review.places if by_state}
-        sight = ReviewScope(run.results, run.dataset, author, self._blind.seen, states)
-        listing = review_jobs.list_items(self.review, request, order, sight, self._passing)
-        self._listing.start(listing)
+        passing, part = self.annotators.passing, self.filters.part
+        only = part if passing is None else passing if part is None else passing & part
+        sight = ReviewScope(run.results, run.dataset, author, self._blind.seen, states, only)
+        self._listing.start(review_jobs.list_items(self.review, request, order, sight))
         self._workspace.state.set_record(_STATE, {**self.filters.as_record(), "run": run.id})
 
     def restore_filters(self, run_id: int, criteria: tuple[str, ...]) -> None:
@@ -336,10 +283,8 @@ class ReviewList(QWidget):
         self._follow_criterion()
 
     def _follow_criterion(self) -> None:
-        """What is chosen above the list is what is labelled, accepted and counted; by the next key already,
-        while the list is still made.
-        """
-        criterion = self.request.criterion
+        """What is chosen above the list is labelled, accepted and counted, also while the list is made."""
+        criterion = self.filters.request.criterion
         if criterion != self.progress.criterion:
             self.progress.follow_criterion(criterion)
             self.queue.follow_criterion(criterion)
@@ -352,9 +297,7 @@ class ReviewList(QWidget):
         run = self._workspace.run
         seed = review.seed if run is None else run.results.run.review_seed  # it may be another one by now
         self.review = replace(review, shown=self._blind.row, seed=seed)
-        of_jury = run is not None and run.results.run.panel
-        sure = run is not None and not run.results.run.submitted
-        self.filters.show_run(review.criteria, review.labelled, seed, panel=of_jury, sure=sure)
+        self.filters.show_run(self.review, run.results.run if run is not None else None)
         asked = self._asked
         if asked is None:
             self.list_again()
@@ -371,9 +314,9 @@ class ReviewList(QWidget):
         if self.review is None or run is None or not self.follows:
             return
         before, row = self.current, max(0, self.view.currentIndex().row())
-        request = self.request
+        request = self.filters.request
         self.view.hits.search = Search(request.text)
-        self.table.show_listing(self.review, listing, run.dataset, request.criterion, self.search)
+        self.table.show_listing(self.review, listing, run.dataset, request)
         order, shown = self.filters.list_order, len(listing.items)
         self.wanted_line.follow(None if self._blind.on else self._asked, shown)
         self.no_sample.follow(order)
@@ -382,10 +325,11 @@ class ReviewList(QWidget):
         self._show_progress()
         self._show_nothing(not listing.items)
         self.listed.emit()
-        to_do_first, self._to_do_first = self._to_do_first, False
+        to_do_first, self.to_do_first = self.to_do_first, False
         if to_do_first and self._wanted is None and listing.items:
             self._go_on(self.progress.next_to_do(-1) or 0)
             return
+        # The item stays whose explanation is being written, also where the filters do not pass it.
         stays = self._session.kept or (before.item_id if before is not None else "")
         if self._wanted is None and self.table.row_of(stays) is not None:
             self._wanted, self._clearing = stays, False
@@ -396,15 +340,12 @@ class ReviewList(QWidget):
 
     @Slot()
     def _follow_blind(self) -> None:
-        """Who labels blind sees neither uncertainties nor filters of labels, nor any order that tells of
-        these: at first that of the dataset or of the random sample.
-
-        These are the same for each annotator: those who stop early have labelled the same items, so that it
-        can be measured how far they agree.
-        """
+        """Who labels blind sees neither uncertainties nor filters or orders that tell of labels."""
+        # These are the same for each annotator: those who stop early have labelled the same items, so that it
+        # can be measured how far they agree.
         self.view.setColumnHidden(UNCERTAINTY, self._blind.on)
-        self.filters.set_blind(self._blind.on)
-        self.annotators.set_blind(self._blind.on)
+        for filters in (self.filters, self.annotators):
+            filters.set_blind(self._blind.on)
         self.table.forget_remarks()
         self.table.show_again()
         self.list_again()
@@ -428,9 +369,9 @@ class ReviewList(QWidget):
 
     @Slot()
     def _begin_sample(self) -> None:
-        """Go to the top of a random sample that is chosen: what is labelled out of its turn is not of it."""
+        # From the top: what is labelled out of its turn is not of the sample.
         if self.filters.list_order is ListOrder.RANDOM:
-            self.go_on_with_to_do()
+            self.to_do_first = True
             self.list_again()
 
     @Slot(int)
@@ -439,8 +380,7 @@ class ReviewList(QWidget):
             self.review = replace(self.review, seed=seed)
             self.filters.seed.show_seed(seed)
             if self.filters.list_order is ListOrder.RANDOM:
-                self.go_on_with_to_do()
-                self.list_again()
+                self._begin_sample()
                 self.take_focus()
 
     @Slot(object)
@@ -518,7 +458,6 @@ class ReviewList(QWidget):
             self.chosen.emit(item.item_id)
 
     def _take_origin(self, row: int) -> None:
-        """How an annotator came to the item of a row, for what is said of it now."""
         origin, review = self._origin(row), self.review
         self._session.origin = origin
         self._session.seed = review.seed if review is not None and origin is Origin.RANDOM else None

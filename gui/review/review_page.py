@@ -47,33 +47,27 @@ class PageKeys(QObject):
             application.focusObjectChanged.connect(self._follow_focus)
 
     def add(
-        self,
-        key: str,
-        do: Callable[[], object],
-        repeat: bool = False,
-        spares: tuple[type, ...] = (),
-        by_hand: bool = False,
-    ) -> None:
+        self, key: str, do: Callable[[], object], spares: tuple[type, ...] = (), by_hand: bool = False
+    ) -> QShortcut:
         """Let a key do something; not while a widget of a type in `spares` has the focus. `by_hand`: once
         each time that a hand presses it, whatever the system says.
         """
-        shortcut = QShortcut(QKeySequence(key), self._page)
+        shortcut = QShortcut(QKeySequence(key), self._page, autoRepeat=False)
         shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        shortcut.setAutoRepeat(repeat)
 
         def obey() -> None:
-            if self._pause.isActive():
+            if self.pausing:
                 self._pause.start()
             elif not (self._held and by_hand):
                 do()
 
         shortcut.activated.connect(obey)
-        if spares:
-            self._spares.append((shortcut, spares))
+        self._spares.append((shortcut, spares))
+        return shortcut
 
     @Slot()
     def pause(self) -> None:
-        """An annotator still types what an editor was to get: nothing is done until that ends."""
+        # An annotator still types what an editor was to get: nothing is done until that ends.
         self._pause.start()
 
     @property
@@ -81,11 +75,8 @@ class PageKeys(QObject):
         return self._pause.isActive()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """See whether a key is held down.
-
-        X11 tells that by a release and a press of one time. Where Qt sees the first of these alone, on a busy
-        computer, it takes the second one for a press by hand.
-        """
+        # X11 tells that by a release and a press of one time. Where Qt sees the first of these alone, on a
+        # busy computer, it takes the second one for a press by hand.
         if isinstance(event, QKeyEvent):
             key, time = event.key(), event.timestamp()
             if event.type() == QEvent.Type.KeyRelease:
@@ -109,11 +100,9 @@ class JudgeAgain(QObject):
         self._items = items
         self._workspace = workspace
         self.menu = QtWidgets.QMenu(page)
-        self._one, self._all = QAction("Judge this item again…", page), QAction("", page)
-        for action, row, judge in (
-            (self._one, "judge_again", self._judge_one),
-            (self._all, "judge_listed", self._judge_all),
-        ):
+        self._all = QAction("", page)
+        one = (QAction("Judge this item again…", page), "judge_again", self._judge_one)
+        for action, row, judge in (one, (self._all, "judge_listed", self._judge_all)):
             action.setShortcut(QKeySequence(of_page("Review", row).keys))
             action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             action.triggered.connect(judge)
@@ -152,7 +141,6 @@ class JudgeAgain(QObject):
 
 _CHOSEN = "review/chosen"
 _NO_PROMPT = "A jury has no prompt of its own: open the run of one of its judges to see that judge's prompt."
-_LAYOUTS = ("across", "texts", "responses")
 _WRITING = (QtWidgets.QLineEdit, QtWidgets.QPlainTextEdit)  # Enter and Space are their keys
 _LABEL_KEYS = {"A": Preference.A, "B": Preference.B, "G": Preference.BOTH_GOOD, "X": Preference.BOTH_BAD}
 
@@ -181,14 +169,8 @@ class ReviewPage(Page):
         self.reading = ItemReading(workspace.threads)
         self.reading.instruction.put_beside(self.reviewer.note)
         self.desk = JudgmentDesk(workspace, self.reviewer, self.session)
-        self.queue = ItemQueue(
-            workspace,
-            self.reviewer,
-            self.desk,
-            self.list.queue,
-            go_on=self.list.go_to_next,
-            next_unsettled=self.list.next_unsettled,
-        )
+        self.queue = ItemQueue(workspace, self.reviewer, self.desk, self.list.queue)
+        self.queue.go_on, self.queue.next_unsettled = self.list.go_to_next, self.list.next_unsettled
         self.beside = ComparisonColumns(workspace, self.desk, self)
         self.judge_again = JudgeAgain(self.list, workspace, self)
         self.announcements = ReviewAnnouncements(self)
@@ -216,21 +198,20 @@ class ReviewPage(Page):
         self._across = two_parts(Qt.Orientation.Horizontal, area, right)
         self._across.setSizes([396, 764])
         self._across.setStretchFactor(1, 3)
-        self._stack = QtWidgets.QStackedWidget()
-        self._stack.addWidget(self.nothing)
-        self._reviewing = self.beside.below(self._across)
-        self._stack.addWidget(self._reviewing)
+        self._stack, self._reviewing = QtWidgets.QStackedWidget(), self.beside.below(self._across)
+        for part in (self.nothing, self._reviewing):
+            self._stack.addWidget(part)
         self.body.addWidget(self._stack, 1)
 
     def _connect(self) -> None:
         workspace = self.workspace
-        workspace.run_changed.connect(self._refresh)
-        workspace.gold_changed.connect(self._refresh)
+        for signal in (workspace.run_changed, workspace.gold_changed):
+            signal.connect(self._refresh)
+        for signal in (workspace.judging_changed, workspace.runs_changed):
+            signal.connect(self._follow_judging)
         workspace.overrides_changed.connect(self._follow_override)
         workspace.review_wanted.connect(self._show_wanted)
         workspace.listing_wanted.connect(self.list.list_wanted)
-        workspace.judging_changed.connect(self._follow_judging)
-        workspace.runs_changed.connect(self._follow_judging)
         self.list.chosen.connect(self._choose_item)
         self.list.listed.connect(self._follow_list)
         self.list.emptied.connect(self._show_nothing)
@@ -245,8 +226,8 @@ class ReviewPage(Page):
         self.list.emptied.connect(self.beside.show_nothing)
         self.desk.shown.connect(self.announcements.show_judgment)
         self.marking.chosen.connect(self.reading.set_marking)
-        self.desk.card.prompt_wanted.connect(self._want_prompt)
-        self.judge_again.prompt_wanted.connect(self._want_prompt)
+        for signal in (self.desk.card.prompt_wanted, self.judge_again.prompt_wanted):
+            signal.connect(self._want_prompt)
 
     def _add_keys(self) -> None:
         add, queue, desk = self.keys.add, self.queue, self.desk
@@ -276,14 +257,13 @@ class ReviewPage(Page):
             add(key, partial(self._with_item, partial(desk.override_label, label)), by_hand=True)
         add("S", partial(self._with_item, queue.skip), by_hand=True)
         for key, by in (("J", 1), ("K", -1)):
-            add(key, partial(self._with_item, partial(self.list.step, by)), repeat=True)
+            add(key, partial(self._with_item, partial(self.list.step, by))).setAutoRepeat(True)
         for key in ("Return", "Enter"):
             add(key, partial(self._with_item, queue.confirm), spares=_WRITING, by_hand=True)
         orders = partial(self._with_item, desk.show_orders)
         add("Space", orders, spares=(*_WRITING, QtWidgets.QComboBox, QtWidgets.QAbstractButton))
 
     def _with_item(self, do: Callable[[], object]) -> None:
-        """Do something with the item that is open, or say that there is none."""
         if self._item_id and self._stack.currentWidget() is self._reviewing:
             do()
         else:
@@ -295,7 +275,7 @@ class ReviewPage(Page):
         self.session.adjudicating = on
         self.list.follow_adjudicating()
         self.desk.show_changes()
-        self.beside.follow_adjudicating()
+        self.beside.arrange()
 
     # The run and its list
 
@@ -336,16 +316,13 @@ class ReviewPage(Page):
                     self._left[self._run_id] = JudgmentKey(self._item_id, self.session.criterion)
             else:
                 self.list.restore_filters(run.id, tuple(run.results.judgments))
-                begun = self.reviewer.progress.begun
-                if remembered.get("run") == run.id and not self.list.awaits and not begun:
-                    item_id = str(remembered.get("item", ""))
-                    self._wanted = JudgmentKey(item_id, str(remembered.get("criterion", "")))
-                    self.list.choose(item_id, clearing=False)
+                if remembered.get("run") == run.id and not self.reviewer.progress.begun:
+                    left = JudgmentKey(*(str(remembered.get(part, "")) for part in ("item", "criterion")))
             if left is not None and not self.list.awaits:
                 self._wanted = left
                 self.list.choose(left.item_id, clearing=False)
             elif self.reviewer.progress.begun:
-                self.list.go_on_with_to_do()
+                self.list.to_do_first = True
             self._run_id, self._item_id = run.id, ""
             self._open_on.clear()
         self.list.read_run()
@@ -356,10 +333,9 @@ class ReviewPage(Page):
         total = len(run.results.judged) if run else 0
         hits = self.list.table.listing.hits
         found = f", {counted(hits, 'hit', 'hits')}" if hits else ""
-        items = counted(total, "item", "items")
-        some = f"{shown:,} of {items}" if shown != total else items
-        self.context.setText(f"{some}{found}")
-        self.reading.set_search(self.list.search)
+        some = f"{shown:,} of " if shown != total else ""
+        self.context.setText(f"{some}{counted(total, 'item', 'items')}{found}")
+        self.reading.set_search(self.list.view.hits.search)
         self.desk.show_changes()
 
     @Slot()
@@ -418,9 +394,7 @@ class ReviewPage(Page):
         self._item_id = item_id
 
     def _criterion_of(self, item_id: str, criteria: Sequence[str]) -> str:
-        """The criterion to open: the one asked for, else the one that the item had open last, else the reason
-        why the item is where it is.
-        """
+        """The criterion to open: the one asked for or open last, else why the item is where it is."""
         wanted = self._wanted
         if wanted is not None and wanted.item_id == item_id:
             self._wanted = None
@@ -449,17 +423,15 @@ class ReviewPage(Page):
             return
         if run.results.run.panel:
             self.workspace.note.emit(_NO_PROMPT)
-            return
-        if run.dataset is None:
+        elif run.dataset is None:
             self.workspace.note.emit("The dataset of this run is missing: find it to see the prompt.")
-            return
-        judged = run.results.judged[review.places[self._item_id]]
-        self.prompt_wanted.emit(run.dataset[judged.position], self.session.criterion)
+        else:
+            judged = run.results.judged[review.places[self._item_id]]
+            self.prompt_wanted.emit(run.dataset[judged.position], self.session.criterion)
 
     # How texts are shown
 
     def take_focus(self) -> None:
-        """Let the keys go to the editor where one is open, else to the list."""
         if self._stack.currentWidget() is self.nothing:
             self.nothing.button.setFocus()
         elif self.desk.writing:
@@ -492,35 +464,27 @@ class ReviewPage(Page):
         self.desk.keep_draft()
         self.reviewer.note.keep_draft()
         self.beside.keep_layout()
-        for key, splitter in zip(_LAYOUTS, self._splitters(), strict=True):
+        for key, splitter in self._splitters().items():
             self.keep_splitter(f"review/{key}", splitter)
         self._down.keep()
-        self.workspace.state.set_record(
-            _CHOSEN,
-            {
-                "run": self._run_id,
-                "item": self._item_id,
-                "criterion": self.session.criterion,
-                "markdown": self.markdown.isChecked(),
-                "marking": self.marking.currentData(),
-                "folded": self.desk.card.folded,
-            },
-        )
+        texts = {"markdown": self.markdown.isChecked(), "marking": self.marking.currentData()}
+        shown = {"run": self._run_id, "item": self._item_id, "criterion": self.session.criterion}
+        kept = {**shown, **texts, "folded": self.desk.card.folded}
+        self.workspace.state.set_record(_CHOSEN, kept)
 
     def restyle(self) -> None:
         super().restyle()
-        self.list.restyle()
-        self.reading.restyle()
-        self.desk.restyle()
+        for part in (self.list, self.reading, self.desk):
+            part.restyle()
 
     def _restore(self) -> None:
         state = self.workspace.state
-        for key, splitter in zip(_LAYOUTS, self._splitters(), strict=True):
+        for key, splitter in self._splitters().items():
             splitter.restoreState(state.layout(f"review/{key}"))
         remembered = state.record(_CHOSEN)
         self.markdown.setChecked(remembered.get("markdown") is True)
         self.marking.setCurrentIndex(max(0, self.marking.findData(remembered.get("marking"))))
         self.desk.card.set_folded(remembered.get("folded") is True)
 
-    def _splitters(self) -> tuple[PageSplitter, ...]:
-        return self._across, self.reading.above, self.reading.beside
+    def _splitters(self) -> dict[str, PageSplitter]:
+        return {"across": self._across, "texts": self.reading.above, "responses": self.reading.beside}

@@ -1,7 +1,4 @@
-"""The items of a review as a table: state, id, uncertainty, the label of each criterion, marks, the
-instruction.
-
-Where the words of a search stand in texts as they are shown: marked in cells, and found for other marks.
+"""The items of a review as a table; where the words of a search stand in texts as they are shown.
 
 Cells are made when they are shown, so that 100,000 items cost nothing. Those of a dataset that is not there
 are empty.
@@ -23,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.annotations.records import ListOrder, search_pattern
+from engine.annotations.records import Filters, ListOrder, search_pattern
 from engine.core.formatting import counted, number, words
 from engine.core.items import Preference
 from engine.core.judgments import ReviewState
@@ -103,8 +100,7 @@ def _draw(painter: QPainter, place: QRect, text: str, spans: Spans, option: QSty
     wrapping = QTextOption()
     wrapping.setWrapMode(QTextOption.WrapMode.NoWrap)
     layout.setTextOption(wrapping)
-    style = hit_style(option.widget)
-    formats = []
+    formats, style = [], hit_style(option.widget)
     for start, end in spans:
         part = QTextLayout.FormatRange()
         part.start, part.length, part.format = start, end - start, style
@@ -120,32 +116,28 @@ def _draw(painter: QPainter, place: QRect, text: str, spans: Spans, option: QSty
     painter.restore()
 
 
+_UNCERTAINTY = (
+    "How useful a review is, from 0 to 1: high if the judge is uncertain, its two orders disagree, or its"
+    f" labels contradict each other; the highest of the judgments that pass the filters. {MORE_BY_F1}"
+)
+_MARKS = (
+    "⇄ the orders disagree, ⚖ the judges of a jury differ, or some gave no answer, ≠ differs from the human"
+    " label, ✎ given by an annotator, ! explanation stale, ∅ not answered by the submission, * your draft of"
+    f" an explanation or a note; with the number of criteria. {MORE_BY_F1}"
+)
+_TEXT = "The beginning of the instruction; in a search, the first text, explanation or note found"
 _HEADS = (
     Head("✓", "Your progress on the item: ✓ done, » skipped, else to do"),
     Head("Id", "The item's id in the dataset"),
-    Head(
-        "Uncert.",
-        "How useful a review is, from 0 to 1: high if the judge is uncertain, its two orders disagree,"
-        " or its labels contradict each other; the highest of the judgments that pass the filters."
-        f" {MORE_BY_F1}",
-    ),
+    Head("Uncert.", _UNCERTAINTY),
     Head("Labels", "The effective label on each criterion: A, B, G both good, X both bad, – unscored"),
-    Head(
-        "Marks",
-        "⇄ the orders disagree, ⚖ the judges of a jury differ, or some gave no answer, ≠ differs from the"
-        " human label, ✎ given by an annotator, ! explanation stale, ∅ not answered by the submission,"
-        f" * your draft of an explanation or a note; with the number of criteria. {MORE_BY_F1}",
-    ),
-    Head(
-        "Text",
-        "The beginning of the instruction; in a search, the first text, explanation or note"
-        " found, from the match on",
-    ),
+    Head("Marks", _MARKS),
+    Head("Text", f"{_TEXT}, from the match on"),
 )
 _UP, _DOWN = Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder
 _ACROSS = Qt.Orientation.Horizontal
 STATE, ID, UNCERTAINTY, LABELS, MARKS, INSTRUCTION = range(len(_HEADS))
-TITLE_ORDERS = {
+TITLE_ORDERS = {  # by column and direction, what a click on a title asks for
     (STATE, _UP): ListOrder.TO_DO,
     (STATE, _DOWN): ListOrder.DONE,
     (ID, _UP): ListOrder.ID,
@@ -159,7 +151,6 @@ TITLE_ORDERS = {
     (INSTRUCTION, _UP): ListOrder.INSTRUCTION,
     (INSTRUCTION, _DOWN): ListOrder.INSTRUCTION_BACKWARDS,
 }
-"""By column and direction: what a click on a title asks for."""
 _FEWEST_ROWS = 6
 HIDDEN = "hidden"  # in the place of a label
 DRAFT_SIGN, _DRAFT = "*", "a draft of yours"
@@ -169,58 +160,45 @@ _NO_TEXT = "the dataset is not loaded"
 
 class ReviewTableModel(HeadedModel):
     def __init__(
-        self,
-        state_of: "Callable[[str], ReviewState]",
-        begun: Callable[[str], Collection[str]],
-        parent: QObject | None = None,
+        self, state_of: Callable[[str], ReviewState], begun: Callable[[str], Collection[str]], parent: QObject
     ) -> None:
         """`begun`: the criteria of an item of which there is a draft, "" for its note."""
         super().__init__(_HEADS, parent)
         self._review: Review | None = None
-        self._listing = Listing([], {}, {})
+        self.listing = Listing([], {}, {})
         self._texts: dict[str, Any] = {}
         self._search = Search()
         self._criterion: str | None = None
         self._state_of, self._begun = state_of, begun
 
     def show_listing(
-        self,
-        review: Review,
-        listing: Listing,
-        dataset: "Dataset | None",
-        criterion: str | None,
-        search: Search,
+        self, review: Review, listing: Listing, dataset: "Dataset | None", wanted: Filters
     ) -> None:
         self.beginResetModel()
-        self._review, self._listing, self._criterion = review, listing, criterion
-        self._search = search
+        self._review, self.listing, self._criterion = review, listing, wanted.criterion
+        self._search = Search(wanted.text)
         self._texts = {whose: dataset.texts(name) for whose, name in _TEXTS} if dataset is not None else {}
         self.endResetModel()
 
     def clear(self) -> None:
         self.beginResetModel()
-        self._review, self._listing, self._texts = None, Listing([], {}, {}), {}
+        self._review, self.listing, self._texts = None, Listing([], {}, {}), {}
         self.endResetModel()
 
     def forget_remarks(self) -> None:
-        self._listing = replace(self._listing, remarks={})
-
-    @property
-    def listing(self) -> Listing:
-        return self._listing
+        self.listing = replace(self.listing, remarks={})
 
     def change_item(self, again: ItemAgain) -> None:
-        row = self._listing.places.get(again.item.item_id)
+        row = self.row_of(again.item.item_id)
         if row is not None:
-            self._listing.items[row] = again.item
+            self.listing.items[row] = again.item
             self._tell_changed(row, row)
 
     def show_again(self, item_id: str = "") -> None:
-        row = self._listing.places.get(item_id) if item_id else None
-        if row is not None:
+        if not item_id:
+            self._tell_changed(0, len(self.listing.items) - 1)
+        elif (row := self.row_of(item_id)) is not None:
             self._tell_changed(row, row)
-        elif not item_id:
-            self._tell_changed(0, len(self._listing.items) - 1)
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
@@ -233,16 +211,15 @@ class ReviewTableModel(HeadedModel):
         return super().headerData(section, orientation, role)
 
     def item_at(self, row: int) -> "ReviewItem | None":
-        items = self._listing.items
-        return items[row] if 0 <= row < len(items) else None
+        return self.listing.items[row] if 0 <= row < len(self.listing.items) else None
 
     def row_of(self, item_id: str) -> int | None:
-        return self._listing.places.get(item_id)
+        return self.listing.places.get(item_id)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid() or self._review is None:
             return None
-        item, column = self._listing.items[index.row()], index.column()
+        item, column = self.listing.items[index.row()], index.column()
         if role == Qt.ItemDataRole.DisplayRole:
             return self._text(item, column)
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
@@ -255,7 +232,7 @@ class ReviewTableModel(HeadedModel):
         return item.uncertainty if column == UNCERTAINTY else self._text(item, column)
 
     def _count_rows(self) -> int:
-        return len(self._listing.items)
+        return len(self.listing.items)
 
     def _rows(self, item: "ReviewItem") -> "Sequence[ReviewRow]":
         return self._review.listed(self._criterion, item.item_id) if self._review else ()
@@ -280,14 +257,12 @@ class ReviewTableModel(HeadedModel):
         return [each for each in begun if self._criterion in (None, each) or not each]
 
     def _found_in(self, item: "ReviewItem") -> str:
-        """The first of an item's texts, then of what is said of it, that a search finds, from there on; else
-        the instruction.
-        """
+        """The first of its texts and of what is said of it that a search finds; else the instruction."""
         if not self._search:
             return str(self._texts[""][item.position]) if self._texts else ""
         texts = {whose: column[item.position].as_py() for whose, column in self._texts.items()}
-        if item.item_id in self._listing.remarks:
-            what, remark = self._listing.remarks[item.item_id]
+        if item.item_id in self.listing.remarks:
+            what, remark = self.listing.remarks[item.item_id]
             texts[f"{words(what).capitalize()}: "] = remark
         found = ((whose, self._search.from_hit(text)) for whose, text in texts.items())
         return next((f"{whose}{text}" for whose, text in found if text is not None), texts.get("", ""))
@@ -326,19 +301,20 @@ def row_marks(row: "ReviewRow", begun: bool = False) -> str:
 
 def in_words(row: "ReviewRow", begun: bool = False) -> str:
     """`relevance: A, flipped, differs from the human label B, a draft of yours`."""
-    draft = [_DRAFT] * begun
     if row.hidden:
-        return f"{words(row.criterion)}: {', '.join(['hidden until you have given your label', *draft])}"
-    parts = ["not answered by the submission" if row.unanswered else LABEL_WORDS[row.preference]]
-    parts += ["the orders disagree"] if row.flipped else []
-    parts += ["the judges differ"] if row.judges_differ else []
-    parts += (
-        [f"{counted(row.judges_missing, 'judge', 'judges')} without an answer"] if row.judges_missing else []
-    )
-    parts += [f"differs from the human label {LABEL_WORDS[row.human]}"] if row.differs_from_human else []
-    parts += ["given by an annotator"] if row.overridden else []
-    parts += ["explanation stale"] if row.stale else []
-    parts += draft
+        said = [("hidden until you have given your label", True)]
+    else:
+        missing = counted(row.judges_missing, "judge", "judges")
+        said = [
+            ("not answered by the submission" if row.unanswered else LABEL_WORDS[row.preference], True),
+            ("the orders disagree", bool(row.flipped)),
+            ("the judges differ", row.judges_differ),
+            (f"{missing} without an answer", row.judges_missing > 0),
+            (f"differs from the human label {LABEL_WORDS[row.human]}", row.differs_from_human),
+            ("given by an annotator", row.overridden),
+            ("explanation stale", row.stale),
+        ]
+    parts = [text for text, holds in (*said, (_DRAFT, begun)) if holds]
     return f"{words(row.criterion)}: {', '.join(parts)}"
 
 

@@ -1,9 +1,4 @@
-"""A review without widgets: which judgment is open, what is shown of it, what comes of an annotator's
-requests.
-
-Knows: the open run, what annotators said of it, what waits for the store, drafts. Does not know: widgets,
-lists.
-"""
+"""A review without widgets or lists: which judgment is open, what is shown of it, what comes of requests."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,66 +23,45 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReviewedJudgment:
-    """What is shown of a judgment. `label`, `explanation`: in force. `history`: all overrides, the oldest
-    first.
-
-    `uncertainty`: 0 to 1, None where it is not known.
-    `human_from`: the dataset that the human label is from, or those that have none. `annotators`: who gave
-    which label, also by agreeing; `proposed`: what most of them say, to who adjudicates. `reviewer`: who
-    looks; `undo`, `redo`: what they may take back of what they did with the item, and do again; `draft`: what
-    is said of one; `writing`: whether they write the explanation now; `hidden`: whether all this is kept
-    from them.
-    """
-
     judgment: AnyJudgment
-    label: Preference | None = None
+    label: Preference | None = None  # in force, as is the explanation
     explanation: str | None = None
     stale: bool = False
     override: EffectiveAnnotation | None = None
-    history: Sequence[Annotation] = ()
+    history: Sequence[Annotation] = ()  # all overrides, the oldest first
     human: Gold | None = None
-    human_from: Sequence[Path] = ()
-    draft: str = ""
-    uncertainty: float | None = None
-    annotators: Sequence[tuple[str, Preference]] = ()
-    proposed: str = ""
-    reviewer: str = ""
-    undo: str = ""
-    redo: str = ""
-    writing: bool = False
-    hidden: bool = False
+    human_from: Sequence[Path] = ()  # the dataset that the human label is from, or those that have none
+    draft: str = ""  # what is said of one
+    uncertainty: float | None = None  # 0 to 1, None where it is not known
+    annotators: Sequence[tuple[str, Preference]] = ()  # who gave which label, also by agreeing
+    proposed: str = ""  # what most of them say, to who adjudicates
+    reviewer: str = ""  # who looks
+    undo: str = ""  # what they may take back of what they did with the item
+    redo: str = ""  # and do again
+    writing: bool = False  # whether they write the explanation now
+    hidden: bool = False  # whether all this is kept from them
 
 
 @dataclass(frozen=True)
 class Change:
-    """What comes of a request: what is to be stored, steps to `undo`, and what the annotator is told.
-
-    `over`: names of the drafts that end with it. `criterion`: where the annotator is to look; also
-    on the item `item_id`, where that is another one than the open one.
-    """
-
     say: Annotation | tuple[Annotation, ...] | None = None
-    over: tuple[str, ...] = ()
+    over: tuple[str, ...] = ()  # names of the drafts that end with it
     undo: tuple[Undo, ...] = ()
     note: str = ""
-    criterion: str = ""
-    item_id: str = ""
+    criterion: str = ""  # where the annotator is to look
+    item_id: str = ""  # and of which item, where that is another one than the open one
 
 
 class _Left(NamedTuple):
-    """An item that was left by itself after a label, for the item `to`; `said`: the steps that led to it."""
-
-    item_id: str
-    to: str
-    said: frozenset[datetime]
+    item_id: str  # that was left by itself after a label
+    to: str  # the item that it was left for
+    said: frozenset[datetime]  # the steps that led to it
 
 
 class _Own(NamedTuple):
-    """Label and explanation that an annotator gave themselves; which label that explanation is of."""
-
     label: Preference | None = None
     explanation: str | None = None
-    written_for: Preference | None = None
+    written_for: Preference | None = None  # the label that the explanation is of
 
 
 class ReviewSession:
@@ -128,9 +102,7 @@ class ReviewSession:
 
     @property
     def kept(self) -> str:
-        """An item that only an annotator's choice leaves: its explanation is being written; empty for
-        none.
-        """
+        """An item that only an annotator's choice leaves: its explanation is being written; else empty."""
         return self.item_id if self.writing else ""
 
     @property
@@ -157,9 +129,7 @@ class ReviewSession:
         return self._blind.shows(self.key)
 
     def to_label(self, alone: str | None) -> list[str]:
-        """The criteria on which this annotator has given the item no label, from the one after the open one
-        on; `alone`: the only one that is wanted of it, if one is.
-        """
+        """The criteria without this annotator's label, `alone` or from the one after the open one on."""
         after = self.criteria.index(self.criterion) + 1
         wanted = [*self.criteria[after:], *self.criteria[:after]] if alone is None else [alone]
         return [each for each in wanted if not self._blind.labelled(JudgmentKey(self.item_id, each))]
@@ -169,10 +139,12 @@ class ReviewSession:
         return self._judgment(self.key)
 
     def _judgment(self, key: JudgmentKey) -> AnyJudgment | None:
-        run, review = self.run, self._review
-        if run is None or review is None or key.item_id not in review.places:
-            return None
-        return run.results.judgments[key.criterion][review.places[key.item_id]]
+        run, place = self.run, self._place(key.item_id)
+        return run.results.judgments[key.criterion][place] if run is not None and place is not None else None
+
+    def _place(self, item_id: str) -> int | None:
+        """Of an item among the judged; None where the run is not open any more, or does not have it."""
+        return self._review.places.get(item_id) if self.run is not None and self._review is not None else None
 
     # What is shown
 
@@ -182,17 +154,14 @@ class ReviewSession:
         if run is None or review is None or judgment is None:
             return None
         results, key, author = run.results, self.key, self._opened.author
+        undo, writing = self._undo_in_words, self.writing
         if not self.may_see:
-            undo = self._undo_in_words
-            return ReviewedJudgment(
-                Unscored(*key, ""), reviewer=author, undo=undo, writing=self.writing, hidden=True
-            )
+            nothing = Unscored(*key, "")
+            return ReviewedJudgment(nothing, reviewer=author, undo=undo, writing=writing, hidden=True)
         redo, row = to_redo(self._steps), self._row_of(judgment)
         judged = results.judged[review.places[self.item_id]]
-        looked_into = (
-            (self._opened.gold, review.gold_rows.get(self.item_id)),
-            (run.dataset, judged.position),
-        )
+        gold_row = review.gold_rows.get(self.item_id)
+        looked_into = ((self._opened.gold, gold_row), (run.dataset, judged.position))
         human, human_from = human_label(looked_into, judged, self.criterion)
         return ReviewedJudgment(
             judgment,
@@ -203,15 +172,15 @@ class ReviewSession:
             history=[each for each in results.reviews.said_on(key) if each.kind is AnnotationKind.OVERRIDE],
             human=human,
             human_from=human_from,
-            draft="" if self.writing else self._drafts.in_words(run.id, key),
+            draft="" if writing else self._drafts.in_words(run.id, key),
             # The list, which knows the others, hears of an override a moment later.
             uncertainty=0.0 if results.decided_by_annotator(judgment) else row.uncertainty if row else None,
             annotators=sorted(self._labels_of_annotators(key).items()),
             proposed=self._proposed(judgment) if self.adjudicating else "",
             reviewer=author,
-            undo=self._undo_in_words,
+            undo=undo,
             redo=step_in_words(redo) if redo else "",
-            writing=self.writing,
+            writing=writing,
         )
 
     def _labels_of_annotators(self, key: JudgmentKey) -> dict[str, Preference]:
@@ -249,10 +218,7 @@ class ReviewSession:
     # What an annotator requests
 
     def change(self, key: JudgmentKey, label: Preference) -> Change:
-        """Let an annotator's label stand for the model's; their own explanation stays.
-
-        One that they give blind, or after another annotator, may be one that they agree with.
-        """
+        """Let an annotator's label stand for the model's; their own explanation stays."""
         author, by, blind = self._opened.author, self._authors_of_label(key), not self._blind.shows(key)
         if locked := self._locked(key):
             return Change(note=locked)
@@ -260,11 +226,8 @@ class ReviewSession:
             self._blind.given.add(key)
         if self._effective_label(key) is label:
             if not self.adjudicating and (blind or (by and author not in by)):
-                agrees = new_review(
-                    *(key.item_id, author, None, {key.criterion: label}, self.origin),
-                    seed=self.seed,
-                    blind=blind,
-                )
+                what = (key.item_id, author, None, {key.criterion: label}, self.origin)
+                agrees = new_review(*what, seed=self.seed, blind=blind)
                 whom = "" if blind or not by else f" with {visible(clipped(' and '.join(by)))}"
                 return Change(agrees, note=f"You agree{whom}: {LABEL_WORDS[label]}.")
             if author in by and self._is_adjudicated(key) is self.adjudicating:
@@ -273,9 +236,7 @@ class ReviewSession:
         return self._ask(key, own._replace(label=label), blind=blind)
 
     def adjudicate(self) -> Change:
-        """Adjudicate the open judgment as most annotators say; nothing where that is done, or nobody
-        differs.
-        """
+        """As most annotators say of the open judgment; nothing where that is done, or nobody differs."""
         label = self._said.proposed(self.key)
         if self._is_adjudicated(self.key) or self.key in self._asked or self.key not in self._said.differing:
             return Change()
@@ -331,9 +292,7 @@ class ReviewSession:
 
     @property
     def _last_left(self) -> _Left | None:
-        """The item that was left by itself for the open one, where nothing was done since with this one and
-        what was said of that one stands.
-        """
+        """The item that was left by itself for the open one, where nothing was done or undone since."""
         left = next((left for left in reversed(self._left) if self._standing_of(left)), None)
         if left is None or left.to != self.item_id:
             return None
@@ -351,16 +310,14 @@ class ReviewSession:
         return f"{step_in_words(step)}{where}" if step is not None else ""
 
     def _judged_item(self, item_id: str) -> JudgedItem | None:
-        run, review = self.run, self._review
-        if run is None or review is None or item_id not in review.places:
-            return None
-        return run.results.judged[review.places[item_id]]
+        run, place = self.run, self._place(item_id)
+        return run.results.judged[place] if run is not None and place is not None else None
 
     @property
-    def _steps(self) -> "Sequence[AnnotatorStep]":
+    def _steps(self) -> Sequence[AnnotatorStep]:
         return self._steps_of(self.item_id)
 
-    def _steps_of(self, item_id: str) -> "Sequence[AnnotatorStep]":
+    def _steps_of(self, item_id: str) -> Sequence[AnnotatorStep]:
         judged = self._judged_item(item_id)
         return () if judged is None else self._opened.steps(judged)
 
@@ -380,9 +337,7 @@ class ReviewSession:
         return f"{who} adjudicated this label: use Adjudicate to change it."
 
     def begin_writing(self) -> tuple[str, str | None] | None:
-        """The effective explanation and a draft of another, to write on; None where nothing may be
-        written.
-        """
+        """The effective explanation and a draft of another; None where nothing may be written."""
         run, judgment = self.run, self.judgment
         if run is None or judgment is None or self.writing or not self.may_see or self._locked(self.key):
             return None
@@ -443,9 +398,7 @@ class ReviewSession:
             self._saving = None
 
     def lost(self, key: JudgmentKey) -> bool:
-        """What was asked for of a judgment was not said, or refused: it counts no more. True where what was
-        written of the open judgment is lost with it.
-        """
+        """What was asked for is not said; True where what was written of the open judgment is lost too."""
         self._asked.pop(key, None)
         if self._saving != key:
             return False
@@ -516,11 +469,8 @@ def _word(word: Annotation) -> str:
 
 
 def _changed(override: Annotation) -> str:
-    parts = []
-    if override.preference is not None:
-        parts.append(f"label {LABEL_WORDS[override.preference]}")
-    if override.explanation is not None:
-        parts.append("explanation")
+    parts = [] if override.preference is None else [f"label {LABEL_WORDS[override.preference]}"]
+    parts += [] if override.explanation is None else ["explanation"]
     text = " and ".join(parts)
     return f"adjudicated: {text}" if override.settles else text
 

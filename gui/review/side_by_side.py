@@ -1,8 +1,6 @@
 """Labels and explanations of several systems for one judgment, a column each; an annotator's own is the last.
 
-Each column is scrolled by itself, so that the longest explanation can be read to its end.
-
-Knows: how columns look, what one says of a judgment. Does not know: which are chosen, where changes go.
+Each is scrolled by itself. Does not know which are chosen, nor where changes go.
 """
 
 from collections.abc import Sequence
@@ -36,18 +34,13 @@ _EQUAL = 1000  # pixels, of which each column gets its share
 
 @dataclass(frozen=True)
 class ColumnText:
-    """What a column shows. `whole`: of its system's name. `said`: False where nothing is known of the item.
-
-    `marks`: short words with their kind and tool tip. `remark`: a sentence above the explanation.
-    """
-
     system: str
-    whole: str
-    said: bool
-    label: HumanLabel | None
-    text: str | None
-    marks: Sequence[tuple[str, str, str]] = ()
-    remark: str = ""
+    whole: str  # of its system's name
+    said: bool  # False where nothing is known of the item
+    label: HumanLabel | None = None
+    text: str | None = None
+    marks: Sequence[tuple[str, str, str]] = ()  # short words with their kind and tool tip
+    remark: str = ""  # a sentence above the explanation
 
 
 def column_of(run: StoredRun, judgment: AnyJudgment, override: EffectiveAnnotation | None) -> ColumnText:
@@ -69,37 +62,25 @@ def column_of(run: StoredRun, judgment: AnyJudgment, override: EffectiveAnnotati
         marks += [(pill, "warning", tip)] if pill else []
     if override is not None:
         remarks.append(f"{standing_in_words(override)}.")
-    return ColumnText(
-        system_name(run),
-        whole_name(run),
-        said=True,
-        label=label,
-        text=text,
-        marks=marks,
-        remark=visible(" ".join(remarks)),
-    )
+    remark = visible(" ".join(remarks))
+    return ColumnText(system_name(run), whole_name(run), True, label, text, marks, remark)
 
 
 def silent_column(system: str, whole: str, why: str) -> ColumnText:
-    return ColumnText(system, whole, said=False, label=None, text=None, remark=visible(why))
+    return ColumnText(system, whole, said=False, remark=visible(why))
 
 
 def human_column(human: Gold | None, gold: Path) -> ColumnText:
     label = human.label if human else None
     text = human.explanation if human else None
     remark = "" if text else "No explanation." if label else "None."
-    return ColumnText(
-        "Human labels", str(gold), said=label is not None, label=label, text=text, remark=remark
-    )
+    return ColumnText("Human labels", str(gold), label is not None, label, text, remark=remark)
 
 
 def own_column(author: str, label: Preference | None, text: str | None, draft: str) -> ColumnText:
     remark = "" if text or label else "Nothing yet: A, B, G or X gives a label, E writes an explanation."
-    if draft:
-        remark = f"{remark} {draft}".strip()
-    return ColumnText(
-        f"You ({author})", author, said=label is not None, label=label, text=text, remark=visible(remark)
-    )
+    remark = visible(f"{remark} {draft}".strip())
+    return ColumnText(f"You ({author})", author, label is not None, label, text, remark=remark)
 
 
 def annotator_columns(
@@ -114,32 +95,22 @@ def annotator_columns(
         label, note = given.get(who), notes.get(who)
         marks = [("blind", "plain", "Labelled without seeing other labels")] if label and label.blind else []
         marks += [(tag, "plain", "A tag of this annotator") for tag in (note.tags if note else ())]
-        columns.append(
-            ColumnText(
-                clipped(who),
-                who,
-                said=label is not None,
-                label=label.preference if label else None,
-                text=texts.get(who),
-                marks=marks,
-                remark=visible(f"Note: {note.text}") if note and note.text else "",
-            )
-        )
+        remark = visible(f"Note: {note.text}") if note and note.text else ""
+        given_label = label.preference if label else None
+        said = (label is not None, given_label, texts.get(who))
+        columns.append(ColumnText(clipped(who), who, *said, marks, remark))
     return columns
 
 
 def adjudicated_column(shown: ReviewedJudgment) -> ColumnText:
     standing = shown.override
     adjudicated = standing if standing is not None and standing.adjudicated else None
-    remark = standing_in_words(adjudicated) + "." if adjudicated else shown.proposed
-    return ColumnText(
-        "Adjudicated" if adjudicated else "To adjudicate",
-        "The effective label for all annotators",
-        said=adjudicated is not None,
-        label=adjudicated.preference if adjudicated else None,
-        text=adjudicated.explanation if adjudicated else None,
-        remark=visible(f"{remark} {shown.draft}".strip()),
-    )
+    said = standing_in_words(adjudicated) + "." if adjudicated else shown.proposed
+    remark, whole = visible(f"{said} {shown.draft}".strip()), "The effective label for all annotators"
+    if adjudicated is None:
+        return ColumnText("To adjudicate", whole, said=False, remark=remark)
+    label, text = adjudicated.preference, adjudicated.explanation
+    return ColumnText("Adjudicated", whole, True, label, text, remark=remark)
 
 
 def system_name(run: StoredRun) -> str:
@@ -168,17 +139,9 @@ class _Column(QFrame):
         self._head = QWidget()
         self._flow = FlowLayout(self._head, gap=6)
         self._flow.addWidget(self.badge)
-        self.layout_ = in_column(
-            self.title,
-            self._head,
-            self.remark,
-            (self.text, STRETCH),
-            on=self,
-            margins=(8, 4, 8, 6),
-            spacing=4,
-        )
         self._filler = QWidget()
-        self.layout_.addWidget(self._filler, 1)
+        parts = (self.title, self._head, self.remark, (self.text, STRETCH), (self._filler, STRETCH))
+        self.layout_ = in_column(*parts, on=self, margins=(8, 4, 8, 6), spacing=4)
         self._filler.hide()
 
     def show_text(self, shown: ColumnText) -> None:
@@ -223,7 +186,6 @@ class OwnColumn(_Column):
         self.buttons.show_state(label, of.undo, of.redo, of.writing)
         self.text.setVisible(not of.writing and bool(shown.text))
         self._filler.setVisible(not of.writing and not shown.text)
-
         self._make_room()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -231,7 +193,7 @@ class OwnColumn(_Column):
         self._make_room()
 
     def _make_room(self) -> None:
-        """Else the parts would lie upon each other where the columns are low; so they are scrolled."""
+        # Else the parts would lie upon each other where the columns are low; so they are scrolled.
         of_all = self.layout_.minimumHeightForWidth if self.text.isVisibleTo(self) else self.heightForWidth
         needed = of_all(self.width())
         if self.minimumHeight() != needed:
@@ -242,10 +204,7 @@ class OwnColumn(_Column):
 
 
 class SideBySide(QWidget):
-    """All columns, at first as wide as each other; an annotator can make some wider.
-
-    They are scrolled across where there is too little room for their texts.
-    """
+    """All columns, at first as wide as each other, scrolled across where there is too little room."""
 
     def __init__(self) -> None:
         super().__init__()

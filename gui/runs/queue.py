@@ -1,7 +1,5 @@
 """Runs that are judged one after another, each its own run; kept, so that nothing of it is lost in a crash.
 
-A run that waits in the queue, is under way there or has ended there; how it is kept and worded.
-
 A queue goes on only while the user wants it: after a restart it waits. A run that fails says why, and the
 next one begins. Stop stops the queue, too: what was under way stays at its place and goes on there later.
 """
@@ -45,17 +43,14 @@ class QueueState(StrEnum):
 
 @dataclass(frozen=True)
 class Queued:
-    """`setup`: the run as it was asked for. `run_id`: the one of the store that it is or goes on with, None
-    before it began. `said`: how it ended, or how far it came. `seconds`: how long it took in the queue, all
-    its beginnings together. `name`, `note`: of the user; it gets them when it begins.
-    """
+    """A run that waits in the queue, is under way there or has ended there; how it is kept and worded."""
 
-    setup: RunSetup
+    setup: RunSetup  # as it was asked for
     state: QueueState = QueueState.WAITING
-    run_id: int | None = None
-    said: str = ""
-    seconds: float = 0.0
-    name: str = ""
+    run_id: int | None = None  # the run of the store that it is or goes on with, None before it began
+    said: str = ""  # how it ended, or how far it came
+    seconds: float = 0.0  # in the queue, all its beginnings together
+    name: str = ""  # of the user, like the note: it gets them when it begins
     note: str = ""
 
     @property
@@ -81,7 +76,7 @@ class Queued:
 
     @property
     def title(self) -> str:
-        """The same, with its name before it where it has one; long names without middle."""
+        """`what`, with its name before it where it has one; long names without middle."""
         what = short_name(self.what)
         return f"“{short_name(self.name)}” {what}" if self.name else what
 
@@ -92,28 +87,22 @@ class Queued:
         # Which rubric's only where that is not the task's: `3 criteria of manners`.
         rubric = "" if setup.rubric == ELOQUENT else f" of {short_name(setup.rubric.name)}"
         asked = f"{counted(len(setup.criteria), 'criterion', 'criteria')}{rubric}"
-        parts = [asked, settings_in_words(setup)]
-        if setup.calibration_path is not None:
-            parts.append("calibrated")
-        if setup.device is not None:
-            parts.append("processor only" if setup.device == CPU else f"on {short_name(setup.device)}")
-        return ", ".join(filter(None, parts))
+        device = "" if setup.device is None else f"on {short_name(setup.device)}"
+        where = "processor only" if setup.device == CPU else device
+        calibrated = "" if setup.calibration_path is None else "calibrated"
+        return ", ".join(filter(None, (asked, settings_in_words(setup), calibrated, where)))
 
     @property
-    def outcome(self) -> str:
-        return ": ".join(self.outcome_lines)
-
-    @property
-    def outcome_lines(self) -> tuple[str, ...]:
-        """Its state and its run, and what is to be said of it, where that is known."""
+    def outcome(self) -> Sequence[str]:
+        """Its state and its run, and what is to be said of it, where that is known: a line each."""
         run = f", run {self.run_id}" if self.run_id is not None else ""
         took = duration(self.seconds) if self.seconds and self.state.ended else ""
-        said = ", ".join(part for part in (self.said, took) if part)
-        return (f"{self.state}{run}", said) if said else (f"{self.state}{run}",)
+        return [*filter(None, (f"{self.state}{run}", ", ".join(filter(None, (self.said, took)))))]
 
     @property
     def in_words(self) -> str:
-        return f"{self.title}, {short_name(self.setup.model_path.name)}, {self.how}: {self.outcome}"
+        model = short_name(self.setup.model_path.name)
+        return f"{self.title}, {model}, {self.how}: {': '.join(self.outcome)}"
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -146,10 +135,14 @@ class Queued:
 
 
 _STOPPED = (QueueState.WAITING, QueueState.FAILED, QueueState.SKIPPED)
-
-
-QUEUE = "queue"
-"""By which it is kept: the work of the user, which is not forgotten with the layout."""
+_COUNTED = {
+    QueueState.UNDER_WAY: "under way",
+    QueueState.WAITING: "waiting",
+    QueueState.DONE: "done",
+    QueueState.FAILED: "failed",
+    QueueState.SKIPPED: "skipped",
+}
+QUEUE = "queue"  # by which it is kept: the work of the user, which is not forgotten with the layout
 MOST_QUEUED = 500  # each change writes all of them to the disk
 
 
@@ -197,30 +190,24 @@ class RunQueue(QObject):
     def summary(self) -> str:
         """How many runs wait, are done, have failed; empty where there is none."""
         count = Counter(entry.state for entry in self._entries)
-        said = [f"{number} {_COUNTED[state]}" for state in _COUNTED if (number := count[state])]
-        return ", ".join(said)
+        return ", ".join(f"{count[state]} {words}" for state, words in _COUNTED.items() if count[state])
 
     # What the user does with it
 
     def add(self, setup: RunSetup) -> bool:
-        """Put a run at the end; False where just this one waits already, too many do, or no disk takes it.
-
-        Several of one setup may wait, where each goes on with another run.
-        """
+        """Put a run at the end; False where just this one waits already, too many do, or no disk takes it."""
         described = Queued(
             replace(setup, resumes=None), run_id=setup.resumes, name=setup.name or "", note=setup.note or ""
         )
         added = self._as_stored(described)
+        # Several of one setup may wait, where each goes on with another run.
         waits = any(added.is_in(entry) for entry in self._entries if not entry.state.ended)
         if waits or len(self._entries) >= MOST_QUEUED:
             return False
         return self._change([*self._entries, added])
 
     def call(self, place: int, name: str, note: str) -> None:
-        """Name a run and note this of it: when it begins, at once where the store has it.
-
-        SetupError for what is no name, and where the note is too long.
-        """
+        """Name a run and note this of it; SetupError for what is no name, and where the note is too long."""
         name, note = checked_name(name), checked_note(note)
         entry = self._entries[place]
         if entry.run_id is None:
@@ -231,7 +218,7 @@ class RunQueue(QObject):
     def remove(self, place: int) -> None:
         """Take a run out of the queue, unless it is under way; what was judged of it is kept."""
         if self._is_free(place):
-            self._change([*self._entries[:place], *self._entries[place + 1 :]])
+            self._change(self._with(place))
 
     def move(self, place: int, step: int) -> bool:
         """Let a run that waits change places with its neighbour, where that waits, too."""
@@ -258,7 +245,7 @@ class RunQueue(QObject):
         """Go on with a run that was begun: before all others that wait, and with these after it."""
         if not self._is_free(place) or not self._entries[place].resumable:
             return
-        entries = [*self._entries[:place], *self._entries[place + 1 :]]
+        entries = self._with(place)
         waiting = (spot for spot, each in enumerate(entries) if each.state is QueueState.WAITING)
         entry = replace(self._entries[place], state=QueueState.WAITING, said="")
         entries.insert(next(waiting, len(entries)), entry)
@@ -292,7 +279,7 @@ class RunQueue(QObject):
             self._control.stop()
 
     def forget_runs(self, run_ids: Sequence[int]) -> None:
-        """Runs were deleted: what would go on with one of them begins anew."""
+        # What would go on with a run that was deleted begins anew.
         for place, entry in enumerate(self._entries):
             if entry.run_id in run_ids and place != self.current:
                 self._entries[place] = replace(entry, run_id=None)
@@ -322,45 +309,42 @@ class RunQueue(QObject):
         except SetupError as error:
             self._workspace.problem.emit(error)
 
-    def _with(self, place: int, entry: Queued) -> list[Queued]:
-        return [*self._entries[:place], entry, *self._entries[place + 1 :]]
+    def _with(self, place: int, *entry: Queued) -> list[Queued]:
+        """All, with this entry at a place, or with none there."""
+        return [*self._entries[:place], *entry, *self._entries[place + 1 :]]
 
     def _change(self, entries: list[Queued]) -> bool:
         """What the user wants counts once the disk has it; False where that takes nothing, as is told."""
-        try:
-            self._keep(entries)
-        except SetupError as error:
-            self.kept = False
-            self._workspace.failures.fail(QUEUE, error)
+        if not self._keep(entries):
             return False
-        self._workspace.failures.end(QUEUE)
         current = None if self.current is None else self._entries[self.current]
         same = (place for place, entry in enumerate(entries) if entry is current)
         self.current = None if current is None else next(same, self.current)
-        self._entries, self.kept = entries, True
+        self._entries = entries
         self._ended_before = min(self._ended_before, sum(entry.state.ended for entry in entries))
         self.changed.emit()
         return True
 
-    def _keep(self, entries: Sequence[Queued]) -> None:
-        # At once: whatever ends the program, what is queued is there again.
-        self._workspace.begun.keep(QUEUE, [entry.as_json() for entry in entries])
+    def _keep(self, entries: Sequence[Queued], again: bool = True) -> bool:
+        """Write it to the disk; False where that fails. Where it failed before, that is told `again`."""
+        was_kept, self.kept = self.kept, True
+        try:
+            # At once: whatever ends the program, what is queued is there again.
+            self._workspace.begun.keep(QUEUE, [entry.as_json() for entry in entries])
+        except SetupError as error:
+            self.kept = False
+            if was_kept or again:
+                self._workspace.failures.fail(QUEUE, error)
+        else:
+            self._workspace.failures.end(QUEUE)
+        return self.kept
 
     def _put(self, place: int, entry: Queued) -> None:
         self._entries[place] = entry
         self._tell()
 
     def _tell(self) -> None:
-        """Keep on the disk what became of it, and show it; a disk that does not take it is told of once."""
-        was_kept, self.kept = self.kept, True
-        try:
-            self._keep(self._entries)
-        except SetupError as error:
-            self.kept = False
-            if was_kept:
-                self._workspace.failures.fail(QUEUE, error)
-        else:
-            self._workspace.failures.end(QUEUE)
+        self._keep(self._entries, again=False)
         self.changed.emit()
 
     @Slot()
@@ -389,7 +373,7 @@ class RunQueue(QObject):
 
     @Slot()
     def _follow(self) -> None:
-        """Keep the number of the run as soon as it has one."""
+        # The number of the run is kept as soon as it has one.
         if self.current is not None and self._control.running:
             self._keep_number(self.current)
 
@@ -417,27 +401,16 @@ class RunQueue(QObject):
             QTimer.singleShot(0, self._next)
 
     def _ending(self, entry: Queued, how: RunEnded | EngineError | None, skipped: bool) -> Queued:
-        """A run of the queue as it has ended."""
         if isinstance(how, EngineError):
             return replace(entry, state=QueueState.FAILED, said=" ".join(problem_of(how)))
+        stopped = QueueState.SKIPPED if skipped else QueueState.WAITING
         if how is None:
-            state = QueueState.SKIPPED if skipped else QueueState.WAITING
-            return replace(entry, state=state, said="stopped before it began")
+            return replace(entry, state=stopped, said="stopped before it began")
         if how.stopped:
-            state = QueueState.SKIPPED if skipped else QueueState.WAITING
             said = f"stopped after {how.judged:,} of {how.items:,} items"
-            return replace(entry, state=state, run_id=how.run_id, said=said)
+            return replace(entry, state=stopped, run_id=how.run_id, said=said)
         health = self._control.health
         uncertainty = f", {health.in_short}" if health is not None and health.doubted else ""
         by = ", continued on the processor without the GPU" if self._control.computing.failed else ""
         said = f"{counted(how.judged, 'item', 'items')}{by}{uncertainty}".rstrip(".")
         return replace(entry, state=QueueState.DONE, run_id=how.run_id, said=said)
-
-
-_COUNTED = {
-    QueueState.UNDER_WAY: "under way",
-    QueueState.WAITING: "waiting",
-    QueueState.DONE: "done",
-    QueueState.FAILED: "failed",
-    QueueState.SKIPPED: "skipped",
-}

@@ -1,6 +1,4 @@
-"""All that a window has for its runs: the queue on the Judge page, the dialog of all runs, and what is shown
-while nobody looks at the window.
-"""
+"""What a window has for its runs: the queue on the Judge page, their dialog, what its title and bar tell."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,7 +12,6 @@ from engine.core.formatting import short_name, visible
 from engine.settings.run_setup import RunSetup
 from engine.system.computer import Awake, KeepAwake
 from gui.judge.judge_page import JudgePage
-from gui.judge.run_control import RunControl
 from gui.judge.run_jobs import DescribedAudit
 from gui.runs.queue import MOST_QUEUED, Queued, QueueState, RunQueue
 from gui.runs.runs_dialog import RunsDialog
@@ -62,10 +59,11 @@ class QueueTableModel(HeadedModel):
         entry = self._entries[index.row()]
         model = entry.setup.model_path
         if role == Qt.ItemDataRole.DisplayRole:
-            cells = ((entry.title, entry.how), (short_name(model.stem),), entry.outcome_lines)
+            cells = ((entry.title, entry.how), (short_name(model.stem),), entry.outcome)
             return "\n".join(one_line(line) for line in cells[index.column()])
         if role == Qt.ItemDataRole.ToolTipRole:
-            parts = (entry.name, entry.what, str(model), entry.how, entry.outcome, entry.note)
+            outcome = ": ".join(entry.outcome)
+            parts = (entry.name, entry.what, str(model), entry.how, outcome, entry.note)
             return tip("\n".join(filter(None, parts)))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return one_line(entry.in_words)
@@ -76,9 +74,7 @@ class QueueTableModel(HeadedModel):
 
 
 class QueuePanel(QFrame):
-    """The queue: what waits, what became of it, buttons. Hidden while it is empty; `add_button` stands
-    elsewhere.
-    """
+    """What waits, what became of it, buttons. Hidden while it is empty; `add_button` stands elsewhere."""
 
     added = Signal(str)  # what was put into the queue, or why nothing was, in a sentence
 
@@ -86,20 +82,16 @@ class QueuePanel(QFrame):
         """`wanted`: the run that the user has described, None where something of it lacks."""
         super().__init__()
         self.setProperty("role", "panel")
-        self._queue = queue
-        self._wanted = wanted
-        called = with_keys("Add to queue", "add_to_queue")
-        self.add_button = button(
-            "Add to queue", self.add_run, called, "Judge the described run after the others"
-        )
+        self._queue, self._wanted = queue, wanted
+        add, called = "Judge the described run after the others", with_keys("Add to queue", "add_to_queue")
+        self.add_button = button("Add to queue", self.add_run, called, add)
         self.table = QueueTableModel(self)
         self.view = dressed(FillingView(lines=_LINES), self.table, "Queue of runs")
         self.view.setToolTip("Alt+Up and Alt+Down move a run, F2 names it, Delete removes it.")
         self._summary = OneLine()
         self._ended = ""  # what became of the queue, until it goes on
-        self._buttons = self._make_buttons()
         top = in_row(heading("Queue"), (self._summary, STRETCH))
-        in_column(top, self.view, self._buttons, on=self, margins=(12, 10, 12, 10), spacing=8)
+        in_column(top, self.view, self._make_buttons(), on=self, margins=(12, 10, 12, 10), spacing=8)
         add_key(self.view, "Alt+Up", lambda: self.move_run(-1))
         add_key(self.view, "Alt+Down", lambda: self.move_run(1))
         add_key(self.view, QKeySequence.StandardKey.Delete, self.remove_run)
@@ -120,25 +112,20 @@ class QueuePanel(QFrame):
             return new
 
         self.start_button = made("Start queue", "Judge the waiting runs, one after another", queue.start)
-        self.pause_button = made(
-            "Pause after this run", "Start no further run after the current one", queue.pause
-        )
-        self.skip_button = made(
-            "Skip this run", "Stop the current run and start the next; judged items stay saved", queue.skip
-        )
+        pause = "Start no further run after the current one"
+        self.pause_button = made("Pause after this run", pause, queue.pause)
+        skip = "Stop the current run and start the next; judged items stay saved"
+        self.skip_button = made("Skip this run", skip, queue.skip)
         self.up_button = made("Up", "Judge the chosen run earlier (Alt+Up)", lambda: self.move_run(-1))
         self.down_button = made("Down", "Judge the chosen run later (Alt+Down)", lambda: self.move_run(1))
-        self.name_button = made(
-            "Name…", "Give the chosen run a name and a note, before it begins too (F2)", self.call_run
-        )
+        called = "Give the chosen run a name and a note, before it begins too (F2)"
+        self.name_button = made("Name…", called, self.call_run)
         self.remove_button = made("Remove", "Remove the chosen run from the queue (Delete)", self.remove_run)
         self.resume_button = made("Resume", "", self._resume)
-        self.again_button = made(
-            "Try again", "Put the chosen run, which has ended, back into the queue", self._repeat
-        )
-        self.clear_button = made(
-            "Clear ended", "Remove all ended runs from the queue; judged items stay saved", queue.clear_ended
-        )
+        again = "Put the chosen run, which has ended, back into the queue"
+        self.again_button = made("Try again", again, lambda: queue.repeat(self._place))
+        clear = "Remove all ended runs from the queue; judged items stay saved"
+        self.clear_button = made("Clear ended", clear, queue.clear_ended)
         guard(buttons)
         return buttons
 
@@ -178,45 +165,40 @@ class QueuePanel(QFrame):
         self.added.emit(said)
         return said
 
-    def _place(self) -> int | None:
-        row = self.view.currentIndex().row()
-        return row if 0 <= row < len(self._queue.entries) else None
+    @property
+    def _place(self) -> int:
+        """Of the chosen run in the queue; -1 for none."""
+        return self.view.currentIndex().row()
+
+    @property
+    def _chosen(self) -> Queued | None:
+        return self._queue.entries[self._place] if self._place >= 0 else None
 
     def move_run(self, step: int) -> None:
-        """Let the chosen run change places with its neighbour, and stay chosen."""
-        place = self._place()
-        if place is not None and self._queue.move(place, step):
+        place = self._place
+        if self._queue.move(place, step):
             self.view.selectRow(place + step)
 
     @Slot()
     def call_run(self) -> None:
-        place = self._place()
-        if place is not None:
-            dialog = RunNameDialog(self._queue.entries[place], self)
+        if self._chosen is not None:
+            place, dialog = self._place, RunNameDialog(self._chosen, self)
             # Nothing changes places while the dialog holds the window, however the runs go on.
             dialog.called.connect(lambda name, note: self._queue.call(place, name, note))
             dialog.open()
 
     @Slot()
     def remove_run(self) -> None:
-        place = self._place()
-        if place is not None:
-            self._queue.remove(place)
-            self.view.selectRow(min(place, self.table.rowCount() - 1))
+        place = self._place
+        self._queue.remove(place)
+        self.view.selectRow(min(place, self.table.rowCount() - 1))
 
     @Slot()
     def _resume(self) -> None:
-        place = self._place()
-        if place is not None:
-            run_id = self._queue.entries[place].run_id
-            self._queue.resume(place)
+        if self._chosen is not None:
+            run_id = self._chosen.run_id
+            self._queue.resume(self._place)
             self.view.selectRow([entry.run_id for entry in self._queue.entries].index(run_id))
-
-    @Slot()
-    def _repeat(self) -> None:
-        place = self._place()
-        if place is not None:
-            self._queue.repeat(place)
 
     # What it shows
 
@@ -238,8 +220,7 @@ class QueuePanel(QFrame):
 
     @Slot()
     def _show_buttons(self) -> None:
-        queue, place = self._queue, self._place()
-        entry = queue.entries[place] if place is not None else None
+        queue, place, entry = self._queue, self._place, self._chosen
         waits = entry is not None and entry.state is QueueState.WAITING
         self.start_button.setVisible(not queue.going)
         self.start_button.setEnabled(queue.waiting > 0)
@@ -250,7 +231,7 @@ class QueuePanel(QFrame):
         self.name_button.setEnabled(entry is not None)
         self.remove_button.setEnabled(entry is not None and entry.state is not QueueState.UNDER_WAY)
         self.resume_button.setVisible(entry is not None and entry.resumable)
-        there = place is not None and queue.is_stored(place)
+        there = entry is not None and queue.is_stored(place)
         self.resume_button.setEnabled(there)
         name(self.resume_button, "Resume: queue", _RESUME if there else _GONE)
         again = entry is not None and entry.state in (QueueState.FAILED, QueueState.SKIPPED)
@@ -267,8 +248,7 @@ class QueuePanel(QFrame):
         self.view.setFixedHeight(height)
 
 
-KEEP_AWAKE = "keep_awake"
-"""Where the state keeps when the computer shall stay awake."""
+KEEP_AWAKE = "keep_awake"  # where the state keeps when the computer shall stay awake
 _TICK_MS = 20_000  # a run may tell nothing for minutes, and the computer go to its battery meanwhile
 
 
@@ -281,32 +261,19 @@ def kept_awake(state: State) -> KeepAwake:
 class RunWatch(QObject):
     """Follows the runs of one window: while they are judged the computer stays awake, and the title says how
     far they are, for a minimised window shows nothing else. At their end the task bar calls.
-
-    `say_awake` is told whether the computer is kept awake.
     """
 
-    def __init__(
-        self,
-        control: RunControl,
-        queue: RunQueue,
-        state: State,
-        window: QWidget,
-        say_awake: Callable[[bool], object],
-    ) -> None:
+    def __init__(self, judge: JudgePage, queue: RunQueue, state: State, window: QWidget) -> None:
         super().__init__(window)
-        self._control = control
-        self._queue = queue
-        self._state = state
-        self._window = window
-        self._say_awake = say_awake
+        self._control, self._queue, self._state, self._window = judge.control, queue, state, window
+        self._say_awake = judge.run_panel.show_awake
         self._awake: Awake | None = None
         self._name = window.windowTitle()
         self._tick = QTimer(self, interval=_TICK_MS)
         self._tick.timeout.connect(self._follow)
-        control.started.connect(self._follow)
-        control.progressed.connect(self._follow)
-        control.ended.connect(self._follow_end)
-        queue.changed.connect(self._follow)
+        for signal in (judge.control.started, judge.control.progressed, queue.changed):
+            signal.connect(self._follow)
+        judge.control.ended.connect(self._follow_end)
         queue.ended.connect(self._call)
 
     @property
@@ -319,7 +286,6 @@ class RunWatch(QObject):
 
     @Slot()
     def follow_settings(self) -> None:
-        """Keep the computer awake, or no more, as is chosen now."""
         self._release()
         self._follow()
 
@@ -349,8 +315,7 @@ class RunWatch(QObject):
 
     @Slot()
     def _call(self) -> None:
-        """Let the task bar call until somebody looks; where the window is looked at, nothing happens."""
-        QApplication.alert(self._window)
+        QApplication.alert(self._window)  # until somebody looks; nothing where the window is looked at
 
     def _show_title(self) -> None:
         progress, part = self._control.progress, self._queue.part
@@ -367,14 +332,12 @@ class RunDesk(QObject):
 
     def __init__(self, workspace: Workspace, judge: JudgePage, window: QWidget) -> None:
         super().__init__(window)
-        self._workspace = workspace
-        self._window = window
-        self._judge = judge
+        self._workspace, self._window, self._judge = workspace, window, judge
         self.queue = RunQueue(judge.control, workspace, self)
         self.panel = QueuePanel(self.queue, judge.wanted)
         judge.take_in(self.panel.add_button, self.panel)
         judge.restyled.connect(self.panel.restyle)
-        self.watch = RunWatch(judge.control, self.queue, workspace.state, window, judge.run_panel.show_awake)
+        self.watch = RunWatch(judge, self.queue, workspace.state, window)
         self.health = RunHealth(workspace, self)
         workspace.runs_deleted.connect(self.queue.forget_runs)
         judge.banner.queue_wanted.connect(self.panel.add)
@@ -384,9 +347,7 @@ class RunDesk(QObject):
 
     @Slot(object)
     def _queue_audit(self, described: DescribedAudit) -> None:
-        """Put an audit into the queue; which perturbations could not be made is said with what is said of
-        that.
-        """
+        """Put an audit into the queue, and say which perturbations could not be made, too."""
         said = self.panel.add(described.setup)
         if described.lacking:
             self._workspace.note.emit(f"{said} {described.lacking}")

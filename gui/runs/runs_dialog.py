@@ -21,7 +21,7 @@ from gui.widgets.foreign_text import OneLine, plain_label
 from gui.widgets.labels import STRETCH, hint, in_column, in_row, make_room, name
 from gui.widgets.notice import problem_of
 from gui.widgets.text_views import SheetView
-from gui.widgets.value_table import SORT_ROLE, Index, TableModel
+from gui.widgets.value_table import Index, TableModel
 from gui.widgets.views import FillingView, dressed
 from gui.workspace import store_jobs
 from gui.workspace.task_panel import TaskPanel
@@ -30,13 +30,11 @@ from gui.workspace.workspace import Workspace
 
 _REST_MS = 700  # without a key before a note is stored
 _RESUME = "Resume the run; while another run is judged, in the queue"
-_LEAST = {runs_table.NAME: 16, runs_table.DATASET: 12, runs_table.MODEL: 12}
-"""Letters of the columns that share the room."""
-_WIDEST = (
+_LEAST = {runs_table.NAME: 16, runs_table.DATASET: 12, runs_table.MODEL: 12}  # letters, of those that share
+_WIDEST = (  # by column, the text that is shown whole
     *("9999", "", "1,248 of 1,248", "submission", "", ""),
     *("2026-12-12 22:22", "does not judge", "2026-12-12"),
 )
-"""By column, how wide a text may be that is shown whole."""
 
 
 class RunsDialog(QtWidgets.QDialog):
@@ -50,8 +48,7 @@ class RunsDialog(QtWidgets.QDialog):
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Runs")
-        self._workspace = workspace
-        self._health = health
+        self._workspace, self._health = workspace, health
         self._noted: int | None = None  # the run whose note is in the field
         self._written: dict[int, str] = {}  # by run, notes that the list of runs may not know yet
         self._make_table()
@@ -116,8 +113,9 @@ class RunsDialog(QtWidgets.QDialog):
         self.rename_button = button("Re&name", "Give the run another name (F2)", self.rename)
         both = "Compare two runs, with a regression check: choose two with Ctrl"
         self.compare_button = button("Compare &settings", both, self.compare)
-        hide = "Hide the runs in the lists; nothing is deleted"
-        self.archive_button = button("&Archive", hide, self.archive)
+        self.archive_button = button(
+            "&Archive", "Hide the runs in the lists; nothing is deleted", self.archive
+        )
         self.delete_button = button("&Delete…", "Delete the runs, after a confirmation (Del)", self.delete)
         self.close_button = button("Close", "", self.accept)
         add_key(self, QKeySequence.StandardKey.Find, self.search.setFocus, inside=True)
@@ -142,18 +140,14 @@ class RunsDialog(QtWidgets.QDialog):
     def choose(self, *run_ids: int) -> None:
         chosen = self.view.selectionModel()
         chosen.clearSelection()
-        for run_id in run_ids:
-            shown = self._cell_of_name(run_id)
-            if shown.isValid():
-                how = QItemSelectionModel.SelectionFlag
-                chosen.setCurrentIndex(shown, how.NoUpdate)
-                chosen.select(shown, how.Select | how.Rows)
+        how = QItemSelectionModel.SelectionFlag
+        for shown in filter(QModelIndex.isValid, map(self._cell_of_name, run_ids)):
+            chosen.setCurrentIndex(shown, how.NoUpdate)
+            chosen.select(shown, how.Select | how.Rows)
 
     def _cell_of_name(self, run_id: int) -> QModelIndex:
         row = self.table.row_of(run_id)
-        if row is None:
-            return QModelIndex()
-        return self.order.mapFromSource(self.table.index(row, runs_table.NAME))
+        return self.order.mapFromSource(self.table.index(-1 if row is None else row, runs_table.NAME))
 
     # What is done with it
 
@@ -232,13 +226,8 @@ class RunsDialog(QtWidgets.QDialog):
     def _show_differences(self, drift: Job[Sheet], table: Table) -> None:
         dialog = DifferencesDialog(table, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        task = TaskPanel(
-            self._workspace.threads,
-            ThreadName.MEASURE,
-            dialog,
-            dialog.show_changes,
-            failed=dialog.tell_problem,
-        )
+        task = TaskPanel(self._workspace.threads, ThreadName.MEASURE, dialog, dialog.show_changes)
+        task.failed.connect(dialog.tell_problem)
         dialog.open()
         task.start(drift)
 
@@ -246,7 +235,6 @@ class RunsDialog(QtWidgets.QDialog):
         return store_jobs.in_store(self._workspace.store_path, ask)
 
     def _do(self, job: Job[Any], then: Callable[[Any], object] | None = None, refresh: bool = True) -> None:
-        """Do a job of the store to its end; say what went wrong."""
         self.say("")
         task = self._workspace.threads.start(ThreadName.STORE, job, must_end=True)
         if then is not None:
@@ -265,7 +253,6 @@ class RunsDialog(QtWidgets.QDialog):
         labels.show_text(self.said, text)
 
     def _call(self, run_id: int, name: str | None = None, note: str | None = None) -> None:
-        """Let a run be called so, or this be noted of it; say where that is not possible."""
         self.say("")
         try:
             self._workspace.call_run(run_id, name, note)
@@ -376,9 +363,8 @@ class DeleteDialog(QtWidgets.QDialog):
         number = counted(len(held), "run", "runs")
         frees = amount_of_file(sum(each.n_bytes for each in held))
         decided = any(each.decided for each in held)
-        self.list = QtWidgets.QPlainTextEdit(visible("\n".join(each.in_words for each in held)))
-        self.list.setReadOnly(True)
-        self.list.setTabChangesFocus(True)
+        held_in_words = visible("\n".join(each.in_words for each in held))
+        self.list = QtWidgets.QPlainTextEdit(held_in_words, readOnly=True, tabChangesFocus=True)
         name(self.list, "What would be deleted")
         self.tick = QtWidgets.QCheckBox("Delete the annotations in them, too")
         self.tick.setVisible(decided)
@@ -398,17 +384,11 @@ class DeleteDialog(QtWidgets.QDialog):
         cancel = buttons.button(QtWidgets.QDialogButtonBox.StandardButton.Cancel)
         cancel.setDefault(True)
         cancel.setFocus()
-        in_column(
-            labels.heading(f"Delete {number}? That frees about {frees}."),
-            (self.list, STRETCH),
-            plain_label("This cannot be undone. Export first what you may still need."),
-            hint("Datasets, models, exports and the notes and tags of items stay."),
-            self.tick,
-            buttons,
-            on=self,
-            margins=None,
-            spacing=10,
-        )
+        asked = labels.heading(f"Delete {number}? That frees about {frees}.")
+        goes = plain_label("This cannot be undone. Export first what you may still need.")
+        stays = hint("Datasets, models, exports and the notes and tags of items stay.")
+        parts = (asked, (self.list, STRETCH), goes, stays, self.tick, buttons)
+        in_column(*parts, on=self, margins=None, spacing=10)
         make_room(self, 84, 19)
 
 
@@ -434,10 +414,8 @@ class _Only(QSortFilterProxyModel):
 
     def __init__(self, source: DifferencesModel) -> None:
         super().__init__(source)
-        self._model = source
-        self._only = False
+        self._model, self._only = source, False
         self.setSourceModel(source)
-        self.setSortRole(SORT_ROLE)
 
     def show_only(self, only: bool) -> None:
         self.beginFilterChange()
@@ -449,9 +427,7 @@ class _Only(QSortFilterProxyModel):
 
 
 class DifferencesDialog(QtWidgets.QDialog):
-    """Two runs side by side: settings, model, dataset, times; what differs comes first. Below it what changed
-    in their judgments, once that is given.
-    """
+    """Two runs side by side, what differs first; below it what changed in their judgments, once given."""
 
     def __init__(self, table: Table, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
@@ -476,14 +452,8 @@ class DifferencesDialog(QtWidgets.QDialog):
         self.changes = SheetView()
         self._room = labels.scrolling(self.changes, "Regression check")
         self._room.hide()
-        layout = in_column(self.summary, self.only, on=self, margins=None)
-        for part, stretch in (
-            (self.view, 2),
-            (self.said, 0),
-            (self._room, 3),
-            (labels.close_button(self), 0),
-        ):
-            layout.addWidget(part, stretch)
+        tables = ((self.view, 2), self.said, (self._room, 3))
+        in_column(self.summary, self.only, *tables, labels.close_button(self), on=self, margins=None)
         make_room(self, 150, 46)
 
     @Slot(object)

@@ -37,8 +37,6 @@ RUN, NAME, ITEMS, MODE, DATASET, MODEL, MADE, HEALTH, ARCHIVED = range(9)
 
 
 class RunsTableModel(TableModel):
-    """A row for each run; names can be edited."""
-
     renamed = Signal(int, str)
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -81,20 +79,19 @@ class RunsTableModel(TableModel):
         return True
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """As any table, a name to edit, all of the run as tool tip."""
-        if index.isValid() and role == Qt.ItemDataRole.EditRole and index.column() == NAME:
-            return self._runs[index.row()].name
-        if index.isValid() and role == Qt.ItemDataRole.ToolTipRole:
-            run = self._runs[index.row()]
-            if isinstance(run, DamagedRun):
-                return tip(f"{run.problem}\n{IN_THE_WINDOW.of(run.hint)}")
-            return tip(run_in_lines(run, self._health.get(run.id)))
-        return super().data(index, role)
+        if not index.isValid():
+            return None
+        run = self._runs[index.row()]
+        if role == Qt.ItemDataRole.EditRole and index.column() == NAME:
+            return run.name
+        if role != Qt.ItemDataRole.ToolTipRole:
+            return super().data(index, role)
+        if isinstance(run, DamagedRun):
+            return tip(f"{run.problem}\n{IN_THE_WINDOW.of(run.hint)}")
+        return tip(run_in_lines(run, self._health.get(run.id)))
 
 
 class NameDelegate(QStyledItemDelegate):
-    """A field for a name that is no longer than the store takes."""
-
     def createEditor(self, parent: QWidget, _option: QStyleOptionViewItem, _index: Index) -> QWidget:
         field = QLineEdit(parent, maxLength=LONGEST_NAME)
         field.setAccessibleName("Name of the run")
@@ -106,9 +103,7 @@ class RunsOrder(QSortFilterProxyModel):
 
     def __init__(self, source: RunsTableModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._source = source
-        self._words = ""
-        self._archived = False
+        self._source, self._words, self._archived = source, "", False
         self.setSourceModel(source)
         self.setSortRole(SORT_ROLE)
         self.setSortCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
@@ -135,11 +130,8 @@ class RunHealth(QObject):
         self.found: dict[int, Health] = {}  # what is known, by the number of the run
         self._state: dict[int, str] = {}  # of each run, when it was looked at
         self._wanted: list[StoredRun] = []
-        self._looked: StoredRun | None = None
-        # One that cannot be read has no health.
-        self._looking = TaskPanel(
-            workspace.threads, ThreadName.MEASURE, self, self._take, failed=lambda _error: self._next()
-        )
+        self._looking = TaskPanel(workspace.threads, ThreadName.MEASURE, self, self._take)
+        self._looking.failed.connect(self._next)  # one that cannot be read has no health
 
     def look(self, runs: "Sequence[StoredRun]") -> None:
         """Look at these runs, where that was not done since they changed."""
@@ -155,9 +147,9 @@ class RunHealth(QObject):
     def _next(self) -> None:
         # One job for each run: what else is to be measured need not wait for all of them.
         if self._wanted:
-            self._looked = self._wanted.pop(0)
-            self._state[self._looked.id] = _state(self._looked)
-            self._looking.start(store_jobs.health(self._workspace.store_path, self._looked.id))
+            run = self._wanted.pop(0)
+            self._state[run.id] = _state(run)
+            self._looking.start(store_jobs.health(self._workspace.store_path, run.id))
 
     @Slot(object)
     def _take(self, found: tuple[int, Health]) -> None:
@@ -177,8 +169,6 @@ _WHEN = "The run gets both when it begins. If it resumes an earlier run, that ru
 
 
 class NoteField(QPlainTextEdit):
-    """A few lines for a note; whether somebody has written there is known."""
-
     def __init__(self, accessible: str, what: str = "") -> None:
         super().__init__()
         self.setTabChangesFocus(True)
@@ -187,14 +177,13 @@ class NoteField(QPlainTextEdit):
 
     @property
     def modified(self) -> bool:
-        """True where something was written since it was filled or taken."""
         return self.document().isModified()
 
     def fill(self, text: str) -> None:
         """Show a note; nobody is told of a change."""
         with QSignalBlocker(self):
             self.setPlainText(text)
-            self.document().setModified(False)
+        self.document().setModified(False)
 
     def take(self) -> str:
         """The note as it is written now, which counts as kept from here on."""

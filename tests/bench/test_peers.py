@@ -7,13 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.peers.asked import (
-    AskedItem,
-    NotComparableError,
-    asked_of,
-    largest_difference,
-    session_shape,
-)
+from bench.peers.asked import AskedItem, NotComparableError, asked_of, largest_difference, session_shape
 from bench.peers.bare import Bare
 from bench.peers.server import Server, ServerShape
 from bench.peers.ways import Ours, Python, open_llama

@@ -16,7 +16,7 @@ collect_ignore_glob = [] if find_spec("distributed") and find_spec("cryptography
 @pytest.fixture(scope="session")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the certificates of a cluster."""
-    return make_certificates(tmp_path_factory.mktemp("certificates")).folder
+    return make_certificates(tmp_path_factory.mktemp("certificates")).key.parent
 
 
 @pytest.fixture(scope="module")

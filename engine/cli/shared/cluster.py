@@ -188,7 +188,7 @@ def _cluster(options: argparse.Namespace) -> int:
 
 def _certificates(options: argparse.Namespace) -> int:
     files = make_certificates(options.folder or default_folder())
-    print(f"Certificates for your cluster are in {console.printable(str(files.folder))}")
+    print(f"Certificates for your cluster are in {console.printable(str(files.key.parent))}")
     print("Copy this folder to each of its computers over a private channel (scp, a USB stick).")
     print("Anyone who has key.pem can run programs on all of them, and read the items.")
     return console.DONE

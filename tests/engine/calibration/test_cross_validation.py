@@ -82,7 +82,7 @@ class TestABiasedJudge:
         for other in (report.before, report.baseline):
             assert report.after.accuracy > other.accuracy + 0.05
             assert report.after.log_loss < other.log_loss - 0.1
-        human, probabilities = shares(labels), report.probabilities_after
+        human, probabilities = shares(labels), np.exp(report.log_probs_after[0])
         assert shares(log_probs.argmax(axis=1))[0] > human[0] + 0.12
         assert np.abs(shares(probabilities.argmax(axis=1)) - human).max() < 0.08
         assert np.abs(probabilities.mean(axis=0) - human).max() < 0.03
@@ -188,7 +188,7 @@ class TestFewLabels:
     def test_two_and_more_instructions_are_enough(self, items: int) -> None:
         report = calibrate_criterion("few", *biased_judge(items, 1)[:2], range(items))
         assert (report.items, report.instructions, report.calibration.items) == (items, items, items)
-        assert report.probabilities_after.sum(axis=1) == pytest.approx(np.ones(items))
+        assert np.exp(report.log_probs_after[0]).sum(axis=1) == pytest.approx(np.ones(items))
 
     @pytest.mark.parametrize("items", [0, 1, 3])
     def test_fewer_than_two_instructions_are_refused_by_name(self, items: int) -> None:
@@ -335,15 +335,15 @@ class TestQuality:
         log_probs, labels, groups = biased_judge(99, 0)
         report = calibrate_criterion("planted", log_probs, labels, groups)
         assert report.before == quality(log_probs, labels)
-        after = log_loss(labels, report.probabilities_after, labels=range(4))
+        after = log_loss(labels, np.exp(report.log_probs_after[0]), labels=range(4))
         assert report.after.log_loss == pytest.approx(after)
         assert report.baseline.accuracy == pytest.approx(np.mean(labels == np.bincount(labels).argmax()))
 
     def test_the_same_items_give_the_same_report(self) -> None:
         one, other = (calibrate_criterion("planted", *biased_judge(99, 0)) for _ in range(2))
         assert one == other
-        assert np.array_equal(one.probabilities_after, other.probabilities_after)
-        assert "probabilities_after" not in repr(one)
+        assert np.array_equal(one.log_probs_after, other.log_probs_after)
+        assert "log_probs_after" not in repr(one)
 
 
 class TestReliability:

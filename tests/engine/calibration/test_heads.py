@@ -239,7 +239,7 @@ def of_items(
 
 def of_judge(panel: Labelled, judge: int) -> Views:
     """With the readings of one judge alone, as its own run would have them."""
-    kept = [item.run_writer(lambda reading: reading.judge == judge) for item in panel.read.judged]
+    kept = [item.only(lambda reading: reading.judge == judge) for item in panel.read.judged]
     return of_items(kept, panel.labels, lengths=False).views()
 
 

@@ -18,6 +18,7 @@ from engine.calibration.jury import NOT_SAID, Jury, items_of, make_jury
 from engine.calibration.run_calibration import (
     SECOND_ORDER,
     CalibratedRun,
+    CalibrationInputs,
     Labelled,
     RawPredictionSource,
     Wishes,
@@ -120,11 +121,7 @@ def test_each_judge_counts_alike_however_often_it_was_read(tmp_path: Path) -> No
 def test_what_people_changed_takes_no_part(tmp_path: Path) -> None:
     by_ada = run(tmp_path, "one", SURE_A, SURE_A, SURE_A, overrides=[("1", "safety", B, None)])
     assert by_ada.labels[JudgmentKey("1", "safety")] is B
-    assert labels(make_jury([by_ada, run(tmp_path, "two", RATHER_A, RATHER_A, RATHER_A)], THREE)) == [
-        A,
-        A,
-        A,
-    ]
+    assert labels(make_jury([by_ada, run(tmp_path, "two", RATHER_A, RATHER_A, RATHER_A)], THREE)) == [A, A, A]
 
 
 def test_what_one_judge_could_not_score_the_others_decide(tmp_path: Path) -> None:
@@ -285,10 +282,7 @@ def test_panels_of_before_know_their_submissions_too(tmp_path: Path) -> None:
 
 def test_all_together_is_none_of_the_judges_that_are_chosen_from(tmp_path: Path) -> None:
     gold = dataset({"safety": [A, B] * 12})
-    judges = [
-        run(tmp_path, "one", *[SURE_A, RATHER_A] * 12, gold=gold),
-        system({"safety": [A, A, B] * 8}),
-    ]
+    judges = [run(tmp_path, "one", *[SURE_A, RATHER_A] * 12, gold=gold), system({"safety": [A, A, B] * 8})]
     (section,) = method_sections(make_jury(judges, gold).results, gold)
     said = [each for part in section.parts if isinstance(part, Sentences) for each in part.texts]
     assert said[0].startswith("The best of 2 judges is selected on these items")
@@ -439,7 +433,7 @@ def pandalm(shared_data: Path) -> Labelled:
     ]
     results = make_jury(judges, gold).results
     pairs = match(system_of_run(results), gold).pairs["overall_quality"]
-    return Labelled.of("overall_quality", pairs, results, alike=True, lengths=False)
+    return CalibrationInputs(results, alike=True, lengths=False).labelled("overall_quality", pairs)
 
 
 def _majority(row: dict[str, str]) -> HumanLabel:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from engine.calibration.run_calibration import CalibratedRun, Wishes, calibrate_run
@@ -124,7 +125,7 @@ def test_items_of_the_fit_are_known_and_decided_without_it_in_any_file(
         == f"{took_part}Items that took part in the fit are predicted out of fold, by a fit without them."
     )
     for name, report in made.reports.items():
-        by_id = dict(zip(gold.ids, report.probabilities_after, strict=True))
+        by_id = dict(zip(gold.ids, np.exp(report.log_probs_after[0]), strict=True))
         for pair in matched.pairs[name]:
             assert pair.judgment is not None
             assert pair.judgment.probabilities == pytest.approx(tuple(by_id[pair.item.id]))

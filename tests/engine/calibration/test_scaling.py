@@ -86,10 +86,7 @@ class TestSolve:
 
 @pytest.mark.parametrize(
     ("labels", "expected"),
-    [
-        ([0, 4, 4], [1.5, 0.5, 1.5, 1.5]),
-        ([2, 2, 2, 3, 4, 4, 4, 4, 4], [0.5, 0.5, 3.5 * 2, 1.5 * 2]),
-    ],
+    [([0, 4, 4], [1.5, 0.5, 1.5, 1.5]), ([2, 2, 2, 3, 4, 4, 4, 4, 4], [0.5, 0.5, 3.5 * 2, 1.5 * 2])],
 )
 def test_a_tie_is_shared_as_often_as_its_labels_occur(labels: list[int], expected: list[float]) -> None:
     frequencies = np.exp(log_frequencies(np.array(labels)))

@@ -18,8 +18,8 @@ def test_a_missing_certificate_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
 def test_a_key_that_others_may_read_is_refused(tmp_path: Path) -> None:
-    files = certificates.CertificateFiles(tmp_path)
-    for path in files.all:
+    files = certificates.CertificateFiles.within(tmp_path)
+    for path in files:
         path.touch(0o600)
     assert certificates.certificate_files(tmp_path) == files
     files.key.chmod(0o640)

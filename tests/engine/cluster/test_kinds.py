@@ -1,13 +1,14 @@
 """Which kinds of computers judged which items, kept in short; and how near labels are to others."""
 
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 
 from engine.cluster.cluster_run import margin
 from engine.cluster.task_queue import KindRecord
-from engine.cluster.worker_model import WorkerFacts, device_of, differences, facts_here, facts_of, refused
+from engine.cluster.worker_model import WorkerFacts, device_of, differences, facts_here, refused
+from engine.core.codec import record_of
 from engine.core.errors import SetupError
 from engine.core.items import Preference
 from engine.core.judgments import Judgment
@@ -43,7 +44,7 @@ def test_a_damaged_record_is_no_fault() -> None:
 
 def test_facts_come_back_and_nothing_else_is_believed() -> None:
     own = facts_here(MachineSettings(2))
-    assert facts_of(asdict(own)) == own
+    assert record_of(asdict(own), WorkerFacts) == own
     for wrong in (
         None,
         {},
@@ -51,13 +52,13 @@ def test_facts_come_back_and_nothing_else_is_believed() -> None:
         {**asdict(own), "threads": 10**400},
         {**asdict(own), "llama_cpp": "x" * 5000},
     ):
-        with pytest.raises(ValueError, match="fact"):
-            facts_of(wrong)
+        with pytest.raises(ValueError, match=r"threads|llama_cpp|an object|missing"):
+            record_of(wrong, WorkerFacts)
 
 
 @pytest.mark.parametrize("name", ["version", "prompt_version", "python", "llama_cpp"])
 def test_a_worker_that_could_judge_otherwise_is_refused(name: str) -> None:
-    other = facts_of({**asdict(HERE), name: "another"})
+    other = record_of({**asdict(HERE), name: "another"}, WorkerFacts)
     assert refused(HERE, HERE) is None
     found = refused(other, HERE)
     assert found is not None
@@ -66,14 +67,14 @@ def test_a_worker_that_could_judge_otherwise_is_refused(name: str) -> None:
 
 
 def test_other_processors_are_allowed_and_told() -> None:
-    other = facts_of({**asdict(HERE), "processor": "AVX512"})
+    other = replace(HERE, processor="AVX512")
     assert refused(other, HERE) is None
     assert differences([HERE.kind, other.kind]) == "the processor"
     assert differences([HERE.kind, HERE.kind]) == ""
 
 
 def test_all_workers_compute_with_one_device() -> None:
-    gpu = facts_of({**asdict(HERE), "device": "Vulkan: X"})
+    gpu = replace(HERE, device="Vulkan: X")
     assert device_of([HERE]) is None
     assert device_of([gpu, gpu]) == "Vulkan: X"
     with pytest.raises(SetupError, match="different compute devices"):

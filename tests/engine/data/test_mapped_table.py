@@ -394,7 +394,7 @@ def test_each_annotator_of_a_list_counts_once_however_many_rows_name_them(tmp_pa
 
 def test_messages_of_trees_are_responses_to_all_that_was_said_before(tmp_path: Path) -> None:
     columns = {"id": "m", "instruction": "text", "output": "text", "group": "above", "score": "-rank"}
-    records: list[dict[str, object]] = [
+    records: list[Mapping[str, object]] = [
         *(
             {"m": "c", "above": "a", "text": "worse", "rank": 1},
             {"m": "a", "above": None, "text": "q", "rank": None},
@@ -449,7 +449,7 @@ def test_labels_of_one_annotator_an_item_are_its_labels(tmp_path: Path, of_row: 
 
 
 def test_a_null_and_a_key_that_one_of_several_places_lacks_are_empty(tmp_path: Path) -> None:
-    records: list[dict[str, object]] = [
+    records: list[Mapping[str, object]] = [
         {
             "info": {"post": "Name a tree.", "article": None},
             "a": {"text": "An oak."},
@@ -521,7 +521,7 @@ def test_messages_of_parts_and_an_empty_system_turn_are_read(tmp_path: Path) -> 
     def message(role: str, *texts: str) -> dict[str, object]:
         return {"role": role, "parts": [{"text": text} for text in texts]}
 
-    records: list[dict[str, object]] = [
+    records: list[Mapping[str, object]] = [
         {
             "told": {"parts": [{"text": "Be brief."}]},
             "contents": [message("user", "Name a tree.")],
@@ -554,7 +554,7 @@ def test_messages_of_parts_and_an_empty_system_turn_are_read(tmp_path: Path) -> 
 
 def test_each_annotator_of_rows_counts_once_in_a_majority(tmp_path: Path) -> None:
     rows = [("q1", "ann", "A"), ("q1", "ben", "B"), ("q2", "ann", "B"), ("q3", "ann", "A")]
-    records: list[dict[str, object]] = [
+    records: list[Mapping[str, object]] = [
         {"prompt": q, "one": "a", "two": "b", "annotator": who, "label": label} for q, who, label in rows
     ]
     sources = {
@@ -569,7 +569,7 @@ def test_each_annotator_of_rows_counts_once_in_a_majority(tmp_path: Path) -> Non
 
 
 def test_a_column_of_the_file_does_not_take_the_place_of_one_that_is_mapped(tmp_path: Path) -> None:
-    records: list[dict[str, object]] = [
+    records: list[Mapping[str, object]] = [
         {"prompt": "q", "text": text, "points": points, "output": "No text.", "score": "no number"}
         for text, points in (("better", 2), ("worse", 1))
     ]
@@ -582,7 +582,7 @@ def test_a_column_of_the_file_does_not_take_the_place_of_one_that_is_mapped(tmp_
 def test_where_no_item_has_two_annotators_their_labels_are_those_of_the_items(
     sources: dict[str, str], tmp_path: Path
 ) -> None:
-    records: list[dict[str, object]] = [
+    records: list[Mapping[str, object]] = [
         {"prompt": f"q{at}", "one": "a", "two": "b", "who": "ann", "label": label, "labels": [label]}
         for at, label in enumerate("AB")
     ]

@@ -100,7 +100,7 @@ def test_an_order_that_was_not_read_again_and_what_is_no_number_leave_the_item_u
 ) -> None:
     results = load_results(store, RUN)
     first, *rest = results.judged
-    one_order = first.run_writer(lambda reading: reading.order is Order.AB)
+    one_order = first.only(lambda reading: reading.order is Order.AB)
     endless = moved(rest[0], -math.inf)
     keep_read_again(store, results, [one_order, endless, *rest[1:]])
     again = results_read_again(store, results)

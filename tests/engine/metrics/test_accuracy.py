@@ -16,7 +16,6 @@ from engine.metrics.accuracy import (
     LabelCounts,
     LabelMeasures,
     accuracy,
-    baselines,
     count_labels,
     count_run,
     kappa,
@@ -119,7 +118,7 @@ def measured(predicted: Labels, human: HumanLabels, **more: Any) -> LabelMeasure
 
 
 def baseline(human: HumanLabels, **more: Any) -> Baselines:
-    return baselines(matched([None] * len(human), human, **more).pairs["safety"])
+    return measure_labels("safety", matched([None] * len(human), human, **more).pairs["safety"]).baselines
 
 
 def test_confusion_has_a_row_for_each_human_label_and_a_column_for_unscored() -> None:

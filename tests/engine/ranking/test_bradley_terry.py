@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from engine.core.errors import SetupError
-from engine.core.events import Cancelled, CancelToken, Reports
+from engine.core.events import Cancelled, CancelToken, followed
 from engine.core.tables import Sentences, Table
 from engine.ranking.bradley_terry import (
     BradleyTerryFit,
@@ -29,9 +29,7 @@ from tests.engine.ranking.worlds import A, B, comparisons, davidson_comparisons,
 
 def found(of: PairComparisons, seed: int = 0, draws: int = 200) -> BradleyTerryScores:
     """The strengths of some contests."""
-    reports = Reports(bradley_terry(of, seed, draws))
-    list(reports)
-    return reports.result
+    return followed(bradley_terry(of, seed, draws), id)
 
 
 def test_without_ties_they_are_those_of_choix() -> None:
@@ -159,9 +157,7 @@ def test_it_can_be_stopped() -> None:
 
 
 def compared(one: PairComparisons, other: PairComparisons, draws: int = 100) -> TwoRankings:
-    reports = Reports(side_by_side(one, other, draws=draws))
-    list(reports)
-    return reports.result
+    return followed(side_by_side(one, other, draws=draws), id)
 
 
 def judged_twice(one: Sequence[float], other: Sequence[float], items: int, seed: int) -> TwoRankings:

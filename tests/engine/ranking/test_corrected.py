@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from bench.coverage.correction import JUDGES, Match, PartWorld
 from bench.coverage.intervals import World
-from engine.core.events import Cancelled, CancelToken, Reports
+from engine.core.events import Cancelled, CancelToken, followed
 from engine.core.items import Gold, Preference, written_label
 from engine.core.numeric import FloatArray, IntArray
 from engine.metrics.intervals import group_numbers
@@ -26,9 +26,7 @@ from tests.engine.ranking.worlds import A, B, comparisons, davidson_comparisons
 
 def found(annotators: PairComparisons, judge: PairComparisons, draws: int = 100) -> Correction:
     """The correction of a judge by people's labels of a part."""
-    reports = Reports(correct(annotators, judge, draws=draws))
-    list(reports)
-    return reports.result
+    return followed(correct(annotators, judge, draws=draws), id)
 
 
 def known(annotators: FloatArray, judge: FloatArray, instructions: IntArray, count: int) -> Corrected:
@@ -192,11 +190,10 @@ def test_strengths_of_a_useless_judge_are_those_of_the_labels() -> None:
     annotators = labelled_part(everything, 120, 1)
     same = np.zeros_like(everything.said)
     same[:, :2] = 0.5
-    found_by_labels = Reports(bradley_terry(annotators, draws=100))
-    list(found_by_labels)
+    by_labels = followed(bradley_terry(annotators, draws=100), id)
     by_both = found(annotators, everything.with_said(same)).bradley_terry
     assert by_both is not None
-    assert by_both.fit.bradley_terry == pytest.approx(found_by_labels.result.fit.bradley_terry, abs=0.25)
+    assert by_both.fit.bradley_terry == pytest.approx(by_labels.fit.bradley_terry, abs=0.25)
 
 
 def test_a_pair_is_corrected_in_both_directions() -> None:

@@ -3,13 +3,21 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from engine.annotations.records import JUDGE_ALONE, LabelSource, LabelSourceKind, new_override, new_review
+from engine.annotations.records import (
+    JUDGE_ALONE,
+    Annotation,
+    LabelSource,
+    LabelSourceKind,
+    new_override,
+    new_review,
+)
 from engine.core.errors import Hint, SetupError, Step
-from engine.core.events import Reports
+from engine.core.events import followed
 from engine.core.items import HumanLabel
 from engine.core.judgments import Origin, ReviewState
 from engine.core.tables import Sentences, Table
@@ -20,7 +28,19 @@ from engine.ranking.labelled_part import LabelledPart, RankedByLabels, by_labels
 from engine.report.correction import correction_sections
 from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
-from tests.judged import GOOD, SURE_A, SURE_B, TIE, A, B, dataset, stored_run, system, text_table
+from tests.judged import (
+    GOOD,
+    SURE_A,
+    SURE_B,
+    TIE,
+    A,
+    B,
+    Probabilities,
+    dataset,
+    stored_run,
+    system,
+    text_table,
+)
 
 ITEMS = 60
 NAMES = ("llama", "opt", "pythia")
@@ -39,13 +59,25 @@ GOLD = with_candidates([None] * ITEMS)
 DRAWN = in_drawn_order(GOLD.ids, 0)
 
 
-def run_of(folder: Path, said: Iterable[tuple[str, Origin]], author: str = "Ada") -> System:
-    """A run whose judge calls all even items A, in which somebody said B of some, and how he came to each."""
-    stored_run(folder, GOLD, {"safety": [(SURE_A, SURE_B)[place % 2] for place in range(ITEMS)]})
+def annotated(
+    folder: Path, new: Iterable[Annotation | tuple[Annotation, ...]], judge: Sequence[Probabilities]
+) -> System:
+    """A run whose judge says this of the items, and annotators that."""
+    stored_run(folder, GOLD, {"safety": judge})
     with RunStore(folder / "runs.sqlite") as store:
-        for item, origin in said:
-            store.annotate(1, new_override(item, "safety", B, None, author, origin=origin))
+        for each in new:
+            store.annotate(1, each)
         return system_of_run(load_results(store, 1))
+
+
+def says_b(item: str, origin: Origin, **more: Any) -> Annotation:
+    return new_override(item, "safety", B, None, "Ada", origin=origin, **more)
+
+
+def run_of(folder: Path, said: Iterable[tuple[str, Origin]], *more: tuple[Annotation, ...]) -> System:
+    """A run whose judge calls all even items A, in which Ada said B of some, and how she came to each."""
+    judge = [(SURE_A, SURE_B)[place % 2] for place in range(ITEMS)]
+    return annotated(folder, [*(says_b(*each) for each in said), *more], judge)
 
 
 def by(run: System, source: LabelSource) -> System:
@@ -112,23 +144,13 @@ def test_no_more_labels_are_asked_for_than_there_are_items() -> None:
 
 
 def test_a_confirmed_label_is_a_label(tmp_path: Path) -> None:
-    stored_run(tmp_path, GOLD, {"safety": [SURE_A] * ITEMS})
-    with RunStore(tmp_path / "runs.sqlite") as store:
-        for item in DRAWN[:15]:
-            store.annotate(1, new_review(item, "Ada", confirmed={"safety": A}, origin=Origin.RANDOM))
-        run = system_of_run(load_results(store, 1))
-    part = taken(run, GOLD)
-    assert part.labels == 15
+    new = [new_review(item, "Ada", confirmed={"safety": A}, origin=Origin.RANDOM) for item in DRAWN[:15]]
+    assert taken(annotated(tmp_path, new, [SURE_A] * ITEMS), GOLD).labels == 15
 
 
 def test_labels_that_were_given_beside_the_judges_are_counted(tmp_path: Path) -> None:
-    stored_run(tmp_path, GOLD, {"safety": [SURE_A] * ITEMS})
-    with RunStore(tmp_path / "runs.sqlite") as store:
-        for place, item in enumerate(DRAWN[:15]):
-            blind = place >= 5
-            store.annotate(1, new_override(item, "safety", B, None, "Ada", origin=Origin.RANDOM, blind=blind))
-        run = system_of_run(load_results(store, 1))
-    part = taken(run, GOLD)
+    new = [says_b(item, Origin.RANDOM, blind=place >= 5) for place, item in enumerate(DRAWN[:15])]
+    part = taken(annotated(tmp_path, new, [SURE_A] * ITEMS), GOLD)
     assert part.sentences[-1].startswith("5 labels were given with the judge's label visible")
 
 
@@ -150,10 +172,8 @@ def test_labels_in_the_order_of_the_dataset_count_with_a_word_of_doubt(tmp_path:
 def test_items_of_the_sample_without_a_label_belong_to_it_be_they_skipped_or_passed_over(
     tmp_path: Path,
 ) -> None:
-    run_of(tmp_path, [(item, Origin.RANDOM) for item in DRAWN[:20] if item not in (DRAWN[3], DRAWN[5])])
-    with RunStore(tmp_path / "runs.sqlite") as store:
-        store.annotate(1, new_review(DRAWN[5], "Ada", ReviewState.SKIPPED, origin=Origin.RANDOM))
-        run = system_of_run(load_results(store, 1))
+    labelled = [(item, Origin.RANDOM) for item in DRAWN[:20] if item not in (DRAWN[3], DRAWN[5])]
+    run = run_of(tmp_path, labelled, new_review(DRAWN[5], "Ada", ReviewState.SKIPPED, origin=Origin.RANDOM))
     part = taken(run, GOLD)
     assert (part.labels, part.missing) == (18, frozenset({DRAWN[3], DRAWN[5]}))
     assert part.sentences == (
@@ -161,14 +181,13 @@ def test_items_of_the_sample_without_a_label_belong_to_it_be_they_skipped_or_pas
         "2 items of the random sample have no such label, 1 of them skipped: the intervals are valid for"
         " any labels of them.",
     )
-    found = Reports(by_labels(run, GOLD, "safety"))
-    list(found)
-    (section, *_) = correction_sections(found.result)
+    of = found(run, GOLD)
+    (section, *_) = correction_sections(of)
     said = [text for shown in section.parts if isinstance(shown, Sentences) for text in shown.texts]
     assert said[-1].startswith("The intervals are valid if this part is random and the judge has seen none")
     assert any(text.startswith("Bradley-Terry scores are not corrected: 2 of the 20 items") for text in said)
-    assert found.result.correction is not None
-    assert found.result.correction.bradley_terry is None
+    assert of.correction is not None
+    assert of.correction.bradley_terry is None
 
 
 def test_labels_in_the_order_of_the_dataset_take_in_what_was_labelled_before_and_passed_over(
@@ -183,11 +202,8 @@ def test_labels_in_the_order_of_the_dataset_take_in_what_was_labelled_before_and
 def test_labels_in_an_order_of_the_dataset_that_the_judge_knows_are_refused(tmp_path: Path) -> None:
     """The file begins with what the judge is sure of."""
     unsure = (0.4, 0.3, 0.2, 0.1)
-    stored_run(tmp_path, GOLD, {"safety": [SURE_A] * 30 + [unsure] * 30})
-    with RunStore(tmp_path / "runs.sqlite") as store:
-        for item in GOLD.ids[:20]:
-            store.annotate(1, new_override(item, "safety", B, None, "Ada", origin=Origin.DATASET))
-        run = system_of_run(load_results(store, 1))
+    new = [says_b(item, Origin.DATASET) for item in GOLD.ids[:20]]
+    run = annotated(tmp_path, new, [SURE_A] * 30 + [unsure] * 30)
     with pytest.raises(
         SetupError, match="in the order of the dataset, and these were probably not sampled at random"
     ):
@@ -195,12 +211,8 @@ def test_labels_in_an_order_of_the_dataset_that_the_judge_knows_are_refused(tmp_
 
 
 def test_settled_labels_are_no_random_part(tmp_path: Path) -> None:
-    stored_run(tmp_path, GOLD, {"safety": [SURE_A] * ITEMS})
-    with RunStore(tmp_path / "runs.sqlite") as store:
-        for item in DRAWN[:20]:
-            new = new_override(item, "safety", B, None, "Ada", origin=Origin.RANDOM, settles=True)
-            store.annotate(1, new)
-        run = system_of_run(load_results(store, 1))
+    new = [says_b(item, Origin.RANDOM, settles=True) for item in DRAWN[:20]]
+    run = annotated(tmp_path, new, [SURE_A] * ITEMS)
     with pytest.raises(SetupError, match="where annotators disagreed"):
         labelled_part(by(run, LabelSource(LabelSourceKind.ADJUDICATED)), GOLD, "safety")
 
@@ -240,9 +252,7 @@ def test_few_labels_say_next_to_nothing() -> None:
 
 
 def found(judge: System, gold: Dataset) -> RankedByLabels:
-    reports = Reports(by_labels(judge, gold, "safety"))
-    list(reports)
-    return reports.result
+    return followed(by_labels(judge, gold, "safety"), id)
 
 
 def texts(of: RankedByLabels) -> str:

@@ -15,13 +15,7 @@ from engine.ranking.length_control import length_control
 from engine.ranking.ranking import win_rates
 
 BASELINE = "gpt4_1106_preview"
-PANDALM = {
-    "llama-7b": 70.4,
-    "pythia-6.9b": 52.6,
-    "bloom-7b": 49.1,
-    "opt-7b": 43.0,
-    "cerebras-gpt-6.7B": 33.3,
-}
+PANDALM = {"llama-7b": 70.4, "pythia-6.9b": 52.6, "bloom-7b": 49.1, "opt-7b": 43.0, "cerebras-gpt-6.7B": 33.3}
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError, SetupError
-from engine.core.events import Reports
+from engine.core.events import followed
 from engine.core.items import HUMAN_LABELS, HumanLabel, Tie
 from engine.data.dataset import load_dataset
 from engine.ranking.comparisons import PairComparisons, comparisons_of, human_said, left_out_in_words
@@ -28,9 +28,7 @@ FILE = (
 
 def ranked(of: PairComparisons) -> Ranking:
     """The ranking of some contests."""
-    reports = Reports(rank(of))
-    list(reports)
-    return reports.result
+    return followed(rank(of), id)
 
 
 def opened(tmp_path: Path, text: str = FILE, columns: ColumnMap | None = None) -> PairComparisons:

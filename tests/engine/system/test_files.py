@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from engine.core.errors import SetupError
-from engine.system import files, paths
+from engine.system import paths
 from engine.system.files import check_targets, check_writable, own_file, whole_file, write_whole
 from tests.commands import ROOT
 from tests.full_disk import disk_that_holds
@@ -391,7 +391,7 @@ def test_nothing_else_is_cleared_away(tmp_path: Path, monkeypatch: pytest.Monkey
     hours_ago = time.time() - 20 * 3600
     os.utime(new, (hours_ago, hours_ago))
     with monkeypatch.context() as elsewhere:
-        elsewhere.setattr(files, "network_file_system", lambda _folder: "nfs4")
+        elsewhere.setattr("engine.system.paths.network_file_system", lambda _folder: "nfs4")
         write_whole(tmp_path / "out.tsv", b"x")
         assert new.exists()  # another computer may write it
     write_whole(tmp_path / "out.tsv", b"x")

@@ -123,7 +123,7 @@ def test_a_stopped_run_of_chosen_items_is_offered_and_resumed(
     page = new_page(qtbot, workspace)
     workspace.refresh_runs()
     said = "of 4 chosen items of gold.tsv, was not finished: "
-    qtbot.waitUntil(lambda: said in page.banner.text)
+    qtbot.waitUntil(lambda: said in text_of(page.banner))
     with qtbot.waitSignal(page.control.ended):
         press(page.banner, "Resume")
     # The dataset is read beside the run, which may be the first to end.
@@ -146,10 +146,10 @@ def test_a_choice_during_a_run_waits_and_the_stopped_run_is_offered(
     assert note.args == ["The chosen items can be judged when the current run has ended."]
     assert "Run 1 of gold.tsv" in text_of(page.run_panel)
     with qtbot.waitSignal(page.control.ended):
-        page.stop()
+        page.control.stop()
     wait_for_plan(qtbot, page)
     assert "4 items x 5 criteria" in text_of(page.plan_panel)
-    assert "The last run, of gold.tsv, was not finished" in page.banner.text
+    assert "The last run, of gold.tsv, was not finished" in text_of(page.banner)
     assert page.banner.isVisible()
 
 
@@ -203,11 +203,11 @@ def test_items_are_drawn_and_the_run_goes_on_with_them(
     says(qtbot, page.plan_panel, said)
     run_until_two(qtbot, page)
     with qtbot.waitSignal(page.control.ended):
-        page.stop()
+        page.control.stop()
     again = new_page(qtbot, page.workspace)
-    assert "of 8 items of gold.tsv evenly over overall_quality_preference, seed 5" in again.banner.text
+    assert "of 8 items of gold.tsv evenly over overall_quality_preference, seed 5" in text_of(again.banner)
     with qtbot.waitSignal(again.control.ended):
-        again.banner._resume()
+        press(again.banner, "Resume")
     assert again.setup().sample == sample
     with RunStore(again.workspace.store_path) as store:
         (run,) = store.runs()

@@ -325,7 +325,7 @@ def test_a_device_that_fails_in_a_run_is_left_for_good(
 ) -> None:
     """It is there when it is looked for, and gone when the model is to be loaded there."""
     monkeypatch.setattr(loading, "found_devices", lambda _cancel: [GONE])
-    page.planner.make()
+    page.plan_panel.make()
     says(qtbot, page.plan_panel, f"{GONE.title}\nComputes on")
     with qtbot.waitSignal(page.control.ended) as ended:
         page.run()

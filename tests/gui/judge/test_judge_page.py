@@ -87,7 +87,8 @@ def open_run(page: JudgePage) -> int | None:
 
 def tokens_of(page: JudgePage) -> str:
     """What the plan says of tokens; empty while it is made."""
-    return page.plan_panel._values["Tokens"].text() if page.plan_panel._values["Tokens"].isVisible() else ""
+    value = page.plan_panel._lines["Tokens"][1]
+    return value.text() if value.isVisible() else ""
 
 
 def candidates(page: JudgePage) -> list[Candidate]:
@@ -208,7 +209,7 @@ def test_a_run_that_has_no_item_left_for_what_is_open_does_not_say_that_it_is_cl
     ):
         panel.begin(("safety",), "gold.tsv")
         panel.end(RunEnded(1, 30, 12, stopped=False, clear=clear), progress)
-        assert f"Run 1 stopped early: {why}" in panel.text
+        assert f"Run 1 stopped early: {why}" in text_of(panel)
 
 
 def test_a_long_name_does_not_widen_the_run(panel: RunPanel) -> None:
@@ -244,15 +245,15 @@ def test_escape_stops_no_run_stop_does_and_what_was_not_finished_is_offered_and_
     assert page.over_button.isVisible()
     page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, criteria=("safety",)))
     again = new_page(qtbot, page.workspace)
-    assert f"The last run, of {demo_gold.name}, was not finished" in again.banner.text
-    qtbot.waitUntil(lambda: " of 30 items are judged" in again.banner.text)
+    assert f"The last run, of {demo_gold.name}, was not finished" in text_of(again.banner)
+    qtbot.waitUntil(lambda: " of 30 items are judged" in text_of(again.banner))
     press(again.banner, "Resume")
     assert not again.banner.isVisible()
     qtbot.waitUntil(lambda: kept(again) >= 1)
     assert again.control.progress.judged_before >= 2
     assert again.setup().mode is Mode.EXPLAIN
     with qtbot.waitSignal(again.control.ended):
-        again.stop()
+        again.control.stop()
     third = new_page(qtbot, page.workspace)
     press(third.banner, "Dismiss")
     assert not third.banner.isVisible()
@@ -325,8 +326,7 @@ def test_no_figure_of_another_dataset_stands_while_a_plan_is_made(
     place = panel.geometry()
     other = tmp_path / "other.tsv"
     other.write_bytes(b"".join(demo_gold.read_bytes().splitlines(keepends=True)[:8]))
-    ready.planner.begun.connect(lambda _: said.append(text_of(panel)))
-    ready.planner.progress.connect(lambda _: said.append(text_of(panel)))
+    panel._planning.progress.connect(lambda _: said.append(text_of(panel)))
     ready.workspace.open_dataset(other)
     assert text_of(panel) == "Plan\n\nA plan follows when the dataset is read."
     assert ready.wanted() is None  # nor is the other dataset judged instead
@@ -468,7 +468,7 @@ def test_memory_is_estimated_anew_for_another_context(qtbot: QtBot, page: JudgeP
 
     qtbot.waitUntil(lambda: kv_cache() > 0)
     before = kv_cache()
-    page.settings.advanced.set_context(1024)
+    page.settings.advanced.default.by_name["context"].setValue(1024)
     qtbot.waitUntil(lambda: kv_cache() == before // 4)
 
 
@@ -569,7 +569,7 @@ def test_what_changed_since_a_run_began_is_named_and_no_new_run_is_begun(
     press(again.banner, "Resume")
     qtbot.waitUntil(lambda: judged_before(again) >= 2)
     with qtbot.waitSignal(again.control.ended):
-        again.stop()
+        again.control.stop()
     with RunStore(stopped.store_path) as store:
         assert [run.id for run in store.runs()] == [1]
 
@@ -583,7 +583,7 @@ def test_a_run_that_was_started_over_is_resumed_with_its_items_though_another_da
     open_dataset(qtbot, page, own_gold, items=4)
     with qtbot.waitSignal(page.control.ended):
         page.over_button.click()
-    assert page.control.unfinished_run == 1
+    assert page.control.unfinished.resumes == 1
     open_dataset(qtbot, page, demo_gold)
     assert page.setup().items is None
     again = new_page(qtbot, stopped)
@@ -609,7 +609,7 @@ def test_a_run_of_another_dataset_than_the_open_one_is_named_and_offered_after_a
     assert "Run 1 of own.tsv" in text_of(page.run_panel)
     assert not page.banner.isVisible()
     with qtbot.waitSignal(page.control.ended) as ended:
-        page.stop()
+        page.control.stop()
     assert ended.args[0].stopped
     assert "The last run, of own.tsv, was not finished" in text_of(page.banner)
 
@@ -659,5 +659,5 @@ def test_every_control_has_a_name_and_takes_the_keyboard(page: JudgePage) -> Non
     assert len(own) > 30
     for control in own:
         text = control.text() if isinstance(control, QPushButton | QCheckBox) else ""
-        assert control.accessibleName() or text or control is page.plan_panel._context_button, control
+        assert control.accessibleName() or text or control is page.plan_panel._more_room, control
         assert control.focusPolicy() & Qt.FocusPolicy.TabFocus

@@ -18,7 +18,7 @@ from gui.judge.rubric_choice import RubricChoice
 from gui.runs.queue import Queued
 from gui.workspace.state import State
 from gui.workspace.workspace import Workspace
-from tests.gui.judge.pages import new_page, wait_for_plan
+from tests.gui.judge.pages import new_page, press, wait_for_plan
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
@@ -189,7 +189,7 @@ def test_what_a_dataset_has_labels_on_is_offered_as_a_draft(
     assert dialog.draft.rubric.name == "manners"
     path = rubrics_folder() / "manners.toml"
     path.parent.mkdir(parents=True)
-    dialog.disk.path = path
+    dialog.path = path
     with qtbot.waitSignal(page.workspace.dataset_changed):
         dialog.save_button.click()
     dialog.accept()
@@ -233,14 +233,14 @@ def test_what_a_run_asked_is_found_among_the_rubrics(qtbot: QtBot, own: Path, pa
 
 def test_a_shipped_one_is_edited_as_a_copy_and_a_new_one_is_empty(qtbot: QtBot, page: JudgePage) -> None:
     for button, name in (
-        (choice(page).edit_button, ELOQUENT.name),
-        (choice(page).new_button, ""),
-        (choice(page).copy_button, f"{ELOQUENT.name} (copy)"),
+        ("Edit…", ELOQUENT.name),
+        ("New…", ""),
+        ("Duplicate…", f"{ELOQUENT.name} (copy)"),
     ):
-        button.click()
+        press(choice(page), button)
         dialog = choice(page).dialog
         assert dialog.draft.rubric.name == name
-        assert dialog.disk.path is None
+        assert dialog.path is None
         dialog.reject()  # nothing was changed: nobody is asked
 
 
@@ -264,10 +264,10 @@ def test_a_rubric_of_ones_own_is_judged_from_the_window(
     asked = replace(MANNERS, wording=replace(MANNERS.wording, verdict="Urteil:"))
     page.workspace.rubric.choose(asked)
     wait_for_plan(qtbot, page)
-    assert page.planner.plan.forecast.run_id is None
+    assert page.plan_panel.plan.forecast.run_id is None
     page.workspace.rubric.choose(MANNERS, own)
     wait_for_plan(qtbot, page)
-    assert page.planner.plan.forecast.run_id == first
+    assert page.plan_panel.plan.forecast.run_id == first
 
 
 def test_names_of_any_length_and_script_widen_nothing(

@@ -30,7 +30,7 @@ from engine.data.rubrics.files import load_rubric, rubric_text, shipped_rubrics
 from engine.judging.item_prompt import PromptFacts, question_of_setup, shown_prompts
 from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_model, rubrics_folder
-from gui.judge import rubric_jobs
+from gui.judge import rubric_dialog
 from gui.judge.prompt_jobs import KINDS
 from gui.judge.rubric_dialog import PreviewPanel, RubricDialog, RubricRequest
 from gui.judge.rubric_edit import (
@@ -171,7 +171,8 @@ def demo(demo_gold: Path) -> Dataset:
 def made(
     qtbot: QtBot, threads: EngineThreads, dataset: Dataset | None = None, model: Path | None = None
 ) -> PreviewPanel:
-    panel = PreviewPanel(RubricDraft(EditedRubric.of(ELOQUENT)), threads, dataset, model)
+    asked = EditedRubric.of(ELOQUENT)
+    panel = PreviewPanel(RubricDraft(asked), threads, RubricRequest(asked, None, dataset, model))
     qtbot.addWidget(panel)
     panel.show()
     qtbot.waitUntil(lambda: panel.pane.prompt is not None)  # at once, whatever the model takes
@@ -394,7 +395,7 @@ def test_no_problem_moves_a_field_and_each_stays_until_it_is_mended(
     sound = dialog.draft.rubric
     broken = sound.with_criterion(0, replace(sound.criteria[0], name="2 much", question="", good="a\x07"))
     dialog.draft.write(replace(broken, name=""))
-    dialog.disk.changed_outside.emit()
+    dialog._take_look("of another program")
     qtbot.waitUntil(lambda: dialog.notice.isVisible() and dialog.preview.note.isVisible())
     dialog.draft.choose(1)
     assert not any(map(tab.fields.said, wrong))
@@ -402,6 +403,8 @@ def test_no_problem_moves_a_field_and_each_stays_until_it_is_mended(
     assert [field.mapTo(dialog, QPoint(0, 0)) for field in fields] == before
     assert all(map(tab.fields.said, wrong))
     assert dialog.head.said("name")
+    dialog.draft.write(replace(dialog.draft.rubric, criteria=()))
+    assert not any(map(tab.fields.said, FIELDS_OF_CRITERION))  # what is wrong is the rubric's own name
     dialog.draft.write(sound)
     assert not any(map(tab.fields.said, wrong))
     assert "Letters, digits" in shown_text(tab)
@@ -453,7 +456,7 @@ def test_what_comes_with_the_program_is_saved_as_a_copy(
         asked.append(suggestion)
         return suggestion
 
-    monkeypatch.setattr(rubric_jobs, "ask_target", choose)
+    monkeypatch.setattr(rubric_dialog, "ask_target", choose)
     shipped = shipped_rubrics()[1]
     dialog = opened(RubricRequest(EditedRubric.of(shipped)))
     with qtbot.waitSignal(dialog.saved):
@@ -497,12 +500,12 @@ def test_a_file_that_another_program_changed_is_not_overwritten_unasked(
     write(dialog.name_field, "Mine")
     theirs = TEXT.replace('"Manners"', '"Theirs"')
     path.write_text(theirs, encoding="utf-8")
-    dialog.disk.look()  # as whoever comes back to the window
+    dialog.look()  # as whoever comes back to the window
     qtbot.waitUntil(dialog.notice.isVisible)
     assert "Another program changed this file." in dialog.notice.text
     said = answer("Do not save")
-    with qtbot.waitSignal(dialog.disk.not_saved):
-        dialog.save_button.click()
+    dialog.save_button.click()
+    qtbot.waitUntil(lambda: bool(said))
     assert said[0].startswith("manners.toml was changed by another program.")
     assert path.read_text("utf-8") == theirs
     dialog.reload_button.click()
@@ -524,7 +527,7 @@ def test_a_file_that_cannot_be_written_is_said_and_nothing_is_lost(
     path.unlink()
     path.mkdir()
     answer("Save")
-    with qtbot.waitSignal(dialog.disk.failed):
+    with qtbot.waitSignal(dialog._writing.failed):
         dialog.reject()
     assert "is a folder" in dialog.notice.text
     assert dialog.isVisible()

@@ -24,6 +24,7 @@ from gui.widgets.notice import Message
 from gui.workspace.threads import JobControl, ThreadName
 from gui.workspace.workspace import Workspace
 from tests.gui.judge.pages import cut_off, plan_of, press
+from tests.gui.labels import text_of
 from tests.gui.windows import after_a_crash
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -84,8 +85,7 @@ def test_a_stopped_run_answers_and_goes_on_later(qtbot: QtBot, control: RunContr
     assert ended.args[0].stopped
     kept = ended.args[0].judged
     assert 2 <= kept < 30
-    assert control.unfinished == setup
-    assert control.unfinished_run == 1
+    assert control.unfinished == replace(setup, resumes=1)
     control.start(setup)
     qtbot.waitUntil(lambda: so_far(control) > kept)
     assert (control.progress.run_id, control.progress.judged_before) == (1, kept)
@@ -109,7 +109,7 @@ def test_a_run_that_is_to_stop_soon_keeps_the_items_that_it_judges(
     assert 2 <= ended.judged < 40
     assert ended.judged % 2 == 0
     assert previews
-    assert control.unfinished_run == 1
+    assert control.unfinished.resumes == 1
     assert not control.ending
 
 
@@ -230,8 +230,7 @@ def test_a_short_run_does_not_make_an_unfinished_one_forgotten(
     with qtbot.waitSignal(control.ended):
         control.stop()
     run_to_the_end(qtbot, control, setup)
-    assert control.unfinished == long
-    assert control.unfinished_run == 1
+    assert control.unfinished == replace(long, resumes=1)
     with RunStore(workspace.store_path) as store:
         first, second = store.runs()
     assert control.going_on_with(first) == replace(long, resumes=1)  # with the threads that were asked for
@@ -269,16 +268,17 @@ def test_a_slow_group_is_shown_with_what_a_stop_would_lose(qtbot: QtBot, shown: 
     assert not shown.isVisible()
     shown.show_group(GROUP, ending=False)
     assert shown.isVisible()
-    assert "Reading item x7: 512 of 1,200 tokens" in shown.text
+    assert "Reading item x7: 512 of 1,200 tokens" in text_of(shown)
     shown.show_group(replace(GROUP, item_id="a-name-that-is-whole"), ending=False)
-    assert "Reading item a-name-that-is-whole:" in shown.text
+    assert "Reading item a-name-that-is-whole:" in text_of(shown)
     assert (
-        "Stopping now loses 40 s of work on the 2 items judged now; in about 80 s it is stored." in shown.text
+        "Stopping now loses 40 s of work on the 2 items judged now; in about 80 s it is stored."
+        in text_of(shown)
     )
     with qtbot.waitSignal(shown.soon_wanted):
         press(shown, "Stop after these items")
     shown.show_group(GROUP, ending=True)
-    assert "The run stops after the 2 items judged now, in about 80 s." in shown.text
+    assert "The run stops after the 2 items judged now, in about 80 s." in text_of(shown)
     shown.end()
     assert not shown.isVisible()
 
@@ -288,9 +288,9 @@ def test_an_explanation_grows_and_widens_nothing(shown: GroupPanel) -> None:
     wide = shown.minimumSizeHint().width()
     shown.show_group(replace(GROUP, writing=True), ending=False)
     shown.show_draft(Drafted("x7", "overall_quality", Preference.A, f"Response A is {HOSTILE} kind"))
-    assert "Writing explanations: 512 of about 1,200 tokens" in shown.text
-    assert "Overall quality, A: …" in shown.text
-    assert shown.text.count("kind") == 1
+    assert "Writing explanations: 512 of about 1,200 tokens" in text_of(shown)
+    assert "Overall quality, A: …" in text_of(shown)
+    assert text_of(shown).count("kind") == 1
     assert shown.minimumSizeHint().width() <= wide < 400
 
 

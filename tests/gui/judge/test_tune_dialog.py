@@ -15,7 +15,7 @@ from gui.judge.run_control import default_setup
 from gui.judge.tune_dialog import TuneDialog
 from gui.workspace.workspace import Workspace
 from tests.engine.cli.test_tune_command import labelled
-from tests.gui.judge.pages import new_page, open_dataset
+from tests.gui.judge.pages import new_page, open_dataset, press
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
@@ -28,7 +28,7 @@ def page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
 
 
 def dialog_of(qtbot: QtBot, page: JudgePage) -> TuneDialog:
-    QTest.mouseClick(page.settings.best_button, Qt.MouseButton.LeftButton)
+    press(page.settings, "Find the best…")
     dialog = page.findChildren(TuneDialog)[-1]
     qtbot.waitUntil(dialog.isVisible)
     return dialog

@@ -16,6 +16,7 @@ from gui.judge.judge_page import JudgePage
 from gui.judge.run_control import default_setup
 from gui.workspace.workspace import Workspace
 from tests.gui.judge.pages import new_page, open_dataset, wait_for_plan
+from tests.gui.labels import text_of
 
 WIDE = StoppingRule(70.0)
 INSTRUCTIONS, FEWEST = 12, 10
@@ -82,16 +83,16 @@ def test_a_run_stops_once_it_is_clear_and_goes_on_to_the_end(
     open_dataset(qtbot, page, comparisons)
     page.dataset_line.until.choose(WIDE)
     wait_for_plan(qtbot, page)
-    assert page.planner.plan.notices[-1].startswith("This is the maximum: the run goes on until intervals")
+    assert page.plan_panel.plan.notices[-1].startswith("This is the maximum: the run goes on until intervals")
     run(qtbot, page)
-    said = page.run_panel.text
+    said = text_of(page.run_panel)
     assert "Run 1 stopped early: everything is resolved:" in said
     assert f"of {PAIRS * INSTRUCTIONS} items are judged" in said
     assert "Resolved: alder wins " in said
     (stored,) = runs(page)
     assert PAIRS * FEWEST <= stored.judged < PAIRS * INSTRUCTIONS
     assert stored.is_sample
-    assert page.planner.plan.notices[-1].startswith("Everything is resolved already.")
+    assert page.plan_panel.plan.notices[-1].startswith("Everything is resolved already.")
     page.dataset_line.until.choose(None)
     wait_for_plan(qtbot, page)
     run(qtbot, page)

@@ -312,9 +312,10 @@ def test_patterns_tell_bars_apart_in_grey() -> None:
 def in_grey(pixels: np.ndarray) -> np.ndarray:
     """The same as a printer without colours has it, 0 to 255."""
     height, width = pixels.shape
-    shown = QImage(pixels.astype(np.uint32).tobytes(), width, height, 4 * width, QImage.Format.Format_RGB32)
+    colours = pixels.astype(np.uint32).tobytes()  # the image keeps no copy
+    shown = QImage(colours, width, height, 4 * width, QImage.Format.Format_RGB32)
     grey = shown.convertToFormat(QImage.Format.Format_Grayscale8)
-    return np.asarray(grey.constBits()).reshape(height, -1)[:, :width]
+    return np.array(grey.constBits()).reshape(height, -1)[:, :width]  # a copy: the image is gone after this
 
 
 def pattern(grey: np.ndarray, bars: BarContainer) -> str:

@@ -241,7 +241,7 @@ def test_each_field_of_the_list_of_what_is_beside_is_reached_by_tab(page: Page, 
     for _ in range(3):
         keys.press("Tab")
         reached.append(chooser._menu.focusWidget())
-    assert reached == [chooser.list, chooser._add, chooser.on, chooser.list]
+    assert reached == [chooser.list, chooser.add_button, chooser.on, chooser.list]
     keys.press("Backtab", "Space")
     assert page.beside.on
     keys.press("Escape")

@@ -507,7 +507,7 @@ def test_who_settles_does_not_label_blind(annotators: Page) -> None:
     begin(annotators)
     assert not annotators.reviewer.blind.on
     annotators.reviewer.blind_button.click()
-    assert not annotators.reviewer.adjudicating
+    assert not annotators.reviewer.adjudicate_button.isChecked()
     assert not annotators.session.adjudicating
 
 

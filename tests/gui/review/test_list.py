@@ -292,7 +292,7 @@ def test_hits_are_painted_in_the_list(page: Page) -> None:
 def test_a_search_of_ids_marks_ids(page: Page) -> None:
     page.listing(lambda: page.list.filters.search.setText("17"))
     assert page.list.table.index(0, ID).data() == "17"
-    assert page.list.search.spans("17") == [(0, 2)]
+    assert page.list.view.hits.search.spans("17") == [(0, 2)]
 
 
 def search_for(page: Page, text: str) -> set[str]:

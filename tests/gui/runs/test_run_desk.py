@@ -28,6 +28,7 @@ from gui.window.main_content import MainContent
 from gui.workspace.state import PageName, State
 from gui.workspace.workspace import Workspace
 from tests.gui.judge.pages import plan_of, press
+from tests.gui.labels import text_of
 from tests.gui.steps import is_open, whole_window
 from tests.inhibitors import asked, inhibitor, runs
 
@@ -80,10 +81,10 @@ def test_the_computer_stays_awake_while_a_queue_goes_on_and_no_longer(
     page.control.progressed.connect(lambda: seen.add(watch.awake))
     with qtbot.waitSignal(desk.queue.ended):
         desk.queue.start()
-        qtbot.waitUntil(lambda: "stays awake" in panel.text)
+        qtbot.waitUntil(lambda: "stays awake" in text_of(panel))
     assert True in seen
     qtbot.waitUntil(lambda: not watch.awake)
-    assert "stays awake" not in panel.text
+    assert "stays awake" not in text_of(panel)
     assert len(asked(told)) == 1  # for both runs
     assert not runs(asked(told)[0])
 
@@ -178,7 +179,7 @@ def test_the_open_run_is_closed_where_it_is_deleted(qtbot: QtBot, main_content: 
     assert space.run is None
     assert main_content.frame.state.number("last/run", 7) == 0
     assert main_content.review.session._drafts.of(1, JudgmentKey("1", "safety")) is None
-    assert main_content.run_control.unfinished_run is None
+    assert main_content.run_control.unfinished is None
     for page in main_content.pages:  # each can live without a run
         main_content.frame.show_page(page.NAME)
     qtbot.waitUntil(lambda: not space.runs)
@@ -254,7 +255,7 @@ def test_runs_that_were_not_finished_are_put_into_the_queue_one_after_another(
     page, desk = new_desk(qtbot, workspace)
     for which, expected in (("The last run", [6]), ("An earlier run", [6, 5])):
         assert page.banner.isVisible()
-        assert page.banner.text.startswith(f"{which}, of gold.tsv, was not finished")
+        assert text_of(page.banner).startswith(f"{which}, of gold.tsv, was not finished")
         press(page.banner, "Add to queue")
         assert [entry.run_id for entry in desk.queue.entries] == expected
     assert not page.banner.isVisible()

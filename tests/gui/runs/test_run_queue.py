@@ -139,7 +139,7 @@ def test_runs_are_judged_one_after_another_and_one_that_fails_lets_the_next_begi
     assert states(queue) == [DONE, FAILED, DONE]
     assert [entry.run_id for entry in queue.entries] == [1, None, 2]
     assert "gone.tsv" in queue.entries[1].said
-    assert queue.entries[0].outcome.startswith("done, run 1: 2 items")
+    assert ": ".join(queue.entries[0].outcome).startswith("done, run 1: 2 items")
     assert summary.startswith("The queue has ended after ")
     assert summary.endswith(": 2 done, 1 failed.")
     assert {(1, 3), (2, 3), (3, 3)} <= set(parts)
