@@ -3,6 +3,7 @@
 `python -m cogapp -r -I . FILE` writes them anew; tests/test_docs.py fails where one is out of date.
 """
 
+import re
 from enum import StrEnum
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from engine.settings.rows import SettingRow, Surface, rows_on
 from engine.settings.run_setup import RunSetup
 
 _NEEDS_SHOWN = 4
+_CAPITALS = re.compile(r"(?<![`\w])[A-Z]+_[A-Z_]+\b(?!`)")
 ROOT = Path(__file__).resolve().parents[1]
 GENERATED = ("docs/commands.md", "docs/window.md", "docs/known-files.md", "engine/api/judge.py")
 
@@ -22,7 +24,7 @@ def known_files() -> str:
         needs = ", ".join(f"`{need.partition('=')[0]}`" for need in known.needs[:_NEEDS_SHOWN])
         cells = (f"{known.name} ({known.published})", known.kind, needs, known.lost)
         shown = [" ".join(cell.split()).replace("|", "\\|") for cell in (*cells, known.documentation)]
-        lines.append(f"| {' | '.join(shown)} |")
+        lines.append(_CAPITALS.sub(r"`\g<0>`", f"| {' | '.join(shown)} |"))
     return "\n".join([*lines, ""])
 
 

@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,35 @@ def _csv(path: Path, records: Sequence[dict[str, Any]]) -> Path:
 def _parquet(path: Path, records: Sequence[Any]) -> Path:
     parquet.write_table(pa.Table.from_pylist(list(records)), path)
     return path
+
+
+def unknown(shape: Callable[[Path], Path], **names: str) -> Callable[[Path], Path]:
+    """The same with other names of columns, so that no known file is like it; new ones are empty columns."""
+
+    def written(folder: Path) -> Path:
+        path = shape(folder)
+        if path.suffix == ".parquet":
+            table = parquet.read_table(path)
+            columns = {names.get(name, name): table[name] for name in table.column_names}
+            empty = {name: [""] * len(table) for name in names if name not in table.column_names}
+            parquet.write_table(pa.table({**columns, **empty}), path)
+            return path
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".csv":
+            rows = list(csv.DictReader(text.splitlines()))
+            return _csv(path, [{names.get(name, name): cell for name, cell in row.items()} for row in rows])
+        records = json.loads(text) if path.suffix == ".json" else list(map(json.loads, text.splitlines()))
+        made = [
+            {
+                **{names.get(name, name): value for name, value in record.items()},
+                **{name: "" for name in names if name not in record},
+            }
+            for record in records
+        ]
+        return _json(path, made) if path.suffix == ".json" else _lines(path, made)
+
+    written.__name__ = shape.__name__
+    return written
 
 
 def alpaca_eval(folder: Path) -> Path:
@@ -321,3 +350,13 @@ SHAPES = (
     reward_bench,
     gpt_sides,
 )
+
+unknown_panda_lm = unknown(panda_lm, idx="index")
+unknown_llm_bar = unknown(llm_bar, label="winner")
+unknown_kaggle_arena = unknown(kaggle_arena, winner_tie="winner_draw")
+unknown_reward_bench = unknown(reward_bench, subset="part")
+unknown_mt_bench = unknown(mt_bench, language="")
+unknown_hh_rlhf = unknown(hh_rlhf, response="")
+unknown_arena = unknown(arena, anony="anonymous", tstamp="time")
+unknown_ultra_feedback = unknown(ultra_feedback, models="writers")
+"""As a file that is like a published one, but none that is known."""

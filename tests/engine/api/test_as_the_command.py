@@ -23,7 +23,7 @@ from tests.commands import printed
 pytestmark = pytest.mark.filterwarnings("ignore::engine.api.refused.TiebreakNotice")
 ELSEWHERE = {
     **{"dataset": "data", "out": "run.submission", "json": "run.json", "plan": "judge.plan"},
-    **dict.fromkeys(("columns", "labels", "save_columns"), "tiebreak.read"),
+    **dict.fromkeys(("columns", "labels", "save_columns", "skip_bad_rows"), "tiebreak.read"),
     **dict.fromkeys(("cluster", "task_items", "mixed_builds", "certificates", "plain_tcp"), "the command"),
 }
 """Options of `judge` that are no parameters of a Judge or of its runs, and what there is instead."""

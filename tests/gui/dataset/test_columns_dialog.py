@@ -33,13 +33,13 @@ from tests.foreign_gold import foreign_gold, judged_by_columns, with_a_mistake
 from tests.gui.steps import dataset_of, gold_of, items_of, run_of
 from tests.published_shapes import (
     alpaca_eval_weighted,
-    arena,
-    hh_rlhf,
-    kaggle_arena,
-    llm_bar,
-    panda_lm,
-    reward_bench,
-    ultra_feedback,
+    unknown_arena,
+    unknown_hh_rlhf,
+    unknown_kaggle_arena,
+    unknown_llm_bar,
+    unknown_panda_lm,
+    unknown_reward_bench,
+    unknown_ultra_feedback,
 )
 
 COLUMNS = {"instruction": "input", "output_a": "output_1", "output_b": "output_2"}
@@ -86,7 +86,7 @@ def test_shares_are_labels_once_a_number_is_written(qtbot: QtBot, page: DatasetP
 def test_the_first_rows_are_shown_as_they_would_be_read(
     qtbot: QtBot, page: DatasetPage, tmp_path: Path
 ) -> None:
-    dialog = asked(qtbot, page, arena(tmp_path))
+    dialog = asked(qtbot, page, unknown_arena(tmp_path))
     text = dialog.items.toPlainText()
     assert "Instruction: Name a prime number above ten." in text
     assert "Response B: Because air scatters blue light more." in text
@@ -98,7 +98,7 @@ def test_the_first_rows_are_shown_as_they_would_be_read(
 def test_another_choice_is_shown_at_once_and_enter_opens_the_file(
     qtbot: QtBot, page: DatasetPage, tmp_path: Path
 ) -> None:
-    dialog = asked(qtbot, page, llm_bar(tmp_path))
+    dialog = asked(qtbot, page, unknown_llm_bar(tmp_path))
     before = dialog.items.toPlainText()
     field = dialog.fields["outputs"].by_target["output_a"]
     field.setCurrentIndex(field.findData("output_2"))
@@ -121,7 +121,7 @@ def test_the_confidence_of_a_guess_goes_with_the_guess(qtbot: QtBot) -> None:
 
 
 def test_a_source_may_be_written(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
-    dialog = asked(qtbot, page, ultra_feedback(tmp_path))
+    dialog = asked(qtbot, page, unknown_ultra_feedback(tmp_path))
     field = dialog.fields["outputs"].by_target["output_b"]
     field.setEditText("completions[3].response")
     qtbot.waitUntil(lambda: "Response B: Fourth." in dialog.items.toPlainText())
@@ -131,7 +131,7 @@ def test_a_source_may_be_written(qtbot: QtBot, page: DatasetPage, tmp_path: Path
 
 
 def test_a_problem_keeps_the_file_from_being_opened(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
-    dialog = asked(qtbot, page, llm_bar(tmp_path))
+    dialog = asked(qtbot, page, unknown_llm_bar(tmp_path))
     field = dialog.fields["item"].by_target["instruction"]
     field.setEditText("nope")
     qtbot.waitUntil(lambda: "the file has no column 'nope'" in dialog.problem.text())
@@ -143,7 +143,7 @@ def test_a_problem_keeps_the_file_from_being_opened(qtbot: QtBot, page: DatasetP
 def test_numbers_keep_a_file_closed_until_a_person_says_what_they_mean_which_can_be_something_else(
     qtbot: QtBot, page: DatasetPage, tmp_path: Path
 ) -> None:
-    dialog = asked(qtbot, page, llm_bar(tmp_path))
+    dialog = asked(qtbot, page, unknown_llm_bar(tmp_path))
     qtbot.waitUntil(lambda: "unknown label '1': choose its meaning." in dialog.problem.text())
     assert dialog.labels.unsaid == ["1", "2"]
     assert [label.text() for label in dialog.labels.findChildren(QLabel)] == ["1", "2 times", "2", "2 times"]
@@ -165,7 +165,7 @@ def test_numbers_keep_a_file_closed_until_a_person_says_what_they_mean_which_can
 
 
 def test_several_annotators_are_chosen_from_a_menu(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
-    dialog = asked(qtbot, page, panda_lm(tmp_path))
+    dialog = asked(qtbot, page, unknown_panda_lm(tmp_path))
     field = dialog.fields["overall"].by_target["overall_quality_preference"]
     assert field.source == "annotator1|annotator2|annotator3"
     button = dialog.fields["overall"].findChild(AnnotatorsButton)
@@ -223,7 +223,7 @@ def test_labels_of_another_column_mean_what_they_mean_there(
 def test_a_chosen_and_a_rejected_response_have_fields_of_their_own(
     qtbot: QtBot, page: DatasetPage, tmp_path: Path
 ) -> None:
-    dialog = asked(qtbot, page, hh_rlhf(tmp_path))
+    dialog = asked(qtbot, page, unknown_hh_rlhf(tmp_path))
     assert dialog.is_ranked
     assert dialog.fields["ranked"].isVisible()
     assert not dialog.fields["outputs"].isVisible()
@@ -233,7 +233,7 @@ def test_a_chosen_and_a_rejected_response_have_fields_of_their_own(
 
 
 def test_columns_are_remembered_or_not_as_is_ticked(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
-    path = reward_bench(tmp_path)
+    path = unknown_reward_bench(tmp_path)
     dialog = asked(qtbot, page, path)
     dialog.remember.setChecked(False)
     accept(qtbot, page, dialog)
@@ -246,7 +246,7 @@ def test_columns_are_remembered_or_not_as_is_ticked(qtbot: QtBot, page: DatasetP
 
 
 def test_columns_of_an_open_file_can_be_changed(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
-    path = kaggle_arena(tmp_path)
+    path = unknown_kaggle_arena(tmp_path)
     accept(qtbot, page, asked(qtbot, page, path))
     QTest.mouseClick(page.columns_button, Qt.MouseButton.LeftButton)
     dialog = shown(qtbot, page)
@@ -260,11 +260,11 @@ def test_columns_of_an_open_file_can_be_changed(qtbot: QtBot, page: DatasetPage,
 
 
 def test_a_remembered_map_that_fails_can_be_mended(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
-    path = llm_bar(tmp_path)
+    path = unknown_llm_bar(tmp_path)
     records = json.loads(path.read_text("utf-8"))
-    records.append({**records[0], "label": "best"})
+    records.append({**records[0], "winner": "best"})
     path.write_text(json.dumps(records), encoding="utf-8")
-    sources = {**COLUMNS, "overall_quality_preference": "label"}
+    sources = {**COLUMNS, "overall_quality_preference": "winner"}
     remember(list(records[0]), ColumnMap.of(sources, {"1": "A", "2": "B"}))
     with qtbot.waitSignal(page.workspace.dataset_failed):
         page.workspace.open_dataset(path)
@@ -285,7 +285,7 @@ def test_a_remembered_map_that_fails_can_be_mended(qtbot: QtBot, page: DatasetPa
 def test_a_cancelled_dialog_leaves_what_was_open_and_offers_itself_again(
     qtbot: QtBot, page: DatasetPage, tmp_path: Path
 ) -> None:
-    dialog = asked(qtbot, page, llm_bar(tmp_path))
+    dialog = asked(qtbot, page, unknown_llm_bar(tmp_path))
     cancel = dialog.buttons.button(QDialogButtonBox.StandardButton.Cancel)
     QTest.mouseClick(cancel, Qt.MouseButton.LeftButton)
     assert page.workspace.dataset is None
@@ -373,7 +373,7 @@ def test_labels_are_asked_for_the_criteria_of_the_rubric_at_hand(
 def test_who_wrote_the_responses_is_shown_and_carried_into_the_dataset(
     qtbot: QtBot, page: DatasetPage, tmp_path: Path
 ) -> None:
-    dialog = asked(qtbot, page, panda_lm(tmp_path))
+    dialog = asked(qtbot, page, unknown_panda_lm(tmp_path))
     assert dialog.fields["candidates"].sources == {
         "candidate_a": "cmp_key@before:_",
         "candidate_b": "cmp_key@after:_",
@@ -389,7 +389,7 @@ def test_who_wrote_the_responses_is_shown_and_carried_into_the_dataset(
 def test_of_ranked_responses_it_is_said_who_wrote_the_chosen(
     qtbot: QtBot, page: DatasetPage, tmp_path: Path
 ) -> None:
-    dialog = asked(qtbot, page, reward_bench(tmp_path))
+    dialog = asked(qtbot, page, unknown_reward_bench(tmp_path))
     shown_titles = [one.text() for one in dialog.fields["candidates"].findChildren(QLabel)]
     assert {"Chosen: candidate", "Rejected: candidate"} <= {*shown_titles}
     assert dialog.fields["candidates"].by_target["candidate_a"].source == "chosen_model"
