@@ -631,7 +631,7 @@ def _few_annotators(rows: Sequence[SourceRow]) -> list[SourceRow]:
                 text for name, text in row.cells.items() if name in columns and label_column(name) == label
             ]
             if most <= len(labels):
-                cells[label] = "".join(given)
+                cells[label] = cells.get(label) or "".join(given)
             else:
                 cells |= {
                     annotator_column(label, f"annotator {at}"): text for at, text in enumerate(given, 1)

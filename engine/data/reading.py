@@ -18,7 +18,7 @@ from engine.core.column_map import (
     RECORDS,
     ColumnMap,
     Confidence,
-    annotator_of,
+    annotators_among,
     label_column,
 )
 from engine.core.events import CancelToken
@@ -75,8 +75,8 @@ class FirstItem(msgspec.Struct, frozen=True):
 
 class FileReport(msgspec.Struct, frozen=True):
     """How a file is read. `shape`: its name in the catalogue, None for others. `kind`: "pairs", "outputs" of
-    one model, "verdicts" of another judge. `reading`: by column of ours. `items`: how many it gives.
-    `skipped`: rows that cannot be read. `labels`: what values of labels mean.
+    one model, "verdicts" of another judge, "submission". `reading`: by column of ours. `items`: how many it
+    gives. `skipped`: rows that cannot be read. `labels`: what values of labels mean.
     """
 
     shape: str | None
@@ -111,6 +111,9 @@ def report_on(
     known: Known | None = None
     guess: Guess | None = None
     own = {ID, INSTRUCTION, *OUTPUTS} <= {*sample.columns}
+    if ID in sample.columns and _answers(sample) and not {INSTRUCTION, *OUTPUTS} & {*sample.columns}:
+        named = {name: ReadFrom(name, True) for name in sample.columns}
+        return FileReport(None, "submission", named, {}, (), (), len(sample.short), (), ())
     columns = columns or remembered(sample.file_columns)
     if columns is None and not own and (known := known_as(sample)) is not None:
         columns = known.map_for(rubric)
@@ -135,7 +138,7 @@ def report_on(
         return FileReport(known.name, known.kind, reading, columns.meaning_of, (), (), 0, (), ())
     shape = None if known is None else known.name
     table = open_table(path, cancel, columns.source_of.get(RECORDS, ""))
-    read = _Read(MappedTable(table, columns, rubric, strict=False), cancel)
+    read = _Read(MappedTable(table, columns, rubric, strict=False), rubric, cancel)
     return FileReport(
         shape,
         "pairs",
@@ -147,6 +150,11 @@ def report_on(
         [Skipped(number, why) for number, why in table.bad_rows[:_MOST_SKIPPED]],
         read.first,
     )
+
+
+def _answers(sample: Sample) -> bool:
+    """Whether all columns beside the id are labels and explanations: a submission."""
+    return all(name == ID or name.endswith(("_preference", "_explanation")) for name in sample.columns)
 
 
 def _reading(columns: ColumnMap, guess: Guess | None) -> tuple[dict[str, ReadFrom], list[ReadingQuestion]]:
@@ -169,7 +177,7 @@ def _reading(columns: ColumnMap, guess: Guess | None) -> tuple[dict[str, ReadFro
 class _Read:
     """All rows of a table, read once: what speaks against them, and the first items."""
 
-    def __init__(self, mapped: MappedTable, cancel: CancelToken | None) -> None:
+    def __init__(self, mapped: MappedTable, rubric: Rubric, cancel: CancelToken | None) -> None:
         self.mapped = mapped
         self.signs = Signs()
         self.first: list[FirstItem] = []
@@ -180,7 +188,7 @@ class _Read:
             self.count += 1
             self.signs.add(row.cells)
             if len(self.first) < _FIRST:
-                self.first.append(_first_item(row.cells))
+                self.first.append(_first_item(row.cells, rubric))
 
     def questions(self, columns: ColumnMap, asked: Sequence[ReadingQuestion]) -> list[ReadingQuestion]:
         """What unknown values of labels mean, of which nothing was asked before."""
@@ -194,17 +202,14 @@ def _label_sources(columns: ColumnMap) -> str:
     return "|".join(source for name, source in columns.sources if label_column(name).endswith("_preference"))
 
 
-def _first_item(cells: Mapping[str, str]) -> FirstItem:
-    labels, annotators = {}, dict[str, dict[str, str]]()
-    for name, text in cells.items():
-        label = label_column(name)
-        if not label.endswith("_preference") or not text:
-            continue
-        criterion = label.removesuffix("_preference")
-        if name == label:
-            labels[criterion] = text
-        else:
-            annotators.setdefault(criterion, {})[annotator_of(name)] = text
+def _first_item(cells: Mapping[str, str], rubric: Rubric) -> FirstItem:
+    labels, annotators = {}, {}
+    for name in rubric.names:
+        column = f"{name}_preference"
+        if cells.get(column):
+            labels[name] = cells[column]
+        if given := {who: cells[of] for who, of in annotators_among(cells, column).items() if cells[of]}:
+            annotators[name] = given
     item_id, instruction, one, other = (cells.get(name, "") for name in (ID, INSTRUCTION, *OUTPUTS))
     return FirstItem(item_id, instruction, one, other, labels, annotators)
 

@@ -263,3 +263,16 @@ def test_records_of_the_dataset_viewer_are_found_beside_its_features(tmp_path: P
     path = tmp_path / "x.json"
     path.write_text(json.dumps(whole), encoding="utf-8")
     assert load_dataset(path)[0].output_b == "b"
+
+
+def test_a_label_stands_beside_the_only_annotator_s(tmp_path: Path) -> None:
+    records = rows(winner=["A", "B", "tie", "A"], votes=[[{"pick": "B"}]] * 4)
+    sources = {"instruction": "prompt", "output_a": "response_a", "output_b": "response_b"}
+    sources |= {"overall_quality_preference": "winner", "overall_quality_preference|": "votes[].pick"}
+    report = report_on(saved(tmp_path, records), columns=ColumnMap.of(sources))
+    assert labels(report) == ["A", "B", "tie", "A"]
+
+
+def test_a_submission_is_told_from_a_dataset(save: Save) -> None:
+    report = report_on(save("x.tsv", b"id\tsafety_preference\n1\tA\n2\tB\n"))
+    assert (report.kind, report.items, [*report.reading]) == ("submission", 2, ["id", "safety_preference"])
