@@ -26,20 +26,20 @@ Record = dict[str, Any]
 Change = Callable[[list[Record], random.Random, str], list[Record]]
 _SWAPPED = {label.value: written_label(label.value).swapped.value for label in HUMAN_LABELS}
 _SYNONYMS: Mapping[str, Sequence[str]] = {
-    "prompt": ("question", "user_prompt", "task", "text_in"),
-    "instruction": ("prompt", "query", "request"),
-    "question": ("prompt", "ask"),
-    "chosen": ("preferred", "winner_text", "better"),
-    "rejected": ("dispreferred", "loser_text", "worse"),
-    "response_a": ("answer_a", "reply_1", "left"),
-    "response_b": ("answer_b", "reply_2", "right"),
-    "response_1": ("output_1", "completion1"),
-    "response_2": ("output_2", "completion2"),
-    "output_1": ("first_answer", "response one"),
-    "output_2": ("second_answer", "response two"),
-    "winner": ("verdict", "better_one"),
-    "preference": ("choice", "label"),
-    "label": ("gold", "vote"),
+    "prompt": ("question", "user_prompt", "query", "task"),
+    "instruction": ("prompt", "query", "request", "user_prompt"),
+    "question": ("prompt", "query", "task", "user_question"),
+    "chosen": ("preferred", "better", "chosen_text", "winner"),
+    "rejected": ("dispreferred", "worse", "rejected_text", "loser"),
+    "response_a": ("answer_a", "reply_1", "left_output", "completion A"),
+    "response_b": ("answer_b", "reply_2", "right_output", "completion B"),
+    "response_1": ("output_1", "completion1", "first_response", "answerA"),
+    "response_2": ("output_2", "completion2", "second_response", "answerB"),
+    "output_1": ("first_answer", "response_one", "model1_output", "answer_a"),
+    "output_2": ("second_answer", "response_two", "model2_output", "answer_b"),
+    "winner": ("verdict", "choice", "human_preference", "vote"),
+    "preference": ("choice", "label", "verdict", "human_preference"),
+    "label": ("gold", "vote", "winner", "preference"),
 }
 _NOISE: Mapping[str, Callable[[int, random.Random], object]] = {
     "sha256": lambda _at, draw: f"{draw.getrandbits(256):064x}",
@@ -53,9 +53,11 @@ _NOISE: Mapping[str, Callable[[int, random.Random], object]] = {
 
 
 def renamed(records: list[Record], draw: random.Random, _read: str) -> list[Record]:
-    """One or two columns get other names."""
+    """Columns get other names."""
     names = [name for name in records[0] if name in _SYNONYMS]
-    new = {name: draw.choice(_SYNONYMS[name]) for name in draw.sample(names, min(len(names), 2))}
+    at = draw.randrange(4)  # the same of all names, so that pairs stay pairs
+    new = {name: _SYNONYMS[name][at % len(_SYNONYMS[name])] for name in names}
+    new = {old: name for old, name in new.items() if name not in records[0]}
     return [{new.get(name, name): value for name, value in record.items()} for record in records]
 
 
@@ -117,7 +119,7 @@ def _tried(known: Known, draw: random.Random, path: Path) -> tuple[str, str]:
     records = [json.loads(line) for line in known.rows.strip().splitlines()]
     read = " ".join(known.columns.values())
     changes = draw.sample(CHANGES, draw.choice((1, 1, 2, 3)))
-    for change in changes:
+    for change in sorted(changes, key=lambda each: each is not without_some):  # by the names that are known
         records = change(records, draw, read)
     path.write_text(
         "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records), encoding="utf-8"

@@ -201,6 +201,11 @@ class Sample:
         turns = (turns_of(cell) or [] for cell in self.cells(place) if cell)
         return any(turn.role != ASSISTANT for each in turns for turn in each)
 
+    def rounds(self, place: str) -> int:
+        """How often the user speaks in the longest of the first dialogues."""
+        turns = (turns_of(cell) or [] for cell in self.cells(place) if cell)
+        return max((sum(turn.role != ASSISTANT for turn in each) for each in turns), default=0)
+
     def repeats(self, *sources: str) -> bool:
         """True where several of the first rows hold the same texts at all of some sources."""
         if not all(sources):
@@ -219,15 +224,30 @@ class Sample:
         whole = (f"{name}[]" for name in self.columns if any(cell[:1] == "[" for cell in self.cells(name)))
         return tuple(dict.fromkeys((*whole, *(place for place in nested if "[]" in place))))
 
+    @cached_property
+    def scalars(self) -> tuple[str, ...]:
+        """The columns, and the places that lie in objects, not in lists."""
+        return tuple(place for place in self.places if place in self.columns or "[" not in place)
+
+    def _short_cells(self, place: str) -> list[str | None]:
+        """What all rows that were read hold there, of a nested place the first ones; None for a long text."""
+        if place in self.columns:
+            return [row.get(place) for row in self.short]
+        texts = self._read(place, len(self.rows))
+        return [text if len(text) <= _LONGEST_SHORT else None for text in texts]
+
     def is_short(self, column: str) -> bool:
         """True where every cell is short and one has something in it."""
+        if column not in self.columns:
+            cells = self._short_cells(column)
+            return any(cells) and None not in cells
         return any(row.get(column) for row in self.short) and all(column in row for row in self.short)
 
     def is_unique(self, *columns: str) -> bool:
         """True where the cells of all columns together differ in every row that was read."""
         if not all(self.is_short(column) for column in columns):
             return False
-        joined = [tuple(row[column] for column in columns) for row in self.short]
+        joined = list(zip(*map(self._short_cells, columns), strict=True))
         return all(cells[0] for cells in joined) and len(set(joined)) == len(joined)
 
     def values(self, column: str) -> dict[str, int] | None:
@@ -235,14 +255,14 @@ class Sample:
         if not self.is_short(column):
             return None
         counts: dict[str, int] = {}
-        for row in self.short:
-            if row[column]:
-                counts[row[column]] = counts.get(row[column], 0) + 1
+        for text in filter(None, self._short_cells(column)):
+            counts[text] = counts.get(text, 0) + 1
         return counts if len(counts) <= MOST_VALUES else None
 
     def joined_values(self, columns: Sequence[str]) -> set[str]:
         """What the cells of some columns say together, with a slash between them."""
-        return {"/".join(row.get(column, "") for column in columns) for row in self.short}
+        rows = zip(*map(self._short_cells, columns), strict=True)
+        return {"/".join(text or "" for text in row) for row in rows}
 
     def source_values(self, text: str) -> dict[str, int]:
         """Each value that the source of a label gives in the rows that were read, and how often: of several
@@ -261,7 +281,7 @@ class Sample:
 
     def numbers(self, column: str) -> list[float]:
         """The numbers in a column of nothing else; empty for any other."""
-        found = [finite_number(row.get(column, "")) for row in self.short]
+        found = [finite_number(text or "") for text in self._short_cells(column)]
         return [] if None in found else [number for number in found if number is not None]
 
     def is_number(self, place: str) -> bool:
@@ -338,7 +358,8 @@ def read_sample(table: SourceTable, cancel: CancelToken | None = None) -> Sample
             cancel.raise_if_requested()
         if len(kept) < _ROWS_KEPT:
             kept.append(row)
-        short.append({name: text for name, text in row.cells.items() if len(text) <= _LONGEST_SHORT})
+        texts = ((name, row.cells.get(name, "")) for name in columns)  # a record may lack a key
+        short.append({name: text for name, text in texts if len(text) <= _LONGEST_SHORT})
     return Sample(tuple(columns), tuple(kept), tuple(short), SampleTable(table, columns, kept), tuple(names))
 
 

@@ -124,6 +124,14 @@ class _Guessing:
                 )
             return
         before, part = self._dialogue_parts(left, right, best.ranked)
+        if (
+            part.startswith(f"@{DialoguePart.REPLIES}")
+            and kind == "dialogue"
+            and self._sample.rounds(left) > 1
+        ):
+            sure = Confidence.LIKELY  # which rounds count is for a person to say
+        if best.ranked and {*tokens_of(left)} & naming.WEAK_RANKS:
+            sure = Confidence.LIKELY
         for target, column in zip(targets, best.columns, strict=True):
             self._found.set(target, column + part, sure, column)
         if before:
@@ -217,7 +225,7 @@ class _Guessing:
             self._found.set(INSTRUCTION, f"{named}@{part}", sure, named)
             return
         more = first_named(self._found.free(self._sample.columns), naming.INPUTS, self._sample.is_filled)
-        if more is not None and more != named and plain_name(named) in ("instruction", "task", "question"):
+        if more is not None and more != named and best >= naming.NAMED:
             self._found.set(INSTRUCTION, f"{named}+{more}", Confidence.LIKELY, named, more)
         else:
             self._found.set(INSTRUCTION, named, sure)
@@ -246,8 +254,10 @@ class _Guessing:
         if self._sample.is_beside_text(name) or self._holds_responses(name):
             return None
         constant = self._sample.is_constant(name)
+        cells = self._sample.cells(name)
+        empty = cells.count("") / len(cells)
         length = min(self._sample.length(name), 200) / 400
-        return of_name + length - 4.0 * constant - 0.5 * name.count(".") - 1.0 * ("[" in name)
+        return of_name + length - 4.0 * constant - 2.0 * empty - 0.5 * name.count(".") - 1.0 * ("[" in name)
 
     def _holds_responses(self, name: str) -> bool:
         """Whether the texts contain both responses: the prompt of another judge."""

@@ -487,7 +487,7 @@ def part_of(turns: Sequence[Turn], part: DialoguePart, rounds: int | None = None
     turns = _first(turns, rounds)
     match part:
         case DialoguePart.DIALOGUE:
-            return written(turns)
+            return written(asked_in(turns))
         case DialoguePart.USERS:
             return written([turn for turn in turns if turn.role != ASSISTANT])
     said = [place for place, turn in enumerate(turns) if turn.role == ASSISTANT]
@@ -512,6 +512,12 @@ def _first(turns: Sequence[Turn], rounds: int | None) -> Sequence[Turn]:
         return turns
     asked = [place for place, turn in enumerate(turns) if turn.role == USER]
     return turns[: asked[rounds]] if len(asked) > rounds else turns
+
+
+def asked_in(turns: Sequence[Turn]) -> Sequence[Turn]:
+    """The same without an empty message of the assistant at the end: a prompt ends where the reply begins."""
+    is_open = len(turns) > 1 and turns[-1].role == ASSISTANT and not turns[-1].text.strip()
+    return turns[:-1] if is_open else turns
 
 
 def written(turns: Sequence[Turn]) -> str:

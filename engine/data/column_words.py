@@ -11,6 +11,7 @@ RANKS: Sequence[tuple[str, str]] = (
     *(("chosen", "rejected"), ("preferred", "dispreferred"), ("better", "worse")),
     *(("winner", "loser"), ("win", "lose"), ("good", "bad"), ("accepted", "rejected")),
 )
+WEAK_RANKS = frozenset(("good", "bad", "win", "lose", "accepted"))
 INSTRUCTIONS = (
     *(
         "instruction",
@@ -58,7 +59,19 @@ BESIDE_RESPONSES = frozenset(
         *("model", "models", "generator", "score", "scores", "rating", "id", "name", "source", "length"),
         *("len", "tokens", "token", "logprob", "logprobs", "reward", "annotator", "judge", "rank", "safe"),
         *("reason", "critique", "feedback", "sha", "sha256", "hash", "md5", "quotes", "refusal", "category"),
-        *("rationale", "explanation", "comment", "note", "metadata", "system", "prompt", "severity", "url"),
+        *(
+            "original",
+            "raw",
+            "rationale",
+            "explanation",
+            "comment",
+            "note",
+            "metadata",
+            "system",
+            "prompt",
+            "severity",
+            "url",
+        ),
     )
 )
 SCORES = frozenset(("score", "scores", "rating", "reward", "overall", "quality"))

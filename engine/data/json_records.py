@@ -5,7 +5,7 @@ Read the records of JSON and JSON Lines, numbers as they are written.
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -161,6 +161,33 @@ def are_numbered(values: object) -> bool:
     )
 
 
+def inside_of(values: Sequence[object]) -> str:
+    """The key under which all of each record lies, beside a few short values; empty where there is none."""
+    keys: set[str] = set()
+    for value in values:
+        if not isinstance(value, dict) or len(value) > 1 + _MOST_BESIDE:
+            return ""
+        if "type" in value:  # a log, whose events hold one thing or another
+            return ""
+        objects = [key for key in _WRAPPERS & value.keys() if isinstance(value[key], dict)]
+        others = [inner for key, inner in value.items() if key not in objects]
+        if len(objects) != 1 or any(isinstance(each, list) for each in others):
+            return ""
+        keys.update(objects)
+    return keys.pop() if len(keys) == 1 else ""
+
+
+def lifted(records: Iterable[JsonRecord | JsonProblem], inside: str) -> Iterator[JsonRecord | JsonProblem]:
+    """The same with what lies inside one level up, beside what stood there."""
+    for record in records:
+        value = record.value if isinstance(record, JsonRecord) else None
+        if isinstance(record, JsonRecord) and isinstance(value, dict) and isinstance(value.get(inside), dict):
+            outer = {key: each for key, each in value.items() if key != inside}
+            yield JsonRecord(record.number, {**outer, **value[inside]})
+        else:
+            yield record
+
+
 def _lists_below(value: dict[str, object]) -> Iterator[tuple[str, object]]:
     """The lists of records in the objects of an object, each with its way there: `test.data`."""
     waiting = [(key, inner) for key, inner in value.items() if isinstance(inner, dict)]
@@ -221,6 +248,25 @@ def _repeated_key(text: str) -> tuple[int, str]:
     raise AssertionError("no key is named twice")
 
 
+_MOST_BESIDE = 6
+_WRAPPERS = frozenset(
+    (
+        *(
+            "data",
+            "record",
+            "row",
+            "fields",
+            "item",
+            "example",
+            "sample",
+            "entry",
+            "doc",
+            "payload",
+            "features",
+        ),
+        *("content", "value", "node"),
+    )
+)
 _BLANK_LINES = re.compile(rb"(?:[ \t\r\f\v]*+\n)++")
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _STRUCTURE = re.compile(rf"[{{}}\[\]]|(?P<key>{_STRING})(?=\s*:)|{_STRING}", re.DOTALL)

@@ -74,7 +74,7 @@ class LabelGuess:
 
     def _one_hot(self) -> bool:
         """Columns of 0 and 1, one for each side, perhaps a third one for a tie."""
-        free = [column for column in self._found.free(self._sample.columns) if self._sample.is_flag(column)]
+        free = [column for column in self._found.free(self._sample.scalars) if self._sample.is_flag(column)]
         for pair in column_pairs(
             [name for name in free if naming.WINNING & set(tokens_of(name))], naming.SIDES
         ):
@@ -129,7 +129,7 @@ class LabelGuess:
         meant = {**said_meanings(values), **(self._names_of_sides(values) or {})}
         said = {meant.get(value, value) for value in values}
         writers = {*values} & {*self._sample.distinct(self._found.sources.get(CANDIDATES[0], ""))}
-        return bool({"A", "B"} & said or writers) and all(
+        return bool({"A", "B"} <= said or len(writers) > 1) and all(
             value in meant or value in HUMAN_LABELS for value in values
         )
 
@@ -174,14 +174,14 @@ class LabelGuess:
         words = tokens_of(column)
         if not naming.ANNOTATORS & set(words) or not words[-1].isdigit():
             return [column]
-        free = {name: tokens_of(name) for name in self._found.free(self._sample.columns)}
+        free = {name: tokens_of(name) for name in self._found.free(self._sample.scalars)}
         alike = [name for name, of in free.items() if of[:-1] == words[:-1] and of[-1].isdigit()]
         return [name for name in alike if name == column or self._sample.values(name)]
 
     def _label_columns(self) -> Iterator[str]:
         free = [
             name
-            for name in self._found.free(self._sample.columns)
+            for name in self._found.free(self._sample.scalars)
             if not {*tokens_of(name)} & naming.SUGGESTED
         ]
         named = [column for word in naming.LABELS for column in free if plain_name(column) == word]
@@ -266,7 +266,7 @@ class LabelGuess:
     def _guess_explanation(self) -> None:
         target = self._overall.replace("_preference", "_explanation")
         named = first_named(
-            self._found.free(self._sample.columns), naming.EXPLANATIONS, self._sample.holds_texts
+            self._found.free(self._sample.scalars), naming.EXPLANATIONS, self._sample.holds_texts
         )
         if named is not None and any(name.endswith("_preference") for name in self._found.sources):
             self._found.set(target, named, Confidence.LIKELY)
@@ -274,8 +274,9 @@ class LabelGuess:
 
 def may_be_label(sample: Sample, name: str) -> bool:
     """Whether a column of few values could be a label that nobody named: by its name, or by its values."""
-    values = sample.values(name) or {}
-    if not 2 <= len(values) <= naming.MOST_STEPS or is_id(name) or sample.is_unique(name):
+    values = sample.source_values(name) if "[]" in name else sample.values(name) or {}
+    is_key = is_id(name) or (len(sample.short) > naming.MOST_STEPS and sample.is_unique(name))
+    if not 2 <= len(values) <= naming.MOST_STEPS or is_key:
         return False
     said = {*said_meanings(values).values(), *values}
     return (

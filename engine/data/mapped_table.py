@@ -52,6 +52,7 @@ from engine.data.column_source import (
     RowReader,
     SourceProblem,
     Turn,
+    asked_in,
     parse_source,
     written,
 )
@@ -287,7 +288,7 @@ class MappedTable(SourceTable):
         if not reader.has(source) and name != SYSTEM:
             raise SourceProblem(f"no {' and no '.join(map(quoted, source.columns))}.")
         if name in _OWN_TEXTS and not source.parts and (turns := reader.turns(source)):
-            return written(turns)
+            return written(asked_in(turns) if name == INSTRUCTION else turns)
         return reader.text(source, _BETWEEN_IDS if name in (ID, GROUP) else _BETWEEN_TEXTS)
 
     def _read_dialogues(self, cells: Cells, reader: RowReader) -> None:
@@ -310,8 +311,11 @@ class MappedTable(SourceTable):
         self.counts["parted"] += max(len(one), len(other)) - shared > 1
         before, asked = written(one[:shared]), cells.get(INSTRUCTION, "")
         of_them = {name for source in sources for name in source.columns}
-        if shared and (of_them & {*self._sources[INSTRUCTION].columns} or (asked in before and shared > 1)):
+        is_part = asked in before and (shared > 1 or not asked)
+        if shared and (is_part or of_them & {*self._sources[INSTRUCTION].columns}):
             cells[INSTRUCTION] = before
+        elif shared and asked not in before:
+            self.counts["asked otherwise"] += 1
 
     # Labels
 

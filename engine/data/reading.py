@@ -4,12 +4,13 @@ against it, with the first items as they would be judged.
 Knows: which way of reading comes first. Does not know: how questions are put to a user.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from engine.core.column_map import (
+    ANNOTATOR,
     ID,
     INSTRUCTION,
     OUTPUT,
@@ -23,15 +24,16 @@ from engine.core.column_map import (
 )
 from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed, quoted
+from engine.core.items import Tie
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.catalogue import Known
-from engine.data.column_content import Sample, look_into
+from engine.data.column_content import Sample, look_into, said_meanings
 from engine.data.column_guess import Guess, guess_columns
 from engine.data.column_memory import remembered
 from engine.data.label_guess import may_be_label
 from engine.data.mapped_table import MappedTable
 from engine.data.recognition import known_as
-from engine.data.signs import ReadingSign, SignKind, Signs
+from engine.data.signs import STRONG, ReadingSign, SignKind, Signs
 from engine.data.tables import open_table
 from engine.system.sandbox import sandboxed
 
@@ -145,7 +147,7 @@ def report_on(
         reading,
         columns.meaning_of,
         [*questions, *read.questions(columns, questions)],
-        [*read.signs.found(), *_of_rows(read.mapped), *signs_of_columns(sample, columns)],
+        [*read.signs.found(), *_of_rows(read.mapped, read.count), *signs_of_columns(sample, columns)],
         read.count,
         [Skipped(number, why) for number, why in table.bad_rows[:_MOST_SKIPPED]],
         read.first,
@@ -214,22 +216,23 @@ def _first_item(cells: Mapping[str, str], rubric: Rubric) -> FirstItem:
     return FirstItem(item_id, instruction, one, other, labels, annotators)
 
 
-def _of_rows(mapped: MappedTable) -> list[ReadingSign]:
+def _of_rows(mapped: MappedTable, items: int) -> Iterator[ReadingSign]:
     """What the rows showed while they were read."""
     told = {
         "parted": (
-            SignKind.DIALOGUES_PART,
-            "pair of dialogues parts",
-            "pairs of dialogues part",
-            " before the last reply",
+            *(SignKind.DIALOGUES_PART, "pair of dialogues parts", "pairs of dialogues part"),
+            "before the last reply",
         ),
-        "pictures": (SignKind.PICTURE, "item holds", "items hold", " a picture, which no judge here sees"),
+        "pictures": (SignKind.PICTURE, "item holds", "items hold", "a picture, which no judge here sees"),
+        "asked otherwise": (
+            *(SignKind.ASKED_OTHERWISE, "instruction is", "instructions are"),
+            "not in the dialogue that both responses begin with",
+        ),
     }
-    return [
-        ReadingSign(kind, counted(mapped.counts[what], one, several) + rest, mapped.counts[what])
-        for what, (kind, one, several, rest) in told.items()
-        if mapped.counts[what]
-    ]
+    for what, (kind, one, several, rest) in told.items():
+        if count := mapped.counts[what]:
+            strong = kind is SignKind.ASKED_OTHERWISE and count > STRONG * items
+            yield ReadingSign(kind, f"{counted(count, one, several)} {rest}", count, strong)
 
 
 def signs_of_columns(sample: Sample, columns: ColumnMap) -> list[ReadingSign]:
@@ -241,13 +244,27 @@ def signs_of_columns(sample: Sample, columns: ColumnMap) -> list[ReadingSign]:
     labels += [name for name in sample.columns if label_column(name).endswith("_preference")]
     signs = []
     if not labels and not {*RANKED, OUTPUT} & columns.source_of.keys():
-        names = [name for name in sample.columns if name not in read and may_be_label(sample, name)]
+        places = (*sample.scalars, *sample.lists)
+        names = [name for name in places if name not in read and may_be_label(sample, name)]
         if names:
             text = f"no label is read, though {listed(names, shown=quoted)} could hold one"
             signs.append(ReadingSign(SignKind.LABEL_NOT_READ, text, len(names), strong=True))
+    if RANKED[0] in columns.source_of and not labels:
+        ties = [name for name in sample.scalars if name not in read and _names_ties(sample, name)]
+        if ties:
+            text = f"{listed(ties, shown=quoted)} may say that neither response is better, and is not read"
+            signs.append(ReadingSign(SignKind.LABEL_NOT_READ, text, len(ties), strong=True))
+    if ANNOTATOR in columns.source_of and not labels:
+        text = "annotators are named, but no label of theirs is read"
+        signs.append(ReadingSign(SignKind.LABEL_NOT_READ, text, 1, strong=True))
     sources = [columns.source_of.get(name, "") for name in labels]
     suggested = [source for source in sources if "suggestion" in source]
     if suggested:
         text = f"{listed(suggested, shown=quoted)} holds a model's suggestion, not a person's label"
         signs.append(ReadingSign(SignKind.SUGGESTION, text, len(suggested), strong=True))
     return signs
+
+
+def _names_ties(sample: Sample, name: str) -> bool:
+    values = sample.values(name) or {}
+    return (len(values) > 1 and Tie.TIE in said_meanings(values).values()) or Tie.TIE in values

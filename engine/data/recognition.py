@@ -2,9 +2,10 @@
 
 import re
 
+from engine.core.column_map import RECORDS, annotators_of
 from engine.data.catalogue import Known, every_known
 from engine.data.column_content import Sample
-from engine.data.column_source import SourceProblem
+from engine.data.column_source import SourceProblem, parse_source
 
 
 def known_as(sample: Sample) -> Known | None:
@@ -19,9 +20,23 @@ def _fits(sample: Sample, known: Known) -> bool:
     columns = {re.split(r"[.\[=]", need)[0] for need in known.needs}
     if known.alone and not {*sample.file_columns} <= columns:
         return False
-    return all(_has(sample, need) for need in known.needs) and not any(
-        _has(sample, other) for other in known.without
+    return (
+        all(_has(sample, need) for need in known.needs)
+        and not any(_has(sample, other) for other in known.without)
+        and _can_be_read(sample, known)
     )
+
+
+def _can_be_read(sample: Sample, known: Known) -> bool:
+    """Whether the file has all columns that the entry reads."""
+    sources = [source for name, source in known.columns.items() if source and name != RECORDS]
+    texts = [each.removeprefix("-") for source in sources for each in annotators_of(source)]
+    try:
+        for text in texts:
+            parse_source(text, sample.columns)
+    except SourceProblem:
+        return False
+    return True
 
 
 def _has(sample: Sample, need: str) -> bool:

@@ -51,6 +51,7 @@ class SignKind(StrEnum):
     RESPONSE_LIST = "response_list"
     ROLE_ON_ONE_SIDE = "role_on_one_side"
     DIALOGUES_PART = "dialogues_part"
+    ASKED_OTHERWISE = "instruction_not_in_dialogue"
     PICTURE = "picture"
     LABEL_NOT_READ = "label_not_read"
     LABEL_UNKNOWN = "label_unknown"

@@ -17,7 +17,7 @@ from pyarrow import parquet
 
 from engine.core.errors import InputError
 from engine.core.events import CancelToken
-from engine.core.formatting import listed, named
+from engine.core.formatting import listed, named, quoted
 from engine.data import file_format, json_records
 from engine.data.arrow_arrays import holds_bytes, unpacked_bytes
 from engine.data.catalogue import records_keys
@@ -275,7 +275,15 @@ class _JsonTable(SourceTable):
     def first_columns(self) -> list[str]:
         records = iter(self._records)
         first = list(islice(records, _RECORDS_LOOKED_AT))
-        self._records = chain(first, records)
+        inside = json_records.inside_of(
+            [one.value for one in first if isinstance(one, json_records.JsonRecord)]
+        )
+        self._records = records = chain(first, records)
+        if inside and not self.said:
+            self.said = [f"Its records lie in {quoted(inside)}."]
+            self._records = records = json_records.lifted(records, inside)
+            first = list(islice(records, _RECORDS_LOOKED_AT))
+            self._records = chain(first, records)
         values = (record.value for record in first if isinstance(record, json_records.JsonRecord))
         return list(dict.fromkeys(name for value in values if isinstance(value, dict) for name in value))
 
