@@ -97,7 +97,7 @@ def _describe_dataset(dataset: Dataset) -> str:
         f"Note: {printable(notice)}"
         for notice in dict.fromkeys(filter(None, (dataset.read_as, *dataset.notices)))
     ]
-    lines += [f"{'Check' if sign.strong else 'Note'}: {printable(sign.text)}." for sign in dataset.signs]
+    lines += [f"Note: {printable(sign.text)}." for sign in dataset.signs if not sign.strong]
     if others := rubric_files.criteria_of_columns(dataset.other_columns):
         lines.append(
             f"Note: labels on criteria that the rubric {dataset.rubric.name} lacks: {listed(others)}."

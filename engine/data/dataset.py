@@ -424,7 +424,8 @@ class _Loading:
         columns = {name: chunks for name, chunks in self._chunks.items() if name in table.columns}
         texts = pa.table({name: pa.chunked_array(chunks) for name, chunks in columns.items()})
         signs = tuple(self._signs.found()) if isinstance(table, MappedTable) else ()
-        notices = tuple(self._notices())
+        doubts = tuple(f"Is it read right? {sign.text}." for sign in signs if sign.strong)
+        notices = (*doubts, *self._notices())
         return Dataset(table.path, texts, self._rubric, notices, self._others.table(), signs=signs)
 
     def _note(self, cells: Mapping[str, str]) -> None:

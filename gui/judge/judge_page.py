@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import cast
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMessageBox, QPushButton, QVBoxLayout, QWidget
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError
@@ -26,6 +26,7 @@ from gui.models.model_jobs import ModelRequest
 from gui.models.model_picker import ModelPicker
 from gui.widgets.help_dialog import FirstSteps
 from gui.widgets.labels import button, column, guard, name, panel, scrolling, set_role
+from gui.widgets.notice import question
 from gui.workspace.file_jobs import Loading
 from gui.workspace.page import Page, PageSplitter
 from gui.workspace.state import PageName
@@ -324,8 +325,22 @@ class JudgePage(Page):
 
     def _run(self, *, fresh: bool | None = None) -> None:
         setup = None if self.control.running else self.wanted(fresh)
-        if setup is not None:
+        if setup is not None and (setup.resumes is not None or self._is_read_right()):
             self.control.start(setup)
+
+    def _is_read_right(self) -> bool:
+        """Whether the dataset seems to be read right, or a person says that it is: a run may take hours."""
+        dataset = self.workspace.dataset
+        strong = [sign.text for sign in dataset.signs if sign.strong] if dataset is not None else []
+        if dataset is None or not strong:
+            return True
+        seems = f"{short_name(dataset.name)} seems to be read wrong."
+        box = question(self, "Is the dataset read right?", seems, "\n".join(f"{text}." for text in strong))
+        anyway = box.addButton("Judge it so", QMessageBox.ButtonRole.DestructiveRole)
+        box.setDefaultButton(box.addButton("Do not judge", QMessageBox.ButtonRole.RejectRole))
+        box.exec()
+        box.deleteLater()
+        return box.clickedButton() is anyway
 
     @Slot()
     def _follow_start(self) -> None:

@@ -5,7 +5,8 @@ Knows: the page. Does not know: what a test is about.
 
 from pathlib import Path
 
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.core.events import CancelToken, ItemJudged, RunStarted, followed
@@ -78,3 +79,19 @@ def cut_off(plan: RunPlan, store_path: Path, judged: int = 2, fresh: bool = Fals
             judged -= isinstance(event, ItemJudged)
         events.close()  # type: ignore[attr-defined]
     return number
+
+
+def answer(button: str) -> list[str]:
+    """Press a button of the message box that comes next; what the box says is put into the list."""
+    said: list[str] = []
+
+    def press() -> None:
+        box = QApplication.activeModalWidget()
+        if not isinstance(box, QMessageBox):
+            QTimer.singleShot(20, press)
+            return
+        said.append(f"{box.text()} {box.informativeText()}".strip())
+        next(found for found in box.buttons() if found.text().replace("&", "") == button).click()
+
+    QTimer.singleShot(0, press)
+    return said

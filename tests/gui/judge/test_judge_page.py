@@ -1,5 +1,6 @@
 """The Judge page, with the real demo model, real files and real threads."""
 
+import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from engine.core.column_map import ColumnMap
 from engine.core.errors import Hint, Setting, SetupError
 from engine.core.events import ItemJudged, RunEnded, RunProgress
 from engine.core.health import Health, Sign, Symptom
@@ -38,6 +40,7 @@ from gui.widgets.help_dialog import HelpDialog
 from gui.widgets.label_mark import PILL_ROLE
 from gui.workspace.workspace import Workspace
 from tests.gui.judge.pages import (
+    answer,
     cut_off,
     kept,
     new_page,
@@ -93,6 +96,31 @@ def tokens_of(page: JudgePage) -> str:
 
 def candidates(page: JudgePage) -> list[Candidate]:
     return page.picker.table.candidates
+
+
+def test_what_seems_to_be_read_wrong_is_judged_only_if_a_person_says_so(
+    qtbot: QtBot, page: JudgePage, tmp_path: Path
+) -> None:
+    path = tmp_path / "log.jsonl"
+    rows = [
+        {"when": f"2026-05-{day:02d}T10:00:00Z", "one": f"Text {day}.", "two": f"Other {day}."}
+        for day in range(1, 9)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, threads=1))
+    with qtbot.waitSignal(page.workspace.dataset_changed):
+        sources = {"instruction": "when", "output_a": "one", "output_b": "two"}
+        page.workspace.open_dataset(path, columns=ColumnMap.of(sources))
+    wait_for_plan(qtbot, page)
+    said = answer("Do not judge")
+    page.run()
+    assert "8 instructions are dates (all)" in said[0]
+    assert not page.control.running
+    answer("Judge it so")
+    with qtbot.waitSignal(page.control.ended):
+        page.run()
+    assert page.control.progress is not None
+    assert page.control.progress.judged == 8
 
 
 @pytest.mark.slow

@@ -5,10 +5,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
+from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from engine.core.errors import SetupError
@@ -50,6 +50,7 @@ from gui.widgets.labels import shown_text
 from gui.widgets.theme import ThemeChoice, apply_theme
 from gui.workspace.threads import EngineThreads, ThreadName
 from gui.workspace.workspace import Workspace
+from tests.gui.judge.pages import answer
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
@@ -320,22 +321,6 @@ def write(field: LineField | TextField, text: str) -> None:
         QTest.keyClicks(field, text)
     else:
         QTest.keyClick(field, Qt.Key.Key_Backspace)
-
-
-def answer(button: str) -> list[str]:
-    """Press a button of the message box that comes next; what the box says is put into the list."""
-    said: list[str] = []
-
-    def press() -> None:
-        box = QApplication.activeModalWidget()
-        if not isinstance(box, QMessageBox):
-            QTimer.singleShot(20, press)
-            return
-        said.append(f"{box.text()} {box.informativeText()}".strip())
-        next(found for found in box.buttons() if found.text().replace("&", "") == button).click()
-
-    QTimer.singleShot(0, press)
-    return said
 
 
 def test_a_criterion_is_written_added_moved_and_removed(opened: Opener) -> None:
