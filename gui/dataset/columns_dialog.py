@@ -212,13 +212,16 @@ class LabelFields(QtWidgets.QWidget):
 
         What the user said of a value stays; the others are what they seem to mean now.
         """
-        if list(values) == list(self.boxes) and meant == self._meant:
+        if values.keys() == self.boxes.keys() and meant == self._meant:
             return False
         self._meant = dict(meant)
         said: dict[str, str | None] = {**meant, **self._chosen}
         take_out(self._grid, self._lines)
         self.boxes, self._lines = {}, []
-        for row, (value, count) in enumerate(values.items()):
+        if scale := _scale_of(values):
+            values = {value: values[value] for value in scale}
+            self._ask_direction(scale)
+        for row, (value, count) in enumerate(values.items(), start=1):
             box = ComboBox()
             name(box, f"What the label {one_line(value)} means")
             box.addItem(_UNKNOWN, None)
@@ -240,6 +243,40 @@ class LabelFields(QtWidgets.QWidget):
     def _choose(self, value: str) -> None:
         self._chosen[value] = self.boxes[value].currentData()
         self.changed.emit()
+
+    def _ask_direction(self, scale: Sequence[str]) -> None:
+        """One choice for all values of a scale: which end means that A is better, with a tie in the middle."""
+        box = ComboBox()
+        name(box, "Which end of the scale means that response A is better")
+        for title in ("Which end is A?", f"{scale[0]} is A", f"{scale[-1]} is A"):
+            box.addItem(title)
+        box.activated.connect(lambda index: self._choose_all(scale[::-1] if index == 2 else scale, index))
+        caption = plain_label("Scale")
+        for column, part in enumerate((caption, box)):
+            self._grid.addWidget(part, 0, column)
+            self._lines.append(part)
+
+    def _choose_all(self, from_a: Sequence[str], index: int) -> None:
+        if not index:
+            return
+        middle = (float(from_a[0]) + float(from_a[-1])) / 2
+        side = float(from_a[0]) - middle
+        for value in from_a:
+            off = (float(value) - middle) * side
+            label = HUMAN_LABELS[0] if off > 0 else HUMAN_LABELS[1] if off < 0 else HUMAN_LABELS[-1]
+            self._chosen[value] = label.value
+            with QSignalBlocker(box := self.boxes[value]):
+                box.setCurrentIndex(box.findData(label.value))
+        self.changed.emit()
+
+
+def _scale_of(values: Mapping[str, int]) -> list[str]:
+    """The values in order where they are the numbers of a scale; nothing for others."""
+    try:
+        numbers = {value: float(value) for value in values}
+    except ValueError:
+        return []
+    return sorted(numbers, key=numbers.__getitem__) if len(numbers) > 2 else []
 
 
 _REST_MS = 200  # of no change before the rows are read again
@@ -550,7 +587,7 @@ def _in_words(item: Mapping[str, str], titles: Mapping[str, str]) -> str:
     lines = []
     for column, title in titles.items():
         text = item.get(column, "")
-        if text or column in _ITEM or column in _OUTPUTS:
+        if text or column in (*_OUTPUTS, "id", "instruction"):
             cut = text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]} …"
             if column.endswith("_preference"):
                 cut = _label_in_words(text)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QDialogButtonBox, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.core.column_map import ColumnMap
@@ -647,3 +647,29 @@ def test_labels_may_be_said_to_mean_something_else_than_for_the_run(
     assert gold_of(space).columns == other
     with RunStore(space.store_path) as store:
         assert store.run(1).columns == FOREIGN
+
+
+def test_of_a_scale_it_is_asked_once_which_end_is_a(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
+    path = tmp_path / "likert.json"
+    rows = [
+        {
+            "prompt": f"Question {n}?",
+            "response_a": f"One {n}.",
+            "response_b": f"Two {n}.",
+            "preference": n - 3,
+        }
+        for n in (4, 1, 5, 3, 2, 6, 0)
+    ]
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    dialog = asked(qtbot, page, path)
+    assert list(dialog.labels.boxes) == ["-3", "-2", "-1", "0", "1", "2", "3"]
+    (scale,) = [box for box in dialog.labels.findChildren(QComboBox) if box.itemText(0) == "Which end is A?"]
+    scale.setCurrentIndex(2)
+    scale.activated.emit(2)
+    assert dialog.labels.labels == {
+        **dict.fromkeys(("-3", "-2", "-1"), "B"),
+        "0": "tie",
+        **dict.fromkeys(("1", "2", "3"), "A"),
+    }
+    accept(qtbot, page, dialog)
+    assert dataset_of(page.workspace).texts("overall_quality_preference").to_pylist()[:3] == ["A", "B", "A"]
