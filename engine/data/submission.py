@@ -99,7 +99,7 @@ def read_submission(path: Path) -> Submission:
 def _sound_rows(path: Path) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
     """The columns of a submission and the cells of each row, nothing of which is wrong."""
     # Texts alone: to send the rows made of them from process to process takes as long as to make them.
-    table = open_table(path)
+    table = open_table(path, exact=True)
     _refuse_others(table)
     table.problems += _header_problems(table, submission_columns(*_named_in(table.columns)))
     first_rows: dict[str, int] = {}

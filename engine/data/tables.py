@@ -132,16 +132,25 @@ class SourceTable(ABC):
         return InputError(self.path, ["has no rows."], hint)
 
 
-def open_table(path: Path, cancel: CancelToken | None = None, records: str = "") -> SourceTable:
+def open_table(
+    path: Path, cancel: CancelToken | None = None, records: str = "", *, exact: bool = False
+) -> SourceTable:
     """The table in a file whose name says its format. `records`: the key of a JSON object where they lie.
+    `exact`: only as this program writes it, not as spreadsheets do.
 
     Raises SetupError where the file cannot be read, InputError where it is not what its name says or too
     large; Cancelled while it is unpacked.
     """
-    data_format, data, notices, delimiter = file_format.read_table_file(path, cancel)
+    if exact:
+        read = file_format.TableBytes(*file_format.read_data_file(path, cancel))
+    else:
+        read = file_format.read_table_file(path, cancel)
+    data_format, data, notices, delimiter = read
     start = len(file_format.UTF8_MARK) if data.startswith(file_format.UTF8_MARK) else 0
     match data_format:
         case file_format.FileFormat.TSV | file_format.FileFormat.CSV:
+            if not notices:
+                return delimited_table(path, data_format, data)
             table = _DelimitedTable(path, data_format, Splitter(data, delimiter, start))
             table.said = notices
             return table

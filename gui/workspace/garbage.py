@@ -89,8 +89,9 @@ class _Hidden:
 _hidden = _Hidden()
 
 
-run_closed = _hidden.let_go
-"""A run is no longer looked at: what was made for it is to be found, also where it is out of sight."""
+def run_closed() -> None:
+    """A run is no longer looked at: what was made for it is to be found, also where it is out of sight."""
+    _hidden.let_go()
 
 
 class Collector(QObject):

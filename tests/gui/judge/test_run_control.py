@@ -122,7 +122,7 @@ def test_the_next_window_knows_what_was_not_finished(
         control.stop()
     state = after_a_crash(workspace.state)
     again = RunControl(Workspace(workspace.threads, state, workspace.store_path))
-    assert again.unfinished == replace(setup, mode=Mode.EXPLAIN)
+    assert again.unfinished == replace(setup, mode=Mode.EXPLAIN, resumes=1)
     assert isinstance(run_to_the_end(qtbot, again, again.unfinished), RunEnded)
     assert again.unfinished is None
 
