@@ -245,7 +245,7 @@ class LabelFields(QtWidgets.QWidget):
         self.changed.emit()
 
     def _ask_direction(self, scale: Sequence[str]) -> None:
-        """One choice for all values of a scale: which end means that A is better, with a tie in the middle."""
+        """One choice for all values of a scale: which end means that A is better; the middle is a tie."""
         box = ComboBox()
         name(box, "Which end of the scale means that response A is better")
         for title in ("Which end is A?", f"{scale[0]} is A", f"{scale[-1]} is A"):
