@@ -1,6 +1,4 @@
-"""Which columns of a foreign file are those of a dataset, what its label values mean, and its first rows as
-they would be read.
-"""
+"""Which columns of a foreign file are those of a dataset, what its labels mean, its first rows read so."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -251,8 +249,7 @@ class LabelFields(QtWidgets.QWidget):
         for title in ("Which end is A?", f"{scale[0]} is A", f"{scale[-1]} is A"):
             box.addItem(title)
         box.activated.connect(lambda index: self._choose_all(scale[::-1] if index == 2 else scale, index))
-        caption = plain_label("Scale")
-        for column, part in enumerate((caption, box)):
+        for column, part in enumerate((plain_label("Scale"), box)):
             self._grid.addWidget(part, 0, column)
             self._lines.append(part)
 
