@@ -13,7 +13,7 @@ from engine.cluster.certificates import ClusterAddress, certificate_files
 if TYPE_CHECKING:
     from distributed.security import Security
 
-SILENT_SECONDS = 60  # a worker that was not heard of for so long is given up by the scheduler
+SILENT_SECONDS = 60  # a worker that sent nothing for so long is given up by the scheduler
 CONNECT_SECONDS = 10  # how long a connection may take until it is said that nobody answers
 
 _LOGGERS = ("distributed", "distributed.client", "distributed.gc", "tornado", "tornado.application", "bokeh")

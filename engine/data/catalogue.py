@@ -5,8 +5,6 @@ other, and rows that try it. Knows: how such an entry is written. Does not know:
 """
 
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -20,32 +18,14 @@ _FOLDER = Path(__file__).parent / "known"
 _OVERALL = "overall_quality"
 
 
-class _Form(msgspec.Struct, forbid_unknown_fields=True):
-    name: str
-    published: str
-    documentation: str
-    looked_at: date
-    needs: list[str]
-    columns: dict[str, str]
-    without: list[str] = []
-    alone: bool = False
-    labels: dict[str, str] = {}
-    kind: str = "pairs"
-    lost: str = ""
-    rows: str = ""
-    items: str = ""
+class Known(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One known kind of file, as its file in `known/` says it; `slug`: the name of that file.
 
-
-@dataclass(frozen=True)
-class Known:
-    """One known kind of file.
-
-    `published`, `documentation`: where; `looked_at`: when its documentation was read last. `kind`: "pairs",
-    "outputs" of one model, or "verdicts" of another judge. `needs`: what its records have, each a source, or
-    `source=kind of content`; `without`: what they do not have; `alone`: they have no columns but those of
-    `needs`. `columns`, `labels`: as in a ColumnMap.
-    `lost`: what is not read of it. `rows`, `items`: JSON Lines of records in its shape, and of the items they
-    give.
+    `published`, `documentation`: where; `looked_at`: when its documentation was read last. `needs`: what its
+    records have, each a source, or `source=kind of content`; `without`: what they do not have; `alone`: they
+    have no columns but those of `needs`. `columns`, `labels`: as in a ColumnMap. `kind`: "pairs", "outputs"
+    of one model, "verdicts" of another judge, or "refused". `lost`: what is not read of it. `rows`, `items`:
+    JSON Lines of records in its shape, and of the items they give.
     """
 
     slug: str
@@ -53,15 +33,15 @@ class Known:
     published: str
     documentation: str
     looked_at: date
-    kind: str
     needs: tuple[str, ...]
-    without: tuple[str, ...]
-    alone: bool
-    columns: Mapping[str, str]
-    labels: Mapping[str, str]
-    lost: str
-    rows: str = field(repr=False)
-    items: str = field(repr=False)
+    columns: dict[str, str]
+    without: tuple[str, ...] = ()
+    alone: bool = False
+    labels: dict[str, str] = {}
+    kind: str = "pairs"
+    lost: str = ""
+    rows: str = ""
+    items: str = ""
 
     def map_for(self, rubric: Rubric) -> ColumnMap:
         """How it is read for the criteria of a rubric; overall quality is the criterion that sums up."""
@@ -72,35 +52,11 @@ class Known:
         return ColumnMap.of(kept, self.labels)
 
 
-def every_known() -> Sequence[Known]:
-    """All of them, by name."""
-    return _all()
-
-
 @cache
-def _all() -> tuple[Known, ...]:
-    found = []
-    for path in sorted(_FOLDER.glob("*.toml")):
-        form = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _Form)
-        found.append(
-            Known(
-                path.stem,
-                form.name,
-                form.published,
-                form.documentation,
-                form.looked_at,
-                form.kind,
-                tuple(form.needs),
-                tuple(form.without),
-                form.alone,
-                form.columns,
-                form.labels,
-                form.lost,
-                form.rows,
-                form.items,
-            )
-        )
-    return tuple(found)
+def every_known() -> tuple[Known, ...]:
+    """All of them, by the names of their files."""
+    files = ((path.stem, path.read_text(encoding="utf-8")) for path in sorted(_FOLDER.glob("*.toml")))
+    return tuple(msgspec.convert({"slug": slug, **tomllib.loads(text)}, Known) for slug, text in files)
 
 
 def records_keys() -> frozenset[str]:

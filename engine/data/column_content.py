@@ -118,19 +118,7 @@ class Sample:
         parsed = parse_source(source, self.columns)
         if not parsed.is_list:
             return [cell for cell in self.cells(source) if cell]
-        found: list[str] = []
-        for row in self.rows[:_ROWS_LOOKED_AT]:
-            with suppress(SourceProblem):
-                found += filter(None, RowReader(row.cells).entries(parsed))
-        return found
-
-    def held_everywhere(self, source: str) -> list[str]:
-        """What all rows that were kept whole hold at a source that is a list, without what is empty."""
-        parsed, found = parse_source(source, self.columns), list[str]()
-        for row in self.rows:
-            with suppress(SourceProblem):
-                found += filter(None, RowReader(row.cells).entries(parsed))
-        return found
+        return self._entries(parsed, _ROWS_LOOKED_AT)
 
     def kind_of(self, source: str) -> str:
         """`dialogue`, `texts`, `number`, `list`, `object` or `text`: what is held there."""
@@ -191,9 +179,9 @@ class Sample:
             return set()
         parsed = parse_source(source, self.columns)
         found = set()
-        for row in self.rows:
+        for reader in self._readers:
             with suppress(SourceProblem):
-                found.add(RowReader(row.cells).text(parsed, ""))
+                found.add(reader.text(parsed, ""))
         return found - {""}
 
     def asks(self, place: str) -> bool:
@@ -273,7 +261,7 @@ class Sample:
             with suppress(SourceProblem):
                 source = parse_source(annotator, self.columns)
                 if source.is_list:
-                    counts.update(self.held_everywhere(annotator))
+                    counts.update(self._entries(source, len(self.rows)))
                     continue
                 rows = self.short if _is_flat(source) else [row.cells for row in self.rows]
                 counts.update(filter(None, (_label_value(source, row) for row in rows)))
@@ -320,13 +308,26 @@ class Sample:
             yield from islice(_paths(value, column, 0, of_each=of_each), _MOST_PLACES)
             return
 
+    @cached_property
+    def _readers(self) -> tuple[RowReader, ...]:
+        """Of the rows that are kept: each nested value is parsed once, however many places are looked at."""
+        return tuple(RowReader(row.cells) for row in self.rows)
+
     def _read(self, place: str, most: int) -> Iterator[str]:
         source = parse_source(place, self.columns)
-        for row in self.rows[:most]:
+        for reader in self._readers[:most]:
             try:
-                yield RowReader(row.cells).text(source, "")
+                yield reader.text(source, "")
             except SourceProblem:
                 yield ""
+
+    def _entries(self, source: CellSource, most: int) -> list[str]:
+        """What the first `most` rows hold at a source that is a list, without what is empty."""
+        found: list[str] = []
+        for reader in self._readers[:most]:
+            with suppress(SourceProblem):
+                found += filter(None, reader.entries(source))
+        return found
 
 
 class SampleTable(SourceTable):

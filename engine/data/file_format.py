@@ -182,24 +182,16 @@ def read_table_file(path: Path, cancel: CancelToken | None = None) -> TableBytes
     """A file of data as `read_data_file` gives it; TSV and CSV also as spreadsheets write them: UTF-16 with
     its mark, Windows-1252, cells between semicolons.
     """
-    with reading(path):
-        _refuse_folders_and_devices(path)
-        data_format, packed = _claimed_format(path)
-    if data_format not in (FileFormat.TSV, FileFormat.CSV):
-        return TableBytes(*read_data_file(path, cancel))
-    with reading(path):
-        check_size(path, path.stat().st_size)
-        data = path.read_bytes()
-    if packed:
-        data = _unpack(path, data, cancel)
-    data, notices = _as_utf8(data)
-    header = data[:_HEADER_BYTES].removeprefix(UTF8_MARK).lstrip().split(b"\n", 1)[0]
+    data_format, data = _bytes_of(path, cancel)
+    notices: tuple[str, ...] = ()
     delimiter = b"\t" if data_format is FileFormat.TSV else b","
+    if data_format in (FileFormat.TSV, FileFormat.CSV):
+        data, notices = _as_utf8(data)
+    _refuse_strangers(path, data)
+    header = data[:_HEADER_BYTES].removeprefix(UTF8_MARK).lstrip().split(b"\n", 1)[0]
     if data_format is FileFormat.CSV and header.count(b";") > header.count(b",") and b"\t" not in header:
-        notices, delimiter = (*notices, "Its cells are separated by semicolons."), b";"
-    else:
-        _refuse_strangers(path, data)
-        _refuse_other_format(path, data, data_format)
+        return TableBytes(data_format, data, (*notices, "Its cells are separated by semicolons."), b";")
+    _refuse_other_format(path, data, data_format)
     return TableBytes(data_format, data, notices, delimiter)
 
 
@@ -229,17 +221,23 @@ def read_data_file(path: Path, cancel: CancelToken | None = None) -> tuple[FileF
     Raises SetupError where the file cannot be read, InputError where its content is plainly something
     else than its name says, or too large; Cancelled.
     """
+    data_format, data = _bytes_of(path, cancel)
+    _refuse_strangers(path, data)
+    _refuse_other_format(path, data, data_format)
+    return data_format, data
+
+
+def _bytes_of(path: Path, cancel: CancelToken | None) -> tuple[FileFormat, bytes]:
+    """The format that the name claims, and the bytes, unpacked; what they are is not looked at."""
     with reading(path):
         _refuse_folders_and_devices(path)
         data_format, packed = _claimed_format(path)
         check_size(path, path.stat().st_size)
         data = path.read_bytes()
     if packed:
-        data = _unpack(path, data, cancel)
-    elif data.startswith(_GZIP_MARK):
+        return data_format, _unpack(path, data, cancel)
+    if data.startswith(_GZIP_MARK):
         raise InputError(path, ["is gzip-compressed."], f"Rename it to {path.name}.gz.")
-    _refuse_strangers(path, data)
-    _refuse_other_format(path, data, data_format)
     return data_format, data
 
 

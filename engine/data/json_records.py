@@ -41,10 +41,11 @@ class _RepeatedKey(Exception):
 
 
 def read_json(
-    data: bytes, start: int = 0, key: str = "", known_keys: Collection[str] = ()
+    data: bytes, start: int = 0, key: str = "", known_keys: Callable[[], Collection[str]] = tuple
 ) -> list[JsonRecord]:
     """The records of a JSON file: a list, or an object that holds exactly one list of records, or one under a
-    `key`, such as `results.data`, or just one under `known_keys`.
+    `key`, such as `results.data`, or just one under `known_keys`,
+    which are asked for where there are several lists alone.
 
     Raises JsonProblem where the bytes are anything else.
     """
@@ -130,11 +131,11 @@ def _under(value: object, key: str) -> object:
     return value
 
 
-def _only_list(value: dict[str, object], known_keys: Collection[str]) -> object:
+def _only_list(value: dict[str, object], known_keys: Callable[[], Collection[str]]) -> object:
     lists = {key: inner for key, inner in value.items() if _is_list_of_records(inner)}
     if not lists:
         below = dict(_lists_below(value))
-        known = [way for way in below if way in known_keys]
+        known = [way for way in below if way in known_keys()] if len(below) > 1 else []
         if len(known) == 1 or len(below) == 1:
             return below[known[0]] if known else next(iter(below.values()))
         if below:
@@ -146,7 +147,7 @@ def _only_list(value: dict[str, object], known_keys: Collection[str]) -> object:
     # One below would be omitted without a word, as the second split of a dataset; a list of authors may be.
     names = [*lists, *(name for name, inner in _lists_below(value) if _are_alike(records, inner))]
     if len(names) > 1:
-        known = [name for name in names if name in known_keys]
+        known = [name for name in names if name in known_keys()]
         known += [name for name, inner in lists.items() if are_numbered(inner)]
         if len(known) == 1:
             return _under(value, known[0])

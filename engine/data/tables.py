@@ -189,7 +189,7 @@ def read_json_records(path: Path) -> Sequence[json_records.JsonRecord]:
 
 def _json_records(path: Path, data: bytes, start: int, key: str = "") -> Sequence[json_records.JsonRecord]:
     try:
-        records = json_records.read_json(data, start, key, records_keys())
+        records = json_records.read_json(data, start, key, records_keys)
     except json_records.JsonProblem as problem:
         hint = _SAVE_AS_UTF8 if isinstance(problem, json_records.NotUtf8) else _MEND
         raise InputError(path, [str(problem)], hint) from problem

@@ -378,8 +378,8 @@ def weigh_slices(
 
 
 def weigh_by_default(matched: Matched, division: Slicing) -> SlicedWeightedScoring | None:
-    """By the weights of a run's own rubric, of a submission by that of the labels; None where nothing is
-    decided or carried.
+    """By the weights of a run's own rubric, of a submission by that of the labels; None where there is
+    nothing to decide, or scores that are not informative.
     """
     system = matched.system
     rubric = system.asked or matched.dataset.rubric

@@ -48,7 +48,7 @@ class WeightedResult:
 class Basis:
     """A run, the human labels that fit it, and its response scores by the criteria that count.
 
-    `known`, `overlaps`, `items` are found on the jobs' thread. `own`: the run's dataset, where it is at hand.
+    `known`, `overlaps`, `items` are found on the jobs' thread. `own`: the run's dataset, if it is there.
     """
 
     system: "System"

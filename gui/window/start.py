@@ -1,4 +1,4 @@
-"""While a popup is open, keys are for it alone; signals to end, heard while Qt waits; bugs in overrides."""
+"""While a popup is open, keys are for it alone; signals to end, also while Qt waits; bugs in overrides."""
 
 import os
 import signal
