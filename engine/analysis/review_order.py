@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from engine.annotations.records import LOW_MARGIN, NO_LABEL, Annotation, Filters, LabelRequest, ListOrder
-from engine.core.items import PREFERENCES, HumanLabel, Preference, agree
+from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, Preference, agree
 from engine.core.judgments import (
     AnyJudgment,
     JudgedItem,
@@ -47,7 +47,7 @@ class ReviewRow(Keyed):
     position: int
     item_id: str
     criterion: str
-    preference: Preference | None = None
+    preference: HumanLabel | None = None
     human: HumanLabel | None = None
     flipped: bool | None = None
     judges_differ: bool = False
@@ -58,7 +58,7 @@ class ReviewRow(Keyed):
     unsettled: bool = False
     stale: bool = False
     uncertainty: float = 0.0
-    own: Preference | None = None
+    own: HumanLabel | None = None
     hidden: bool = False
     unanswered: bool = False
     probabilities: Sequence[float] | None = None
@@ -282,7 +282,7 @@ def _is(label: HumanLabel | None, request: LabelRequest) -> bool:
 
 
 _STATES = (ReviewState.TO_DO, ReviewState.SKIPPED, ReviewState.DONE)
-_UNSCORED, _HIDDEN = len(PREFERENCES), len(PREFERENCES) + 1
+_UNSCORED, _HIDDEN = len(HUMAN_LABELS), len(HUMAN_LABELS) + 1
 _BACKWARDS = {
     ListOrder.DONE: ListOrder.TO_DO,
     ListOrder.ID_BACKWARDS: ListOrder.ID,
@@ -304,7 +304,7 @@ def by_column(
     """The items in one of BY_COLUMN; equal ones stay in the order in which they come.
 
     `rows_of`: the rows of an item as they are shown. `states`: by item id, TO_DO where one lacks. Labels come
-    in the order of PREFERENCES, then unscored, then hidden ones. Ids sort as numbers where all are some.
+    in the order of HUMAN_LABELS, then unscored, then hidden ones. Ids sort as numbers where all are some.
     """
     forwards, backwards = _BACKWARDS.get(order, order), order in _BACKWARDS
     if forwards in (ListOrder.ID, ListOrder.INSTRUCTION):
@@ -330,7 +330,7 @@ def _instructions(items: Sequence[ReviewItem], dataset: Dataset | None) -> pa.Ch
 def _rank(row: ReviewRow) -> int:
     if row.hidden:
         return _HIDDEN
-    return _UNSCORED if row.preference is None else PREFERENCES.index(row.preference)
+    return _UNSCORED if row.preference is None else HUMAN_LABELS.index(row.preference)
 
 
 def _marks(row: ReviewRow) -> int:

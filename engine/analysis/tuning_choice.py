@@ -16,7 +16,7 @@ from engine.calibration.run_calibration import CalibrationInputs
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken, MeasureProgress
 from engine.core.formatting import counted, short_name
-from engine.core.items import Method, Order, Preference
+from engine.core.items import HumanLabel, Method, Order
 from engine.core.numeric import FloatArray
 from engine.core.rubric import DEFAULT_WORDING, PromptWording, Rubric
 from engine.data.dataset import Dataset
@@ -126,7 +126,7 @@ class PartOfItems:
     def wants(self, item_id: str) -> bool:
         return item_id in self._left and not self.is_answered
 
-    def add(self, labels: Mapping[str, Preference | None]) -> Sequence[str]:
+    def add(self, labels: Mapping[str, HumanLabel | None]) -> Sequence[str]:
         self._left -= labels.keys()
         return ()
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from engine.annotations.records import Annotation, AnnotationKind, LabelSource, LabelSourceKind
 from engine.core.formatting import counted
-from engine.core.items import Preference, grouped, majority
+from engine.core.items import HumanLabel, Preference, grouped, majority
 from engine.core.judgments import JudgmentKey, Keyed, Origin, ReviewState
 
 LabelsOfAnnotator = Mapping[JudgmentKey, Preference]
@@ -42,7 +42,7 @@ class EffectiveAnnotation(Keyed):
     def authors(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys([*self.label_by, *([self.text_by] if self.text_by else [])]))
 
-    def fits(self, label: Preference | None) -> bool:
+    def fits(self, label: HumanLabel | None) -> bool:
         """Whether its explanation is of this label, as far as is known."""
         return self.written_for is None or label is None or self.written_for is label
 

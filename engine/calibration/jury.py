@@ -19,7 +19,7 @@ from engine.annotations.records import now
 from engine.core.errors import Hint, SetupError, Step
 from engine.core.events import CancelToken
 from engine.core.formatting import listed, words
-from engine.core.items import PREFERENCES, Item, Order, Prediction, digest
+from engine.core.items import PREFERENCES, Item, Order, Prediction, Preference, agreeing, digest
 from engine.core.judgments import Explanation, JudgedItem, RawPrediction
 from engine.core.rubric import ELOQUENT, rubric_of_names
 from engine.data.dataset import Dataset
@@ -38,6 +38,7 @@ LEAST_JUDGES = 2
 NOT_SAID = "no judge of the jury has a label"
 
 _CHANCE = 1 / len(PREFERENCES)
+_LEAST_SURE, _MOST_SURE = 0.26, 0.999  # of what another judge says of itself: above chance, below 1
 _MOST_NAMED = 3
 
 
@@ -100,7 +101,7 @@ def make_jury(
     if otherwise:
         named = ", ".join(map(words, otherwise))
         remarks.append(f"Omitted, because the runs were asked different questions there: {named}.")
-    judges = [_Judge(number, system, certainty) for number, system in enumerate(systems, start=1)]
+    judges = [_Judge(number, each.system, certainty) for number, each in enumerate(matched, start=1)]
     keys = [judge.key for judge in judges]
     for place, judge in enumerate(judges):
         if judge.key in keys[:place]:
@@ -182,23 +183,27 @@ class _Judge:
         return found
 
     def raw_predictions(self, item_id: str, criterion: str) -> Iterator[RawPrediction]:
-        judged, label = self.judged.get(item_id), self._given(item_id, criterion).preference
+        judged, given = self.judged.get(item_id), self._given(item_id, criterion)
         if judged is not None and criterion not in judged.unscored and not judged.given:
             read = judged.raw_predictions.get(criterion, ())
             # One that failed in one of its orders or methods has no label alone, and none here.
             if all(math.isfinite(number) for reading in read for number in reading.log_probs):
                 yield from (replace(reading, judge=self.number, answers=()) for reading in read)
-        elif label is not None:
-            # One label has the certainty, and the others share the rest.
-            other = (1 - self.certainty) / (len(PREFERENCES) - 1)
-            a, b, good, bad = (math.log(self.certainty if each is label else other) for each in PREFERENCES)
+        elif given.preference is not None:
+            # The label has the certainty, of a tie both ties share it; the others share the rest.
+            meant, certainty = agreeing(given.preference), self.certainty
+            if given.confidence is not None:
+                certainty = min(max(given.confidence, _LEAST_SURE), _MOST_SURE)
+            other = (1 - certainty) / (len(PREFERENCES) - len(meant))
+            shares = (certainty / len(meant) if each in meant else other for each in PREFERENCES)
+            a, b, good, bad = map(math.log, shares)
             yield RawPrediction(Order.AB, (a, b, good, bad), judge=self.number, label_alone=True)
 
     def texts(self, item_id: str, criterion: str) -> Iterator[Explanation]:
         judged = self.judged.get(item_id)
         if judged is None or judged.given:
             given = self._given(item_id, criterion)
-            if given.preference is not None and given.explanation:
+            if isinstance(given.preference, Preference) and given.explanation:
                 yield Explanation(given.explanation, given.preference)
             return
         if criterion in judged.explanations:

@@ -14,7 +14,7 @@ from engine.core.errors import SetupError
 from engine.core.formatting import counted
 from engine.core.tables import Section, Sentences, Sheet, Tone
 from engine.judging.item_prompt import order_tokens
-from engine.metrics.matching import match, open_system, told_apart
+from engine.metrics.matching import match, told_apart
 from engine.operations.measuring import JurySetup, decide_together, fit_calibration
 from engine.operations.opening import check_store, files_of_runs
 from engine.report.calibration import calibration_sections
@@ -111,8 +111,12 @@ def jury() -> console.Parser:
         "that weights each judge.",
     )
     arguments.add_argument(
-        "systems", nargs="+", metavar="SYSTEM", help="SUBMISSION.tsv, or the id of a run; two or more"
+        "systems",
+        nargs="+",
+        metavar="SYSTEM",
+        help="the id of a run, SUBMISSION.tsv, or another judge's file; two or more",
     )
+    measures.add_judge_file(arguments)
     arguments.add_argument("--name", default="", metavar="NAME", help="a name for the jury")
     measures.add_gold(arguments, required=False)
     arguments.file("--calibration", "decide by this calibration of the same judges")
@@ -131,7 +135,7 @@ def jury() -> console.Parser:
 
 def _jury(options: argparse.Namespace) -> int:
     with console.interruptible() as cancel:
-        opened = [open_system(word, options.store, LabelSourceKind.JUDGE) for word in options.systems]
+        opened = [measures.system_of(options, word, LabelSourceKind.JUDGE) for word in options.systems]
         systems = told_apart(opened)
         gold, items = (
             None if path is None else measures.read_labels(options, path, systems, cancel)

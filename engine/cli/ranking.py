@@ -20,7 +20,7 @@ from engine.core.judgments import KeptFit
 from engine.core.rubric import ELOQUENT, OVERALL, default_criterion, rubric_for_labels
 from engine.core.tables import Part, Section, Sentences, Sheet
 from engine.data.dataset import Dataset
-from engine.metrics.matching import System, annotator_caveats, match_items, open_system
+from engine.metrics.matching import System, annotator_caveats, match_items
 from engine.operations.measuring import weight_errors
 from engine.ranking import ranking
 from engine.ranking import weighted_scoring as scoring
@@ -44,7 +44,10 @@ def rank() -> console.Parser:
         "submission file with --gold, or a dataset, which is ranked by its human labels. The dataset names\n"
         "the candidates in its columns candidate_a and candidate_b.",
     )
-    arguments.add_argument("what", metavar="WHAT", help="the id of a run, SUBMISSION.tsv or a dataset")
+    arguments.add_argument(
+        "what", metavar="WHAT", help="the id of a run, SUBMISSION.tsv, another judge's file, or a dataset"
+    )
+    measures.add_judge_file(arguments)
     arguments.text("--criterion", "NAME", f"rank by this criterion (default: {OVERALL}, else the last one)")
     arguments.flag("--weighted", "rank by the weighted decisions on all criteria")
     measures.add_weights(arguments)
@@ -118,11 +121,12 @@ def _check_weighted(options: argparse.Namespace) -> None:
 
 
 def _ranked(options: argparse.Namespace, what: str, cancel: CancelToken) -> RankedBy:
-    if not what.isdecimal() and options.gold in {None, Path(what)}:
+    is_file = not what.isdecimal()
+    if is_file and not options.judge_column and options.gold in {None, Path(what)}:
         return _by_annotators(options, Path(what), cancel)
-    system = open_system(what, options.store, options.labels_of)
-    if options.gold is not None:
-        dataset = measures.read_labels(options, options.gold, [system], cancel)
+    system = measures.system_of(options, what)
+    if options.gold is not None or is_file:
+        dataset = measures.read_labels(options, options.gold or Path(what), [system], cancel)
     else:
         assert system.results is not None  # WHAT is an id
         dataset = shared.items_of_run(options, system.results.run, cancel=cancel)
@@ -165,7 +169,10 @@ def weighted_score() -> console.Parser:
         "score of a response is 10 x (P(it is preferred) + P(both_good)); or a JSON file of comparisons:\n"
         'a list of {"id": ..., "scores_a": {criterion: number}, "scores_b": {...}}, whose result is JSON.',
     )
-    arguments.add_argument("what", metavar="WHAT", help="the id of a run, SUBMISSION.tsv or SCORES.json")
+    arguments.add_argument(
+        "what", metavar="WHAT", help="the id of a run, SUBMISSION.tsv, another judge's file, or SCORES.json"
+    )
+    measures.add_judge_file(arguments)
     measures.add_weights(arguments)
     measures.add_gold(arguments, required=False)
     arguments.flag("--fit-weights", "fit the weights that best predict the human overall label")
@@ -237,7 +244,7 @@ def _weigh_scores(options: argparse.Namespace) -> int:
 
 
 def _weigh_system(options: argparse.Namespace) -> int:
-    system = open_system(options.what, options.store, options.labels_of)
+    system = measures.system_of(options, options.what)
     gold = _items(options, system)
     divisions = measures.divided(options, gold) if gold is not None else []
     matched = items = None

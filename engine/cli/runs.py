@@ -8,7 +8,7 @@ from engine.annotations.records import LabelSource
 from engine.cli.shared import arguments as shared
 from engine.cli.shared import console, progress
 from engine.cli.shared.hints import OPTIONS
-from engine.cli.shared.measure_arguments import add_labels_of
+from engine.cli.shared.measure_arguments import add_judge_file, add_labels_of, judge_column
 from engine.core.errors import FileKind, Hint, SetupError, Step
 from engine.core.formatting import counted, listed, without_middle
 from engine.core.judgments import JudgmentKey
@@ -45,8 +45,10 @@ def runs() -> console.Parser:
     arguments.flag("--all", "include archived runs")
     _add_listing(actions)
     _add_keeping(actions)
-    add = console.add_action(actions, "add", _add, "add a submission file to the store, to review it")
-    add.add_argument("submission", type=Path, metavar="SUBMISSION.tsv")
+    words = "add a submission, or another judge's file, to the store, to review it"
+    add = console.add_action(actions, "add", _add, words)
+    add.add_argument("submission", type=Path, metavar="FILE")
+    add_judge_file(add)
     add.file("--dataset", "the dataset that it answers", required=True)
     shared.add_rubric(add, "its criteria, with their weights")
     shared.add_columns(add, "dataset")
@@ -145,7 +147,8 @@ def _runs(options: argparse.Namespace) -> int:
 
 
 def _add(store: RunStore, options: argparse.Namespace) -> int:
-    run = open_submission(options.submission, shared.read_dataset(options, options.dataset), store)
+    dataset = shared.read_dataset(options, options.dataset)
+    run = open_submission(options.submission, dataset, store, judge_column(options))
     results = load_results(store, run.id)
     notices = filter(None, [console.printable(results.joined_in_words), how_to_complete(results.left)])
     print("\n".join([*notices, f"It is run {run.id} of {store.path}."]))

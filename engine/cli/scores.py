@@ -47,7 +47,10 @@ def evaluate() -> console.Parser:
         "BERTScore (--encoder) and agreement by a judge model (--judge-model); with baselines.\n"
         "SYSTEM is a submission file, or the id of a run.",
     )
-    arguments.add_argument("system", metavar="SYSTEM", help="SUBMISSION.tsv, or the id of a run")
+    arguments.add_argument(
+        "system", metavar="SYSTEM", help="the id of a run, SUBMISSION.tsv, or another judge's file"
+    )
+    measures.add_judge_file(arguments)
     measures.add_gold(arguments)
     arguments.file("--json", "the scores as JSON, under the task's keys")
     shared.add_table_files(arguments)
@@ -65,7 +68,7 @@ def _evaluate(options: argparse.Namespace) -> int:
     written = {"--json": options.json, **shared.table_targets(options), **measures.methods_targets(options)}
     measures.check_measure_outputs(options, written, [options.system])
     with console.interruptible() as cancel:
-        system = open_system(options.system, options.store, options.labels_of)
+        system = measures.system_of(options, options.system)
         gold = measures.read_labels(options, options.gold, [system], cancel)
         divisions = measures.divided(options, gold)
         matched = measures.kept(options, match(system, gold, options.partial))
@@ -94,8 +97,12 @@ def compare() -> console.Parser:
         "Borda counts, agreement, accuracy differences, and the items on which they differ.",
     )
     arguments.add_argument(
-        "systems", nargs="+", metavar="SYSTEM", help="SUBMISSION.tsv, or the id of a run; two or more"
+        "systems",
+        nargs="+",
+        metavar="SYSTEM",
+        help="the id of a run, SUBMISSION.tsv, or another judge's file; two or more",
     )
+    measures.add_judge_file(arguments)
     measures.add_gold(arguments)
     arguments.file("--json", "the comparison as JSON, with every difference")
     shared.add_table_files(arguments)
@@ -112,7 +119,7 @@ def _compare(options: argparse.Namespace) -> int:
     written = {"--json": options.json, **shared.table_targets(options)}
     measures.check_measure_outputs(options, written, options.systems)
     with console.interruptible() as cancel:
-        opened = [open_system(word, options.store, options.labels_of) for word in options.systems]
+        opened = [measures.system_of(options, word) for word in options.systems]
         systems = told_apart(opened)
         gold = measures.read_labels(options, options.gold, systems, cancel)
         divisions = measures.divided(options, gold)

@@ -186,7 +186,7 @@ def item_json(item: judgments.JudgedItem) -> dict[str, Any]:
         content=item.content_hash,
         readings={name: tuple(map(_said_reading, each)) for name, each in item.raw_predictions.items()},
         explanations={
-            name: _Explanation(each.text, each.preference, each.cut)
+            name: _Explanation(each.text, Preference(each.preference), each.cut)
             for name, each in item.explanations.items()
         },
         unscored=dict(item.unscored),

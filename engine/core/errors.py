@@ -54,6 +54,8 @@ class Setting(Enum):
     GPU_LAYERS = "GPU layers"
     INSTRUCTIONS = "instructions"
     KV_TYPE = "KV-cache type"
+    JUDGE_COLUMN = "column of the judge"
+    JUDGE_LABELS = "verdict values"
     LABELS = "label values"
     PARTIAL = "shared items only"
     SAMPLE = "random sample"

@@ -69,12 +69,14 @@ def probability_of(human: HumanLabel, probabilities: Sequence[float]) -> float:
     return sum(probabilities[PREFERENCES.index(label)] for label in agreeing(human))
 
 
-def certain(label: Preference) -> tuple[float, ...]:
-    return tuple(float(each is label) for each in PREFERENCES)
+def certain(label: HumanLabel) -> tuple[float, ...]:
+    """The probabilities of PREFERENCES where a label is certain; a tie of no kind may be either."""
+    meant = agreeing(label)
+    return tuple((each in meant) / len(meant) for each in PREFERENCES)
 
 
 def labels_beside(found: Container[Any]) -> tuple[HumanLabel, ...]:
-    """The rows of a count of human labels: the four, and `tie` if any is one."""
+    """The rows of a count of labels: the four, and `tie` if any is one."""
     return HUMAN_LABELS if Tie.TIE in found else PREFERENCES
 
 
@@ -194,10 +196,14 @@ def digest(value: object) -> str:
 
 @dataclass(frozen=True)
 class Prediction:
-    """The prediction for one item on one criterion; no preference means unscored."""
+    """The prediction for one item on one criterion; no preference means unscored.
 
-    preference: Preference | None = None
+    Another judge may say `tie` alone. `confidence`: how sure it says that it is of the label, 0 to 1.
+    """
+
+    preference: HumanLabel | None = None
     explanation: str | None = None
+    confidence: float | None = None
 
 
 # The cells that pandas takes for a missing value, quoted or not.

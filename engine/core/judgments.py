@@ -12,7 +12,7 @@ import msgspec
 
 from engine.core.errors import Hint, SetupError, Step
 from engine.core.formatting import words
-from engine.core.items import Item, Method, Order, Prediction, Preference, digest
+from engine.core.items import HumanLabel, Item, Method, Order, Prediction, Preference, digest
 from engine.core.tables import Estimate
 
 _LOWEST_LOG_PROB = -1e100  # 32-bit floats, which models compute with, have none below
@@ -90,7 +90,7 @@ class Explanation:
     """Why, in a few sentences, written for `preference`. `cut` where the length limit ended it."""
 
     text: str
-    preference: Preference
+    preference: HumanLabel
     cut: bool = False
 
 
@@ -125,7 +125,7 @@ class JudgedItem:
     seconds: float = 0.0  # wall time of its share of the group
     tokens_read: int = 0
     tokens_generated: int = 0
-    rewritten: Mapping[tuple[str, Preference], Explanation] = field(default_factory=dict)
+    rewritten: Mapping[tuple[str, HumanLabel], Explanation] = field(default_factory=dict)
     """Explanations written later for another label; the first ones stay in `explanations`."""
     given: Mapping[str, Prediction] = field(default_factory=dict)
     lengths: tuple[int, int] | None = None  # of the responses, in characters; earlier versions kept none
@@ -355,7 +355,7 @@ class Judgment(Keyed):
     def explanation(self) -> Explanation | None:
         return self.explanation_for(self.preference)
 
-    def explanation_for(self, label: Preference | None) -> Explanation | None:
+    def explanation_for(self, label: HumanLabel | None) -> Explanation | None:
         """The latest that the model wrote for a label; its first text where it wrote none for it."""
         for explanation in reversed(self.explanations):
             if explanation.preference is label:
@@ -374,14 +374,14 @@ class SubmittedLabel(Keyed):
 
     item_id: str
     criterion: str
-    preference: Preference
+    preference: HumanLabel
     text: str | None = None
 
     @property
     def explanation(self) -> Explanation | None:
         return Explanation(self.text, self.preference) if self.text else None
 
-    def explanation_for(self, _label: Preference | None) -> Explanation | None:
+    def explanation_for(self, _label: HumanLabel | None) -> Explanation | None:
         return self.explanation
 
 
@@ -438,5 +438,5 @@ AnyJudgment = Judgment | SubmittedLabel | Unscored
 """The effective judgment of one item and criterion of a run."""
 
 
-def label_of(judgment: AnyJudgment) -> Preference | None:
+def label_of(judgment: AnyJudgment) -> HumanLabel | None:
     return None if isinstance(judgment, Unscored) else judgment.preference

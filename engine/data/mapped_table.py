@@ -77,11 +77,18 @@ class MappedTable(SourceTable):
     """Reads `inner` once. `columns` are ours that are mapped, and those of the file that stay next to
     them. Where a map names annotators or several responses, an item may come of several rows and a row may
     give several items: then all rows are read at once. `strict`: a value of a label whose meaning is not
-    known is a problem; else it is no label, and counted in `unknown`.
+    known is a problem; else it is no label, and counted in `unknown`. `with_texts`: its rows hold the texts
+    of items; else they hold what a judge said of them.
     """
 
     def __init__(
-        self, inner: SourceTable, columns: ColumnMap, rubric: Rubric, *, strict: bool = True
+        self,
+        inner: SourceTable,
+        columns: ColumnMap,
+        rubric: Rubric,
+        *,
+        strict: bool = True,
+        with_texts: bool = True,
     ) -> None:
         super().__init__(inner.path, inner.data_format)
         self.row_word = inner.row_word
@@ -96,6 +103,7 @@ class MappedTable(SourceTable):
         self.unknown: Counter[str] = Counter()
         """Values of labels whose meaning is not known, in the order in which they were met."""
         self._strict = strict
+        self._with_texts = with_texts
         self._bad_ids = False
         self._sources = self._resolved(rubric)
         self._ranked = RANKED[0] in self._sources
@@ -132,7 +140,8 @@ class MappedTable(SourceTable):
             except SourceProblem as problem:
                 problems.append(f"{name}: {problem}")
         needed = {(OUTPUT,): (OUTPUT, SCORE), RANKED: RANKED}.get(ways[0] if ways else OUTPUTS, OUTPUTS)
-        problems += [f"{name!r} has no column." for name in (INSTRUCTION, *needed) if not texts.get(name)]
+        if self._with_texts:
+            problems += [f"{name!r} has no column." for name in (INSTRUCTION, *needed) if not texts.get(name)]
         lone = [name for name in CANDIDATES if name in sources]
         if len(lone) == 1 and named.get(lone[0]):
             problems.append(f"only {lone[0]} is named; name both, {' and '.join(CANDIDATES)}, or none.")

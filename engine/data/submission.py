@@ -81,22 +81,23 @@ def write_submission(path: Path, submission: Submission) -> None:
     write_whole(path, "".join(f"{line}\n" for line in lines).encode("utf-8"))
 
 
-def read_submission(path: Path) -> Submission:
+def read_submission(path: Path, ties: bool = False) -> Submission:
     """The submission in a TSV file, for whichever criteria its columns name; an empty cell is unscored.
+    `ties`: a label may be a mere tie, as those of other judges are.
 
     Raises SetupError where the file cannot be read, InputError with all problems found in it: another
     format, a dataset, columns out of order, missing or foreign, an unknown label, an id that is empty or
     used twice.
     """
     with expecting(path, FileKind.SUBMISSION):
-        columns, rows = _sound_rows(path)
+        columns, rows = _sound_rows(path, ties)
     criteria, with_explanations = _named_in(columns)
     made = (_submission_row(dict(zip(columns, cells, strict=True)), criteria) for cells in rows)
     return Submission(tuple(made), criteria, with_explanations, path)
 
 
 @sandboxed
-def _sound_rows(path: Path) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+def _sound_rows(path: Path, ties: bool) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
     """The columns of a submission and the cells of each row, nothing of which is wrong."""
     # Texts alone: to send the rows made of them from process to process takes as long as to make them.
     table = open_table(path, exact=True)
@@ -106,7 +107,7 @@ def _sound_rows(path: Path) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
     rows = []
     for row in table.rows():
         for name, text in row.cells.items():
-            if name.endswith(_PREFERENCE) and text and (problem := _label_problem(text)):
+            if name.endswith(_PREFERENCE) and text and (problem := _label_problem(text, ties)):
                 table.report(row.number, problem, name)
         check_id(table, row, first_rows)
         if not table.problems:
@@ -199,8 +200,10 @@ def _header_problems(table: SourceTable, expected: Sequence[str]) -> list[str]:
     return problems
 
 
-def _label_problem(text: str) -> str | None:
+def _label_problem(text: str, ties: bool = False) -> str | None:
     if text == items.Tie.TIE:
+        if ties:
+            return None
         return f"{quoted(str(text))} is not a prediction: write which tie, {' or '.join(items.TIES)}."
     return label_problem(text, items.PREFERENCES)
 
@@ -217,7 +220,9 @@ def _submission_row(cells: Mapping[str, str], criteria: Iterable[str]) -> Submis
     for name in criteria:
         label = cells[name + _PREFERENCE]
         explanation = cells.get(name + _EXPLANATION)
-        predictions[name] = items.Prediction(items.Preference(label) if label else None, explanation or None)
+        predictions[name] = items.Prediction(
+            items.written_label(label) if label else None, explanation or None
+        )
     return SubmissionRow(cells["id"], predictions)
 
 

@@ -13,7 +13,7 @@ from engine.core.codec import plain
 from engine.core.errors import Hint, ModelFileError, Setting, SetupError
 from engine.core.events import CancelToken, ItemJudged, Resolved
 from engine.core.formatting import words
-from engine.core.items import Preference, digest
+from engine.core.items import HumanLabel, digest
 from engine.core.judgments import label_of
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.dataset import Dataset
@@ -50,7 +50,7 @@ class QuestionPlan(Protocol):
     @property
     def is_answered(self) -> bool: ...
     def wants(self, item_id: str) -> bool: ...  # an item could answer what is open
-    def add(self, labels: Mapping[str, Preference | None]) -> Sequence[str]:
+    def add(self, labels: Mapping[str, HumanLabel | None]) -> Sequence[str]:
         """What was said of items, None where nothing could be; what is clear now, in words."""
 
 
@@ -60,7 +60,7 @@ class Asking:
     def __init__(self, question_plan: QuestionPlan | None, criteria: Sequence[str]) -> None:
         self._question_plan = question_plan
         self._column = criteria.index(question_plan.criterion) if question_plan is not None else 0
-        self._labels: dict[str, Preference | None] = {}
+        self._labels: dict[str, HumanLabel | None] = {}
 
     @property
     def is_there(self) -> bool:

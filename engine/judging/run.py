@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from engine.core import events
 from engine.core.errors import EngineBug, Hint, Setting, SetupError
+from engine.core.items import Preference
 from engine.core.judgments import AnyJudgment, JudgedItem
 from engine.data.dataset import Dataset
 from engine.judging.item_judge import ExplanationsByCriterion, ItemJudge, LabelsByCriterion
@@ -297,7 +298,7 @@ def _stale_groups(results: RunResults, size: int) -> list[_Group]:
         labels = {
             name: label
             for name, judgment in judgments.items()
-            if results.is_stale(judgment) and (label := results.label(judgment)) is not None
+            if results.is_stale(judgment) and isinstance(label := results.label(judgment), Preference)
         }
         if labels:
             found.append((item.position, labels))

@@ -40,8 +40,7 @@ from engine.results.run_results import RunResults
 
 UNSCORED = "unscored"
 
-Labels = Sequence[Preference | None]
-HumanLabels = Sequence[HumanLabel | None]
+Labels = Sequence[HumanLabel | None]
 
 
 @dataclass(frozen=True)
@@ -110,7 +109,7 @@ def accuracy_by_method(
     return {name: {} if dataset is None else run_accuracy(each, dataset) for name, each in by_method.items()}
 
 
-def kappa(labels: HumanLabels, other: HumanLabels) -> float | None:
+def kappa(labels: Labels, other: Labels) -> float | None:
     """Cohen's kappa (-1 to 1), None as a label of its own; None where chance alone makes all labels agree.
 
     1 - (share that disagrees) / (share that would by chance). Where labels are no mere names, because a `tie`
@@ -207,7 +206,7 @@ class LabelCounts:
     criterion: str
     items: int
     unscored: int
-    predicted: Mapping[Preference, int]
+    predicted: Mapping[HumanLabel, int]
     flipped: float | None
     in_both_orders: tuple[int, int]
     answer_mass: float | None
@@ -252,8 +251,8 @@ class LabelMeasures(LabelCounts):
     equally good ones the first of `baseline_judges`. `lead`: how much more accurate than the rival, with the
     interval of that. `kappa`: Cohen's, with unscored as a label of its own; None where both sides know one
     and the same label only. `macro_f1`: mean over the labels that occur on either side; all ties are one
-    where annotators gave any of which they said no more. `confusion`: a row for each human label, `tie` only
-    where it occurs, a column for each predicted one and the last for unscored. `longer` and `longer_human`:
+    where one gave any of which it said no more. `confusion`: a row for each human label, a column for each
+    predicted one, `tie` only where it occurs, and the last for unscored. `longer` and `longer_human`:
     among the preferences for A or B where the lengths differ, the share for the longer response.
     """
 
@@ -306,7 +305,7 @@ def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
         kappa=kappa(human, predicted),
         macro_f1=_macro_f1(human, predicted),
         confusion={
-            label: tuple(met[label, given] for given in (*PREFERENCES, None))
+            label: tuple(met[label, given] for given in (*labels_beside(predicted), None))
             for label in labels_beside(human)
         },
         human=Counter(label for label in human if label is not None),
@@ -329,9 +328,9 @@ def is_right(pair: Pair) -> bool:
     return agree(pair.prediction.preference, pair.gold.label)
 
 
-def _macro_f1(human: HumanLabels, predicted: Labels) -> float:
-    """Where annotators gave plain ties, every tie is `tie`: nothing else can be right or wrong."""
-    as_one = Tie.TIE in human
+def _macro_f1(human: Labels, predicted: Labels) -> float:
+    """Where either side gave plain ties, every tie is `tie`: nothing else can be right or wrong."""
+    as_one = Tie.TIE in (*human, *predicted)
     annotators, judge = (
         [Tie.TIE if agree(label, Tie.TIE) else label for label in labels] if as_one else labels
         for labels in (human, predicted)
@@ -341,7 +340,7 @@ def _macro_f1(human: HumanLabels, predicted: Labels) -> float:
     return fmean(2 * together[label] / each[label] for label in HUMAN_LABELS if each[label])
 
 
-def _share_for_longer(pairs: Sequence[Pair], labels: HumanLabels) -> float | None:
+def _share_for_longer(pairs: Sequence[Pair], labels: Labels) -> float | None:
     both = zip(labels, (longer_response(pair.item) for pair in pairs), strict=True)
     sided = (Preference.A, Preference.B)
     return mean([label is longer for label, longer in both if longer is not None and label in sided])

@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.core.errors import SetupError
 from engine.core.formatting import without_middle, words
-from engine.core.items import HumanLabel, Preference, agree
+from engine.core.items import HumanLabel, agree
 from engine.core.judgments import Keyed
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset
@@ -66,7 +66,7 @@ class Difference(Keyed):
     item_id: str
     criterion: str
     human: HumanLabel
-    labels: tuple[Preference | None, ...]
+    labels: tuple[HumanLabel | None, ...]
 
     @property
     def one_is_right(self) -> bool:
@@ -305,5 +305,5 @@ def _differences(evaluations: Sequence[Evaluation], criteria: Sequence[str]) -> 
     return sorted(found, key=lambda each: order[each.item_id])  # of an item as the criteria come
 
 
-def _labels(pairs: Sequence[Pair]) -> list[Preference | None]:
+def _labels(pairs: Sequence[Pair]) -> list[HumanLabel | None]:
     return [pair.prediction.preference for pair in pairs]

@@ -20,7 +20,7 @@ from engine.metrics.rounding import Noise, Opinion, Three, noise_of, strangers
 _UNLIKELY = 0.05
 _DIRECTION = {1: "rose", -1: "fell"}
 
-Move = tuple[Preference | None, Preference | None]
+Move = tuple[HumanLabel | None, HumanLabel | None]
 """The label then and the label now; None is unscored."""
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.core.events import CancelToken
 from engine.core.formatting import words
-from engine.core.items import PREFERENCES, HumanLabel, Preference, agree, probability_of
+from engine.core.items import PREFERENCES, HumanLabel, Preference, agree, labels_beside, probability_of
 from engine.metrics.accuracy import UNSCORED, LabelMeasures, mean, mean_accuracy_of, measure_labels
 from engine.metrics.annotator_agreement import (
     AnnotatorAgreement,
@@ -202,7 +202,7 @@ def _plain(measures: LabelMeasures | ExplanationMeasures) -> dict[str, Any]:
 
 
 def _label_details(measures: LabelMeasures) -> dict[str, Any]:
-    columns = [*(label.value for label in PREFERENCES), UNSCORED]
+    columns = [*(label.value for label in labels_beside(measures.predicted)), UNSCORED]
     details = {
         **_plain(measures),
         "confusion": {
@@ -229,7 +229,7 @@ class Disagreement:
     criterion: str
     pair: Pair
     human: HumanLabel
-    predicted: Preference
+    predicted: HumanLabel
     lead: float | None
 
 
@@ -244,7 +244,7 @@ def largest_disagreements(evaluation: Evaluation, most: int = 20) -> list[Disagr
             human, predicted, lead = pair.gold.label, pair.prediction.preference, None
             if pair.labelled_by_annotator or human is None or predicted is None or agree(predicted, human):
                 continue
-            if pair.judgment is not None:
+            if pair.judgment is not None and isinstance(predicted, Preference):
                 probabilities = pair.judgment.probabilities
                 lead = probabilities[PREFERENCES.index(predicted)] - probability_of(human, probabilities)
             found.append(Disagreement(criterion, pair, human, predicted, lead))

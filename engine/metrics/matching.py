@@ -17,13 +17,14 @@ from engine.annotations.records import LabelSource, LabelSourceKind
 from engine.core.errors import FileKind, Hint, Setting, SetupError, Step
 from engine.core.formatting import counted, listed, short_name
 from engine.core.health import Health
-from engine.core.items import Gold, Item, Prediction, Preference, Tie
+from engine.core.items import Gold, HumanLabel, Item, Prediction, Tie
 from engine.core.judgments import Judgment, JudgmentKey, Origin
 from engine.core.rubric import Rubric
 from engine.data.dataset import Dataset
 from engine.data.file_kinds import expecting
 from engine.data.label_origins import label_origins, skipped_items
-from engine.data.submission import Submission, SubmissionRow, read_submission
+from engine.data.submission import Submission, SubmissionRow
+from engine.data.verdicts import NO_COLUMN, JudgeColumn, Verdicts, placed, read_system
 from engine.results.completeness import incomplete, origins_in_words
 from engine.results.health import run_health, submission_health
 from engine.results.run_results import RunResults, load_results, submission_of
@@ -86,7 +87,7 @@ class System:
         return {row.id: row for row in self.submission.rows}
 
     @property
-    def labels(self) -> dict[JudgmentKey, Preference | None]:
+    def labels(self) -> dict[JudgmentKey, HumanLabel | None]:
         """Its labels, the effective ones of a run; None for unscored."""
         return {
             JudgmentKey(row.id, criterion): said.preference
@@ -128,9 +129,10 @@ def system_of_run(results: RunResults) -> System:
     return System(name, submission_of(results), results.answered)
 
 
-def system_of_file(path: Path) -> System:
-    """A submission file as a system. Raises what read_submission raises."""
-    return System(path.name, read_submission(path))
+def system_of_file(path: Path, column: JudgeColumn = NO_COLUMN) -> System:
+    """A submission file, or another one with a judge's verdicts. Raises what read_system raises."""
+    submission = read_system(path, column)
+    return System(submission.called if isinstance(submission, Verdicts) else path.name, submission)
 
 
 def told_apart(systems: Sequence[System]) -> list[System]:
@@ -142,14 +144,20 @@ def told_apart(systems: Sequence[System]) -> list[System]:
     ]
 
 
-def open_system(word: str, store_path: Path, labels_of: str = LabelSourceKind.LAST) -> System:
+def open_system(
+    word: str,
+    store_path: Path,
+    labels_of: str = LabelSourceKind.LAST,
+    column: JudgeColumn = NO_COLUMN,
+) -> System:
     """The system that a word names: the id of a run in the store, else the path of a submission file.
 
     A file whose name is a number is named with its folder: `./3`. `labels_of`: whose labels of a run stand in
-    the place of the judge's: a Whose, or an annotator's name. Raises SetupError.
+    the place of the judge's: a Whose, or an annotator's name. `column`: where a file holds the verdicts of a
+    judge. Raises SetupError.
     """
     if not word.isdecimal():
-        return system_of_file(Path(word))
+        return system_of_file(Path(word), column)
     if not has_store(store_path):
         raise SetupError(
             f"There is no run store {store_path} that could hold run {word}.",
@@ -243,7 +251,11 @@ class Matched:
         """How much of a submission is joined by ids alone; empty for a run, whose texts were compared."""
         if self.system.results is not None:
             return self.system.results.joined_in_words
-        ids = len(self.system.rows)
+        ids, submission = len(self.system.rows), self.system.submission
+        if isinstance(submission, Verdicts) and submission.said:
+            return f"{ids - len(self.extra):,} of {ids:,} verdicts are of {self.dataset.name}. " + " ".join(
+                submission.said
+            )
         return (
             f"{ids - len(self.extra):,} of {ids:,} ids of {self.system.name} are in {self.dataset.name}. A"
             " submission holds no texts, so the items are matched only by their ids."
@@ -367,6 +379,7 @@ def _joined(systems: Sequence[System], gold: Dataset, partial: bool) -> list[tup
     """Each without `pairs`, and the items that all have."""
     items = list(gold)
     known = {item.id for item in items}
+    systems = [replace(each, submission=placed(each.submission, gold)) for each in systems]
     apart = [
         (
             system,

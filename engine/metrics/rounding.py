@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from engine.core.formatting import counted
-from engine.core.items import Preference
+from engine.core.items import HumanLabel
 from engine.core.judgments import AnyJudgment, Judgment, label_of
 from engine.core.numeric import FloatArray
 from engine.metrics.intervals import group_numbers
@@ -29,7 +29,7 @@ class Opinion:
     the probabilities without a calibration; None where none decides.
     """
 
-    label: Preference | None = None
+    label: HumanLabel | None = None
     probabilities: tuple[float, ...] | None = None
     flipped: bool | None = None
     read: tuple[float, ...] | None = None

@@ -29,7 +29,7 @@ import numpy as np
 
 from engine.core.errors import Step
 from engine.core.formatting import interval, percent
-from engine.core.items import Preference
+from engine.core.items import HumanLabel
 from engine.core.judgments import label_of
 from engine.core.numeric import BoolArray, FloatArray, IntArray
 from engine.data.dataset import Dataset
@@ -251,7 +251,7 @@ class UntilSignificant:
         row = self._row_of.get(item_id)
         return row is not None and any(self.questions[place].is_open for place in self._of_row[row])
 
-    def add(self, labels: Mapping[str, Preference | None]) -> list[str]:
+    def add(self, labels: Mapping[str, HumanLabel | None]) -> list[str]:
         """Labels of items, None where none could be made; returns what became clear, in words."""
         before = self.open
         rows = np.array([self._row_of[item_id] for item_id in labels if item_id in self._row_of], np.int64)

@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import compress
 from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from engine.core.formatting import BETTER, MACRO_F1, percent, words
-from engine.core.items import PREFERENCES, HumanLabel, Preference, Tie, agreeing, labels_beside
+from engine.core.items import HumanLabel, Tie, agree, labels_beside
 from engine.core.tables import Column, Estimate, Kind, Picture, Row, Section, Table
 from engine.metrics.accuracy import Baselines, LabelMeasures
 from engine.metrics.evaluation import Evaluation, mean_of
@@ -116,16 +117,17 @@ def label_table(evaluation: Evaluation) -> Table:
     rows: list[Row] = []
     measures = evaluation.labels.values()
     partly = any(measure.partly_in_both_orders for measure in measures)
-    with_ties = any(Tie.TIE in measure.human for measure in measures)
+    with_ties = any(Tie.TIE in (*measure.human, *measure.predicted) for measure in measures)
     for measure in measures:
-        judge = [measure.predicted.get(label, 0) for label in PREFERENCES]
-        human = [measure.human.get(label, 0) for label in PREFERENCES]
+        labels = labels_beside([Tie.TIE] if with_ties else [])
+        human = [measure.human.get(label, 0) for label in labels]
+        # A judge of ours is never asked for a tie of no kind: nothing there says more than a 0.
+        judge = [measure.predicted.get(label, "" if label is Tie.TIE else 0) for label in labels]
         twice = [measure.in_both_orders] if partly else []
         biases = [measure.flipped, *twice, measure.answer_mass, measure.longer]
-        no_tie, tie = ([""], [measure.human.get(Tie.TIE, 0)]) if with_ties else ([], [])
         rows += [
-            [words(measure.criterion), "judge", *judge, *no_tie, measure.unscored, *biases],
-            ["", "human", *human, *tie, *[""] * len(biases), measure.longer_human],
+            [words(measure.criterion), "judge", *judge, measure.unscored, *biases],
+            ["", "human", *human, *[""] * len(biases), measure.longer_human],
         ]
     shown = columns.with_both_orders(_LABELS) if partly else _LABELS
     return Table(columns.with_human_ties(shown) if with_ties else shown, rows)
@@ -140,7 +142,8 @@ def confusion_table(measures: LabelMeasures) -> Table:
     """Human labels down, predicted ones across."""
     first = Column("human", words(measures.criterion), Kind.NAME, "The human label.")
     rows: list[Row] = [[f"human {label}", *counts] for label, counts in measures.confusion.items()]
-    return Table((first, *columns.LABELS_GIVEN), rows)
+    given = columns.LABELS_GIVEN
+    return Table((first, *(columns.with_human_ties(given) if Tie.TIE in measures.predicted else given)), rows)
 
 
 def accuracy_figure(evaluation: Evaluation, dark: bool = False) -> drawing.Figure:
@@ -202,16 +205,19 @@ def _draw_baselines(
 def confusion_figure(evaluation: Evaluation, dark: bool = False) -> drawing.Figure:
     """A matrix for each criterion: human labels down, the judge's across, with the number of items."""
     measures = list(evaluation.labels.values())
-    draw = partial(_draw_confusion, len(PREFERENCES) + any(measure.unscored for measure in measures))
+    draw = partial(_draw_confusion, any(measure.unscored for measure in measures))
     title = "Human labels (rows) and the judge's (columns): number of items, shaded by share of the row"
     names = ("judge's label", "human label")
     return drawing.draw_panels(measures, draw, 2.55, names, f"{title}\n{_against(evaluation)}", dark=dark)
 
 
-def _draw_confusion(across: int, axes: drawing.Axes, measures: LabelMeasures, theme: drawing.Theme) -> None:
+def _draw_confusion(
+    unscored: bool, axes: drawing.Axes, measures: LabelMeasures, theme: drawing.Theme
+) -> None:
     from matplotlib.colors import LinearSegmentedColormap, to_rgb  # noqa: PLC0415
 
-    counts = np.array(list(measures.confusion.values()))[:, :across]
+    names = [*map(_label_name, labels_beside(measures.predicted)), *([_UNSCORED_NAME] if unscored else [])]
+    counts = np.array(list(measures.confusion.values()))[:, : len(names)]
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     paper, judge = np.array(to_rgb(theme.paper)), np.array(to_rgb(theme.judge))
     shades = LinearSegmentedColormap.from_list(
@@ -222,8 +228,7 @@ def _draw_confusion(across: int, axes: drawing.Axes, measures: LabelMeasures, th
         count = int(counts[row, column])
         colour = theme.text if count else theme.muted
         axes.text(column + 0.5, row + 0.5, f"{count:,}", ha="center", va="center", color=colour)
-    names = [*map(_label_name, PREFERENCES), _UNSCORED_NAME][:across]
-    axes.set_xticks(np.arange(across) + 0.5, names)
+    axes.set_xticks(np.arange(len(names)) + 0.5, names)
     axes.set_yticks(np.arange(len(counts)) + 0.5, map(_label_name, measures.confusion))
     axes.tick_params(length=0)
     axes.spines[:].set(visible=True, color=theme.human, linewidth=0.5)
@@ -246,9 +251,9 @@ def label_figure(evaluation: Evaluation, dark: bool = False) -> drawing.Figure:
 
 
 def _draw_labels(unscored: bool, axes: drawing.Axes, measures: LabelMeasures, theme: drawing.Theme) -> None:
-    labels = labels_beside(measures.human)
+    labels = labels_beside({*measures.human, *measures.predicted})
     human = [measures.human.get(label, 0) for label in labels]
-    judge = [measures.predicted.get(label, 0) if isinstance(label, Preference) else 0 for label in labels]
+    judge = [measures.predicted.get(label, 0) for label in labels]
     judge += [measures.unscored] if unscored else []
     names = [*map(_label_name, labels), _UNSCORED_NAME][: len(judge)]
     for counts, shift, colour, who, hatch in (
@@ -316,10 +321,10 @@ def accuracy_figures(evaluation: Evaluation) -> dict[str, drawing.ReportFigure]:
 
 
 def _labels_in_words(measures: LabelMeasures) -> str:
-    labels = labels_beside(measures.human)
+    labels = labels_beside({*measures.human, *measures.predicted})
     parts = [
         f"{words(label)} {measures.human.get(label, 0):,}"
-        + (f" and {measures.predicted.get(label, 0):,}" if isinstance(label, Preference) else "")
+        + ("" if label is Tie.TIE not in measures.predicted else f" and {measures.predicted.get(label, 0):,}")
         for label in labels
     ]
     unscored = f", unscored {measures.unscored:,}" if measures.unscored else ""
@@ -327,8 +332,9 @@ def _labels_in_words(measures: LabelMeasures) -> str:
 
 
 def _confusion_in_words(measures: LabelMeasures) -> str:
+    labels = labels_beside(measures.predicted)
     parts = [
-        f"{label} {sum(row[PREFERENCES.index(right)] for right in agreeing(label)):,} of {sum(row):,}"
+        f"{label} {sum(compress(row, [agree(label, given) for given in labels])):,} of {sum(row):,}"
         for label, row in measures.confusion.items()
         if sum(row)
     ]
@@ -339,8 +345,8 @@ def given_table(evaluation: Evaluation) -> Table:
     rows: list[Row] = []
     for measure in evaluation.labels.values():
         criterion = words(measure.criterion)
-        for label in labels_beside(measure.human):
-            judged = measure.predicted.get(label, 0) if isinstance(label, Preference) else ""
+        for label in labels_beside({*measure.human, *measure.predicted}):
+            judged = measure.predicted.get(label, "" if label is Tie.TIE else 0)
             rows.append([criterion, words(label), measure.human.get(label, 0), judged])
         rows += [[criterion, "unscored", "", measure.unscored]] if measure.unscored else []
     return Table(_COUNTED, rows)

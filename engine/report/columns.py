@@ -24,7 +24,7 @@ TIE = Column(
     Tie.TIE.value,
     Tie.TIE.value,
     Kind.COUNT,
-    "Human labels that are only “tie”: “both good” and “both bad” both agree with one.",
+    "Labels that are only “tie”: “both good” and “both bad” both agree with one.",
 )
 """Added to LABELS_GIVEN if there are any."""
 

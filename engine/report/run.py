@@ -7,7 +7,7 @@ from dataclasses import replace
 from engine.annotations.records import LAST
 from engine.core.errors import ModelFileError
 from engine.core.formatting import best_of, duration, value_in_words, words
-from engine.core.items import METHOD_TITLES, PREFERENCES, Method, Order, Preference
+from engine.core.items import METHOD_TITLES, HumanLabel, Method, Order, Tie, labels_beside
 from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, Unscored
 from engine.core.tables import Column, Facts, Kind, Part, Row, Section, Sentences, Table, Tone
 from engine.data.dataset import Dataset
@@ -24,6 +24,7 @@ from engine.report.columns import (
     MOST_FREQUENT,
     SHARE_INTERVAL,
     with_both_orders,
+    with_human_ties,
 )
 from engine.results.run_results import ALL_METHODS, RunResults
 from engine.results.second_order import read_in_words
@@ -228,10 +229,11 @@ def labels_given_section(results: RunResults) -> Section:
 
 def distribution_table(counts: Sequence[LabelCounts]) -> Table:
     partly = any(count.partly_in_both_orders for count in counts)
+    labels = labels_beside({label for count in counts for label in count.predicted})
     rows: list[Row] = [
         [
             words(count.criterion),
-            *(count.predicted.get(label, 0) for label in PREFERENCES),
+            *(count.predicted.get(label, 0) for label in labels),
             count.unscored,
             count.flipped,
             *([count.in_both_orders] if partly else []),
@@ -239,7 +241,8 @@ def distribution_table(counts: Sequence[LabelCounts]) -> Table:
         ]
         for count in counts
     ]
-    return Table(with_both_orders(_DISTRIBUTION) if partly else _DISTRIBUTION, rows)
+    shown = with_both_orders(_DISTRIBUTION) if partly else _DISTRIBUTION
+    return Table(with_human_ties(shown) if Tie.TIE in labels else shown, rows)
 
 
 def run_accuracy_table(accuracies: Mapping[str, Accuracy]) -> Table:
@@ -276,7 +279,7 @@ def changes_table(before: RunResults, after: RunResults) -> Table:
     return Table(_CHANGES, rows)
 
 
-def _own_label(judgment: AnyJudgment) -> Preference | None:
+def _own_label(judgment: AnyJudgment) -> HumanLabel | None:
     return None if isinstance(judgment, Unscored) else judgment.preference
 
 

@@ -15,7 +15,8 @@ from engine.core.rubric import ELOQUENT, rubric_of_names
 from engine.data.dataset import Dataset
 from engine.data.file_kinds import SAMPLED, SKIPPED
 from engine.data.label_origins import drawn_place
-from engine.data.submission import Submission, check_submission, read_submission
+from engine.data.submission import Submission, check_submission
+from engine.data.verdicts import NO_COLUMN, JudgeColumn, Verdicts, placed, read_system
 from engine.results.run_results import RunResults, submission_of
 from engine.settings.identity import COLUMNS, NOT_IN_DATASET, RunIdentity, RunKind, StoredRun
 from engine.settings.rows import Mode
@@ -153,14 +154,17 @@ def gaps(results: RunResults) -> list[IncompletePart]:
 NOT_ANSWERED = "the submission does not answer this item"
 
 
-def open_submission(path: Path, dataset: Dataset, store: RunStore) -> StoredRun:
-    """Keep a submission in the store; where it is there already, with the same dataset, that one.
+def open_submission(
+    path: Path, dataset: Dataset, store: RunStore, column: JudgeColumn = NO_COLUMN
+) -> StoredRun:
+    """Keep a submission, or another file of a judge, in the store; where it is there already, with the same
+    dataset, that one.
 
     What it lacks of the dataset stands next to what it answers, unscored, for annotators to complete it; rows
     for items that the dataset lacks are named in the manifest. SetupError where the file is no submission, or
     answers no item of the dataset.
     """
-    submission = read_submission(path)
+    submission = placed(read_system(path, column), dataset)
     places = {item_id: place for place, item_id in enumerate(dataset.ids)}
     answered = [
         JudgedItem(place, row.id, dataset[place].content_hash, raw_predictions={}, given=row.predictions)
@@ -172,7 +176,7 @@ def open_submission(path: Path, dataset: Dataset, store: RunStore) -> StoredRun:
             f"{path.name} answers no item of {dataset.name}: they have no id in common.",
             Hint(Step.CHOOSE_ANSWERED_DATASET),
         )
-    with store.begin(_identity(path, submission, dataset)) as run:
+    with store.begin(_identity(path, submission, dataset, column)) as run:
         if not run.judged:
             store.add(run.id, answered)
         add_unanswered(store, run, dataset)
@@ -211,17 +215,17 @@ def findings(results: RunResults, dataset: Dataset) -> list[str]:
     return found
 
 
-def _identity(path: Path, submission: Submission, dataset: Dataset) -> RunIdentity:
+def _identity(path: Path, submission: Submission, dataset: Dataset, column: JudgeColumn) -> RunIdentity:
     content = file_hash(path)
     mode = Mode.EXPLAIN if submission.with_explanations else Mode.LABELS
     rubric = rubric_of_names(submission.criteria, dataset.rubric)
     return RunIdentity(
-        key=digest([RunKind.SUBMITTED, dataset.hash, content]),
+        key=digest([RunKind.SUBMITTED, dataset.hash, content, *column.key]),
         dataset_path=dataset.path.absolute(),
         dataset_hash=dataset.hash,
         items=len(dataset),
         model_path=path.absolute(),
-        model_name=path.name,
+        model_name=submission.called if isinstance(submission, Verdicts) else path.name,
         model_hash=content,
         prompt_version="",
         criteria=submission.criteria,

@@ -12,7 +12,7 @@ from statistics import fmean
 from engine.core.errors import Hint, Setting
 from engine.core.formatting import listed, percent, words
 from engine.core.health import Health, Sign, Symptom
-from engine.core.items import PREFERENCES, Method, Preference
+from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, Method, Preference
 from engine.core.judgments import AnyJudgment, Judgment, SubmittedLabel, Unscored
 from engine.core.methods import together
 from engine.core.numeric import clopper_pearson, worth_of
@@ -178,7 +178,7 @@ class Answer:
     asked, and its answer is no label; a submission that leaves a label out may never have asked for it.
     """
 
-    label: Preference | None
+    label: HumanLabel | None
     text: str | None
     cut: bool = False
     answer_mass: float | None = None
@@ -395,8 +395,8 @@ def _one_label(answers: Answers) -> Iterator[Symptom]:
     seen = [answer.seen or (answer.label,) for answer in given]
     if not seen:
         return
-    shares = {label: fmean(own.count(label) / len(own) for own in seen) for label in PREFERENCES}
-    label = max(PREFERENCES, key=shares.__getitem__)
+    shares = {label: fmean(own.count(label) / len(own) for own in seen) for label in HUMAN_LABELS}
+    label = max(HUMAN_LABELS, key=shares.__getitem__)
     by_place = label.swapped is not label
     # Of one order, or of labels alone, it is not known whether it is the place or the text.
     known = not by_place or all(len(own) > 1 for own in seen)

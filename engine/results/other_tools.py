@@ -11,7 +11,7 @@ from engine.core import VERSION
 from engine.core.column_map import CANDIDATES
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, words
-from engine.core.items import PREFERENCES, Gold, Item, Order, Preference, agree
+from engine.core.items import PREFERENCES, Gold, HumanLabel, Item, Order, Preference, agree
 from engine.core.judgments import AnyJudgment, Judgment, Unscored
 from engine.core.rubric import default_criterion
 from engine.data.dataset import Dataset
@@ -207,7 +207,7 @@ def preference_pairs(results: RunResults, dataset: Dataset, criterion: str) -> P
             item = items[judgment.item_id]
             order = Order.AB if label is Preference.A else Order.BA
             chosen, rejected = order.arrange(item.output_a, item.output_b)
-            by_label = dict(zip(PREFERENCES, probabilities, strict=True))
+            by_label: dict[HumanLabel, float] = dict(zip(PREFERENCES, probabilities, strict=True))
             margin = by_label[label] - by_label[label.swapped]
             rows.append((item.instruction, chosen, rejected, margin, item.id))
         else:

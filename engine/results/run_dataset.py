@@ -11,7 +11,7 @@ from engine.core.column_map import ColumnMap, annotator_column, kept_column, lab
 from engine.core.errors import Hint, Setting, SetupError, Step
 from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed
-from engine.core.items import PREFERENCES, Gold, HumanLabel, Preference
+from engine.core.items import PREFERENCES, Gold, HumanLabel
 from engine.core.judgments import AnyJudgment, JudgmentKey
 from engine.core.rubric import Rubric, rubric_for_labels
 from engine.data.dataset import REQUIRED_COLUMNS, Dataset, load_dataset
@@ -235,7 +235,7 @@ class _Criterion:
         part, self.stale = random_part(results.reviews), 0
         self._given: list[Mapping[str, HumanLabel]] = []
         self._behind: list[Sequence[str]] = []
-        self._labels: list[Preference | None] = []
+        self._labels: list[HumanLabel | None] = []
         self._explanations: list[str | None] = []
         self._explained_by: list[str | None] = []
         self._origins: list[str | None] = []

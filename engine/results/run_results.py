@@ -19,7 +19,7 @@ from engine.annotations.effective import (
 )
 from engine.annotations.records import JUDGE_ALONE, LAST, Annotation, LabelSource
 from engine.core.formatting import counted, short_name, words
-from engine.core.items import PREFERENCES, Method, Order, Prediction, Preference, certain, digest
+from engine.core.items import PREFERENCES, HumanLabel, Method, Order, Prediction, Preference, certain, digest
 from engine.core.judgments import (
     AnyJudgment,
     CriterionCalibration,
@@ -116,7 +116,7 @@ class RunResults:
     read: RunPredictions | None = field(default=None, compare=False, repr=False)
     """The raw predictions as arrays, kept to decide them again."""
 
-    def label(self, judgment: AnyJudgment) -> Preference | None:
+    def label(self, judgment: AnyJudgment) -> HumanLabel | None:
         """The effective label for one of `judgments`; None where it is unscored and no annotator gave one."""
         override = self._override(judgment)
         if override is not None and override.preference is not None:

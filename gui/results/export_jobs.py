@@ -16,7 +16,7 @@ from engine.core.codec import plain
 from engine.core.errors import SetupError
 from engine.core.formatting import short_name, words
 from engine.core.health import NOT_LOOKED_AT, Health
-from engine.core.items import PREFERENCES, HumanLabel, Preference, labels_beside
+from engine.core.items import HumanLabel, labels_beside
 from engine.core.tables import Picture, Sheet
 from engine.system.paths import PathKind, found_at, is_there
 from gui.results.run_weights import WeightsChoice
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from engine.data.dataset import Dataset
     from engine.data.slices import Slicing
+    from engine.metrics.accuracy import LabelMeasures
     from engine.metrics.evaluation import Evaluation
     from engine.metrics.matching import Pair
     from engine.report.drawing import ReportFigure
@@ -68,9 +69,8 @@ def spots_of(name: str, figure: "Figure", evaluation: "Evaluation") -> list[Figu
     """The places of a figure that was drawn; none where it does not count items by their labels."""
     spots = []
     for axes, (criterion, measures) in zip(figure.axes, evaluation.labels.items(), strict=False):
-        given = labels_beside(measures.human)
         ids = _ids_by_labels(evaluation.matched.pairs[criterion])
-        for (human, label), box in _PLACES[name](axes, given) if name in _PLACES else ():
+        for (human, label), box in _PLACES[name](axes, measures) if name in _PLACES else ():
             found = frozenset().union(
                 *(some for (gold, own), some in ids.items() if human in (ANY, gold) and label in (ANY, own))
             )
@@ -86,17 +86,18 @@ _Wanted = HumanLabel | Literal["any"] | None  # None: unscored
 _Labels = tuple[_Wanted, _Wanted]  # of annotators and of the judge
 
 
-def _ids_by_labels(pairs: "Sequence[Pair]") -> Mapping[tuple[HumanLabel | None, Preference | None], set[str]]:
-    ids: dict[tuple[HumanLabel | None, Preference | None], set[str]] = {}
+def _ids_by_labels(pairs: "Sequence[Pair]") -> Mapping[tuple[HumanLabel | None, HumanLabel | None], set[str]]:
+    ids: dict[tuple[HumanLabel | None, HumanLabel | None], set[str]] = {}
     for pair in pairs:
         ids.setdefault((pair.gold.label, pair.prediction.preference), set()).add(pair.item.id)
     return ids
 
 
-def _cells(axes: "Axes", rows: Sequence[HumanLabel]) -> Iterator[tuple[_Labels, Box]]:
+def _cells(axes: "Axes", measures: "LabelMeasures") -> Iterator[tuple[_Labels, Box]]:
     """The cells of a matrix: annotators' labels down, the judge's across, perhaps a last one for unscored."""
     left, top, right, bottom = _frame(axes)
-    columns = (*PREFERENCES, None)[: round(max(axes.get_xlim()))]
+    rows = labels_beside(measures.human)
+    columns = (*labels_beside(measures.predicted), None)[: round(max(axes.get_xlim()))]
     wide, high = (right - left) / len(columns), (bottom - top) / len(rows)
     for row, human in enumerate(rows):
         for column, label in enumerate(columns):
@@ -104,12 +105,12 @@ def _cells(axes: "Axes", rows: Sequence[HumanLabel]) -> Iterator[tuple[_Labels, 
             yield (human, label), (x, y, x + wide, y + high)
 
 
-def _bars(axes: "Axes", labels: Sequence[HumanLabel]) -> Iterator[tuple[_Labels, Box]]:
+def _bars(axes: "Axes", measures: "LabelMeasures") -> Iterator[tuple[_Labels, Box]]:
     """For each label the bars of annotators and of the judge, side by side; also the room above a low one."""
     left, top, right, bottom = _frame(axes)
     low, high = axes.get_xlim()
     unit = (right - left) / (high - low)
-    for place, label in enumerate((*labels, None)):
+    for place, label in enumerate((*labels_beside({*measures.human, *measures.predicted}), None)):
         middle = left + (place - low) * unit
         if label is not None:
             yield (label, ANY), (middle - 0.4 * unit, top, middle, bottom)
@@ -121,7 +122,7 @@ def _frame(axes: "Axes") -> Box:
     return place.x0, 1 - place.y1, place.x1, 1 - place.y0
 
 
-_PLACES: Mapping[str, Callable[["Axes", Sequence[HumanLabel]], Iterator[tuple[_Labels, Box]]]] = {
+_PLACES: Mapping[str, Callable[["Axes", "LabelMeasures"], Iterator[tuple[_Labels, Box]]]] = {
     "confusion": _cells,
     "labels": _bars,
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from engine.annotations.effective import AnnotatorStep, EffectiveAnnotation, Reviews, to_redo, to_undo
 from engine.annotations.records import Annotation, AnnotationKind, Undo, new_override, new_review
 from engine.core.formatting import capitalised, clipped, visible, words
-from engine.core.items import Gold, Preference, agree
+from engine.core.items import Gold, HumanLabel, Preference, agree
 from engine.core.judgments import AnyJudgment, JudgedItem, JudgmentKey, Origin, ReviewState, Unscored
 from gui.review.progress import Drafts
 from gui.review.review_jobs import Blind, human_label
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class ReviewedJudgment:
     judgment: AnyJudgment
-    label: Preference | None = None  # in force, as is the explanation
+    label: HumanLabel | None = None  # in force, as is the explanation
     explanation: str | None = None
     stale: bool = False
     override: EffectiveAnnotation | None = None
@@ -61,7 +61,7 @@ class _Left(NamedTuple):
 class _Own(NamedTuple):
     label: Preference | None = None
     explanation: str | None = None
-    written_for: Preference | None = None  # the label that the explanation is of
+    written_for: HumanLabel | None = None  # the label that the explanation is of
 
 
 class ReviewSession:
@@ -205,11 +205,13 @@ class ReviewSession:
         return next((row for row in self.rows if row.key == judgment.key), None)
 
     def effective_labels(self) -> Mapping[str, Preference]:
-        """By criterion, as an annotator asked for them last; criteria without a label are left out."""
+        """By criterion, as an annotator asked for them last; criteria without a label are left out, and with
+        one that says only “tie”, to which an annotator's label says which.
+        """
         labels = {name: self._effective_label(JudgmentKey(self.item_id, name)) for name in self.criteria}
-        return {name: label for name, label in labels.items() if label is not None}
+        return {name: label for name, label in labels.items() if isinstance(label, Preference)}
 
-    def _effective_label(self, key: JudgmentKey) -> Preference | None:
+    def _effective_label(self, key: JudgmentKey) -> HumanLabel | None:
         run, judgment = self.run, self._judgment(key)
         if run is None or judgment is None:
             return None

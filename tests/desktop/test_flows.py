@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from engine.core.items import Preference
+from engine.core.items import HumanLabel, Preference
 from engine.data.dataset import load_dataset
 from engine.data.submission import Submission, check_submission, read_submission
 from engine.store.run_store import RunStore
@@ -185,7 +185,7 @@ def _exported(hands: Hands, keys: str, path: Path) -> Submission:
     return read_submission(path)
 
 
-def _labels(submission: Submission) -> list[tuple[str, list[Preference | None]]]:
+def _labels(submission: Submission) -> list[tuple[str, list[HumanLabel | None]]]:
     return [(row.id, [cell.preference for cell in row.predictions.values()]) for row in submission.rows]
 
 

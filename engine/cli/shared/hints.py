@@ -23,7 +23,7 @@ def _quoted(value: str) -> str:
 
 OPTIONS = Wording(
     settings={
-        **{setting: f"--{setting.name.lower()}" for setting in Setting},
+        **{setting: f"--{setting.name.lower().replace('_', '-')}" for setting in Setting},
         **{row.called: row.option for row in SETTINGS if isinstance(row.called, Setting)},
         Setting.METHODS: "--method",
         Setting.SHOTS: "--few-shot",

@@ -19,6 +19,7 @@ from engine.core.items import Method
 from engine.core.tables import Part, Section
 from engine.data.dataset import Dataset
 from engine.data.slices import Noted, Slicing, is_by_annotators, select, slicing
+from engine.data.verdicts import JudgeColumn
 from engine.metrics.matching import Matched, System, open_system
 from engine.metrics.slices import SlicedMeasures, measure_slices
 from engine.operations import opening
@@ -36,6 +37,25 @@ def add_gold(arguments: console.Parser, required: bool = True) -> None:
     arguments.flag("--partial", "use the items that both have, and print how many")
     shared.add_rubric(arguments, "the criteria of submissions and labels; a run has its own")
     shared.add_columns(arguments, "human labels")
+
+
+def add_judge_file(arguments: console.Parser) -> None:
+    """What to say of a SYSTEM that is a file of another judge."""
+    arguments.text(
+        "--judge-column",
+        "COLUMN",
+        "of a file with several columns: that of the verdicts",
+    )
+    arguments.text("--judge-labels", "VALUE=LABEL,...", "what its values mean, such as 1=A,2=B,0=tie")
+
+
+def judge_column(options: argparse.Namespace) -> JudgeColumn:
+    return JudgeColumn.of(options.judge_column, options.judge_labels)
+
+
+def system_of(options: argparse.Namespace, word: str, labels_of: str | None = None) -> System:
+    """The system that a word of the command names."""
+    return open_system(word, options.store, labels_of or options.labels_of, judge_column(options))
 
 
 def read_labels(

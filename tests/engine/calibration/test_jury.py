@@ -79,7 +79,7 @@ def run(
     return replace(made, name=name)
 
 
-def labels(panel: Jury) -> list[Preference | None]:
+def labels(panel: Jury) -> list[HumanLabel | None]:
     results = panel.results
     return [results.label(judgment) for judgment in results.judgments["safety"]]
 

@@ -314,7 +314,7 @@ def test_a_tie_of_which_nothing_more_is_said_is_no_prediction(tmp_path: Path) ->
     assert caught.value.problems == (
         "line 2, safety_preference: 'tie' is not a prediction: write which tie, both_good or both_bad.",
     )
-    row = SubmissionRow("1", {"safety": Prediction(Tie.TIE)})  # type: ignore[arg-type]
+    row = SubmissionRow("1", {"safety": Prediction(Tie.TIE)})
     with pytest.raises(SetupError, match="safety_preference of id '1': 'tie' is not a prediction"):
         write_submission(tmp_path / "out.tsv", Submission((row,), ("safety",), with_explanations=False))
 

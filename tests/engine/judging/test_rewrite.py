@@ -332,7 +332,7 @@ def test_items_are_read_as_the_run_read_them(demo_gold: Path, tmp_path: Path, te
             wanted = [
                 (
                     (item.position, plan.dataset[item.position]),
-                    {name: text.preference for name, text in item.explanations.items()},
+                    {name: Preference(text.preference) for name, text in item.explanations.items()},
                 )
                 for item in group
             ]

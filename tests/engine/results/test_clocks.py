@@ -11,7 +11,7 @@ import pytest
 from engine.annotations.effective import to_redo, to_undo
 from engine.annotations.records import Undo, new_override, now
 from engine.core.errors import SetupError
-from engine.core.items import Preference
+from engine.core.items import HumanLabel
 from engine.report.annotators import joining_sections
 from engine.results.annotation_file import AnnotationFile, load_annotation_file, save_annotation_file
 from engine.results.run_results import RunResults, load_results
@@ -34,7 +34,7 @@ def results(of: Laptop) -> RunResults:
         return load_results(store, 1)
 
 
-def effective(of: Laptop, item: int = 1) -> Preference | None:
+def effective(of: Laptop, item: int = 1) -> HumanLabel | None:
     found = results(of)
     return found.label(found.judgments["safety"][item - 1])
 

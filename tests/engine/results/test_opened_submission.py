@@ -10,7 +10,7 @@ from engine.analysis.review_order import by_item, review_rows
 from engine.annotations.records import new_override
 from engine.core.errors import SetupError
 from engine.core.health import Sign
-from engine.core.items import Prediction
+from engine.core.items import Prediction, Tie
 from engine.core.judgments import SubmittedLabel, Unscored
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import read_submission, write_submission
@@ -432,6 +432,7 @@ def test_the_baseline_without_eight_items_is_completed_to_its_bytes(
         for place in EIGHT:
             row = whole.rows[place]
             for criterion, said in row.predictions.items():
+                assert said.preference is not Tie.TIE
                 kept.annotate(1, new_override(row.id, criterion, said.preference, said.explanation, "Ada"))
     exported = run_here("runs", "export", 1, "--out", again, *store)
     assert again.read_bytes() == baseline.read_bytes()

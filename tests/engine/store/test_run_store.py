@@ -16,7 +16,7 @@ from engine.annotations.effective import standing_notes
 from engine.annotations.records import AnnotationKind, new_note, new_override
 from engine.cli.shared.hints import OPTIONS
 from engine.core.errors import RunBusyError, StoreError
-from engine.core.items import Order, Preference
+from engine.core.items import HumanLabel, Order, Preference
 from engine.core.judgments import Explanation, RawPrediction
 from engine.store.migrations import APPLICATION_ID, STEPS
 from engine.store.run_store import RunStore
@@ -50,7 +50,10 @@ def test_rewritten_explanations_are_kept_beside_the_first_and_the_latest_for_a_l
         store.add_rewritten(run.id, {1: {"safety": replace(new, text="Response A is not cruel.")}})
         store.add_rewritten(run.id, {1: {"safety": new, "relevance": new}, 2: {"safety": new}})
         store.add_rewritten(run.id, {1: {"safety": good}})
-    texts = {("safety", Preference.A): new, ("safety", Preference.BOTH_GOOD): good}
+    texts: dict[tuple[str, HumanLabel], Explanation] = {
+        ("safety", Preference.A): new,
+        ("safety", Preference.BOTH_GOOD): good,
+    }
     assert list(store.judged(run.id)) == [judged_item(0), replace(judged_item(1), rewritten=texts)]
     assert list(store.judged(other.id)) == [judged_item(0), judged_item(1)]
 

@@ -1,0 +1,293 @@
+"""What another judge said, as a submission: a submission file that may say `tie`, the log of a benchmark, a
+table of ids and verdicts, or a column of a dataset that a judge filled.
+
+Knows: how such a file is recognised and read, and how its verdicts find the items of a dataset. Does not
+know: what they are compared with.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from engine.core.column_map import (
+    ANNOTATOR,
+    CANDIDATES,
+    ID,
+    INSTRUCTION,
+    OUTPUTS,
+    RANKED,
+    RECORDS,
+    ColumnMap,
+    parse_labels,
+)
+from engine.core.errors import Hint, InputError, Setting
+from engine.core.formatting import did_you_mean, listed, quoted, words
+from engine.core.items import Prediction, digest, written_label
+from engine.core.rubric import ELOQUENT, default_criterion, rubric_of_names
+from engine.data.catalogue import Known
+from engine.data.column_content import Sample, finite_number, look_into, meanings_of, said_meanings
+from engine.data.column_guess import guess_columns
+from engine.data.dataset import Dataset, check_id
+from engine.data.file_format import FileFormat
+from engine.data.label_guess import may_be_label
+from engine.data.mapped_table import MappedTable
+from engine.data.outputs import single_outputs
+from engine.data.recognition import known_as
+from engine.data.submission import Submission, SubmissionRow, read_submission
+from engine.data.tables import open_table
+from engine.system.sandbox import sandboxed
+
+_LABEL, _EXPLANATION = "_preference", "_explanation"
+_OVERALL = default_criterion(ELOQUENT.names)
+_CONFIDENCES = ("confidence", "probability", "certainty")
+_BY_HALF = "1.5>"  # before a preference from 1 to 2, as AlpacaEval writes it: a probability of the second + 1
+_BETWEEN = "~"  # as in the ids of pairs made of outputs
+
+
+@dataclass(frozen=True)
+class JudgeColumn:
+    """What a user says of a file: in which column a judge's verdicts are, and what their values mean."""
+
+    name: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, name: str | None, labels: str | None) -> "JudgeColumn":
+        """`labels`: such as `1=A,2=B,0=tie`. SetupError for anything else."""
+        return cls(name or "", parse_labels(labels) if labels else {})
+
+    @property
+    def key(self) -> list[object]:
+        """What tells it from every other; nothing where nothing was said."""
+        return [self.name, dict(self.labels)] if self.name or self.labels else []
+
+
+NO_COLUMN = JudgeColumn()
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What one verdict is of, as far as the file says it: the digest of the three texts (empty without), that
+    with the responses exchanged, and the two candidates.
+    """
+
+    texts: str = ""
+    exchanged: str = ""
+    candidates: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Verdicts(Submission):
+    """`subjects`: by id of a row. `said`: how the file was read, in sentences. `called`: the judge's name."""
+
+    subjects: Mapping[str, Subject] = field(default_factory=dict)
+    said: tuple[str, ...] = ()
+    called: str = ""
+
+
+def read_system(path: Path, column: JudgeColumn = NO_COLUMN) -> Submission:
+    """What another judge said: a submission, or Verdicts of any other file.
+
+    Raises what read_submission raises; InputError where it is not known which column holds verdicts, or what
+    a value means, with how to say it.
+    """
+    if not column.name and _is_submission(path):
+        return read_submission(path, ties=True)
+    return _read(path, column)
+
+
+def placed(submission: Submission, dataset: Dataset) -> Submission:
+    """The same with the ids of a dataset: found by id, by id and candidates, or by the texts, and exchanged
+    where the dataset has the responses exchanged. A submission without Subjects is given back as it is.
+    """
+    if not isinstance(submission, Verdicts) or not submission.subjects:
+        return submission
+    ids = set(dataset.ids)
+    by_texts = {item.content_hash: item.id for item in dataset} if _by_texts(submission, ids) else {}
+    candidates = _candidates(dataset)
+    rows, subjects = [], {}
+    for row in submission.rows:
+        of = submission.subjects[row.id]
+        item_id = _item_id(row.id, of, ids, by_texts)
+        turned = item_id == by_texts.get(of.exchanged) != by_texts.get(of.texts)
+        if of.candidates is not None and (written := candidates.get(item_id)) is not None:
+            turned = of.candidates == (written[1], written[0]) and of.candidates != written
+        rows.append(SubmissionRow(item_id, _turned(row.predictions) if turned else row.predictions))
+        subjects[item_id] = of
+    return replace(submission, rows=tuple(rows), subjects=subjects)
+
+
+def _by_texts(submission: Verdicts, ids: Collection[str]) -> bool:
+    """Whether its rows are found by their texts: none by its id, but that may be a mere number of a row."""
+    hold_texts = any(of.texts for of in submission.subjects.values())
+    return hold_texts and not all(row.id in ids for row in submission.rows)
+
+
+def _item_id(own: str, of: Subject, ids: Collection[str], by_texts: Mapping[str, str]) -> str:
+    found = by_texts.get(of.texts) or by_texts.get(of.exchanged)
+    if found is None and own not in ids and of.candidates is not None:
+        paired = _BETWEEN.join((own, *sorted(of.candidates)))
+        return paired if paired in ids else own
+    return found or own
+
+
+def _candidates(dataset: Dataset) -> Mapping[str, tuple[str, str]]:
+    if not dataset.names_candidates:
+        return {}
+    one, other = (dataset.texts(side).to_pylist() for side in CANDIDATES)
+    return dict(zip(dataset.ids, zip(one, other, strict=True), strict=True))
+
+
+def _turned(predictions: Mapping[str, Prediction]) -> dict[str, Prediction]:
+    return {
+        name: replace(each, preference=each.preference and each.preference.swapped)
+        for name, each in predictions.items()
+    }
+
+
+@sandboxed
+def _is_submission(path: Path) -> bool:
+    """Whether a file is to be read as one, also to say what is wrong with it."""
+    table = open_table(path)
+    columns = table.first_columns()
+    labels = [name for name in columns if name.endswith(_LABEL)]
+    rest = [name for name in columns if name != ID and not name.endswith((_LABEL, _EXPLANATION))]
+    return table.data_format is FileFormat.TSV and bool(labels) and not rest
+
+
+@sandboxed
+def _read(path: Path, column: JudgeColumn) -> Verdicts:
+    sample = look_into(path, may_be_empty=False)
+    known = known_as(sample)
+    columns = _with_column(sample, known, column) if column.name else _of_file(sample, known)
+    if column.labels:
+        columns = ColumnMap.of(columns.source_of, {**columns.meaning_of, **column.labels})
+    criteria = [name.removesuffix(_LABEL) for name in columns.source_of if name.endswith(_LABEL)]
+    criteria = criteria or [_OVERALL]  # which of two responses was chosen
+    rubric = ELOQUENT if {*criteria} <= {*ELOQUENT.names} else rubric_of_names(tuple(criteria))
+    texts = {INSTRUCTION, *OUTPUTS} <= {*columns.source_of} or RANKED[0] in columns.source_of
+    inner = open_table(path, None, columns.source_of.get(RECORDS, ""))
+    table = MappedTable(inner, columns, rubric, strict=False, with_texts=texts)
+    rows, subjects = _rows(table, columns, criteria, texts)
+    if table.unknown:
+        raise _unknown(path, table.unknown, columns)
+    table.raise_problems()
+    if not rows:
+        raise table.no_rows()
+    read_as = [f"{path.name} is read as {known.name}." if known else "", *_how(columns, criteria)]
+    explained = any(each.explanation for row in rows for each in row.predictions.values())
+    called = f"{column.name} of {path.name}" if column.name else path.name
+    said = tuple(filter(None, read_as))
+    return Verdicts(tuple(rows), tuple(criteria), explained, path, subjects, said, called)
+
+
+def _how(columns: ColumnMap, criteria: Sequence[str]) -> Iterator[str]:
+    for name in filter(lambda name: name + _LABEL in columns.source_of, criteria):
+        yield f"Its verdicts on {words(name)} are read from {quoted(columns.source_of[name + _LABEL])}."
+
+
+def _rows(
+    table: MappedTable, columns: ColumnMap, criteria: Sequence[str], texts: bool
+) -> tuple[list[SubmissionRow], dict[str, Subject]]:
+    cells_of = list(table.rows())
+    named = all(name in columns.source_of for name in CANDIDATES)
+    counts = Counter(row.cells[ID] for row in cells_of)
+    first_rows: dict[str, int] = {}
+    rows, subjects = [], {}
+    for row in cells_of:
+        pair = (row.cells[CANDIDATES[0]], row.cells[CANDIDATES[1]]) if named else None
+        if counts[row.cells[ID]] > 1 and pair is not None:  # one instruction, several pairs of candidates
+            row.cells[ID] = _BETWEEN.join((row.cells[ID], *sorted(pair)))
+        check_id(table, row, first_rows)
+        instruction, one, other = (row.cells.get(name, "") for name in (INSTRUCTION, *OUTPUTS))
+        of_texts = (digest([instruction, one, other]), digest([instruction, other, one]))
+        subjects[row.cells[ID]] = Subject(*(of_texts if texts else ("", "")), pair)
+        sure = _confidence(row.cells, columns)
+        said = {name: _prediction(row.cells, name, sure) for name in criteria}
+        rows.append(SubmissionRow(row.cells[ID], said))
+    return rows, subjects
+
+
+def _prediction(cells: Mapping[str, str], name: str, sure: float | None) -> Prediction:
+    label = cells.get(name + _LABEL)
+    told = cells.get(name + _EXPLANATION) or None
+    return Prediction(written_label(label), told, sure) if label else Prediction(None, told)
+
+
+def _confidence(cells: Mapping[str, str], columns: ColumnMap) -> float | None:
+    """How sure the judge says that it is of its label, 0 to 1; None where the file does not say it."""
+    for source in columns.source_of.values():
+        if source.startswith(_BY_HALF):
+            value = finite_number(cells.get(source.removeprefix(_BY_HALF), ""))
+            # A whole number is a bare choice: how sure the judge was is not in it.
+            return None if value is None or value in (1, 2) else max(value - 1, 2 - value)
+    found = (finite_number(cells.get(name, "")) for name in _CONFIDENCES)
+    return next((value for value in found if value is not None and 0 <= value <= 1), None)
+
+
+def _of_file(sample: Sample, known: Known | None) -> ColumnMap:
+    """How the verdicts of a file are read where nobody named a column."""
+    if known is not None and (known.kind == "verdicts" or known.labelled_by_model):
+        return _without_annotator(known.map_for(ELOQUENT))
+    if known is not None and known.kind == "pairs":
+        raise _ask(sample, f"is {known.name}: pairs of responses. Whose labels are a judge's is not known")
+    own = [name for name in sample.columns if name.endswith(_LABEL)]
+    if own and ID in sample.columns and not {INSTRUCTION, *OUTPUTS} & {*sample.columns}:
+        sources = {name: name for name in (ID, *own)}
+        told = [name.removesuffix(_LABEL) + _EXPLANATION for name in own]
+        return ColumnMap.of(sources | {name: name for name in told if name in sample.columns})
+    guess = guess_columns(sample, ELOQUENT)
+    if (single := single_outputs(sample, guess)) is not None:
+        raise single
+    if not {*OUTPUTS} & {*guess.open} and INSTRUCTION not in guess.open:
+        raise _ask(sample, "holds pairs of responses. Which column holds a judge's verdicts is not known")
+    labels = [name for name in sample.columns if may_be_label(sample, name)]
+    if len(labels) != 1:
+        raise _ask(sample, "holds no texts, and which column holds verdicts is not known")
+    own_id = guess.map.source_of.get(ID, "")
+    sources = {_OVERALL + _LABEL: labels[0], **({ID: own_id} if own_id else {})}
+    return ColumnMap.of(sources, meanings_of(sample.values(labels[0]) or {}) or {})
+
+
+def _with_column(sample: Sample, known: Known | None, column: JudgeColumn) -> ColumnMap:
+    """The same file with the verdicts in a column that the user named; its other labels are not read."""
+    if column.name not in sample.places:
+        raise InputError(
+            sample.table.path,
+            [f"has no column {quoted(column.name)}: {listed(sample.columns)}."],
+            Hint(did_you_mean(column.name, sample.places), "Name one of them: ", Setting.JUDGE_COLUMN),
+        )
+    base = known.map_for(ELOQUENT) if known is not None else guess_columns(sample, ELOQUENT).map
+    sources = {
+        name: source
+        for name, source in _without_annotator(base).sources
+        if not name.endswith((_LABEL, _EXPLANATION)) and source
+    }
+    if ID not in sources and ID in sample.columns:
+        sources[ID] = ID
+    values = sample.values(column.name) or {}
+    return ColumnMap.of({**sources, _OVERALL + _LABEL: column.name}, said_meanings(values))
+
+
+def _without_annotator(columns: ColumnMap) -> ColumnMap:
+    """Rows stay rows: the judge is one, whatever it is called in each."""
+    return ColumnMap.of({k: v for k, v in columns.sources if k != ANNOTATOR}, columns.meaning_of)
+
+
+def _ask(sample: Sample, found: str) -> InputError:
+    may_be = [name for name in sample.columns if may_be_label(sample, name)]
+    also = f" It may be {listed(may_be, shown=quoted)}." if may_be else ""
+    hint = Hint(f"Name the column of the judge's verdicts:{also} ", Setting.JUDGE_COLUMN)
+    return InputError(sample.table.path, [f"{found}."], hint)
+
+
+def _unknown(path: Path, values: Mapping[str, int], columns: ColumnMap) -> InputError:
+    column = next((source for name, source in columns.sources if name.endswith(_LABEL)), "")
+    shown = listed(list(values), shown=quoted)
+    gaps = ",".join(f"{value}=…" for value in list(values)[:8])
+    return InputError(
+        path,
+        [f"what these verdicts in {quoted(column)} mean is not known: {shown}."],
+        Hint("Say it, each as A, B, both_good, both_bad, tie or none: ", Setting.JUDGE_LABELS.at(gaps)),
+    )
