@@ -26,8 +26,7 @@ from engine.store.run_store import RunStore
 A, B, GOOD, BAD = Preference
 TIE = Tie.TIE
 
-Labels = Sequence[Preference | None]
-HumanLabels = Sequence[HumanLabel | None]
+Labels = Sequence[HumanLabel | None]
 Texts = Sequence[str | None]
 Probabilities = tuple[float, float, float, float]
 Columns = Mapping[str, Sequence[Probabilities | None]]
@@ -57,7 +56,7 @@ def with_texts(dataset: Dataset, **columns: Sequence[str] | str) -> Dataset:
 
 
 def dataset(
-    human: Mapping[str, HumanLabels],
+    human: Mapping[str, Labels],
     explanations: Mapping[str, Texts] | None = None,
     instructions: Sequence[str] | None = None,
     outputs: Sequence[tuple[str, str]] | None = None,
@@ -101,7 +100,7 @@ def system(
     return System(name, Submission(rows, tuple(labels), bool(written)))
 
 
-def matched(predicted: Labels, human: HumanLabels, criterion: str = "safety", **more: Any) -> Matched:
+def matched(predicted: Labels, human: Labels, criterion: str = "safety", **more: Any) -> Matched:
     """One criterion's labels compared with the human ones."""
     return match(system({criterion: predicted}), dataset({criterion: human}, **more))
 

@@ -25,7 +25,7 @@ from engine.calibration.run_calibration import (
     calibrate_run,
 )
 from engine.core.errors import SetupError
-from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, Order, Preference, Tie
+from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, Order, Prediction, Preference, Tie
 from engine.core.judgments import (
     LENGTHS,
     CriterionCalibration,
@@ -56,6 +56,7 @@ from tests.judged import (
     SURE_A,
     SURE_B,
     SURE_GOOD,
+    TIE,
     A,
     B,
     Probabilities,
@@ -109,6 +110,23 @@ def test_a_label_alone_is_a_reading_of_a_stated_certainty_and_others_break_a_tie
     assert third.probabilities == pytest.approx(
         np.exp(log_softmax((np.log(SURE_A) + np.log([0.1, 0.7, 0.1, 0.1])) / 2))
     )
+
+
+def test_a_mere_tie_is_shared_by_both_ties_and_a_judge_that_says_how_sure_it_is_has_that_certainty(
+    tmp_path: Path,
+) -> None:
+    one = run(tmp_path, "one", SURE_A, SURE_A, SURE_A)
+    other = system({"safety": [TIE, B, B]})
+    rows = list(other.submission.rows)
+    for place, sure in ((1, 0.8), (2, 1.0)):
+        rows[place] = replace(rows[place], predictions={"safety": Prediction(B, confidence=sure)})
+    panel = make_jury([one, replace(other, submission=replace(other.submission, rows=tuple(rows)))], THREE)
+    said = [(0.05, 0.05, 0.45, 0.45), (0.2 / 3, 0.8, 0.2 / 3, 0.2 / 3), (0.001 / 3, 0.999, *[0.001 / 3] * 2)]
+    for judgment, each in zip(panel.results.judgments["safety"], said, strict=True):
+        assert isinstance(judgment, Judgment)
+        assert judgment.probabilities == pytest.approx(
+            np.exp(log_softmax((np.log(SURE_A) + np.log(each)) / 2))
+        )
 
 
 def test_each_judge_counts_alike_however_often_it_was_read(tmp_path: Path) -> None:

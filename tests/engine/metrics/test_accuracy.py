@@ -37,7 +37,6 @@ from tests.judged import (
     A,
     B,
     Columns,
-    HumanLabels,
     Labels,
     dataset,
     matched,
@@ -113,11 +112,11 @@ def test_there_is_one_interval_also_of_the_mean() -> None:
 # Labels compared with human ones: scikit-learn's measures on small tables, trivial judges beside them.
 
 
-def measured(predicted: Labels, human: HumanLabels, **more: Any) -> LabelMeasures:
+def measured(predicted: Labels, human: Labels, **more: Any) -> LabelMeasures:
     return measure_labels("safety", matched(predicted, human, **more).pairs["safety"])
 
 
-def baseline(human: HumanLabels, **more: Any) -> Baselines:
+def baseline(human: Labels, **more: Any) -> Baselines:
     return measure_labels("safety", matched([None] * len(human), human, **more).pairs["safety"]).baselines
 
 
@@ -225,6 +224,17 @@ def test_either_tie_is_right_where_people_said_no_more() -> None:
     assert score.confusion[TIE] == (1, 0, 1, 1, 1)
     assert [*score.confusion] == [A, B, GOOD, BAD, TIE]
     assert dict(score.human) == {TIE: 4, A: 1}
+
+
+def test_another_judges_mere_tie_is_right_of_any_tie_and_has_a_column_of_its_own() -> None:
+    score = measured([TIE, TIE, TIE, TIE, A], [GOOD, BAD, TIE, A, A])
+    assert score.accuracy == 0.8
+    assert score.confusion[GOOD] == (0, 0, 0, 0, 1, 0)
+    assert score.confusion[A] == (1, 0, 0, 0, 1, 0)
+    assert dict(score.predicted) == {TIE: 4, A: 1}
+    assert score.macro_f1 == pytest.approx((6 / 7 + 2 / 3) / 2)  # all ties are one
+    # By chance ties (4 of 5) meet ties (3 of 5), A (1 of 5) meets A (2 of 5): .56; 1 - .2 / .44.
+    assert score.kappa == pytest.approx(1 - 0.2 / 0.44)
 
 
 def test_trivial_judges_are_right_of_a_tie_as_any_judge_is() -> None:

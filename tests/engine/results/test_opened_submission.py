@@ -6,14 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from engine.analysis.review_order import by_item, review_rows
-from engine.annotations.records import new_override
+from engine.analysis.review_order import by_column, by_item, review_rows
+from engine.annotations.records import ListOrder, new_override
 from engine.core.errors import SetupError
 from engine.core.health import Sign
 from engine.core.items import Prediction, Tie
 from engine.core.judgments import SubmittedLabel, Unscored
+from engine.core.tables import Table
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import read_submission, write_submission
+from engine.data.verdicts import JudgeColumn
 from engine.metrics.annotator_agreement import agreement_of_annotators
 from engine.metrics.evaluation import evaluate
 from engine.metrics.matching import System, match, system_of_file, system_of_run, told_apart
@@ -93,6 +95,35 @@ def test_ids_alone_join_and_what_is_left_out_is_said(
     )
     assert incomplete(load_results(store, kept.id)) == what_is_joined(kept)
     assert share_answered(read_submission(path), set(answered.ids)) == 0.5
+
+
+def test_another_judges_mere_ties_are_kept_measured_and_listed_and_no_submission_has_them(
+    store: RunStore, answered: Dataset, tmp_path: Path
+) -> None:
+    path = tmp_path / "verdicts.csv"
+    path.write_text("id,safety_preference\n1,A\n2,tie\n3,tie\n", encoding="utf-8")
+    results = load_results(store, open_submission(path, answered, store).id)
+    assert [results.label(each) for each in results.judgments["safety"]] == [A, Tie.TIE, Tie.TIE]
+    assert evaluate(match(system_of_run(results), answered)).labels["safety"].accuracy == pytest.approx(2 / 3)
+    rows = review_rows(results, answered)
+    assert [row.preference for row in rows] == [A, Tie.TIE, Tie.TIE]
+    by_label = by_column(
+        by_item(rows), ListOrder.LABELS_BACKWARDS, lambda item: [rows[int(item) - 1]], {}, None
+    )
+    assert by_label[-1].item_id == "1"
+    with pytest.raises(SetupError, match="'tie' is not a prediction: write which tie"):
+        write_submission(tmp_path / "out.tsv", submission_of(results))
+    table = labels_given_section(results).parts[0]
+    assert isinstance(table, Table)
+    assert table.rows[0][1:6] == [1, 0, 0, 0, 2]
+
+
+def test_two_columns_of_one_file_are_two_judges(store: RunStore, answered: Dataset, tmp_path: Path) -> None:
+    path = tmp_path / "judges.csv"
+    path.write_text("id,gpt,claude\n1,A,B\n2,A,B\n3,tie,A\n", encoding="utf-8")
+    opened = [open_submission(path, answered, store, JudgeColumn(name)) for name in ("gpt", "claude", "gpt")]
+    assert [run.id for run in opened] == [1, 2, 1]
+    assert [run.identity.model_name for run in opened[:2]] == ["gpt of judges.csv", "claude of judges.csv"]
 
 
 def test_an_explanation_without_a_label_is_kept(store: RunStore, answered: Dataset, tmp_path: Path) -> None:

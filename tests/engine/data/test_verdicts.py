@@ -1,0 +1,145 @@
+"""What another judge said is read as a system, whatever file it stands in, and finds the items it is of."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engine.core.errors import InputError
+from engine.core.items import HumanLabel, Preference, Tie
+from engine.data.catalogue import Known, every_known
+from engine.data.dataset import Dataset, load_dataset
+from engine.data.submission import Submission
+from engine.data.verdicts import JudgeColumn, placed, read_system
+
+A, B, TIE = Preference.A, Preference.B, Tie.TIE
+ITEMS = [("q1", "Name a fruit.", "An apple.", "A chair."), ("q2", "Name a tree.", "A desk.", "An oak."),
+         ("q3", "Name a bird.", "A robin.", "A wren.")]  # fmt: skip
+SAID = {"q1": A, "q2": B, "q3": TIE}
+KNOWN = [pytest.param(known, id=known.slug) for known in every_known() if known.kind == "verdicts"]
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Dataset:
+    """Three pairs of which a person said the labels of SAID, too."""
+    return load_dataset(write(tmp_path / "gold.tsv", "id\tinstruction\toutput_a\toutput_b\n", pairs()))
+
+
+def pairs() -> str:
+    return "".join("\t".join(item) + "\n" for item in ITEMS)
+
+
+def write(path: Path, *texts: str) -> Path:
+    path.write_text("".join(texts), encoding="utf-8")
+    return path
+
+
+def labels(submission: Submission) -> dict[str, HumanLabel | None]:
+    return {row.id: row.predictions["overall_quality"].preference for row in submission.rows}
+
+
+def lines(*records: object) -> str:
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+FILES = {
+    "submission.tsv": "id\toverall_quality_preference\nq1\tA\nq2\tB\nq3\ttie\n",
+    "submission.csv": "id,overall_quality_preference\nq1,A\nq2,B\nq3,tie\n",
+    "verdicts.csv": "id,verdict\nq1,[[A]]\nq2,[[B]]\nq3,[[C]]\n",
+    "european.csv": "id;verdict\nq1;A>>B\nq2;B>A\nq3;A=B\n",
+    "verdicts.json": json.dumps([{"id": item_id, "winner": label.value} for item_id, label in SAID.items()]),
+    "arena-hard.jsonl": lines(
+        *(
+            {"uid": uid, "judge": "x", "model": "m", "baseline": "n", "games": [{"score": s} for s in scores]}
+            for uid, scores in (("q1", ("A>B", "B>>A")), ("q2", ("B>A", "A>B")), ("q3", ("A=B", "A=B")))
+        )
+    ),
+    "alpaca_eval.json": json.dumps(
+        [
+            {"instruction": asked, "output_1": one, "output_2": other, "generator_1": "x", "generator_2": "y",
+             "annotator": "weighted", "preference": {A: 1.2, B: 1.9, TIE: 1.5}[SAID[item_id]]}
+            for item_id, asked, one, other in ITEMS
+        ]
+    ),
+    "alpaca_eval_exchanged.json": json.dumps(
+        [
+            {"instruction": asked, "output_1": other, "output_2": one, "generator_1": "y", "generator_2": "x",
+             "annotator": "weighted", "preference": {A: 2, B: 1, TIE: 1.5}[SAID[item_id]]}
+            for item_id, asked, one, other in ITEMS
+        ]
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_of_another_judge_says_what_it_says_of_each_item(
+    name: str, dataset: Dataset, tmp_path: Path
+) -> None:
+    assert labels(placed(read_system(write(tmp_path / name, FILES[name])), dataset)) == SAID
+
+
+@pytest.mark.parametrize("known", KNOWN)
+def test_every_known_log_is_read(known: Known, tmp_path: Path) -> None:
+    read = read_system(write(tmp_path / "log.jsonl", known.rows.strip()))
+    assert len(read.rows) == len(known.rows.strip().splitlines())
+    assert {*labels(read).values()} <= {A, B, TIE, None}
+    assert {*labels(read).values()} != {None}
+
+
+def test_a_column_of_a_dataset_is_a_judge_and_the_others_are_not_read(tmp_path: Path) -> None:
+    rows = "".join(
+        f'{item_id},{asked},{one},{other},{human},{{}}\n'.format(said)
+        for (item_id, asked, one, other), human, said in zip(ITEMS, "BBB", (1, 2, 0), strict=True)
+    )  # fmt: skip
+    path = write(tmp_path / "pairs.csv", "id,prompt,response_a,response_b,human_winner,gpt4\n", rows)
+    numbers = {"1": "A", "2": "B", "0": "tie"}
+    read = read_system(path, JudgeColumn("gpt4", numbers))
+    assert labels(read) == SAID
+    assert read.criteria == ("overall_quality",)
+    with pytest.raises(InputError) as unsaid:
+        read_system(path, JudgeColumn("gpt4"))
+    assert "'1', '2', '0'" in unsaid.value.problem
+    assert "1=…,2=…,0=…" in str(unsaid.value.hint)
+    with pytest.raises(InputError, match="Which column holds a judge's verdicts is not known"):
+        read_system(path)
+    with pytest.raises(InputError, match="has no column 'gpt'"):
+        read_system(path, JudgeColumn("gpt"))
+
+
+def test_how_sure_a_judge_says_that_it_is_stands_beside_its_label(tmp_path: Path) -> None:
+    def sure(name: str, text: str) -> list[float | None]:
+        rows = read_system(write(tmp_path / name, text)).rows
+        return [row.predictions["overall_quality"].confidence for row in rows]
+
+    assert sure("a.csv", "id,verdict,confidence\nq1,A,0.75\nq2,B,\nq3,A,7\n") == [0.75, None, None]
+    assert sure("b.json", FILES["alpaca_eval.json"]) == pytest.approx([0.8, 0.9, 0.5])
+    assert sure("c.json", FILES["alpaca_eval_exchanged.json"]) == [None, None, 0.5]
+
+
+def test_one_instruction_with_several_pairs_of_candidates_finds_the_pair(tmp_path: Path) -> None:
+    """The sides are those of the dataset, wherever the log has a candidate."""
+    text = "id\tinstruction\toutput_a\toutput_b\tcandidate_a\tcandidate_b\n"
+    text += "q1~m~n\tSay hi.\tHi.\tHo.\tn\tm\nq1~k~n\tSay hi.\tHey.\tHi.\tk\tn\n"
+    dataset = load_dataset(write(tmp_path / "pairs.tsv", text))
+    won = {"q1~m~n": ("B>A", "A>B"), "q1~k~n": ("A>B", "B>A")}  # B is the model: m, then the baseline: n
+    log = lines(
+        *(
+            {
+                "uid": "q1",
+                "judge": "x",
+                "model": name,
+                "baseline": "n",
+                "games": [{"score": s} for s in scores],
+            }
+            for name, scores in (("m", won["q1~m~n"]), ("k", won["q1~k~n"]))
+        )
+    )
+    assert labels(placed(read_system(write(tmp_path / "log.jsonl", log)), dataset)) == {
+        "q1~m~n": B,
+        "q1~k~n": B,
+    }
+
+
+def test_an_id_twice_is_told_with_both_lines(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="id 'q1' is already used by line 2"):
+        read_system(write(tmp_path / "twice.csv", "id,verdict\nq1,A\nq1,B\n"))
