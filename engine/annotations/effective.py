@@ -11,7 +11,7 @@ from engine.core.formatting import counted
 from engine.core.items import HumanLabel, Preference, grouped, majority
 from engine.core.judgments import JudgmentKey, Keyed, Origin, ReviewState
 
-LabelsOfAnnotator = Mapping[JudgmentKey, Preference]
+LabelsOfAnnotator = Mapping[JudgmentKey, HumanLabel]
 
 
 @dataclass(frozen=True)
@@ -23,12 +23,12 @@ class EffectiveAnnotation(Keyed):
 
     item_id: str
     criterion: str
-    preference: Preference | None
+    preference: HumanLabel | None
     explanation: str | None
     label_by: tuple[str, ...]
     text_by: str | None
     created: datetime
-    written_for: Preference | None = None
+    written_for: HumanLabel | None = None
     origin: Origin | None = None
     seed: int | None = None
     adjudicated: bool = False
@@ -308,7 +308,7 @@ class Reviews:
 
     @cached_property
     def differing(self) -> frozenset[JudgmentKey]:
-        given: dict[JudgmentKey, set[Preference]] = {}
+        given: dict[JudgmentKey, set[HumanLabel]] = {}
         for labels in self.labels.values():
             for key, label in labels.items():
                 given.setdefault(key, set()).add(label)
@@ -356,7 +356,7 @@ class Reviews:
     @cached_property
     def _last(self) -> Mapping[JudgmentKey, Mapping[tuple[str, bool], Annotation]]:
         standing: dict[JudgmentKey, dict[tuple[str, bool], Annotation]] = {}
-        texts: dict[tuple[JudgmentKey, str, str], Preference | None] = {}
+        texts: dict[tuple[JudgmentKey, str, str], HumanLabel | None] = {}
         for given in self.overrides:
             if given.undone is None:
                 written_for = given.written_for

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from engine.core.errors import SetupError
 from engine.core.formatting import did_you_mean, listed, quoted
-from engine.core.items import HumanLabel, Preference, unsafe_explanation
+from engine.core.items import HumanLabel, unsafe_explanation
 from engine.core.judgments import Keyed, Origin, ReviewState
 from engine.settings.identity import checked_name, checked_note
 
@@ -47,9 +47,9 @@ class Annotation(Keyed):
     criterion: str = ""
     author: str = ""
     created: datetime = NEVER
-    preference: Preference | None = None
+    preference: HumanLabel | None = None
     explanation: str | None = None
-    written_for: Preference | None = None
+    written_for: HumanLabel | None = None
     """The label that the explanation is of; None where that is not known."""
     settles: bool = False  # whether it is an adjudicator's
     state: ReviewState | None = None
@@ -93,7 +93,7 @@ class Annotation(Keyed):
 def new_override(
     item_id: str,
     criterion: str,
-    preference: Preference | None,
+    preference: HumanLabel | None,
     explanation: str | None,
     author: str,
     **how: Any,
@@ -107,7 +107,7 @@ def new_review(
     item_id: str,
     author: str,
     state: ReviewState | None = None,
-    confirmed: Mapping[str, Preference] = {},
+    confirmed: Mapping[str, HumanLabel] = {},
     origin: Origin | None = None,
     **how: Any,
 ) -> tuple[Annotation, ...]:

@@ -18,7 +18,7 @@ from typing import Any
 from engine.annotations import records
 from engine.annotations.records import Annotation, AnnotationKind, AnyWord, Said
 from engine.core.errors import SetupError, StoreError
-from engine.core.items import Preference, grouped
+from engine.core.items import grouped, written_label
 from engine.core.judgments import Origin, ReviewState
 from engine.settings.identity import StoredRun, checked_name, checked_note
 from engine.settings.sampling import checked_seed
@@ -54,7 +54,7 @@ _READERS: Mapping[str, Callable[[RowValidator, str, object], Any]] = {
     **dict.fromkeys(("id", "item_id", "criterion", "author", "content_hash"), RowValidator.text),
     **dict.fromkeys(("explanation", "text"), RowValidator.text),
     **dict.fromkeys(("created", *_TURNS), RowValidator.time),
-    **dict.fromkeys(("preference", "written_for"), _one_of(Preference)),
+    **dict.fromkeys(("preference", "written_for"), RowValidator.label),
     "origin": _one_of(Origin),
     "state": _one_of(ReviewState),
     "seed": RowValidator.count,
@@ -108,7 +108,7 @@ def _what_of(kind: str, values: dict[str, Any]) -> AnyWord:
         return annotation_of(validator, records.LOGGED_KINDS[kind], values)
     if kind == "review":
         confirmed = values.pop("confirmed").items()
-        labels = {validator.text("criterion", name): Preference(label) for name, label in confirmed}
+        labels = {validator.text("criterion", name): written_label(label) for name, label in confirmed}
         said = ((name, value) for name, value in values.items() if value is not None)
         read = {name: _READERS[name](validator, name, value) for name, value in said}
         return records.new_review(confirmed=labels, **read)

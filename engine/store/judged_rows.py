@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from engine.core.items import HumanLabel, Method, Order, Prediction, Preference, Tie
+from engine.core.items import HumanLabel, Method, Order, Prediction, Preference
 from engine.core.judgments import AnswerLogProbs, Explanation, JudgedItem, RawPrediction, Shortening
 from engine.core.methods import raw_prediction_of
 from engine.settings.identity import Effort
@@ -275,17 +275,13 @@ def _rewritten(db: sqlite3.Connection, run_id: int) -> dict[int, _Texts]:
     return found
 
 
-def _label(validator: RowValidator, value: object) -> HumanLabel:
-    return Tie.TIE if value == Tie.TIE else validator.one_of(Preference, "preference", value)
-
-
 def _given(db: sqlite3.Connection, run_id: int) -> dict[int, _Given]:
     validator = RowValidator(f"Run {run_id}")
     found: dict[int, _Given] = {}
     for position, criterion, value, text in db.execute(
         "SELECT position, criterion, preference, explanation FROM given WHERE run_id = ?", (run_id,)
     ):
-        label = None if value is None else _label(validator, value)
+        label = None if value is None else validator.label("preference", value)
         said = None if text is None else validator.text("explanation", text)
         found.setdefault(position, {})[validator.text("criterion", criterion)] = Prediction(label, said)
     return found

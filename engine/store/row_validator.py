@@ -12,6 +12,7 @@ from typing import Any, NoReturn, TypeVar
 from engine.core.codec import plain_values
 from engine.core.errors import Hint, SetupError, Step, StoreError
 from engine.core.formatting import quoted
+from engine.core.items import HUMAN_LABELS, HumanLabel, written_label
 from engine.core.judgments import is_log_prob, is_seconds
 
 _MOST = 1 << 53  # of what is counted: up to it each number is exact in whatever reads it
@@ -94,6 +95,11 @@ class RowValidator:
         if time.tzinfo is None or time.year not in _YEARS:
             self.refuse(field, value, wanted)
         return time
+
+    def label(self, field: str, value: object) -> HumanLabel:
+        if not isinstance(value, str) or value not in HUMAN_LABELS:
+            self.refuse(field, value, f"one of {', '.join(HUMAN_LABELS)}")
+        return written_label(value)
 
     def one_of(self, kind: type[Kind], field: str, value: object) -> Kind:
         if not isinstance(value, str) or value not in tuple(kind):

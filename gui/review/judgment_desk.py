@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QListWidget, QPushButton, QWidget
 
 from engine.annotations.records import AnnotationKind, AnyWord, annotations_in
 from engine.core.formatting import counted, words
-from engine.core.items import Preference
+from engine.core.items import HumanLabel, Preference
 from engine.core.judgments import JudgmentKey, ReviewState, SubmittedLabel, Unscored
 from gui.review.annotators import Reviewer, WhoButton
 from gui.review.criterion_strip import CriterionStrip, OverrideButtons
@@ -477,7 +477,7 @@ class ItemQueue(QObject):
             return
         _, item_id = shown
         session, alone = self._desk.session, self._reviewer.progress.criterion
-        confirmed: Mapping[str, Preference] = {}
+        confirmed: Mapping[str, HumanLabel] = {}
         if state is ReviewState.DONE and (missing := self._owed(item_id)):
             self._workspace.note.emit(f"Label it first: {', '.join(map(words, missing))}.")
             self._desk.choose_criterion(missing[0])

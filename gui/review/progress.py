@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from engine.annotations.records import Annotation, AnyWord, annotations_in, new_draft, new_review, now
 from engine.core.formatting import words
-from engine.core.items import Preference
+from engine.core.items import HumanLabel
 from engine.core.judgments import JudgmentKey, Origin, ReviewState
 from gui.review.review_jobs import Blind
 from gui.workspace.open_run import Opened
@@ -199,7 +199,7 @@ class Progress(QObject):
         return ReviewState.SKIPPED if state is ReviewState.SKIPPED else ReviewState.TO_DO
 
     @property
-    def _labels(self) -> Mapping[JudgmentKey, Preference]:
+    def _labels(self) -> Mapping[JudgmentKey, HumanLabel]:
         run = self._workspace.run
         return run.results.reviews.labels.get(self._author, {}) if run is not None else {}
 
@@ -248,7 +248,7 @@ class Progress(QObject):
         self,
         item_id: str,
         state: ReviewState | None,
-        confirmed: Mapping[str, Preference] | None = None,
+        confirmed: Mapping[str, HumanLabel] | None = None,
         origin: Origin | None = None,
         seed: int | None = None,
     ) -> bool:

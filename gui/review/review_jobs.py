@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from engine.annotations.records import Filters, ListOrder, search_pattern
 from engine.core.formatting import counted, listed
-from engine.core.items import Gold, Preference
+from engine.core.items import Gold, HumanLabel
 from engine.core.judgments import JudgedItem, JudgmentKey, ReviewState
 from engine.core.tables import Sheet
 from engine.settings.sampling import DEFAULT_SEED
@@ -393,7 +393,7 @@ class Blind:
         return frozenset({*self._labels, *self.given}) if self.on else None
 
     @property
-    def _labels(self) -> Mapping[JudgmentKey, Preference]:
+    def _labels(self) -> Mapping[JudgmentKey, HumanLabel]:
         run = self._opened.run
         return run.results.reviews.labels.get(self._opened.author, {}) if run else {}
 

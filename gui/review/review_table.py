@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from engine.annotations.records import Filters, ListOrder, search_pattern
 from engine.core.formatting import counted, number, words
-from engine.core.items import Preference
+from engine.core.items import Preference, written_label
 from engine.core.judgments import ReviewState
 from gui.review.progress import STATE_SIGNS, STATE_WORDS
 from gui.review.review_jobs import ItemAgain, Listing, Review, in_units
@@ -335,7 +335,7 @@ class LabelsDelegate(QStyledItemDelegate):
                 painter.setPen(shown.palette.placeholderText().color())
                 painter.drawRect(QRectF(left + 1, top + 1, side - 3, side - 3))
             else:
-                known = None if label is None else Preference(label)
+                known = None if label is None else written_label(label)
                 paint_label(painter, QRectF(left, top, side, side), known, shown.palette)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:

@@ -33,7 +33,7 @@ class ReviewedJudgment:
     human_from: Sequence[Path] = ()  # the dataset that the human label is from, or those that have none
     draft: str = ""  # what is said of one
     uncertainty: float | None = None  # 0 to 1, None where it is not known
-    annotators: Sequence[tuple[str, Preference]] = ()  # who gave which label, also by agreeing
+    annotators: Sequence[tuple[str, HumanLabel]] = ()  # who gave which label, also by agreeing
     proposed: str = ""  # what most of them say, to who adjudicates
     reviewer: str = ""  # who looks
     undo: str = ""  # what they may take back of what they did with the item
@@ -59,7 +59,7 @@ class _Left(NamedTuple):
 
 
 class _Own(NamedTuple):
-    label: Preference | None = None
+    label: HumanLabel | None = None
     explanation: str | None = None
     written_for: HumanLabel | None = None  # the label that the explanation is of
 
@@ -183,7 +183,7 @@ class ReviewSession:
             writing=writing,
         )
 
-    def _labels_of_annotators(self, key: JudgmentKey) -> dict[str, Preference]:
+    def _labels_of_annotators(self, key: JudgmentKey) -> dict[str, HumanLabel]:
         given = self._said.given_on(key)
         return {name: each.preference for name, each in given.items() if each.preference is not None}
 
@@ -204,12 +204,10 @@ class ReviewSession:
     def _row_of(self, judgment: AnyJudgment) -> "ReviewRow | None":
         return next((row for row in self.rows if row.key == judgment.key), None)
 
-    def effective_labels(self) -> Mapping[str, Preference]:
-        """By criterion, as an annotator asked for them last; criteria without a label are left out, and with
-        one that says only “tie”, to which an annotator's label says which.
-        """
+    def effective_labels(self) -> Mapping[str, HumanLabel]:
+        """By criterion, as an annotator asked for them last; criteria without a label are left out."""
         labels = {name: self._effective_label(JudgmentKey(self.item_id, name)) for name in self.criteria}
-        return {name: label for name, label in labels.items() if isinstance(label, Preference)}
+        return {name: label for name, label in labels.items() if label is not None}
 
     def _effective_label(self, key: JudgmentKey) -> HumanLabel | None:
         run, judgment = self.run, self._judgment(key)

@@ -77,7 +77,7 @@ def human_column(human: Gold | None, gold: Path) -> ColumnText:
     return ColumnText("Human labels", str(gold), label is not None, label, text, remark=remark)
 
 
-def own_column(author: str, label: Preference | None, text: str | None, draft: str) -> ColumnText:
+def own_column(author: str, label: HumanLabel | None, text: str | None, draft: str) -> ColumnText:
     remark = "" if text or label else "Nothing yet: A, B, G or X gives a label, E writes an explanation."
     remark = visible(f"{remark} {draft}".strip())
     return ColumnText(f"You ({author})", author, label is not None, label, text, remark=remark)

@@ -33,7 +33,7 @@ from engine.annotations.records import (
     now,
 )
 from engine.core.errors import SetupError, StoreError
-from engine.core.items import Preference
+from engine.core.items import HumanLabel, Preference
 from engine.core.judgments import JudgmentKey, ReviewState
 from engine.results.run_results import load_reviews
 from engine.store.run_store import RunStore
@@ -199,7 +199,7 @@ def undo(store: RunStore, again: bool = False) -> bool:
 
 
 def test_one_step_after_the_other_is_taken_back_and_done_again(store: RunStore) -> None:
-    def seen() -> tuple[Preference | None, ReviewState, int]:
+    def seen() -> tuple[HumanLabel | None, ReviewState, int]:
         reviews = load_reviews(store, 1)
         label = reviews.labels.get("Ada", {}).get(KEY)
         return label, reviews.state("id 0", "Ada"), len(standing_notes(store.notes(["hash"]).get("hash", ())))
@@ -410,7 +410,7 @@ def test_a_tag_of_two_lines_is_refused(store: RunStore) -> None:
     assert store.notes(["hash 1"]) == {}
 
 
-def standing(store: RunStore) -> dict[str, tuple[Preference | None, str | None]]:
+def standing(store: RunStore) -> dict[str, tuple[HumanLabel | None, str | None]]:
     """By item, label and explanation that stand on safety."""
     return {key.item_id: (each.preference, each.explanation) for key, each in stands(store).items()}
 

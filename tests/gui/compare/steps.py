@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.annotations.records import new_override
-from engine.core.items import PREFERENCES, Preference, Tie
+from engine.core.items import PREFERENCES, Preference
 from engine.core.judgments import Origin
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.label_origins import in_drawn_order
@@ -167,7 +167,6 @@ def label(qtbot: QtBot, page: RankingPage, system: System, count: int, origin: O
     with RunStore(page.workspace.store_path) as store:
         for place, item_id in enumerate(in_drawn_order(judged, DEFAULT_SEED)[:count]):
             said = Preference.A if place % 3 == 0 else judged[item_id]
-            assert said is not Tie.TIE
             store.annotate(1, new_override(item_id, OVERALL, said, None, "Ada", origin=origin, blind=True))
     with qtbot.waitSignal(page.workspace.run_changed):
         page.workspace.read_run_again()

@@ -190,7 +190,7 @@ def test_the_own_column_is_written_with_the_same_keys(page: Page, workspace: Wor
 def test_the_own_column_says_what_was_confirmed_after_an_override(page: Page) -> None:
     page.press("V")
     own = page.beside.columns.own
-    effective = page.session.effective_labels()[page.session.criterion]
+    effective = Preference(page.session.effective_labels()[page.session.criterion])
     item = page.item
     other = next(label for label in Preference if label is not effective)
     page.overriding(own.buttons.labels[other].click)

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from engine.core.items import PREFERENCES, Preference
+from engine.core.items import PREFERENCES, HumanLabel, Preference
 from engine.core.judgments import JudgmentKey, ReviewState
 from gui.review.judgment_desk import LinesDialog
 from gui.widgets.label_mark import LABEL_WORDS
@@ -60,7 +60,7 @@ def keys(qapp: QApplication, page: Page) -> Iterator[Keyboard]:
     popups.deleteLater()
 
 
-def own_labels(page: Page, item_id: str) -> dict[str, Preference]:
+def own_labels(page: Page, item_id: str) -> dict[str, HumanLabel]:
     run = page.run
     labels = run.results.reviews.labels.get("Ada", {})
     return {key.criterion: label for key, label in labels.items() if key.item_id == item_id}

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication
 from engine.annotations.effective import Reviews
 from engine.annotations.records import ListOrder, new_note, new_override, new_review
 from engine.core.health import NOT_LOOKED_AT
-from engine.core.items import Preference
+from engine.core.items import HumanLabel, Preference
 from engine.core.judgments import JudgmentKey, Origin, ReviewState
 from engine.results.run_results import load_results, load_reviews
 from engine.store.run_store import RunStore
@@ -47,10 +47,10 @@ def go_on_by_itself(page: Page) -> None:
         QTest.keyClick(page, Qt.Key.Key_L)
 
 
-def labels(page: Page) -> dict[str, list[tuple[str, Preference]]]:
+def labels(page: Page) -> dict[str, list[tuple[str, HumanLabel]]]:
     """By item the labels of Ada, each with its criterion, once all that is said is stored."""
     page.until(lambda: page.workspace.words.count == 0 and not page.workspace.words._waiting)
-    found: dict[str, list[tuple[str, Preference]]] = {}
+    found: dict[str, list[tuple[str, HumanLabel]]] = {}
     for key, label in page.reviews.labels.get("Ada", {}).items():
         found.setdefault(key.item_id, []).append((key.criterion, label))
     return found

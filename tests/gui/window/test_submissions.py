@@ -18,7 +18,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.annotations.records import JUDGE_ALONE, new_override
 from engine.core.health import NOT_LOOKED_AT
-from engine.core.items import Prediction, Preference, Tie
+from engine.core.items import Prediction, Preference
 from engine.core.judgments import CriterionCalibration, JudgmentKey
 from engine.core.rubric import ELOQUENT
 from engine.data.rubrics.files import rubric_text
@@ -458,7 +458,6 @@ def test_results_and_exports_say_that_it_is_complete(
         for place in TAKEN:
             for criterion, said in whole.rows[place].predictions.items():
                 item_id = whole.rows[place].id
-                assert said.preference is not Tie.TIE
                 store.annotate(1, new_override(item_id, criterion, said.preference, said.explanation, "Ada"))
     of_the_lab.frame.show_page(PageName.RESULTS)
     with qtbot.waitSignal(of_the_lab.workspace.run_changed):
