@@ -14,10 +14,10 @@ from engine.report.annotators import joined_sentence, joining_sections
 from engine.results.annotation_file import (
     AnnotationFile,
     annotation_file,
-    load_annotation_file,
     save_annotation_file,
 )
 from engine.results.annotation_import import Joining, join, look_at
+from engine.results.tool_labels import load_annotations
 from engine.store.run_store import RunStore
 from engine.system.files import check_targets
 from engine.system.paths import default_store
@@ -38,9 +38,11 @@ def annotations() -> console.Parser:
     export.flag("--with-texts", "include the texts of the items")
     export.file("--dataset", "with --with-texts: the dataset, if it was moved")
     shared.add_columns(export, "dataset")
-    words = "import annotation files into a run of the same items"
+    words = "import annotation files, or labels of Argilla, Label Studio, Potato, into a run of the items"
     add = console.add_action(actions, "import", _import_annotations, words, of_run="RUN")
     add.add_argument("files", type=Path, nargs="+", metavar="FILE")
+    add.text("--by", "NAME", "who labelled, where a file of another tool does not say it")
+    shared.add_columns(add, "file of another tool")
     add.flag("--dry-run", "count the annotations; write nothing")
     words = "an annotator who is the same person in the file and in this store"
     add.repeated("--same", "NAME", words)
@@ -83,7 +85,12 @@ def _export_annotations(store: RunStore, options: argparse.Namespace) -> int:
 
 
 def _import_annotations(store: RunStore, options: argparse.Namespace) -> int:
-    files = [(path.name, load_annotation_file(path)) for path in options.files]
+    rubric = store.run(options.id).identity.asked
+    columns = shared.columns_of(options, rubric)
+    files = [
+        (path.name, load_annotations(path, store, options.id, options.by or "", columns))
+        for path in options.files
+    ]
     joining = look_at(store, options.id, files, _answers(store, options, files))
     print("\n\n".join(map(console.printed_section, joining_sections(joining))))
     if options.dry_run:

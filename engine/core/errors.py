@@ -95,6 +95,7 @@ class Step(Enum):
     MAP_COLUMNS = "Map the columns"
     MAP_EXAMPLES = "Map the columns of the examples"
     MOVE_STORE = "Move the run store to a folder where you may write."
+    NAME_ANNOTATOR = "Open it as a dataset once to say how it is read."
     NAME_CANDIDATES = "Name their columns, as candidate_a and candidate_b"
     NAME_WORKER_MODEL = "Put the file in that computer's model folder, or start that worker with it."
     RESUME = "Resume the run"

@@ -78,7 +78,8 @@ class MappedTable(SourceTable):
     them. Where a map names annotators or several responses, an item may come of several rows and a row may
     give several items: then all rows are read at once. `strict`: a value of a label whose meaning is not
     known is a problem; else it is no label, and counted in `unknown`. `with_texts`: its rows hold the texts
-    of items; else they hold what a judge said of them.
+    of items; else they hold what a judge said of them. `keep_annotators`: each has a column, however few or
+    many they are.
     """
 
     def __init__(
@@ -89,6 +90,7 @@ class MappedTable(SourceTable):
         *,
         strict: bool = True,
         with_texts: bool = True,
+        keep_annotators: bool = False,
     ) -> None:
         super().__init__(inner.path, inner.data_format)
         self.row_word = inner.row_word
@@ -103,7 +105,7 @@ class MappedTable(SourceTable):
         self.unknown: Counter[str] = Counter()
         """Values of labels whose meaning is not known, in the order in which they were met."""
         self._strict = strict
-        self._with_texts = with_texts
+        self._with_texts, self._keep_annotators = with_texts, keep_annotators
         self._bad_ids = False
         self._sources = self._resolved(rubric)
         self._ranked = RANKED[0] in self._sources
@@ -220,7 +222,7 @@ class MappedTable(SourceTable):
             rows = list(self._of_groups(rows))
         if ANNOTATOR in self._sources and not self._sources[ANNOTATOR].is_list:
             rows = self._of_items(rows)
-        rows = _few_annotators(rows)
+        rows = rows if self._keep_annotators else _few_annotators(rows)
         self._annotated = _annotated(dict.fromkeys(name for row in rows for name in row.cells))
         self._by_majority = [name for name in self._annotated if name not in self._sources]
         for row in rows:

@@ -333,9 +333,12 @@ def export_words(
 @job
 def count_files(_control: JobControl, store_path: Path, run_id: int, paths: Sequence[Path]) -> CountedFiles:
     """What files of others would add to a run. SetupError where one is none."""
-    from engine.results.annotation_file import load_annotation_file
+    from engine.results.tool_labels import load_annotations
+    from engine.store.run_store import RunStore
 
-    return _counted(store_path, run_id, [(path.name, load_annotation_file(path)) for path in paths], {})
+    with RunStore(store_path) as store:
+        files = [(path.name, load_annotations(path, store, run_id)) for path in paths]
+    return _counted(store_path, run_id, files, {})
 
 
 @job

@@ -77,6 +77,7 @@ OPTIONS = Wording(
             "Make pairs from the outputs of several candidate models for the same instructions:"
             f" {program()} pairs FILE FILE... --out DATASET.tsv"
         ),
+        Step.NAME_ANNOTATOR: "--by NAME; or --columns annotator=…",
         Step.MAP_COLUMNS: "Name the columns",
         Step.MAP_EXAMPLES: (
             f"First store the columns of the examples: {program()} check EXAMPLES --save-columns"
