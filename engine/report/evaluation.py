@@ -109,6 +109,12 @@ def in_short(evaluation: Evaluation) -> Iterator[str]:
         f" {percent(evaluation.accuracy)}{ends}. The best baseline of each criterion reaches"
         f" {percent(evaluation.baseline)} on these items."
     )
+    if (by_instruction := evaluation.accuracy_by_instruction) is not None:
+        ends = f" ({interval(by_instruction.ends, 100)})" if by_instruction.ends else ""
+        yield (
+            "Some instructions have more pairs than others. With each instruction counted once, the mean"
+            f" accuracy is {percent(by_instruction.value)}{ends}."
+        )
     results = evaluation.matched.system.results
     if results is not None and results.one_labels:
         yield results.one_label_sentence

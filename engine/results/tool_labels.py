@@ -77,8 +77,11 @@ def _rows(path: Path, rubric: Rubric, columns: ColumnMap | None) -> tuple[str, l
     known = known_as(sample)
     if columns is None and known is not None and known.kind in ("pairs", "verdicts"):
         columns = known.map_for(rubric)
-    elif columns is None:
-        columns = remembered(sample.file_columns) or guess_columns(sample, rubric).map
+    elif columns is None and (columns := remembered(sample.file_columns)) is None:
+        guess = guess_columns(sample, rubric)
+        if guess.open:
+            raise InputError(path, ["is no annotation file, nor labels of pairs of responses."], _NAME_THEM)
+        columns = guess.map
     texts = known is None or known.kind == "pairs"
     sources = columns.source_of
     who = "" if texts else sources.pop(ANNOTATOR, "")

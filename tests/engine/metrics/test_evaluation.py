@@ -49,6 +49,24 @@ def test_the_trivial_judges_are_better_than_the_official_baseline(baseline: Eval
     assert typical > 3 * rouge
 
 
+def test_an_instruction_of_several_pairs_counts_once_where_others_have_fewer() -> None:
+    def of(instructions: list[str]) -> Evaluation:
+        gold = dataset({"safety": [A, A, A, A]}, instructions=instructions)
+        return evaluate(match(system({"safety": [B, B, A, A]}), gold))
+
+    uneven = of(["one", "one", "one", "two"])
+    assert uneven.accuracy == 0.5
+    once = uneven.accuracy_by_instruction
+    assert once is not None
+    assert once.value == pytest.approx((1 / 3 + 1) / 2)
+    assert once.ends is not None
+    assert 0 <= once.ends[0] < once.value < once.ends[1] <= 1
+    assert official_json(uneven)["details"]["mean_accuracy_by_instruction"] == [once.value, once.ends]
+    even = of(["one", "one", "two", "two"])
+    assert even.accuracy_by_instruction is None
+    assert "mean_accuracy_by_instruction" not in official_json(even)["details"]
+
+
 def test_the_details_are_plain_values(baseline: Evaluation) -> None:
     details = json.loads(json.dumps(official_json(baseline), allow_nan=False))["details"]
     assert details["labels"]["safety"]["confusion"]["both_good"]["A"] == 67
