@@ -67,7 +67,7 @@ NO_COLUMN = JudgeColumn()
 
 
 @dataclass(frozen=True)
-class Subject:
+class VerdictOf:
     """What one verdict is of, as far as the file says it: the digest of the three texts (empty without), that
     with the responses exchanged, and the two candidates.
     """
@@ -81,7 +81,7 @@ class Subject:
 class Verdicts(Submission):
     """`subjects`: by id of a row. `said`: how the file was read, in sentences. `called`: the judge's name."""
 
-    subjects: Mapping[str, Subject] = field(default_factory=dict)
+    subjects: Mapping[str, VerdictOf] = field(default_factory=dict)
     said: tuple[str, ...] = ()
     called: str = ""
 
@@ -99,7 +99,7 @@ def read_system(path: Path, column: JudgeColumn = NO_COLUMN) -> Submission:
 
 def placed(submission: Submission, dataset: Dataset) -> Submission:
     """The same with the ids of a dataset: found by id, by id and candidates, or by the texts, and exchanged
-    where the dataset has the responses exchanged. A submission without Subjects is given back as it is.
+    where the dataset has the responses exchanged. A submission without these is given back as it is.
     """
     if not isinstance(submission, Verdicts) or not submission.subjects:
         return submission
@@ -124,7 +124,7 @@ def _by_texts(submission: Verdicts, ids: Collection[str]) -> bool:
     return hold_texts and not all(row.id in ids for row in submission.rows)
 
 
-def _item_id(own: str, of: Subject, ids: Collection[str], by_texts: Mapping[str, str]) -> str:
+def _item_id(own: str, of: VerdictOf, ids: Collection[str], by_texts: Mapping[str, str]) -> str:
     found = by_texts.get(of.texts) or by_texts.get(of.exchanged)
     if found is None and own not in ids and of.candidates is not None:
         paired = _BETWEEN.join((own, *sorted(of.candidates)))
@@ -189,7 +189,7 @@ def _how(columns: ColumnMap, criteria: Sequence[str]) -> Iterator[str]:
 
 def _rows(
     table: MappedTable, columns: ColumnMap, criteria: Sequence[str], texts: bool
-) -> tuple[list[SubmissionRow], dict[str, Subject]]:
+) -> tuple[list[SubmissionRow], dict[str, VerdictOf]]:
     cells_of = list(table.rows())
     named = all(name in columns.source_of for name in CANDIDATES)
     counts = Counter(row.cells[ID] for row in cells_of)
@@ -202,7 +202,7 @@ def _rows(
         check_id(table, row, first_rows)
         instruction, one, other = (row.cells.get(name, "") for name in (INSTRUCTION, *OUTPUTS))
         of_texts = (digest([instruction, one, other]), digest([instruction, other, one]))
-        subjects[row.cells[ID]] = Subject(*(of_texts if texts else ("", "")), pair)
+        subjects[row.cells[ID]] = VerdictOf(*(of_texts if texts else ("", "")), pair)
         sure = _confidence(row.cells, columns)
         said = {name: _prediction(row.cells, name, sure) for name in criteria}
         rows.append(SubmissionRow(row.cells[ID], said))
