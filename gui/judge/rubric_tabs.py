@@ -10,33 +10,10 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.core.formatting import counted, words
 from engine.core.rubric import DEFAULT_WORDING, LONGEST_TEXT, WORDING_PARTS, WordingPart, marks_of
-from gui.judge.rubric_edit import (
-    FIELDS_OF_CRITERION,
-    RUBRIC,
-    WORDING,
-    EditedCriterion,
-    FieldGrid,
-    FieldPlace,
-    LineField,
-    NumberField,
-    RubricDraft,
-    TextField,
-)
+from gui.judge import rubric_edit
+from gui.widgets import labels
 from gui.widgets.actions import add_key
 from gui.widgets.foreign_text import one_line, tip
-from gui.widgets.labels import (
-    STRETCH,
-    DownScroll,
-    as_column,
-    button,
-    column,
-    heading,
-    hint,
-    in_column,
-    in_row,
-    label,
-    show_text,
-)
 from gui.widgets.value_table import Head, HeadedModel, Index
 from gui.widgets.views import FillingView, dressed
 from gui.workspace.page import two_parts
@@ -57,10 +34,12 @@ class CriteriaTable(HeadedModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(_HEADS, parent)
-        self._criteria: Sequence[EditedCriterion] = ()
+        self._criteria: Sequence[rubric_edit.EditedCriterion] = ()
         self._problems: Mapping[int, str] = {}
 
-    def show_criteria(self, criteria: Sequence[EditedCriterion], problems: Mapping[FieldPlace, str]) -> None:
+    def show_criteria(
+        self, criteria: Sequence[rubric_edit.EditedCriterion], problems: Mapping[rubric_edit.FieldPlace, str]
+    ) -> None:
         """Show these criteria; views keep their place where there are as many as before."""
         wrong: dict[int, str] = {}
         for at, problem in problems.items():
@@ -92,7 +71,7 @@ class CriteriaTable(HeadedModel):
     def _count_rows(self) -> int:
         return len(self._criteria)
 
-    def _text(self, criterion: EditedCriterion, column: int) -> str:
+    def _text(self, criterion: rubric_edit.EditedCriterion, column: int) -> str:
         if column == NAME:
             return words(criterion.name) if criterion.name.strip() else "(no name)"
         if column == WEIGHT:
@@ -109,23 +88,31 @@ _SEPARATORS = str.maketrans({" ": "_", "-": "_"})
 
 
 class CriteriaTab(QWidget):
-    def __init__(self, draft: RubricDraft) -> None:
+    def __init__(self, draft: rubric_edit.RubricDraft) -> None:
         super().__init__()
         self._draft = draft
         self.table = CriteriaTable(self)
         self.view = dressed(FillingView(), self.table, "Criteria")
-        self._none = label("", "warning")
+        self._none = labels.label("", "warning")
         self._make_buttons()
         of_name = "Letters, digits and underscores: its columns begin with it."
-        self.name_field = LineField("Name of the criterion", of_name, LONGEST_TEXT)
-        self.question_field = TextField("Question of the criterion", "What the model is asked.", lines=3)
-        self.good_field = TextField("Good", "What makes a response good on it; may be empty.", lines=2)
-        self.bad_field = TextField("Bad", "What makes a response bad on it; may be empty.", lines=2)
+        self.name_field = rubric_edit.LineField("Name of the criterion", of_name, LONGEST_TEXT)
+        self.question_field = rubric_edit.TextField(
+            "Question of the criterion", "What the model is asked.", lines=3
+        )
+        self.good_field = rubric_edit.TextField(
+            "Good", "What makes a response good on it; may be empty.", lines=2
+        )
+        self.bad_field = rubric_edit.TextField(
+            "Bad", "What makes a response bad on it; may be empty.", lines=2
+        )
         of_weight = "Its weight in weighted scoring, on any scale."
-        self.weight_field = NumberField("Weight of the criterion", of_weight, _HIGHEST_WEIGHT, 0.5)
+        self.weight_field = rubric_edit.NumberField(
+            "Weight of the criterion", of_weight, _HIGHEST_WEIGHT, 0.5
+        )
         self.name_field.setPlaceholderText("politeness")
         self.question_field.setPlaceholderText("Which response is more polite?")
-        self.fields = FieldGrid(_CAPTION)
+        self.fields = rubric_edit.FieldGrid(_CAPTION)
         for key, caption, field in (
             ("name", "&Name", self.name_field),
             ("question", "&Question", self.question_field),
@@ -136,20 +123,22 @@ class CriteriaTab(QWidget):
             self.fields.add(key, caption, field)
             field.written.connect(partial(self._write, key))
         self.weight_field.setMaximumWidth(self.fontMetrics().averageCharWidth() * _NUMBER)
-        buttons = in_row(self.add_button, self.remove_button, self.up_button, self.down_button, STRETCH)
-        above = as_column((self.view, STRETCH), self._none, buttons)
+        buttons = labels.in_row(
+            self.add_button, self.remove_button, self.up_button, self.down_button, labels.STRETCH
+        )
+        above = labels.as_column((self.view, labels.STRETCH), self._none, buttons)
         self.view.setMinimumHeight(self.fontMetrics().height() * _ROWS)
         fields = QWidget()
         fields.setLayout(self.fields)
-        self._form = column(fields)
-        area = DownScroll(self._form)
+        self._form = labels.column(fields)
+        area = labels.DownScroll(self._form)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         parts = two_parts(Qt.Orientation.Vertical, above, area)
         parts.setStretchFactor(0, 0)  # what takes room below takes it of the end of the fields
         parts.keeps_first = True
         list_height = above.minimumSizeHint().height() + self.view.minimumHeight() // 2
         parts.setSizes([list_height, self._form.sizeHint().height()])
-        in_column(parts, on=self, margins=(8, 8, 8, 8))
+        labels.in_column(parts, on=self, margins=(8, 8, 8, 8))
         self.restyle()
         self.view.selectionModel().currentRowChanged.connect(self._choose)
         draft.changed.connect(self._show)
@@ -160,7 +149,7 @@ class CriteriaTab(QWidget):
         letter = self.view.fontMetrics().averageCharWidth()
         self.view.fill({column: letters * letter for column, letters in _LEAST.items()})
 
-    def go_to(self, at: FieldPlace) -> None:
+    def go_to(self, at: rubric_edit.FieldPlace) -> None:
         if at.place >= 0:
             self._draft.choose(at.place)
             self.fields.field(at.field).setFocus(Qt.FocusReason.OtherFocusReason)
@@ -179,11 +168,13 @@ class CriteriaTab(QWidget):
         draft = self._draft
         up, down = partial(draft.move, -1), partial(draft.move, 1)
         below = "One more, below the current one (Ins)"
-        self.add_button = button("&Add", self.add, "Add a criterion", below)
-        self.remove_button = button("Re&move", draft.remove, "Remove the criterion", "Remove it (Delete)")
-        self.up_button = button("&Up", up, "Move the criterion up", "It is asked earlier (Alt+Up)")
+        self.add_button = labels.button("&Add", self.add, "Add a criterion", below)
+        self.remove_button = labels.button(
+            "Re&move", draft.remove, "Remove the criterion", "Remove it (Delete)"
+        )
+        self.up_button = labels.button("&Up", up, "Move the criterion up", "It is asked earlier (Alt+Up)")
         later = "It is asked later (Alt+Down)"
-        self.down_button = button("D&own", down, "Move the criterion down", later)
+        self.down_button = labels.button("D&own", down, "Move the criterion down", later)
         for key, do in (("Ins", self.add), ("Del", draft.remove), ("Alt+Up", up), ("Alt+Down", down)):
             add_key(self.view, key, do)
         for each in (self.add_button, self.remove_button, self.up_button, self.down_button):
@@ -213,7 +204,9 @@ class CriteriaTab(QWidget):
     def _show(self) -> None:
         draft = self._draft
         self.table.show_criteria(draft.rubric.criteria, draft.problems)
-        show_text(self._none, draft.problems.get(FieldPlace(RUBRIC, "criteria"), ""))
+        labels.show_text(
+            self._none, draft.problems.get(rubric_edit.FieldPlace(rubric_edit.RUBRIC, "criteria"), "")
+        )
         self._show_place()
 
     @Slot()
@@ -221,10 +214,12 @@ class CriteriaTab(QWidget):
         draft, there = self._draft, self._draft.criterion is not None
         if self.view.currentIndex().row() != draft.place:
             self.view.selectRow(draft.place)
-        for key in FIELDS_OF_CRITERION:
-            self.fields.field(key).fill(getattr(draft.criterion or EditedCriterion(), key))
+        for key in rubric_edit.FIELDS_OF_CRITERION:
+            self.fields.field(key).fill(getattr(draft.criterion or rubric_edit.EditedCriterion(), key))
             # Without a criterion the place is -1, which is that of the rubric's own fields.
-            self.fields.say(key, draft.problems.get(FieldPlace(draft.place, key), "") if there else "")
+            self.fields.say(
+                key, draft.problems.get(rubric_edit.FieldPlace(draft.place, key), "") if there else ""
+            )
         last = len(draft.rubric.criteria) - 1
         self._form.setEnabled(there)
         self.add_button.setEnabled(draft.can_add)
@@ -253,30 +248,30 @@ _WHAT = (
 
 
 class WordingTab(QWidget):
-    def __init__(self, draft: RubricDraft) -> None:
+    def __init__(self, draft: rubric_edit.RubricDraft) -> None:
         super().__init__()
         self._draft = draft
-        self.fields: dict[str, LineField | TextField] = {}
+        self.fields: dict[str, rubric_edit.LineField | rubric_edit.TextField] = {}
         self.default_buttons: dict[str, QPushButton] = {}
-        self._grids: dict[str, FieldGrid] = {}
-        self._changed = hint("")
+        self._grids: dict[str, rubric_edit.FieldGrid] = {}
+        self._changed = labels.hint("")
         all_words, undo = "Reset all words to their defaults", "Undo all changes of the wording"
-        self.reset_button = button("All &defaults", self._reset, all_words, undo)
+        self.reset_button = labels.button("All &defaults", self._reset, all_words, undo)
         self.reset_button.setAutoDefault(False)
         marks = "; ".join(f"{{{mark}}} {what}" for mark, what in MARKS.items())
-        parts: list[QWidget] = [hint(f"{_WHAT}{marks}.")]
+        parts: list[QWidget] = [labels.hint(f"{_WHAT}{marks}.")]
         for group in dict.fromkeys(part.group for part in WORDING_PARTS.values()):
             own = {name: part for name, part in WORDING_PARTS.items() if part.group == group}
-            parts += [heading(group), self._group(own)]
-        above = in_row((self._changed, STRETCH), self.reset_button)
-        area = DownScroll(column(*parts))
+            parts += [labels.heading(group), self._group(own)]
+        above = labels.in_row((self._changed, labels.STRETCH), self.reset_button)
+        area = labels.DownScroll(labels.column(*parts))
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._area = area
-        in_column(above, (area, STRETCH), on=self, margins=(8, 8, 8, 8))
+        labels.in_column(above, (area, labels.STRETCH), on=self, margins=(8, 8, 8, 8))
         draft.changed.connect(self._show)
         self._show()
 
-    def go_to(self, at: FieldPlace) -> None:
+    def go_to(self, at: rubric_edit.FieldPlace) -> None:
         field = self.fields[at.field]
         field.setFocus(Qt.FocusReason.OtherFocusReason)
         self._area.ensureWidgetVisible(field)
@@ -286,25 +281,25 @@ class WordingTab(QWidget):
 
     def _group(self, parts: Mapping[str, WordingPart]) -> QWidget:
         inside = QWidget()
-        grid = FieldGrid(_WORDING_TAB_CAPTION)
+        grid = rubric_edit.FieldGrid(_WORDING_TAB_CAPTION)
         for part, said in parts.items():
             field = self._field(part, said)
             field.written.connect(partial(self._write, part))
             back, named = partial(self._put_back, part), f"{said.title}: default"
-            default = button("Default", back, named, _DEFAULT[part])
+            default = labels.button("Default", back, named, _DEFAULT[part])
             default.setAutoDefault(False)
             grid.add(part, said.title, field, [default])
             self.fields[part], self.default_buttons[part], self._grids[part] = field, default, grid
         inside.setLayout(grid)
         return inside
 
-    def _field(self, part: str, said: WordingPart) -> LineField | TextField:
+    def _field(self, part: str, said: WordingPart) -> rubric_edit.LineField | rubric_edit.TextField:
         marks = " and ".join(f"{{{mark}}}" for mark in marks_of(_DEFAULT[part]))
         what = f"Needs {marks}." if marks else ""
         accessible = f"Wording: {said.title}"
         if said.one_line:
-            return LineField(accessible, what, LONGEST_TEXT)
-        return TextField(accessible, what, _HIGH.get(part, 2))
+            return rubric_edit.LineField(accessible, what, LONGEST_TEXT)
+        return rubric_edit.TextField(accessible, what, _HIGH.get(part, 2))
 
     def _write(self, part: str, text: str) -> None:
         self._draft.write(self._draft.rubric.with_part(part, text))
@@ -325,7 +320,7 @@ class WordingTab(QWidget):
         for part, field in self.fields.items():
             field.fill(wording[part])
             self.default_buttons[part].setVisible(part in own)
-            self._grids[part].say(part, problems.get(FieldPlace(WORDING, part), ""))
+            self._grids[part].say(part, problems.get(rubric_edit.FieldPlace(rubric_edit.WORDING, part), ""))
         self.reset_button.setEnabled(bool(own))
         changed = f"{counted(len(own), 'part is', 'parts are')} changed from the default."
         self._changed.setText(changed if own else "The wording is the default.")

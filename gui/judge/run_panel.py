@@ -16,21 +16,9 @@ from engine.core.health import Health, HealthVerdict
 from engine.core.judgments import Judgment, JudgmentKey
 from gui.judge.run_control import RunControl
 from gui.models.model_jobs import Computing
+from gui.widgets import labels
 from gui.widgets.foreign_text import OneLine, one_line, tip
 from gui.widgets.label_mark import LABEL_WORDS, label_icon
-from gui.widgets.labels import (
-    STRETCH,
-    as_row,
-    button,
-    hint,
-    in_column,
-    in_row,
-    label,
-    name,
-    panel,
-    set_role,
-    show_text,
-)
 from gui.widgets.notice import IN_THE_WINDOW, problem_of
 from gui.widgets.value_table import SORT_ROLE, Head, HeadedModel, Index
 from gui.widgets.views import FillingView, dressed
@@ -51,13 +39,13 @@ class GroupPanel(QWidget):
         self._what = OneLine()
         self._bar = QProgressBar(textVisible=False)
         self._bar.setMaximumHeight(6)
-        name(self._bar, "Tokens of the item that is read")
+        labels.name(self._bar, "Tokens of the item that is read")
         self._draft = OneLine()
-        self._loss = hint("")
+        self._loss = labels.hint("")
         named = "Stop after the items being judged"
-        self._soon = button("Stop after these items", self.soon_wanted.emit, named, "No work is lost.")
-        end = in_row((self._loss, STRETCH), self._soon)
-        in_column(self._what, self._bar, self._draft, end, on=self, spacing=4)
+        self._soon = labels.button("Stop after these items", self.soon_wanted.emit, named, "No work is lost.")
+        end = labels.in_row((self._loss, labels.STRETCH), self._soon)
+        labels.in_column(self._what, self._bar, self._draft, end, on=self, spacing=4)
         self.hide()
 
     def end(self) -> None:
@@ -254,31 +242,33 @@ class RunPanel(QWidget):
         self._seen: Health | None = None
         self._ended: tuple[RunEnded | EngineError | None, RunProgress | None] | None = None
         self._heading = OneLine(role="heading")  # it names a file
-        self._note = hint("")
-        self._clear = label("")
+        self._note = labels.hint("")
+        self._clear = labels.label("")
         self._clear.hide()
-        self._awake = hint("The computer stays awake until it ends.")
+        self._awake = labels.hint("The computer stays awake until it ends.")
         self._awake.hide()
-        self._computing = hint("")
+        self._computing = labels.hint("")
         self.group = GroupPanel()
         self._bar = QProgressBar(textVisible=False)
         self._bar.setRange(0, _PARTS)
-        name(self._bar, "Items that are judged")
-        self._result = label("")
-        self._health = label("", "warning")
+        labels.name(self._bar, "Items that are judged")
+        self._result = labels.label("")
+        self._health = labels.label("", "warning")
         want, judged = self.page_wanted, "Review the judgments of this run"
-        self._results = button("Show results", lambda: want.emit(PageName.RESULTS))
-        review = button("Review", lambda: want.emit(PageName.REVIEW), judged)
-        self._buttons = as_row(self._results, review, STRETCH)
+        self._results = labels.button("Show results", lambda: want.emit(PageName.RESULTS))
+        review = labels.button("Review", lambda: want.emit(PageName.REVIEW), judged)
+        self._buttons = labels.as_row(self._results, review, labels.STRETCH)
         self._grid = self._figures_grid()
         self.table = LatestTableModel(self)
         self.view = dressed(FillingView(), self.table, "Latest judgments")
         self.view.setToolTip("Double-click or Enter shows a judgment on the Review page.")
         self.view.activated.connect(self._ask_for_item)
-        self._caption = hint("Latest judgments")
+        self._caption = labels.hint("Latest judgments")
         above = (self._heading, self._bar, self._grid, self.group, self._clear, self._note, self._computing)
         below = (self._awake, self._health, self._result, self._buttons)
-        in_column(panel(*above, *below), self._caption, (self.view, STRETCH), on=self, spacing=10)
+        labels.in_column(
+            labels.panel(*above, *below), self._caption, (self.view, labels.STRETCH), on=self, spacing=10
+        )
         control.judged.connect(self.add)
         control.health_seen.connect(self.show_health)
         control.told.connect(self.preview)
@@ -321,14 +311,14 @@ class RunPanel(QWidget):
         self._waiting.clear()
         in_italics = "; in italics: not stored yet" if self.table.is_preview(0) else ""
         self._caption.setText(f"Latest judgments{in_italics}")
-        show_text(self._note, self._control.note)
-        show_text(self._clear, visible(_clear(self._control.clear)))
+        labels.show_text(self._note, self._control.note)
+        labels.show_text(self._clear, visible(_clear(self._control.clear)))
         self._grid.setVisible(progress is not None)
         # A GPU that computes is named, and as long as the run is shown, why one does not any more.
         computing = self._control.computing if progress is not None else Computing()
         on = f"Computes on: {computing.device}" if computing.device else ""
-        show_text(self._computing, computing.remark or on)
-        set_role(self._computing, "warning" if computing.remark else "hint")
+        labels.show_text(self._computing, computing.remark or on)
+        labels.set_role(self._computing, "warning" if computing.remark else "hint")
         if progress is None:
             self._heading.setText("Run")
             return
@@ -347,7 +337,7 @@ class RunPanel(QWidget):
             self._figures[caption].setText(text)
         for widget in self._before:
             widget.setVisible(progress.judged_before > 0)
-        set_role(self._figures["Unscored"], "warning" if progress.unscored else "")
+        labels.set_role(self._figures["Unscored"], "warning" if progress.unscored else "")
         self._bar.setAccessibleDescription(f"{progress.judged} of {progress.items}")
         if progress.group is not None:
             self.group.show_group(progress.group, self._control.ending)
@@ -379,14 +369,14 @@ class RunPanel(QWidget):
         elif complete:
             role = "good" if self._seen is not None and self._seen.enough else ""
         self._result.setText(visible(text))
-        set_role(self._result, role)
+        labels.set_role(self._result, role)
 
     @Slot(object)
     def show_health(self, health: Health) -> None:
         self._seen = health
         self._health.setText(visible("\n".join(health.sentences(IN_THE_WINDOW.of))))
         self._health.setVisible(health.doubted)
-        set_role(self._health, self._health_role)
+        labels.set_role(self._health, self._health_role)
         self._show_ending()
 
     @property
@@ -424,8 +414,8 @@ class RunPanel(QWidget):
         grid.setVerticalSpacing(2)
         for place, caption in enumerate(_FIGURES):
             row, column = 2 * (place // _COLUMNS), place % _COLUMNS
-            self._figures[caption] = label("-", wrap=False)
-            above = hint(caption, wrap=False)
+            self._figures[caption] = labels.label("-", wrap=False)
+            above = labels.hint(caption, wrap=False)
             grid.addWidget(above, row, column)
             grid.addWidget(self._figures[caption], row + 1, column)
             grid.setColumnStretch(column, 1)
