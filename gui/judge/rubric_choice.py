@@ -14,10 +14,10 @@ from engine.core.formatting import counted, listed, short_name, words
 from engine.core.rubric import Rubric
 from engine.settings.run_setup import RunSetup
 from engine.system.paths import rubrics_folder
-from gui.judge import rubric_jobs
+from gui.judge import prompt_jobs
+from gui.judge.prompt_jobs import KIND, RubricFile, RubricsFound
 from gui.judge.rubric_dialog import RubricDialog, RubricRequest
 from gui.judge.rubric_edit import EditedRubric
-from gui.judge.rubric_jobs import KIND, RubricFile, RubricsFound
 from gui.widgets.fields import ComboBox, FlowLayout
 from gui.widgets.files import ask_source
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip, tip
@@ -82,7 +82,7 @@ class RubricChoice(QWidget):
     def look(self) -> None:
         # What was found before something was saved must not be heard after it.
         own = [self._current.path] if self._current.path is not None else []
-        self._finding.start(rubric_jobs.find_rubrics([*own, *self._current.opened]))
+        self._finding.start(prompt_jobs.find_rubrics([*own, *self._current.opened]))
 
     # What is chosen
 
@@ -102,7 +102,7 @@ class RubricChoice(QWidget):
             self.open_named(path)
 
     def open_named(self, path: Path) -> None:
-        self._opening.start(rubric_jobs.read_rubric(path))
+        self._opening.start(prompt_jobs.read_rubric(path))
 
     @Slot(object)
     def _take_opened(self, file: RubricFile) -> None:
@@ -168,7 +168,7 @@ class RubricChoice(QWidget):
             file = next((file for file in self._found.files if file.rubric == self._offered), None)
             self._current.choose(self._offered, file.path if file else None)
         elif dataset is not None:
-            self._drafting.start(rubric_jobs.draft_of(_columns(dataset), dataset.path.stem))
+            self._drafting.start(prompt_jobs.draft_of(_columns(dataset), dataset.path.stem))
 
     @Slot(object)
     def _take_draft(self, draft: Rubric | None) -> None:

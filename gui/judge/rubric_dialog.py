@@ -16,9 +16,8 @@ from engine.core.items import Method, Order
 from engine.core.rubric import LONGEST_RUBRIC_NAME, WORDING_PARTS, Rubric
 from engine.system.files import make_folder
 from engine.system.paths import rubrics_folder
-from gui.judge import prompt_jobs, rubric_edit, rubric_jobs
-from gui.judge.prompt_jobs import KINDS, SAMPLE_ITEM, PreviewedPrompt, PreviewRequest
-from gui.judge.rubric_jobs import RubricFile
+from gui.judge import prompt_jobs, rubric_edit
+from gui.judge.prompt_jobs import KINDS, SAMPLE_ITEM, PreviewedPrompt, PreviewRequest, RubricFile
 from gui.judge.rubric_tabs import CriteriaTab, WordingTab
 from gui.widgets import labels
 from gui.widgets.fields import ComboBox, SpinBox
@@ -313,7 +312,7 @@ class RubricDialog(QDialog):
             return
         rubric = self.draft.rubric.rubric()
         try:
-            path = ask_target(self, "Save rubric", self.path or _suggestion(rubric), rubric_jobs.KIND)
+            path = ask_target(self, "Save rubric", self.path or _suggestion(rubric), prompt_jobs.KIND)
         except SetupError as error:
             self._fail(error)
             return
@@ -324,7 +323,7 @@ class RubricDialog(QDialog):
     def _write_file(self, path: Path, rubric: Rubric, digest: str | None) -> None:
         self._wanted = path, rubric
         self._looking.drop()
-        self._writing.start(rubric_jobs.write_rubric(path, rubric, digest))
+        self._writing.start(prompt_jobs.write_rubric(path, rubric, digest))
 
     @Slot(object)
     def _take_written(self, written: RubricFile | None) -> None:
@@ -361,7 +360,7 @@ class RubricDialog(QDialog):
     def look(self) -> None:
         """See whether another program has changed the file."""
         if self.path is not None and not self._writing.busy:
-            self._looking.start(rubric_jobs.look_at(self.path))
+            self._looking.start(prompt_jobs.look_at(self.path))
 
     @Slot(object)
     def _take_look(self, digest: str) -> None:
@@ -377,7 +376,7 @@ class RubricDialog(QDialog):
     @Slot()
     def _read_again(self) -> None:
         if self.path is not None:
-            self._reading.start(rubric_jobs.read_rubric(self.path))
+            self._reading.start(prompt_jobs.read_rubric(self.path))
 
     @Slot(object)
     def _take_read(self, file: RubricFile) -> None:
@@ -426,4 +425,4 @@ def _suggestion(rubric: Rubric) -> Path:
     folder = rubrics_folder()
     make_folder(folder)
     stem = file_stem(_NO_STEM.sub("-", rubric.name.strip()).strip("-"), _LONGEST_STEM)
-    return folder / f"{stem or 'rubric'}{rubric_jobs.SUFFIX}"
+    return folder / f"{stem or 'rubric'}{prompt_jobs.SUFFIX}"

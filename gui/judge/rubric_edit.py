@@ -1,4 +1,4 @@
-"""A rubric while it is edited: texts that may be wrong still, what is wrong with each, and their fields."""
+"""A rubric while it is edited: its texts, what is wrong with each, and their fields."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -31,7 +31,7 @@ from engine.judging.item_prompt import PromptFacts, question_of_setup, shown_pro
 from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_model, rubrics_folder
 from gui.judge import rubric_dialog
-from gui.judge.prompt_jobs import KINDS
+from gui.judge.prompt_jobs import KINDS, read_rubric
 from gui.judge.rubric_dialog import PreviewPanel, RubricDialog, RubricRequest
 from gui.judge.rubric_edit import (
     FIELDS_OF_CRITERION,
@@ -44,7 +44,6 @@ from gui.judge.rubric_edit import (
     RubricDraft,
     TextField,
 )
-from gui.judge.rubric_jobs import read_rubric
 from gui.judge.rubric_tabs import MARKS
 from gui.widgets.labels import shown_text
 from gui.widgets.theme import ThemeChoice, apply_theme

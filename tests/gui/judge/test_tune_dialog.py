@@ -10,9 +10,8 @@ from pytestqt.qtbot import QtBot
 
 from engine.analysis.recipe import load_recipe
 from engine.store.run_store import RunStore
-from gui.judge.judge_page import JudgePage
+from gui.judge.judge_page import JudgePage, TuneDialog
 from gui.judge.run_control import default_setup
-from gui.judge.tune_dialog import TuneDialog
 from gui.workspace.workspace import Workspace
 from tests.engine.cli.test_tune_command import labelled
 from tests.gui.judge.pages import new_page, open_dataset, press
