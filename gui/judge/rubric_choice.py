@@ -186,18 +186,17 @@ class RubricChoice(QWidget):
         files = [file.rubric for file in self._found.files if file.rubric is not None]
         fitting = [each for each in (*files, *self._found.shipped) if set(own) <= set(each.names)]
         self._offered = min(fitting, key=lambda rubric: len(rubric.names), default=None)
-        named = listed([one_line(words(criterion)) for criterion in unasked], _MOST_NAMED)
-        self._offer_text.setText(
-            f"{one_line(short_name(dataset.name))} has labels on {named}, which are not in this rubric."
+        file, named = (
+            short_name(dataset.name),
+            listed([words(criterion) for criterion in unasked], _MOST_NAMED),
         )
+        self._offer_text.setText(one_line(f"{file} has labels on {named}, which are not in this rubric."))
+        shown, what = f"Draft a rubric with its {counted(len(own), 'criterion', 'criteria')}…", _DRAFT
         if self._offered is not None:
             called = one_line(short_name(self._offered.name))
-            self.offer_button.setText(f"Use “{called}”")
-            name(self.offer_button, f"Use the rubric {called}")
-        else:
-            count = counted(len(own), "criterion", "criteria")
-            self.offer_button.setText(f"Draft a rubric with its {count}…")
-            name(self.offer_button, _DRAFT)
+            shown, what = f"Use “{called}”", f"Use the rubric {called}"
+        self.offer_button.setText(shown)
+        name(self.offer_button, what)
 
     # Showing
 
@@ -224,12 +223,9 @@ class RubricChoice(QWidget):
         if self._found.files:
             field.insertSeparator(field.count())
         for file in self._found.files:
-            if file.rubric is None:
-                self._add_unread(file)
-                continue
-            if file.path == current.path:
+            if file.path == current.path and file.rubric is not None:
                 listed = field.count()
-            self._add(file.rubric.name, file, str(file.path))
+            self._add_file(file)
         if listed < 0:
             listed = field.count()
             where = f"not in {current.path.name} any more" if current.path else "as in a run"
@@ -247,14 +243,18 @@ class RubricChoice(QWidget):
         current = self._current
         if current.path is not None or current.rubric in self._found.shipped:
             return None
-        offered: list[tuple[Rubric, Path | None]] = [
-            *((file.rubric, file.path) for file in self._found.files if file.rubric is not None),
-            *((rubric, None) for rubric in self._found.shipped),
+        offered: list[tuple[Rubric | None, Path | None]] = [
+            (each.rubric, each.path) for each in self._found.files
         ]
-        return next((found for found in offered if current.rubric.is_part_of(found[0])), None)
+        offered += [(rubric, None) for rubric in self._found.shipped]
+        fitting = ((each, path) for each, path in offered if each and current.rubric.is_part_of(each))
+        return next(fitting, None)
 
-    def _add_unread(self, file: RubricFile) -> None:
-        """A file that cannot be chosen, with the reason; "Open…" says all of it."""
+    def _add_file(self, file: RubricFile) -> None:
+        """A file of which no rubric can be read cannot be chosen; it says why, and "Open…" says all of it."""
+        if file.rubric is not None:
+            self._add(file.rubric.name, file, str(file.path))
+            return
         why = " ".join(problem_of(file.error)) if file.error is not None else ""
         self._add(f"{file.path.name} (cannot be read)", file, f"{file.path}: {why}")
         model = self.field.model()

@@ -127,9 +127,6 @@ class RunControl(QObject):
     def _others(self, run_id: int) -> list[dict[str, Any]]:
         return [entry for entry in self._kept() if entry.get("run") != run_id]
 
-    def is_stored(self, run_id: int) -> bool:
-        return any(run.id == run_id for run in self._workspace.runs)
-
     def start(self, setup: RunSetup, *, goes_on: bool = False) -> None:
         """Judge; nothing where a run is under way already. `goes_on`: after another one, of itself."""
         if self.running:

@@ -43,7 +43,7 @@ class Planned:
 
 
 @job
-def plan(control: JobControl, setup: RunSetup, store_path: Path, current: "Dataset | None") -> Planned:
+def plan(control: JobControl, store_path: Path, setup: RunSetup, current: "Dataset | None") -> Planned:
     """What a run would take; `current`: the open dataset. Reports Preparing, FilesRead, MeasureProgress."""
     control.report(_READING)
     from engine.judging.forecast import forecast

@@ -63,7 +63,7 @@ class Queued:
     @property
     def resumable(self) -> bool:
         """Whether it was begun and is not done: it can go on where it stopped."""
-        return self.run_id is not None and self.state in _STOPPED
+        return self.run_id is not None and self.state not in (QueueState.UNDER_WAY, QueueState.DONE)
 
     def is_in(self, other: "Queued") -> bool:
         """Whether another one judges it anyway: the same run, or where it names none, one of its setup."""
@@ -134,7 +134,6 @@ class Queued:
         )
 
 
-_STOPPED = (QueueState.WAITING, QueueState.FAILED, QueueState.SKIPPED)
 _COUNTED = {
     QueueState.UNDER_WAY: "under way",
     QueueState.WAITING: "waiting",
@@ -152,12 +151,10 @@ class RunQueue(QObject):
 
     def __init__(self, control: RunControl, workspace: Workspace, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._control = control
-        self._workspace = workspace
+        self._control, self._workspace = control, workspace
         self.current: int | None = None  # the place of the run that is under way
         self.going = False  # one run after another is begun
-        self._skipping = False
-        self._starting = False
+        self._skipping = self._starting = False
         self._begun = self._begun_run = 0.0
         self._ended_before = 0  # runs that had ended when the queue was started
         found = (Queued.of_json(entry, default_setup()) for entry in workspace.begun.entries(QUEUE))
@@ -196,10 +193,8 @@ class RunQueue(QObject):
 
     def add(self, setup: RunSetup) -> bool:
         """Put a run at the end; False where just this one waits already, too many do, or no disk takes it."""
-        described = Queued(
-            replace(setup, resumes=None), run_id=setup.resumes, name=setup.name or "", note=setup.note or ""
-        )
-        added = self._as_stored(described)
+        name, note, kept = setup.name or "", setup.note or "", replace(setup, resumes=None)
+        added = self._as_stored(Queued(kept, run_id=setup.resumes, name=name, note=note))
         # Several of one setup may wait, where each goes on with another run.
         waits = any(added.is_in(entry) for entry in self._entries if not entry.state.ended)
         if waits or len(self._entries) >= MOST_QUEUED:
@@ -236,8 +231,7 @@ class RunQueue(QObject):
         """Let a run that failed or was skipped wait again; one that is gone from the store begins anew."""
         if self._is_free(place) and self._entries[place].state.ended:
             entry = self._entries[place]
-            gone = entry.run_id is not None and not self._control.is_stored(entry.run_id)
-            run_id = None if gone else entry.run_id
+            run_id = entry.run_id if self.is_stored(place) else None
             waiting = replace(entry, state=QueueState.WAITING, run_id=run_id, said="")
             self._change(self._with(place, waiting))
 
@@ -253,8 +247,7 @@ class RunQueue(QObject):
             self.start()
 
     def is_stored(self, place: int) -> bool:
-        run_id = self._entries[place].run_id
-        return run_id is not None and self._control.is_stored(run_id)
+        return any(run.id == self._entries[place].run_id for run in self._workspace.runs)
 
     @Slot()
     def start(self) -> None:
