@@ -129,11 +129,6 @@ class QueuePanel(QFrame):
         guard(buttons)
         return buttons
 
-    @property
-    def text(self) -> str:
-        rows = "\n".join(entry.in_words for entry in self._queue.entries)
-        return "\n".join(part for part in (self._summary.text(), rows) if part)
-
     def restyle(self) -> None:
         # One takes the place of the other when a queue ends, under the hand of whoever presses what follows.
         both = (self.start_button, self.pause_button)

@@ -39,18 +39,9 @@ from gui.models.model_table import MODEL, about
 from gui.widgets.help_dialog import HelpDialog
 from gui.widgets.label_mark import PILL_ROLE
 from gui.workspace.workspace import Workspace
-from tests.gui.judge.pages import (
-    answer,
-    cut_off,
-    kept,
-    new_page,
-    open_dataset,
-    plan_of,
-    press,
-    says,
-    wait_for_plan,
-)
+from tests.gui.judge.pages import answer, cut_off, kept, new_page, open_dataset, plan_of, says, wait_for_plan
 from tests.gui.labels import text_of
+from tests.gui.steps import click
 from tests.model_files import JUDGES, PublishedFile
 from tests.small_models import SPLIT, split_model
 
@@ -135,7 +126,7 @@ def test_an_empty_page_has_the_demo_model_says_what_to_do_and_opens_the_demo(
     assert first.data(PILL_ROLE) == ("demo", "plain")
     assert first.siblingAtColumn(1).data() == "fits"
     assert "demo-judge: a model for trying" in text_of(page.picker)
-    press(page, "Open the demo dataset")
+    click(page, "Open the demo dataset")
     wait_for_plan(qtbot, page)
     assert "240 items x 5 criteria x both orders = 2,400" in text_of(page.plan_panel)
 
@@ -148,9 +139,9 @@ def test_the_first_start_says_what_to_do_until_it_is_closed(qtbot: QtBot, worksp
     said = text_of(page.first_steps)
     assert "shows how far its judgments can be trusted." in said
     assert "1. Judge" in said
-    press(page.first_steps, "What the words mean (F1)")
+    click(page.first_steps, "What the words mean (F1)")
     assert page.window().findChild(HelpDialog) is not None
-    press(page.first_steps, "Close")
+    click(page.first_steps, "Close")
     with qtbot.waitSignal(workspace.runs_changed):
         workspace.refresh_runs()
     assert not page.first_steps.isVisible()
@@ -275,7 +266,7 @@ def test_escape_stops_no_run_stop_does_and_what_was_not_finished_is_offered_and_
     again = new_page(qtbot, page.workspace)
     assert f"The last run, of {demo_gold.name}, was not finished" in text_of(again.banner)
     qtbot.waitUntil(lambda: " of 30 items are judged" in text_of(again.banner))
-    press(again.banner, "Resume")
+    click(again.banner, "Resume")
     assert not again.banner.isVisible()
     qtbot.waitUntil(lambda: kept(again) >= 1)
     assert again.control.progress.judged_before >= 2
@@ -283,7 +274,7 @@ def test_escape_stops_no_run_stop_does_and_what_was_not_finished_is_offered_and_
     with qtbot.waitSignal(again.control.ended):
         again.control.stop()
     third = new_page(qtbot, page.workspace)
-    press(third.banner, "Dismiss")
+    click(third.banner, "Dismiss")
     assert not third.banner.isVisible()
     assert third.control.unfinished is None
 
@@ -295,7 +286,7 @@ def test_items_that_do_not_fit_are_named_with_what_helps(
     page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, context=512))
     open_dataset(qtbot, page, save("long.tsv", text.encode()))
     assert "1 of 2 items will be unscored: long." in text_of(page.plan_panel)
-    press(page.plan_panel, "Shorten them")
+    click(page.plan_panel, "Shorten them")
     says(qtbot, page.plan_panel, "1 of 2 items will be shortened: long.")
     assert page.setup().shorten
     (larger,) = [
@@ -367,7 +358,7 @@ def test_no_figure_of_another_dataset_stands_while_a_plan_is_made(
 
 def test_the_first_items_can_be_timed(qtbot: QtBot, ready: JudgePage) -> None:
     assert "not known before a run with this model" in text_of(ready.plan_panel)
-    press(ready.plan_panel, "Time some items")
+    click(ready.plan_panel, "Time some items")
     says(qtbot, ready.plan_panel, "at the speed of some items of typical length")
     assert ready.run_button.text() == "Run"
 
@@ -508,7 +499,7 @@ def test_settings_without_a_criterion_make_no_run_others_are_there_next_time(
             box.setChecked(False)
     assert "Choose at least one criterion" in text_of(ready.plan_panel)
     assert not ready.run_button.isEnabled()
-    press(ready, "Back to defaults")
+    click(ready, "Back to defaults")
     assert ready.run_button.isEnabled()
     chosen = replace(
         default_setup(),
@@ -589,12 +580,12 @@ def test_what_changed_since_a_run_began_is_named_and_no_new_run_is_begun(
     own_gold.write_bytes(head + b"\n" + rest.replace(b"\t", b"\tother ", 1))
     again = new_page(qtbot, stopped)
     with qtbot.waitSignal(again.control.ended) as ended:
-        press(again.banner, "Resume")
+        click(again.banner, "Resume")
     assert isinstance(ended.args[0], SetupError)
     assert ended.args[0].problem == "Run 1 cannot be resumed. Changed since its start: the items of own.tsv."
     assert again.banner.isVisible()
     own_gold.write_bytes(before)
-    press(again.banner, "Resume")
+    click(again.banner, "Resume")
     qtbot.waitUntil(lambda: judged_before(again) >= 2)
     with qtbot.waitSignal(again.control.ended):
         again.control.stop()
@@ -617,7 +608,7 @@ def test_a_run_that_was_started_over_is_resumed_with_its_items_though_another_da
     again = new_page(qtbot, stopped)
     wait_for_plan(qtbot, again)
     with qtbot.waitSignal(again.control.ended) as ended:
-        press(again.banner, "Resume")
+        click(again.banner, "Resume")
     assert ended.args[0] == RunEnded(run_id=1, items=4, judged=4, stopped=False)
     wait_for_plan(qtbot, again)
     assert (again.setup().dataset_path.name, again.setup().items) == ("own.tsv", 4)
@@ -652,11 +643,11 @@ def test_only_its_button_judges_a_complete_run_again_and_those_of_the_run_open_i
     assert note.args == ["All 4 items are judged in run 1; press Judge again for a new run."]
     assert not ready.control.running
     with qtbot.waitSignal(ready.control.ended) as ended:
-        press(ready, "Judge again")
+        click(ready, "Judge again")
     assert ended.args[0].run_id == 2
     ready.workspace.open_run(1)
     qtbot.waitUntil(lambda: open_run(ready) == 1)
-    press(ready.run_panel, "Review")
+    click(ready.run_panel, "Review")
     qtbot.waitUntil(lambda: open_run(ready) == 2)
 
 

@@ -191,7 +191,7 @@ def test_the_same_is_stored_as_by_one_process_and_the_same_is_told(tmp_path: Pat
 @pytest.mark.usefixtures("demo_tried")
 def test_the_first_items_are_timed_apart(qtbot: QtBot, workspace: Workspace, demo_gold: Path) -> None:
     setup = RunSetup(demo_gold, demo_model(), items=3, threads=1, mode=Mode.LABELS, context=4096)
-    planned = done(plan(setup, workspace.store_path, None))
+    planned = done(plan(workspace.store_path, setup, None))
     assert isinstance(planned, Planned)
     with qtbot.waitSignal(
         workspace.threads.start(ThreadName.MODEL, time_first(planned, None)).finished

@@ -18,7 +18,8 @@ from gui.judge.rubric_choice import RubricChoice
 from gui.runs.queue import Queued
 from gui.workspace.state import State
 from gui.workspace.workspace import Workspace
-from tests.gui.judge.pages import new_page, press, wait_for_plan
+from tests.gui.judge.pages import new_page, wait_for_plan
+from tests.gui.steps import click
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
@@ -237,7 +238,7 @@ def test_a_shipped_one_is_edited_as_a_copy_and_a_new_one_is_empty(qtbot: QtBot, 
         ("New…", ""),
         ("Duplicate…", f"{ELOQUENT.name} (copy)"),
     ):
-        press(choice(page), button)
+        click(choice(page), button)
         dialog = choice(page).dialog
         assert dialog.draft.rubric.name == name
         assert dialog.path is None

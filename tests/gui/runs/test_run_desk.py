@@ -27,9 +27,9 @@ from gui.window.dialogs import SettingsDialog
 from gui.window.main_content import MainContent
 from gui.workspace.state import PageName, State
 from gui.workspace.workspace import Workspace
-from tests.gui.judge.pages import plan_of, press
+from tests.gui.judge.pages import plan_of
 from tests.gui.labels import text_of
-from tests.gui.steps import is_open, whole_window
+from tests.gui.steps import click, is_open, whole_window
 from tests.inhibitors import asked, inhibitor, runs
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -148,8 +148,8 @@ def test_runs_of_a_queue_that_are_not_shown_are_told(
     assert is_open(main_content.workspace, 1)
     assert notices.isHidden()
     notices.toggle()
-    press(notices, "›")
-    press(notices, "Show run 3")
+    click(notices, "›")
+    click(notices, "Show run 3")
     qtbot.waitUntil(partial(is_open, main_content.workspace, 3))
     assert frame.page is PageName.RESULTS
     assert notices.count == 2
@@ -256,7 +256,7 @@ def test_runs_that_were_not_finished_are_put_into_the_queue_one_after_another(
     for which, expected in (("The last run", [6]), ("An earlier run", [6, 5])):
         assert page.banner.isVisible()
         assert text_of(page.banner).startswith(f"{which}, of gold.tsv, was not finished")
-        press(page.banner, "Add to queue")
+        click(page.banner, "Add to queue")
         assert [entry.run_id for entry in desk.queue.entries] == expected
     assert not page.banner.isVisible()
     assert page.control.unfinished is None
