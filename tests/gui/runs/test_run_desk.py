@@ -29,7 +29,7 @@ from gui.workspace.state import PageName, State
 from gui.workspace.workspace import Workspace
 from tests.gui.judge.pages import plan_of
 from tests.gui.labels import text_of
-from tests.gui.steps import click, is_open, whole_window
+from tests.gui.steps import click, is_open, shown, whole_window
 from tests.inhibitors import asked, inhibitor, runs
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -58,9 +58,7 @@ def setup(demo_gold: Path) -> RunSetup:
 
 def new_desk(qtbot: QtBot, workspace: Workspace) -> tuple[JudgePage, RunDesk]:
     """A page alone, and its desk."""
-    page = JudgePage(workspace, RunControl(workspace))
-    qtbot.addWidget(page)
-    page.show()
+    page = shown(qtbot, JudgePage(workspace, RunControl(workspace)))
     return page, RunDesk(workspace, page, page)
 
 
@@ -250,8 +248,9 @@ def test_resume_in_the_list_of_runs_goes_on_at_once_and_during_another_run_in_th
 def test_runs_that_were_not_finished_are_put_into_the_queue_one_after_another(
     qtbot: QtBot, workspace: Workspace, setup: RunSetup
 ) -> None:
-    kept = [{"run": number, "setup": setup.as_json()} for number in (5, 6)]
-    workspace.state.set_record(UNFINISHED, {"runs": kept})
+    workspace.state.set_record(
+        UNFINISHED, {"runs": [{"run": run, "setup": setup.as_json()} for run in (5, 6)]}
+    )
     page, desk = new_desk(qtbot, workspace)
     for which, expected in (("The last run", [6]), ("An earlier run", [6, 5])):
         assert page.banner.isVisible()

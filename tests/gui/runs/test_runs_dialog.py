@@ -190,6 +190,8 @@ def test_a_run_is_opened_on_results(qtbot: QtBot, dialog: RunsDialog, workspace:
 
 def asked(qtbot: QtBot, dialog: RunsDialog) -> DeleteDialog:
     """Press Delete; the question."""
+    with qtbot.waitActive(dialog):
+        dialog.activateWindow()
     dialog.view.setFocus()
     QTest.keyClick(dialog.view, Qt.Key.Key_Delete)
     qtbot.waitUntil(lambda: any(each.isVisible() for each in dialog.findChildren(DeleteDialog)))
