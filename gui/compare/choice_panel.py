@@ -118,7 +118,6 @@ class SystemList(QtWidgets.QWidget):
         self.changed.emit()
 
     def add_files(self, paths: Iterable[Path]) -> None:
-        """List these submission files too, and tick them."""
         self._files |= {path.absolute(): True for path in paths}
         self._fill()
         self.changed.emit()
@@ -195,7 +194,6 @@ class SystemList(QtWidgets.QWidget):
 
 
 def _words_on(run: "StoredRun", is_open: bool) -> str:
-    """What tells a run from others, on two lines."""
     identity = run.identity
     parts = [identity.dataset_path.name, counted(run.judged, "item", "items")]
     if not run.complete:
@@ -276,7 +274,6 @@ class ChoicePanel(labels.DownScroll):
 
     @property
     def lacking(self) -> list[str]:
-        """What is missing before something can be compared, a sentence each."""
         steps, gold, chosen = [], self.gold, self.choice.systems
         if chosen < LEAST_SYSTEMS:
             more = "Tick two systems or more" if not chosen else "Tick one more system"
@@ -326,7 +323,6 @@ class ChoicePanel(labels.DownScroll):
 
     @Slot()
     def use_default_labels(self) -> None:
-        """Hold the systems against the labels of the open run, or the open dataset, again."""
         self._reading.drop()
         self._take_gold(None)
 

@@ -48,7 +48,6 @@ class Examined:
 
 @job
 def examine(control: JobControl, paths: Sequence[Path], gold: "Dataset | None") -> Examined:
-    """Whether files can be compared, with these human labels where there are any."""
     missing = frozenset(path for path in paths if not is_there(path))
     unfit: dict[Path, SetupError] = {}
     for path in paths:

@@ -278,7 +278,6 @@ class ComparePage(Page):
         return bool(changed) or not same_labels
 
     def _look_at_labels(self) -> None:
-        """Find out whether labels that were read again are the same."""
         gold = self.choosing.gold
         if self.compared is None or gold is None or gold is self._looked_at:
             return
@@ -293,7 +292,6 @@ class ComparePage(Page):
 
     @Slot()
     def _look_at_runs(self) -> None:
-        """See which of the runs that were compared are others by now."""
         compared, run = self.compared, self.workspace.run
         if compared is None:
             return
@@ -336,7 +334,6 @@ class ComparePage(Page):
 
     @Slot(object, object)
     def _open_in_review(self, key: JudgmentKey, system: int | None) -> None:
-        """Open an item in the run of a system; else in the run that is open, else in the first one."""
         run = self._run_of(system)
         if run is not None:
             self.workspace.open_in_review(run, key)

@@ -287,7 +287,6 @@ class ComparisonView(QtWidgets.QTabWidget):
         self.restyle()
 
     def show_comparison(self, compared: "Compared") -> None:
-        """Show another comparison; the tab that is open stays open."""
         before, self._compared = self._compared, compared
         labels.show_text(self.notes, "\n".join(compared.notes))
         for section in compared.sheet.sections:

@@ -252,7 +252,6 @@ class RankingPage(Page):
             self.rank()
 
     def rank(self) -> None:
-        """Rank what is chosen, as it was read last."""
         self._stale = False
         if (request := self.choice.request) is None:
             self._ranking.drop()
@@ -405,7 +404,6 @@ class RankingPage(Page):
 
     @Slot()
     def _label_at_random(self) -> None:
-        """List what has no label yet of the run that ranked, in the order of its random sample."""
         ranked = self.ranked
         if ranked is not None and ranked.request.results is not None and ranked.corrected is not None:
             run_id, labelled = ranked.request.results.run.id, ranked.corrected.labelled
@@ -415,7 +413,6 @@ class RankingPage(Page):
 
     @Slot(object)
     def _list_behind(self, behind: ItemsBehind) -> None:
-        """List the items of a row or of a cell in the run that ranked, else in the open run of them."""
         run, ranked = self.workspace.run, self.ranked
         if ranked is None:
             return

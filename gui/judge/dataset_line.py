@@ -28,7 +28,6 @@ _EARLY = (
 
 
 def _let_offer(box: ComboBox, place: int, text: str, data: int, there: bool) -> None:
-    """Let a list have an entry, or not."""
     at = box.findData(data)
     if there and at < 0:
         box.insertItem(place, text, data)
@@ -71,7 +70,6 @@ class UntilChoice(QWidget):
         self._which.setCurrentIndex(max(0, self._which.findData(which)))
 
     def offer(self, names_candidates: bool) -> None:
-        """Offer what can be asked of a dataset; what is chosen stays where it can."""
         before = self.until
         with QSignalBlocker(self._which):
             if self._which.currentData() == _SURE and not names_candidates:
@@ -93,8 +91,6 @@ _LABEL = "_preference"
 
 
 class ItemChoice(QWidget):
-    """A list of ways to choose; beside it the fields that the chosen way needs."""
-
     changed = Signal()
 
     def __init__(self) -> None:
@@ -266,7 +262,6 @@ class DatasetLine(QWidget):
         self._without.setVisible(not self._there and file_name is None)
 
     def _show_choice(self) -> None:
-        """Show the choice in the place of the number, where there is one."""
         chosen, there = bool(self.ids), self._there
         for widget, is_shown in ((self._name, not chosen), (self.part, not chosen), (self._choice, chosen)):
             widget.setVisible(there and is_shown)

@@ -66,7 +66,6 @@ class TuneDialog(TaskDialog):
     def __init__(
         self, workspace: Workspace, setup: RunSetup, dataset: "Dataset | None", parent: QWidget | None = None
     ) -> None:
-        """`setup`: the run that the page describes; `dataset`: its dataset, None where none is open."""
         super().__init__("Find the best settings", "&Find", "&Use these settings", parent)
         self._workspace, self._setup, self._dataset = workspace, setup, dataset
         self.found: run_jobs.FoundSettings | None = None
@@ -212,7 +211,6 @@ class JudgePage(Page):
         self.keep_splitter(_SPLITTER, self._splitter)
 
     def choose_model(self, path: Path) -> None:
-        """Choose a model file, or search one more folder."""
         self._awake = True
         folder = seen_at(path) is PathKind.FOLDER
         (self.picker.add_folder if folder else self.picker.choose_file)(path)
@@ -234,14 +232,12 @@ class JudgePage(Page):
 
     @Slot()
     def audit(self) -> None:
-        """Describe an audit of the judge that stands here, with items of the open dataset."""
         setup, dataset = self.wanted(fresh=False), self.workspace.dataset
         if setup is not None and dataset is not None:
             self._auditing.start(run_jobs.describe_audit(setup, dataset, self.workspace.store_path))
 
     @property
     def can_run(self) -> bool:
-        """True where `run` would start something, with a current plan of what."""
         return self.plan_panel.plan is not None and not self.control.running
 
     def take_in(self, add: QPushButton, beside: QWidget) -> None:
@@ -518,7 +514,6 @@ class JudgePage(Page):
 
     @Slot(object)
     def resume(self, setup: RunSetup) -> None:
-        """Go on with the run that a setup names, and describe it on the page."""
         self.settings.show_setup(setup)
         self.picker.choose_file(setup.model_path)
         self._describe(setup)

@@ -126,7 +126,6 @@ class PlanPanel(QWidget):
             self.make()
 
     def show_nothing(self, why: str) -> None:
-        """There is no plan; `why` says what is missing."""
         self.drop()
         self._show_none(why)
 
@@ -178,7 +177,6 @@ class PlanPanel(QWidget):
 
     @Slot(object)
     def _show_work(self, event: Preparing | FilesRead | MeasureProgress) -> None:
-        """Show how far the making of a plan is, or the timing of what is planned."""
         if not self._busy.isVisibleTo(self):
             for widget in self._outcomes:
                 widget.hide()
@@ -215,7 +213,6 @@ class PlanPanel(QWidget):
         self.planned.emit()
 
     def _facts(self) -> QWidget:
-        """A line for each fact: its caption, its text, what stands at its right; buttons below a line."""
         self._table = QWidget()
         grid = QGridLayout(self._table)
         grid.setContentsMargins(0, 0, 0, 0)

@@ -263,13 +263,11 @@ class RubricChoice(QWidget):
 
 
 def _columns(dataset: "Dataset") -> tuple[str, ...]:
-    """All columns of a dataset's file, and those of ours that the user has said are in it."""
     mapped = [ours for ours, theirs in dataset.columns.sources if theirs] if dataset.columns else []
     found = (*dataset.file_columns, *dataset.table.column_names, *dataset.other_columns, *mapped)
     return tuple(dict.fromkeys(found))
 
 
 def _own_criteria(dataset: "Dataset") -> list[str]:
-    """The criteria that a dataset has columns of labels for."""
     named = (column.removesuffix(_LABELS) for column in _columns(dataset) if column.endswith(_LABELS))
     return [criterion for criterion in named if criterion.isidentifier()]

@@ -150,8 +150,6 @@ _NO_STEM = re.compile(r"[^\w-]+")
 
 @dataclass(frozen=True)
 class RubricRequest:
-    """What is to be edited."""
-
     rubric: rubric_edit.EditedRubric
     file: RubricFile | None = None  # that it is from; None for what is not in a file yet
     dataset: "Dataset | None" = None  # whose items prompts are shown of; None for a sample
@@ -344,7 +342,6 @@ class RubricDialog(QDialog):
         self.notice.show_error(error)
 
     def look(self) -> None:
-        """See whether another program has changed the file."""
         if self.path is not None and not self._writing.busy:
             self._looking.start(prompt_jobs.look_at(self.path))
 

@@ -3,6 +3,7 @@
 import math
 from collections import deque
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QObject, QSize, Qt, Signal, Slot
@@ -53,7 +54,6 @@ class GroupPanel(QWidget):
         self.hide()
 
     def show_group(self, group: GroupUnderWay, ending: bool) -> None:
-        """`ending`: the run is to stop after this group."""
         item = without_middle(one_line(group.item_id), _LONGEST_READ_ID)
         self._bar.setRange(0, max(group.total, 1))
         self._bar.setValue(group.done)
@@ -96,7 +96,6 @@ class LatestTableModel(HeadedModel):
         self._not_kept.setItalic(True)
 
     def begin(self, criteria: Sequence[str]) -> None:
-        """Show nothing, with a column for each of these criteria."""
         self.beginResetModel()
         self._criteria = tuple(criteria)
         self._heads = (*_BEFORE, *(Head(words(name).capitalize()) for name in criteria), *_AFTER)
@@ -110,10 +109,11 @@ class LatestTableModel(HeadedModel):
     def preview(self, events: Sequence[LabelsRead]) -> None:
         """Put items on top that are not kept yet, or show anew what is read of them."""
         for event in events:
-            places = [place for place, each in enumerate(self._previews) if each.position == event.position]
-            if places:
-                self._previews[places[0]] = event
-                self._tell_changed(places[0], places[0])
+            known = [each.position for each in self._previews]
+            if event.position in known:
+                place = known.index(event.position)
+                self._previews[place] = event
+                self._tell_changed(place, place)
             else:
                 self.beginInsertRows(QModelIndex(), 0, 0)
                 self._previews.insert(0, event)
@@ -135,11 +135,10 @@ class LatestTableModel(HeadedModel):
         if not newest:
             return
         self.drop_previews(newest[-1].judged.position)
-        surplus = len(self._rows) + len(newest) - MOST_ROWS
-        if surplus > 0:
-            self.beginRemoveRows(QModelIndex(), len(self._rows) - surplus, len(self._rows) - 1)
-            for _ in range(surplus):
-                self._rows.pop()
+        left = MOST_ROWS - len(newest)
+        if len(self._rows) > left:
+            self.beginRemoveRows(QModelIndex(), left, len(self._rows) - 1)
+            self._rows = deque(islice(self._rows, left), maxlen=MOST_ROWS)
             self.endRemoveRows()
         self.beginInsertRows(QModelIndex(), 0, len(newest) - 1)
         self._rows.extendleft(newest)
@@ -191,9 +190,7 @@ class LatestTableModel(HeadedModel):
             return LABEL_WORDS[preference]
         if role == Qt.ItemDataRole.DecorationRole:
             return self._icons[preference]
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return tip(_why(event, place))
-        return None
+        return tip(_why(event, place)) if role == Qt.ItemDataRole.ToolTipRole else None
 
 
 def _item_id(event: _Row) -> str:
@@ -242,18 +239,15 @@ class RunPanel(QWidget):
         self._seen: Health | None = None
         self._ended: tuple[RunEnded | EngineError | None, RunProgress | None] | None = None
         self._heading = OneLine(role="heading")  # it names a file
-        self._note = labels.hint("")
-        self._clear = labels.label("")
+        self._note, self._computing, self._clear = labels.hint(""), labels.hint(""), labels.label("")
         self._clear.hide()
         self._awake = labels.hint("The computer stays awake until it ends.")
         self._awake.hide()
-        self._computing = labels.hint("")
         self.group = GroupPanel()
         self._bar = QProgressBar(textVisible=False)
         self._bar.setRange(0, _PARTS)
         labels.name(self._bar, "Items that are judged")
-        self._result = labels.label("")
-        self._health = labels.label("", "warning")
+        self._result, self._health = labels.label(""), labels.label("", "warning")
         want, judged = self.page_wanted, "Review the judgments of this run"
         self._results = labels.button("Show results", lambda: want.emit(PageName.RESULTS))
         review = labels.button("Review", lambda: want.emit(PageName.REVIEW), judged)
@@ -266,9 +260,8 @@ class RunPanel(QWidget):
         self._caption = labels.hint("Latest judgments")
         above = (self._heading, self._bar, self._grid, self.group, self._clear, self._note, self._computing)
         below = (self._awake, self._health, self._result, self._buttons)
-        labels.in_column(
-            labels.panel(*above, *below), self._caption, (self.view, labels.STRETCH), on=self, spacing=10
-        )
+        parts = (labels.panel(*above, *below), self._caption, (self.view, labels.STRETCH))
+        labels.in_column(*parts, on=self, spacing=10)
         control.judged.connect(self.add)
         control.health_seen.connect(self.show_health)
         control.told.connect(self.preview)
@@ -286,10 +279,9 @@ class RunPanel(QWidget):
         self.restyle()
         for widget in (self._result, self._clear, self._health, self._buttons):
             widget.hide()
-        self._bar.show()
-        self._grid.show()
         self._bar.setRange(0, 0)
-        self.show()
+        for widget in (self._bar, self._grid, self):
+            widget.show()
 
     @Slot(object)
     def add(self, event: ItemJudged) -> None:
@@ -326,14 +318,15 @@ class RunPanel(QWidget):
         self._bar.setRange(0, _PARTS)
         self._bar.setValue(int(_PARTS * progress.judged / progress.items))
         speed, left = progress.tokens_per_second, progress.left
-        for caption, text in (
-            ("Judged", f"{progress.judged:,} of {progress.items:,}"),
-            ("Speed", "-" if speed is None else f"{speed:,.0f} tokens/s"),
-            ("Unscored", f"{progress.unscored:,}"),
-            ("Elapsed", clock(progress.elapsed)),
-            ("Left", "-" if left is None else f"about {duration(left)}"),
-            ("Judged before", f"{progress.judged_before:,}"),
-        ):
+        texts = (
+            f"{progress.judged:,} of {progress.items:,}",
+            "-" if speed is None else f"{speed:,.0f} tokens/s",
+            f"{progress.unscored:,}",
+            clock(progress.elapsed),
+            "-" if left is None else f"about {duration(left)}",
+            f"{progress.judged_before:,}",
+        )
+        for caption, text in zip(_FIGURES, texts, strict=True):
             self._figures[caption].setText(text)
         for widget in self._before:
             widget.setVisible(progress.judged_before > 0)
@@ -346,7 +339,6 @@ class RunPanel(QWidget):
         self._awake.setVisible(awake)
 
     def end(self, how: RunEnded | EngineError | None, progress: RunProgress | None) -> None:
-        """The run has ended: say how, and what can be done with it."""
         self.follow(progress)
         self.table.drop_previews()
         self.group.end()
@@ -361,13 +353,12 @@ class RunPanel(QWidget):
         """How the run ended: a success only where the model is known to have judged."""
         if self._ended is None:
             return
-        how, progress = self._ended
-        complete = isinstance(how, RunEnded) and not how.stopped
+        (how, progress), seen = self._ended, self._seen
         role, text = "warning", _ending(how, progress)
-        if complete and self._seen is not None and self._seen.doubted:
-            role, text = self._health_role, f"{text} {self._seen.in_short}"
-        elif complete:
-            role = "good" if self._seen is not None and self._seen.enough else ""
+        if isinstance(how, RunEnded) and not how.stopped:
+            role = "good" if seen is not None and seen.enough else ""
+            if seen is not None and seen.doubted:
+                role, text = self._health_role, f"{text} {seen.in_short}"
         self._result.setText(visible(text))
         labels.set_role(self._result, role)
 
@@ -390,14 +381,12 @@ class RunPanel(QWidget):
 
     def restyle(self) -> None:
         self.table.use_palette(QGuiApplication.palette())
-        row = self.view.verticalHeader().defaultSectionSize()
-        height = self.view.horizontalHeader().sizeHint().height() + _FEWEST_ROWS * row
-        self.view.setMinimumHeight(height)
-        side = self.view.fontMetrics().height()
-        self.view.setIconSize(QSize(side, side))
+        row, font = self.view.verticalHeader().defaultSectionSize(), self.view.fontMetrics()
+        self.view.setMinimumHeight(self.view.horizontalHeader().sizeHint().height() + _FEWEST_ROWS * row)
+        self.view.setIconSize(QSize(font.height(), font.height()))
         # No column narrower than its title and its texts; an id may be long and is cut.
-        label = self.view.fontMetrics().horizontalAdvance("both good") + self.view.iconSize().width() + 12
-        ids, least = _ID * self.view.fontMetrics().averageCharWidth(), {}
+        label = font.horizontalAdvance("both good") + font.height() + 12
+        ids, least = _ID * font.averageCharWidth(), {}
         for column in range(self.table.columnCount()):
             wanted = self.view.title_width(column)
             if self.table.is_label(column):
@@ -424,10 +413,9 @@ class RunPanel(QWidget):
 
     @Slot(QModelIndex)
     def _ask_for_item(self, index: QModelIndex) -> None:
-        if self.table.is_preview(index.row()):
-            return  # the store does not hold it yet
-        criterion = self.table.criterion(index.column())
-        self.item_wanted.emit(JudgmentKey(self.table.item_id(index.row()), criterion))
+        if not self.table.is_preview(index.row()):  # else the store does not hold it yet
+            criterion = self.table.criterion(index.column())
+            self.item_wanted.emit(JudgmentKey(self.table.item_id(index.row()), criterion))
 
 
 def clock(seconds: float) -> str:
@@ -438,7 +426,6 @@ def clock(seconds: float) -> str:
 
 
 def _clear(said: Sequence[str]) -> str:
-    """The latest of what is clear, a line each, and how many were before."""
     lines = [f"Resolved: {one_line(each)}." for each in said[-_CLEAR_SHOWN:]]
     if before := len(said) - len(lines):
         lines.insert(0, f"Resolved earlier: {counted(before, 'answer', 'answers')}.")

@@ -28,8 +28,6 @@ from gui.workspace.workspace import Workspace
 
 
 class QueueState(StrEnum):
-    """How far a run of the queue is; the value: for display."""
-
     WAITING = "waits"
     UNDER_WAY = "running"
     DONE = "done"
@@ -82,7 +80,6 @@ class Queued:
 
     @property
     def how(self) -> str:
-        """The settings that most runs differ in."""
         setup = self.setup
         # Which rubric's only where that is not the task's: `3 criteria of manners`.
         rubric = "" if setup.rubric == ELOQUENT else f" of {short_name(setup.rubric.name)}"
@@ -185,7 +182,6 @@ class RunQueue(QObject):
 
     @property
     def summary(self) -> str:
-        """How many runs wait, are done, have failed; empty where there is none."""
         count = Counter(entry.state for entry in self._entries)
         return ", ".join(f"{count[state]} {words}" for state, words in _COUNTED.items() if count[state])
 
@@ -303,7 +299,6 @@ class RunQueue(QObject):
             self._workspace.problem.emit(error)
 
     def _with(self, place: int, *entry: Queued) -> list[Queued]:
-        """All, with this entry at a place, or with none there."""
         return [*self._entries[:place], *entry, *self._entries[place + 1 :]]
 
     def _change(self, entries: list[Queued]) -> bool:

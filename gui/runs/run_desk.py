@@ -44,7 +44,6 @@ class QueueTableModel(HeadedModel):
         self._entries: Sequence[Queued] = ()
 
     def show_entries(self, entries: Sequence[Queued]) -> None:
-        """Show these; rows stay chosen where there are as many as before."""
         if len(entries) == len(self._entries):
             self._entries = entries
             self._tell_changed(0, len(entries) - 1)
@@ -342,7 +341,6 @@ class RunDesk(QObject):
 
     @Slot(object)
     def _queue_audit(self, described: DescribedAudit) -> None:
-        """Put an audit into the queue, and say which perturbations could not be made, too."""
         said = self.panel.add(described.setup)
         if described.lacking:
             self._workspace.note.emit(f"{said} {described.lacking}")

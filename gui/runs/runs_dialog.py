@@ -129,7 +129,6 @@ class RunsDialog(QtWidgets.QDialog):
 
     @property
     def chosen(self) -> "list[AnyRun]":
-        """The runs that are chosen, damaged ones too, in the order of the table."""
         rows = sorted(self.view.selectionModel().selectedRows())
         return [self.table.run_at(self.order.mapToSource(row).row()) for row in rows]
 
@@ -168,7 +167,6 @@ class RunsDialog(QtWidgets.QDialog):
 
     @Slot()
     def archive(self) -> None:
-        """Put the chosen runs away, or take them out again where all of them are there."""
         ids, author = [run.id for run in self.chosen], self._workspace.author
         away = all(run.archived for run in self.chosen)
         if ids:
@@ -327,7 +325,6 @@ class RunsDialog(QtWidgets.QDialog):
         return f"{run.title} cannot be resumed: {why}" if why else ""
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Look at the health of runs from now on, while somebody sees it."""
         super().showEvent(event)
         self._health.look(self._workspace.runs)
 

@@ -4,15 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QObject, QSignalBlocker, QSortFilterProxyModel, Qt, Signal, Slot
-from PySide6.QtWidgets import (
-    QDialog,
-    QLineEdit,
-    QPlainTextEdit,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
 
 from engine.core.errors import SetupError
 from engine.core.formatting import visible
@@ -91,9 +84,11 @@ class RunsTableModel(TableModel):
         return tip(run_in_lines(run, self._health.get(run.id)))
 
 
-class NameDelegate(QStyledItemDelegate):
-    def createEditor(self, parent: QWidget, _option: QStyleOptionViewItem, _index: Index) -> QWidget:
-        field = QLineEdit(parent, maxLength=LONGEST_NAME)
+class NameDelegate(QtWidgets.QStyledItemDelegate):
+    def createEditor(
+        self, parent: QtWidgets.QWidget, _option: QtWidgets.QStyleOptionViewItem, _index: Index
+    ) -> QtWidgets.QWidget:
+        field = QtWidgets.QLineEdit(parent, maxLength=LONGEST_NAME)
         field.setAccessibleName("Name of the run")
         return field
 
@@ -134,7 +129,6 @@ class RunHealth(QObject):
         self._looking.failed.connect(self._next)  # one that cannot be read has no health
 
     def look(self, runs: "Sequence[StoredRun]") -> None:
-        """Look at these runs, where that was not done since they changed."""
         self._wanted = [run for run in runs if run.by_a_model and self._state.get(run.id) != _state(run)]
         if not self._looking.busy:
             self._next()
@@ -160,7 +154,6 @@ class RunHealth(QObject):
 
 
 def _state(run: "StoredRun") -> str:
-    """What its health depends on."""
     return f"{run.judged} {run.calibration}"
 
 
@@ -168,7 +161,7 @@ _LINES = 3
 _WHEN = "The run gets both when it begins. If it resumes an earlier run, that run gets them."
 
 
-class NoteField(QPlainTextEdit):
+class NoteField(QtWidgets.QPlainTextEdit):
     def __init__(self, accessible: str, what: str = "") -> None:
         super().__init__()
         self.setTabChangesFocus(True)
@@ -180,7 +173,6 @@ class NoteField(QPlainTextEdit):
         return self.document().isModified()
 
     def fill(self, text: str) -> None:
-        """Show a note; nobody is told of a change."""
         with QSignalBlocker(self):
             self.setPlainText(text)
         self.document().setModified(False)
@@ -191,16 +183,18 @@ class NoteField(QPlainTextEdit):
         return self.toPlainText()
 
 
-class RunNameDialog(QDialog):
+class RunNameDialog(QtWidgets.QDialog):
     """Asks how a run is called; what cannot be stored is said, and the dialog stays open."""
 
     called = Signal(str, str)  # name, note
 
-    def __init__(self, entry: Queued, parent: QWidget | None = None) -> None:
+    def __init__(self, entry: Queued, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Name and note")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.name = QLineEdit(entry.name, maxLength=LONGEST_NAME, placeholderText="Name, shown in lists")
+        self.name = QtWidgets.QLineEdit(
+            entry.name, maxLength=LONGEST_NAME, placeholderText="Name, shown in lists"
+        )
         self.name.selectAll()
         name(self.name, "Name of the run")
         self.note = NoteField("Note of the run")

@@ -457,10 +457,14 @@ def test_the_chosen_model_is_in_sight_among_many(qtbot: QtBot, page: JudgePage, 
 
 
 def test_memory_is_estimated_anew_for_another_context(qtbot: QtBot, page: JudgePage) -> None:
-    qtbot.waitUntil(lambda: page.picker.candidate is not None)
-    before = page.picker.candidate.estimate.kv_cache
+    def kv_cache() -> int:
+        candidate = page.picker.candidate
+        return candidate.estimate.kv_cache if candidate and candidate.estimate else 0
+
+    qtbot.waitUntil(lambda: kv_cache() > 0)
+    before = kv_cache()
     page.settings.advanced.default.by_name["context"].setValue(1024)
-    qtbot.waitUntil(lambda: page.picker.candidate.estimate.kv_cache == before // 4)
+    qtbot.waitUntil(lambda: kv_cache() == before // 4)
 
 
 def test_settings_without_a_criterion_make_no_run_others_are_there_next_time(
