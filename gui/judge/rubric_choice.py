@@ -58,13 +58,10 @@ class RubricChoice(QWidget):
         self.source = OneLine(end=True)
         buttons = QWidget()
         flow = FlowLayout(buttons)
-        for text, do, what in (
-            ("Edit…", self.edit, "Edit the rubric"),
-            ("New…", self.make, "Make a rubric of your own"),
-            ("Duplicate…", self.duplicate, "Make a rubric of your own from this one"),
-            ("Open…", self.open_file, "Open the file of a rubric"),
-        ):
-            flow.addWidget(button(text, do, what))
+        flow.addWidget(button("Edit…", self.edit, "Edit the rubric"))
+        flow.addWidget(button("New…", self.make, "Make a rubric of your own"))
+        flow.addWidget(button("Duplicate…", self.duplicate, "Make a rubric of your own from this one"))
+        flow.addWidget(button("Open…", self.open_file, "Open the file of a rubric"))
         self._offer_text = plain_label(role="warning")
         self.offer_button = button("Draft a rubric…", self._take_offer, _DRAFT)
         self.offer = as_column(self._offer_text, (self.offer_button, Qt.AlignmentFlag.AlignLeft))
@@ -106,9 +103,9 @@ class RubricChoice(QWidget):
 
     @Slot(object)
     def _take_opened(self, file: RubricFile) -> None:
+        if file.path.parent != rubrics_folder():
+            self._current.remember(file.path)
         if file.rubric is not None:
-            if file.path.parent != rubrics_folder():
-                self._current.remember(file.path)
             self._current.choose(file.rubric, file.path)
             self.look()
 

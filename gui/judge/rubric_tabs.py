@@ -41,10 +41,7 @@ class CriteriaTable(HeadedModel):
         self, criteria: Sequence[rubric_edit.EditedCriterion], problems: Mapping[rubric_edit.FieldPlace, str]
     ) -> None:
         """Show these criteria; views keep their place where there are as many as before."""
-        wrong: dict[int, str] = {}
-        for at, problem in problems.items():
-            if at.place >= 0:
-                wrong.setdefault(at.place, problem)
+        wrong = {at.place: problem for at, problem in reversed([*problems.items()])}
         same = len(criteria) == len(self._criteria)
         if not same:
             self.beginResetModel()
@@ -59,13 +56,13 @@ class CriteriaTable(HeadedModel):
             return None
         row, column = index.row(), index.column()
         text = self._text(self._criteria[row], column)
+        problem = self._problems.get(row, "") if column == NAME else ""
         if role == Qt.ItemDataRole.DisplayRole:
-            marked = column == NAME and row in self._problems
-            return f"{WRONG} {one_line(text)}" if marked else one_line(text)
+            return f"{WRONG} {one_line(text)}" if problem else one_line(text)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return tip(self._problems.get(row, text) if column == NAME else text)
-        if role == Qt.ItemDataRole.AccessibleTextRole and column == NAME and row in self._problems:
-            return f"{one_line(text)}: {self._problems[row]}"
+            return tip(problem or text)
+        if role == Qt.ItemDataRole.AccessibleTextRole and problem:
+            return f"{one_line(text)}: {problem}"
         return super().data(index, role)
 
     def _count_rows(self) -> int:
@@ -280,8 +277,7 @@ class WordingTab(QWidget):
         return self._grids[part].said(part)
 
     def _group(self, parts: Mapping[str, WordingPart]) -> QWidget:
-        inside = QWidget()
-        grid = rubric_edit.FieldGrid(_WORDING_TAB_CAPTION)
+        inside, grid = QWidget(), rubric_edit.FieldGrid(_WORDING_TAB_CAPTION)
         for part, said in parts.items():
             field = self._field(part, said)
             field.written.connect(partial(self._write, part))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.core.errors import DeviceFailed, ProcessEnded, SetupError, StoreError
-from engine.core.events import DeviceLeft, MeasureProgress, Preparing, followed
+from engine.core.events import MeasureProgress, Preparing, followed
 from engine.settings.rows import CPU, Device, KvType, default_context
 from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_model, real_path
@@ -50,10 +50,6 @@ class Computing:
     @property
     def on(self) -> str:
         return self.device or PROCESSOR
-
-    @classmethod
-    def after(cls, left: DeviceLeft) -> "Computing":
-        return cls(remark=left.in_words, failed=True)
 
 
 @job

@@ -118,9 +118,7 @@ def test_what_cannot_be_compared_is_refused_when_it_is_added(
         assert page.choosing.systems.all_files == ()
 
 
-def test_a_file_of_another_kind_is_told_where_a_button_opens_it(
-    qtbot: QtBot, page: ComparePage, save: Save
-) -> None:
+def test_a_file_of_another_kind_is_told_with_a_button(qtbot: QtBot, page: ComparePage, save: Save) -> None:
     for name, data, says in (
         ("pairs.tsv", PAIRS, ("a dataset of pairs", "To judge it, open it with File > Open dataset")),
         ("x.csv", b"prompt,chosen,rejected\nWhat?,This.,That.\n", ("a dataset of pairs", "To judge it")),
@@ -211,9 +209,7 @@ def test_the_comparison_is_saved_but_never_over_what_was_compared(
     assert worse.read_bytes() == before
 
 
-def test_a_comparison_of_something_else_is_marked_as_old(
-    qtbot: QtBot, both: ComparePage, space: Workspace
-) -> None:
+def test_a_comparison_of_other_things_is_stale(qtbot: QtBot, both: ComparePage, space: Workspace) -> None:
     assert not both.stale.isVisible()
     both.choosing.whose.choose(JUDGE_ALONE)
     assert both.stale.isVisible()

@@ -65,9 +65,7 @@ def shown(table: TableModel) -> list[list[str]]:
     return cells(table)[1:]
 
 
-def test_all_systems_stand_on_each_slice_also_in_what_is_saved(
-    qtbot: QtBot, both: ComparePage, tmp_path: Path
-) -> None:
+def test_all_systems_stand_on_each_slice_and_saved(qtbot: QtBot, both: ComparePage, tmp_path: Path) -> None:
     assert both.slices.isVisible()
     division = divide(qtbot, both, "longer")
     assert both.view.tabText(both.view.currentIndex()) == "By slice"
@@ -173,9 +171,7 @@ def tab_is_there(page: ComparePage) -> bool:
     return page.view.isTabVisible(page.view._rankings_tab)
 
 
-def test_two_runs_rank_the_candidates_side_by_side_as_the_command_does(
-    qtbot: QtBot, workspace: Workspace, tmp_path: Path
-) -> None:
+def test_two_runs_rank_as_the_command_does(qtbot: QtBot, workspace: Workspace, tmp_path: Path) -> None:
     comparisons = comparisons_file(tmp_path / "contests.jsonl")
     for key in ("one", "two", "three"):
         run_of(tmp_path, comparisons, key)

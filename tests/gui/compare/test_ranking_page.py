@@ -106,9 +106,7 @@ def test_a_dataset_is_ranked_by_its_human_labels_at_once(by_annotators: RankingP
 
 
 @pytest.mark.slow
-def test_a_run_is_ranked_by_each_criterion_by_the_weighted_judge_and_by_the_human_labels(
-    qtbot: QtBot, by_run: RankingPage
-) -> None:
+def test_a_run_is_ranked_by_each_criterion_by_weights_by_people(qtbot: QtBot, by_run: RankingPage) -> None:
     page = by_run
     assert page.choice.chosen is RankingSource.RUN
     assert (order(page)[0], page.choice.criterion.currentData()) == (CANDIDATES[0], OVERALL)
@@ -136,9 +134,7 @@ def test_a_judge_that_hardly_understands_is_called_none_above_its_ranking(
 
 
 @pytest.mark.slow
-def test_what_a_person_says_counts_and_the_judge_alone_can_be_chosen(
-    qtbot: QtBot, by_run: RankingPage
-) -> None:
+def test_an_override_counts_and_the_judge_alone_can_be_chosen(qtbot: QtBot, by_run: RankingPage) -> None:
     page = by_run
     run = page.workspace.run
     own = run.results.judgments[OVERALL][0]
@@ -168,9 +164,7 @@ def test_of_a_run_under_way_rank_reads_what_is_judged_by_now(qtbot: QtBot, by_ru
     assert "under way" not in page.notes.text()
 
 
-def test_enter_on_a_cell_of_the_matrix_lists_the_items_of_both_in_review(
-    qtbot: QtBot, by_run: RankingPage
-) -> None:
+def test_enter_on_a_cell_lists_the_items_of_both_in_review(qtbot: QtBot, by_run: RankingPage) -> None:
     page = by_run
     view = view_of(page, "pairs")
     names = order(page)
@@ -322,7 +316,7 @@ def test_an_opened_submission_is_ranked_as_a_run_is(
 
 
 @pytest.mark.slow
-def test_labels_of_a_random_sample_correct_the_ranking_and_one_click_leads_to_it(
+def test_labels_of_a_random_sample_correct_the_ranking(
     qtbot: QtBot, page: RankingPage, tmp_path: Path
 ) -> None:
     path = comparisons_file(tmp_path / "bare.jsonl", labelled=False)
@@ -345,9 +339,7 @@ def test_labels_of_a_random_sample_correct_the_ranking_and_one_click_leads_to_it
 
 
 @pytest.mark.slow
-def test_labels_of_picked_items_correct_nothing_and_the_page_says_so(
-    qtbot: QtBot, page: RankingPage, tmp_path: Path
-) -> None:
+def test_labels_of_picked_items_correct_nothing(qtbot: QtBot, page: RankingPage, tmp_path: Path) -> None:
     system = run_of(tmp_path, comparisons_file(tmp_path / "bare.jsonl", labelled=False))
     open_run(qtbot, page, 1)
     label(qtbot, page, system, 30, Origin.UNCERTAINTY)

@@ -67,9 +67,7 @@ def ids_of_runs(page: JudgePage) -> list[tuple[str, ...]]:
 
 
 @pytest.mark.slow
-def test_a_run_of_chosen_items_is_shown_and_they_are_judged_again_also_with_other_settings(
-    qtbot: QtBot, ready: JudgePage
-) -> None:
+def test_chosen_items_are_judged_again_also_with_other_settings(qtbot: QtBot, ready: JudgePage) -> None:
     run_to_the_end(qtbot, ready)
     assert "Run 1 of 4 chosen items of gold.tsv" in text_of(ready.run_panel)
     assert ids_of_runs(ready) == [("3", "5", "17", "20")]
@@ -103,7 +101,7 @@ def test_a_choice_is_planned_alone_and_ends_with_its_button_and_with_another_dat
 
 
 @pytest.mark.slow
-def test_all_items_are_no_choice_one_is_spoken_of_as_one_and_those_that_lack_are_named(
+def test_all_items_are_no_choice_lacking_ones_are_named(
     qtbot: QtBot, ready: JudgePage, demo_gold: Path
 ) -> None:
     choose(qtbot, ready, demo_gold, ready.workspace.dataset.ids)
@@ -118,9 +116,7 @@ def test_all_items_are_no_choice_one_is_spoken_of_as_one_and_those_that_lack_are
 
 
 @pytest.mark.slow
-def test_a_stopped_run_of_chosen_items_is_offered_and_resumed(
-    qtbot: QtBot, workspace: Workspace, demo_gold: Path
-) -> None:
+def test_a_stopped_run_of_chosen_items_goes_on(qtbot: QtBot, workspace: Workspace, demo_gold: Path) -> None:
     setup = replace(EXPLAINED, dataset_path=demo_gold, ids=CHOSEN)
     cut_off(plan_of(setup), workspace.store_path)
     remember_unfinished(workspace, 1, setup)
@@ -137,9 +133,7 @@ def test_a_stopped_run_of_chosen_items_is_offered_and_resumed(
 
 
 @pytest.mark.slow
-def test_a_choice_during_a_run_waits_and_the_stopped_run_is_offered(
-    qtbot: QtBot, page: JudgePage, demo_gold: Path
-) -> None:
+def test_a_choice_during_a_run_waits_for_its_end(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> None:
     page.settings.show_setup(EXPLAINED)
     open_dataset(qtbot, page.workspace, demo_gold)
     wait_for_plan(qtbot, page)
@@ -184,9 +178,7 @@ def set_number(page: JudgePage, name: str, value: int) -> None:
 
 
 @pytest.mark.slow
-def test_items_are_drawn_and_the_run_goes_on_with_them(
-    qtbot: QtBot, page: JudgePage, demo_gold: Path
-) -> None:
+def test_items_are_drawn_and_a_run_goes_on_with_them(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> None:
     page.settings.show_setup(replace(default_setup(), criteria=("safety",), threads=1))
     choose(qtbot, page, demo_gold, ())
     choose_method(page, "Evenly over a column")

@@ -140,7 +140,7 @@ def test_it_is_tried_with_the_keyboard_and_can_be_stopped(qtbot: QtBot, page: Ju
 
 
 @pytest.mark.slow
-def test_a_remembered_trial_is_shown_without_trying_with_the_speed_of_what_would_compute(
+def test_a_remembered_trial_is_shown_with_speeds(
     qtbot: QtBot, remembered: DeviceTrial, page: JudgePage
 ) -> None:
     def speed() -> str:
@@ -169,7 +169,7 @@ def test_a_remembered_trial_is_shown_without_trying_with_the_speed_of_what_would
 
 
 @pytest.mark.slow
-def test_automatic_computes_by_the_processor_where_the_tried_device_is_gone(
+def test_automatic_leaves_a_device_that_is_gone(
     qtbot: QtBot, remembered: DeviceTrial, page: JudgePage
 ) -> None:
     said = text_of(page.plan_panel)
@@ -200,9 +200,7 @@ def test_a_chosen_device_is_kept_and_not_lost_where_it_is_gone(
     assert "The chosen device was not found" in choice_of(page).outcome.text()
 
 
-def test_layers_count_where_a_gpu_may_compute_and_one_nobody_has_looked_for_is_named_so(
-    qtbot: QtBot, workspace: Workspace
-) -> None:
+def test_layers_count_where_a_gpu_may_compute(qtbot: QtBot, workspace: Workspace) -> None:
     page = new_page(qtbot, workspace)
     layers = page.settings.advanced.default.by_name["gpu_layers"]
     assert layers.isEnabled()
@@ -267,9 +265,7 @@ def begun(workspace: Workspace, demo_gold: Path) -> RunSetup:
 
 
 @pytest.mark.slow
-def test_a_run_of_a_device_that_is_gone_is_resumed_from_the_banner_and_says_so(
-    qtbot: QtBot, workspace: Workspace, begun: RunSetup
-) -> None:
+def test_a_run_of_a_device_that_is_gone_goes_on(qtbot: QtBot, workspace: Workspace, begun: RunSetup) -> None:
     remember_unfinished(workspace, 1, replace(begun, resumes=None))
     page = new_page(qtbot, workspace)
     with qtbot.waitSignal(page.control.ended) as ended:
@@ -294,9 +290,7 @@ def test_it_is_resumed_by_the_queue_too(qtbot: QtBot, workspace: Workspace, begu
     assert "4 items, continued on the processor without the GPU" in entry.said
 
 
-def test_a_run_that_has_left_its_device_says_so_when_it_goes_on_and_later(
-    qtbot: QtBot, workspace: Workspace, begun: RunSetup
-) -> None:
+def test_a_run_that_has_left_its_device_says_so(qtbot: QtBot, workspace: Workspace, begun: RunSetup) -> None:
     left = f"{GONE.title}, after 2 of 4 items: it broke down"
     with RunStore(workspace.store_path) as store, store.hold(1) as run:
         store.describe(1, {**run.manifest, DEVICE_LEFT: left})

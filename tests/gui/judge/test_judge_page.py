@@ -96,9 +96,7 @@ def candidates(page: JudgePage) -> list[Candidate]:
     return page.picker.table.candidates
 
 
-def test_what_seems_to_be_read_wrong_is_judged_only_if_a_person_says_so(
-    qtbot: QtBot, page: JudgePage, tmp_path: Path
-) -> None:
+def test_what_seems_read_wrong_is_judged_if_confirmed(qtbot: QtBot, page: JudgePage, tmp_path: Path) -> None:
     path, days = tmp_path / "log.jsonl", range(1, 9)
     rows = ({"when": f"2026-05-{day:02d}T10:00:00Z", "one": f"Text {day}.", "two": "Other."} for day in days)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
@@ -115,9 +113,7 @@ def test_what_seems_to_be_read_wrong_is_judged_only_if_a_person_says_so(
     assert run_to_the_end(qtbot, page).judged == 8
 
 
-def test_the_first_start_says_what_to_do_until_it_is_closed_and_opens_the_demo(
-    qtbot: QtBot, page: JudgePage, workspace: Workspace
-) -> None:
+def test_the_first_start_says_what_to_do(qtbot: QtBot, page: JudgePage, workspace: Workspace) -> None:
     assert "No dataset is open" in text_of(page)
     assert not page.run_button.isEnabled()
     qtbot.waitUntil(lambda: page.picker.candidate is not None)
@@ -150,9 +146,7 @@ def test_who_has_judged_before_reads_no_first_steps(qtbot: QtBot, space: Workspa
     assert not page.first_steps.isVisible()
 
 
-def test_a_run_that_was_timed_shows_its_judgments_and_leads_to_review_and_results(
-    qtbot: QtBot, ready: JudgePage
-) -> None:
+def test_a_run_is_timed_shown_and_leads_to_review_and_results(qtbot: QtBot, ready: JudgePage) -> None:
     panel, place, received = ready.run_panel, ready.plan_panel.pos(), list[ItemJudged]()
     assert "not known before a run with this model" in text_of(ready.plan_panel)
     click(ready.plan_panel, "Time some items")
@@ -235,7 +229,7 @@ def test_a_run_that_has_no_item_left_for_what_is_open_does_not_say_that_it_is_cl
 
 
 @pytest.mark.slow
-def test_escape_stops_no_run_stop_does_and_what_was_not_finished_is_offered_and_resumed(
+def test_escape_stops_no_run_stop_does_and_it_is_resumed(
     qtbot: QtBot, page: JudgePage, demo_gold: Path
 ) -> None:
     page.settings.show_setup(EXPLAINED)
@@ -287,7 +281,7 @@ def test_items_that_do_not_fit_are_named_with_what_helps(
     says(qtbot, page.plan_panel, "every item fits")
 
 
-def test_a_context_without_room_for_an_item_names_the_fields_that_help(
+def test_a_context_too_small_names_the_fields_that_help(
     qtbot: QtBot, page: JudgePage, demo_gold: Path
 ) -> None:
     page.settings.fold.set_open(True)
@@ -299,9 +293,7 @@ def test_a_context_without_room_for_an_item_names_the_fields_that_help(
     assert {"Context", "Few-shot examples"} <= {*text_of(page.settings).splitlines()}
 
 
-def test_the_nearest_examples_are_chosen_and_remembered(
-    qtbot: QtBot, page: JudgePage, demo_gold: Path
-) -> None:
+def test_nearest_examples_are_chosen_and_remembered(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> None:
     page.settings.fold.set_open(True)
     page.settings.show_setup(LABELS)
     field = page.settings.advanced.default.by_name["example_choice"]
@@ -467,9 +459,7 @@ def test_memory_is_estimated_anew_for_another_context(qtbot: QtBot, page: JudgeP
     qtbot.waitUntil(lambda: kv_cache() == before // 4)
 
 
-def test_settings_without_a_criterion_make_no_run_others_are_there_next_time(
-    qtbot: QtBot, ready: JudgePage
-) -> None:
+def test_settings_without_a_criterion_make_no_run_others_are_kept(qtbot: QtBot, ready: JudgePage) -> None:
     for box in ready.settings.criteria.boxes.values():
         box.setChecked(False)
     assert "Choose at least one criterion" in text_of(ready.plan_panel)
@@ -536,9 +526,7 @@ def own_gold(demo_gold: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(demo_gold, tmp_path / "own.tsv"))
 
 
-def test_what_changed_since_a_run_began_is_named_and_no_new_run_is_begun(
-    qtbot: QtBot, stopped: Workspace, own_gold: Path
-) -> None:
+def test_what_changed_since_a_run_began_is_named(qtbot: QtBot, stopped: Workspace, own_gold: Path) -> None:
     before = own_gold.read_bytes()
     head, _, rest = before.partition(b"\n")
     own_gold.write_bytes(head + b"\n" + rest.replace(b"\t", b"\tother ", 1))
@@ -593,9 +581,7 @@ def test_a_run_of_another_dataset_than_the_open_one_is_named_and_offered_after_a
 
 
 @pytest.mark.slow
-def test_only_its_button_judges_a_complete_run_again_and_those_of_the_run_open_it(
-    qtbot: QtBot, ready: JudgePage
-) -> None:
+def test_only_its_button_judges_a_complete_run_again(qtbot: QtBot, ready: JudgePage) -> None:
     run_to_the_end(qtbot, ready)
     with qtbot.waitSignal(ready.workspace.note) as note:
         ready.run()

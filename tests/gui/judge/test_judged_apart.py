@@ -68,7 +68,7 @@ def stored(store_path: Path) -> int:
 
 @pytest.mark.slow
 @LINUX
-def test_a_model_file_cut_short_while_it_judges_ends_the_run_and_not_the_window(
+def test_a_model_file_cut_short_ends_the_run_and_not_the_window(
     qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace, caplog: pytest.LogCaptureFixture
 ) -> None:
     def cut_short() -> None:

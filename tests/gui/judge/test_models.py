@@ -111,9 +111,7 @@ def test_the_format_mass_of_the_newest_run_stands_beside(qtbot: QtBot, page: Jud
 
 
 @pytest.mark.slow
-def test_all_models_are_measured_and_one_that_fails_does_not_keep_the_others(
-    qtbot: QtBot, page: JudgePage
-) -> None:
+def test_all_models_are_measured_though_one_fails(qtbot: QtBot, page: JudgePage) -> None:
     models_folder().mkdir(parents=True)
     gone = models_folder() / "gone.gguf"
     shutil.copy(demo_model(), gone)
@@ -146,9 +144,7 @@ def test_a_measure_can_be_stopped_and_the_menu_offers_it_again(qtbot: QtBot, pag
     assert page.picker.doing.button.menu() is menu
 
 
-def test_an_audit_is_a_run_of_the_same_judge_with_copies_of_the_open_dataset(
-    qtbot: QtBot, page: JudgePage
-) -> None:
+def test_an_audit_is_a_run_of_the_same_judge_with_copies_of_the_items(qtbot: QtBot, page: JudgePage) -> None:
     with qtbot.waitSignal(page.audit_described) as described:
         page.picker.doing.audit_wanted.emit()
     ((setup, lacking),) = described.args
@@ -179,9 +175,7 @@ def cells(table: ModelTableModel, *columns: int) -> list[str]:
 
 
 @pytest.mark.parametrize(("file", "expected"), JUDGES, ids=[file.path for file, _ in JUDGES])
-def test_a_judge_is_one_row_under_the_name_of_its_file(
-    tmp_path: Path, file: PublishedFile, expected: Listed
-) -> None:
+def test_a_judge_is_a_row_named_as_its_file(tmp_path: Path, file: PublishedFile, expected: Listed) -> None:
     file.write(tmp_path)
     table = listed_in(tmp_path)
     assert cells(table, MODEL, FORMAT) == [expected.name, expected.quantisation]
@@ -195,9 +189,7 @@ def test_a_judge_is_one_row_under_the_name_of_its_file(
 
 
 @pytest.mark.parametrize(("file", "name", "why"), OTHERS, ids=[file.path for file, *_ in OTHERS])
-def test_what_cannot_judge_is_a_row_that_says_why(
-    tmp_path: Path, file: PublishedFile, name: str, why: str
-) -> None:
+def test_what_cannot_judge_says_why(tmp_path: Path, file: PublishedFile, name: str, why: str) -> None:
     file.write(tmp_path)
     table = listed_in(tmp_path)
     assert cells(table, MODEL, MEMORY, FORMAT, SIZE) == [name, "not usable", "", ""]

@@ -121,7 +121,7 @@ def test_a_file_that_was_changed_is_read_again_one_that_is_gone_is_named_so(
     assert page.setup().rubric == changed
 
 
-def test_a_file_that_is_no_rubric_is_listed_and_cannot_be_chosen_one_elsewhere_is_offered_once_opened(
+def test_no_rubric_cannot_be_chosen_one_elsewhere_can(
     qtbot: QtBot, workspace: Workspace, tmp_path: Path
 ) -> None:
     rubrics_folder().mkdir(parents=True)
@@ -146,9 +146,7 @@ def test_a_file_that_is_no_rubric_is_listed_and_cannot_be_chosen_one_elsewhere_i
     assert "Manners" in listed(page)
 
 
-def test_the_open_dataset_is_read_again_by_the_rubric(
-    qtbot: QtBot, own: Path, page: JudgePage, dataset: Path
-) -> None:
+def test_the_dataset_is_read_by_the_rubric(qtbot: QtBot, own: Path, page: JudgePage, dataset: Path) -> None:
     open_dataset(qtbot, page.workspace, dataset)
     assert page.workspace.dataset.criteria == ()
     page.dataset_line.set_items(2)
@@ -162,9 +160,7 @@ def test_the_open_dataset_is_read_again_by_the_rubric(
     assert page.workspace.dataset.rubric.names == ("brevity",)
 
 
-def test_what_a_dataset_has_labels_on_is_offered_as_a_draft(
-    qtbot: QtBot, page: JudgePage, dataset: Path
-) -> None:
+def test_what_a_dataset_has_labels_on_is_drafted(qtbot: QtBot, page: JudgePage, dataset: Path) -> None:
     open_dataset(qtbot, page.workspace, dataset)
     offer = choice(page)
     assert offer.offer.isVisible()
@@ -189,9 +185,7 @@ def test_what_a_dataset_has_labels_on_is_offered_as_a_draft(
     assert page.workspace.rubric.path == path
 
 
-def test_a_setup_brings_its_rubric_and_the_queue_keeps_it(
-    qtbot: QtBot, own: Path, page: JudgePage, dataset: Path
-) -> None:
+def test_setup_and_queue_keep_the_rubric(qtbot: QtBot, own: Path, page: JudgePage, dataset: Path) -> None:
     setup = RunSetup(dataset, demo_model(), rubric=MANNERS, criteria=("brevity",))
     kept = Queued.of_json(json.loads(json.dumps(Queued(setup).as_json())), RunSetup(dataset, demo_model()))
     assert kept.setup == setup
@@ -223,9 +217,7 @@ def test_a_shipped_one_is_edited_as_a_copy_and_a_new_one_is_empty(qtbot: QtBot, 
 
 
 @pytest.mark.slow
-def test_a_rubric_of_ones_own_is_judged_from_the_window(
-    qtbot: QtBot, own: Path, page: JudgePage, dataset: Path
-) -> None:
+def test_an_own_rubric_is_judged(qtbot: QtBot, own: Path, page: JudgePage, dataset: Path) -> None:
     open_dataset(qtbot, page.workspace, dataset)
     with qtbot.waitSignal(page.workspace.dataset_changed):
         choose(page, "Manners")

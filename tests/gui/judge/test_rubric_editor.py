@@ -177,7 +177,7 @@ def test_it_is_what_a_run_with_this_model_asks(qtbot: QtBot, threads: EngineThre
     qtbot.waitUntil(lambda: panel.pane.prompt.as_read == prompts[Order.BA].text)
 
 
-def test_without_a_model_or_one_that_can_be_read_the_text_alone_is_shown_with_whose_it_is(
+def test_without_a_model_the_text_alone_is_shown(
     qtbot: QtBot, threads: EngineThreads, tmp_path: Path
 ) -> None:
     panel = made(qtbot, threads)
@@ -191,9 +191,7 @@ def test_without_a_model_or_one_that_can_be_read_the_text_alone_is_shown_with_wh
     assert "[Instruction]" in text(panel)
 
 
-def test_every_question_of_a_criterion_can_be_seen_and_what_is_written_a_moment_later(
-    qtbot: QtBot, threads: EngineThreads, demo: Dataset
-) -> None:
+def test_every_question_is_seen_as_it_is_written(qtbot: QtBot, threads: EngineThreads, demo: Dataset) -> None:
     panel = made(qtbot, threads, demo, demo_model())
     for kind, asked, ends in (
         (None, "", "Verdict: A\nExplanation:"),
@@ -324,9 +322,7 @@ def test_problems_stand_at_their_fields_and_keep_it_from_being_saved(dialog: Rub
     assert dialog.save_button.isEnabled()
 
 
-def test_no_problem_moves_a_field_and_each_stays_until_it_is_mended(
-    qtbot: QtBot, qapp: QApplication, opened: Opener
-) -> None:
+def test_no_problem_moves_a_field_until_mended(qtbot: QtBot, qapp: QApplication, opened: Opener) -> None:
     apply_theme(qapp, ThemeChoice.LIGHT, 100, qapp.font().pointSizeF())  # as a window does
     dialog = opened(RubricRequest(EditedRubric.of(THREE_CRITERIA)))
     tab, wrong = dialog.criteria, ("name", "question", "good")
@@ -368,9 +364,7 @@ def test_the_wording_is_changed_and_put_back(dialog: RubricDialog) -> None:
     assert not tab.reset_button.isEnabled()
 
 
-def test_a_file_is_saved_whole_with_what_was_written_around_it_and_closing_with_changes_asks(
-    qtbot: QtBot, of_file: RubricDialog, path: Path
-) -> None:
+def test_a_file_is_saved_whole_closing_asks(qtbot: QtBot, of_file: RubricDialog, path: Path) -> None:
     dialog = of_file
     assert not dialog.save_button.isEnabled()
     write(dialog.name_field, "Höflichkeit 礼貌")
@@ -428,9 +422,7 @@ def test_what_is_wrong_can_only_be_discarded(dialog: RubricDialog) -> None:
     assert not dialog.isVisible()
 
 
-def test_a_file_that_another_program_changed_is_not_overwritten_unasked(
-    qtbot: QtBot, of_file: RubricDialog, path: Path
-) -> None:
+def test_a_changed_file_is_not_overwritten_unasked(qtbot: QtBot, of_file: RubricDialog, path: Path) -> None:
     dialog = of_file
     write(dialog.name_field, "Mine")
     theirs = TEXT.replace('"Manners"', '"Theirs"')
@@ -454,9 +446,7 @@ def test_a_file_that_another_program_changed_is_not_overwritten_unasked(
     assert load_rubric(path).name == "Mine"
 
 
-def test_a_file_that_cannot_be_written_is_said_and_nothing_is_lost(
-    qtbot: QtBot, of_file: RubricDialog, path: Path
-) -> None:
+def test_a_file_that_cannot_be_written_loses_nothing(qtbot: QtBot, of_file: RubricDialog, path: Path) -> None:
     dialog = of_file
     write(dialog.name_field, "Mine")
     path.unlink()

@@ -89,9 +89,7 @@ def test_a_stopped_run_answers_and_goes_on_later(qtbot: QtBot, control: RunContr
     stop(qtbot, control)
 
 
-def test_a_run_that_is_to_stop_soon_keeps_the_items_that_it_judges(
-    qtbot: QtBot, control: RunControl, setup: RunSetup
-) -> None:
+def test_a_run_to_stop_soon_keeps_what_it_judges(qtbot: QtBot, control: RunControl, setup: RunSetup) -> None:
     previews: list[LabelsRead] = []
 
     def hear(event: object) -> None:

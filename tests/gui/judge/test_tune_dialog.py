@@ -32,9 +32,7 @@ def dialog_of(qtbot: QtBot, page: JudgePage) -> TuneDialog:
     return dialog
 
 
-def test_without_labels_nothing_can_be_found_and_few_are_refused(
-    qtbot: QtBot, page: JudgePage, tmp_path: Path
-) -> None:
+def test_without_labels_or_with_few_nothing_is_found(qtbot: QtBot, page: JudgePage, tmp_path: Path) -> None:
     bare = tmp_path / "bare.tsv"
     bare.write_text("id\tinstruction\toutput_a\toutput_b\n1\tWhy?\tSo.\tNo.\n", "utf-8")
     open_dataset(qtbot, page, bare)

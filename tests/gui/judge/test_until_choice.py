@@ -63,9 +63,7 @@ def test_who_is_better_is_asked_only_where_candidates_have_names(qtbot: QtBot) -
 
 
 @pytest.mark.slow
-def test_a_run_stops_once_it_is_clear_and_goes_on_to_the_end(
-    qtbot: QtBot, page: JudgePage, comparisons: Path
-) -> None:
+def test_a_run_stops_once_clear_and_goes_on(qtbot: QtBot, page: JudgePage, comparisons: Path) -> None:
     open_dataset(qtbot, page, comparisons)
     page.dataset_line.until.choose(WIDE)
     wait_for_plan(qtbot, page)
@@ -85,9 +83,7 @@ def test_a_run_stops_once_it_is_clear_and_goes_on_to_the_end(
     assert [run.complete for run in runs(page)] == [True]
 
 
-def test_a_queued_run_and_one_that_is_shown_again_say_how_long_they_go_on(
-    qtbot: QtBot, page: JudgePage, comparisons: Path
-) -> None:
+def test_a_setup_says_how_long_it_goes_on(qtbot: QtBot, page: JudgePage, comparisons: Path) -> None:
     open_dataset(qtbot, page, comparisons)
     page.dataset_line.until.choose(StoppingRule())
     setup = page.setup()

@@ -43,9 +43,7 @@ def panel_of(page: JudgePage) -> MethodsPanel:
     return page.settings.methods
 
 
-def test_letters_are_asked_unless_a_person_chooses_others_but_one_at_least(
-    qtbot: QtBot, page: JudgePage
-) -> None:
+def test_label_tokens_are_asked_unless_others_are_chosen(qtbot: QtBot, page: JudgePage) -> None:
     panel = panel_of(page)
     assert panel.fold.title == "Elicitation methods: label tokens"
     assert not panel.fold.open
@@ -83,9 +81,7 @@ def test_what_was_chosen_is_remembered_until_it_is_set_back(qtbot: QtBot, page: 
     assert again.setup().reasoning_samples == 1
 
 
-def test_thoughts_are_counted_only_where_the_model_is_to_think_one_that_cannot_is_named(
-    qtbot: QtBot, page: JudgePage
-) -> None:
+def test_samples_count_where_the_model_is_to_reason_if_it_can(qtbot: QtBot, page: JudgePage) -> None:
     panel = panel_of(page)
     panel.fold.set_open(True)
     reasoning_samples, longest = panel.of_reasoning_samples.by_name.values()

@@ -110,9 +110,7 @@ def test_settings_remember_when_the_computer_stays_awake(qtbot: QtBot, workspace
 
 
 @pytest.mark.slow
-def test_the_queue_of_a_minimised_window_is_told_and_its_last_run_is_shown(
-    qtbot: QtBot, main_content: MainContent, setup: RunSetup
-) -> None:
+def test_a_minimised_window_tells_its_queue(qtbot: QtBot, main_content: MainContent, setup: RunSetup) -> None:
     frame, notices, titles = main_content.frame, main_content.notices, set[str]()
     put_two(main_content.runs.queue, setup)
     frame.windowTitleChanged.connect(titles.add)
@@ -133,9 +131,7 @@ def test_the_queue_of_a_minimised_window_is_told_and_its_last_run_is_shown(
 
 
 @pytest.mark.slow
-def test_runs_of_a_queue_that_are_not_shown_are_told(
-    qtbot: QtBot, main_content: MainContent, setup: RunSetup
-) -> None:
+def test_queued_runs_not_shown_are_told(qtbot: QtBot, main_content: MainContent, setup: RunSetup) -> None:
     frame, notices = main_content.frame, main_content.notices
     put_two(main_content.runs.queue, setup)
     with qtbot.waitSignal(main_content.runs.queue.ended):
@@ -184,9 +180,7 @@ def test_the_open_run_is_closed_where_it_is_deleted(qtbot: QtBot, main_content: 
     dialog.close()
 
 
-def test_the_lists_call_a_run_by_its_name_and_lack_an_archived_one_unless_it_is_open(
-    qtbot: QtBot, main_content: MainContent
-) -> None:
+def test_lists_call_a_run_by_its_name_and_lack_archived_ones(qtbot: QtBot, main_content: MainContent) -> None:
     space, picker = main_content.workspace, main_content.results.picker
     with RunStore(space.store_path) as store:
         store.name(1, "night")
@@ -202,9 +196,7 @@ def test_the_lists_call_a_run_by_its_name_and_lack_an_archived_one_unless_it_is_
     assert [picker.itemData(place) for place in range(picker.count()) if picker.itemData(place)] == [1]
 
 
-def test_a_run_that_a_command_deleted_is_said_to_be_gone_once(
-    qtbot: QtBot, main_content: MainContent, tmp_path: Path
-) -> None:
+def test_a_run_deleted_elsewhere_is_gone(qtbot: QtBot, main_content: MainContent, tmp_path: Path) -> None:
     space = Workspace(main_content.threads, State(tmp_path / "other"), main_content.workspace.store_path)
     space.state.set_number("last/run", 1)
     with RunStore(space.store_path) as store:
@@ -216,9 +208,7 @@ def test_a_run_that_a_command_deleted_is_said_to_be_gone_once(
 
 
 @pytest.mark.slow
-def test_resume_in_the_list_of_runs_goes_on_at_once_and_during_another_run_in_the_queue(
-    qtbot: QtBot, main_content: MainContent, setup: RunSetup
-) -> None:
+def test_resume_goes_on_at_once_or_queued(qtbot: QtBot, main_content: MainContent, setup: RunSetup) -> None:
     with RunStore(main_content.workspace.store_path) as store:
         for items in (1, 2):
             with store.begin(plan_of(replace(setup, items=items)).identity()):
@@ -245,9 +235,7 @@ def test_resume_in_the_list_of_runs_goes_on_at_once_and_during_another_run_in_th
         assert [run.judged for run in store.runs()] == [30, 1, 0]
 
 
-def test_runs_that_were_not_finished_are_put_into_the_queue_one_after_another(
-    qtbot: QtBot, workspace: Workspace, setup: RunSetup
-) -> None:
+def test_unfinished_runs_are_queued_in_turn(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:
     workspace.state.set_record(
         UNFINISHED, {"runs": [{"run": run, "setup": setup.as_json()} for run in (5, 6)]}
     )

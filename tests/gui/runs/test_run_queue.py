@@ -395,7 +395,7 @@ def test_the_panel_adds_moves_and_removes_by_keys(qtbot: QtBot, queue: RunQueue,
     assert [entry.setup.items for entry in queue.entries] == [1, 2]
 
 
-def test_f2_asks_for_name_and_note_and_says_what_cannot_be_stored(
+def test_f2_asks_for_name_and_note_and_says_whats_wrong(
     qtbot: QtBot, queue: RunQueue, setup: RunSetup
 ) -> None:
     panel = QueuePanel(queue, lambda: setup)

@@ -99,9 +99,7 @@ def test_a_name_of_255_letters_widens_nothing(qtbot: QtBot, dialog: RunsDialog, 
     assert (dialog.width(), dialog.minimumSizeHint().width()) == (width, least)
 
 
-def test_a_note_is_stored_as_it_is_written_and_one_of_elsewhere_shown_unless_somebody_writes(
-    qtbot: QtBot, dialog: RunsDialog, workspace: Workspace
-) -> None:
+def test_a_note_is_stored_as_it_is_written(qtbot: QtBot, dialog: RunsDialog, workspace: Workspace) -> None:
     assert not dialog.note.isEnabled()
     dialog.choose(3)
     QTest.keyClicks(dialog.note, "larger cache")
@@ -122,9 +120,7 @@ def test_a_note_is_stored_as_it_is_written_and_one_of_elsewhere_shown_unless_som
     assert dialog.note.toPlainText() == "own: of another window"
 
 
-def test_runs_are_put_away_by_the_person_and_taken_out(
-    qtbot: QtBot, dialog: RunsDialog, workspace: Workspace
-) -> None:
+def test_runs_are_archived_and_restored(qtbot: QtBot, dialog: RunsDialog, workspace: Workspace) -> None:
     workspace.set_author("Ada")
     dialog.choose(2, 3)
     dialog.archive()
@@ -163,9 +159,7 @@ def test_two_runs_are_compared(qtbot: QtBot, dialog: RunsDialog) -> None:
     found.close()
 
 
-def test_what_changed_between_two_runs_is_shown_below_their_settings(
-    qtbot: QtBot, dialog: RunsDialog, workspace: Workspace
-) -> None:
+def test_changed_judgments_are_shown(qtbot: QtBot, dialog: RunsDialog, workspace: Workspace) -> None:
     with stored(workspace) as store:
         store.add(2, [replace(item, seconds=0.0) for item in store.judged(1)])
     found = compared(qtbot, dialog, 1, 2)
@@ -198,9 +192,7 @@ def asked(qtbot: QtBot, dialog: RunsDialog) -> DeleteDialog:
     return next(each for each in dialog.findChildren(DeleteDialog) if each.isVisible())
 
 
-def test_only_a_run_that_is_not_finished_can_be_resumed_and_the_reason_is_said(
-    qtbot: QtBot, dialog: RunsDialog, workspace: Workspace
-) -> None:
+def test_only_an_unfinished_run_is_resumed(qtbot: QtBot, dialog: RunsDialog, workspace: Workspace) -> None:
     dialog.choose(1)
     assert not dialog.resume_button.isEnabled()
     assert dialog.resume_button.toolTip() == "Run 1 cannot be resumed: all its 30 items are judged"
@@ -214,9 +206,7 @@ def test_only_a_run_that_is_not_finished_can_be_resumed_and_the_reason_is_said(
     assert dialog.resume_button.toolTip() == "Run 2 cannot be resumed: it is being judged"
 
 
-def test_runs_are_deleted_after_a_question_but_none_that_is_being_judged(
-    qtbot: QtBot, dialog: RunsDialog, workspace: Workspace
-) -> None:
+def test_runs_are_deleted_after_a_question(qtbot: QtBot, dialog: RunsDialog, workspace: Workspace) -> None:
     dialog.choose(2, 3)
     question = asked(qtbot, dialog)
     with stored(workspace) as store, store.hold(2):
@@ -233,9 +223,7 @@ def test_runs_are_deleted_after_a_question_but_none_that_is_being_judged(
     qtbot.waitUntil(lambda: numbers(dialog) == [1])
 
 
-def test_what_people_decided_goes_only_where_that_is_ticked(
-    qtbot: QtBot, dialog: RunsDialog, workspace: Workspace
-) -> None:
+def test_annotations_go_only_if_ticked(qtbot: QtBot, dialog: RunsDialog, workspace: Workspace) -> None:
     with stored(workspace) as store:
         item_id = next(store.judged(1)).item_id
         store.annotate(1, new_override(item_id, "safety", Preference.BOTH_BAD, None, "Ada"))
@@ -259,9 +247,7 @@ def test_a_run_says_what_it_was_asked(qtbot: QtBot, workspace: Workspace) -> Non
     assert "Rubric task: relevance, naturalness" in tips[-1]
 
 
-def test_a_damaged_run_stands_in_the_list_and_can_only_be_deleted(
-    qtbot: QtBot, dialog: RunsDialog, workspace: Workspace
-) -> None:
+def test_a_damaged_run_is_only_deleted(qtbot: QtBot, dialog: RunsDialog, workspace: Workspace) -> None:
     with stored(workspace) as store:
         store._file._db.execute("UPDATE run SET criteria = '[1]' WHERE id = 2")
     workspace.refresh_runs()
