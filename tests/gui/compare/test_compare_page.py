@@ -43,7 +43,9 @@ def test_without_a_run_the_page_leads_to_judge(qtbot: QtBot, workspace: Workspac
     assert wanted.args == ["Judge"]
 
 
-def test_a_run_and_a_submission_are_ranked(both: ComparePage, worse: Path) -> None:
+def test_a_run_and_a_submission_are_ranked_and_saved_never_over_what_was_compared(
+    qtbot: QtBot, both: ComparePage, worse: Path, tmp_path: Path
+) -> None:
     table = cells(both.view.measures)
     measured = measure_table(both.compared.comparison)
     assert table == [list(row) for row in (measured.titles, *measured.texts())]
@@ -59,6 +61,17 @@ def test_a_run_and_a_submission_are_ranked(both: ComparePage, worse: Path) -> No
     assert first.startswith("run 1: demo-judge on gold.tsv")
     assert second.startswith("worse.tsv: submission")
     assert "The best of 2 systems is selected on these items" in both.view._notes["measures"].text()
+    path = tmp_path / "comparison.json"
+    with qtbot.waitSignal(both.workspace.note):
+        both.save(path)
+    saved = json.loads(path.read_text("utf-8"))
+    assert saved["systems"] == ["run 1", "worse.tsv"]
+    assert saved["scores"]["run 1"]["details"]["items"] == DEMO_ITEMS
+    before = worse.read_bytes()
+    both.save(worse)
+    qtbot.waitUntil(both.notice.isVisible)
+    assert "would be overwritten" in both.notice.text
+    assert worse.read_bytes() == before
 
 
 def test_differences_are_filtered(qtbot: QtBot, both: ComparePage) -> None:
@@ -144,7 +157,7 @@ def test_what_does_not_fit_after_a_restart_is_named_and_not_ticked(
     assert again.needs.text().startswith("Tick one more system")
 
 
-def test_the_main_button_stays_where_it_is(
+def test_a_comparison_can_be_cancelled_and_the_main_button_stays_where_it_is(
     qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path
 ) -> None:
     def place() -> QRect:
@@ -154,6 +167,12 @@ def test_the_main_button_stays_where_it_is(
     before = place()
     choose(qtbot, page, demo_gold, worse)
     assert place() == before
+    page.compare()
+    assert not page.choosing.compare_button.isEnabled()
+    page._comparing.line.cancelled.emit()
+    qtbot.waitUntil(lambda: not page._comparing.busy)
+    assert page.compared is None
+    assert not page._comparing.line.isVisible()
     assert compare(qtbot, page) == ""
     assert place() == before
     press(page.choosing.systems.view, Qt.Key.Key_Space)
@@ -193,22 +212,6 @@ def test_a_damaged_memory_is_an_empty_choice(qtbot: QtBot, space: Workspace) -> 
         assert page.choosing.choice.systems == 0
 
 
-def test_the_comparison_is_saved_but_never_over_what_was_compared(
-    qtbot: QtBot, both: ComparePage, space: Workspace, worse: Path, tmp_path: Path
-) -> None:
-    path = tmp_path / "comparison.json"
-    with qtbot.waitSignal(space.note):
-        both.save(path)
-    saved = json.loads(path.read_text("utf-8"))
-    assert saved["systems"] == ["run 1", "worse.tsv"]
-    assert saved["scores"]["run 1"]["details"]["items"] == DEMO_ITEMS
-    before = worse.read_bytes()
-    both.save(worse)
-    qtbot.waitUntil(both.notice.isVisible)
-    assert "would be overwritten" in both.notice.text
-    assert worse.read_bytes() == before
-
-
 def test_a_comparison_of_other_things_is_stale(qtbot: QtBot, both: ComparePage, space: Workspace) -> None:
     assert not both.stale.isVisible()
     both.choosing.whose.choose(JUDGE_ALONE)
@@ -232,17 +235,6 @@ def test_a_comparison_of_other_things_is_stale(qtbot: QtBot, both: ComparePage, 
     assert both.stale.isVisible()
     compare(qtbot, both)
     assert not both.stale.isVisible()
-
-
-def test_a_comparison_can_be_cancelled(qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path) -> None:
-    choose(qtbot, page, demo_gold, worse)
-    page.compare()
-    assert not page.choosing.compare_button.isEnabled()
-    page._comparing.line.cancelled.emit()
-    qtbot.waitUntil(lambda: not page._comparing.busy)
-    assert page.compared is None
-    assert not page._comparing.line.isVisible()
-    assert page.choosing.compare_button.isEnabled()
 
 
 def with_cell(path: Path, column: int, text: str) -> bytes:
@@ -394,7 +386,9 @@ def test_a_choice_that_was_made_does_not_follow_the_shown_run(
     assert page.choosing.choice.runs == ()
 
 
-def test_return_opens_a_difference_in_review(qtbot: QtBot, both: ComparePage, space: Workspace) -> None:
+def test_differences_are_opened_and_listed_in_review(
+    qtbot: QtBot, both: ComparePage, space: Workspace
+) -> None:
     rows = differences(qtbot, both)
     both.view.setCurrentWidget(both.view.differences)
     view = both.view.differences.view
@@ -408,11 +402,6 @@ def test_return_opens_a_difference_in_review(qtbot: QtBot, both: ComparePage, sp
     press(view, Qt.Key.Key_Return)
     assert received == 2 * [("Review",), tuple(rows[2][:2])]
     assert space.run.id == 1
-
-
-def test_all_items_that_differ_or_those_of_a_row_of_the_agreement_are_listed_in_review(
-    qtbot: QtBot, both: ComparePage, space: Workspace, worse: Path
-) -> None:
     found = both.view.differences
     found.criterion.setCurrentIndex(found.criterion.findData("safety"))
     rows = differences(qtbot, both)
@@ -423,12 +412,12 @@ def test_all_items_that_differ_or_those_of_a_row_of_the_agreement_are_listed_in_
     assert wanted.filters.ids == {row[0] for row in rows}
     assert wanted.words.endswith(" differ, on safety")
     assert "worse" in wanted.words
-    view = both.view.agreement_view
+    pairs = both.view.agreement_view
     both.view.setCurrentIndex(1)
-    view.setCurrentIndex(both.view.agreement.index(1, 0))
+    pairs.setCurrentIndex(both.view.agreement.index(1, 0))
     pair = both.compared.comparison.agreements[1]
     with qtbot.waitSignal(space.listing_wanted) as asked:
-        press(view, Qt.Key.Key_Return)
+        press(pairs, Qt.Key.Key_Return)
     wanted = asked.args[0]
     assert wanted.filters.criterion == pair.criterion
     assert len(wanted.filters.ids) == round(pair.items * (1 - pair.same)) > 0

@@ -86,6 +86,7 @@ def test_all_systems_stand_on_each_slice_and_saved(qtbot: QtBot, both: ComparePa
     assert set(saved["slices"]) == set(saved["wins"][0]) == {"run 1", "worse.tsv"}
     names = [found["slice"] for found in saved["slices"]["run 1"][0]["slices"]]
     assert names == [part.name for part in division.slices]
+    lists_its_items(qtbot, both, division)
 
 
 @pytest.mark.slow
@@ -109,8 +110,8 @@ def test_one_slice_restricts_measures_agreement_and_differences(qtbot: QtBot, bo
     assert both.view._titles["measures"].text() == f"On {DEMO_ITEMS} items with the human labels of gold.tsv"
 
 
-def test_a_row_lists_its_items_in_review(qtbot: QtBot, both: ComparePage) -> None:
-    division = divide(qtbot, both, "longer")
+def lists_its_items(qtbot: QtBot, both: ComparePage, division: Slicing) -> None:
+    """A row of a slice lists its items in Review."""
     view = both.view.slices.view
     place = view.model().index(1, 0)
     view.setCurrentIndex(place)

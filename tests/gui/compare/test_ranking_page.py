@@ -229,7 +229,12 @@ def test_without_names_of_candidates_or_without_labels_it_says_what_to_do(
     assert wanted.args[0] is PageName.JUDGE
 
 
-def test_a_ranking_can_be_stopped_and_begun_again(qtbot: QtBot, by_annotators: RankingPage) -> None:
+def test_a_ranking_can_be_stopped_and_details_of_a_fault_copied_until_it_ranks_again(
+    qtbot: QtBot,
+    by_annotators: RankingPage,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     page = by_annotators
     page.rank()
     assert page._ranking.line.isVisible()
@@ -240,15 +245,6 @@ def test_a_ranking_can_be_stopped_and_begun_again(qtbot: QtBot, by_annotators: R
     QTest.keyClick(page, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     ranked(qtbot, page)
     assert not page._ranking.line.isVisible()
-
-
-def test_the_details_of_a_fault_can_be_copied_until_it_ranks_again(
-    qtbot: QtBot,
-    by_annotators: RankingPage,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    page = by_annotators
     failures = page.workspace.failures
     with monkeypatch.context() as patched, qtbot.waitSignal(failures.told) as told:
         patched.setattr("engine.ranking.ranking.win_rates", lambda _comparisons: 1 / 0)

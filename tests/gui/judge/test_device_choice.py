@@ -225,12 +225,11 @@ def choice_after(qtbot: QtBot, workspace: Workspace, *findings: DeviceFinding) -
     return choice
 
 
-def test_two_devices_of_one_description_are_chosen_by_their_names(qtbot: QtBot, workspace: Workspace) -> None:
+def test_two_devices_of_one_description_are_chosen_by_names_which_widen_nothing(
+    qtbot: QtBot, workspace: Workspace
+) -> None:
     other = DeviceFinding(replace(GONE, name="Vulkan9"), 0.01, 0.02, SLOW)
     assert choice_after(qtbot, workspace, TRIAL.findings[0], other).request == "Vulkan9"
-
-
-def test_a_long_name_widens_nothing(qtbot: QtBot, workspace: Workspace) -> None:
     widths = set()
     for letters in (1, 255):
         found = DeviceFinding(replace(GONE, description="n" * letters), reason="x" * letters)
@@ -242,10 +241,9 @@ def test_a_long_name_widens_nothing(qtbot: QtBot, workspace: Workspace) -> None:
 
 
 def test_what_cannot_be_used_is_not_taken() -> None:
-    for finding, end in (
-        (DeviceFinding(GONE, 0.01, 0.02, replace(SLOW, reading=50)), "it is the fastest."),
-        (DeviceFinding(GONE, 0.5, 0.9, FAST, "it computes nonsense"), "no GPU can be used."),
-    ):
+    slower = DeviceFinding(GONE, 0.01, 0.02, replace(SLOW, reading=50))
+    wrong = DeviceFinding(GONE, 0.5, 0.9, FAST, "it computes nonsense")
+    for finding, end in ((slower, "it is the fastest."), (wrong, "no GPU can be used.")):
         said = outcome(DeviceTrial(SLOW, (finding,)), "m", None)
         assert said.endswith(f"Automatic takes the processor: {end}")
     gone = outcome(TRIAL, "m", ())
@@ -338,6 +336,6 @@ def test_a_driver_that_ends_the_process_is_blamed_for_it() -> None:
 
 
 def test_the_queue_names_a_device_that_was_chosen() -> None:
-    assert "processor only" in Queued(replace(LABELS, device=CPU)).how
-    assert f"on {GONE.key}" in Queued(replace(LABELS, device=GONE.key)).how
-    assert "on " not in Queued(LABELS).how.replace("criterion", "")
+    hows = [Queued(replace(LABELS, device=device)).how for device in (CPU, GONE.key, None)]
+    assert ["processor only" in how for how in hows] == [True, False, False]
+    assert [f"on {GONE.key}" in how for how in hows] == [False, True, False]

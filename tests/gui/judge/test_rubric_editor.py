@@ -320,6 +320,11 @@ def test_problems_stand_at_their_fields_and_keep_it_from_being_saved(dialog: Rub
     write(tab.question_field, "Which?")
     assert tab.fields.said("question") == ""
     assert dialog.save_button.isEnabled()
+    write(dialog.name_field, "")  # what is wrong can only be discarded
+    said = answer("Discard them")
+    dialog.close_button.click()
+    assert "cannot be saved" in said[0]
+    assert not dialog.isVisible()
 
 
 def test_no_problem_moves_a_field_until_mended(qtbot: QtBot, qapp: QApplication, opened: Opener) -> None:
@@ -412,14 +417,6 @@ def test_what_comes_with_the_program_is_saved_as_a_copy(
     assert len(asked) == 1
     assert load_rubric(asked[0]).name == "mine"
     assert shipped_rubrics()[1] == shipped
-
-
-def test_what_is_wrong_can_only_be_discarded(dialog: RubricDialog) -> None:
-    write(dialog.name_field, "")
-    said = answer("Discard them")
-    dialog.close_button.click()
-    assert "cannot be saved" in said[0]
-    assert not dialog.isVisible()
 
 
 def test_a_changed_file_is_not_overwritten_unasked(qtbot: QtBot, of_file: RubricDialog, path: Path) -> None:

@@ -25,7 +25,7 @@ from gui.workspace.threads import JobControl, ThreadName
 from gui.workspace.workspace import Workspace
 from tests.gui.judge.pages import cut_off, plan_of, stop
 from tests.gui.labels import text_of
-from tests.gui.steps import click, is_open
+from tests.gui.steps import click, is_open, open_run
 from tests.gui.windows import after_a_crash
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -123,16 +123,15 @@ def test_the_next_window_knows_what_was_not_finished(
 def test_what_cannot_run_says_why_and_the_next_run_works(
     qtbot: QtBot, control: RunControl, workspace: Workspace, setup: RunSetup
 ) -> None:
-    wrongs: dict[str, dict[str, Any]] = {
-        "gone.tsv": {"dataset_path": Path("gone.tsv")},
-        "gone.gguf": {"model_path": Path("gone.gguf")},
-        "demo.tsv": {"model_path": demo_dataset()},
-        "trained with": {"context": 10_000},
-        "beauty": {"criteria": ("beauty",)},
-    }
-    for problem, wrong in wrongs.items():
+    for problem, wrong in (
+        ("gone.tsv", replace(setup, dataset_path=Path("gone.tsv"))),
+        ("gone.gguf", replace(setup, model_path=Path("gone.gguf"))),
+        ("demo.tsv", replace(setup, model_path=demo_dataset())),
+        ("trained with", replace(setup, context=10_000)),
+        ("beauty", replace(setup, criteria=("beauty",))),
+    ):
         with qtbot.waitSignal(workspace.problem) as shown:
-            control.start(replace(setup, **wrong))
+            control.start(wrong)
         assert isinstance(shown.args[0], SetupError)
         assert problem in shown.args[0].problem
         assert not control.running
@@ -200,27 +199,16 @@ def test_a_run_that_ends_is_shown_or_offered_with_how_far_it_came(
     assert stopped.args[0].text.endswith("of 30 items (gold.tsv, demo-judge).")
 
 
-def test_a_run_that_is_looked_at_is_read_again_when_it_ends(
+def test_a_run_that_is_looked_at_is_read_again_when_it_ends_and_not_forgotten_after_a_short_one(
     qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:
     long = replace(setup, mode=Mode.EXPLAIN, items=None)
     run_until(qtbot, control, long, judged=2)
-    with qtbot.waitSignal(workspace.run_changed):
-        workspace.open_run(1)
-    with (
-        qtbot.assertNotEmitted(workspace.notice),
-        qtbot.waitSignals([control.ended, workspace.run_changed]),
-    ):
+    open_run(qtbot, workspace, 1)
+    read_again = [control.ended, workspace.run_changed]
+    with qtbot.assertNotEmitted(workspace.notice), qtbot.waitSignals(read_again):
         control.stop()
     assert is_open(workspace, 1)
-
-
-def test_a_short_run_does_not_make_an_unfinished_one_forgotten(
-    qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
-) -> None:
-    long = replace(setup, mode=Mode.EXPLAIN, items=None)
-    run_until(qtbot, control, long, judged=2)
-    stop(qtbot, control)
     run_to_the_end(qtbot, control, setup)
     assert control.unfinished == replace(long, resumes=1)
     with RunStore(workspace.store_path) as store:

@@ -86,9 +86,6 @@ def test_a_run_is_named_in_its_cell(qtbot: QtBot, dialog: RunsDialog, workspace:
     assert [run.id for run in dialog.chosen] == [2]
     with stored(workspace) as store:
         assert store.run(2).title == "Run 2 “night, Q8”"
-
-
-def test_a_name_of_255_letters_widens_nothing(qtbot: QtBot, dialog: RunsDialog, workspace: Workspace) -> None:
     width, least = dialog.width(), dialog.minimumSizeHint().width()
     with stored(workspace) as store:
         store.name(2, "n" * 255)
