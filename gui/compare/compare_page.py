@@ -114,8 +114,7 @@ class JuryDialog(TaskDialog):
     @Slot()
     def _open(self) -> None:
         if self.kept is not None:
-            self._workspace.open_run(self.kept.run_id)
-            self._workspace.page_wanted.emit(PageName.RESULTS)
+            self._workspace.show_run(self.kept.run_id)
             self.accept()
 
 

@@ -225,22 +225,20 @@ class RunQueue(QObject):
 
     def repeat(self, place: int) -> None:
         """Let a run that failed or was skipped wait again; one that is gone from the store begins anew."""
-        if self._is_free(place) and self._entries[place].state.ended:
-            entry = self._entries[place]
+        if self._is_free(place) and (entry := self._entries[place]).state.ended:
             run_id = entry.run_id if self.is_stored(place) else None
             waiting = replace(entry, state=QueueState.WAITING, run_id=run_id, said="")
             self._change(self._with(place, waiting))
 
     def resume(self, place: int) -> None:
         """Go on with a run that was begun: before all others that wait, and with these after it."""
-        if not self._is_free(place) or not self._entries[place].resumable:
-            return
-        entries = self._with(place)
-        waiting = (spot for spot, each in enumerate(entries) if each.state is QueueState.WAITING)
-        entry = replace(self._entries[place], state=QueueState.WAITING, said="")
-        entries.insert(next(waiting, len(entries)), entry)
-        if self._change(entries):
-            self.start()
+        if self._is_free(place) and self._entries[place].resumable:
+            entries = self._with(place)
+            waiting = (spot for spot, each in enumerate(entries) if each.state is QueueState.WAITING)
+            entry = replace(self._entries[place], state=QueueState.WAITING, said="")
+            entries.insert(next(waiting, len(entries)), entry)
+            if self._change(entries):
+                self.start()
 
     def is_stored(self, place: int) -> bool:
         return any(run.id == self._entries[place].run_id for run in self._workspace.runs)
@@ -305,9 +303,10 @@ class RunQueue(QObject):
         """What the user wants counts once the disk has it; False where that takes nothing, as is told."""
         if not self._keep(entries):
             return False
-        current = None if self.current is None else self._entries[self.current]
-        same = (place for place, entry in enumerate(entries) if entry is current)
-        self.current = None if current is None else next(same, self.current)
+        if self.current is not None:
+            current = self._entries[self.current]
+            same = (place for place, entry in enumerate(entries) if entry is current)
+            self.current = next(same, self.current)  # where it is named now, it is another record
         self._entries = entries
         self._ended_before = min(self._ended_before, sum(entry.state.ended for entry in entries))
         self.changed.emit()
@@ -339,18 +338,15 @@ class RunQueue(QObject):
     def _next(self) -> None:
         if not self.going or self._control.running:
             return
-        states = [entry.state for entry in self._entries]
+        states, now = [entry.state for entry in self._entries], time.monotonic()
         if QueueState.WAITING not in states:
             self.going = False
-            took = duration(time.monotonic() - self._begun)
             self._tell()
-            self.ended.emit(f"The queue has ended after {took}: {self.summary}.")
+            self.ended.emit(f"The queue has ended after {duration(now - self._begun)}: {self.summary}.")
             return
         self.current = place = states.index(QueueState.WAITING)
-        self._begun_run = time.monotonic()
-        entry = self._entries[place]
+        entry, self._begun_run, self._starting = self._entries[place], now, True
         self._put(place, replace(entry, state=QueueState.UNDER_WAY, said=""))
-        self._starting = True
         self._control.start(entry.next_setup, goes_on=True)
         self._starting = False
 

@@ -142,8 +142,7 @@ class QueuePanel(QFrame):
 
     @Slot()
     def add_run(self) -> None:
-        setup = self._wanted()
-        if setup is not None:
+        if (setup := self._wanted()) is not None:
             self.add(setup)
 
     def add(self, setup: RunSetup) -> str:
@@ -169,8 +168,7 @@ class QueuePanel(QFrame):
         return self._queue.entries[self._place] if self._place >= 0 else None
 
     def move_run(self, step: int) -> None:
-        place = self._place
-        if self._queue.move(place, step):
+        if self._queue.move(place := self._place, step):
             self.view.selectRow(place + step)
 
     @Slot()
@@ -203,12 +201,11 @@ class QueuePanel(QFrame):
 
     @Slot()
     def _show(self) -> None:
-        queue = self._queue
-        self.table.show_entries(queue.entries)
-        if queue.going or not queue.entries:
-            self._ended = ""
+        queue, entries = self._queue, self._queue.entries
+        self.table.show_entries(entries)
+        self._ended = "" if queue.going or not entries else self._ended
         self._summary.setText(self._ended or queue.summary)
-        self.setVisible(bool(queue.entries))
+        self.setVisible(bool(entries))
         self._fit()
         self._show_buttons()
 
@@ -228,18 +225,17 @@ class QueuePanel(QFrame):
         there = entry is not None and queue.is_stored(place)
         self.resume_button.setEnabled(there)
         name(self.resume_button, "Resume: queue", _RESUME if there else _GONE)
-        again = entry is not None and entry.state in (QueueState.FAILED, QueueState.SKIPPED)
-        self.again_button.setVisible(again)
+        self.again_button.setVisible(
+            entry is not None and entry.state in (QueueState.FAILED, QueueState.SKIPPED)
+        )
         self.clear_button.setVisible(any(one.state.ended for one in queue.entries))
 
     @Slot()
     def _fit(self) -> None:
-        rows = min(max(self.table.rowCount(), 1), _MOST_ROWS)
-        height = self.view.horizontalHeader().sizeHint().height()
-        height += rows * self.view.verticalHeader().defaultSectionSize() + 2 * self.view.frameWidth()
-        bar = self.view.horizontalScrollBar()
-        height += bar.sizeHint().height() if bar.maximum() else 0
-        self.view.setFixedHeight(height)
+        rows, bar = min(max(self.table.rowCount(), 1), _MOST_ROWS), self.view.horizontalScrollBar()
+        inside = rows * self.view.verticalHeader().defaultSectionSize() + 2 * self.view.frameWidth()
+        inside += bar.sizeHint().height() if bar.maximum() else 0
+        self.view.setFixedHeight(self.view.horizontalHeader().sizeHint().height() + inside)
 
 
 KEEP_AWAKE = "keep_awake"  # where the state keeps when the computer shall stay awake
@@ -312,13 +308,11 @@ class RunWatch(QObject):
         QApplication.alert(self._window)  # until somebody looks; nothing where the window is looked at
 
     def _show_title(self) -> None:
-        progress, part = self._control.progress, self._queue.part
-        far: list[str] = []  # how far the run under way is
-        if self._control.running and progress is not None:
-            far.append(f"{100 * progress.judged // max(1, progress.items)} %")
-        if self._control.running and part is not None and part[1] > 1:
-            far.append(f"run {part[0]} of {part[1]}")
-        self._window.setWindowTitle(" - ".join(filter(None, (", ".join(far), self._name))))
+        running, progress, part = self._control.running, self._control.progress, self._queue.part
+        done = f"{100 * progress.judged // max(1, progress.items)} %" if running and progress else ""
+        which = f"run {part[0]} of {part[1]}" if running and part and part[1] > 1 else ""
+        far = ", ".join(filter(None, (done, which)))
+        self._window.setWindowTitle(" - ".join(filter(None, (far, self._name))))
 
 
 class RunDesk(QObject):
@@ -362,10 +356,10 @@ class RunDesk(QObject):
             return
         if self._judge.control.running:
             dialog.say(self.panel.add(setup))
-            return
-        dialog.accept()
-        self._workspace.page_wanted.emit(PageName.JUDGE)
-        self._judge.resume(setup)
+        else:
+            dialog.accept()
+            self._workspace.page_wanted.emit(PageName.JUDGE)
+            self._judge.resume(setup)
 
     @Slot()
     def add_to_queue(self) -> None:

@@ -263,10 +263,9 @@ class RunsDialog(QtWidgets.QDialog):
 
     def _take_notes(self) -> None:
         """Show what the store holds by now, unless somebody writes."""
-        stored = not self._workspace.words.count
         for run in self._workspace.runs:
             # The store leaves out the space around a note, which whoever writes on still needs.
-            if stored and self._written.get(run.id, "").strip() == run.note:
+            if not self._workspace.words.count and self._written.get(run.id, "").strip() == run.note:
                 self._written.pop(run.id, None)
             held = self._note_of(run).strip()
             if run.id == self._noted and not self.note.modified and held != self.note.toPlainText().strip():

@@ -8,13 +8,12 @@ from PySide6 import QtWidgets
 from PySide6.QtCore import QObject, QSignalBlocker, QSortFilterProxyModel, Qt, Signal, Slot
 
 from engine.core.errors import SetupError
-from engine.core.formatting import visible
 from engine.core.health import Health
 from engine.settings.identity import LONGEST_NAME, AnyRun, DamagedRun, checked_name, checked_note
 from engine.settings.run_lists import run_in_lines, run_list
 from gui.runs.queue import Queued
 from gui.widgets.foreign_text import OneLine, tip
-from gui.widgets.labels import hint, in_column, label, name, ok_and_cancel
+from gui.widgets.labels import hint, in_column, label, name, ok_and_cancel, show_text
 from gui.widgets.notice import IN_THE_WINDOW, problem_of
 from gui.widgets.value_table import SORT_ROLE, Index, TableModel
 from gui.workspace import store_jobs
@@ -37,9 +36,8 @@ class RunsTableModel(TableModel):
         self._runs: Sequence[AnyRun] = ()
         self._health: Mapping[int, Health] = {}
         self.show_table(run_list(()))
-        heads = list(self._heads)
-        heads[NAME] = replace(heads[NAME], meaning="Its name; F2 changes it")
-        self._heads = heads
+        name = replace(self._heads[NAME], meaning="Its name; F2 changes it")
+        self._heads = [*self._heads[:NAME], name, *self._heads[NAME + 1 :]]
 
     def show_runs(self, runs: Sequence[AnyRun], health: Mapping[int, Health]) -> None:
         """Show these; where they are as many as before, what is chosen stays chosen."""
@@ -59,9 +57,8 @@ class RunsTableModel(TableModel):
         return next((row for row, run in enumerate(self._runs) if run.id == run_id), None)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        flags = super().flags(index)
         named = index.column() == NAME and not isinstance(self._runs[index.row()], DamagedRun)
-        return flags | Qt.ItemFlag.ItemIsEditable if named else flags
+        return super().flags(index) | (Qt.ItemFlag.ItemIsEditable if named else Qt.ItemFlag.NoItemFlags)
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
         if role != Qt.ItemDataRole.EditRole or index.column() != NAME:
@@ -147,8 +144,7 @@ class RunHealth(QObject):
 
     @Slot(object)
     def _take(self, found: tuple[int, Health]) -> None:
-        run_id, health = found
-        self.found[run_id] = health
+        self.found |= [found]
         self._next()
         self.changed.emit()
 
@@ -202,25 +198,17 @@ class RunNameDialog(QtWidgets.QDialog):
         self.note.fill(entry.note)
         self.said = label("", "warning")
         self.said.hide()
-        in_column(
-            OneLine(f"{entry.what}, {entry.setup.model_path.stem}, {entry.how}", role=""),
-            self.name,
-            self.note,
-            hint(_WHEN if entry.run_id is None else f"Run {entry.run_id} gets the name at once."),
-            self.said,
-            ok_and_cancel(self),
-            on=self,
-            margins=None,
-            spacing=10,
-        )
+        what = OneLine(f"{entry.what}, {entry.setup.model_path.stem}, {entry.how}", role="")
+        when = hint(_WHEN if entry.run_id is None else f"Run {entry.run_id} gets the name at once.")
+        parts = (what, self.name, self.note, when, self.said, ok_and_cancel(self))
+        in_column(*parts, on=self, margins=None, spacing=10)
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
 
     def accept(self) -> None:
         try:
             called = checked_name(self.name.text()), checked_note(self.note.toPlainText())
         except SetupError as error:
-            self.said.setText(visible("\n".join(problem_of(error))))
-            self.said.show()
-            return
-        self.called.emit(*called)
-        super().accept()
+            show_text(self.said, "\n".join(problem_of(error)))
+        else:
+            self.called.emit(*called)
+            super().accept()
