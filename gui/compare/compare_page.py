@@ -318,7 +318,7 @@ class ComparePage(Page):
 
     @Slot()
     def _show_slice(self) -> None:
-        """Let the choice of a slice say what is shown, where nothing came of another one."""
+        # Let the choice of a slice say what is shown, where nothing came of another one.
         if self.compared is not None and (shown := self.compared.chosen) != self.slices.chosen:
             self.slices.choose_part(shown.part if shown is not None else None)
 

@@ -202,7 +202,7 @@ class DifferenceList(QtWidgets.QWidget):
 
     @Slot()
     def _list_all(self) -> None:
-        """Want the items that are shown, as the filters were when they were found."""
+        # Want the items that are shown, as the filters were when they were found.
         ids = frozenset(self.table.difference(row).item_id for row in range(self.table.rowCount()))
         systems, wanted = self._compared.comparison.systems if self._compared else (), self._shown_for
         parts = (

@@ -106,7 +106,7 @@ class RankChoice(QWidget):
         return found
 
     def _naming(self, dataset: "Dataset | None") -> "Dataset | None":
-        """The same items as they were read last, where only then their candidates were named."""
+        # The same items as they were read last, where only then their candidates were named.
         opened = self._workspace.dataset
         if dataset is None or dataset.names_candidates or opened is None:
             return dataset
@@ -156,7 +156,7 @@ class RankChoice(QWidget):
 
     @Slot()
     def _follow_annotators(self) -> None:
-        """Offer the annotators who labelled the run; what they say may rank it otherwise."""
+        # Offer the annotators who labelled the run; what they say may rank it otherwise.
         run = self._workspace.run
         reviews = run.results.reviews if run is not None else Reviews()
         with QSignalBlocker(self.whose):
@@ -310,7 +310,7 @@ class RankingPage(Page):
 
     @Slot()
     def _rank_soon(self) -> None:
-        """Rank again once the changes end; where the page is hidden, when it is entered."""
+        # Rank again once the changes end; where the page is hidden, when it is entered.
         self._stale = True
         if self.isVisible():
             self._later.start(0 if self.ranked is None else _DEBOUNCE_MS)

@@ -367,7 +367,7 @@ class JudgePage(Page):
         self._plan_soon()
 
     def _describe(self, setup: RunSetup) -> None:
-        """Show dataset and items of a setup, once the dataset is open."""
+        # Show dataset and items of a setup, once the dataset is open.
         dataset, self._awaited = self.workspace.dataset, setup
         if dataset is not None and dataset.path.absolute() == setup.dataset_path.absolute():
             self._show_part(dataset)
@@ -411,7 +411,7 @@ class JudgePage(Page):
 
     @Slot()
     def _show_first_steps(self) -> None:
-        """They are for those who have not judged anything yet."""
+        # They are for those who have not judged anything yet.
         closed = bool(self.workspace.state.text(_STEPS_CLOSED))
         self.first_steps.setVisible(not closed and (self.control.running or not self.workspace.runs))
 
@@ -422,7 +422,7 @@ class JudgePage(Page):
 
     @Slot()
     def _follow_trial(self) -> None:
-        """Another device may compute from now on, at a speed that is known."""
+        # Another device may compute from now on, at a speed that is known.
         self.picker.set_request(ModelRequest.of(self.setup(), self.settings.advanced.device.known), anew=True)
         self.plan_panel.make()
 
@@ -507,7 +507,7 @@ class JudgePage(Page):
 
     @Slot()
     def _follow_open_run(self) -> None:
-        """Of the run that was judged here all is known now: its health too, with what was judged before."""
+        # Of the run that was judged here all is known now: its health too, with what was judged before.
         run, progress = self.workspace.run, None if self.control.running else self.control.progress
         if run is not None and progress is not None and run.id == progress.run_id:
             self.run_panel.show_health(run.health)

@@ -120,7 +120,7 @@ class PlanPanel(QWidget):
 
     @Slot()
     def time_anew(self) -> None:
-        """Make the plan again where its time may come from the speed of the model file: that is new."""
+        # Make the plan again where its time may come from the speed of the model file: that is new.
         made = self.plan.forecast if self.plan is not None else None
         if made is not None and (made.seconds is None or made.seconds_of_file):
             self.make()
@@ -166,7 +166,7 @@ class PlanPanel(QWidget):
         self._again.show()
 
     def _begin(self, setup: RunSetup) -> None:
-        """A plan of this follows: no figure of another one is shown, and its rows keep their places."""
+        # A plan of this follows: no figure of another one is shown, and its rows keep their places.
         self._subject.setText(short_name(setup.dataset_in_words))
         for caption in self._lines:
             self._lines[caption][1].setText("…")
@@ -299,7 +299,7 @@ class ResumeBanner(QFrame):
 
     @Slot()
     def _queue(self) -> None:
-        """The queue remembers this one from now on; the one that was begun before it is offered."""
+        # The queue remembers this one from now on; the one that was begun before it is offered.
         self.queue_wanted.emit(self._offered)
         self._control.forget_unfinished()
         self._which = "An earlier run"

@@ -72,7 +72,7 @@ class RubricChoice(QWidget):
         self._show()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """What lies in the folder may have changed since it was seen last."""
+        # What lies in the folder may have changed since it was seen last.
         super().showEvent(event)
         self.look()
 
@@ -116,7 +116,7 @@ class RubricChoice(QWidget):
 
     @Slot(object)
     def _take_found(self, found: RubricsFound) -> None:
-        """Show what there is; where the user's file was changed since it was chosen, that is what counts."""
+        # Show what there is; where the user's file was changed since it was chosen, that is what counts.
         self._found = found
         file = self._file()
         if file is not None and file.rubric is not None and file.rubric != self._current.rubric:
@@ -131,7 +131,7 @@ class RubricChoice(QWidget):
 
     @Slot()
     def edit(self) -> None:
-        """One that comes with the program becomes a copy once it is saved."""
+        # One that comes with the program becomes a copy once it is saved.
         self._open(RubricRequest(EditedRubric.of(self._current.rubric), self._file()))
 
     @Slot()
@@ -210,7 +210,7 @@ class RubricChoice(QWidget):
         self._show_offer()
 
     def _fill(self) -> None:
-        """Offer what there is; what is loaded and in none of them stays, and is named so."""
+        # Offer what there is; what is loaded and in none of them stays, and is named so.
         field, current, listed = self.field, self._current, -1
         field.clear()
         for rubric in self._found.shipped:
@@ -236,7 +236,7 @@ class RubricChoice(QWidget):
         self.field.setItemData(self.field.count() - 1, tip(what), Qt.ItemDataRole.ToolTipRole)
 
     def _whole(self) -> tuple[Rubric, Path | None] | None:
-        """What is offered, of which the current rubric is some, as that of a run may be."""
+        # What is offered, of which the current rubric is some, as that of a run may be.
         current = self._current
         if current.path is not None or current.rubric in self._found.shipped:
             return None
@@ -248,7 +248,7 @@ class RubricChoice(QWidget):
         return next(fitting, None)
 
     def _add_file(self, file: RubricFile) -> None:
-        """A file of which no rubric can be read cannot be chosen; it says why, and "Open…" says all of it."""
+        # A file of which no rubric can be read cannot be chosen; it says why, and "Open…" says all of it.
         if file.rubric is not None:
             self._add(file.rubric.name, file, str(file.path))
             return

@@ -381,13 +381,13 @@ class RubricDialog(QDialog):
             super().reject()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Whoever comes back from another program may have changed the file there."""
+        # Whoever comes back from another program may have changed the file there.
         super().changeEvent(event)
         if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
             self.look()
 
     def _may_discard(self) -> bool:
-        """Ask; where the user wants to save, that is done, and the dialog closes then."""
+        # Ask; where the user wants to save, that is done, and the dialog closes then.
         sound = not self.draft.problems
         unsaved = f"“{short_name(self.draft.rubric.name)}” has changes that are not saved."
         why_not = "" if sound else "It cannot be saved until its problems are fixed."

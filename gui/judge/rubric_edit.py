@@ -57,7 +57,7 @@ class TextField(QPlainTextEdit):
         return QSize(self.fontMetrics().averageCharWidth() * 12, self.sizeHint().height())
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Take the text of what is pasted, with plain spaces for those that a rubric refuses."""
+        # Take the text of what is pasted, with plain spaces for those that a rubric refuses.
         self.insertPlainText(source.text().replace("\u00a0", " ").replace("\t", " "))
 
     @Slot()

@@ -285,7 +285,7 @@ class RunPanel(QWidget):
 
     @Slot(object)
     def add(self, event: ItemJudged) -> None:
-        """Keep an item until the next `follow`, so that many at once cost little."""
+        # Keep an item until the next `follow`, so that many at once cost little.
         self._waiting.append(event)
 
     @Slot(object)
@@ -350,7 +350,7 @@ class RunPanel(QWidget):
         self._buttons.setVisible(progress is not None and progress.judged > 0)
 
     def _show_ending(self) -> None:
-        """How the run ended: a success only where the model is known to have judged."""
+        # How the run ended: a success only where the model is known to have judged.
         if self._ended is None:
             return
         (how, progress), seen = self._ended, self._seen

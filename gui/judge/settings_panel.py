@@ -245,7 +245,7 @@ class AdvancedPanel(QWidget):
 
     @Slot()
     def _read_examples(self) -> None:
-        """See that a file can be read, and by which columns, before a run is planned with it."""
+        # See that a file can be read, and by which columns, before a run is planned with it.
         if (path := self._examples.path) is not None:
             self._reading.read_labels(path)
         else:
@@ -258,7 +258,7 @@ class AdvancedPanel(QWidget):
 
     @Slot(object)
     def _refuse_examples(self, error: EngineError) -> None:
-        """The plan says what is wrong with the file; of one that was left, nothing else does."""
+        # The plan says what is wrong with the file; of one that was left, nothing else does.
         if self._examples.path == self._known_examples:
             self._workspace.problem.emit(error)
         else:
@@ -266,7 +266,7 @@ class AdvancedPanel(QWidget):
 
     @Slot()
     def _leave_examples(self) -> None:
-        """Nobody said which columns they have: those of before stay."""
+        # Nobody said which columns they have: those of before stay.
         self._examples.set_path(self._known_examples)
 
     def _know_examples(self, path: Path | None, columns: ColumnMap | None) -> None:
@@ -356,13 +356,13 @@ class SettingsPanel(QWidget):
 
     @Slot()
     def _show_defaults(self) -> None:
-        """All but the rubric, which is no setting but what is asked, as at first."""
+        # All but the rubric, which is no setting but what is asked, as at first.
         rubric = self._workspace.rubric.rubric
         self.show_setup(replace(default_setup(), rubric=rubric, criteria=rubric.names))
 
     @Slot()
     def _follow_rubric(self) -> None:
-        """Ask all criteria of another rubric; of one that was changed all but those that were left out."""
+        # Ask all criteria of another rubric; of one that was changed all but those that were left out.
         rubric, before = self._workspace.rubric.rubric, set(self.criteria.boxes)
         left_out = before - set(self.criteria.chosen) if before & set(rubric.names) else set[str]()
         self.criteria.show_rubric(rubric, set(rubric.names) - left_out)

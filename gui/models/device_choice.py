@@ -146,7 +146,7 @@ class DeviceChoice(QWidget):
         self.outcome.setText(text)
 
     def _fill(self) -> None:
-        """Offer what there is; what is chosen and not there stays, and is named so."""
+        # Offer what there is; what is chosen and not there stays, and is named so.
         with QSignalBlocker(self.field):
             self.field.clear()
             self.field.addItem("Automatic", _AUTOMATIC)

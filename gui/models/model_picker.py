@@ -74,7 +74,7 @@ class SearchedPlaces(QObject):
         return [Path(path) for path in kept if isinstance(path, str)] if isinstance(kept, list) else []
 
     def _keep(self, paths: Mapping[str, Sequence[Path]]) -> None:
-        """Each path once, where it came last."""
+        # Each path once, where it came last.
         new = {kind: [*reversed(dict.fromkeys(map(str, reversed(each))))] for kind, each in paths.items()}
         self._state.set_record(_SEARCHED, {**self._state.record_of_all(_SEARCHED), **new})
         self._show_button()
@@ -375,7 +375,7 @@ class ModelPicker(QWidget):
 
     @Slot(object)
     def _leave(self, path: Path) -> None:
-        """Choose the demo model where the chosen file was taken out of the list, or lies in such a folder."""
+        # Choose the demo model where the chosen file was taken out of the list, or lies in such a folder.
         if self.path == path or path in self.path.parents:
             self._state.set_text(_LAST, str(demo_model()))
             self._select(demo_model())
@@ -412,7 +412,7 @@ class ModelPicker(QWidget):
 
     @Slot()
     def _take_all(self) -> None:
-        """What was not found is gone."""
+        # What was not found is gone.
         self._choose_none = True
         self.table.keep_only(self._there)
         self._choose_none = False

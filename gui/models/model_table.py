@@ -214,7 +214,7 @@ class ModelOrder(QSortFilterProxyModel):
         self.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
 
     def filterAcceptsRow(self, row: int, parent: Index) -> bool:
-        """Only what can judge; why others cannot is told elsewhere."""
+        # Only what can judge; why others cannot is told elsewhere.
         usable = self.sourceModel().index(row, MODEL, parent).data(USABLE_ROLE)
         return bool(usable) and super().filterAcceptsRow(row, parent)
 

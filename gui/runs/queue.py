@@ -278,7 +278,7 @@ class RunQueue(QObject):
         return 0 <= place < len(self._entries) and place != self.current
 
     def _as_stored(self, entry: Queued) -> Queued:
-        """With the words that the store has of its run: whoever changed them last, wherever that was."""
+        # With the words that the store has of its run: whoever changed them last, wherever that was.
         run = next((run for run in self._workspace.runs if run.id == entry.run_id), None)
         return entry if run is None else replace(entry, name=run.name, note=run.note)
 
@@ -290,7 +290,7 @@ class RunQueue(QObject):
             self._tell()
 
     def _store_words(self, run_id: int, name: str, note: str) -> None:
-        """They are shown once they are stored."""
+        # They are shown once they are stored.
         try:
             self._workspace.call_run(run_id, name, note)
         except SetupError as error:
@@ -300,7 +300,7 @@ class RunQueue(QObject):
         return [*self._entries[:place], *entry, *self._entries[place + 1 :]]
 
     def _change(self, entries: list[Queued]) -> bool:
-        """What the user wants counts once the disk has it; False where that takes nothing, as is told."""
+        # What the user wants counts once the disk has it; False where that takes nothing, as is told.
         if not self._keep(entries):
             return False
         if self.current is not None:
@@ -313,7 +313,7 @@ class RunQueue(QObject):
         return True
 
     def _keep(self, entries: Sequence[Queued], again: bool = True) -> bool:
-        """Write it to the disk; False where that fails. Where it failed before, that is told `again`."""
+        # Write it to the disk; False where that fails. Where it failed before, that is told `again`.
         was_kept, self.kept = self.kept, True
         try:
             # At once: whatever ends the program, what is queued is there again.

@@ -225,9 +225,8 @@ class QueuePanel(QFrame):
         there = entry is not None and queue.is_stored(place)
         self.resume_button.setEnabled(there)
         name(self.resume_button, "Resume: queue", _RESUME if there else _GONE)
-        self.again_button.setVisible(
-            entry is not None and entry.state in (QueueState.FAILED, QueueState.SKIPPED)
-        )
+        again = entry is not None and entry.state in (QueueState.FAILED, QueueState.SKIPPED)
+        self.again_button.setVisible(again)
         self.clear_button.setVisible(any(one.state.ended for one in queue.entries))
 
     @Slot()

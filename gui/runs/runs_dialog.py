@@ -258,11 +258,11 @@ class RunsDialog(QtWidgets.QDialog):
         self.note.setPlaceholderText(f"Note of {run.called}" if run else "Choose one run to write its note")
 
     def _note_of(self, run: "AnyRun") -> str:
-        """The note of a run: what was written here, until the list of runs has it, too."""
+        # The note of a run: what was written here, until the list of runs has it, too.
         return self._written.get(run.id, run.note)
 
     def _take_notes(self) -> None:
-        """Show what the store holds by now, unless somebody writes."""
+        # Show what the store holds by now, unless somebody writes.
         for run in self._workspace.runs:
             # The store leaves out the space around a note, which whoever writes on still needs.
             if not self._workspace.words.count and self._written.get(run.id, "").strip() == run.note:
