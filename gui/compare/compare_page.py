@@ -59,9 +59,8 @@ class JuryDialog(TaskDialog):
         self.by_mean = QtWidgets.QRadioButton("&Mean of all judges")
         self.lengths = QtWidgets.QCheckBox("Use the len&gths of the responses")
         self.certainty = DoubleSpinBox()
-        self.task = TaskPanel(
-            workspace.threads, ThreadName.MEASURE, self, self._take, failed=self.notice, changed=self._enable
-        )
+        threads, take, fail = workspace.threads, self._take, self.notice
+        self.task = TaskPanel(threads, ThreadName.MEASURE, self, take, failed=fail, changed=self._enable)
         self.lay_out(self._asked(), letters=160, lines=42)
         self.by_labels.toggled.connect(self._enable)
         self.act_button.clicked.connect(self.decide)
@@ -211,10 +210,8 @@ class ComparePage(Page):
     # Making
 
     def _build(self) -> None:
-        self.save_button = QtWidgets.QPushButton("&Save as JSON…")
-        labels.name(
-            self.save_button, "Save the comparison as JSON", "All measures, every difference, all scores"
-        )
+        asked, what = self._ask_where_to_save, "All measures, every difference, all scores"
+        self.save_button = labels.button("&Save as JSON…", asked, "Save the comparison as JSON", what)
         labels.keep_room(self.slices)
         self.slices.hide()  # until there is something to divide
         # What compares is last, where nothing can move it.
@@ -237,9 +234,8 @@ class ComparePage(Page):
         wanted, what = self.workspace.page_wanted, "Go to the Judge page to make a run"
         self.judge_button = labels.button("Go to &Judge", lambda: wanted.emit(PageName.JUDGE), what)
         go_on = (self.judge_button, Qt.AlignmentFlag.AlignLeft)
-        return labels.panel(
-            labels.heading("Nothing is compared yet"), labels.hint(_WHAT), self.needs, go_on, labels.STRETCH
-        )
+        title = labels.heading("Nothing is compared yet")
+        return labels.panel(title, labels.hint(_WHAT), self.needs, go_on, labels.STRETCH)
 
     def _connect(self) -> None:
         space = self.workspace
@@ -248,7 +244,6 @@ class ComparePage(Page):
         self.choosing.panel_button.clicked.connect(self.decide_together)
         self.choosing.refused.connect(self.notice.show_error)
         self.slices.changed.connect(self._keep_to_slice)
-        self.save_button.clicked.connect(self._ask_where_to_save)
         self.view.differences.opened.connect(self._open_in_review)
         self.view.listed.connect(self._list_in_review)
         self.view.differences.failed.connect(self.notice.show_error)

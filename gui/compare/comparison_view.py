@@ -121,23 +121,20 @@ class DifferenceList(QtWidgets.QWidget):
         labels.name(self.one_is_right, "Only where exactly one system gives the human label")
         self.search = QtWidgets.QLineEdit(placeholderText="Search the items", clearButtonEnabled=True)
         self.search.setAcceptDrops(False)  # a dropped file is a submission to add
-        labels.name(
-            self.search, "Search the items that differ", "Words in the id, the instruction or the responses"
-        )
+        what = "Words in the id, the instruction or the responses"
+        labels.name(self.search, "Search the items that differ", what)
         self.view = dressed(FillingView(), self.table, "Items on which the systems differ")
         self.view.horizontalHeader().setSectionResizeMode(QtWidgets.QHeaderView.ResizeMode.Interactive)
         shown = "List all items shown here in Review"
-        self.open_button = labels.button(
-            "O&pen in Review", self._open_current, "Open the chosen item in Review"
-        )
+        chosen = "Open the chosen item in Review"
+        self.open_button = labels.button("O&pen in Review", self._open_current, chosen)
         self.list_button = labels.button("List all in Review", self._list_all, shown)
         self._can_open = False
         self._count = labels.label("", wrap=False)
         self._why_not = labels.hint("Only a run can be opened in Review, and none of these systems is one.")
         filters = labels.in_row(self.criterion, self.one_is_right, (self.search, labels.STRETCH))
-        below = labels.in_row(
-            self._count, (self._why_not, labels.STRETCH), 0, self.list_button, self.open_button
-        )
+        why_not = (self._why_not, labels.STRETCH)
+        below = labels.in_row(self._count, why_not, 0, self.list_button, self.open_button)
         labels.in_column(filters, (self.view, labels.STRETCH), below, on=self, margins=(0, 8, 0, 0))
         self.criterion.currentIndexChanged.connect(self._filter)
         self.one_is_right.toggled.connect(self._filter)

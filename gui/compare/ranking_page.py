@@ -416,7 +416,7 @@ class RankingPage(Page):
         run, ranked = self.workspace.run, self.ranked
         if ranked is None:
             return
-        results, criterion = ranked.request.results, ranked.request.criterion
+        results = ranked.request.results
         if results is None and run is not None:
             own = run.results.run.identity.dataset_path == ranked.request.dataset.path
             results = run.results if own else None
@@ -424,7 +424,6 @@ class RankingPage(Page):
             self.workspace.note.emit(_ONLY_RUNS)
             return
         stored = results.run
-        filters = Filters(
-            ids=behind.ids, criterion=criterion if criterion in stored.identity.criteria else None
-        )
+        criterion = ranked.request.criterion if ranked.request.criterion in stored.identity.criteria else None
+        filters = Filters(ids=behind.ids, criterion=criterion)
         self.workspace.open_in_review(stored.id, WantedItems(stored.id, filters, behind.words))

@@ -71,10 +71,9 @@ class TuneDialog(TaskDialog):
         self.found: run_jobs.FoundSettings | None = None
         self._stage, self._judged, self._part = "", 0, 0.0
         self.minutes, self.items, self.methods = DoubleSpinBox(), SpinBox(), ComboBox()
-        threads, model, take, end = workspace.threads, ThreadName.MODEL, self._take, self._follow_busy
-        self.task = TaskPanel(
-            threads, model, self, take, follow=self._follow, failed=self.notice, changed=end
-        )
+        threads, take, follow = workspace.threads, self._take, self._follow
+        self.task = TaskPanel(threads, ThreadName.MODEL, self, take, follow=follow, failed=self.notice)
+        self.task.busy_changed.connect(self._follow_busy)
         self.task.cancelled.connect(self._tell_stopped)
         self.lay_out(self._asked(), *_SIZE)
         self.act_button.clicked.connect(self.search)

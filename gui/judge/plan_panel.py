@@ -21,7 +21,7 @@ from gui.widgets.foreign_text import OneLine, one_line, set_tip
 from gui.widgets.label_mark import Pill
 from gui.widgets.notice import Notice
 from gui.widgets.value_table import sentence_case
-from gui.workspace.task_panel import Hear, TaskPanel
+from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import WAITING, ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -59,14 +59,12 @@ class PlanPanel(QWidget):
         self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
         self._rest.timeout.connect(self.make)
 
-        def work(take: Hear, stopped: Callable[[], object]) -> TaskPanel:
-            threads, follow, fail = workspace.threads, self._show_work, self._fail
-            return TaskPanel(
-                threads, ThreadName.MODEL, self, take, follow=follow, failed=fail, stopped=stopped
-            )
-
-        self._planning = work(self._take, self._show_stopped)
-        self._timing = work(self._take, self._show_plan)
+        threads, model = workspace.threads, ThreadName.MODEL
+        take, follow, fail = self._take, self._show_work, self._fail
+        self._planning = TaskPanel(threads, model, self, take, follow=follow, failed=fail)
+        self._planning.cancelled.connect(self._show_stopped)
+        self._timing = TaskPanel(threads, model, self, take, follow=follow, failed=fail)
+        self._timing.cancelled.connect(self._show_plan)
         self._busy = BusyLine()
         self._busy.cancelled.connect(self._cancel)
         self._problem = Notice()

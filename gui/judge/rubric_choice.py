@@ -240,12 +240,9 @@ class RubricChoice(QWidget):
         current = self._current
         if current.path is not None or current.rubric in self._found.shipped:
             return None
-        offered: list[tuple[Rubric | None, Path | None]] = [
-            (each.rubric, each.path) for each in self._found.files
-        ]
-        offered += [(rubric, None) for rubric in self._found.shipped]
-        fitting = ((each, path) for each, path in offered if each and current.rubric.is_part_of(each))
-        return next(fitting, None)
+        of_files = ((file.rubric, file.path) for file in self._found.files if file.rubric is not None)
+        offered = (*of_files, *((rubric, None) for rubric in self._found.shipped))
+        return next((found for found in offered if current.rubric.is_part_of(found[0])), None)
 
     def _add_file(self, file: RubricFile) -> None:
         # A file of which no rubric can be read cannot be chosen; it says why, and "Open…" says all of it.

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from engine.core.formatting import counted, words
 from engine.core.rubric import DEFAULT_WORDING, LONGEST_TEXT, WORDING_PARTS, WordingPart, marks_of
 from gui.judge import rubric_edit
+from gui.judge.rubric_edit import FieldGrid, FieldPlace, LineField, NumberField, TextField
 from gui.widgets import labels
 from gui.widgets.actions import add_key
 from gui.widgets.foreign_text import one_line, tip
@@ -38,7 +39,7 @@ class CriteriaTable(HeadedModel):
         self._problems: Mapping[int, str] = {}
 
     def show_criteria(
-        self, criteria: Sequence[rubric_edit.EditedCriterion], problems: Mapping[rubric_edit.FieldPlace, str]
+        self, criteria: Sequence[rubric_edit.EditedCriterion], problems: Mapping[FieldPlace, str]
     ) -> None:
         """Show these criteria; views keep their place where there are as many as before."""
         wrong = {at.place: problem for at, problem in reversed([*problems.items()])}
@@ -93,23 +94,15 @@ class CriteriaTab(QWidget):
         self._none = labels.label("", "warning")
         self._make_buttons()
         of_name = "Letters, digits and underscores: its columns begin with it."
-        self.name_field = rubric_edit.LineField("Name of the criterion", of_name, LONGEST_TEXT)
-        self.question_field = rubric_edit.TextField(
-            "Question of the criterion", "What the model is asked.", lines=3
-        )
-        self.good_field = rubric_edit.TextField(
-            "Good", "What makes a response good on it; may be empty.", lines=2
-        )
-        self.bad_field = rubric_edit.TextField(
-            "Bad", "What makes a response bad on it; may be empty.", lines=2
-        )
+        self.name_field = LineField("Name of the criterion", of_name, LONGEST_TEXT)
+        self.question_field = TextField("Question of the criterion", "What the model is asked.", lines=3)
+        self.good_field = TextField("Good", "What makes a response good on it; may be empty.", lines=2)
+        self.bad_field = TextField("Bad", "What makes a response bad on it; may be empty.", lines=2)
         of_weight = "Its weight in weighted scoring, on any scale."
-        self.weight_field = rubric_edit.NumberField(
-            "Weight of the criterion", of_weight, _HIGHEST_WEIGHT, 0.5
-        )
+        self.weight_field = NumberField("Weight of the criterion", of_weight, _HIGHEST_WEIGHT, 0.5)
         self.name_field.setPlaceholderText("politeness")
         self.question_field.setPlaceholderText("Which response is more polite?")
-        self.fields = rubric_edit.FieldGrid(_CAPTION)
+        self.fields = FieldGrid(_CAPTION)
         for key, caption, field in (
             ("name", "&Name", self.name_field),
             ("question", "&Question", self.question_field),
@@ -146,7 +139,7 @@ class CriteriaTab(QWidget):
         letter = self.view.fontMetrics().averageCharWidth()
         self.view.fill({column: letters * letter for column, letters in _LEAST.items()})
 
-    def go_to(self, at: rubric_edit.FieldPlace) -> None:
+    def go_to(self, at: FieldPlace) -> None:
         if at.place >= 0:
             self._draft.choose(at.place)
             self.fields.field(at.field).setFocus(Qt.FocusReason.OtherFocusReason)
@@ -201,9 +194,7 @@ class CriteriaTab(QWidget):
     def _show(self) -> None:
         draft = self._draft
         self.table.show_criteria(draft.rubric.criteria, draft.problems)
-        labels.show_text(
-            self._none, draft.problems.get(rubric_edit.FieldPlace(rubric_edit.RUBRIC, "criteria"), "")
-        )
+        labels.show_text(self._none, draft.problems.get(FieldPlace(rubric_edit.RUBRIC, "criteria"), ""))
         self._show_place()
 
     @Slot()
@@ -214,9 +205,7 @@ class CriteriaTab(QWidget):
         for key in rubric_edit.FIELDS_OF_CRITERION:
             self.fields.field(key).fill(getattr(draft.criterion or rubric_edit.EditedCriterion(), key))
             # Without a criterion the place is -1, which is that of the rubric's own fields.
-            self.fields.say(
-                key, draft.problems.get(rubric_edit.FieldPlace(draft.place, key), "") if there else ""
-            )
+            self.fields.say(key, draft.problems.get(FieldPlace(draft.place, key), "") if there else "")
         last = len(draft.rubric.criteria) - 1
         self._form.setEnabled(there)
         self.add_button.setEnabled(draft.can_add)
@@ -248,9 +237,9 @@ class WordingTab(QWidget):
     def __init__(self, draft: rubric_edit.RubricDraft) -> None:
         super().__init__()
         self._draft = draft
-        self.fields: dict[str, rubric_edit.LineField | rubric_edit.TextField] = {}
+        self.fields: dict[str, LineField | TextField] = {}
         self.default_buttons: dict[str, QPushButton] = {}
-        self._grids: dict[str, rubric_edit.FieldGrid] = {}
+        self._grids: dict[str, FieldGrid] = {}
         self._changed = labels.hint("")
         all_words, undo = "Reset all words to their defaults", "Undo all changes of the wording"
         self.reset_button = labels.button("All &defaults", self._reset, all_words, undo)
@@ -268,7 +257,7 @@ class WordingTab(QWidget):
         draft.changed.connect(self._show)
         self._show()
 
-    def go_to(self, at: rubric_edit.FieldPlace) -> None:
+    def go_to(self, at: FieldPlace) -> None:
         field = self.fields[at.field]
         field.setFocus(Qt.FocusReason.OtherFocusReason)
         self._area.ensureWidgetVisible(field)
@@ -277,7 +266,7 @@ class WordingTab(QWidget):
         return self._grids[part].said(part)
 
     def _group(self, parts: Mapping[str, WordingPart]) -> QWidget:
-        inside, grid = QWidget(), rubric_edit.FieldGrid(_WORDING_TAB_CAPTION)
+        inside, grid = QWidget(), FieldGrid(_WORDING_TAB_CAPTION)
         for part, said in parts.items():
             field = self._field(part, said)
             field.written.connect(partial(self._write, part))
@@ -289,13 +278,13 @@ class WordingTab(QWidget):
         inside.setLayout(grid)
         return inside
 
-    def _field(self, part: str, said: WordingPart) -> rubric_edit.LineField | rubric_edit.TextField:
+    def _field(self, part: str, said: WordingPart) -> LineField | TextField:
         marks = " and ".join(f"{{{mark}}}" for mark in marks_of(_DEFAULT[part]))
         what = f"Needs {marks}." if marks else ""
         accessible = f"Wording: {said.title}"
         if said.one_line:
-            return rubric_edit.LineField(accessible, what, LONGEST_TEXT)
-        return rubric_edit.TextField(accessible, what, _HIGH.get(part, 2))
+            return LineField(accessible, what, LONGEST_TEXT)
+        return TextField(accessible, what, _HIGH.get(part, 2))
 
     def _write(self, part: str, text: str) -> None:
         self._draft.write(self._draft.rubric.with_part(part, text))
@@ -316,7 +305,7 @@ class WordingTab(QWidget):
         for part, field in self.fields.items():
             field.fill(wording[part])
             self.default_buttons[part].setVisible(part in own)
-            self._grids[part].say(part, problems.get(rubric_edit.FieldPlace(rubric_edit.WORDING, part), ""))
+            self._grids[part].say(part, problems.get(FieldPlace(rubric_edit.WORDING, part), ""))
         self.reset_button.setEnabled(bool(own))
         changed = f"{counted(len(own), 'part is', 'parts are')} changed from the default."
         self._changed.setText(changed if own else "The wording is the default.")

@@ -178,10 +178,9 @@ class MethodsPanel(QWidget):
         self._reasoning_samples.setVisible(thought in chosen)
         problem = "" if chosen else "Choose at least one elicitation method."
         if thought in chosen and self._reasons is False and self._model is not None:
-            why = (
-                f"{short_name(self._model.stem)} has no chain of thought: its chat template has no reasoning"
-            )
-            problem = f"{why} block. Choose a reasoning model, or untick “{thought.title.capitalize()}”."
+            why = f"{short_name(self._model.stem)} has no chain of thought: its chat template has no"
+            untick = f"untick “{thought.title.capitalize()}”"
+            problem = f"{why} reasoning block. Choose a reasoning model, or {untick}."
         labels.show_text(self._problem, problem)
 
 

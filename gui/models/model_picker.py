@@ -191,9 +191,8 @@ class ModelActions(QObject):
             self._workspace.problem.emit(SetupError(together, first.hint) if others else first)
         elif disturbed:
             models = counted(len(disturbed), "model was", "models were")
-            self._workspace.note.emit(
-                f"Other programs used the processor while {models} measured: close them, and measure again."
-            )
+            disturbing = f"Other programs used the processor while {models} measured"
+            self._workspace.note.emit(f"{disturbing}: close them, and measure again.")
 
     @Slot(bool)
     def _follow_busy(self, busy: bool) -> None:
@@ -211,9 +210,8 @@ class ModelActions(QObject):
         for action in (one, every):
             action.setEnabled(can_judge and not self._working.busy)
         self.menu.addSeparator()
-        audit = self.menu.addAction(
-            "Add a robustness a&udit of this judge to the queue", self.audit_wanted.emit
-        )
+        text = "Add a robustness a&udit of this judge to the queue"
+        audit = self.menu.addAction(text, self.audit_wanted.emit)
         audit.setToolTip("Items of the open dataset and rule-based perturbations of them, judged as a run")
         audit.setEnabled(can_judge and self._workspace.dataset is not None)
 
