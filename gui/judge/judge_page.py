@@ -63,11 +63,9 @@ class TuneDialog(TaskDialog):
 
     wanted = Signal(object)
 
-    def __init__(
-        self, workspace: Workspace, setup: RunSetup, dataset: "Dataset | None", parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, workspace: Workspace, setup: RunSetup, parent: QWidget) -> None:
         super().__init__("Find the best settings", "&Find", "&Use these settings", parent)
-        self._workspace, self._setup, self._dataset = workspace, setup, dataset
+        self._workspace, self._setup, self._dataset = workspace, setup, workspace.dataset
         self.found: run_jobs.FoundSettings | None = None
         self._stage, self._judged, self._part = "", 0, 0.0
         self.minutes, self.items, self.methods = DoubleSpinBox(), SpinBox(), ComboBox()
@@ -178,10 +176,9 @@ class JudgePage(Page):
         self._right = cast(QVBoxLayout, right.layout())
         self._right.setStretchFactor(self.run_panel, 100)
         self._splitter = PageSplitter(Qt.Orientation.Horizontal)
-        self._splitter.addWidget(labels.scrolling(left, "What to judge, and how"))
-        self._splitter.addWidget(labels.scrolling(right, "Plan and run"))
-        self._splitter.setStretchFactor(0, 1)
-        self._splitter.setStretchFactor(1, 1)
+        for place, (part, called) in enumerate(((left, "What to judge, and how"), (right, "Plan and run"))):
+            self._splitter.addWidget(labels.scrolling(part, called))
+            self._splitter.setStretchFactor(place, 1)
         self._splitter.setSizes([532, 600])
         self._splitter.restoreState(self.workspace.state.layout(_SPLITTER))
         self.body.addWidget(self.banner)
@@ -272,14 +269,13 @@ class JudgePage(Page):
         self.banner = ResumeBanner(self.workspace, self.control, self.setup)
         self.banner.resumed.connect(self.resume)
         self.dataset_line, space = DatasetLine(), self.workspace
-        self.dataset_line.changed.connect(self._change)
         self.dataset_line.choice_wanted.connect(lambda: space.page_wanted.emit(PageName.DATASET))
         self.dataset_line.demo_wanted.connect(lambda: space.open_dataset(demo_dataset()))
-        self.picker = ModelPicker(self.workspace)
-        self.picker.changed.connect(self._change)
+        self.picker = ModelPicker(space)
         self.picker.doing.audit_wanted.connect(self.audit)
-        self.settings = SettingsPanel(self.workspace, self.setup)
-        self.settings.changed.connect(self._change)
+        self.settings = SettingsPanel(space, self.setup)
+        for part in (self.dataset_line, self.picker, self.settings):
+            part.changed.connect(self._change)
         self.settings.advanced.device.tried.connect(self._follow_trial)
         self.settings.best_wanted.connect(self._find_best)
         self.first_steps = FirstSteps()
@@ -313,7 +309,7 @@ class JudgePage(Page):
     @Slot()
     def _find_best(self) -> None:
         if self._best is None:
-            self._best = TuneDialog(self.workspace, self.setup(), self.workspace.dataset, self)
+            self._best = TuneDialog(self.workspace, self.setup(), self)
             self._best.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             self._best.wanted.connect(self.use_recipe)
             self._best.finished.connect(self._forget_best)
@@ -489,8 +485,7 @@ class JudgePage(Page):
     def _show_results(self) -> None:
         plan = self.plan_panel.plan
         if plan is not None and plan.forecast.run_id is not None:
-            self.workspace.open_run(plan.forecast.run_id)
-            self.workspace.page_wanted.emit(PageName.RESULTS)
+            self.workspace.show_run(plan.forecast.run_id)
 
     @Slot(object)
     def _show_run(self, page: PageName) -> None:

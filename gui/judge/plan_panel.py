@@ -66,7 +66,8 @@ class PlanPanel(QWidget):
         self._timing = TaskPanel(threads, model, self, take, follow=follow, failed=fail)
         self._timing.cancelled.connect(self._show_plan)
         self._busy = BusyLine()
-        self._busy.cancelled.connect(self._cancel)
+        for work in (self._planning, self._timing):
+            self._busy.cancelled.connect(work.cancel)
         self._problem = Notice()
         self._again = labels.button("Try again", self.make, "Plan again")
         self._hint = labels.hint("")
@@ -135,11 +136,6 @@ class PlanPanel(QWidget):
     def _time_some(self) -> None:
         if self.plan is not None and self._wanted is not None:
             self._timing.start(run_jobs.time_first(self.plan, self._wanted[1]))
-
-    @Slot()
-    def _cancel(self) -> None:
-        self._planning.cancel()
-        self._timing.cancel()
 
     @Slot(object)
     def _take(self, found: "Planned | Forecast") -> None:

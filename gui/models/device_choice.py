@@ -71,8 +71,7 @@ class DeviceChoice(QWidget):
         self.button = button("Try the GPU", self.try_devices, "Try the GPU with this model", _TRY)
         self.line = self._trying.line
         self.outcome = plain_label(role="hint")
-        row = in_row((self.field, STRETCH), self.button)
-        in_column(row, self.line, self.outcome, on=self)
+        in_column(in_row((self.field, STRETCH), self.button), self.line, self.outcome, on=self)
         self._show()
 
     @property

@@ -249,7 +249,10 @@ class UnusableModels(Fold):
                 self._rows.addSpacing(_GAP)
             self._rows.addWidget(plain_label(reason, "hint"))
             for candidate in candidates[:_MOST_NAMED]:
-                self._rows.addWidget(_file(candidate))
+                line = OneLine(f"{candidate.name} ({candidate.found.folder})", role="")
+                set_tip(line, about(candidate))
+                line.setAccessibleName(candidate.name)
+                self._rows.addWidget(line)
             if more := candidates[_MOST_NAMED:]:
                 rest = OneLine(f"and {len(more):,} more")
                 set_tip(rest, "\n".join(str(candidate.path) for candidate in more))
@@ -262,10 +265,3 @@ def _reason(candidate: Candidate) -> str:
         return ""
     _problem, hint = problem_of(ModelFileError(error.problem, error.hint))
     return f"{capitalised(candidate.found.reason)} {hint}"
-
-
-def _file(candidate: Candidate) -> OneLine:
-    line = OneLine(f"{candidate.name} ({candidate.found.folder})", role="")
-    set_tip(line, about(candidate))
-    line.setAccessibleName(candidate.name)
-    return line
