@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QPalette
 
 from engine.annotations.records import LabelSource, LabelSourceKind
@@ -65,8 +65,8 @@ class SystemList(QtWidgets.QWidget):
         self._gone = plain_label(role="warning")
         self._gone.hide()
         self.add_button = QtWidgets.QPushButton("&Add submission…")
-        what = "Submissions are .tsv files. They can be dropped here too."
-        labels.name(self.add_button, "Add submission files", what)
+        dropped = "Submissions are .tsv files. They can be dropped here too."
+        labels.name(self.add_button, "Add submission files", dropped)
         remove = "Remove the submission from the list"
         self._remove = labels.button("Re&move", self.remove_current, remove, "The file itself stays.")
         buttons = labels.in_row((self.add_button, labels.STRETCH), self._remove)
@@ -98,27 +98,19 @@ class SystemList(QtWidgets.QWidget):
         """Take ticks and files that were remembered; what is damaged is left out."""
         runs, files = record_or(values.get("runs"), list, []), record_or(values.get("files"), list, [])
         self._ticked_runs = {run_id for run_id in runs if isinstance(run_id, int)}
-        pairs = [entry for entry in files if isinstance(entry, list)]
-        known = (pair for pair in pairs if [type(part) for part in pair] == [str, bool])
-        self._files = {Path(path): ticked for path, ticked in known}
+        pairs = (entry for entry in files if isinstance(entry, list) and [*map(type, entry)] == [str, bool])
+        self._files = {Path(path): ticked for path, ticked in pairs}
         self._fill()
 
     # What there is
 
-    def show_runs(self, runs: "Sequence[StoredRun]") -> None:
+    def show_runs(self, runs: "Sequence[StoredRun]", opened: int | None, propose: bool) -> None:
+        """`opened`: the run that is open; to `propose` it alone, before the user has chosen."""
+        self._open_run = opened
+        if propose and opened is not None:
+            self._ticked_runs = {opened}
         self._known_runs = [run for run in runs if not run.archived or run.id in self._ticked_runs]
         self._fill()
-
-    def mark_open(self, run: int | None) -> None:
-        if run != self._open_run:
-            self._open_run = run
-            self._fill()
-
-    def tick_only(self, run: int) -> None:
-        """Propose this run, before the user has chosen."""
-        if self._ticked_runs != {run}:
-            self._ticked_runs = {run}
-            self._fill()
 
     def tick(self, run: int) -> None:
         self._ticked_runs.add(run)
@@ -126,20 +118,15 @@ class SystemList(QtWidgets.QWidget):
         self.changed.emit()
 
     def add_files(self, paths: Iterable[Path]) -> None:
-        """List these submission files too, and tick them."""
         self._files |= {path.absolute(): True for path in paths}
         self._fill()
         self.changed.emit()
 
     def remove_current(self) -> None:
-        path = self._current_file()
-        if path is None:
-            return
-        row = self.view.currentRow()
-        del self._files[path]
-        self._fill()
-        self.view.setCurrentRow(min(row, self.view.count() - 1))
-        self.changed.emit()
+        if (path := self._current_file()) is not None:
+            del self._files[path]
+            self._fill()  # which keeps the place
+            self.changed.emit()
 
     @Slot(object)
     def show_examined(self, examined: Examined) -> None:
@@ -150,9 +137,8 @@ class SystemList(QtWidgets.QWidget):
             self.changed.emit()
         gone = ", ".join(path.name for path in self._files if path in examined.missing)
         lines = [f"Not found: {gone}. Put it back, or remove it from the list."] if gone else []
-        unfit = [examined.unfit[path] for path in self._files if path in examined.unfit]
-        lines += [error.problem.partition("\n")[0] for error in unfit]
-        labels.show_text(self._gone, "\n".join(lines))
+        unfit = (examined.unfit[path] for path in self._files if path in examined.unfit)
+        labels.show_text(self._gone, "\n".join([*lines, *(error.problem.split("\n")[0] for error in unfit)]))
 
     def _why_not(self, path: Path) -> str:
         """Why a file cannot be compared, in two words; empty where it can."""
@@ -163,19 +149,16 @@ class SystemList(QtWidgets.QWidget):
     # Making
 
     def fit(self) -> None:
-        metrics = self.fontMetrics()
-        self.view.setMinimumSize(
-            QSize(metrics.averageCharWidth() * _LETTERS_SHOWN, metrics.height() * _LINES_SHOWN)
-        )
+        width, height = self.fontMetrics().averageCharWidth(), self.fontMetrics().height()
+        self.view.setMinimumSize(width * _LETTERS_SHOWN, height * _LINES_SHOWN)
 
     def _fill(self) -> None:
         row = self.view.currentRow()
         with QSignalBlocker(self.view):
             self.view.clear()
             for run in self._known_runs:
-                text = _words_on(run, run.id == self._open_run)
-                whole = f"{text}\n{run.created.astimezone():%Y-%m-%d %H:%M}"
-                self._add_row(text, run.id in self._ticked_runs, whole)
+                text, made = _words_on(run, run.id == self._open_run), run.created.astimezone()
+                self._add_row(text, run.id in self._ticked_runs, f"{text}\n{made:%Y-%m-%d %H:%M}")
             for path, ticked in self._files.items():
                 why_not = self._why_not(path)
                 shown = f"{path.name} ({why_not})" if why_not else path.name
@@ -202,8 +185,7 @@ class SystemList(QtWidgets.QWidget):
         if row >= len(self._known_runs):
             self._files[self.all_files[row - len(self._known_runs)]] = ticked
         else:
-            tick = self._ticked_runs.add if ticked else self._ticked_runs.discard
-            tick(self._known_runs[row].id)
+            (self._ticked_runs.add if ticked else self._ticked_runs.discard)(self._known_runs[row].id)
         self.changed.emit()
 
     @Slot()
@@ -212,7 +194,6 @@ class SystemList(QtWidgets.QWidget):
 
 
 def _words_on(run: "StoredRun", is_open: bool) -> str:
-    """What tells a run from others, on two lines."""
     identity = run.identity
     parts = [identity.dataset_path.name, counted(run.judged, "item", "items")]
     if not run.complete:
@@ -257,13 +238,10 @@ class ChoicePanel(labels.DownScroll):
         self.panel_button = QtWidgets.QPushButton("Make a jur&y…")
         what = "Combines them into one judge, stored as a run of its own"
         labels.name(self.panel_button, "Make a jury of the ticked systems", what)
-        dataset, own = (
-            "Choose a dataset with human labels",
-            "Use the human labels of the open run's own dataset",
-        )
-        self._gold_button = labels.button("Choose &labels…", self._ask_gold, dataset)
-        self._own_button = labels.button("Run's o&wn", self.use_default_labels, f"{own} again")
-        buttons = labels.in_row((self._gold_button, labels.STRETCH), self._own_button)
+        other = labels.button("Choose &labels…", self._ask_gold, "Choose a dataset with human labels")
+        own = "Use the human labels of the open run's own dataset again"
+        self._own_button = labels.button("Run's o&wn", self.use_default_labels, own)
+        buttons = labels.in_row((other, labels.STRETCH), self._own_button)
         systems = (labels.heading("Systems"), (self.systems, labels.STRETCH), self.panel_button)
         chosen = (*systems, labels.heading("Human labels"), self.gold_text)
         self.setWidget(labels.panel(*chosen, buttons, self.whose, self._lacking))
@@ -271,12 +249,11 @@ class ChoicePanel(labels.DownScroll):
         self._reading.finished.connect(self._take_gold)
         self._reading.failed.connect(self._refuse_gold)
         self._reading.put_off.connect(self.bring_up_to_date)
-        workspace.runs_changed.connect(self._list_runs)
+        for signal in (workspace.runs_changed, workspace.run_changed):
+            signal.connect(self._list_runs)
         for signal in (self.systems.changed, self.whose.changed):
             signal.connect(self._remember)
-        for signal in (workspace.run_changed, workspace.dataset_changed):
-            signal.connect(self.bring_up_to_date)
-        workspace.run_changed.connect(self._mark_open)
+        workspace.dataset_changed.connect(self.bring_up_to_date)
         values = workspace.state.record(_KEPT)
         with QSignalBlocker(self.whose):
             if values.get("labels_of") in list(LabelSourceKind):
@@ -296,22 +273,11 @@ class ChoicePanel(labels.DownScroll):
         return self._chosen or self._workspace.own_gold or labelled
 
     @property
-    def _gold_from(self) -> str:
-        if self._chosen is not None:
-            return "chosen here"
-        run = self._workspace.run
-        own = self._workspace.own_gold is not None
-        return f"the labels of run {run.id}, which is open" if own and run else "the open dataset"
-
-    @property
     def lacking(self) -> list[str]:
-        """What is missing before something can be compared, a sentence each."""
-        steps = []
-        chosen = self.choice.systems
+        steps, gold, chosen = [], self.gold, self.choice.systems
         if chosen < LEAST_SYSTEMS:
             more = "Tick two systems or more" if not chosen else "Tick one more system"
             steps.append(f"{more}: runs from the Judge page, or submission files.")
-        gold = self.gold
         if gold is None:
             steps.append("Choose a dataset with human labels.")
         elif not gold.criteria:
@@ -357,7 +323,6 @@ class ChoicePanel(labels.DownScroll):
 
     @Slot()
     def use_default_labels(self) -> None:
-        """Hold the systems against the labels of the open run, or the open dataset, again."""
         self._reading.drop()
         self._take_gold(None)
 
@@ -365,9 +330,10 @@ class ChoicePanel(labels.DownScroll):
     def _take_gold(self, dataset: "Dataset | None") -> None:
         self._workspace.failures.end(self)
         self._chosen = dataset
-        self._workspace.in_use.pop(_IN_USE, None)
         if dataset is not None:
             self._workspace.in_use[_IN_USE] = dataset.path
+        else:
+            self._workspace.in_use.pop(_IN_USE, None)
         self.bring_up_to_date()
         self.gold_changed.emit()
 
@@ -387,13 +353,15 @@ class ChoicePanel(labels.DownScroll):
 
     @Slot()
     def bring_up_to_date(self) -> None:
-        gold, lacking = self.gold, self.lacking
+        gold, lacking, space = self.gold, self.lacking, self._workspace
         if gold is not self._examined_with and self.systems.all_files:
             self.look_for_files()
         said = "None yet."
         if gold:
+            own = f"the labels of run {space.run.id}, which is open" if space.run and space.own_gold else ""
+            source = "chosen here" if self._chosen is not None else own or "the open dataset"
             items, criteria = counted(len(gold), "item", "items"), len(gold.criteria)
-            labelled = f"{counted(criteria, 'criterion', 'criteria')} with labels ({self._gold_from})"
+            labelled = f"{counted(criteria, 'criterion', 'criteria')} with labels ({source})"
             said = f"{one_line(gold.name)}: {items}, {labelled}"
         self.gold_text.setText(visible(said))
         self._own_button.setVisible(self._chosen is not None)
@@ -412,17 +380,10 @@ class ChoicePanel(labels.DownScroll):
 
     @Slot()
     def _list_runs(self) -> None:
-        self.systems.show_runs(self._workspace.runs)
-        self._mark_open()
+        space = self._workspace
+        opened = space.run.id if space.run else None
+        self.systems.show_runs(space.runs, opened, propose=not space.state.record(_KEPT))
         self.bring_up_to_date()
-
-    @Slot()
-    def _mark_open(self) -> None:
-        run = self._workspace.run
-        self.systems.mark_open(run.id if run else None)
-        if run is not None and not self._workspace.state.record(_KEPT):  # nobody has chosen yet
-            self.systems.tick_only(run.id)
-            self.bring_up_to_date()
 
     @Slot()
     def _ask_submissions(self) -> None:

@@ -48,19 +48,16 @@ class Examined:
 
 @job
 def examine(control: JobControl, paths: Sequence[Path], gold: "Dataset | None") -> Examined:
-    """Whether files can be compared, with these human labels where there are any."""
-    missing: set[Path] = set()
+    missing = frozenset(path for path in paths if not is_there(path))
     unfit: dict[Path, SetupError] = {}
     for path in paths:
         control.cancel.raise_if_requested()
-        if not is_there(path):
-            missing.add(path)
-            continue
         try:
-            _check(path, gold, control)
+            if path not in missing:
+                _check(path, gold, control)
         except SetupError as error:
             unfit[path] = error
-    return Examined(paths, frozenset(missing), unfit)
+    return Examined(paths, missing, unfit)
 
 
 def _check(path: Path, gold: "Dataset | None", control: JobControl) -> None:
@@ -121,11 +118,7 @@ class Compared:
 
 @job
 def compare_systems(
-    control: JobControl,
-    store_path: Path,
-    choice: CompareRequest,
-    gold: "Dataset",
-    chosen: Chosen | None = None,
+    control: JobControl, store_path: Path, choice: CompareRequest, gold: "Dataset", chosen: Chosen | None
 ) -> Compared:
     """Hold systems against human labels, on the slice `chosen` where there is one; reports AtWork."""
     from engine.metrics.comparison import match_all
@@ -157,19 +150,18 @@ def same_labels(dataset: "Dataset", other: "Dataset") -> Job[bool]:
     return lambda _control: gold_mark(dataset) == gold_mark(other)
 
 
+@dataclass
 class _Steps:
     """Reports each step as it begins, and stops there where that is asked for."""
 
-    def __init__(self, control: JobControl, total: int) -> None:
-        self._control = control
-        self.cancel = control.cancel
-        self._total = total
-        self._done = 0
+    control: JobControl
+    total: int
+    done: int = 0
 
     def begin(self, what: str) -> None:
-        self._control.cancel.raise_if_requested()
-        self._control.report(AtWork(one_line(what), self._done, self._total))
-        self._done += 1
+        self.control.cancel.raise_if_requested()
+        self.control.report(AtWork(one_line(what), self.done, self.total))
+        self.done += 1
 
 
 def _on_slice(
@@ -182,8 +174,7 @@ def _on_slice(
 
     kept = whole
     if chosen is not None:
-        part = chosen.part
-        kept = [one.only(part.known, chosen.words, part.caveat) for one in whole]
+        kept = [one.only(chosen.part.known, chosen.words, chosen.part.caveat) for one in whole]
     evaluations = []
     for joined in kept:
         steps.begin(f"Measuring {joined.system.name} …")
@@ -203,7 +194,7 @@ def _on_slice(
         rows={item_id: row for row, item_id in enumerate(gold.ids)},
         marks={system.results.run.id: run_mark(system.results) for system in systems if system.results},
         sheet=comparison_sheet(comparison, [evaluation.matched for evaluation in evaluations]),
-        beside=rankings_beside(kept, steps.cancel),
+        beside=rankings_beside(kept, steps.control.cancel),
         whole=whole,
         chosen=chosen,
     )
@@ -245,11 +236,7 @@ def filter_differences(control: JobControl, compared: Compared, wanted: Differen
 
 @job
 def save_comparison(
-    _control: JobControl,
-    path: Path,
-    compared: Compared,
-    in_use: Mapping[str, Path],
-    slices: "Sliced | None" = None,
+    _control: JobControl, path: Path, compared: Compared, in_use: Mapping[str, Path], slices: "Sliced | None"
 ) -> Path:
     """Write a comparison as JSON, over nothing that was compared and no file in use; the path."""
     from engine.report.comparison import comparison_json
@@ -257,10 +244,9 @@ def save_comparison(
 
     read = {f"file {path}": path for path in compared.choice.files}
     for evaluation in compared.evaluations:
-        if evaluation.matched.system.results is not None:
-            identity = evaluation.matched.system.results.run.identity
-            read |= {f"dataset of {evaluation.name}": identity.dataset_path}
-            read |= {f"model of {evaluation.name}": identity.model_path}
+        if (results := evaluation.matched.system.results) is not None:
+            read[f"dataset of {evaluation.name}"] = results.run.identity.dataset_path
+            read[f"model of {evaluation.name}"] = results.run.identity.model_path
     check_targets({"The comparison": path}, {**in_use, **read, "dataset": compared.dataset.path})
     by_slice = [[of_system] for of_system in slices.measured] if slices is not None else []
     wins = [slices.weighed] if slices is not None else []
@@ -272,10 +258,10 @@ def save_comparison(
 @dataclass(frozen=True)
 class JuryRequest:
     choice: CompareRequest
-    name: str = ""
-    gold: "Dataset | None" = None  # the human labels that weights are fitted to; None for the mean of all
-    lengths: bool = False  # whether the lengths of the responses may count then
-    certainty: float | None = None  # of a label of a submission, None as by default
+    name: str
+    gold: "Dataset | None"  # the human labels that weights are fitted to; None for the mean of all
+    lengths: bool  # whether the lengths of the responses may count then
+    certainty: float  # of a label of a submission
 
 
 @dataclass(frozen=True)
@@ -288,7 +274,6 @@ class StoredJury:
 @job
 def decide_together(control: JobControl, store_path: Path, request: JuryRequest) -> StoredJury:
     """Make a jury and store it; reports MeasureProgress while it is fitted. SetupError, StoreError."""
-    from engine.calibration.jury import DEFAULT_CERTAINTY
     from engine.core.events import Note, followed
     from engine.metrics.matching import open_system, system_of_file, told_apart
     from engine.operations.measuring import JurySetup
@@ -299,11 +284,9 @@ def decide_together(control: JobControl, store_path: Path, request: JuryRequest)
     runs = [open_system(str(run), store_path, LabelSourceKind.JUDGE) for run in request.choice.runs]
     systems = told_apart([*runs, *map(system_of_file, request.choice.files)])
     control.cancel.raise_if_requested()
-    gold = request.gold
+    gold, lengths, certainty = request.gold, request.lengths, request.certainty
     if gold is not None:
-        asked = [system.asked for system in systems if system.asked]
-        gold = with_labels_for(gold, asked, control.cancel)
-    certainty, lengths = request.certainty or DEFAULT_CERTAINTY, request.lengths
+        gold = with_labels_for(gold, [system.asked for system in systems if system.asked], control.cancel)
     setup = JurySetup(systems, request.name, gold=gold, partial=True, lengths=lengths, certainty=certainty)
     remarks: list[str] = []
 
@@ -335,13 +318,8 @@ class RankedCandidates:
     ranking: "Ranking"
     corrected: "RankedByLabels | None"  # by human labels; None of the weighted judge and of annotators
     sheet: Sheet
-    notes: Sequence[str] = ()  # on items that take no part
-    doubts: Sequence[str] = ()  # whether the judge judged at all
-
-    @property
-    def labels_help(self) -> bool:
-        """Whether labels of a random sample would make the ranking by a judge more precise, or right."""
-        return self.corrected is not None and self.corrected.more_would_help
+    notes: Sequence[str]  # on items that take no part
+    doubts: Sequence[str]  # whether the judge judged at all
 
 
 @job
@@ -357,14 +335,13 @@ def rank_candidates(control: JobControl, request: RankRequest) -> RankedCandidat
     if not request.dataset.names_candidates:
         comparisons_of(request.dataset)  # which says so, before labels are read for nothing
     notes: Sequence[str] = ()
-    doubts: Sequence[str] = ()
     if request.results is not None:
         by, notes = _by_run(request, request.results)
-        health = by.system.health if by.system is not None else None
-        doubts = health.sentences(IN_THE_WINDOW.of) if health is not None and health.doubted else ()
     else:
         assert request.criterion is not None
         by = RankedBy.by_annotators(request.dataset, request.criterion)
+    health = by.system.health if by.system is not None else None
+    doubts = health.sentences(IN_THE_WINDOW.of) if health is not None and health.doubted else ()
     control.cancel.raise_if_requested()
     ranking = followed(rank(by.comparisons, cancel=control.cancel), control.report)
     corrected = by.judge and followed(by_labels(*by.judge, cancel=control.cancel), control.report)
@@ -402,9 +379,7 @@ def figure_of(ranked: RankedCandidates) -> FigureSource:
 
 
 @job
-def save_ranking(
-    _control: JobControl, ranked: RankedCandidates, path: Path, in_use: Mapping[str, Path]
-) -> Path:
+def save_ranking(_control: JobControl, ranked: RankedCandidates, path: Path, in_use: dict[str, Path]) -> Path:
     """Write every rate, pair and interval as JSON, over no file in use; the path."""
     from engine.ranking.ranking import ranking_json
     from engine.system.files import check_targets, write_json

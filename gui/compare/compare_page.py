@@ -14,23 +14,10 @@ from gui.compare import compare_jobs
 from gui.compare.choice_panel import ChoicePanel
 from gui.compare.compare_jobs import CompareRequest
 from gui.compare.comparison_view import ComparisonView
+from gui.widgets import labels
 from gui.widgets.fields import DoubleSpinBox
 from gui.widgets.files import ask_target
 from gui.widgets.foreign_text import plain_label
-from gui.widgets.labels import (
-    STRETCH,
-    as_column,
-    as_row,
-    button,
-    heading,
-    hint,
-    in_row,
-    keep_room,
-    label,
-    name,
-    panel,
-    show_text,
-)
 from gui.widgets.notice import Notice
 from gui.workspace.open_run import run_mark
 from gui.workspace.page import Page, PageSplitter
@@ -72,47 +59,43 @@ class JuryDialog(TaskDialog):
         self.by_mean = QtWidgets.QRadioButton("&Mean of all judges")
         self.lengths = QtWidgets.QCheckBox("Use the len&gths of the responses")
         self.certainty = DoubleSpinBox()
-        self.task = TaskPanel(
-            workspace.threads, ThreadName.MEASURE, self, self._take, failed=self.notice, changed=self._enable
-        )
+        threads, take, fail = workspace.threads, self._take, self.notice
+        self.task = TaskPanel(threads, ThreadName.MEASURE, self, take, failed=fail, changed=self._enable)
         self.lay_out(self._asked(), letters=160, lines=42)
         self.by_labels.toggled.connect(self._enable)
         self.act_button.clicked.connect(self.decide)
         self.use_button.clicked.connect(self._open)
         self._enable()
 
-    @property
-    def request(self) -> compare_jobs.JuryRequest:
-        by_labels, gold = self.by_labels.isChecked(), self._gold
-        lengths, certainty = by_labels and self.lengths.isChecked(), self.certainty.value()
-        of_labels = gold if by_labels else None
-        return compare_jobs.JuryRequest(self._choice, self.called.text(), of_labels, lengths, certainty)
-
     def decide(self) -> None:
         self.kept = None
-        job = compare_jobs.decide_together(self._workspace.store_path, self.request)
+        gold = self._gold if self.by_labels.isChecked() else None
+        lengths, certainty = gold is not None and self.lengths.isChecked(), self.certainty.value()
+        asked = compare_jobs.JuryRequest(self._choice, self.called.text(), gold, lengths, certainty)
+        job = compare_jobs.decide_together(self._workspace.store_path, asked)
         self.begin(job, "Combining the judges …")
 
     def _asked(self) -> QtWidgets.QWidget:
-        name(self.called, "Name of the jury")
+        labels.name(self.called, "Name of the jury")
         gold = self._gold
-        labels = f" of {short_name(gold.name)}" if gold else ": choose human labels on Compare first"
-        self.by_labels.setText(f"Fit to human &labels{labels}".replace("&&", "&"))
+        of = f" of {short_name(gold.name)}" if gold else ": choose human labels on Compare first"
+        self.by_labels.setText(f"Fit to human &labels{of}".replace("&&", "&"))
         self.by_labels.setEnabled(gold is not None)
         (self.by_labels if gold is not None else self.by_mean).setChecked(True)
-        name(self.lengths, "Use the lengths of the responses", _LENGTHS)
+        labels.name(self.lengths, "Use the lengths of the responses", _LENGTHS)
         self.certainty.setRange(0.3, 0.99)
         self.certainty.setSingleStep(0.05)
         self.certainty.setValue(0.9)
         what = "Confidence in a submission's labels"
-        name(self.certainty, what, _CERTAINTY)
-        certain = as_row(label(f"{what}:", wrap=False), self.certainty, hint(_CERTAINTY))
+        labels.name(self.certainty, what, _CERTAINTY)
+        certain = labels.as_row(labels.label(f"{what}:", wrap=False), self.certainty, labels.hint(_CERTAINTY))
         opened = any(run.submitted for run in self._workspace.runs if run.id in self._choice.runs)
         certain.setVisible(bool(self._choice.files) or opened)
-        title = heading(f"{counted(self._choice.systems, 'system', 'systems')} as a jury")
-        called = in_row(label("Name:", wrap=False), (self.called, STRETCH))
-        by_labels = (self.by_labels, hint(_BY_LABELS), self.lengths)
-        return panel(title, hint(_JURY), called, *by_labels, self.by_mean, hint(_MEAN), certain)
+        title = labels.heading(f"{counted(self._choice.systems, 'system', 'systems')} as a jury")
+        called = labels.in_row(labels.label("Name:", wrap=False), (self.called, labels.STRETCH))
+        by_labels = (self.by_labels, labels.hint(_BY_LABELS), self.lengths)
+        by_mean = (self.by_mean, labels.hint(_MEAN))
+        return labels.panel(title, labels.hint(_JURY), called, *by_labels, *by_mean, certain)
 
     @Slot()
     def _enable(self) -> None:
@@ -130,8 +113,7 @@ class JuryDialog(TaskDialog):
     @Slot()
     def _open(self) -> None:
         if self.kept is not None:
-            self._workspace.open_run(self.kept.run_id)
-            self._workspace.page_wanted.emit(PageName.RESULTS)
+            self._workspace.show_run(self.kept.run_id)
             self.accept()
 
 
@@ -195,10 +177,10 @@ class ComparePage(Page):
     @Slot()
     def _keep_to_slice(self) -> None:
         compared, chosen = self.compared, self.slices.chosen
+        self._comparing.drop()
         if compared is None or compared.chosen == chosen:
-            self._comparing.drop()
-        elif chosen is None and self._all is not None and self._all.whole is compared.whole:
-            self._comparing.drop()
+            return
+        if chosen is None and self._all is not None and self._all.whole is compared.whole:
             self._take(self._all)
         else:
             self._comparing.begin(compare_jobs.compare_part(compared, chosen), "Comparing …")
@@ -219,10 +201,7 @@ class ComparePage(Page):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         # Everything but submission files is left to the window.
-        if _dropped_submissions(event):
-            event.acceptProposedAction()
-        else:
-            event.ignore()
+        (event.acceptProposedAction if _dropped_submissions(event) else event.ignore)()
 
     def dropEvent(self, event: QDropEvent) -> None:
         event.acceptProposedAction()
@@ -231,9 +210,9 @@ class ComparePage(Page):
     # Making
 
     def _build(self) -> None:
-        self.save_button = QtWidgets.QPushButton("&Save as JSON…")
-        name(self.save_button, "Save the comparison as JSON", "All measures, every difference, all scores")
-        keep_room(self.slices)
+        asked, what = self._ask_where_to_save, "All measures, every difference, all scores"
+        self.save_button = labels.button("&Save as JSON…", asked, "Save the comparison as JSON", what)
+        labels.keep_room(self.slices)
         self.slices.hide()  # until there is something to divide
         # What compares is last, where nothing can move it.
         for part in (self.slices, self.save_button, self.choosing.compare_button):
@@ -243,7 +222,7 @@ class ComparePage(Page):
         self.stack.addWidget(self.view)
         self.doubts.hide()
         above = (self.notice, self._comparing.line, self.stale, self.doubts)
-        right = as_column(*above, (self.stack, STRETCH))
+        right = labels.as_column(*above, (self.stack, labels.STRETCH))
         self._splitter = PageSplitter(Qt.Orientation.Horizontal)
         self._splitter.addWidget(self.choosing)
         self._splitter.addWidget(right)
@@ -253,9 +232,10 @@ class ComparePage(Page):
 
     def _empty(self) -> QtWidgets.QWidget:
         wanted, what = self.workspace.page_wanted, "Go to the Judge page to make a run"
-        self.judge_button = button("Go to &Judge", lambda: wanted.emit(PageName.JUDGE), what)
+        self.judge_button = labels.button("Go to &Judge", lambda: wanted.emit(PageName.JUDGE), what)
         go_on = (self.judge_button, Qt.AlignmentFlag.AlignLeft)
-        return panel(heading("Nothing is compared yet"), hint(_WHAT), self.needs, go_on, STRETCH)
+        title = labels.heading("Nothing is compared yet")
+        return labels.panel(title, labels.hint(_WHAT), self.needs, go_on, labels.STRETCH)
 
     def _connect(self) -> None:
         space = self.workspace
@@ -264,7 +244,6 @@ class ComparePage(Page):
         self.choosing.panel_button.clicked.connect(self.decide_together)
         self.choosing.refused.connect(self.notice.show_error)
         self.slices.changed.connect(self._keep_to_slice)
-        self.save_button.clicked.connect(self._ask_where_to_save)
         self.view.differences.opened.connect(self._open_in_review)
         self.view.listed.connect(self._list_in_review)
         self.view.differences.failed.connect(self.notice.show_error)
@@ -287,13 +266,12 @@ class ComparePage(Page):
         """True where Compare would now compare something else."""
         if self.compared is None or self._comparing.busy:
             return False
-        changed = bool(self._listed_otherwise or self._overridden)
         gold = self.choosing.gold
+        changed = self._listed_otherwise or self._overridden or self.compared.choice != self.choosing.choice
         same_labels = gold is self.compared.dataset or gold is self._equal or self._looking.busy
-        return changed or self.compared.choice != self.choosing.choice or not same_labels
+        return bool(changed) or not same_labels
 
     def _look_at_labels(self) -> None:
-        """Find out whether labels that were read again are the same."""
         gold = self.choosing.gold
         if self.compared is None or gold is None or gold is self._looked_at:
             return
@@ -308,7 +286,6 @@ class ComparePage(Page):
 
     @Slot()
     def _look_at_runs(self) -> None:
-        """See which of the runs that were compared are others by now."""
         compared, run = self.compared, self.workspace.run
         if compared is None:
             return
@@ -328,7 +305,7 @@ class ComparePage(Page):
         self._listed_otherwise.clear()
         self._overridden.clear()
         self._looked_at = self._equal = None
-        show_text(self.doubts, "\n".join(compared.doubts))
+        labels.show_text(self.doubts, "\n".join(compared.doubts))
         self.view.show_comparison(compared)
         self.slices.show()
         self.stack.setCurrentWidget(self.view)
@@ -336,9 +313,9 @@ class ComparePage(Page):
 
     @Slot()
     def _show_slice(self) -> None:
-        """Let the choice of a slice say what is shown, where nothing came of another one."""
-        if self.compared is not None and self.compared.chosen != self.slices.chosen:
-            self.slices.choose_part(self.compared.chosen.part if self.compared.chosen is not None else None)
+        # Let the choice of a slice say what is shown, where nothing came of another one.
+        if self.compared is not None and (shown := self.compared.chosen) != self.slices.chosen:
+            self.slices.choose_part(shown.part if shown is not None else None)
 
     @Slot()
     def _ask_where_to_save(self) -> None:
@@ -351,7 +328,6 @@ class ComparePage(Page):
 
     @Slot(object, object)
     def _open_in_review(self, key: JudgmentKey, system: int | None) -> None:
-        """Open an item in the run of a system; else in the run that is open, else in the first one."""
         run = self._run_of(system)
         if run is not None:
             self.workspace.open_in_review(run, key)
@@ -369,10 +345,8 @@ class ComparePage(Page):
         systems = self.compared.runs if self.compared else ()
         runs = [run for run in systems if run is not None]
         chosen = systems[system] if system is not None else None
-        if chosen is not None or not runs:
-            return chosen
         opened = self.workspace.run.id if self.workspace.run else None
-        return opened if opened in runs else runs[0]
+        return chosen or (opened if opened in runs else next(iter(runs), None))
 
 
 def _dropped_submissions(event: QDropEvent) -> list[Path]:

@@ -13,22 +13,11 @@ from engine.core.formatting import counted, visible, words
 from engine.core.items import agree
 from engine.core.tables import Section, Sentences, Table
 from gui.compare.compare_jobs import DifferenceFilter, filter_differences
+from gui.widgets import labels
 from gui.widgets.actions import add_key
 from gui.widgets.fields import ComboBox
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, tip
 from gui.widgets.label_mark import LABEL_WORDS
-from gui.widgets.labels import (
-    STRETCH,
-    Part,
-    as_column,
-    button,
-    hint,
-    in_column,
-    in_row,
-    label,
-    name,
-    show_text,
-)
 from gui.widgets.text_views import SectionView
 from gui.widgets.value_table import SORT_ROLE, Head, HeadedModel, Index, TableModel
 from gui.widgets.views import FillingView, dressed, measure_view, table_view
@@ -47,7 +36,7 @@ _AFTER = ("Instruction",)
 
 
 class DifferenceTableModel(HeadedModel):
-    """A row for each wanted difference: item, criterion, human label, each system's label, instruction."""
+    """A row for each wanted difference; bold is the label of a system that is the human one."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent=parent)
@@ -73,15 +62,12 @@ class DifferenceTableModel(HeadedModel):
         return place if self._compared and 0 <= place < len(self._compared.runs) else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """A cell's text; the native value for sorting; bold where a system gives the human label."""
         if not index.isValid():
             return None
-        shown = _SHOWN.get(role)
-        if shown is not None:
+        if (shown := _SHOWN.get(role)) is not None:
             return shown(self._value(index))
-        if role == Qt.ItemDataRole.FontRole and self._is_right(index):
-            return self._bold
-        return super().data(index, role)
+        is_bold = role == Qt.ItemDataRole.FontRole and self._is_right(index)
+        return self._bold if is_bold else super().data(index, role)
 
     def _count_rows(self) -> int:
         return len(self._places)
@@ -100,11 +86,8 @@ class DifferenceTableModel(HeadedModel):
         return str(instructions[self._compared.rows[difference.item_id]].as_py())
 
     def _is_right(self, index: Index) -> bool:
-        system = self.system_at(index.column())
-        if system is None:
-            return False
-        difference = self.difference(index.row())
-        return agree(difference.labels[system], difference.human)
+        system, difference = self.system_at(index.column()), self.difference(index.row())
+        return system is not None and agree(difference.labels[system], difference.human)
 
 
 _SHOWN: dict[int, Callable[[str], str]] = {
@@ -133,23 +116,26 @@ class DifferenceList(QtWidgets.QWidget):
         self._typing.timeout.connect(self._filter)
         self.table = DifferenceTableModel(self)
         self.criterion = ComboBox()
-        name(self.criterion, "Criterion of the differences")
+        labels.name(self.criterion, "Criterion of the differences")
         self.one_is_right = QtWidgets.QCheckBox("E&xactly one correct")
-        name(self.one_is_right, "Only where exactly one system gives the human label")
+        labels.name(self.one_is_right, "Only where exactly one system gives the human label")
         self.search = QtWidgets.QLineEdit(placeholderText="Search the items", clearButtonEnabled=True)
         self.search.setAcceptDrops(False)  # a dropped file is a submission to add
-        name(self.search, "Search the items that differ", "Words in the id, the instruction or the responses")
+        what = "Words in the id, the instruction or the responses"
+        labels.name(self.search, "Search the items that differ", what)
         self.view = dressed(FillingView(), self.table, "Items on which the systems differ")
         self.view.horizontalHeader().setSectionResizeMode(QtWidgets.QHeaderView.ResizeMode.Interactive)
         shown = "List all items shown here in Review"
-        self.open_button = button("O&pen in Review", self._open_current, "Open the chosen item in Review")
-        self.list_button = button("List all in Review", self._list_all, shown)
+        chosen = "Open the chosen item in Review"
+        self.open_button = labels.button("O&pen in Review", self._open_current, chosen)
+        self.list_button = labels.button("List all in Review", self._list_all, shown)
         self._can_open = False
-        self._count = label("", wrap=False)
-        self._why_not = hint("Only a run can be opened in Review, and none of these systems is one.")
-        filters = in_row(self.criterion, self.one_is_right, (self.search, STRETCH))
-        below = in_row(self._count, (self._why_not, STRETCH), 0, self.list_button, self.open_button)
-        in_column(filters, (self.view, STRETCH), below, on=self, margins=(0, 8, 0, 0))
+        self._count = labels.label("", wrap=False)
+        self._why_not = labels.hint("Only a run can be opened in Review, and none of these systems is one.")
+        filters = labels.in_row(self.criterion, self.one_is_right, (self.search, labels.STRETCH))
+        why_not = (self._why_not, labels.STRETCH)
+        below = labels.in_row(self._count, why_not, 0, self.list_button, self.open_button)
+        labels.in_column(filters, (self.view, labels.STRETCH), below, on=self, margins=(0, 8, 0, 0))
         self.criterion.currentIndexChanged.connect(self._filter)
         self.one_is_right.toggled.connect(self._filter)
         self.search.textChanged.connect(self._typing.start)
@@ -161,7 +147,6 @@ class DifferenceList(QtWidgets.QWidget):
         add_key(self, "/", self.search.setFocus, inside=True)
 
     def show_comparison(self, compared: "Compared") -> None:
-        """List the differences of another comparison, as the filters say."""
         self._compared = compared
         self.table.show_differences(compared, ())
         self.restyle()
@@ -200,9 +185,8 @@ class DifferenceList(QtWidgets.QWidget):
         self._shown_for = self._asked_for
         self.table.show_differences(self._compared, places)
         total = len(self._compared.differences)
-        if len(places) == total:
-            said = counted(total, "label differs", "labels differ") if total else "No label differs"
-        else:
+        said = counted(total, "label differs", "labels differ") if total else "No label differs"
+        if len(places) < total:
             said = f"{len(places):,} of {counted(total, 'label that differs', 'labels that differ')}"
         self._count.setText(said)
         if places:
@@ -215,15 +199,17 @@ class DifferenceList(QtWidgets.QWidget):
 
     @Slot()
     def _list_all(self) -> None:
-        """Want the items that are shown, as the filters were when they were found."""
+        # Want the items that are shown, as the filters were when they were found.
         ids = frozenset(self.table.difference(row).item_id for row in range(self.table.rowCount()))
-        wanted = self._shown_for
-        systems = self._compared.comparison.systems if self._compared else ()
-        parts = [f"{' and '.join(map(one_line, systems))} differ"]
-        parts += [f"on {words(wanted.criterion)}"] if wanted.criterion else []
-        parts += ["exactly one is correct"] if wanted.one_is_right else []
-        parts += [f"with “{one_line(wanted.text)}”"] if wanted.text.strip() else []
-        self.listed.emit(Filters(criterion=wanted.criterion, ids=ids), ", ".join(parts))
+        systems, wanted = self._compared.comparison.systems if self._compared else (), self._shown_for
+        parts = (
+            f"{' and '.join(map(one_line, systems))} differ",
+            f"on {words(wanted.criterion)}" if wanted.criterion else "",
+            "exactly one is correct" if wanted.one_is_right else "",
+            f"with “{one_line(wanted.text)}”" if wanted.text.strip() else "",
+        )
+        said = ", ".join(filter(None, parts))
+        self.listed.emit(Filters(criterion=wanted.criterion, ids=ids), said)
 
     @Slot()
     def _open_current(self) -> None:
@@ -250,6 +236,11 @@ _SLICES = SliceWords(
     ),
     below="How often A and B win, by slice",
 )
+_MEASURES = {
+    "measures": "Measures of all systems",
+    "borda": "Borda counts",
+    "published": "Published systems, for reference",
+}
 _MORE = {  # what the window alone shows, after the notes of sections
     "measures": "Bold: the best.",
     "agreement": "Press Enter or double-click a row: Review lists the items on which the two differ.",
@@ -263,20 +254,15 @@ class ComparisonView(QtWidgets.QTabWidget):
         super().__init__()
         self.setAccessibleName("Comparison")
         self.tabBar().setDrawBase(False)
-        self._tables = {key: TableModel(self) for key in ("measures", "borda", "published", "agreement")}
+        self._tables = {key: TableModel(self) for key in (*_MEASURES, "agreement")}
         self.measures, self.borda, self.published, self.agreement = self._tables.values()
         self._titles = {key: OneLine(role="heading") for key in self._tables}
-        self._notes = {key: hint("") for key in self._tables}
+        self._notes = {key: labels.hint("") for key in self._tables}
         self.differences = DifferenceList(workspace.threads)
         title, table = OneLine(role="heading"), TableModel(self)
         self.slices = SlicesPanel(workspace, _SLICES, title=title, head=title, table=table, framed=_part)
-        self.systems = plain_label()
-        self.notes = plain_label(role="warning")
-        self._views = [
-            measure_view(self.measures, "Measures of all systems"),
-            measure_view(self.borda, "Borda counts"),
-            measure_view(self.published, "Published systems, for reference"),
-        ]
+        self.systems, self.notes = plain_label(), plain_label(role="warning")
+        self._views = [measure_view(self._tables[key], called) for key, called in _MEASURES.items()]
         self.agreement_view = table_view(self.agreement, "Agreement of each two systems")
         self.agreement_view.activated.connect(self._list_pair)
         self.differences.listed.connect(self.listed)
@@ -285,22 +271,21 @@ class ComparisonView(QtWidgets.QTabWidget):
         self.slices.choice.changed.connect(self._measure_slices)
         self.rankings = SectionView()
         self._compared: Compared | None = None
-        header = self.agreement_view.horizontalHeader()
-        header.setSectionResizeMode(QtWidgets.QHeaderView.ResizeMode.ResizeToContents)
+        whole = QtWidgets.QHeaderView.ResizeMode.ResizeToContents
+        self.agreement_view.horizontalHeader().setSectionResizeMode(whole)
         self.addTab(self._measure_tab(), "Measures")
-        agreement = (self._notes["agreement"], (self.agreement_view, STRETCH))
-        self.addTab(as_column(*agreement, margins=(0, 8, 0, 0)), "Agreement")
+        agreement = (self._notes["agreement"], (self.agreement_view, labels.STRETCH))
+        self.addTab(labels.as_column(*agreement, margins=(0, 8, 0, 0)), "Agreement")
         self.addTab(self.differences, "Differences")
-        self._slices_tab = _scrolled(self.slices, "By slice")
-        self.addTab(self._slices_tab, "By slice")
-        self._rankings_tab = self.addTab(_scrolled(_part(self.rankings, STRETCH), "Rankings"), "Rankings")
+        self._slices_tab = self.addTab(labels.scrolling(self.slices, "By slice"), "By slice")
+        rankings = labels.scrolling(_part(self.rankings, labels.STRETCH), "Rankings")
+        self._rankings_tab = self.addTab(rankings, "Rankings")
         self.setTabVisible(self._rankings_tab, False)
         self.restyle()
 
     def show_comparison(self, compared: "Compared") -> None:
-        """Show another comparison; the tab that is open stays open."""
         before, self._compared = self._compared, compared
-        show_text(self.notes, "\n".join(compared.notes))
+        labels.show_text(self.notes, "\n".join(compared.notes))
         for section in compared.sheet.sections:
             self._show_section(section)
         there = any(section.key == "published" for section in compared.sheet.sections)
@@ -339,7 +324,7 @@ class ComparisonView(QtWidgets.QTabWidget):
 
     @Slot()
     def _show_slices(self) -> None:
-        self.setCurrentIndex(self.indexOf(self._slices_tab))
+        self.setCurrentIndex(self._slices_tab)
 
     @Slot()
     def _measure_slices(self) -> None:
@@ -366,21 +351,14 @@ class ComparisonView(QtWidgets.QTabWidget):
     def _measure_tab(self) -> QtWidgets.QWidget:
         content = QtWidgets.QWidget()
         content.setProperty("role", "content")
-        layout = in_column(self.systems, self.notes, on=content, margins=(0, 8, 8, 0))
-        for key, view in zip(self._tables, self._views, strict=False):  # agreement has a tab of its own
+        layout = labels.in_column(self.systems, self.notes, on=content, margins=(0, 8, 8, 0))
+        for key, view in zip(_MEASURES, self._views, strict=True):
             layout.addSpacing(12)
             for widget in (self._titles[key], self._notes[key], view):
                 layout.addWidget(widget)
         layout.addStretch(1)
-        return _scrolled(content, "Measures")
+        return labels.scrolling(content, "Measures")
 
 
-def _part(*parts: Part) -> QtWidgets.QWidget:
-    return as_column(*parts, margins=(0, 8, 2, 0))
-
-
-def _scrolled(content: QtWidgets.QWidget, accessible: str) -> QtWidgets.QScrollArea:
-    area = QtWidgets.QScrollArea(widgetResizable=True)
-    area.setWidget(content)
-    area.setAccessibleName(accessible)
-    return area
+def _part(*parts: labels.Part) -> QtWidgets.QWidget:
+    return labels.as_column(*parts, margins=(0, 8, 2, 0))

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QComboBox, QPushButton, QStackedWidget, QWidget
+from PySide6.QtWidgets import QComboBox, QStackedWidget, QWidget
 
 from engine.annotations.effective import Reviews
 from engine.annotations.records import Filters, ListOrder, WantedItems
@@ -106,7 +106,7 @@ class RankChoice(QWidget):
         return found
 
     def _naming(self, dataset: "Dataset | None") -> "Dataset | None":
-        """The same items as they were read last, where only then their candidates were named."""
+        # The same items as they were read last, where only then their candidates were named.
         opened = self._workspace.dataset
         if dataset is None or dataset.names_candidates or opened is None:
             return dataset
@@ -121,38 +121,32 @@ class RankChoice(QWidget):
         with QSignalBlocker(self.by):
             self.by.clear()
             for by, dataset in self._datasets.items():
-                self._add(by, dataset)
+                if by is RankingSource.RUN and run is not None:
+                    stored = run.results.run
+                    _add_entry(self.by, f"Labels of {stored.called}", by, f"Labels of {stored.title}")
+                elif dataset is not None:
+                    text = f"Human labels of {short_name(dataset.name)}"
+                    _add_entry(self.by, text, by, f"Human labels of {dataset.path}")
             place = self.by.findData(RankingSource.RUN if is_new else before)
             self.by.setCurrentIndex(max(place, 0) if self.by.count() else -1)
         self._follow_annotators()
         self._offer_criteria()
 
-    def _add(self, by: RankingSource, dataset: "Dataset | None") -> None:
-        run = self._workspace.run
-        if by is RankingSource.RUN and run is not None:
-            text, whole = f"labels of {run.results.run.called}", f"labels of {run.results.run.title}"
-        else:
-            assert dataset is not None
-            text, whole = f"human labels of {short_name(dataset.name)}", f"human labels of {dataset.path}"
-        _add_entry(self.by, capitalised(text), by, capitalised(whole))
-
     @Slot()
     def _offer_criteria(self) -> None:
-        chosen, run = self.chosen, self._workspace.run
-        names: tuple[str, ...] = ()
+        chosen, run, dataset = self.chosen, self._workspace.run, self.dataset
+        names: tuple[str, ...] = dataset.criteria if dataset is not None else ()
         if chosen is RankingSource.RUN and run is not None:
             names = run.results.run.identity.criteria
-        elif (dataset := self.dataset) is not None:
-            names = dataset.criteria
         with QSignalBlocker(self.criterion):
             self.criterion.clear()
             for each in names:
                 _add_entry(self.criterion, capitalised(words(each)), each, each)
             if chosen is RankingSource.RUN:
                 _add_entry(self.criterion, "Weighted scoring", WEIGHTED, _OF_WEIGHTED)
+            wanted = self._wanted if self.criterion.findData(self._wanted) >= 0 else None
             default = default_criterion(names) if names else None
-            places = [self.criterion.findData(each) for each in (self._wanted, default)]
-            self.criterion.setCurrentIndex(next((place for place in places if place >= 0), -1))
+            self.criterion.setCurrentIndex(self.criterion.findData(wanted or default))
         self.whose.setVisible(chosen is RankingSource.RUN)
         self._tell()
 
@@ -162,7 +156,7 @@ class RankChoice(QWidget):
 
     @Slot()
     def _follow_annotators(self) -> None:
-        """Offer the annotators who labelled the run; what they say may rank it otherwise."""
+        # Offer the annotators who labelled the run; what they say may rank it otherwise.
         run = self._workspace.run
         reviews = run.results.reviews if run is not None else Reviews()
         with QSignalBlocker(self.whose):
@@ -200,7 +194,6 @@ _JUDGE = "Open a dataset that has human labels, or judge it and open its run."
 _NO_ITEMS = "The dataset of {run} is missing or has changed: open it on the Dataset page."
 _UNDER_WAY = "This run is not finished: Rank uses the items judged so far."
 _JUDGING = "{name} is being judged: choose its run in the list above."
-_STOPPED = "Ranking was stopped. Press Rank to begin again."
 _SAMPLE = "in the order of the random sample: labels given from the top correct the ranking"
 _UNLABELLED = f"without a label yet, {_SAMPLE}"
 _ONLY_RUNS = (
@@ -221,13 +214,18 @@ class RankingPage(Page):
         self.ranked: RankedCandidates | None = None
         self._request: RankRequest | None = None  # that is being ranked, or was last
         self._stale = True
-        threads, done = workspace.threads, self._take
-        self._ranking = TaskPanel(threads, ThreadName.MEASURE, self, done, follow=self._follow)
-        self._ranking.failed.connect(self._fail)
-        self._ranking.cancelled.connect(lambda: self._show(None, _STOPPED))
+        threads, take, follow = workspace.threads, self._take, self._follow
+        self._ranking = TaskPanel(
+            threads,
+            ThreadName.MEASURE,
+            self,
+            take,
+            follow=follow,
+            failed=self._fail,
+            stopped=self._tell_stopped,
+        )
         self._later = QTimer(self, singleShot=True)
-        at_random = self._label_at_random
-        self.label_button = labels.button("&Label at random", at_random, *_AT_RANDOM)
+        self.label_button = labels.button("&Label at random", self._label_at_random, *_AT_RANDOM)
         self.choice = RankChoice(workspace, beside=self.label_button)
         self.picture = FramedPicture(workspace, "ranking", "Uncertainty of the order")
         self.sheet = SheetView(above={"pairs": self.picture})
@@ -237,9 +235,8 @@ class RankingPage(Page):
 
     def entered(self) -> None:
         self.workspace.refresh_runs()
-        request = self.choice.request
-        if request is not None and self._request is not None and request.weights != self._request.weights:
-            self._stale = True
+        now, last = self.choice.request, self._request
+        self._stale = self._stale or (now is not None and last is not None and now.weights != last.weights)
         self._rank_if_stale()
 
     def restyle(self) -> None:
@@ -255,16 +252,14 @@ class RankingPage(Page):
             self.rank()
 
     def rank(self) -> None:
-        """Rank what is chosen, as it was read last."""
-        request = self.choice.request
         self._stale = False
-        if request is None:
+        if (request := self.choice.request) is None:
             self._ranking.drop()
             self._show(None)
-            return
-        self._request = request
-        self._ranking.begin(rank_candidates(request), "Ranking …")
-        self._show_state()
+        else:
+            self._request = request
+            self._ranking.begin(rank_candidates(request), "Ranking …")
+            self._show_state()
 
     def save(self, path: Path) -> None:
         if self.ranked is not None:
@@ -275,8 +270,8 @@ class RankingPage(Page):
 
     def _build(self) -> None:
         self.picker = RunPicker(self.workspace)
-        self.save_button = QPushButton("&Save as JSON…")
-        labels.name(self.save_button, "Save the ranking as JSON", "Every rate, pair and interval")
+        asked, what = self._ask_where_to_save, "Every rate, pair and interval"
+        self.save_button = labels.button("&Save as JSON…", asked, "Save the ranking as JSON", what)
         self.rank_button = labels.main_button("Ran&k")
         labels.name(self.rank_button, "Rank the candidates", "Ctrl+Enter")
         self.header.addWidget(self.picker, 4)
@@ -288,20 +283,18 @@ class RankingPage(Page):
         self.stack = QStackedWidget()
         self.stack.addWidget(self._empty())
         self.stack.addWidget(labels.scrolling(found, "Ranking"))
-        content = QWidget()
-        labels.in_column(self.choice, self._ranking.line, (self.stack, labels.STRETCH), on=content)
+        content = labels.as_column(self.choice, self._ranking.line, (self.stack, labels.STRETCH))
         self.body.addWidget(content, 1)
 
     def _empty(self) -> QWidget:
         self._empty_title, self._why = labels.heading(_NOTHING), plain_label()
         self.columns_button = labels.main_button("Choose &columns…")
-        what = "Choose the columns that name the candidate models"
-        labels.name(self.columns_button, "Choose columns", what)
+        named = "Choose the columns that name the candidate models"
+        labels.name(self.columns_button, "Choose columns", named)
         self.columns_button.clicked.connect(self._ask_columns)
         wanted, what = self.workspace.page_wanted, "Go to the Judge page to make a run"
         self.judge_button = labels.button("Go to &Judge", lambda: wanted.emit(PageName.JUDGE), what)
-        left = Qt.AlignmentFlag.AlignLeft
-        buttons = ((self.columns_button, left), (self.judge_button, left))
+        buttons = ((each, Qt.AlignmentFlag.AlignLeft) for each in (self.columns_button, self.judge_button))
         return labels.panel(self._empty_title, self._why, *buttons, labels.hint(_WHAT), labels.STRETCH)
 
     def _connect(self) -> None:
@@ -309,7 +302,6 @@ class RankingPage(Page):
         for signal in (self.workspace.run_changed, self.workspace.dataset_changed):
             signal.connect(self._let_go)
         self.rank_button.clicked.connect(self.rank_anew)
-        self.save_button.clicked.connect(self._ask_where_to_save)
         self._later.timeout.connect(self._rank_if_stale)
         self.sheet.listed.connect(self._list_behind)
         self.add_keys(rank=self.rank_anew)
@@ -318,7 +310,7 @@ class RankingPage(Page):
 
     @Slot()
     def _rank_soon(self) -> None:
-        """Rank again once the changes end; where the page is hidden, when it is entered."""
+        # Rank again once the changes end; where the page is hidden, when it is entered.
         self._stale = True
         if self.isVisible():
             self._later.start(0 if self.ranked is None else _DEBOUNCE_MS)
@@ -346,6 +338,10 @@ class RankingPage(Page):
         self.workspace.failures.end(self)
         self._show(ranked)
 
+    @Slot()
+    def _tell_stopped(self) -> None:
+        self._show(None, "Ranking was stopped. Press Rank to begin again.")
+
     @Slot(object)
     def _fail(self, error: EngineError) -> None:
         self._show(None, "\n".join(problem_of(error)))
@@ -359,16 +355,17 @@ class RankingPage(Page):
         if ranked is not None:
             self.title.setText(ranked.sheet.title)
             labels.show_text(self.doubts, "\n".join(ranked.doubts))
-            is_going_on = ranked.request.results is not None and self.workspace.judges_open_run
-            under_way = [_UNDER_WAY] if is_going_on else []
-            labels.show_text(self.notes, "\n".join([*under_way, *ranked.notes]))
+            goes_on = ranked.request.results is not None and self.workspace.judges_open_run
+            labels.show_text(self.notes, "\n".join([*([_UNDER_WAY] if goes_on else []), *ranked.notes]))
         self._show_state(why)
 
     def _show_state(self, why: str = "") -> None:
         ranked, dataset = self.ranked is not None, self.choice.dataset
         self.stack.setCurrentIndex(1 if ranked else 0)
         self.save_button.setEnabled(ranked)
-        self.label_button.setVisible(self.ranked is not None and self.ranked.labels_help)
+        # Whether labels of a random sample would make the ranking by a judge more precise, or right.
+        corrected = self.ranked.corrected if self.ranked is not None else None
+        self.label_button.setVisible(corrected is not None and corrected.more_would_help)
         self.rank_button.setEnabled(self.choice.request is not None)
         under_way = not why and self.choice.request is not None
         self._empty_title.setText("No ranking" if why else "Ranking …" if under_way else _NOTHING)
@@ -407,18 +404,15 @@ class RankingPage(Page):
 
     @Slot()
     def _label_at_random(self) -> None:
-        """List what has no label yet of the run that ranked, in the order of its random sample."""
         ranked = self.ranked
-        if ranked is None or ranked.request.results is None or ranked.corrected is None:
-            return
-        run_id, labelled = ranked.request.results.run.id, ranked.corrected.labelled
-        filters = Filters(criterion=ranked.request.criterion, labelled=labelled)
-        wanted = WantedItems(run_id, filters, _UNLABELLED if labelled else _SAMPLE, ListOrder.RANDOM)
-        self.workspace.open_in_review(run_id, wanted)
+        if ranked is not None and ranked.request.results is not None and ranked.corrected is not None:
+            run_id, labelled = ranked.request.results.run.id, ranked.corrected.labelled
+            filters = Filters(criterion=ranked.request.criterion, labelled=labelled)
+            wanted = WantedItems(run_id, filters, _UNLABELLED if labelled else _SAMPLE, ListOrder.RANDOM)
+            self.workspace.open_in_review(run_id, wanted)
 
     @Slot(object)
     def _list_behind(self, behind: ItemsBehind) -> None:
-        """List the items of a row or of a cell in the run that ranked, else in the open run of them."""
         run, ranked = self.workspace.run, self.ranked
         if ranked is None:
             return

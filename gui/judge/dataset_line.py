@@ -21,10 +21,13 @@ if TYPE_CHECKING:
 
 _DEFAULT_WIDTH, _LARGEST_WIDTH = 10, 99  # points of a hundred
 _END, _SURE, _WIDTH = range(3)
+_EARLY = (
+    "To stop early, instructions are judged in random order and tested as the run goes on. The error rate is"
+    " at most 5 %, however often it is tested."
+)
 
 
 def _let_offer(box: ComboBox, place: int, text: str, data: int, there: bool) -> None:
-    """Let a list have an entry, or not."""
     at = box.findData(data)
     if there and at < 0:
         box.insertItem(place, text, data)
@@ -40,23 +43,15 @@ class UntilChoice(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._which = ComboBox()
-        labels.name(
-            self._which,
-            "How long to judge",
-            "To stop early, instructions are judged in random order and tested as the run"
-            " goes on. The error rate is at most 5 %, however often it is tested.",
-        )
+        labels.name(self._which, "How long to judge", _EARLY)
         for text, which in (("To the end", _END), ("Until interval width is at most", _WIDTH)):
             self._which.addItem(text, which)
         self._width = SpinBox()
         self._width.setRange(1, _LARGEST_WIDTH)
         self._width.setValue(_DEFAULT_WIDTH)
         self._width.setSuffix(" points")
-        labels.name(
-            self._width,
-            "Width of the intervals",
-            "Of each candidate's win rate, or of how often A wins; 10 points are plus and minus 5.",
-        )
+        of = "Of each candidate's win rate, or of how often A wins; 10 points are plus and minus 5."
+        labels.name(self._width, "Width of the intervals", of)
         labels.in_row(self._which, self._width, labels.STRETCH, on=self)
         self._which.currentIndexChanged.connect(self._follow_which)
         self._which.currentIndexChanged.connect(self.changed)
@@ -65,9 +60,8 @@ class UntilChoice(QWidget):
 
     @property
     def until(self) -> StoppingRule | None:
-        which = self._which.currentData()
-        width = float(self._width.value()) if which == _WIDTH else None
-        return None if which == _END else StoppingRule(width)
+        width = float(self._width.value()) if self._which.currentData() == _WIDTH else None
+        return None if self._which.currentData() == _END else StoppingRule(width)
 
     def choose(self, until: StoppingRule | None) -> None:
         if until is not None and until.width is not None:
@@ -76,7 +70,6 @@ class UntilChoice(QWidget):
         self._which.setCurrentIndex(max(0, self._which.findData(which)))
 
     def offer(self, names_candidates: bool) -> None:
-        """Offer what can be asked of a dataset; what is chosen stays where it can."""
         before = self.until
         with QSignalBlocker(self._which):
             if self._which.currentData() == _SURE and not names_candidates:
@@ -98,8 +91,6 @@ _LABEL = "_preference"
 
 
 class ItemChoice(QWidget):
-    """A list of ways to choose; beside it the fields that the chosen way needs."""
-
     changed = Signal()
 
     def __init__(self) -> None:
@@ -118,10 +109,9 @@ class ItemChoice(QWidget):
     @property
     def sample(self) -> ItemSample | None:
         which = self._which.currentData()
-        if which not in (_RANDOM, _EVEN):
-            return None
         by = self._column.currentData() if which == _EVEN else ""
-        return ItemSample(self._number.value(), self._seed.value(), by or "")
+        drawn = ItemSample(self._number.value(), self._seed.value(), by or "")
+        return drawn if which in (_RANDOM, _EVEN) else None
 
     def choose(self, items: int | None, sample: ItemSample | None = None) -> None:
         """Choose as if by hand; all items for None of both."""
@@ -166,8 +156,7 @@ class ItemChoice(QWidget):
         self._number.setSuffix(" items")
         labels.name(self._number, "How many items to judge")
         self._column = ComboBox()
-        labels.narrow(self._column)
-        self._column.setMinimumContentsLength(20)
+        labels.narrow(self._column, letters=20)
         labels.name(self._column, "The column over whose values items are drawn evenly")
         self._seed = SpinBox()
         self._seed.setRange(0, LARGEST_SEED)
@@ -175,11 +164,10 @@ class ItemChoice(QWidget):
         again = "The same seed draws the same items; another one draws others."
         labels.name(self._seed, "Seed of the draw", again)
         self._seed_field = labels.as_row(labels.label("Seed of the draw", wrap=False), self._seed)
-        self._which.currentIndexChanged.connect(self._follow_which)
-        self._which.currentIndexChanged.connect(self.changed)
-        self._column.currentIndexChanged.connect(self.changed)
-        for number in (self._number, self._seed):
-            number.valueChanged.connect(self.changed)
+        way, column = self._which.currentIndexChanged, self._column.currentIndexChanged
+        way.connect(self._follow_which)
+        for signal in (way, column, self._number.valueChanged, self._seed.valueChanged):
+            signal.connect(self.changed)
 
     def _offer(self, column: str) -> None:
         if self._column.findData(column) < 0:
@@ -204,8 +192,6 @@ _IDS_SHOWN, _IDS_IN_TIP = 3, 50
 
 
 class DatasetLine(QWidget):
-    """Without a dataset it offers the way to one."""
-
     changed = Signal()
     choice_wanted = Signal()  # of a dataset
     demo_wanted = Signal()
@@ -228,12 +214,8 @@ class DatasetLine(QWidget):
         demo = labels.button("Open the demo dataset", self.demo_wanted.emit)
         self._reading = labels.hint("")
         self._reading.hide()
-        self._without = QWidget()
-        labels.in_column(
-            labels.hint("No dataset is open. A run judges the items of a dataset."),
-            labels.as_row(choose, demo, labels.STRETCH),
-            on=self._without,
-        )
+        none = labels.hint("No dataset is open. A run judges the items of a dataset.")
+        self._without = labels.as_column(none, labels.as_row(choose, demo, labels.STRETCH))
         shown = (self._name, self.part, self._choice, self.until, self._reading, self._without)
         labels.in_column(labels.heading("Dataset"), *shown, on=self, spacing=6)
         self.show_dataset(None)
@@ -265,10 +247,8 @@ class DatasetLine(QWidget):
 
     def show_dataset(self, dataset: "Dataset | None") -> None:
         self._there = dataset is not None
-        if dataset is None:
-            self.part.show_dataset(0, ())
-        else:
-            self.part.show_dataset(len(dataset), dataset.value_columns)
+        self.part.show_dataset(*((0, ()) if dataset is None else (len(dataset), dataset.value_columns)))
+        if dataset is not None:
             self._file_name = one_line(short_name(dataset.name))
             self._name.setText(f"{self._file_name}: {counted(len(dataset), 'item', 'items')}")
             set_tip(self._name, dataset.name)
@@ -282,12 +262,10 @@ class DatasetLine(QWidget):
         self._without.setVisible(not self._there and file_name is None)
 
     def _show_choice(self) -> None:
-        """Show the choice in the place of the number, where there is one."""
         chosen, there = bool(self.ids), self._there
-        self._name.setVisible(there and not chosen)
-        self.part.setVisible(there and not chosen)
+        for widget, is_shown in ((self._name, not chosen), (self.part, not chosen), (self._choice, chosen)):
+            widget.setVisible(there and is_shown)
         self.until.setVisible(there)
-        self._choice.setVisible(there and chosen)
         more = ", …" if len(self.ids) > _IDS_SHOWN else ""
         ids = f"{listed(self.ids[:_IDS_SHOWN])}{more}"
         count = counted(len(self.ids), "chosen item", "chosen items")

@@ -3,36 +3,152 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QMessageBox, QPushButton, QVBoxLayout, QWidget
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError
-from engine.core.events import RunEnded
-from engine.core.formatting import short_name
+from engine.core.events import ItemJudged, MeasureProgress, RunEnded, TuningStage
+from engine.core.formatting import counted, short_name
+from engine.core.items import Method
 from engine.core.judgments import JudgmentKey
 from engine.settings.run_setup import RunSetup
-from engine.system.paths import demo_dataset
+from engine.system.paths import PathKind, demo_dataset, seen_at
+from gui.judge import run_jobs
 from gui.judge.dataset_line import DatasetLine
 from gui.judge.plan_panel import PlanPanel, ResumeBanner
 from gui.judge.run_control import RunControl, default_setup
-from gui.judge.run_jobs import describe_audit, open_recipe
 from gui.judge.run_panel import RunPanel
 from gui.judge.settings_panel import SettingsPanel
-from gui.judge.tune_dialog import TuneDialog
 from gui.models.model_jobs import ModelRequest
 from gui.models.model_picker import ModelPicker
+from gui.widgets import labels
+from gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox
 from gui.widgets.help_dialog import FirstSteps
-from gui.widgets.labels import button, column, guard, name, panel, scrolling, set_role
 from gui.widgets.notice import question
 from gui.workspace.file_jobs import Loading
 from gui.workspace.page import Page, PageSplitter
 from gui.workspace.state import PageName
-from gui.workspace.task_panel import TaskPanel
+from gui.workspace.task_panel import TaskDialog, TaskPanel
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+
+_WHAT = (
+    "Elicitation methods, orders, a shorter prompt and few-shot examples are tried on a part of the labelled"
+    " items. The cheapest settings that are as good as the best are chosen and calibrated;"
+    " their accuracy is measured on held-out items."
+)
+_KEPT = (
+    "All judgments are stored in runs of their own. If you stop, or the time ends, the search can be resumed."
+)
+_NO_DATASET = "No dataset is open. Open one with human labels."
+_NO_LABELS = "The open dataset has no human labels, which the search needs. Open one with labels."
+_DEFAULT_MINUTES = 30.0
+_METHODS = {
+    "all but chain of thought": tuple(method for method in Method if method is not Method.CHAIN_OF_THOUGHT),
+    "label tokens only (fastest)": (Method.LABEL_TOKENS,),
+    "all, with chain of thought": tuple(Method),
+}
+_TRIED = "Elicitation methods:"
+_SIZE = (150, 44)  # characters, lines
+
+
+class TuneDialog(TaskDialog):
+    """`wanted`: the path of the recipe that was found, which the user wants to use."""
+
+    wanted = Signal(object)
+
+    def __init__(self, workspace: Workspace, setup: RunSetup, parent: QWidget) -> None:
+        super().__init__("Find the best settings", "&Find", "&Use these settings", parent)
+        self._workspace, self._setup, self._dataset = workspace, setup, workspace.dataset
+        self.found: run_jobs.FoundSettings | None = None
+        self._stage, self._judged, self._part = "", 0, 0.0
+        self.minutes, self.items, self.methods = DoubleSpinBox(), SpinBox(), ComboBox()
+        threads, take, follow = workspace.threads, self._take, self._follow
+        self.task = TaskPanel(threads, ThreadName.MODEL, self, take, follow=follow, failed=self.notice)
+        self.task.busy_changed.connect(self._follow_busy)
+        self.task.cancelled.connect(self._tell_stopped)
+        self.lay_out(self._asked(), *_SIZE)
+        self.act_button.clicked.connect(self.search)
+        self.use_button.clicked.connect(self._use)
+        self._enable()
+
+    def search(self) -> None:
+        self.found, self._stage, self._judged, self._part = None, "", 0, 0.0
+        methods, items = _METHODS[self.methods.currentText()], self.items.value() or None
+        asked = run_jobs.TuneAsked(self._setup, self.minutes.value(), methods, items)
+        self.begin(run_jobs.find(asked, self._workspace.store_path, self._dataset), "Reading the files …")
+
+    def _asked(self) -> QWidget:
+        self.minutes.setRange(1, 7 * 24 * 60)
+        self.minutes.setDecimals(0)
+        self.minutes.setValue(_DEFAULT_MINUTES)
+        self.minutes.setSuffix(" min")
+        labels.name(self.minutes, "How long it may take", "The search can be resumed later with more time.")
+        self.items.setRange(0, 100_000)
+        self.items.setSpecialValueText("as many as the time allows")
+        labels.name(self.items, "How many items are judged at most", "A random sample, drawn by instruction.")
+        self.methods.addItems(list(_METHODS))
+        long = "Chain of thought takes many times as long as all others."
+        labels.name(self.methods, "The elicitation methods to try", long)
+        dataset = short_name(self._dataset.name) if self._dataset is not None else "no dataset"
+        title = labels.heading(f"{short_name(self._setup.model_path.stem)} on {dataset}")
+        time, items, tried = (labels.label(what, wrap=False) for what in ("Time:", "Items:", _TRIED))
+        first = labels.in_row(time, self.minutes, items, self.items, labels.STRETCH)
+        second = labels.in_row(tried, self.methods, labels.STRETCH)
+        return labels.panel(title, labels.hint(_WHAT), first, second, labels.hint(_KEPT))
+
+    @Slot()
+    def _enable(self) -> None:
+        busy, labelled = self.task.busy, self._dataset is not None and bool(self._dataset.criteria)
+        for field in (self.minutes, self.items, self.methods):
+            field.setEnabled(not busy)
+        self.act_button.setEnabled(not busy and labelled)
+        self.use_button.setVisible(self.found is not None)
+        if not labelled:
+            labels.show_text(self.outcome, _NO_DATASET if self._dataset is None else _NO_LABELS)
+
+    @Slot(object)
+    def _follow(self, event: object) -> None:
+        done = ""
+        if isinstance(event, ItemJudged):
+            self._judged += 1
+        elif isinstance(event, MeasureProgress):
+            done = f"{event.done:,} of {event.total:,} compared"
+        elif isinstance(event, TuningStage):
+            self._stage, self._part = event.what, (event.number - 1) / event.stages
+        else:
+            self.task.show_progress(event)
+            return
+        done = done or f"{counted(self._judged, 'item', 'items')} judged"
+        self.task.line.go_on(f"{self._stage}: {done} …", round(100 * self._part), 100)
+
+    @Slot()
+    def _follow_busy(self) -> None:
+        if not self.task.busy:
+            self._workspace.refresh_runs()
+        self._enable()
+
+    @Slot(object)
+    def _take(self, found: run_jobs.FoundSettings) -> None:
+        self.found = found
+        self.show_outcome(f"Judge configuration saved: {found.path}", found.sheet)
+
+    @Slot()
+    def _tell_stopped(self) -> None:
+        labels.show_text(self.outcome, "Stopped. Judged items are saved: “Find” resumes the search.")
+
+    @Slot()
+    def _use(self) -> None:
+        if self.found is not None:
+            self.wanted.emit(self.found.path)
+            self.accept()
+
 
 _SPLITTER = "judge/splitter"
 _STEPS_CLOSED = "judge/first_steps_closed"
@@ -54,16 +170,15 @@ class JudgePage(Page):
         self._best: TuneDialog | None = None
         self._make_parts()
         self._make_header()
-        left = column(panel(self.dataset_line), panel(self.picker), panel(self.settings))
+        left = labels.column(*map(labels.panel, (self.dataset_line, self.picker, self.settings)))
         # The plan before the run: the judgments of an old one take what room is left, and push nothing away.
-        right = column(self.first_steps, self.plan_panel, self.run_panel)
+        right = labels.column(self.first_steps, self.plan_panel, self.run_panel)
         self._right = cast(QVBoxLayout, right.layout())
         self._right.setStretchFactor(self.run_panel, 100)
         self._splitter = PageSplitter(Qt.Orientation.Horizontal)
-        self._splitter.addWidget(scrolling(left, "What to judge, and how"))
-        self._splitter.addWidget(scrolling(right, "Plan and run"))
-        self._splitter.setStretchFactor(0, 1)
-        self._splitter.setStretchFactor(1, 1)
+        for place, (part, called) in enumerate(((left, "What to judge, and how"), (right, "Plan and run"))):
+            self._splitter.addWidget(labels.scrolling(part, called))
+            self._splitter.setStretchFactor(place, 1)
         self._splitter.setSizes([532, 600])
         self._splitter.restoreState(self.workspace.state.layout(_SPLITTER))
         self.body.addWidget(self.banner)
@@ -92,16 +207,9 @@ class JudgePage(Page):
         self.keep_splitter(_SPLITTER, self._splitter)
 
     def choose_model(self, path: Path) -> None:
-        """Choose a model file, or search one more folder."""
         self._awake = True
-        if path.suffix.lower() == ".gguf":
-            self.picker.choose_file(path)
-        else:
-            self.picker.add_folder(path)
-
-    def choose_model_file(self, path: Path) -> None:
-        self._awake = True
-        self.picker.choose_file(path)
+        folder = seen_at(path) is PathKind.FOLDER
+        (self.picker.add_folder if folder else self.picker.choose_file)(path)
 
     def choose_items(self, dataset: Path, ids: Sequence[str], columns: ColumnMap | None = None) -> None:
         """Describe a run of these items alone, of a dataset that is opened where it is not; none starts."""
@@ -113,21 +221,19 @@ class JudgePage(Page):
     def run(self) -> None:
         """Run, or resume; a run that is complete is not judged again: only its button does that."""
         plan = self.plan_panel.plan
-        if plan is not None and plan.forecast.complete and not self.control.running:
-            self.workspace.note.emit(f"{plan.forecast.stored.capitalize()}; press Judge again for a new run.")
-        else:
+        if plan is None or not plan.forecast.complete or self.control.running:
             self._run(fresh=False)
+        else:
+            self.workspace.note.emit(f"{plan.forecast.stored.capitalize()}; press Judge again for a new run.")
 
     @Slot()
     def audit(self) -> None:
-        """Describe an audit of the judge that stands here, with items of the open dataset."""
         setup, dataset = self.wanted(fresh=False), self.workspace.dataset
         if setup is not None and dataset is not None:
-            self._auditing.start(describe_audit(setup, dataset, self.workspace.store_path))
+            self._auditing.start(run_jobs.describe_audit(setup, dataset, self.workspace.store_path))
 
     @property
     def can_run(self) -> bool:
-        """True where `run` would start something, with a current plan of what."""
         return self.plan_panel.plan is not None and not self.control.running
 
     def take_in(self, add: QPushButton, beside: QWidget) -> None:
@@ -144,9 +250,8 @@ class JudgePage(Page):
             self.workspace.note.emit("Another dataset is being read: press Run once it is loaded.")
             return None
         if self.workspace.dataset is None or not setup.asks:
-            self.workspace.note.emit(
-                "Open a dataset, choose a criterion and an elicitation method, then run."
-            )
+            missing = "Open a dataset, choose a criterion and an elicitation method, then run."
+            self.workspace.note.emit(missing)
             return None
         goes_on = plan is not None and plan.forecast.unfinished and not setup.fresh
         return replace(setup, resumes=plan.forecast.run_id if plan is not None and goes_on else None)
@@ -164,14 +269,13 @@ class JudgePage(Page):
         self.banner = ResumeBanner(self.workspace, self.control, self.setup)
         self.banner.resumed.connect(self.resume)
         self.dataset_line, space = DatasetLine(), self.workspace
-        self.dataset_line.changed.connect(self._change)
         self.dataset_line.choice_wanted.connect(lambda: space.page_wanted.emit(PageName.DATASET))
         self.dataset_line.demo_wanted.connect(lambda: space.open_dataset(demo_dataset()))
-        self.picker = ModelPicker(self.workspace)
-        self.picker.changed.connect(self._change)
+        self.picker = ModelPicker(space)
         self.picker.doing.audit_wanted.connect(self.audit)
-        self.settings = SettingsPanel(self.workspace, self.setup)
-        self.settings.changed.connect(self._change)
+        self.settings = SettingsPanel(space, self.setup)
+        for part in (self.dataset_line, self.picker, self.settings):
+            part.changed.connect(self._change)
         self.settings.advanced.device.tried.connect(self._follow_trial)
         self.settings.best_wanted.connect(self._find_best)
         self.first_steps = FirstSteps()
@@ -190,35 +294,32 @@ class JudgePage(Page):
         self.run_panel.item_wanted.connect(self._want_item)
 
     def _make_header(self) -> None:
-        self.results_button = button("Show results", self._show_results)
-        anew, stays = _AGAIN, "Judged items stay saved, and the run can be resumed later."
-        self.over_button = button("Start over", lambda: self._run(fresh=True), anew)
-        self.run_button = button("Run", self._run)  # what it says
-        self.stop_button = button("Stop", self.control.stop, "Stop the run", stays)
+        self.results_button = labels.button("Show results", self._show_results)
+        stays = "Judged items stay saved, and the run can be resumed later."
+        self.over_button = labels.button("Start over", lambda: self._run(fresh=True), _AGAIN)
+        self.run_button = labels.button("Run", self._run)  # what it says
+        self.stop_button = labels.button("Stop", self.control.stop, "Stop the run", stays)
         # Stop keeps its place, and what stands beside it: a run ends by itself, under the hand of the user.
         for each in (self.results_button, self.over_button, self.run_button, self.stop_button):
             self.header.addWidget(each)
-            guard(each)
+            labels.guard(each)
 
     # Recipes
 
     @Slot()
     def _find_best(self) -> None:
-
-        if self._best is not None and self._best.isVisible():
-            self._best.raise_()
-            self._best.activateWindow()
-            return
-        self._best = TuneDialog(self.workspace, self.setup(), self.workspace.dataset, self)
-        self._best.wanted.connect(self.use_recipe)
-        self._best.finished.connect(self._forget_best)
+        if self._best is None:
+            self._best = TuneDialog(self.workspace, self.setup(), self)
+            self._best.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            self._best.wanted.connect(self.use_recipe)
+            self._best.finished.connect(self._forget_best)
         self._best.show()
+        self._best.raise_()
+        self._best.activateWindow()
 
     @Slot()
     def _forget_best(self) -> None:
-        if self._best is not None:
-            self._best.deleteLater()
-            self._best = None
+        self._best = None
 
     @property
     def searching(self) -> bool:
@@ -226,7 +327,7 @@ class JudgePage(Page):
 
     @Slot(object)
     def use_recipe(self, path: Path) -> None:
-        self._recipes.start(open_recipe(path, self.setup()))
+        self._recipes.start(run_jobs.open_recipe(path, self.setup()))
 
     @Slot(object)
     def _use_settings(self, setup: RunSetup) -> None:
@@ -255,29 +356,27 @@ class JudgePage(Page):
             self.dataset_line.set_items(None)
         self._shown_path = path
         self.dataset_line.show_dataset(dataset)
-        awaited, self._awaited = self._awaited, None
-        if awaited is not None and self._is_open(awaited.dataset_path):
-            self._show_part(awaited)
+        if dataset is not None:
+            self._show_part(dataset)
         self.context.setText(dataset.name if dataset else "")
         self._plan_soon()
 
     def _describe(self, setup: RunSetup) -> None:
-        """Show dataset and items of a setup, once the dataset is open."""
-        if self._is_open(setup.dataset_path):
-            self._show_part(setup)
+        # Show dataset and items of a setup, once the dataset is open.
+        dataset, self._awaited = self.workspace.dataset, setup
+        if dataset is not None and dataset.path.absolute() == setup.dataset_path.absolute():
+            self._show_part(dataset)
         else:
-            self._awaited = setup
             self.workspace.open_dataset(setup.dataset_path, setup.columns)
 
-    def _is_open(self, path: Path) -> bool:
-        dataset = self.workspace.dataset
-        return dataset is not None and dataset.path.absolute() == path.absolute()
-
-    def _show_part(self, setup: RunSetup) -> None:
-        """Judge as many items of the open dataset as a setup says, or the chosen ones."""
-        dataset, ids = self.workspace.dataset, setup.ids
-        there = tuple(dataset.only(frozenset(ids)).ids) if ids and dataset is not None else ()
-        whole = dataset is not None and len(dataset) in (len(there), setup.items)
+    def _show_part(self, dataset: "Dataset") -> None:
+        """Judge as many items of the open dataset as the awaited setup says, or the chosen ones."""
+        setup, self._awaited = self._awaited, None
+        if setup is None or dataset.path.absolute() != setup.dataset_path.absolute():
+            return
+        ids = setup.ids
+        there = tuple(dataset.only(frozenset(ids)).ids) if ids else ()
+        whole = len(dataset) in (len(there), setup.items)
         self.dataset_line.set_items(None if whole else setup.items, None if whole else setup.sample)
         self.dataset_line.until.choose(setup.until)
         # In the order of the file; with those that it lacks by now, of which the plan tells.
@@ -295,18 +394,19 @@ class JudgePage(Page):
         dataset, setup = self.workspace.dataset, self.setup()
         if self.control.running:
             return
-        if dataset is None or not setup.asks or self._reading:
+        if self._reading:
+            self.plan_panel.show_nothing("A plan follows when the dataset is read.")
+        elif dataset is None or not setup.asks:
             least = f"Choose at least one {'elicitation method' if setup.criteria else 'criterion'}"
             missing = "Open a dataset" if dataset is None else least
-            why = f"{missing} to see the plan."
-            self.plan_panel.show_nothing("A plan follows when the dataset is read." if self._reading else why)
+            self.plan_panel.show_nothing(f"{missing} to see the plan.")
         elif self._awake:
             self.plan_panel.want(setup, dataset)
         self._show_buttons()
 
     @Slot()
     def _show_first_steps(self) -> None:
-        """They are for those who have not judged anything yet."""
+        # They are for those who have not judged anything yet.
         closed = bool(self.workspace.state.text(_STEPS_CLOSED))
         self.first_steps.setVisible(not closed and (self.control.running or not self.workspace.runs))
 
@@ -317,7 +417,7 @@ class JudgePage(Page):
 
     @Slot()
     def _follow_trial(self) -> None:
-        """Another device may compute from now on, at a speed that is known."""
+        # Another device may compute from now on, at a speed that is known.
         self.picker.set_request(ModelRequest.of(self.setup(), self.settings.advanced.device.known), anew=True)
         self.plan_panel.make()
 
@@ -369,9 +469,9 @@ class JudgePage(Page):
         complete = planned is not None and planned.forecast.complete
         unfinished = planned is not None and planned.forecast.unfinished
         self.run_button.setText("Judge again" if complete else "Resume" if unfinished else "Run")
-        name(self.run_button, _AGAIN if complete else f"{self.run_button.text()} (Ctrl+R)")
-        set_role(self.run_button, "" if complete else "main")
-        set_role(self.results_button, "main" if complete else "")
+        labels.name(self.run_button, _AGAIN if complete else f"{self.run_button.text()} (Ctrl+R)")
+        labels.set_role(self.run_button, "" if complete else "main")
+        labels.set_role(self.results_button, "main" if complete else "")
         # Before Run is hidden: the keys go from there to what stands beside it and can be pressed.
         self.stop_button.setEnabled(running and not self.control.stopping)
         self.stop_button.setText("Stopping …" if self.control.stopping else "Stop")
@@ -385,12 +485,10 @@ class JudgePage(Page):
     def _show_results(self) -> None:
         plan = self.plan_panel.plan
         if plan is not None and plan.forecast.run_id is not None:
-            self.workspace.open_run(plan.forecast.run_id)
-            self.workspace.page_wanted.emit(PageName.RESULTS)
+            self.workspace.show_run(plan.forecast.run_id)
 
     @Slot(object)
     def _show_run(self, page: PageName) -> None:
-
         progress, run = self.control.progress, self.workspace.run
         if progress is not None and (run is None or run.id != progress.run_id):
             self.workspace.open_run(progress.run_id)
@@ -403,14 +501,13 @@ class JudgePage(Page):
 
     @Slot()
     def _follow_open_run(self) -> None:
-        """Of the run that was judged here all is known now: its health too, with what was judged before."""
+        # Of the run that was judged here all is known now: its health too, with what was judged before.
         run, progress = self.workspace.run, None if self.control.running else self.control.progress
         if run is not None and progress is not None and run.id == progress.run_id:
             self.run_panel.show_health(run.health)
 
     @Slot(object)
     def resume(self, setup: RunSetup) -> None:
-        """Go on with the run that a setup names, and describe it on the page."""
         self.settings.show_setup(setup)
         self.picker.choose_file(setup.model_path)
         self._describe(setup)

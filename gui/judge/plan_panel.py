@@ -58,15 +58,16 @@ class PlanPanel(QWidget):
         self._context: int | None = None
         self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
         self._rest.timeout.connect(self.make)
-        threads, model, follow, fail = workspace.threads, ThreadName.MODEL, self._show_work, self._fail
-        self._planning = TaskPanel(
-            threads, model, self, self._take, follow=follow, failed=fail, stopped=self._show_stopped
-        )
-        self._timing = TaskPanel(
-            threads, model, self, self._take_time, follow=follow, failed=fail, stopped=self._show_plan
-        )
+
+        threads, model = workspace.threads, ThreadName.MODEL
+        take, follow, fail = self._take, self._show_work, self._fail
+        self._planning = TaskPanel(threads, model, self, take, follow=follow, failed=fail)
+        self._planning.cancelled.connect(self._show_stopped)
+        self._timing = TaskPanel(threads, model, self, take, follow=follow, failed=fail)
+        self._timing.cancelled.connect(self._show_plan)
         self._busy = BusyLine()
-        self._busy.cancelled.connect(self._cancel)
+        for work in (self._planning, self._timing):
+            self._busy.cancelled.connect(work.cancel)
         self._problem = Notice()
         self._again = labels.button("Try again", self.make, "Plan again")
         self._hint = labels.hint("")
@@ -93,12 +94,11 @@ class PlanPanel(QWidget):
     def want(self, setup: RunSetup, dataset: "Dataset") -> None:
         """Plan this after a moment, unless its plan is there or under way."""
         under_way = self._rest.isActive() or self._planning.busy or self.plan is not None
-        if under_way and self._wanted == (setup, dataset):
-            return
-        self.drop()
-        self._wanted = (setup, dataset)
-        self._rest.start()
-        self._begin(setup)
+        if not under_way or self._wanted != (setup, dataset):
+            self.drop()
+            self._wanted = (setup, dataset)
+            self._rest.start()
+            self._begin(setup)
 
     def drop(self) -> None:
         self._rest.stop()
@@ -109,25 +109,26 @@ class PlanPanel(QWidget):
     @Slot()
     def make(self) -> None:
         if self._wanted is not None:
-            setup, dataset = self._wanted
-            self.plan = None
+            wanted, self.plan = self._wanted, None
             self._rest.stop()
             self._timing.drop()
             waits = self._workspace.threads.busy(ThreadName.MODEL)
-            self._begin(setup)
-            self._show_work(Preparing(WAITING if waits else "Making a plan"))
-            self._planning.start(run_jobs.plan(setup, self._workspace.store_path, dataset))
+            self._begin(wanted[0])
+            self._busy.go_on(f"{WAITING if waits else 'Making a plan'} …")
+            self._planning.start(run_jobs.plan(self._workspace.store_path, *wanted))
 
     @Slot()
     def time_anew(self) -> None:
-        """Make the plan again where its time may come from the speed of the model file: that is new."""
+        # Make the plan again where its time may come from the speed of the model file: that is new.
         made = self.plan.forecast if self.plan is not None else None
         if made is not None and (made.seconds is None or made.seconds_of_file):
             self.make()
 
     def show_nothing(self, why: str) -> None:
-        """There is no plan; `why` says what is missing."""
         self.drop()
+        self._show_none(why)
+
+    def _show_none(self, why: str) -> None:
         self._reset()
         self._subject.setText("")
         labels.show_text(self._hint, why)
@@ -136,21 +137,14 @@ class PlanPanel(QWidget):
         if self.plan is not None and self._wanted is not None:
             self._timing.start(run_jobs.time_first(self.plan, self._wanted[1]))
 
-    @Slot()
-    def _cancel(self) -> None:
-        self._planning.cancel()
-        self._timing.cancel()
-
     @Slot(object)
-    def _take(self, plan: Planned) -> None:
-        self.plan = plan
+    def _take(self, found: "Planned | Forecast") -> None:
+        """A plan, or the forecast of the plan that is shown with its time."""
+        if isinstance(found, Planned):
+            self.plan = found
+        elif self.plan is not None:
+            self.plan = replace(self.plan, forecast=found)
         self._show_plan()
-
-    @Slot(object)
-    def _take_time(self, timed: "Forecast") -> None:
-        if self.plan is not None:
-            self.plan = replace(self.plan, forecast=timed)
-            self._show_plan()
 
     @Slot(object)
     def _fail(self, error: EngineError) -> None:
@@ -162,45 +156,40 @@ class PlanPanel(QWidget):
 
     @Slot()
     def _show_stopped(self) -> None:
-        self._reset()
-        self._subject.setText("")
-        labels.show_text(self._hint, "The plan is not complete. A run can start without it.")
+        self._show_none("The plan is not complete. A run can start without it.")
         self._again.show()
 
     def _begin(self, setup: RunSetup) -> None:
-        """A plan of this follows: no figure of another one is shown, and its rows keep their places."""
+        # A plan of this follows: no figure of another one is shown, and its rows keep their places.
         self._subject.setText(short_name(setup.dataset_in_words))
-        for _caption, value in self._lines.values():
-            value.setText("…")
-            value.setToolTip("")
+        for caption in self._lines:
+            self._lines[caption][1].setText("…")
+            self._lines[caption][1].setToolTip("")
         for widget in (*self._outcomes, self._notices, *self._buttons):
             widget.hide()
         self._busy.begin("A plan follows …")
 
     @Slot(object)
     def _show_work(self, event: Preparing | FilesRead | MeasureProgress) -> None:
-        """Show how far the making of a plan is, or the timing of what is planned."""
         if not self._busy.isVisibleTo(self):
             for widget in self._outcomes:
                 widget.hide()
             self._busy.begin("")
         if isinstance(event, MeasureProgress):
-            text = f"Counting tokens: {event.done:,} of {event.total:,} items"
-            self._busy.go_on(text, event.done, event.total)
+            counting = f"Counting tokens: {event.done:,} of {event.total:,} items"
+            self._busy.go_on(counting, event.done, event.total)
         elif isinstance(event, Preparing):
             self._busy.go_on(f"{event.what} …")
 
     @Slot()
     def _show_plan(self) -> None:
-        planned = self.plan
-        if planned is None:
+        if (planned := self.plan) is None:
             return
         self._reset()
-        forecast = planned.forecast
+        forecast, computing = planned.forecast, planned.computing
         for fact, text in planned.facts.pairs:
             self._say(sentence_case(fact), text)
-        on, remark = planned.computing.on, planned.computing.remark
-        self._say("Computes on", f"{on}. {remark}" if remark else on)
+        self._say("Computes on", ". ".join(filter(None, (computing.on, computing.remark))))
         self._say("Time", forecast.time_in_words)
         self._fit.say(str(planned.fit), FIT_ROLES[str(planned.fit)])
         self._fit.show()
@@ -218,7 +207,6 @@ class PlanPanel(QWidget):
         self.planned.emit()
 
     def _facts(self) -> QWidget:
-        """A line for each fact, with its caption and what stands at its right; buttons below a line."""
         self._table = QWidget()
         grid = QGridLayout(self._table)
         grid.setContentsMargins(0, 0, 0, 0)
@@ -242,10 +230,9 @@ class PlanPanel(QWidget):
 
     def _say(self, caption: str, text: str) -> None:
         title, value = self._lines[caption]
-        value.setText(visible(text))
-        value.setToolTip("")
-        value.show()
         title.show()
+        value.setToolTip("")
+        labels.show_text(value, text)
 
     def _reset(self) -> None:
         self._busy.end()
@@ -266,21 +253,20 @@ class ResumeBanner(QFrame):
     def __init__(self, workspace: Workspace, control: RunControl, described: Callable[[], RunSetup]) -> None:
         """`described`: the run that the page describes."""
         super().__init__()
-        self._workspace = workspace
-        self._control = control
-        self._described = described
+        self._workspace, self._control, self._described = workspace, control, described
         self._offered: RunSetup | None = None
         self._which = "The last run"
         self.setProperty("role", "note")
         self._text = labels.label("")
-        again = "Resume the run that was not finished"
-        resume = labels.button("Resume", lambda: self.resumed.emit(self._offered), again)
-        queued, turn = "Add the run that was not finished to the queue", "It is resumed in its turn."
-        queue = labels.button("Add to queue", self._queue, queued, turn)
+        run, turn = "the run that was not finished", "It is resumed in its turn."
         gone, stays = "Dismiss the offer to resume", "Judged items stay in the store."
-        dismiss = labels.button("Dismiss", self._dismiss, gone, stays)
-        labels.guard(resume, queue, dismiss)
-        labels.in_row((self._text, labels.STRETCH), resume, queue, dismiss, on=self, margins=(12, 8, 12, 8))
+        buttons = (
+            labels.button("Resume", lambda: self.resumed.emit(self._offered), f"Resume {run}"),
+            labels.button("Add to queue", self._queue, f"Add {run} to the queue", turn),
+            labels.button("Dismiss", self._dismiss, gone, stays),
+        )
+        labels.guard(*buttons)
+        labels.in_row((self._text, labels.STRETCH), *buttons, on=self, margins=(12, 8, 12, 8))
         control.started.connect(self._withdraw)
         control.ended.connect(self._follow_end)
         workspace.runs_changed.connect(self._say)
@@ -296,10 +282,9 @@ class ResumeBanner(QFrame):
     def _say(self) -> None:
         if self._offered is None:
             return
-        number = self._offered.resumes
+        number, whole = self._offered.resumes, self._offered.dataset_in_words
         stored = next((run for run in self._workspace.runs if run.id == number), None)
         far = f": {stored.judged:,} of {stored.identity.items:,} items are judged" if stored else ""
-        whole = self._offered.dataset_in_words
         dataset = one_line(without_middle(whole, _LONGEST_NAME))
         text = visible(f"{self._which}, of {dataset}, was not finished{far}.")
         self._text.setText(text)
@@ -308,7 +293,7 @@ class ResumeBanner(QFrame):
 
     @Slot()
     def _queue(self) -> None:
-        """The queue remembers this one from now on; the one that was begun before it is offered."""
+        # The queue remembers this one from now on; the one that was begun before it is offered.
         self.queue_wanted.emit(self._offered)
         self._control.forget_unfinished()
         self._which = "An earlier run"
@@ -335,8 +320,8 @@ class ResumeBanner(QFrame):
         number = last.resumes if last is not None else None
         if asked is None or number is None:
             return
-        now = self._described()
-        here, there = ((setup.dataset_path.absolute(), setup.ids, setup.sample) for setup in (now, asked))
+        described = (self._described(), asked)
+        here, there = ((setup.dataset_path.absolute(), setup.ids, setup.sample) for setup in described)
         elsewhere = self._workspace.dataset is None or here != there
         refused = isinstance(how, EngineError) and asked.resumes == number
         # Where the user turned to other items meanwhile, the page's own button would judge these.

@@ -1,4 +1,6 @@
-"""Jobs that make a prompt to be looked at: of an item of a run, and of a criterion while it is written."""
+"""Jobs that make a prompt to be looked at, of an item or of a criterion while it is written; jobs on files
+of rubrics: found, read, written, looked at for changes of other programs.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -7,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from engine.core.errors import SetupError
+from engine.core.errors import EngineError, SetupError
 from engine.core.events import followed
 from engine.core.formatting import HIDDEN, capitalised
 from engine.core.items import Item, Method, Order, Preference
@@ -18,6 +20,8 @@ from engine.core.rubric import DEFAULT_WORDING, PromptWording, Rubric
 from engine.core.tables import Table
 from engine.settings.identity import StoredRun
 from engine.settings.run_setup import RunSetup
+from engine.system.files import file_hash, make_folder
+from engine.system.paths import PathKind, rubrics_folder, seen_at
 from gui.widgets.prompt_pane import VERDICT_HERE, ShownPrompt
 from gui.workspace.garbage import many_records
 from gui.workspace.threads import JobControl, job, worker
@@ -25,7 +29,7 @@ from gui.workspace.threads import JobControl, job, worker
 if TYPE_CHECKING:
     from engine.core.events import CancelToken
     from engine.core.methods import MethodQuestion
-    from engine.judging.item_prompt import ItemQuestion, PromptFacts
+    from engine.judging.item_prompt import ItemQuestion, NextTokens, OnePrompt, PromptFacts
     from engine.prompt.conversation import Conversation, Part
     from engine.prompt.guard import Piece
     from engine.prompt.template import ChatTemplate
@@ -77,43 +81,37 @@ KINDS = _kinds()
 
 @dataclass(frozen=True)
 class PreviewRequest:
-    """The one criterion of `rubric`, asked of an item. `kind`: of KINDS. `model`: whose chat format."""
-
-    rubric: Rubric
+    rubric: Rubric  # of one criterion
     item: Item
     order: Order
-    kind: Method | None
-    model: Path | None = None
+    kind: Method | None  # of KINDS
+    model: Path | None  # whose chat format
 
 
 @dataclass(frozen=True)
 class PreviewedPrompt:
-    """`tokens`: that the model reads, None where no model says. `note`: what the user should know of it."""
-
     prompt: ShownPrompt
-    tokens: int | None
-    note: str
+    tokens: int | None  # that the model reads, None where no model says
+    note: str  # what the user should know of it
 
 
 @dataclass(frozen=True)
 class Subject:
-    """The item that is looked at. `run`: the one that asked it; None for one that a setup describes."""
-
-    item: Item
+    item: Item  # that is looked at
     setup: RunSetup
-    run: StoredRun | None = None
+    run: StoredRun | None = None  # the one that asked it; None for one that a setup describes
 
 
 @dataclass(frozen=True)
 class PromptHead:
-    """What is true of all prompts of the item. `asked`: all that is asked of a criterion."""
+    """What is true of all prompts of the item."""
 
     model: str
     criteria: tuple[str, ...]
     orders: tuple[Order, ...]
     notes: tuple[str, ...]
     fits: bool
-    asked: tuple[Asking, ...]
+    asked: tuple[Asking, ...]  # all that is asked of a criterion
 
 
 @dataclass(frozen=True)
@@ -124,11 +122,9 @@ class KeyedPrompt:
 
 @dataclass(frozen=True)
 class PromptAnswer:
-    """What comes next after a prompt; `mass`: what its answers, `held_by`, hold of it, 0 to 1, if any do."""
-
-    table: Table
-    mass: float
-    held_by: str
+    table: Table  # what comes next after a prompt
+    mass: float  # what its answers hold of it, 0 to 1
+    held_by: str  # which answers, in words; empty for none
 
 
 @job
@@ -136,7 +132,6 @@ def show_prompts(
     control: JobControl, subject: Subject, first: tuple[str, Order], asking: Asking | None = None
 ) -> None:
     """Report a PromptHead, then a KeyedPrompt for each criterion and order, that of `first` at once.
-
     `asking`: what is asked there; None for the first that there is. Of the model its vocabulary is opened.
     """
     from engine.judging.item_prompt import OnePrompt, shown_prompts
@@ -147,8 +142,7 @@ def show_prompts(
         for made in shown_prompts(question, first, control.cancel, *(asking or ())):
             if isinstance(made, OnePrompt):
                 prompt = _shown(made.preview, _then(made.asked.question), quoted)
-                key = PromptKey(made.criterion, made.order, made.asked.method, made.asked.name)
-                control.report(KeyedPrompt(key, prompt))
+                control.report(KeyedPrompt(_key(made), prompt))
             else:
                 control.report(_head(question, made))
 
@@ -163,12 +157,11 @@ def ask(control: JobControl, subject: Subject) -> dict[PromptKey, PromptAnswer]:
         question = _question(subject, control.cancel)
         with in_use(question.model):
             found = followed(reader.do(question, LIKELIEST), control.report)
-    return {
-        PromptKey(one.criterion, one.order, one.asked.method, one.asked.name): PromptAnswer(
-            next_table(one), one.said.mass, _held_by(one.asked)
-        )
-        for one in found
-    }
+    return {_key(one): PromptAnswer(next_table(one), one.said.mass, _held_by(one.asked)) for one in found}
+
+
+def _key(of: "OnePrompt | NextTokens") -> PromptKey:
+    return PromptKey(of.criterion, of.order, of.asked.method, of.asked.name)
 
 
 def masses_of(raw_predictions: Mapping[str, Sequence[RawPrediction]]) -> dict[PromptKey, float]:
@@ -200,17 +193,10 @@ def _head(question: "ItemQuestion", facts: "PromptFacts") -> PromptHead:
     if facts.shortening is not None:
         notes.append(facts.shortening.in_words)
     if not facts.fits:
-        notes.append(
-            f"The item needs {facts.cells:,} tokens, the context holds {facts.context:,}: it is not judged."
-        )
-    return PromptHead(
-        question.model.name,
-        question.rubric.names,
-        question.settings.orders,
-        tuple(notes),
-        facts.fits,
-        tuple((each.method, each.name) for each in facts.asked),
-    )
+        needs = f"The item needs {facts.cells:,} tokens, the context holds {facts.context:,}"
+        notes.append(f"{needs}: it is not judged.")
+    asked, orders = tuple((each.method, each.name) for each in facts.asked), question.settings.orders
+    return PromptHead(question.model.name, question.rubric.names, orders, tuple(notes), facts.fits, asked)
 
 
 # A criterion while it is written
@@ -219,8 +205,7 @@ def _head(question: "ItemQuestion", facts: "PromptFacts") -> PromptHead:
 @job
 def preview(control: JobControl, request: PreviewRequest, at_once: bool) -> PreviewedPrompt:
     """The prompt in the model's own chat format; where there is no model that can tell, the text alone.
-
-    `at_once`: reports the text alone before, for a model that is read for the first time takes seconds.
+    That is reported before `at_once`, for a model that is read for the first time takes seconds.
     """
     from engine.models.checked_model import checked_model
     from engine.models.model_file import read_model_file
@@ -245,8 +230,7 @@ def _asked(request: PreviewRequest) -> "tuple[Conversation, list[Conversation]]"
 
     tree, wording = build_prompt(request.item, request.order, request.rubric), request.rubric.wording
     if request.kind is None:
-        reply = explanation_reply(Preference.A, wording)
-        return tree.question(0, reply), []
+        return tree.question(0, explanation_reply(Preference.A, wording)), []
     question = _shown_question(request.kind, wording)
     answered = [tree.question(0, f"{question.lead} {answer}", question.text) for answer in question.answers]
     return tree.question(0, question.lead, question.text), answered
@@ -293,9 +277,8 @@ def _then(question: Question) -> str:
 
 
 def _shown(preview: Preview, then: str, quoted: dict[int, str]) -> ShownPrompt:
-    """A prompt with invisible characters written out, its places as Qt counts them.
-
-    `quoted`: what tokens write, by their ids, as far as it was needed before.
+    """A prompt with invisible characters written out, its places as Qt counts them. `quoted`: what tokens
+    write, by their ids, as far as it was needed before.
     """
     for token in preview.tokens:
         if token.id not in quoted:
@@ -322,3 +305,94 @@ def _shown(preview: Preview, then: str, quoted: dict[int, str]) -> ShownPrompt:
         as_read=preview.text,
         then=then,
     )
+
+
+# Files of rubrics
+
+SUFFIX = ".toml"
+KIND = f"Rubrics (*{SUFFIX})"
+_MOST_FILES = 200  # all are read whenever the list is seen
+
+
+@dataclass(frozen=True)
+class RubricFile:
+    path: Path
+    rubric: Rubric | None
+    digest: str  # of its bytes, as it was read
+    error: EngineError | None = None  # why there is no rubric in it
+
+
+@dataclass(frozen=True)
+class RubricsFound:
+    """Those that come with the program, and those in files, in the order in which they are offered."""
+
+    shipped: tuple[Rubric, ...]
+    files: tuple[RubricFile, ...]
+
+
+@job
+def find_rubrics(control: JobControl, others: Sequence[Path]) -> RubricsFound:
+    """All rubrics: those of the program, of the user's folder, and some other files that are still there."""
+    from engine.data.rubrics.files import own_rubrics, shipped_rubrics
+
+    found = []
+    for path in dict.fromkeys([*own_rubrics()[:_MOST_FILES], *others]):
+        control.cancel.raise_if_requested()
+        if seen_at(path) is PathKind.FILE:
+            found.append(_read(path))
+    return RubricsFound(shipped_rubrics(), tuple(found))
+
+
+@job
+def read_rubric(_control: JobControl, path: Path) -> RubricFile:
+    """One file; SetupError where no rubric is in it."""
+    found = _read(path)
+    if found.error is not None:
+        raise found.error
+    return found
+
+
+@job
+def write_rubric(_control: JobControl, path: Path, rubric: Rubric, digest: str | None) -> RubricFile | None:
+    """Write a rubric whole or not at all; None: not over a file whose bytes are not those of `digest` (None:
+    whatever is there). SetupError where it cannot be written.
+    """
+    from engine.data.rubrics.files import save_rubric
+
+    if digest is not None and (there := _digest(path)) and there != digest:
+        return None
+    if path.parent == rubrics_folder():
+        make_folder(path.parent)
+    save_rubric(path, rubric)
+    return RubricFile(path, rubric, _digest(path))
+
+
+@job
+def look_at(_control: JobControl, path: Path) -> str:
+    """The digest of a file as it is now; empty where it is gone."""
+    return _digest(path)
+
+
+@job
+def draft_of(_control: JobControl, columns: Sequence[str], name: str) -> Rubric | None:
+    """A draft of the criteria that a dataset has labels on; None where it names none of its own."""
+    from engine.data.rubrics.files import draft_rubric
+
+    return draft_rubric(columns, name)
+
+
+def _read(path: Path) -> RubricFile:
+    from engine.data.rubrics.files import load_rubric
+
+    digest = _digest(path)
+    try:
+        return RubricFile(path, load_rubric(path), digest)
+    except SetupError as error:
+        return RubricFile(path, None, digest, error)
+
+
+def _digest(path: Path) -> str:
+    try:
+        return file_hash(path)
+    except OSError:
+        return ""

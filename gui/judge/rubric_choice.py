@@ -14,10 +14,10 @@ from engine.core.formatting import counted, listed, short_name, words
 from engine.core.rubric import Rubric
 from engine.settings.run_setup import RunSetup
 from engine.system.paths import rubrics_folder
-from gui.judge import rubric_jobs
+from gui.judge import prompt_jobs
+from gui.judge.prompt_jobs import KIND, RubricFile, RubricsFound
 from gui.judge.rubric_dialog import RubricDialog, RubricRequest
 from gui.judge.rubric_edit import EditedRubric
-from gui.judge.rubric_jobs import KIND, RubricFile, RubricsFound
 from gui.widgets.fields import ComboBox, FlowLayout
 from gui.widgets.files import ask_source
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip, tip
@@ -58,13 +58,10 @@ class RubricChoice(QWidget):
         self.source = OneLine(end=True)
         buttons = QWidget()
         flow = FlowLayout(buttons)
-        for text, do, what in (
-            ("Edit…", self.edit, "Edit the rubric"),
-            ("New…", self.make, "Make a rubric of your own"),
-            ("Duplicate…", self.duplicate, "Make a rubric of your own from this one"),
-            ("Open…", self.open_file, "Open the file of a rubric"),
-        ):
-            flow.addWidget(button(text, do, what))
+        flow.addWidget(button("Edit…", self.edit, "Edit the rubric"))
+        flow.addWidget(button("New…", self.make, "Make a rubric of your own"))
+        flow.addWidget(button("Duplicate…", self.duplicate, "Make a rubric of your own from this one"))
+        flow.addWidget(button("Open…", self.open_file, "Open the file of a rubric"))
         self._offer_text = plain_label(role="warning")
         self.offer_button = button("Draft a rubric…", self._take_offer, _DRAFT)
         self.offer = as_column(self._offer_text, (self.offer_button, Qt.AlignmentFlag.AlignLeft))
@@ -75,14 +72,14 @@ class RubricChoice(QWidget):
         self._show()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """What lies in the folder may have changed since it was seen last."""
+        # What lies in the folder may have changed since it was seen last.
         super().showEvent(event)
         self.look()
 
     def look(self) -> None:
         # What was found before something was saved must not be heard after it.
         own = [self._current.path] if self._current.path is not None else []
-        self._finding.start(rubric_jobs.find_rubrics([*own, *self._current.opened]))
+        self._finding.start(prompt_jobs.find_rubrics([*own, *self._current.opened]))
 
     # What is chosen
 
@@ -102,13 +99,13 @@ class RubricChoice(QWidget):
             self.open_named(path)
 
     def open_named(self, path: Path) -> None:
-        self._opening.start(rubric_jobs.read_rubric(path))
+        self._opening.start(prompt_jobs.read_rubric(path))
 
     @Slot(object)
     def _take_opened(self, file: RubricFile) -> None:
+        if file.path.parent != rubrics_folder():
+            self._current.remember(file.path)
         if file.rubric is not None:
-            if file.path.parent != rubrics_folder():
-                self._current.remember(file.path)
             self._current.choose(file.rubric, file.path)
             self.look()
 
@@ -119,7 +116,7 @@ class RubricChoice(QWidget):
 
     @Slot(object)
     def _take_found(self, found: RubricsFound) -> None:
-        """Show what there is; where the user's file was changed since it was chosen, that is what counts."""
+        # Show what there is; where the user's file was changed since it was chosen, that is what counts.
         self._found = found
         file = self._file()
         if file is not None and file.rubric is not None and file.rubric != self._current.rubric:
@@ -134,7 +131,7 @@ class RubricChoice(QWidget):
 
     @Slot()
     def edit(self) -> None:
-        """One that comes with the program becomes a copy once it is saved."""
+        # One that comes with the program becomes a copy once it is saved.
         self._open(RubricRequest(EditedRubric.of(self._current.rubric), self._file()))
 
     @Slot()
@@ -168,7 +165,7 @@ class RubricChoice(QWidget):
             file = next((file for file in self._found.files if file.rubric == self._offered), None)
             self._current.choose(self._offered, file.path if file else None)
         elif dataset is not None:
-            self._drafting.start(rubric_jobs.draft_of(_columns(dataset), dataset.path.stem))
+            self._drafting.start(prompt_jobs.draft_of(_columns(dataset), dataset.path.stem))
 
     @Slot(object)
     def _take_draft(self, draft: Rubric | None) -> None:
@@ -186,18 +183,17 @@ class RubricChoice(QWidget):
         files = [file.rubric for file in self._found.files if file.rubric is not None]
         fitting = [each for each in (*files, *self._found.shipped) if set(own) <= set(each.names)]
         self._offered = min(fitting, key=lambda rubric: len(rubric.names), default=None)
-        named = listed([one_line(words(criterion)) for criterion in unasked], _MOST_NAMED)
-        self._offer_text.setText(
-            f"{one_line(short_name(dataset.name))} has labels on {named}, which are not in this rubric."
+        file, named = (
+            short_name(dataset.name),
+            listed([words(criterion) for criterion in unasked], _MOST_NAMED),
         )
+        self._offer_text.setText(one_line(f"{file} has labels on {named}, which are not in this rubric."))
+        shown, what = f"Draft a rubric with its {counted(len(own), 'criterion', 'criteria')}…", _DRAFT
         if self._offered is not None:
             called = one_line(short_name(self._offered.name))
-            self.offer_button.setText(f"Use “{called}”")
-            name(self.offer_button, f"Use the rubric {called}")
-        else:
-            count = counted(len(own), "criterion", "criteria")
-            self.offer_button.setText(f"Draft a rubric with its {count}…")
-            name(self.offer_button, _DRAFT)
+            shown, what = f"Use “{called}”", f"Use the rubric {called}"
+        self.offer_button.setText(shown)
+        name(self.offer_button, what)
 
     # Showing
 
@@ -214,7 +210,7 @@ class RubricChoice(QWidget):
         self._show_offer()
 
     def _fill(self) -> None:
-        """Offer what there is; what is loaded and in none of them stays, and is named so."""
+        # Offer what there is; what is loaded and in none of them stays, and is named so.
         field, current, listed = self.field, self._current, -1
         field.clear()
         for rubric in self._found.shipped:
@@ -224,12 +220,9 @@ class RubricChoice(QWidget):
         if self._found.files:
             field.insertSeparator(field.count())
         for file in self._found.files:
-            if file.rubric is None:
-                self._add_unread(file)
-                continue
-            if file.path == current.path:
+            if file.path == current.path and file.rubric is not None:
                 listed = field.count()
-            self._add(file.rubric.name, file, str(file.path))
+            self._add_file(file)
         if listed < 0:
             listed = field.count()
             where = f"not in {current.path.name} any more" if current.path else "as in a run"
@@ -243,18 +236,19 @@ class RubricChoice(QWidget):
         self.field.setItemData(self.field.count() - 1, tip(what), Qt.ItemDataRole.ToolTipRole)
 
     def _whole(self) -> tuple[Rubric, Path | None] | None:
-        """What is offered, of which the current rubric is some, as that of a run may be."""
+        # What is offered, of which the current rubric is some, as that of a run may be.
         current = self._current
         if current.path is not None or current.rubric in self._found.shipped:
             return None
-        offered: list[tuple[Rubric, Path | None]] = [
-            *((file.rubric, file.path) for file in self._found.files if file.rubric is not None),
-            *((rubric, None) for rubric in self._found.shipped),
-        ]
+        of_files = ((file.rubric, file.path) for file in self._found.files if file.rubric is not None)
+        offered = (*of_files, *((rubric, None) for rubric in self._found.shipped))
         return next((found for found in offered if current.rubric.is_part_of(found[0])), None)
 
-    def _add_unread(self, file: RubricFile) -> None:
-        """A file that cannot be chosen, with the reason; "Open…" says all of it."""
+    def _add_file(self, file: RubricFile) -> None:
+        # A file of which no rubric can be read cannot be chosen; it says why, and "Open…" says all of it.
+        if file.rubric is not None:
+            self._add(file.rubric.name, file, str(file.path))
+            return
         why = " ".join(problem_of(file.error)) if file.error is not None else ""
         self._add(f"{file.path.name} (cannot be read)", file, f"{file.path}: {why}")
         model = self.field.model()
@@ -263,13 +257,11 @@ class RubricChoice(QWidget):
 
 
 def _columns(dataset: "Dataset") -> tuple[str, ...]:
-    """All columns of a dataset's file, and those of ours that the user has said are in it."""
     mapped = [ours for ours, theirs in dataset.columns.sources if theirs] if dataset.columns else []
     found = (*dataset.file_columns, *dataset.table.column_names, *dataset.other_columns, *mapped)
     return tuple(dict.fromkeys(found))
 
 
 def _own_criteria(dataset: "Dataset") -> list[str]:
-    """The criteria that a dataset has columns of labels for."""
     named = (column.removesuffix(_LABELS) for column in _columns(dataset) if column.endswith(_LABELS))
     return [criterion for criterion in named if criterion.isidentifier()]

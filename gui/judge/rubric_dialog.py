@@ -16,9 +16,8 @@ from engine.core.items import Method, Order
 from engine.core.rubric import LONGEST_RUBRIC_NAME, WORDING_PARTS, Rubric
 from engine.system.files import make_folder
 from engine.system.paths import rubrics_folder
-from gui.judge import prompt_jobs, rubric_edit, rubric_jobs
-from gui.judge.prompt_jobs import KINDS, SAMPLE_ITEM, PreviewedPrompt, PreviewRequest
-from gui.judge.rubric_jobs import RubricFile
+from gui.judge import prompt_jobs, rubric_edit
+from gui.judge.prompt_jobs import KINDS, SAMPLE_ITEM, PreviewedPrompt, PreviewRequest, RubricFile
 from gui.judge.rubric_tabs import CriteriaTab, WordingTab
 from gui.widgets import labels
 from gui.widgets.fields import ComboBox, SpinBox
@@ -56,8 +55,7 @@ class PreviewPanel(QWidget):
         labels.narrow(self.kind)
         labels.name(self.kind, "Question", "Which question of the criterion is shown")
         labels.name(self.order, "Order of the responses")
-        count = len(self._dataset) if self._dataset is not None else 1
-        self.item.setRange(1, min(count, _MOST))
+        self.item.setRange(1, min(len(self._dataset), _MOST) if self._dataset is not None else 1)
         self.item.setPrefix("Item ")
         self.item.setGroupSeparatorShown(True)
         labels.name(self.item, "Item of the dataset that is asked about")
@@ -76,25 +74,20 @@ class PreviewPanel(QWidget):
         self._where = sample if self._dataset is None else f"Of {short_name(self._dataset.name)}"
         parts = (self.of, (self.view, labels.STRETCH), self.said, self.note)
         labels.in_column(labels.heading("Preview"), above, *parts, on=self)
-
         self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
         self._rest.timeout.connect(self.make)
-        self._making = TaskPanel(
-            threads, ThreadName.FILES, self, self._take, follow=self._take, failed=self._fail
-        )
+        take, fail = self._take, self._fail
+        self._making = TaskPanel(threads, ThreadName.FILES, self, take, follow=take, failed=fail)
         draft.changed.connect(self._make_soon)
         draft.place_changed.connect(self.make)
         self.make()
 
     @property
     def request(self) -> PreviewRequest:
-        return PreviewRequest(
-            self._draft.rubric.sound(self._draft.place),
-            SAMPLE_ITEM if self._dataset is None else self._dataset[self.item.value() - 1],
-            Order(self.order.currentData()),
-            Method(self.kind.currentData()) if self.kind.currentData() else None,
-            self._model,
-        )
+        rubric, kind = self._draft.rubric.sound(self._draft.place), self.kind.currentData()
+        item = SAMPLE_ITEM if self._dataset is None else self._dataset[self.item.value() - 1]
+        order = Order(self.order.currentData())
+        return PreviewRequest(rubric, item, order, Method(kind) if kind else None, self._model)
 
     def drop(self) -> None:
         self._rest.stop()
@@ -103,8 +96,8 @@ class PreviewPanel(QWidget):
     @Slot()
     def make(self) -> None:
         self._rest.stop()
-        criterion = self._draft.criterion
-        of = f"What the model is asked: {criterion.title}" if criterion is not None else "No criterion"
+        asked = self._draft.criterion
+        of = f"What the model is asked: {asked.title}" if asked is not None else "No criterion"
         self.of.setText(one_line(of))
         self._making.start(prompt_jobs.preview(self.request, at_once=self.pane.prompt is None))
 
@@ -122,13 +115,11 @@ class PreviewPanel(QWidget):
         elif (place := _first_difference(before, made.prompt)) is not None:
             self.pane.show_place(place)
         self._shown_of = same
-        self.said.setText(visible(f"{self._where}{self._format(made)}"))
+        form = "; only the text, without a model's chat format."
+        if made.tokens is not None and self._model is not None:
+            form = f", as {short_name(self._model.name)} gets it: {made.tokens:,} tokens."
+        self.said.setText(visible(f"{self._where}{form}"))
         self._tell(made.note)
-
-    def _format(self, made: PreviewedPrompt) -> str:
-        if made.tokens is None or self._model is None:
-            return "; only the text, without a model's chat format."
-        return f", as {short_name(self._model.name)} gets it: {made.tokens:,} tokens."
 
     @Slot(object)
     def _fail(self, error: EngineError) -> None:
@@ -159,15 +150,10 @@ _NO_STEM = re.compile(r"[^\w-]+")
 
 @dataclass(frozen=True)
 class RubricRequest:
-    """What is to be edited. `file`: that it is from; None for what is not in a file yet.
-
-    `dataset`: whose items prompts are shown of, None for a sample; `model`: in whose chat format.
-    """
-
     rubric: rubric_edit.EditedRubric
-    file: RubricFile | None = None
-    dataset: "Dataset | None" = None
-    model: Path | None = None
+    file: RubricFile | None = None  # that it is from; None for what is not in a file yet
+    dataset: "Dataset | None" = None  # whose items prompts are shown of; None for a sample
+    model: Path | None = None  # in whose chat format
 
 
 class RubricDialog(QDialog):
@@ -266,15 +252,13 @@ class RubricDialog(QDialog):
         labels.name(self.save_button, "Save", f"Write it to {'its' if path else 'a'} file (Ctrl+S)")
 
     def _show_problems(self) -> None:
-        found = list(self.draft.problems.items())
+        said, found = "Unsaved changes" if self.modified else "", [*self.draft.problems.items()]
         self.show_button.setVisible(bool(found))
         labels.set_role(self.problem, "warning" if found else "hint")
-        if not found:
-            self.problem.setText("Unsaved changes" if self.modified else "")
-            return
-        at, text = found[0]
-        more = f" And {counted(len(found) - 1, 'problem', 'problems')} more." if len(found) > 1 else ""
-        self.problem.setText(f"{self._where(at)}: {text}{more}")
+        for at, text in found[:1]:
+            more = f" And {counted(len(found) - 1, 'problem', 'problems')} more." if found[1:] else ""
+            said = f"{self._where(at)}: {text}{more}"
+        self.problem.setText(said)
 
     def _where(self, at: rubric_edit.FieldPlace) -> str:
         if at.place == rubric_edit.WORDING:
@@ -313,7 +297,7 @@ class RubricDialog(QDialog):
             return
         rubric = self.draft.rubric.rubric()
         try:
-            path = ask_target(self, "Save rubric", self.path or _suggestion(rubric), rubric_jobs.KIND)
+            path = ask_target(self, "Save rubric", self.path or _suggestion(rubric), prompt_jobs.KIND)
         except SetupError as error:
             self._fail(error)
             return
@@ -324,14 +308,13 @@ class RubricDialog(QDialog):
     def _write_file(self, path: Path, rubric: Rubric, digest: str | None) -> None:
         self._wanted = path, rubric
         self._looking.drop()
-        self._writing.start(rubric_jobs.write_rubric(path, rubric, digest))
+        self._writing.start(prompt_jobs.write_rubric(path, rubric, digest))
 
     @Slot(object)
     def _take_written(self, written: RubricFile | None) -> None:
         if written is not None:
-            self.path, self._digest, self._told = written.path, written.digest, written.digest
+            self.path = written.path
             self._keep(written)
-            self.notice.hide()
             self._show()
             self.saved.emit(written)
             if self._closes:
@@ -359,9 +342,8 @@ class RubricDialog(QDialog):
         self.notice.show_error(error)
 
     def look(self) -> None:
-        """See whether another program has changed the file."""
         if self.path is not None and not self._writing.busy:
-            self._looking.start(rubric_jobs.look_at(self.path))
+            self._looking.start(prompt_jobs.look_at(self.path))
 
     @Slot(object)
     def _take_look(self, digest: str) -> None:
@@ -377,19 +359,19 @@ class RubricDialog(QDialog):
     @Slot()
     def _read_again(self) -> None:
         if self.path is not None:
-            self._reading.start(rubric_jobs.read_rubric(self.path))
+            self._reading.start(prompt_jobs.read_rubric(self.path))
 
     @Slot(object)
     def _take_read(self, file: RubricFile) -> None:
-        self._digest = self._told = file.digest
         self._keep(file)
-        self.notice.hide()
         self.draft.write(self._kept)
         self._show()
 
     def _keep(self, file: RubricFile) -> None:
+        self._digest = self._told = file.digest
         if file.rubric is not None:
             self._kept = rubric_edit.EditedRubric.of(file.rubric)
+        self.notice.hide()
 
     # Closing
 
@@ -399,13 +381,13 @@ class RubricDialog(QDialog):
             super().reject()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Whoever comes back from another program may have changed the file there."""
+        # Whoever comes back from another program may have changed the file there.
         super().changeEvent(event)
         if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
             self.look()
 
     def _may_discard(self) -> bool:
-        """Ask; where the user wants to save, that is done, and the dialog closes then."""
+        # Ask; where the user wants to save, that is done, and the dialog closes then.
         sound = not self.draft.problems
         unsaved = f"“{short_name(self.draft.rubric.name)}” has changes that are not saved."
         why_not = "" if sound else "It cannot be saved until its problems are fixed."
@@ -426,4 +408,4 @@ def _suggestion(rubric: Rubric) -> Path:
     folder = rubrics_folder()
     make_folder(folder)
     stem = file_stem(_NO_STEM.sub("-", rubric.name.strip()).strip("-"), _LONGEST_STEM)
-    return folder / f"{stem or 'rubric'}{rubric_jobs.SUFFIX}"
+    return folder / f"{stem or 'rubric'}{prompt_jobs.SUFFIX}"

@@ -1,11 +1,11 @@
-"""A rubric while it is edited: texts that may be wrong still, what is wrong with each, and their fields."""
+"""A rubric while it is edited: its texts, what is wrong with each, and their fields."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import NamedTuple
 
-from PySide6.QtCore import QMimeData, QObject, QSize, Signal, Slot
+from PySide6.QtCore import QMimeData, QObject, QSignalBlocker, QSize, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
 
 from engine.core.codec import plain
@@ -39,7 +39,7 @@ class TextField(QPlainTextEdit):
 
     def __init__(self, accessible: str, what: str = "", lines: int = 2) -> None:
         super().__init__()
-        self._lines, self._filling = lines, False
+        self._lines = lines
         self.setTabChangesFocus(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         name(self, accessible, what)
@@ -47,9 +47,8 @@ class TextField(QPlainTextEdit):
 
     def fill(self, text: str) -> None:
         if text != self.toPlainText():
-            self._filling = True
-            self.setPlainText(text)
-            self._filling = False
+            with QSignalBlocker(self):
+                self.setPlainText(text)
 
     def sizeHint(self) -> QSize:
         return QSize(super().sizeHint().width(), self.fontMetrics().lineSpacing() * self._lines + _ROOM)
@@ -58,13 +57,12 @@ class TextField(QPlainTextEdit):
         return QSize(self.fontMetrics().averageCharWidth() * 12, self.sizeHint().height())
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Take the text of what is pasted, with plain spaces for those that a rubric refuses."""
+        # Take the text of what is pasted, with plain spaces for those that a rubric refuses.
         self.insertPlainText(source.text().replace("\u00a0", " ").replace("\t", " "))
 
     @Slot()
     def _tell(self) -> None:
-        if not self._filling:
-            self.written.emit(self.toPlainText())
+        self.written.emit(self.toPlainText())
 
 
 class LineField(QLineEdit):
@@ -91,38 +89,32 @@ class NumberField(DoubleSpinBox):
 
     def __init__(self, accessible: str, what: str, highest: float, step: float) -> None:
         super().__init__()
-        self._filling = False
         self.setDecimals(3)
         self.setRange(0, highest)
         self.setSingleStep(step)
         name(self, accessible, what)
-        self.valueChanged.connect(self._tell)
+        self.valueChanged.connect(self.written)
 
     def fill(self, value: float) -> None:
-        self._filling = True
-        self.setMaximum(max(self.maximum(), value))
-        self.setValue(value)
-        self._filling = False
+        with QSignalBlocker(self):
+            self.setMaximum(max(self.maximum(), value))
+            self.setValue(value)
 
     def textFromValue(self, value: float) -> str:
         text = super().textFromValue(value)
         point = self.locale().decimalPoint()
         return text.rstrip("0").removesuffix(point) if point in text else text
 
-    @Slot(float)
-    def _tell(self, value: float) -> None:
-        if not self._filling:
-            self.written.emit(value)
-
 
 Field = TextField | LineField | NumberField
 
 
 class FieldGrid(QGridLayout):
-    """Fields below each other, each with its caption at the left, and a line below."""
+    """Fields below each other, each with its caption at the left, and a line below. `captions`: characters of
+    the longest.
+    """
 
     def __init__(self, captions: int) -> None:
-        """`captions`: characters of the longest."""
         super().__init__()
         self.setContentsMargins(0, 0, 0, 0)
         self.setVerticalSpacing(2)
@@ -131,7 +123,6 @@ class FieldGrid(QGridLayout):
         self._lines: dict[str, tuple[Field, _LineBelow]] = {}
 
     def add(self, key: str, caption: str, field: "Field", beside: Sequence[QWidget] = ()) -> None:
-        """One field more; `beside`: what stands at its right."""
         row = self.rowCount()
         title = label(caption)
         title.setBuddy(field)
@@ -146,7 +137,6 @@ class FieldGrid(QGridLayout):
         self._lines[key] = field, below
 
     def say(self, key: str, problem: str) -> None:
-
         field, below = self._lines[key]
         below.say(problem)
         field.setAccessibleDescription(problem or below.what)
@@ -164,19 +154,12 @@ class _LineBelow(OneLine):
     def __init__(self, what: str) -> None:
         super().__init__(what, end=True)
         self.what, self.said = what, ""
+        self.setMinimumHeight(self.fontMetrics().lineSpacing())
 
     def say(self, problem: str) -> None:
-
         self.said = problem
         self.setText(problem or self.what)
         set_role(self, "warning" if problem else "hint")
-
-    def sizeHint(self) -> QSize:
-        """A line, also where nothing stands on it."""
-        return QSize(super().sizeHint().width(), self.fontMetrics().lineSpacing())
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(super().minimumSizeHint().width(), self.fontMetrics().lineSpacing())
 
 
 RUBRIC, WORDING = -1, -2
@@ -218,13 +201,8 @@ class EditedRubric:
 
     @classmethod
     def of(cls, rubric: Rubric) -> "EditedRubric":
-        return cls(
-            rubric.name,
-            rubric.source,
-            rubric.tie_threshold,
-            tuple(EditedCriterion(**plain(criterion)) for criterion in rubric.criteria),
-            asdict(rubric.wording),
-        )
+        criteria = tuple(EditedCriterion(**plain(criterion)) for criterion in rubric.criteria)
+        return cls(rubric.name, rubric.source, rubric.tie_threshold, criteria, asdict(rubric.wording))
 
     def rubric(self) -> Rubric:
         """The rubric. SetupError where something is wrong with it."""
@@ -260,19 +238,14 @@ class EditedRubric:
 
     def sound(self, place: int) -> Rubric:
         """A rubric of one criterion that can be shown: what is wrong in it is as by default, or left open."""
-        problems = self.problems
-        there = 0 <= place < len(self.criteria)
+        problems, there = self.problems, 0 <= place < len(self.criteria)
         written = self.criteria[place] if there else EditedCriterion("criterion", "…")
         open_ = {"name": "criterion", "question": "…", "good": "", "bad": ""}
         wrong = {name: text for name, text in open_.items() if FieldPlace(place, name) in problems}
         criterion = Criterion(**{**asdict(written), **wrong})
-        default = asdict(DEFAULT_WORDING)
-        parts = {
-            part: default[part] if FieldPlace(WORDING, part) in problems else self.wording[part]
-            for part in WORDING_PARTS
-        }
+        sound = {part: self.wording[part] for part in WORDING_PARTS if (WORDING, part) not in problems}
         try:
-            wording = PromptWording(**parts)
+            wording = PromptWording(**sound)
         except SetupError:  # a default part may say what another one says
             wording = DEFAULT_WORDING
         return Rubric("preview", (criterion,), wording=wording)
@@ -297,10 +270,9 @@ def _sentences(problem: FieldProblem) -> str:
 
 
 def _as_read(found: tuple[FieldPlace, str]) -> tuple[int, int]:
-    at, _ = found
+    place, field = found[0]
     order = (*FIELDS_OF_RUBRIC, *FIELDS_OF_CRITERION, *WORDING_PARTS)
-    place = {RUBRIC: -1, WORDING: MOST_CRITERIA * 100}.get(at.place, at.place)
-    return place, order.index(at.field)
+    return MOST_CRITERIA * 100 if place == WORDING else place, order.index(field)
 
 
 class RubricDraft(QObject):
@@ -344,14 +316,13 @@ class RubricDraft(QObject):
 
     def remove(self) -> None:
         if self.criterion is not None:
-            here = self.place
-            others = (*self.rubric.criteria[:here], *self.rubric.criteria[here + 1 :])
-            self._write_criteria(others, min(here, len(others) - 1))
+            criteria, here = self.rubric.criteria, self.place
+            self._write_criteria((*criteria[:here], *criteria[here + 1 :]), min(here, len(criteria) - 2))
 
     def move(self, step: int) -> None:
         """Let the current criterion change places with its neighbour, and stay current."""
         criteria, here, there = list(self.rubric.criteria), self.place, self.place + step
-        if 0 <= here < len(criteria) and 0 <= there < len(criteria):
+        if self.criterion is not None and 0 <= there < len(criteria):
             criteria[here], criteria[there] = criteria[there], criteria[here]
             self._write_criteria(tuple(criteria), there)
 

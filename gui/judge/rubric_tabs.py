@@ -10,33 +10,11 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.core.formatting import counted, words
 from engine.core.rubric import DEFAULT_WORDING, LONGEST_TEXT, WORDING_PARTS, WordingPart, marks_of
-from gui.judge.rubric_edit import (
-    FIELDS_OF_CRITERION,
-    RUBRIC,
-    WORDING,
-    EditedCriterion,
-    FieldGrid,
-    FieldPlace,
-    LineField,
-    NumberField,
-    RubricDraft,
-    TextField,
-)
+from gui.judge import rubric_edit
+from gui.judge.rubric_edit import FieldGrid, FieldPlace, LineField, NumberField, TextField
+from gui.widgets import labels
 from gui.widgets.actions import add_key
 from gui.widgets.foreign_text import one_line, tip
-from gui.widgets.labels import (
-    STRETCH,
-    DownScroll,
-    as_column,
-    button,
-    column,
-    heading,
-    hint,
-    in_column,
-    in_row,
-    label,
-    show_text,
-)
 from gui.widgets.value_table import Head, HeadedModel, Index
 from gui.widgets.views import FillingView, dressed
 from gui.workspace.page import two_parts
@@ -57,15 +35,14 @@ class CriteriaTable(HeadedModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(_HEADS, parent)
-        self._criteria: Sequence[EditedCriterion] = ()
+        self._criteria: Sequence[rubric_edit.EditedCriterion] = ()
         self._problems: Mapping[int, str] = {}
 
-    def show_criteria(self, criteria: Sequence[EditedCriterion], problems: Mapping[FieldPlace, str]) -> None:
+    def show_criteria(
+        self, criteria: Sequence[rubric_edit.EditedCriterion], problems: Mapping[FieldPlace, str]
+    ) -> None:
         """Show these criteria; views keep their place where there are as many as before."""
-        wrong: dict[int, str] = {}
-        for at, problem in problems.items():
-            if at.place >= 0:
-                wrong.setdefault(at.place, problem)
+        wrong = {at.place: problem for at, problem in reversed([*problems.items()])}
         same = len(criteria) == len(self._criteria)
         if not same:
             self.beginResetModel()
@@ -80,19 +57,19 @@ class CriteriaTable(HeadedModel):
             return None
         row, column = index.row(), index.column()
         text = self._text(self._criteria[row], column)
+        problem = self._problems.get(row, "") if column == NAME else ""
         if role == Qt.ItemDataRole.DisplayRole:
-            marked = column == NAME and row in self._problems
-            return f"{WRONG} {one_line(text)}" if marked else one_line(text)
+            return f"{WRONG} {one_line(text)}" if problem else one_line(text)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return tip(self._problems.get(row, text) if column == NAME else text)
-        if role == Qt.ItemDataRole.AccessibleTextRole and column == NAME and row in self._problems:
-            return f"{one_line(text)}: {self._problems[row]}"
+            return tip(problem or text)
+        if role == Qt.ItemDataRole.AccessibleTextRole and problem:
+            return f"{one_line(text)}: {problem}"
         return super().data(index, role)
 
     def _count_rows(self) -> int:
         return len(self._criteria)
 
-    def _text(self, criterion: EditedCriterion, column: int) -> str:
+    def _text(self, criterion: rubric_edit.EditedCriterion, column: int) -> str:
         if column == NAME:
             return words(criterion.name) if criterion.name.strip() else "(no name)"
         if column == WEIGHT:
@@ -109,12 +86,12 @@ _SEPARATORS = str.maketrans({" ": "_", "-": "_"})
 
 
 class CriteriaTab(QWidget):
-    def __init__(self, draft: RubricDraft) -> None:
+    def __init__(self, draft: rubric_edit.RubricDraft) -> None:
         super().__init__()
         self._draft = draft
         self.table = CriteriaTable(self)
         self.view = dressed(FillingView(), self.table, "Criteria")
-        self._none = label("", "warning")
+        self._none = labels.label("", "warning")
         self._make_buttons()
         of_name = "Letters, digits and underscores: its columns begin with it."
         self.name_field = LineField("Name of the criterion", of_name, LONGEST_TEXT)
@@ -136,20 +113,22 @@ class CriteriaTab(QWidget):
             self.fields.add(key, caption, field)
             field.written.connect(partial(self._write, key))
         self.weight_field.setMaximumWidth(self.fontMetrics().averageCharWidth() * _NUMBER)
-        buttons = in_row(self.add_button, self.remove_button, self.up_button, self.down_button, STRETCH)
-        above = as_column((self.view, STRETCH), self._none, buttons)
+        buttons = labels.in_row(
+            self.add_button, self.remove_button, self.up_button, self.down_button, labels.STRETCH
+        )
+        above = labels.as_column((self.view, labels.STRETCH), self._none, buttons)
         self.view.setMinimumHeight(self.fontMetrics().height() * _ROWS)
         fields = QWidget()
         fields.setLayout(self.fields)
-        self._form = column(fields)
-        area = DownScroll(self._form)
+        self._form = labels.column(fields)
+        area = labels.DownScroll(self._form)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         parts = two_parts(Qt.Orientation.Vertical, above, area)
         parts.setStretchFactor(0, 0)  # what takes room below takes it of the end of the fields
         parts.keeps_first = True
         list_height = above.minimumSizeHint().height() + self.view.minimumHeight() // 2
         parts.setSizes([list_height, self._form.sizeHint().height()])
-        in_column(parts, on=self, margins=(8, 8, 8, 8))
+        labels.in_column(parts, on=self, margins=(8, 8, 8, 8))
         self.restyle()
         self.view.selectionModel().currentRowChanged.connect(self._choose)
         draft.changed.connect(self._show)
@@ -179,11 +158,13 @@ class CriteriaTab(QWidget):
         draft = self._draft
         up, down = partial(draft.move, -1), partial(draft.move, 1)
         below = "One more, below the current one (Ins)"
-        self.add_button = button("&Add", self.add, "Add a criterion", below)
-        self.remove_button = button("Re&move", draft.remove, "Remove the criterion", "Remove it (Delete)")
-        self.up_button = button("&Up", up, "Move the criterion up", "It is asked earlier (Alt+Up)")
+        self.add_button = labels.button("&Add", self.add, "Add a criterion", below)
+        self.remove_button = labels.button(
+            "Re&move", draft.remove, "Remove the criterion", "Remove it (Delete)"
+        )
+        self.up_button = labels.button("&Up", up, "Move the criterion up", "It is asked earlier (Alt+Up)")
         later = "It is asked later (Alt+Down)"
-        self.down_button = button("D&own", down, "Move the criterion down", later)
+        self.down_button = labels.button("D&own", down, "Move the criterion down", later)
         for key, do in (("Ins", self.add), ("Del", draft.remove), ("Alt+Up", up), ("Alt+Down", down)):
             add_key(self.view, key, do)
         for each in (self.add_button, self.remove_button, self.up_button, self.down_button):
@@ -213,7 +194,7 @@ class CriteriaTab(QWidget):
     def _show(self) -> None:
         draft = self._draft
         self.table.show_criteria(draft.rubric.criteria, draft.problems)
-        show_text(self._none, draft.problems.get(FieldPlace(RUBRIC, "criteria"), ""))
+        labels.show_text(self._none, draft.problems.get(FieldPlace(rubric_edit.RUBRIC, "criteria"), ""))
         self._show_place()
 
     @Slot()
@@ -221,8 +202,8 @@ class CriteriaTab(QWidget):
         draft, there = self._draft, self._draft.criterion is not None
         if self.view.currentIndex().row() != draft.place:
             self.view.selectRow(draft.place)
-        for key in FIELDS_OF_CRITERION:
-            self.fields.field(key).fill(getattr(draft.criterion or EditedCriterion(), key))
+        for key in rubric_edit.FIELDS_OF_CRITERION:
+            self.fields.field(key).fill(getattr(draft.criterion or rubric_edit.EditedCriterion(), key))
             # Without a criterion the place is -1, which is that of the rubric's own fields.
             self.fields.say(key, draft.problems.get(FieldPlace(draft.place, key), "") if there else "")
         last = len(draft.rubric.criteria) - 1
@@ -253,26 +234,26 @@ _WHAT = (
 
 
 class WordingTab(QWidget):
-    def __init__(self, draft: RubricDraft) -> None:
+    def __init__(self, draft: rubric_edit.RubricDraft) -> None:
         super().__init__()
         self._draft = draft
         self.fields: dict[str, LineField | TextField] = {}
         self.default_buttons: dict[str, QPushButton] = {}
         self._grids: dict[str, FieldGrid] = {}
-        self._changed = hint("")
+        self._changed = labels.hint("")
         all_words, undo = "Reset all words to their defaults", "Undo all changes of the wording"
-        self.reset_button = button("All &defaults", self._reset, all_words, undo)
+        self.reset_button = labels.button("All &defaults", self._reset, all_words, undo)
         self.reset_button.setAutoDefault(False)
         marks = "; ".join(f"{{{mark}}} {what}" for mark, what in MARKS.items())
-        parts: list[QWidget] = [hint(f"{_WHAT}{marks}.")]
+        parts: list[QWidget] = [labels.hint(f"{_WHAT}{marks}.")]
         for group in dict.fromkeys(part.group for part in WORDING_PARTS.values()):
             own = {name: part for name, part in WORDING_PARTS.items() if part.group == group}
-            parts += [heading(group), self._group(own)]
-        above = in_row((self._changed, STRETCH), self.reset_button)
-        area = DownScroll(column(*parts))
+            parts += [labels.heading(group), self._group(own)]
+        above = labels.in_row((self._changed, labels.STRETCH), self.reset_button)
+        area = labels.DownScroll(labels.column(*parts))
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._area = area
-        in_column(above, (area, STRETCH), on=self, margins=(8, 8, 8, 8))
+        labels.in_column(above, (area, labels.STRETCH), on=self, margins=(8, 8, 8, 8))
         draft.changed.connect(self._show)
         self._show()
 
@@ -285,13 +266,12 @@ class WordingTab(QWidget):
         return self._grids[part].said(part)
 
     def _group(self, parts: Mapping[str, WordingPart]) -> QWidget:
-        inside = QWidget()
-        grid = FieldGrid(_WORDING_TAB_CAPTION)
+        inside, grid = QWidget(), FieldGrid(_WORDING_TAB_CAPTION)
         for part, said in parts.items():
             field = self._field(part, said)
             field.written.connect(partial(self._write, part))
             back, named = partial(self._put_back, part), f"{said.title}: default"
-            default = button("Default", back, named, _DEFAULT[part])
+            default = labels.button("Default", back, named, _DEFAULT[part])
             default.setAutoDefault(False)
             grid.add(part, said.title, field, [default])
             self.fields[part], self.default_buttons[part], self._grids[part] = field, default, grid
@@ -325,7 +305,7 @@ class WordingTab(QWidget):
         for part, field in self.fields.items():
             field.fill(wording[part])
             self.default_buttons[part].setVisible(part in own)
-            self._grids[part].say(part, problems.get(FieldPlace(WORDING, part), ""))
+            self._grids[part].say(part, problems.get(FieldPlace(rubric_edit.WORDING, part), ""))
         self.reset_button.setEnabled(bool(own))
         changed = f"{counted(len(own), 'part is', 'parts are')} changed from the default."
         self._changed.setText(changed if own else "The wording is the default.")

@@ -85,9 +85,8 @@ class RunControl(QObject):
         setup, run_id = last.get("setup"), last.get("run")
         if not isinstance(setup, dict):
             return None
-        return replace(
-            RunSetup.of_json(setup, default_setup()), resumes=run_id if isinstance(run_id, int) else None
-        )
+        number = run_id if isinstance(run_id, int) else None
+        return replace(RunSetup.of_json(setup, default_setup()), resumes=number)
 
     def going_on_with(self, run: "StoredRun") -> RunSetup:
         """What goes on with a run: as it was asked for here, else by the store. SetupError where none can."""
@@ -98,9 +97,8 @@ class RunControl(QObject):
             setup = RunSetup.going_on_with(run)
         for path in (setup.dataset_path, setup.model_path):
             if not is_there(path):
-                raise SetupError(
-                    f"{run.title} cannot be resumed: {path} does not exist any more.", "Put the file back."
-                )
+                gone = f"{run.title} cannot be resumed: {path} does not exist any more."
+                raise SetupError(gone, "Put the file back.")
         return setup
 
     def forget_unfinished(self) -> None:
@@ -117,18 +115,14 @@ class RunControl(QObject):
 
     def _keep(self, runs: list[dict[str, Any]]) -> None:
         kept = runs[-_MOST_UNFINISHED:]
-        if kept == self._kept():
-            return
         try:
-            self._workspace.begun.keep(UNFINISHED, kept)
+            if kept != self._kept():
+                self._workspace.begun.keep(UNFINISHED, kept)
         except SetupError as error:  # it can go on from the list of all runs
             self._workspace.problem.emit(error)
 
     def _others(self, run_id: int) -> list[dict[str, Any]]:
         return [entry for entry in self._kept() if entry.get("run") != run_id]
-
-    def is_stored(self, run_id: int) -> bool:
-        return any(run.id == run_id for run in self._workspace.runs)
 
     def start(self, setup: RunSetup, *, goes_on: bool = False) -> None:
         """Judge; nothing where a run is under way already. `goes_on`: after another one, of itself."""
@@ -136,19 +130,16 @@ class RunControl(QObject):
             return
         if not goes_on:
             self._workspace.tell_begun()
-        current, store = self._workspace.dataset, self._workspace.store_path
-        waits = self._workspace.threads.busy(ThreadName.MODEL)
-        self.setup = setup
+        space, model = self._workspace, ThreadName.MODEL
+        self._follower = events.RunFollower(f"{WAITING} …" if space.threads.busy(model) else "")
+        self.setup, self.computing = setup, Computing()
         self.stopping = self.ending = False
-        self._follower = events.RunFollower(f"{WAITING} …" if waits else "")
-        self.computing = Computing()
-        self._task = self._workspace.threads.start(ThreadName.MODEL, run_jobs.judge(setup, store, current))
+        self._task = space.threads.start(model, run_jobs.judge(setup, space.store_path, space.dataset))
         self._task.progress.connect(self._hear)
-        self._task.finished.connect(self._end)
-        self._task.failed.connect(self._end)
-        self._task.cancelled.connect(self._end)
+        for signal in (self._task.finished, self._task.failed, self._task.cancelled):
+            signal.connect(self._end)
         self._tick.start()
-        self._workspace.failures.end(self)
+        space.failures.end(self)
         self.started.emit()
 
     @Slot()
@@ -177,18 +168,19 @@ class RunControl(QObject):
     @Slot(object)
     def _hear(self, event: object) -> None:
         self._follower.follow(event)
-        if isinstance(event, events.ItemJudged):
-            self.judged.emit(event)
-        elif isinstance(event, events.LabelsRead | events.Drafted):
-            self.told.emit(event)
-        elif isinstance(event, Computing):
-            self.computing = event
-        elif isinstance(event, events.DeviceLeft):
-            self.computing = Computing.after(event)
-        elif isinstance(event, events.RunStarted):
-            self._remember(event)
-        elif isinstance(event, events.HealthSeen):
-            self.health_seen.emit(event.health)
+        match event:
+            case events.ItemJudged():
+                self.judged.emit(event)
+            case events.LabelsRead() | events.Drafted():
+                self.told.emit(event)
+            case Computing():
+                self.computing = event
+            case events.DeviceLeft():
+                self.computing = Computing(remark=event.in_words, failed=True)
+            case events.RunStarted():
+                self._remember(event)
+            case events.HealthSeen(health=health):
+                self.health_seen.emit(health)
 
     def _remember(self, event: events.RunStarted) -> None:
         if event.judged < event.items and self.setup is not None:
@@ -206,11 +198,10 @@ class RunControl(QObject):
         self.stopping = self.ending = False
         if isinstance(how, events.RunEnded) and not how.stopped:
             self._keep(self._others(how.run_id))
-        progress = self.progress
-        if progress is not None or isinstance(how, EngineError):
+        if self.progress is not None or isinstance(how, EngineError):
             self._workspace.refresh_runs()  # a run that was to go on may be gone
-        if progress is not None:
-            self._tell_ended(progress, how)
+        if self.progress is not None:
+            self._tell_ended(self.progress, how)
         self.progressed.emit()
         self.ended.emit(how)
         if isinstance(how, EngineError):
@@ -224,8 +215,8 @@ class RunControl(QObject):
     def _tell_ended(self, progress: events.RunProgress, how: events.RunEnded | EngineError | None) -> None:
         finished = isinstance(how, events.RunEnded) and not how.stopped
         so_far = f"{progress.judged:,} of {progress.items:,} items"
-        words = "has finished" if finished else f"has ended after {so_far}"
-        if finished and progress.judged < progress.items:
-            words = f"is resolved after {so_far}"
+        words = f"{'is resolved' if finished else 'has ended'} after {so_far}"
+        if finished and progress.judged == progress.items:
+            words = "has finished"
         if progress.judged:
             self._workspace.tell_ended(progress.run_id, words, self.health or NOT_LOOKED_AT)

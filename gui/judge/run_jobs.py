@@ -43,23 +43,21 @@ class Planned:
 
 
 @job
-def plan(control: JobControl, setup: RunSetup, store_path: Path, current: "Dataset | None") -> Planned:
+def plan(control: JobControl, store_path: Path, setup: RunSetup, current: "Dataset | None") -> Planned:
     """What a run would take; `current`: the open dataset. Reports Preparing, FilesRead, MeasureProgress."""
     control.report(_READING)
     from engine.judging.forecast import forecast
     from engine.judging.work import plan_facts
     from engine.models.memory import memory_fit, memory_needed
-    from engine.operations.judge import stopping
     from engine.store.opening import has_store
     from engine.system.computer import available_memory
 
     prepared = _prepared(setup, current, control)
-    store = store_path if has_store(store_path) else None
-    run = None if setup.fresh else _run_of(prepared.plan, store)
+    run = _run_of(prepared.plan, setup, store_path)
     going_on = None if run is not None and run.complete else run  # it may be judged again
-    made = stopping(_on_its_device(prepared.plan, going_on), setup.until, going_on)
-    counting = forecast(made, store, control.cancel, setup.fresh)
-    counted = followed(counting, control.report)
+    made = _going_on(prepared.plan, setup, going_on)
+    store = store_path if has_store(store_path) else None
+    counted = followed(forecast(made, store, control.cancel, setup.fresh), control.report)
     settings, computes = made.settings, computing(setup, made, going_on)
     notices = [*map(IN_THE_WINDOW.of, prepared.notices), counted.template_note]
     if setup.until is not None and _is_clear(made, going_on, store_path):
@@ -110,21 +108,20 @@ def time_first(control: JobControl, planned: Planned, current: "Dataset | None")
 @job
 def judge(control: JobControl, setup: RunSetup, store_path: Path, current: "Dataset | None") -> RunEnded:
     """Judge what the store does not hold yet. SetupError where a run to resume is another one by now.
-
     Reports Preparing, FilesRead, Computing, and the events of the run, tokens at most ten times a second.
     """
     control.report(_READING)
     from engine.judging.work import judge_plan, judging_by
-    from engine.operations.judge import stopping
-    from engine.store.opening import has_store
+    from engine.store.run_store import RunStore
 
     with worker(judge_plan, control) as judging:
-        resumed = _resumed(setup, store_path)
-        made = _prepared(setup, current, control, resumed).plan
-        going_on = resumed
-        if resumed is None and not setup.fresh and has_store(store_path):
-            going_on = _run_of(made, store_path)
-        made = stopping(_on_its_device(made, going_on), setup.until, going_on)
+        going_on = None
+        if setup.resumes is not None:
+            with RunStore(store_path) as store:
+                going_on = store.run(setup.resumes)
+        made = _prepared(setup, current, control, going_on).plan
+        going_on = going_on or _run_of(made, setup, store_path)
+        made = _going_on(made, setup, going_on)
         control.report(computing(setup, made, going_on))
         control.report(Preparing("Loading the model"))
         another = partial(worker, judge_plan, control)
@@ -133,29 +130,23 @@ def judge(control: JobControl, setup: RunSetup, store_path: Path, current: "Data
         return followed(going, control.report)
 
 
-def _resumed(setup: RunSetup, store_path: Path) -> "StoredRun | None":
-    """The run to go on with, None where the setup names none. StoreError where the store does not hold it."""
+def _run_of(made: "RunPlan", setup: RunSetup, store_path: Path) -> "StoredRun | None":
+    """The run in the store that a plan would go on with; None for a fresh one, and without a store."""
+    from engine.store.opening import has_store
     from engine.store.run_store import RunStore
 
-    if setup.resumes is None:
-        return None
-    with RunStore(store_path) as store:
-        return store.run(setup.resumes)
-
-
-def _run_of(made: "RunPlan", store_path: Path | None) -> "StoredRun | None":
-    """The run in the store that a plan would go on with; None where there is no store."""
-    from engine.store.run_store import RunStore
-
-    if store_path is None:
+    if setup.fresh or not has_store(store_path):
         return None
     with RunStore(store_path) as store:
         return store.find(made.identity().key)
 
 
-def _on_its_device(made: "RunPlan", run: "StoredRun | None") -> "RunPlan":
-    """A plan with what goes on with its run: the processor where that has left its device."""
-    return made.by_processor() if run is not None and run.device_left else made
+def _going_on(made: "RunPlan", setup: RunSetup, run: "StoredRun | None") -> "RunPlan":
+    """A plan as it goes on with its run: by the processor where that has left its device."""
+    from engine.operations.judge import stopping
+
+    made = made.by_processor() if run is not None and run.device_left else made
+    return stopping(made, setup.until, run)
 
 
 def _prepared(
@@ -194,12 +185,10 @@ _DIGITS = 6  # of a hash
 
 @dataclass(frozen=True)
 class TuneAsked:
-    """`setup`: as the page describes a run. `items`: how many are judged at most, None for all."""
-
-    setup: RunSetup
+    setup: RunSetup  # as the page describes a run
     minutes: float
     methods: tuple[Method, ...]
-    items: int | None = None
+    items: int | None  # how many are judged at most, None for all
 
 
 @dataclass(frozen=True)
@@ -234,9 +223,9 @@ def find(control: JobControl, asked: TuneAsked, store_path: Path, current: "Data
 
 def _recipe_of(setup: RunSetup) -> Path:
     """A name for the recipe of this dataset, model and rubric, which no others share."""
-    dataset, model = (file_stem(path.stem, _LONGEST_STEM) for path in (setup.dataset_path, setup.model_path))
-    paths = [text_of_path(path) for path in (setup.dataset_path, setup.model_path)]
-    asked = digest([*paths, setup.criteria, setup.rubric.asked])
+    paths = (setup.dataset_path, setup.model_path)
+    dataset, model = (file_stem(path.stem, _LONGEST_STEM) for path in paths)
+    asked = digest([*map(text_of_path, paths), setup.criteria, setup.rubric.asked])
     return recipes_folder() / f"{dataset}-{model}-{asked[:_DIGITS]}.json"
 
 

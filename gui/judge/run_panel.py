@@ -3,6 +3,7 @@
 import math
 from collections import deque
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QObject, QSize, Qt, Signal, Slot
@@ -16,21 +17,9 @@ from engine.core.health import Health, HealthVerdict
 from engine.core.judgments import Judgment, JudgmentKey
 from gui.judge.run_control import RunControl
 from gui.models.model_jobs import Computing
+from gui.widgets import labels
 from gui.widgets.foreign_text import OneLine, one_line, tip
 from gui.widgets.label_mark import LABEL_WORDS, label_icon
-from gui.widgets.labels import (
-    STRETCH,
-    as_row,
-    button,
-    hint,
-    in_column,
-    in_row,
-    label,
-    name,
-    panel,
-    set_role,
-    show_text,
-)
 from gui.widgets.notice import IN_THE_WINDOW, problem_of
 from gui.widgets.value_table import SORT_ROLE, Head, HeadedModel, Index
 from gui.widgets.views import FillingView, dressed
@@ -51,13 +40,13 @@ class GroupPanel(QWidget):
         self._what = OneLine()
         self._bar = QProgressBar(textVisible=False)
         self._bar.setMaximumHeight(6)
-        name(self._bar, "Tokens of the item that is read")
+        labels.name(self._bar, "Tokens of the item that is read")
         self._draft = OneLine()
-        self._loss = hint("")
+        self._loss = labels.hint("")
         named = "Stop after the items being judged"
-        self._soon = button("Stop after these items", self.soon_wanted.emit, named, "No work is lost.")
-        end = in_row((self._loss, STRETCH), self._soon)
-        in_column(self._what, self._bar, self._draft, end, on=self, spacing=4)
+        self._soon = labels.button("Stop after these items", self.soon_wanted.emit, named, "No work is lost.")
+        end = labels.in_row((self._loss, labels.STRETCH), self._soon)
+        labels.in_column(self._what, self._bar, self._draft, end, on=self, spacing=4)
         self.hide()
 
     def end(self) -> None:
@@ -65,7 +54,6 @@ class GroupPanel(QWidget):
         self.hide()
 
     def show_group(self, group: GroupUnderWay, ending: bool) -> None:
-        """`ending`: the run is to stop after this group."""
         item = without_middle(one_line(group.item_id), _LONGEST_READ_ID)
         self._bar.setRange(0, max(group.total, 1))
         self._bar.setValue(group.done)
@@ -108,7 +96,6 @@ class LatestTableModel(HeadedModel):
         self._not_kept.setItalic(True)
 
     def begin(self, criteria: Sequence[str]) -> None:
-        """Show nothing, with a column for each of these criteria."""
         self.beginResetModel()
         self._criteria = tuple(criteria)
         self._heads = (*_BEFORE, *(Head(words(name).capitalize()) for name in criteria), *_AFTER)
@@ -122,10 +109,11 @@ class LatestTableModel(HeadedModel):
     def preview(self, events: Sequence[LabelsRead]) -> None:
         """Put items on top that are not kept yet, or show anew what is read of them."""
         for event in events:
-            places = [place for place, each in enumerate(self._previews) if each.position == event.position]
-            if places:
-                self._previews[places[0]] = event
-                self._tell_changed(places[0], places[0])
+            known = [each.position for each in self._previews]
+            if event.position in known:
+                place = known.index(event.position)
+                self._previews[place] = event
+                self._tell_changed(place, place)
             else:
                 self.beginInsertRows(QModelIndex(), 0, 0)
                 self._previews.insert(0, event)
@@ -147,11 +135,10 @@ class LatestTableModel(HeadedModel):
         if not newest:
             return
         self.drop_previews(newest[-1].judged.position)
-        surplus = len(self._rows) + len(newest) - MOST_ROWS
-        if surplus > 0:
-            self.beginRemoveRows(QModelIndex(), len(self._rows) - surplus, len(self._rows) - 1)
-            for _ in range(surplus):
-                self._rows.pop()
+        left = MOST_ROWS - len(newest)
+        if len(self._rows) > left:
+            self.beginRemoveRows(QModelIndex(), left, len(self._rows) - 1)
+            self._rows = deque(islice(self._rows, left), maxlen=MOST_ROWS)
             self.endRemoveRows()
         self.beginInsertRows(QModelIndex(), 0, len(newest) - 1)
         self._rows.extendleft(newest)
@@ -203,9 +190,7 @@ class LatestTableModel(HeadedModel):
             return LABEL_WORDS[preference]
         if role == Qt.ItemDataRole.DecorationRole:
             return self._icons[preference]
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return tip(_why(event, place))
-        return None
+        return tip(_why(event, place)) if role == Qt.ItemDataRole.ToolTipRole else None
 
 
 def _item_id(event: _Row) -> str:
@@ -254,31 +239,29 @@ class RunPanel(QWidget):
         self._seen: Health | None = None
         self._ended: tuple[RunEnded | EngineError | None, RunProgress | None] | None = None
         self._heading = OneLine(role="heading")  # it names a file
-        self._note = hint("")
-        self._clear = label("")
+        self._note, self._computing, self._clear = labels.hint(""), labels.hint(""), labels.label("")
         self._clear.hide()
-        self._awake = hint("The computer stays awake until it ends.")
+        self._awake = labels.hint("The computer stays awake until it ends.")
         self._awake.hide()
-        self._computing = hint("")
         self.group = GroupPanel()
         self._bar = QProgressBar(textVisible=False)
         self._bar.setRange(0, _PARTS)
-        name(self._bar, "Items that are judged")
-        self._result = label("")
-        self._health = label("", "warning")
+        labels.name(self._bar, "Items that are judged")
+        self._result, self._health = labels.label(""), labels.label("", "warning")
         want, judged = self.page_wanted, "Review the judgments of this run"
-        self._results = button("Show results", lambda: want.emit(PageName.RESULTS))
-        review = button("Review", lambda: want.emit(PageName.REVIEW), judged)
-        self._buttons = as_row(self._results, review, STRETCH)
+        self._results = labels.button("Show results", lambda: want.emit(PageName.RESULTS))
+        review = labels.button("Review", lambda: want.emit(PageName.REVIEW), judged)
+        self._buttons = labels.as_row(self._results, review, labels.STRETCH)
         self._grid = self._figures_grid()
         self.table = LatestTableModel(self)
         self.view = dressed(FillingView(), self.table, "Latest judgments")
         self.view.setToolTip("Double-click or Enter shows a judgment on the Review page.")
         self.view.activated.connect(self._ask_for_item)
-        self._caption = hint("Latest judgments")
+        self._caption = labels.hint("Latest judgments")
         above = (self._heading, self._bar, self._grid, self.group, self._clear, self._note, self._computing)
         below = (self._awake, self._health, self._result, self._buttons)
-        in_column(panel(*above, *below), self._caption, (self.view, STRETCH), on=self, spacing=10)
+        parts = (labels.panel(*above, *below), self._caption, (self.view, labels.STRETCH))
+        labels.in_column(*parts, on=self, spacing=10)
         control.judged.connect(self.add)
         control.health_seen.connect(self.show_health)
         control.told.connect(self.preview)
@@ -296,14 +279,13 @@ class RunPanel(QWidget):
         self.restyle()
         for widget in (self._result, self._clear, self._health, self._buttons):
             widget.hide()
-        self._bar.show()
-        self._grid.show()
         self._bar.setRange(0, 0)
-        self.show()
+        for widget in (self._bar, self._grid, self):
+            widget.show()
 
     @Slot(object)
     def add(self, event: ItemJudged) -> None:
-        """Keep an item until the next `follow`, so that many at once cost little."""
+        # Keep an item until the next `follow`, so that many at once cost little.
         self._waiting.append(event)
 
     @Slot(object)
@@ -321,14 +303,14 @@ class RunPanel(QWidget):
         self._waiting.clear()
         in_italics = "; in italics: not stored yet" if self.table.is_preview(0) else ""
         self._caption.setText(f"Latest judgments{in_italics}")
-        show_text(self._note, self._control.note)
-        show_text(self._clear, visible(_clear(self._control.clear)))
+        labels.show_text(self._note, self._control.note)
+        labels.show_text(self._clear, visible(_clear(self._control.clear)))
         self._grid.setVisible(progress is not None)
         # A GPU that computes is named, and as long as the run is shown, why one does not any more.
         computing = self._control.computing if progress is not None else Computing()
         on = f"Computes on: {computing.device}" if computing.device else ""
-        show_text(self._computing, computing.remark or on)
-        set_role(self._computing, "warning" if computing.remark else "hint")
+        labels.show_text(self._computing, computing.remark or on)
+        labels.set_role(self._computing, "warning" if computing.remark else "hint")
         if progress is None:
             self._heading.setText("Run")
             return
@@ -336,18 +318,19 @@ class RunPanel(QWidget):
         self._bar.setRange(0, _PARTS)
         self._bar.setValue(int(_PARTS * progress.judged / progress.items))
         speed, left = progress.tokens_per_second, progress.left
-        for caption, text in (
-            ("Judged", f"{progress.judged:,} of {progress.items:,}"),
-            ("Speed", "-" if speed is None else f"{speed:,.0f} tokens/s"),
-            ("Unscored", f"{progress.unscored:,}"),
-            ("Elapsed", clock(progress.elapsed)),
-            ("Left", "-" if left is None else f"about {duration(left)}"),
-            ("Judged before", f"{progress.judged_before:,}"),
-        ):
+        texts = (
+            f"{progress.judged:,} of {progress.items:,}",
+            "-" if speed is None else f"{speed:,.0f} tokens/s",
+            f"{progress.unscored:,}",
+            clock(progress.elapsed),
+            "-" if left is None else f"about {duration(left)}",
+            f"{progress.judged_before:,}",
+        )
+        for caption, text in zip(_FIGURES, texts, strict=True):
             self._figures[caption].setText(text)
         for widget in self._before:
             widget.setVisible(progress.judged_before > 0)
-        set_role(self._figures["Unscored"], "warning" if progress.unscored else "")
+        labels.set_role(self._figures["Unscored"], "warning" if progress.unscored else "")
         self._bar.setAccessibleDescription(f"{progress.judged} of {progress.items}")
         if progress.group is not None:
             self.group.show_group(progress.group, self._control.ending)
@@ -356,7 +339,6 @@ class RunPanel(QWidget):
         self._awake.setVisible(awake)
 
     def end(self, how: RunEnded | EngineError | None, progress: RunProgress | None) -> None:
-        """The run has ended: say how, and what can be done with it."""
         self.follow(progress)
         self.table.drop_previews()
         self.group.end()
@@ -368,25 +350,24 @@ class RunPanel(QWidget):
         self._buttons.setVisible(progress is not None and progress.judged > 0)
 
     def _show_ending(self) -> None:
-        """How the run ended: a success only where the model is known to have judged."""
+        # How the run ended: a success only where the model is known to have judged.
         if self._ended is None:
             return
-        how, progress = self._ended
-        complete = isinstance(how, RunEnded) and not how.stopped
+        (how, progress), seen = self._ended, self._seen
         role, text = "warning", _ending(how, progress)
-        if complete and self._seen is not None and self._seen.doubted:
-            role, text = self._health_role, f"{text} {self._seen.in_short}"
-        elif complete:
-            role = "good" if self._seen is not None and self._seen.enough else ""
+        if isinstance(how, RunEnded) and not how.stopped:
+            role = "good" if seen is not None and seen.enough else ""
+            if seen is not None and seen.doubted:
+                role, text = self._health_role, f"{text} {seen.in_short}"
         self._result.setText(visible(text))
-        set_role(self._result, role)
+        labels.set_role(self._result, role)
 
     @Slot(object)
     def show_health(self, health: Health) -> None:
         self._seen = health
         self._health.setText(visible("\n".join(health.sentences(IN_THE_WINDOW.of))))
         self._health.setVisible(health.doubted)
-        set_role(self._health, self._health_role)
+        labels.set_role(self._health, self._health_role)
         self._show_ending()
 
     @property
@@ -400,14 +381,12 @@ class RunPanel(QWidget):
 
     def restyle(self) -> None:
         self.table.use_palette(QGuiApplication.palette())
-        row = self.view.verticalHeader().defaultSectionSize()
-        height = self.view.horizontalHeader().sizeHint().height() + _FEWEST_ROWS * row
-        self.view.setMinimumHeight(height)
-        side = self.view.fontMetrics().height()
-        self.view.setIconSize(QSize(side, side))
+        row, font = self.view.verticalHeader().defaultSectionSize(), self.view.fontMetrics()
+        self.view.setMinimumHeight(self.view.horizontalHeader().sizeHint().height() + _FEWEST_ROWS * row)
+        self.view.setIconSize(QSize(font.height(), font.height()))
         # No column narrower than its title and its texts; an id may be long and is cut.
-        label = self.view.fontMetrics().horizontalAdvance("both good") + self.view.iconSize().width() + 12
-        ids, least = _ID * self.view.fontMetrics().averageCharWidth(), {}
+        label = font.horizontalAdvance("both good") + font.height() + 12
+        ids, least = _ID * font.averageCharWidth(), {}
         for column in range(self.table.columnCount()):
             wanted = self.view.title_width(column)
             if self.table.is_label(column):
@@ -424,8 +403,8 @@ class RunPanel(QWidget):
         grid.setVerticalSpacing(2)
         for place, caption in enumerate(_FIGURES):
             row, column = 2 * (place // _COLUMNS), place % _COLUMNS
-            self._figures[caption] = label("-", wrap=False)
-            above = hint(caption, wrap=False)
+            self._figures[caption] = labels.label("-", wrap=False)
+            above = labels.hint(caption, wrap=False)
             grid.addWidget(above, row, column)
             grid.addWidget(self._figures[caption], row + 1, column)
             grid.setColumnStretch(column, 1)
@@ -434,10 +413,9 @@ class RunPanel(QWidget):
 
     @Slot(QModelIndex)
     def _ask_for_item(self, index: QModelIndex) -> None:
-        if self.table.is_preview(index.row()):
-            return  # the store does not hold it yet
-        criterion = self.table.criterion(index.column())
-        self.item_wanted.emit(JudgmentKey(self.table.item_id(index.row()), criterion))
+        if not self.table.is_preview(index.row()):  # else the store does not hold it yet
+            criterion = self.table.criterion(index.column())
+            self.item_wanted.emit(JudgmentKey(self.table.item_id(index.row()), criterion))
 
 
 def clock(seconds: float) -> str:
@@ -448,7 +426,6 @@ def clock(seconds: float) -> str:
 
 
 def _clear(said: Sequence[str]) -> str:
-    """The latest of what is clear, a line each, and how many were before."""
     lines = [f"Resolved: {one_line(each)}." for each in said[-_CLEAR_SHOWN:]]
     if before := len(said) - len(lines):
         lines.insert(0, f"Resolved earlier: {counted(before, 'answer', 'answers')}.")

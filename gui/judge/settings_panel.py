@@ -72,20 +72,15 @@ def _field(row: SettingRow, changed: Listener) -> QWidget:
             field.addItem(words, member.value)
         field.currentIndexChanged.connect(changed)
     else:
-        field = _number(row)
+        kind: Any = row.kind
+        field = DoubleSpinBox() if kind is float else SpinBox()
+        field.setRange(*map(kind, row.offered))
+        field.setSingleStep(kind(row.step))
+        field.setGroupSeparatorShown(kind is int)
+        field.setSpecialValueText(row.special)
+        field.setSuffix(f" {row.unit}" if row.unit else "")
         field.valueChanged.connect(changed)
     labels.name(field, row.title or row.field_label, row.tip)
-    return field
-
-
-def _number(row: SettingRow) -> SpinBox | DoubleSpinBox:
-    field = DoubleSpinBox() if row.kind is float else SpinBox()
-    least, most = map(row.kind, row.offered)
-    field.setRange(least, most)
-    field.setSingleStep(row.kind(row.step))
-    field.setGroupSeparatorShown(row.kind is int)
-    field.setSpecialValueText(row.special)
-    field.setSuffix(f" {row.unit}" if row.unit else "")
     return field
 
 
@@ -140,11 +135,11 @@ class MethodsPanel(QWidget):
 
     def in_setup(self, setup: RunSetup) -> RunSetup:
         """A setup with what the fields say; without methods where none is chosen."""
-        return replace(
-            setup,
-            methods=tuple(method for method, box in self.boxes.items() if box.isChecked()),
-            **self.of_reasoning_samples.values(),
-        )
+        return replace(setup, methods=self._chosen, **self.of_reasoning_samples.values())
+
+    @property
+    def _chosen(self) -> tuple[Method, ...]:
+        return tuple(method for method, box in self.boxes.items() if box.isChecked())
 
     def set_model(self, path: Path) -> None:
         if path != self._model:
@@ -153,21 +148,17 @@ class MethodsPanel(QWidget):
             self._say()
 
     def _inside(self) -> QWidget:
-        inside = QWidget()
-        layout = labels.in_column(on=inside, margins=(18, 0, 0, 0), spacing=2)
+        parts: list[QWidget] = []
         for method, box in self.boxes.items():
-            layout.addWidget(box)
             what = labels.hint(METHODS[method].help)
             what.setContentsMargins(22, 0, 0, 2)
-            layout.addWidget(what)
+            parts += [box, what]
         self._reasoning_samples = QWidget()
         form = QFormLayout(self._reasoning_samples, rowWrapPolicy=QFormLayout.RowWrapPolicy.WrapLongRows)
         form.setContentsMargins(22, 4, 0, 0)
         self.of_reasoning_samples.add_to(form, Group.METHODS)
-        layout.addWidget(self._reasoning_samples)
-        together = "The label probabilities of all methods are averaged; Review shows each method."
-        layout.addWidget(labels.hint(together))
-        return inside
+        last = labels.hint("The label probabilities of all methods are averaged; Review shows each method.")
+        return labels.as_column(*parts, self._reasoning_samples, last, margins=(18, 0, 0, 0), spacing=2)
 
     @Slot(object)
     def _take(self, reasons: bool | None) -> None:
@@ -181,16 +172,15 @@ class MethodsPanel(QWidget):
             self.changed.emit()
 
     def _say(self) -> None:
-        chosen = [method for method, box in self.boxes.items() if box.isChecked()]
-        reasons = Method.CHAIN_OF_THOUGHT in chosen
+        chosen, thought = self._chosen, Method.CHAIN_OF_THOUGHT
         titles = ", ".join(method.title for method in chosen) or "none"
         self.fold.set_title(f"{FIELDS[Setting.METHODS]}: {titles}")
-        self._reasoning_samples.setVisible(reasons)
+        self._reasoning_samples.setVisible(thought in chosen)
         problem = "" if chosen else "Choose at least one elicitation method."
-        if reasons and self._reasons is False and self._model is not None:
+        if thought in chosen and self._reasons is False and self._model is not None:
             why = f"{short_name(self._model.stem)} has no chain of thought: its chat template has no"
-            untick = f"“{Method.CHAIN_OF_THOUGHT.title.capitalize()}”"
-            problem = f"{why} reasoning block. Choose a reasoning model, or untick {untick}."
+            untick = f"untick “{thought.title.capitalize()}”"
+            problem = f"{why} reasoning block. Choose a reasoning model, or {untick}."
         labels.show_text(self._problem, problem)
 
 
@@ -198,8 +188,6 @@ _CALIBRATIONS = "Calibrations (*.json)"
 
 
 class AdvancedPanel(QWidget):
-    """One field for each; `changed` whenever one of them is."""
-
     changed = Signal()
 
     def __init__(self, workspace: Workspace) -> None:
@@ -233,7 +221,7 @@ class AdvancedPanel(QWidget):
         form.addRow(FIELDS[Setting.DEVICE], self.device)
         self.default.add_to(form, Group.GPU)
         self.default.add_to(form, Group.EXPLANATIONS)
-        self.follow(default_setup())
+        self.default.follow(default_setup())
 
     def show_setup(self, setup: RunSetup) -> None:
         with QSignalBlocker(self):
@@ -243,34 +231,25 @@ class AdvancedPanel(QWidget):
             self._calibration.set_path(setup.calibration_path)
             self.device.choose(setup.device)
             self.default.show_setup(setup)
-        self.follow(setup)
+        self.default.follow(setup)
 
     def in_setup(self, setup: RunSetup) -> RunSetup:
         """A setup with what the fields say; the margin where the setup has one."""
         values = self.default.values()
+        values |= {"examples_path": self._examples.path, "calibration_path": self._calibration.path}
+        values["example_columns"] = self._example_columns if self._examples.path else None
         if not setup.may_read_one_order:
             values["second_order_below"] = None
-        return replace(
-            setup,
-            examples_path=self._examples.path,
-            example_columns=self._example_columns if self._examples.path else None,
-            calibration_path=self._calibration.path,
-            device=self.device.request,
-            **values,
-        )
-
-    def follow(self, setup: RunSetup) -> None:
-        self.default.follow(setup)
+        return replace(setup, device=self.device.request, **values)
 
     @Slot()
     def _read_examples(self) -> None:
-        """See that a file can be read, and by which columns, before a run is planned with it."""
-        path = self._examples.path
-        if path is None:
+        # See that a file can be read, and by which columns, before a run is planned with it.
+        if (path := self._examples.path) is not None:
+            self._reading.read_labels(path)
+        else:
             self._reading.drop()
             self._know_examples(None, None)
-        else:
-            self._reading.read_labels(path)
 
     @Slot(object)
     def _take_examples(self, dataset: "Dataset") -> None:
@@ -278,7 +257,7 @@ class AdvancedPanel(QWidget):
 
     @Slot(object)
     def _refuse_examples(self, error: EngineError) -> None:
-        """The plan says what is wrong with the file; of one that was left, nothing else does."""
+        # The plan says what is wrong with the file; of one that was left, nothing else does.
         if self._examples.path == self._known_examples:
             self._workspace.problem.emit(error)
         else:
@@ -286,7 +265,7 @@ class AdvancedPanel(QWidget):
 
     @Slot()
     def _leave_examples(self) -> None:
-        """Nobody said which columns they have: those of before stay."""
+        # Nobody said which columns they have: those of before stay.
         self._examples.set_path(self._known_examples)
 
     def _know_examples(self, path: Path | None, columns: ColumnMap | None) -> None:
@@ -298,6 +277,11 @@ _KEPT = "judge/settings"
 _LONGEST_NAME = 24  # characters of a criterion
 
 _BOTH, _ONE, _UNCERTAIN = range(3)  # places in the list of orders
+_WHY_ORDERS = (
+    "Both orders show position bias: labels that depend on which response comes first. If the first order is"
+    " confident, the second seldom changes the label; the margin threshold under Advanced says what counts as"
+    " uncertain."
+)
 
 
 class SettingsPanel(QWidget):
@@ -307,10 +291,8 @@ class SettingsPanel(QWidget):
     best_wanted = Signal()  # settings, of a search
 
     def __init__(self, workspace: Workspace, described: Callable[[], RunSetup]) -> None:
-        """`described`: the run that the page describes."""
         super().__init__()
         self._workspace = workspace
-        self._state = workspace.state
         self.rubric = RubricChoice(workspace, described)
         self._make_fields()
         form = QFormLayout(rowWrapPolicy=QFormLayout.RowWrapPolicy.WrapLongRows)
@@ -320,7 +302,7 @@ class SettingsPanel(QWidget):
         form.addRow("Criteria", self.criteria)
         top = labels.in_row(labels.heading("Settings"), labels.STRETCH, self._best, self._reset)
         labels.in_column(top, form, self._none, self.methods, self.fold, on=self)
-        kept = RunSetup.of_json(self._state.record(_KEPT), default_setup())
+        kept = RunSetup.of_json(workspace.state.record(_KEPT), default_setup())
         self.show_setup(replace(kept, rubric=workspace.rubric.rubric))
 
     def show_setup(self, setup: RunSetup) -> None:
@@ -336,16 +318,14 @@ class SettingsPanel(QWidget):
 
     def in_setup(self, setup: RunSetup) -> RunSetup:
         """A setup with what the fields say; without criteria where none is chosen."""
-        return self.advanced.in_setup(
-            replace(
-                self.methods.in_setup(setup),
-                both_orders=self._orders.currentIndex() != _ONE,
-                second_order_below=DEFAULT_MARGIN if self._orders.currentIndex() == _UNCERTAIN else None,
-                rubric=self._workspace.rubric.rubric,
-                criteria=self.criteria.chosen,
-                **self._mode.values(),
-            )
+        rubric, orders, values = (
+            self._workspace.rubric.rubric,
+            self._orders.currentIndex(),
+            self._mode.values(),
         )
+        values |= {"rubric": rubric, "criteria": self.criteria.chosen, "both_orders": orders != _ONE}
+        values["second_order_below"] = DEFAULT_MARGIN if orders == _UNCERTAIN else None
+        return self.advanced.in_setup(replace(self.methods.in_setup(setup), **values))
 
     def set_model(self, path: Path) -> None:
         self.advanced.device.set_model(path)
@@ -356,22 +336,14 @@ class SettingsPanel(QWidget):
         self._orders = ComboBox()
         labels.narrow(self._orders)
         self._orders.addItems(["In both orders", "In one order (half the time)", "In both only if uncertain"])
-        labels.name(
-            self._orders,
-            "Orders of the responses",
-            "Both orders show position bias: labels that depend on which response comes first. If the first"
-            " order is confident, the second seldom changes the label; the margin threshold under Advanced"
-            " says what counts as uncertain.",
-        )
+        labels.name(self._orders, "Orders of the responses", _WHY_ORDERS)
         self.criteria = CriteriaBoxes()
         self.criteria.changed.connect(self._tell)
         self._workspace.rubric.changed.connect(self._follow_rubric)
         self._none = labels.label("Choose at least one criterion.", "bad")
         tried = "Try elicitation methods, orders, prompts and few-shot examples on labelled items"
-        best = "Find the best settings"
-        self._best = labels.button(
-            "Find the best…", self.best_wanted.emit, best, f"{tried}, and use the best"
-        )
+        find, best, tell = "Find the best settings", f"{tried}, and use the best", self.best_wanted.emit
+        self._best = labels.button("Find the best…", tell, find, best)
         back = "Set all settings back to their defaults"
         self._reset = labels.button("Back to defaults", self._show_defaults, back)
         self.methods = MethodsPanel(self._workspace)
@@ -383,17 +355,16 @@ class SettingsPanel(QWidget):
 
     @Slot()
     def _show_defaults(self) -> None:
-        """All but the rubric, which is no setting but what is asked, as at first."""
+        # All but the rubric, which is no setting but what is asked, as at first.
         rubric = self._workspace.rubric.rubric
         self.show_setup(replace(default_setup(), rubric=rubric, criteria=rubric.names))
 
     @Slot()
     def _follow_rubric(self) -> None:
-        """Ask all criteria of another rubric; of one that was changed all but those that were left out."""
-        rubric, before = self._workspace.rubric.rubric, tuple(self.criteria.boxes)
-        left_out = set(before) - set(self.criteria.chosen)
-        kept = left_out if set(before) & set(rubric.names) else set[str]()
-        self.criteria.show_rubric(rubric, set(rubric.names) - kept)
+        # Ask all criteria of another rubric; of one that was changed all but those that were left out.
+        rubric, before = self._workspace.rubric.rubric, set(self.criteria.boxes)
+        left_out = before - set(self.criteria.chosen) if before & set(rubric.names) else set[str]()
+        self.criteria.show_rubric(rubric, set(rubric.names) - left_out)
         self._tell()
 
     @Slot()
@@ -402,8 +373,8 @@ class SettingsPanel(QWidget):
             return
         setup = self.in_setup(default_setup())
         self._none.setVisible(not setup.criteria)
-        self.advanced.follow(setup)
-        self._state.set_record(_KEPT, setup.as_json())
+        self.advanced.default.follow(setup)
+        self._workspace.state.set_record(_KEPT, setup.as_json())
         self.changed.emit()
 
 

@@ -14,7 +14,7 @@ from gui.models import model_jobs
 from gui.models.model_jobs import DevicesTried
 from gui.models.model_table import rate
 from gui.widgets.fields import ComboBox
-from gui.widgets.foreign_text import one_line, plain_label, set_tip
+from gui.widgets.foreign_text import one_line, plain_label
 from gui.widgets.labels import STRETCH, button, in_column, in_row, name, narrow
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
@@ -61,10 +61,9 @@ class DeviceChoice(QWidget):
         self._doing = ""
         threads, failures = workspace.threads, workspace.failures
         self._remembering = TaskPanel(threads, ThreadName.SCAN, self, self._take_trial, failed=failures)
-        follow, end = self._follow, self._follow_busy
-        self._trying = TaskPanel(
-            threads, ThreadName.MODEL, self, self._take, follow=follow, failed=failures, changed=end
-        )
+        model, take, follow = ThreadName.MODEL, self._take, self._follow
+        self._trying = TaskPanel(threads, model, self, take, follow=follow, failed=failures)
+        self._trying.busy_changed.connect(self._follow_busy)
         self.field = ComboBox()
         narrow(self.field)
         name(self.field, "Compute device", _WHICH)
@@ -72,8 +71,7 @@ class DeviceChoice(QWidget):
         self.button = button("Try the GPU", self.try_devices, "Try the GPU with this model", _TRY)
         self.line = self._trying.line
         self.outcome = plain_label(role="hint")
-        row = in_row((self.field, STRETCH), self.button)
-        in_column(row, self.line, self.outcome, on=self)
+        in_column(in_row((self.field, STRETCH), self.button), self.line, self.outcome, on=self)
         self._show()
 
     @property
@@ -127,9 +125,9 @@ class DeviceChoice(QWidget):
         self._show()
         self.tried.emit()
 
-    @Slot()
-    def _follow_busy(self) -> None:
-        self.outcome.setVisible(not self._trying.busy)
+    @Slot(bool)
+    def _follow_busy(self, busy: bool) -> None:
+        self.outcome.setVisible(not busy)
 
     def _show(self) -> None:
         self._fill()
@@ -137,7 +135,7 @@ class DeviceChoice(QWidget):
 
     def _say(self) -> None:
         trial, found = self._trial, self._found
-        if found is not None and not found:
+        if found == ():
             lost = self.request is not None and self.request != CPU
             text = f"{NONE_FOUND}\n{_CHOOSE_OTHERWISE}" if lost else NONE_FOUND
         elif trial is None or self._model is None:
@@ -145,10 +143,9 @@ class DeviceChoice(QWidget):
         else:
             text = outcome(trial, self._model.stem, found)
         self.outcome.setText(text)
-        set_tip(self.outcome, _distances(trial) if trial is not None else "")
 
     def _fill(self) -> None:
-        """Offer what there is; what is chosen and not there stays, and is named so."""
+        # Offer what there is; what is chosen and not there stays, and is named so.
         with QSignalBlocker(self.field):
             self.field.clear()
             self.field.addItem("Automatic", _AUTOMATIC)
@@ -179,23 +176,9 @@ def outcome(trial: "DeviceTrial", model: str, found: Sequence[Device] | None) ->
     """What a trial found with a model, and what Automatic takes; `found`: the devices there are now, None
     where nobody has looked for them since the start.
     """
-    lines = [
-        f"Tried with {one_line(without_middle(model, _LONGEST_NAME))}; speeds are tokens a second.",
-        f"• The processor {_speeds(trial.processor)}.",
-        *(f"• {_finding(finding, found)}" for finding in trial.findings),
-        _taken(trial, found),
-    ]
-    return "\n".join(lines)
-
-
-def _distances(trial: "DeviceTrial") -> str:
-    lines = [
-        f"{_named(each.device)}: {each.mean:.4f} on average, {each.worst:.4f} at most"
-        for each in trial.findings
-        if each.speed is not None
-    ]
-    first = "How far the probabilities of the next token are from the processor's (0 to 1, at 21 places):"
-    return "\n".join((first, *lines)) if lines else ""
+    first = f"Tried with {one_line(without_middle(model, _LONGEST_NAME))}; speeds are tokens a second."
+    findings = (f"• {_finding(finding, found)}" for finding in trial.findings)
+    return "\n".join([first, f"• The processor {_speeds(trial.processor)}.", *findings, _taken(trial, found)])
 
 
 def _finding(finding: "DeviceFinding", found: Sequence[Device] | None) -> str:
@@ -222,7 +205,5 @@ def _speeds(speed: "ModelSpeed") -> str:
 
 
 def _is_there(device: Device, found: Sequence[Device] | None) -> bool:
-    """Whether a device of a trial is among those found, with its driver; taken for granted where none were
-    looked for.
-    """
+    """Whether a device is found still, with its driver; taken for granted where nobody has looked."""
     return found is None or any(map(device.is_still, found))

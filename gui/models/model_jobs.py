@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.core.errors import DeviceFailed, ProcessEnded, SetupError, StoreError
-from engine.core.events import DeviceLeft, MeasureProgress, Preparing, followed
+from engine.core.events import MeasureProgress, Preparing, followed
 from engine.settings.rows import CPU, Device, KvType, default_context
 from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_model, real_path
@@ -34,31 +34,22 @@ PROCESSOR = "the processor"
 
 @dataclass(frozen=True)
 class DevicesTried:
-    """All devices that were found, and what came of them with the model; None where there was none to try."""
-
     model: Path
     found: tuple[Device, ...]
-    trial: "DeviceTrial | None"
+    trial: "DeviceTrial | None"  # what came of them with the model; None where there was none to try
 
 
 @dataclass(frozen=True)
 class Computing:
-    """What computes a run. `device`: its title, empty for the processor alone. `failed`: one failed in it.
+    """What computes a run."""
 
-    `remark`: why it is not the device that the user may expect, in a sentence, or empty.
-    """
-
-    device: str = ""
-    remark: str = ""
-    failed: bool = False
+    device: str = ""  # its title, empty for the processor alone
+    remark: str = ""  # why it is not the device that the user may expect, in a sentence, or empty
+    failed: bool = False  # one failed in it
 
     @property
     def on(self) -> str:
         return self.device or PROCESSOR
-
-    @classmethod
-    def after(cls, left: DeviceLeft) -> "Computing":
-        return cls(remark=left.in_words, failed=True)
 
 
 @job
@@ -77,9 +68,8 @@ def remembered(_control: JobControl, path: Path) -> "DeviceTrial | None":
 
 @job
 def try_devices(control: JobControl, path: Path, threads: int | None) -> DevicesTried:
-    """Look for devices and try all of them with a model file, each in a process of its own.
-
-    Reports Preparing and MeasureProgress. SetupError where looking breaks down, ModelFileError.
+    """Look for devices and try all of them with a model file, each in a process of its own. Reports Preparing
+    and MeasureProgress. SetupError where looking breaks down, ModelFileError.
     """
     control.report(Preparing("Looking for GPUs"))
     from engine.models.devices import found_devices, try_device, trying_devices
@@ -121,19 +111,15 @@ DEMO_SOURCE = "Tiebreak"
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """What memory and speed of a model depend on; None for the defaults of each model and this computer.
+    """What memory and speed of a model depend on; None for the defaults of each model and this computer."""
 
-    `context`: in tokens. `device`, `gpu_layers`: as in RunSetup. `devices`: those that are known to be there.
-    `store`: the runs whose answer mass is shown, None for none.
-    """
-
-    context: int | None
+    context: int | None  # in tokens
     kv_type: KvType
     threads: int | None = None
-    device: str | None = None
+    device: str | None = None  # as in RunSetup, like the next
     gpu_layers: int | None = None
-    devices: tuple[Device, ...] = ()
-    store: Path | None = None
+    devices: tuple[Device, ...] = ()  # those that are known to be there
+    store: Path | None = None  # the runs whose answer mass is shown, None for none
 
     @classmethod
     def of(cls, setup: RunSetup, devices: tuple[Device, ...] = ()) -> "ModelRequest":
@@ -142,23 +128,18 @@ class ModelRequest:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A file to choose from. `estimate`, `fit`: None where it cannot judge; `memory`: that of this computer.
-
-    `hash`: empty where it is not remembered; `speed`: as it was measured here, with the threads that are set
-    and the device that would compute, whose title is `speed_on`, empty for the processor; `run`: what its
-    newest run gave. None where that is not known.
-    """
+    """A file to choose from; None for what is not known."""
 
     found: "FoundModel"
     is_demo: bool
     context: int = 0
-    estimate: "MemoryEstimate | None" = None
+    estimate: "MemoryEstimate | None" = None  # None where it cannot judge, like the next
     fit: "Fit | None" = None
-    memory: "Memory | None" = None
-    hash: str = ""
-    speed: "ModelSpeed | None" = None
-    speed_on: str = ""
-    run: "RunMass | None" = None
+    memory: "Memory | None" = None  # of this computer
+    hash: str = ""  # empty where it is not remembered
+    speed: "ModelSpeed | None" = None  # measured here, with the threads that are set and what would compute
+    speed_on: str = ""  # the title of the device, empty for the processor
+    run: "RunMass | None" = None  # what its newest run gave
 
     @property
     def path(self) -> Path:
@@ -186,10 +167,8 @@ def find(
     request: ModelRequest,
     growing: Collection[Path] = (),
 ) -> int:
-    """Tell a Candidate for the demo model, each of the files, each model in the default folders and these.
-
-    Before them it tells the Stamps of all that it looks at. Models of which a file is `growing` are left out.
-    The result: how many there are.
+    """Tell the Stamps of all that is looked at, then a Candidate for the demo model, each of the files, each
+    model in the default folders and these, but for those of which a file is `growing`; how many there are.
     """
     from engine.models.finder import default_folders, find_models
     from engine.system.computer import available_memory
@@ -197,7 +176,6 @@ def find(
     control.report(list_files(files, folders)(control))
     memory = available_memory()
     seen: dict[Path, Candidate] = {}
-
     demo, here = replace(_described(demo_model()), source=DEMO_SOURCE), map(_described, files)
     for found in chain([demo], here, find_models([*default_folders(), *folders])):
         control.cancel.raise_if_requested()
@@ -214,10 +192,10 @@ def find(
 
 @dataclass(frozen=True)
 class Stamps:
-    """The model files that there are, each with what changes when it is written to; how long that took."""
+    """The model files that there are, each with what changes when it is written to."""
 
     files: "Mapping[Path, Stamp]"
-    seconds: float = 0.0
+    seconds: float = 0.0  # that the listing took
 
 
 @job
@@ -304,10 +282,8 @@ def _with_runs(candidates: Sequence[Candidate], request: ModelRequest) -> Iterat
 
 @job
 def can_reason(_control: JobControl, path: Path) -> bool | None:
-    """Whether the chat template of a model has a reasoning part; None where the file is no model.
-
-    Nothing is rendered: the plan has the last word.
-    """
+    """Whether the chat template of a model has a reasoning part; None where the file is no model."""
+    # Nothing is rendered: the plan has the last word.
     from engine.models.model_file import template_source
     from engine.prompt.template import may_reason
 
@@ -319,18 +295,14 @@ def can_reason(_control: JobControl, path: Path) -> bool | None:
 
 @dataclass(frozen=True)
 class SpeedsMeasured:
-    """The end of a measure: the candidates with their speeds, and why others have none."""
-
-    measured: tuple[Candidate, ...]
-    failed: tuple[SetupError, ...]
+    measured: tuple[Candidate, ...]  # with their speeds
+    failed: tuple[SetupError, ...]  # why others have none
 
 
 @job
 def measure(control: JobControl, candidates: Sequence[Candidate], request: ModelRequest) -> SpeedsMeasured:
-    """Measure the speed of models anew, one after another; tells AtWork, and each Candidate with its speed.
-
-    Measured is what would compute: the chosen device, else the one that a trial of this model proposes, else
-    the processor.
+    """Measure the speed of models anew, one after another, with what would compute: the chosen device, else
+    the one that a trial proposes, else the processor. Tells AtWork, and each Candidate with its speed.
     """
     measured, failed = [], []
     for number, candidate in enumerate(candidates, start=1):

@@ -61,14 +61,10 @@ class SearchedPlaces(QObject):
     def folders(self) -> list[Path]:
         return self._kept(_FOLDERS)
 
-    def add_file(self, path: Path) -> None:
-        self._keep({_FILES: [*self.files, path]})
-
-    def add_folder(self, path: Path) -> None:
-        self._keep({_FOLDERS: [*self.folders, path]})
+    def add(self, kind: str, path: Path) -> None:
+        self._keep({kind: [*self._kept(kind), path]})
 
     def remove(self, path: Path) -> None:
-        """Forget a file or a folder, which stay where they are."""
         kept = {_FILES: self.files, _FOLDERS: self.folders}
         self._keep({kind: [each for each in paths if each != path] for kind, paths in kept.items()})
         self.removed.emit(path)
@@ -78,7 +74,7 @@ class SearchedPlaces(QObject):
         return [Path(path) for path in kept if isinstance(path, str)] if isinstance(kept, list) else []
 
     def _keep(self, paths: Mapping[str, Sequence[Path]]) -> None:
-        """Each path once, where it came last."""
+        # Each path once, where it came last.
         new = {kind: [*reversed(dict.fromkeys(map(str, reversed(each))))] for kind, each in paths.items()}
         self._state.set_record(_SEARCHED, {**self._state.record_of_all(_SEARCHED), **new})
         self._show_button()
@@ -103,7 +99,6 @@ class SearchedPlaces(QObject):
 
 class FolderWatch(QObject):
     """Lists the files again every few seconds while somebody sees them, for no system tells of all changes.
-
     What is still written to, a download, is `growing`, until two listings find it alike.
     """
 
@@ -163,10 +158,9 @@ class ModelActions(QObject):
         name(self.button, "Measure the speed of models, or audit one", f"{speed}; {audit}")
         self.button.setMenu(self.menu)
         self.menu.aboutToShow.connect(self._fill)
-        threads, failures, hear, end = workspace.threads, workspace.failures, self._follow, self._follow_end
-        self._working = TaskPanel(
-            threads, ThreadName.MODEL, self, self._take, follow=hear, failed=failures, changed=end
-        )
+        threads, failures, take, hear = workspace.threads, workspace.failures, self._take, self._follow
+        self._working = TaskPanel(threads, ThreadName.MODEL, self, take, follow=hear, failed=failures)
+        self._working.busy_changed.connect(self._follow_busy)
         self.line = self._working.line
 
     def measure(self, candidates: Sequence[Candidate]) -> None:
@@ -197,13 +191,12 @@ class ModelActions(QObject):
             self._workspace.problem.emit(SetupError(together, first.hint) if others else first)
         elif disturbed:
             models = counted(len(disturbed), "model was", "models were")
-            self._workspace.note.emit(
-                f"Other programs used the processor while {models} measured: close them, and measure again."
-            )
+            disturbing = f"Other programs used the processor while {models} measured"
+            self._workspace.note.emit(f"{disturbing}: close them, and measure again.")
 
-    @Slot()
-    def _follow_end(self) -> None:
-        if not self._working.busy:
+    @Slot(bool)
+    def _follow_busy(self, busy: bool) -> None:
+        if not busy:
             self.ended.emit()
 
     @Slot()
@@ -211,17 +204,15 @@ class ModelActions(QObject):
         chosen, number = self._picker.candidate, len(self._picker.usable)
         can_judge = chosen is not None and chosen.usable
         self.menu.clear()
-        one = self.menu.addAction("&Measure the speed of this model")
-        one.triggered.connect(self.measure_chosen)
-        every = self.menu.addAction(f"Measure the speed of &all {number:,} models")
-        every.triggered.connect(self.measure_all)
+        one = self.menu.addAction("&Measure the speed of this model", self.measure_chosen)
+        every = self.menu.addAction(f"Measure the speed of &all {number:,} models", self.measure_all)
         every.setVisible(number > 1)
         for action in (one, every):
             action.setEnabled(can_judge and not self._working.busy)
         self.menu.addSeparator()
-        audit = self.menu.addAction("Add a robustness a&udit of this judge to the queue")
+        text = "Add a robustness a&udit of this judge to the queue"
+        audit = self.menu.addAction(text, self.audit_wanted.emit)
         audit.setToolTip("Items of the open dataset and rule-based perturbations of them, judged as a run")
-        audit.triggered.connect(self.audit_wanted)
         audit.setEnabled(can_judge and self._workspace.dataset is not None)
 
 
@@ -253,12 +244,10 @@ class ModelPicker(QWidget):
 
         self.path = Path(self._state.text(_LAST) or demo_model())
         self._remembered = True  # from last time; whether it is still there is not known yet
-        threads, failures = workspace.threads, workspace.failures
-        scan, take, end = ThreadName.SCAN, self._take, self._end_search
-        self._searching = TaskPanel(
-            threads, scan, self, self._take_all, follow=take, failed=failures, stopped=end
-        )
-        self._searching.failed.connect(self._end_search)
+        threads, failures, scan = workspace.threads, workspace.failures, ThreadName.SCAN
+        self._searching = TaskPanel(threads, scan, self, self._take_all, follow=self._take, failed=failures)
+        for signal in (self._searching.failed, self._searching.cancelled):
+            signal.connect(self._end_search)
         self._fitting = TaskPanel(threads, scan, self, self._take_fits, failed=failures)
         self.doing = ModelActions(workspace, self)
         self.doing.measured.connect(self._take_fits)
@@ -303,7 +292,6 @@ class ModelPicker(QWidget):
 
     @Slot()
     def _search(self) -> None:
-        """Look for model files; those that are in the table stay until it is known that they are gone."""
         self._there.clear()
         self._searching.start(model_jobs.find(*self.looked_at(), self.request, self.watch.growing))
 
@@ -318,12 +306,12 @@ class ModelPicker(QWidget):
 
     def choose_file(self, path: Path) -> None:
         self._remembered = False
-        self.places.add_file(path.absolute())
+        self.places.add(_FILES, path.absolute())
         self._select(path.absolute())
         self.scan()
 
     def add_folder(self, path: Path) -> None:
-        self.places.add_folder(path.absolute())
+        self.places.add(_FOLDERS, path.absolute())
         self.scan()
 
     def set_request(self, request: ModelRequest, anew: bool = False) -> None:
@@ -385,7 +373,7 @@ class ModelPicker(QWidget):
 
     @Slot(object)
     def _leave(self, path: Path) -> None:
-        """Choose the demo model where the chosen file was taken out of the list, or lies in such a folder."""
+        # Choose the demo model where the chosen file was taken out of the list, or lies in such a folder.
         if self.path == path or path in self.path.parents:
             self._state.set_text(_LAST, str(demo_model()))
             self._select(demo_model())
@@ -414,18 +402,15 @@ class ModelPicker(QWidget):
                 self.changed.emit()
             if event.path == self.path:
                 self._show_choice()
-                self._check_remembered(event)
-
-    def _check_remembered(self, found: Candidate) -> None:
-        """Choose the demo model where the file of last time can be used no more."""
-        if self._remembered and found.found.error is not None:
-            self._workspace.note.emit(f"{found.found.error.problem} The demo model is chosen instead.")
-            self._select(demo_model())
-        self._remembered = False
+                error = event.found.error
+                if self._remembered and error is not None:  # the file of last time can be used no more
+                    self._workspace.note.emit(f"{error.problem} The demo model is chosen instead.")
+                    self._select(demo_model())
+                self._remembered = False
 
     @Slot()
     def _take_all(self) -> None:
-        """What was not found is gone."""
+        # What was not found is gone.
         self._choose_none = True
         self.table.keep_only(self._there)
         self._choose_none = False

@@ -1,6 +1,6 @@
 """The model files that were found: those that can judge in a table, the others folded away."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +69,6 @@ class ModelTableModel(HeadedModel):
         self.endResetModel()
 
     def keep_only(self, paths: Collection[Path]) -> None:
-
         for row in reversed(range(len(self._rows))):
             if self._rows[row].path not in paths:
                 self.beginRemoveRows(QModelIndex(), row, row)
@@ -90,19 +89,8 @@ class ModelTableModel(HeadedModel):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
             return None
-        candidate, column = self._rows[index.row()], index.column()
-        answer: Any = super().data(index, role)
-        if role == Qt.ItemDataRole.DisplayRole:
-            answer = one_line(_text(candidate, column))
-        elif role == SORT_ROLE:
-            answer = _value(candidate, column)
-        elif role == USABLE_ROLE:
-            answer = candidate.usable
-        elif role == PILL_ROLE:
-            answer = _pill(candidate, column)
-        elif role == Qt.ItemDataRole.ToolTipRole:
-            answer = tip(about(candidate))
-        return answer
+        shown = _SHOWN.get(role)
+        return shown(self._rows[index.row()], index.column()) if shown else super().data(index, role)
 
     def _count_rows(self) -> int:
         return len(self._rows)
@@ -152,6 +140,15 @@ def _pill(candidate: Candidate, column: int) -> tuple[str, str] | None:
     return fit, FIT_ROLES.get(fit, "plain")
 
 
+_SHOWN: dict[int, Callable[[Candidate, int], object]] = {
+    Qt.ItemDataRole.DisplayRole: lambda candidate, column: one_line(_text(candidate, column)),
+    Qt.ItemDataRole.ToolTipRole: lambda candidate, _column: tip(about(candidate)),
+    SORT_ROLE: _value,
+    USABLE_ROLE: lambda candidate, _column: candidate.usable,
+    PILL_ROLE: _pill,
+}
+
+
 def rate(tokens: float) -> str:
     """Tokens a second, with no more digits than a second measure would give again."""
     rounded = float(f"{tokens:.3g}")
@@ -176,18 +173,16 @@ def about(candidate: Candidate) -> str:
     parts = f" and {counted(more, 'other part', 'other parts')}" if more else ""
     lines = [visible(candidate.name), f"{candidate.path}{parts}, found in {candidate.found.source}"]
     if model is None:
-        if candidate.found.error is not None:
-            lines += problem_of(candidate.found.error)
-        return "\n".join(lines)
+        error = candidate.found.error
+        return "\n".join([*lines, *(problem_of(error) if error is not None else ())])
     if model.other_name:
         lines.append(f"Called {visible(model.other_name)} in its header.")
-    if candidate.estimate is not None:
+    if (needed := candidate.estimate) is not None:
+        free = f"; {amount(candidate.memory.available)} are free" if candidate.memory else ""
         lines.append(
-            f"Needs about {amount(candidate.estimate.total)} with a context of {candidate.context:,} tokens"
-            f" (weights {amount(candidate.estimate.weights)},"
-            f" KV cache {amount(candidate.estimate.kv_cache)},"
-            f" buffers {amount(candidate.estimate.buffers)})"
-            f"{f'; {amount(candidate.memory.available)} are free' if candidate.memory else ''}."
+            f"Needs about {amount(needed.total)} with a context of {candidate.context:,} tokens (weights"
+            f" {amount(needed.weights)}, KV cache {amount(needed.kv_cache)}, buffers"
+            f" {amount(needed.buffers)}){free}."
         )
     lines.append(
         f"{model.architecture}, parameters: {model.size_in_words}, trained with"
@@ -219,12 +214,9 @@ class ModelOrder(QSortFilterProxyModel):
         self.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
 
     def filterAcceptsRow(self, row: int, parent: Index) -> bool:
-        """Only what can judge; why others cannot is told elsewhere."""
+        # Only what can judge; why others cannot is told elsewhere.
         usable = self.sourceModel().index(row, MODEL, parent).data(USABLE_ROLE)
         return bool(usable) and super().filterAcceptsRow(row, parent)
-
-    def lessThan(self, left: Index, right: Index) -> bool:
-        return bool(left.data(SORT_ROLE) < right.data(SORT_ROLE))
 
 
 class UnusableModels(Fold):
@@ -253,14 +245,15 @@ class UnusableModels(Fold):
         for candidate in self._shown:
             groups.setdefault(_reason(candidate), []).append(candidate)
         for reason, candidates in groups.items():
-            why = plain_label(reason, "hint")
             if self._rows.count():
                 self._rows.addSpacing(_GAP)
-            self._rows.addWidget(why)
+            self._rows.addWidget(plain_label(reason, "hint"))
             for candidate in candidates[:_MOST_NAMED]:
-                self._rows.addWidget(_file(candidate))
-            more = candidates[_MOST_NAMED:]
-            if more:
+                line = OneLine(f"{candidate.name} ({candidate.found.folder})", role="")
+                set_tip(line, about(candidate))
+                line.setAccessibleName(candidate.name)
+                self._rows.addWidget(line)
+            if more := candidates[_MOST_NAMED:]:
                 rest = OneLine(f"and {len(more):,} more")
                 set_tip(rest, "\n".join(str(candidate.path) for candidate in more))
                 self._rows.addWidget(rest)
@@ -272,10 +265,3 @@ def _reason(candidate: Candidate) -> str:
         return ""
     _problem, hint = problem_of(ModelFileError(error.problem, error.hint))
     return f"{capitalised(candidate.found.reason)} {hint}"
-
-
-def _file(candidate: Candidate) -> OneLine:
-    line = OneLine(f"{candidate.name} ({candidate.found.folder})", role="")
-    set_tip(line, about(candidate))
-    line.setAccessibleName(candidate.name)
-    return line

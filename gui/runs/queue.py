@@ -28,8 +28,6 @@ from gui.workspace.workspace import Workspace
 
 
 class QueueState(StrEnum):
-    """How far a run of the queue is; the value: for display."""
-
     WAITING = "waits"
     UNDER_WAY = "running"
     DONE = "done"
@@ -63,7 +61,7 @@ class Queued:
     @property
     def resumable(self) -> bool:
         """Whether it was begun and is not done: it can go on where it stopped."""
-        return self.run_id is not None and self.state in _STOPPED
+        return self.run_id is not None and self.state not in (QueueState.UNDER_WAY, QueueState.DONE)
 
     def is_in(self, other: "Queued") -> bool:
         """Whether another one judges it anyway: the same run, or where it names none, one of its setup."""
@@ -82,7 +80,6 @@ class Queued:
 
     @property
     def how(self) -> str:
-        """The settings that most runs differ in."""
         setup = self.setup
         # Which rubric's only where that is not the task's: `3 criteria of manners`.
         rubric = "" if setup.rubric == ELOQUENT else f" of {short_name(setup.rubric.name)}"
@@ -134,7 +131,6 @@ class Queued:
         )
 
 
-_STOPPED = (QueueState.WAITING, QueueState.FAILED, QueueState.SKIPPED)
 _COUNTED = {
     QueueState.UNDER_WAY: "under way",
     QueueState.WAITING: "waiting",
@@ -152,12 +148,10 @@ class RunQueue(QObject):
 
     def __init__(self, control: RunControl, workspace: Workspace, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._control = control
-        self._workspace = workspace
+        self._control, self._workspace = control, workspace
         self.current: int | None = None  # the place of the run that is under way
         self.going = False  # one run after another is begun
-        self._skipping = False
-        self._starting = False
+        self._skipping = self._starting = False
         self._begun = self._begun_run = 0.0
         self._ended_before = 0  # runs that had ended when the queue was started
         found = (Queued.of_json(entry, default_setup()) for entry in workspace.begun.entries(QUEUE))
@@ -188,7 +182,6 @@ class RunQueue(QObject):
 
     @property
     def summary(self) -> str:
-        """How many runs wait, are done, have failed; empty where there is none."""
         count = Counter(entry.state for entry in self._entries)
         return ", ".join(f"{count[state]} {words}" for state, words in _COUNTED.items() if count[state])
 
@@ -196,10 +189,8 @@ class RunQueue(QObject):
 
     def add(self, setup: RunSetup) -> bool:
         """Put a run at the end; False where just this one waits already, too many do, or no disk takes it."""
-        described = Queued(
-            replace(setup, resumes=None), run_id=setup.resumes, name=setup.name or "", note=setup.note or ""
-        )
-        added = self._as_stored(described)
+        name, note, kept = setup.name or "", setup.note or "", replace(setup, resumes=None)
+        added = self._as_stored(Queued(kept, run_id=setup.resumes, name=name, note=note))
         # Several of one setup may wait, where each goes on with another run.
         waits = any(added.is_in(entry) for entry in self._entries if not entry.state.ended)
         if waits or len(self._entries) >= MOST_QUEUED:
@@ -234,27 +225,23 @@ class RunQueue(QObject):
 
     def repeat(self, place: int) -> None:
         """Let a run that failed or was skipped wait again; one that is gone from the store begins anew."""
-        if self._is_free(place) and self._entries[place].state.ended:
-            entry = self._entries[place]
-            gone = entry.run_id is not None and not self._control.is_stored(entry.run_id)
-            run_id = None if gone else entry.run_id
+        if self._is_free(place) and (entry := self._entries[place]).state.ended:
+            run_id = entry.run_id if self.is_stored(place) else None
             waiting = replace(entry, state=QueueState.WAITING, run_id=run_id, said="")
             self._change(self._with(place, waiting))
 
     def resume(self, place: int) -> None:
         """Go on with a run that was begun: before all others that wait, and with these after it."""
-        if not self._is_free(place) or not self._entries[place].resumable:
-            return
-        entries = self._with(place)
-        waiting = (spot for spot, each in enumerate(entries) if each.state is QueueState.WAITING)
-        entry = replace(self._entries[place], state=QueueState.WAITING, said="")
-        entries.insert(next(waiting, len(entries)), entry)
-        if self._change(entries):
-            self.start()
+        if self._is_free(place) and self._entries[place].resumable:
+            entries = self._with(place)
+            waiting = (spot for spot, each in enumerate(entries) if each.state is QueueState.WAITING)
+            entry = replace(self._entries[place], state=QueueState.WAITING, said="")
+            entries.insert(next(waiting, len(entries)), entry)
+            if self._change(entries):
+                self.start()
 
     def is_stored(self, place: int) -> bool:
-        run_id = self._entries[place].run_id
-        return run_id is not None and self._control.is_stored(run_id)
+        return any(run.id == self._entries[place].run_id for run in self._workspace.runs)
 
     @Slot()
     def start(self) -> None:
@@ -291,7 +278,7 @@ class RunQueue(QObject):
         return 0 <= place < len(self._entries) and place != self.current
 
     def _as_stored(self, entry: Queued) -> Queued:
-        """With the words that the store has of its run: whoever changed them last, wherever that was."""
+        # With the words that the store has of its run: whoever changed them last, wherever that was.
         run = next((run for run in self._workspace.runs if run.id == entry.run_id), None)
         return entry if run is None else replace(entry, name=run.name, note=run.note)
 
@@ -303,30 +290,30 @@ class RunQueue(QObject):
             self._tell()
 
     def _store_words(self, run_id: int, name: str, note: str) -> None:
-        """They are shown once they are stored."""
+        # They are shown once they are stored.
         try:
             self._workspace.call_run(run_id, name, note)
         except SetupError as error:
             self._workspace.problem.emit(error)
 
     def _with(self, place: int, *entry: Queued) -> list[Queued]:
-        """All, with this entry at a place, or with none there."""
         return [*self._entries[:place], *entry, *self._entries[place + 1 :]]
 
     def _change(self, entries: list[Queued]) -> bool:
-        """What the user wants counts once the disk has it; False where that takes nothing, as is told."""
+        # What the user wants counts once the disk has it; False where that takes nothing, as is told.
         if not self._keep(entries):
             return False
-        current = None if self.current is None else self._entries[self.current]
-        same = (place for place, entry in enumerate(entries) if entry is current)
-        self.current = None if current is None else next(same, self.current)
+        if self.current is not None:
+            current = self._entries[self.current]
+            same = (place for place, entry in enumerate(entries) if entry is current)
+            self.current = next(same, self.current)  # where it is named now, it is another record
         self._entries = entries
         self._ended_before = min(self._ended_before, sum(entry.state.ended for entry in entries))
         self.changed.emit()
         return True
 
     def _keep(self, entries: Sequence[Queued], again: bool = True) -> bool:
-        """Write it to the disk; False where that fails. Where it failed before, that is told `again`."""
+        # Write it to the disk; False where that fails. Where it failed before, that is told `again`.
         was_kept, self.kept = self.kept, True
         try:
             # At once: whatever ends the program, what is queued is there again.
@@ -351,18 +338,15 @@ class RunQueue(QObject):
     def _next(self) -> None:
         if not self.going or self._control.running:
             return
-        states = [entry.state for entry in self._entries]
+        states, now = [entry.state for entry in self._entries], time.monotonic()
         if QueueState.WAITING not in states:
             self.going = False
-            took = duration(time.monotonic() - self._begun)
             self._tell()
-            self.ended.emit(f"The queue has ended after {took}: {self.summary}.")
+            self.ended.emit(f"The queue has ended after {duration(now - self._begun)}: {self.summary}.")
             return
         self.current = place = states.index(QueueState.WAITING)
-        self._begun_run = time.monotonic()
-        entry = self._entries[place]
+        entry, self._begun_run, self._starting = self._entries[place], now, True
         self._put(place, replace(entry, state=QueueState.UNDER_WAY, said=""))
-        self._starting = True
         self._control.start(entry.next_setup, goes_on=True)
         self._starting = False
 

@@ -44,7 +44,6 @@ class QueueTableModel(HeadedModel):
         self._entries: Sequence[Queued] = ()
 
     def show_entries(self, entries: Sequence[Queued]) -> None:
-        """Show these; rows stay chosen where there are as many as before."""
         if len(entries) == len(self._entries):
             self._entries = entries
             self._tell_changed(0, len(entries) - 1)
@@ -129,11 +128,6 @@ class QueuePanel(QFrame):
         guard(buttons)
         return buttons
 
-    @property
-    def text(self) -> str:
-        rows = "\n".join(entry.in_words for entry in self._queue.entries)
-        return "\n".join(part for part in (self._summary.text(), rows) if part)
-
     def restyle(self) -> None:
         # One takes the place of the other when a queue ends, under the hand of whoever presses what follows.
         both = (self.start_button, self.pause_button)
@@ -148,8 +142,7 @@ class QueuePanel(QFrame):
 
     @Slot()
     def add_run(self) -> None:
-        setup = self._wanted()
-        if setup is not None:
+        if (setup := self._wanted()) is not None:
             self.add(setup)
 
     def add(self, setup: RunSetup) -> str:
@@ -175,8 +168,7 @@ class QueuePanel(QFrame):
         return self._queue.entries[self._place] if self._place >= 0 else None
 
     def move_run(self, step: int) -> None:
-        place = self._place
-        if self._queue.move(place, step):
+        if self._queue.move(place := self._place, step):
             self.view.selectRow(place + step)
 
     @Slot()
@@ -209,12 +201,11 @@ class QueuePanel(QFrame):
 
     @Slot()
     def _show(self) -> None:
-        queue = self._queue
-        self.table.show_entries(queue.entries)
-        if queue.going or not queue.entries:
-            self._ended = ""
+        queue, entries = self._queue, self._queue.entries
+        self.table.show_entries(entries)
+        self._ended = "" if queue.going or not entries else self._ended
         self._summary.setText(self._ended or queue.summary)
-        self.setVisible(bool(queue.entries))
+        self.setVisible(bool(entries))
         self._fit()
         self._show_buttons()
 
@@ -240,12 +231,10 @@ class QueuePanel(QFrame):
 
     @Slot()
     def _fit(self) -> None:
-        rows = min(max(self.table.rowCount(), 1), _MOST_ROWS)
-        height = self.view.horizontalHeader().sizeHint().height()
-        height += rows * self.view.verticalHeader().defaultSectionSize() + 2 * self.view.frameWidth()
-        bar = self.view.horizontalScrollBar()
-        height += bar.sizeHint().height() if bar.maximum() else 0
-        self.view.setFixedHeight(height)
+        rows, bar = min(max(self.table.rowCount(), 1), _MOST_ROWS), self.view.horizontalScrollBar()
+        inside = rows * self.view.verticalHeader().defaultSectionSize() + 2 * self.view.frameWidth()
+        inside += bar.sizeHint().height() if bar.maximum() else 0
+        self.view.setFixedHeight(self.view.horizontalHeader().sizeHint().height() + inside)
 
 
 KEEP_AWAKE = "keep_awake"  # where the state keeps when the computer shall stay awake
@@ -318,13 +307,11 @@ class RunWatch(QObject):
         QApplication.alert(self._window)  # until somebody looks; nothing where the window is looked at
 
     def _show_title(self) -> None:
-        progress, part = self._control.progress, self._queue.part
-        far: list[str] = []  # how far the run under way is
-        if self._control.running and progress is not None:
-            far.append(f"{100 * progress.judged // max(1, progress.items)} %")
-        if self._control.running and part is not None and part[1] > 1:
-            far.append(f"run {part[0]} of {part[1]}")
-        self._window.setWindowTitle(" - ".join(filter(None, (", ".join(far), self._name))))
+        running, progress, part = self._control.running, self._control.progress, self._queue.part
+        done = f"{100 * progress.judged // max(1, progress.items)} %" if running and progress else ""
+        which = f"run {part[0]} of {part[1]}" if running and part and part[1] > 1 else ""
+        far = ", ".join(filter(None, (done, which)))
+        self._window.setWindowTitle(" - ".join(filter(None, (far, self._name))))
 
 
 class RunDesk(QObject):
@@ -347,7 +334,6 @@ class RunDesk(QObject):
 
     @Slot(object)
     def _queue_audit(self, described: DescribedAudit) -> None:
-        """Put an audit into the queue, and say which perturbations could not be made, too."""
         said = self.panel.add(described.setup)
         if described.lacking:
             self._workspace.note.emit(f"{said} {described.lacking}")
@@ -369,10 +355,10 @@ class RunDesk(QObject):
             return
         if self._judge.control.running:
             dialog.say(self.panel.add(setup))
-            return
-        dialog.accept()
-        self._workspace.page_wanted.emit(PageName.JUDGE)
-        self._judge.resume(setup)
+        else:
+            dialog.accept()
+            self._workspace.page_wanted.emit(PageName.JUDGE)
+            self._judge.resume(setup)
 
     @Slot()
     def add_to_queue(self) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from PySide6 import QtWidgets
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSortFilterProxyModel, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QFont, QKeySequence, QShowEvent
+from PySide6.QtGui import QKeySequence, QShowEvent
 
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import counted, visible
@@ -21,7 +21,7 @@ from gui.widgets.foreign_text import OneLine, plain_label
 from gui.widgets.labels import STRETCH, hint, in_column, in_row, make_room, name
 from gui.widgets.notice import problem_of
 from gui.widgets.text_views import SheetView
-from gui.widgets.value_table import Index, TableModel
+from gui.widgets.value_table import VALUE_ROLE, Index, TableModel
 from gui.widgets.views import FillingView, dressed
 from gui.workspace import store_jobs
 from gui.workspace.task_panel import TaskPanel
@@ -86,7 +86,7 @@ class RunsDialog(QtWidgets.QDialog):
             wanted = self.view.fontMetrics().horizontalAdvance(sample) + 18
             self.view.setColumnWidth(column, max(wanted, self.view.title_width(column) + 14))
         self.view.fill({column: letters * letter for column, letters in _LEAST.items()})
-        self.view.activated.connect(self._activate)
+        self.view.activated.connect(self.open_run)
         names = NameDelegate(self.view)
         self.view.setItemDelegateForColumn(runs_table.NAME, names)
         # Not at once: the view is in the middle of it.
@@ -95,15 +95,12 @@ class RunsDialog(QtWidgets.QDialog):
 
     def _make_buttons(self) -> None:
         def button(text: str, what: str, action: Callable[[], object]) -> QtWidgets.QPushButton:
-            made = QtWidgets.QPushButton(text, autoDefault=False)
-            made.setToolTip(what)
-            made.setAccessibleDescription(what)
-            made.clicked.connect(action)
+            made = labels.button(text, action, what=what)
+            made.setAutoDefault(False)
             return made
 
-        self.search = QtWidgets.QLineEdit()
-        self.search.setClearButtonEnabled(True)
-        self.search.setPlaceholderText("Search names, notes, models, datasets, settings")
+        what = "Search names, notes, models, datasets, settings"
+        self.search = QtWidgets.QLineEdit(placeholderText=what, clearButtonEnabled=True)
         name(self.search, "Search runs")
         self.search.textChanged.connect(self._search)
         self.archived = QtWidgets.QCheckBox("Show &archived")
@@ -113,9 +110,8 @@ class RunsDialog(QtWidgets.QDialog):
         self.rename_button = button("Re&name", "Give the run another name (F2)", self.rename)
         both = "Compare two runs, with a regression check: choose two with Ctrl"
         self.compare_button = button("Compare &settings", both, self.compare)
-        self.archive_button = button(
-            "&Archive", "Hide the runs in the lists; nothing is deleted", self.archive
-        )
+        hidden = "Hide the runs in the lists; nothing is deleted"
+        self.archive_button = button("&Archive", hidden, self.archive)
         self.delete_button = button("&Delete…", "Delete the runs, after a confirmation (Del)", self.delete)
         self.close_button = button("Close", "", self.accept)
         add_key(self, QKeySequence.StandardKey.Find, self.search.setFocus, inside=True)
@@ -133,17 +129,14 @@ class RunsDialog(QtWidgets.QDialog):
 
     @property
     def chosen(self) -> "list[AnyRun]":
-        """The runs that are chosen, damaged ones too, in the order of the table."""
-        rows = sorted(index.row() for index in self.view.selectionModel().selectedRows())
-        return [self.table.run_at(self.order.mapToSource(self.order.index(row, 0)).row()) for row in rows]
+        rows = sorted(self.view.selectionModel().selectedRows())
+        return [self.table.run_at(self.order.mapToSource(row).row()) for row in rows]
 
     def choose(self, *run_ids: int) -> None:
-        chosen = self.view.selectionModel()
+        chosen, how = self.view.selectionModel(), QItemSelectionModel.SelectionFlag
         chosen.clearSelection()
-        how = QItemSelectionModel.SelectionFlag
         for shown in filter(QModelIndex.isValid, map(self._cell_of_name, run_ids)):
-            chosen.setCurrentIndex(shown, how.NoUpdate)
-            chosen.select(shown, how.Select | how.Rows)
+            chosen.setCurrentIndex(shown, how.Select | how.Rows)
 
     def _cell_of_name(self, run_id: int) -> QModelIndex:
         row = self.table.row_of(run_id)
@@ -151,18 +144,13 @@ class RunsDialog(QtWidgets.QDialog):
 
     # What is done with it
 
-    @Slot()
-    def _activate(self) -> None:
-        if not self._editing:
-            self.open_run()
-
     @property
     def _editing(self) -> bool:
         return self.view.state() == QtWidgets.QAbstractItemView.State.EditingState
 
     @Slot()
     def open_run(self) -> None:
-        if self.open_button.isEnabled():
+        if self.open_button.isEnabled() and not self._editing:
             self._workspace.show_run(self.chosen[0].id)
             self.accept()
 
@@ -179,12 +167,10 @@ class RunsDialog(QtWidgets.QDialog):
 
     @Slot()
     def archive(self) -> None:
-        """Put the chosen runs away, or take them out again where all of them are there."""
         ids, author = [run.id for run in self.chosen], self._workspace.author
-        if ids and all(run.archived for run in self.chosen):
-            self._do(self._in_store(lambda store: store.restore(ids)))
-        elif ids:
-            self._do(self._in_store(lambda store: store.archive(ids, author)))
+        away = all(run.archived for run in self.chosen)
+        if ids:
+            self._do(self._in_store(lambda store: store.restore(ids) if away else store.archive(ids, author)))
 
     @Slot()
     def compare(self) -> None:
@@ -200,13 +186,11 @@ class RunsDialog(QtWidgets.QDialog):
             self._do(self._in_store(lambda store: store.contents(ids)), self._ask, refresh=False)
 
     def _ask(self, held: Sequence[RunContents]) -> None:
-        ids = [each.run.id for each in held]
-
         def export() -> None:
             self.choose(ids[0])
             self.open_run()
 
-        dialog = DeleteDialog(held, self)
+        ids, dialog = [each.run.id for each in held], DeleteDialog(held, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.wanted.connect(lambda decisions: self._delete(ids, decisions))
         dialog.export_wanted.connect(export)
@@ -249,7 +233,6 @@ class RunsDialog(QtWidgets.QDialog):
         self._show_runs()
 
     def say(self, text: str) -> None:
-        """Say a sentence above the buttons; empty for none."""
         labels.show_text(self.said, text)
 
     def _call(self, run_id: int, name: str | None = None, note: str | None = None) -> None:
@@ -275,15 +258,14 @@ class RunsDialog(QtWidgets.QDialog):
         self.note.setPlaceholderText(f"Note of {run.called}" if run else "Choose one run to write its note")
 
     def _note_of(self, run: "AnyRun") -> str:
-        """The note of a run: what was written here, until the list of runs has it, too."""
+        # The note of a run: what was written here, until the list of runs has it, too.
         return self._written.get(run.id, run.note)
 
     def _take_notes(self) -> None:
-        """Show what the store holds by now, unless somebody writes."""
-        stored = not self._workspace.words.count
+        # Show what the store holds by now, unless somebody writes.
         for run in self._workspace.runs:
             # The store leaves out the space around a note, which whoever writes on still needs.
-            if stored and self._written.get(run.id, "").strip() == run.note:
+            if not self._workspace.words.count and self._written.get(run.id, "").strip() == run.note:
                 self._written.pop(run.id, None)
             held = self._note_of(run).strip()
             if run.id == self._noted and not self.note.modified and held != self.note.toPlainText().strip():
@@ -342,7 +324,6 @@ class RunsDialog(QtWidgets.QDialog):
         return f"{run.title} cannot be resumed: {why}" if why else ""
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Look at the health of runs from now on, while somebody sees it."""
         super().showEvent(event)
         self._health.look(self._workspace.runs)
 
@@ -374,9 +355,9 @@ class DeleteDialog(QtWidgets.QDialog):
         self.tick.toggled.connect(lambda ticked: self.delete.setEnabled(ticked or not decided))
         self.delete.clicked.connect(self.accept)
         self.accepted.connect(lambda: self.wanted.emit(self.tick.isChecked()))
-        self.export = QtWidgets.QPushButton("&Export first…", autoDefault=False)
-        name(self.export, "Export first", "Opens the first of the runs on the Results page")
-        self.export.clicked.connect(self.reject)
+        opens = "Opens the first of the runs on the Results page"
+        self.export = labels.button("&Export first…", self.reject, "Export first", opens)
+        self.export.setAutoDefault(False)
         self.export.clicked.connect(self.export_wanted)
         buttons.addButton(self.export, QtWidgets.QDialogButtonBox.ButtonRole.ActionRole)
         buttons.addButton(self.delete, QtWidgets.QDialogButtonBox.ButtonRole.DestructiveRole)
@@ -399,31 +380,11 @@ class DifferencesModel(TableModel):
     """What differs is bold."""
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if role == Qt.ItemDataRole.FontRole and index.isValid() and self.differs(index.row()):
-            font = QFont()
-            font.setWeight(QFont.Weight.DemiBold)
-            return font
-        return super().data(index, role)
+        bold = role == Qt.ItemDataRole.FontRole and index.isValid() and self.differs(index.row())
+        return self._bold if bold else super().data(index, role)
 
     def differs(self, row: int) -> bool:
         return self._table.rows[row][_DIFFERS] is True
-
-
-class _Only(QSortFilterProxyModel):
-    """All rows, or those that differ."""
-
-    def __init__(self, source: DifferencesModel) -> None:
-        super().__init__(source)
-        self._model, self._only = source, False
-        self.setSourceModel(source)
-
-    def show_only(self, only: bool) -> None:
-        self.beginFilterChange()
-        self._only = only
-        self.endFilterChange()
-
-    def filterAcceptsRow(self, row: int, _parent: Index) -> bool:
-        return not self._only or self._model.differs(row)
 
 
 class DifferencesDialog(QtWidgets.QDialog):
@@ -434,14 +395,15 @@ class DifferencesDialog(QtWidgets.QDialog):
         self.setWindowTitle("Compare settings")
         self.table = DifferencesModel(self)
         self.table.show_table(table)
-        order = _Only(self.table)
+        order = QSortFilterProxyModel(self, filterKeyColumn=_DIFFERS, filterRole=VALUE_ROLE)
+        order.setSourceModel(self.table)
         number = sum(self.table.differs(row) for row in range(self.table.rowCount()))
         said = counted(number, "difference", "differences") if number else "No differences"
         titles = (visible(table.titles[column]) for column in (_FIRST, _OTHER))
         self.summary = hint(f"{' and '.join(titles)}: {said}. Names, notes and times are not compared.")
         self.only = QtWidgets.QCheckBox("Only what differs")
         self.only.setEnabled(number > 0)
-        self.only.toggled.connect(order.show_only)
+        self.only.toggled.connect(lambda only: order.setFilterFixedString("true" if only else ""))
         name(self.only, self.only.text())
         self.view = dressed(FillingView(), order, "Facts of two runs")
         letter = self.view.fontMetrics().averageCharWidth()

@@ -4,24 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QObject, QSignalBlocker, QSortFilterProxyModel, Qt, Signal, Slot
-from PySide6.QtWidgets import (
-    QDialog,
-    QLineEdit,
-    QPlainTextEdit,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
 
 from engine.core.errors import SetupError
-from engine.core.formatting import visible
 from engine.core.health import Health
 from engine.settings.identity import LONGEST_NAME, AnyRun, DamagedRun, checked_name, checked_note
 from engine.settings.run_lists import run_in_lines, run_list
 from gui.runs.queue import Queued
 from gui.widgets.foreign_text import OneLine, tip
-from gui.widgets.labels import hint, in_column, label, name, ok_and_cancel
+from gui.widgets.labels import hint, in_column, label, name, ok_and_cancel, show_text
 from gui.widgets.notice import IN_THE_WINDOW, problem_of
 from gui.widgets.value_table import SORT_ROLE, Index, TableModel
 from gui.workspace import store_jobs
@@ -44,9 +36,8 @@ class RunsTableModel(TableModel):
         self._runs: Sequence[AnyRun] = ()
         self._health: Mapping[int, Health] = {}
         self.show_table(run_list(()))
-        heads = list(self._heads)
-        heads[NAME] = replace(heads[NAME], meaning="Its name; F2 changes it")
-        self._heads = heads
+        name = replace(self._heads[NAME], meaning="Its name; F2 changes it")
+        self._heads = [*self._heads[:NAME], name, *self._heads[NAME + 1 :]]
 
     def show_runs(self, runs: Sequence[AnyRun], health: Mapping[int, Health]) -> None:
         """Show these; where they are as many as before, what is chosen stays chosen."""
@@ -66,9 +57,8 @@ class RunsTableModel(TableModel):
         return next((row for row, run in enumerate(self._runs) if run.id == run_id), None)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        flags = super().flags(index)
         named = index.column() == NAME and not isinstance(self._runs[index.row()], DamagedRun)
-        return flags | Qt.ItemFlag.ItemIsEditable if named else flags
+        return super().flags(index) | (Qt.ItemFlag.ItemIsEditable if named else Qt.ItemFlag.NoItemFlags)
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
         if role != Qt.ItemDataRole.EditRole or index.column() != NAME:
@@ -91,9 +81,11 @@ class RunsTableModel(TableModel):
         return tip(run_in_lines(run, self._health.get(run.id)))
 
 
-class NameDelegate(QStyledItemDelegate):
-    def createEditor(self, parent: QWidget, _option: QStyleOptionViewItem, _index: Index) -> QWidget:
-        field = QLineEdit(parent, maxLength=LONGEST_NAME)
+class NameDelegate(QtWidgets.QStyledItemDelegate):
+    def createEditor(
+        self, parent: QtWidgets.QWidget, _option: QtWidgets.QStyleOptionViewItem, _index: Index
+    ) -> QtWidgets.QWidget:
+        field = QtWidgets.QLineEdit(parent, maxLength=LONGEST_NAME)
         field.setAccessibleName("Name of the run")
         return field
 
@@ -134,7 +126,6 @@ class RunHealth(QObject):
         self._looking.failed.connect(self._next)  # one that cannot be read has no health
 
     def look(self, runs: "Sequence[StoredRun]") -> None:
-        """Look at these runs, where that was not done since they changed."""
         self._wanted = [run for run in runs if run.by_a_model and self._state.get(run.id) != _state(run)]
         if not self._looking.busy:
             self._next()
@@ -153,14 +144,12 @@ class RunHealth(QObject):
 
     @Slot(object)
     def _take(self, found: tuple[int, Health]) -> None:
-        run_id, health = found
-        self.found[run_id] = health
+        self.found |= [found]
         self._next()
         self.changed.emit()
 
 
 def _state(run: "StoredRun") -> str:
-    """What its health depends on."""
     return f"{run.judged} {run.calibration}"
 
 
@@ -168,7 +157,7 @@ _LINES = 3
 _WHEN = "The run gets both when it begins. If it resumes an earlier run, that run gets them."
 
 
-class NoteField(QPlainTextEdit):
+class NoteField(QtWidgets.QPlainTextEdit):
     def __init__(self, accessible: str, what: str = "") -> None:
         super().__init__()
         self.setTabChangesFocus(True)
@@ -180,7 +169,6 @@ class NoteField(QPlainTextEdit):
         return self.document().isModified()
 
     def fill(self, text: str) -> None:
-        """Show a note; nobody is told of a change."""
         with QSignalBlocker(self):
             self.setPlainText(text)
         self.document().setModified(False)
@@ -191,16 +179,17 @@ class NoteField(QPlainTextEdit):
         return self.toPlainText()
 
 
-class RunNameDialog(QDialog):
+class RunNameDialog(QtWidgets.QDialog):
     """Asks how a run is called; what cannot be stored is said, and the dialog stays open."""
 
     called = Signal(str, str)  # name, note
 
-    def __init__(self, entry: Queued, parent: QWidget | None = None) -> None:
+    def __init__(self, entry: Queued, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Name and note")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.name = QLineEdit(entry.name, maxLength=LONGEST_NAME, placeholderText="Name, shown in lists")
+        self.name = QtWidgets.QLineEdit(entry.name, maxLength=LONGEST_NAME)
+        self.name.setPlaceholderText("Name, shown in lists")
         self.name.selectAll()
         name(self.name, "Name of the run")
         self.note = NoteField("Note of the run")
@@ -208,25 +197,17 @@ class RunNameDialog(QDialog):
         self.note.fill(entry.note)
         self.said = label("", "warning")
         self.said.hide()
-        in_column(
-            OneLine(f"{entry.what}, {entry.setup.model_path.stem}, {entry.how}", role=""),
-            self.name,
-            self.note,
-            hint(_WHEN if entry.run_id is None else f"Run {entry.run_id} gets the name at once."),
-            self.said,
-            ok_and_cancel(self),
-            on=self,
-            margins=None,
-            spacing=10,
-        )
+        what = OneLine(f"{entry.what}, {entry.setup.model_path.stem}, {entry.how}", role="")
+        when = hint(_WHEN if entry.run_id is None else f"Run {entry.run_id} gets the name at once.")
+        parts = (what, self.name, self.note, when, self.said, ok_and_cancel(self))
+        in_column(*parts, on=self, margins=None, spacing=10)
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
 
     def accept(self) -> None:
         try:
             called = checked_name(self.name.text()), checked_note(self.note.toPlainText())
         except SetupError as error:
-            self.said.setText(visible("\n".join(problem_of(error))))
-            self.said.show()
-            return
-        self.called.emit(*called)
-        super().accept()
+            show_text(self.said, "\n".join(problem_of(error)))
+        else:
+            self.called.emit(*called)
+            super().accept()

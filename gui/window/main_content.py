@@ -156,7 +156,7 @@ class MainContent(QObject):
             FileKind.CALIBRATION: ("Load as calibration", at(PageName.RESULTS, calibration)),
             FileKind.RECIPE: ("Use as judge configuration", at(PageName.JUDGE, judge.use_recipe)),
             FileKind.RUBRIC: ("Open as rubric", at(PageName.JUDGE, judge.settings.rubric.open_named)),
-            FileKind.MODEL: ("Choose as model", at(PageName.JUDGE, judge.choose_model_file)),
+            FileKind.MODEL: ("Choose as model", at(PageName.JUDGE, judge.choose_model)),
             FileKind.LABELS_OF_ANNOTATORS: ("Import annotations", lambda path: exchange.count([path])),
         }
 

@@ -7,19 +7,13 @@ from pytestqt.qtbot import QtBot
 
 from gui.compare.compare_page import ComparePage
 from gui.workspace.workspace import Workspace
-from tests.gui.compare.steps import Save, choose, compare
+from tests.gui.compare.steps import Save, choose, compare, listed
 
 
 @pytest.fixture
 def page(qtbot: QtBot, space: Workspace) -> ComparePage:
     """The page as it is when it was entered: the run is listed."""
-    made = ComparePage(space)
-    qtbot.addWidget(made)
-    made.resize(1180, 640)
-    made.show()
-    with qtbot.waitSignal(space.runs_changed):
-        made.entered()
-    return made
+    return listed(qtbot, space)
 
 
 @pytest.fixture

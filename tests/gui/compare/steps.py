@@ -5,9 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt
-from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QAbstractItemModel, Qt
 from pytestqt.qtbot import QtBot
 
 from engine.annotations.records import new_override
@@ -23,17 +21,25 @@ from engine.system.paths import demo_dataset
 from gui.compare.compare_page import ComparePage
 from gui.compare.ranking_page import RankingPage
 from gui.widgets.value_table import TableModel
+from gui.workspace.workspace import Workspace
+from tests.gui import steps
+from tests.gui.steps import press
 from tests.judged import stored_run
 
 Save = Callable[[str, bytes], Path]
 
 
-def press(
-    widget: QWidget, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier
-) -> None:
-    """Press a key where a user would: in the widget that has the keyboard."""
-    widget.setFocus()
-    QTest.keyClick(widget, key, modifier)
+def listed(qtbot: QtBot, space: Workspace) -> ComparePage:
+    """A page that was entered: the runs are listed."""
+    page = steps.shown(qtbot, ComparePage(space))
+    with qtbot.waitSignal(space.runs_changed):
+        page.entered()
+    return page
+
+
+def choose_labels(qtbot: QtBot, page: ComparePage, gold: Path) -> None:
+    with qtbot.waitSignal(page.choosing.gold_changed):
+        page.choosing.choose_gold(gold)
 
 
 def choose(qtbot: QtBot, page: ComparePage, gold: Path, *files: Path) -> None:
@@ -42,8 +48,7 @@ def choose(qtbot: QtBot, page: ComparePage, gold: Path, *files: Path) -> None:
     view.setCurrentRow(0)
     press(view, Qt.Key.Key_Space)
     page.choosing.add_files(files)
-    with qtbot.waitSignal(page.choosing.gold_changed):
-        page.choosing.choose_gold(gold)
+    choose_labels(qtbot, page, gold)
 
 
 def compare(qtbot: QtBot, page: ComparePage) -> str:
@@ -57,10 +62,12 @@ def differences(qtbot: QtBot, page: ComparePage) -> list[list[str]]:
     """The cells of the list of differences once it is there."""
     found = page.view.differences
     qtbot.waitUntil(lambda: not (found._filtering.busy or found._typing.isActive()))
-    columns = range(found.table.columnCount())
-    return [
-        [found.table.index(row, column).data() for column in columns] for row in range(found.table.rowCount())
-    ]
+    return rows_of(found.table)
+
+
+def rows_of(table: QAbstractItemModel) -> list[list[str]]:
+    columns = range(table.columnCount())
+    return [[table.index(row, column).data() for column in columns] for row in range(table.rowCount())]
 
 
 def cells(table: TableModel) -> list[list[str]]:
@@ -131,28 +138,27 @@ def _sure(label: Preference, mass: float) -> tuple[float, float, float, float]:
 
 def open_run(qtbot: QtBot, page: RankingPage, run: int) -> None:
     """Look at a run, and wait for its ranking."""
-    page.workspace.open_run(run)
-    qtbot.waitUntil(lambda: page.workspace.run is not None and page.workspace.run.id == run)
+    steps.open_run(qtbot, page.workspace, run)
     ranked(qtbot, page)
 
 
 def open_dataset(qtbot: QtBot, page: RankingPage, path: Path) -> None:
     """Open a dataset, and wait until all that follows has come to rest."""
-    with qtbot.waitSignal(page.workspace.dataset_changed):
-        page.workspace.open_dataset(path)
+    steps.open_dataset(qtbot, page.workspace, path)
     at_rest(qtbot, page)
 
 
 def at_rest(qtbot: QtBot, page: RankingPage) -> None:
     """Wait until nothing is ranked or drawn, and nothing is about to be."""
-
-    def still() -> bool:
-        picture = page.picture
-        waiting = page._later.isActive() or page._ranking.busy
-        waiting = waiting or picture._soon.isActive() or picture._drawing.busy
-        return not waiting and not page._stale
-
-    qtbot.waitUntil(still)
+    picture = page.picture
+    timers, tasks = (page._later, picture._soon), (page._ranking, picture._drawing)
+    qtbot.waitUntil(
+        lambda: (
+            not page._stale
+            and not any(timer.isActive() for timer in timers)
+            and not any(task.busy for task in tasks)
+        )
+    )
 
 
 def ranked(qtbot: QtBot, page: RankingPage) -> None:
@@ -175,11 +181,9 @@ def label(qtbot: QtBot, page: RankingPage, system: System, count: int, origin: O
 
 def table_of(page: RankingPage, key: str) -> TableModel:
     """The table of a section."""
-    section = page.sheet.section(key)
-    return section.tables[0]
+    return page.sheet.section(key).tables[0]
 
 
 def order(page: RankingPage) -> list[str]:
     """The candidates as they stand in the table."""
-    table = table_of(page, "candidates")
-    return [table.index(row, 0).data() for row in range(table.rowCount())]
+    return [row[0] for row in rows_of(table_of(page, "candidates"))]

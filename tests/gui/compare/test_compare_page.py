@@ -2,17 +2,16 @@
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPointF, QRect, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
-from engine.annotations.records import JUDGE_ALONE, LAST, Undo, WantedItems
+from engine.annotations.records import JUDGE_ALONE, LAST, Undo
 from engine.core.formatting import words
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
@@ -23,7 +22,8 @@ from gui.widgets.notice import problem_of
 from gui.workspace.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
 from tests.engine.data.test_outputs import SINGLE
-from tests.gui.compare.steps import Save, cells, choose, compare, differences, press
+from tests.gui.compare.steps import Save, cells, choose, choose_labels, compare, differences, listed
+from tests.gui.steps import open_run, press, shown
 
 
 def test_the_empty_page_says_what_is_missing(qtbot: QtBot, page: ComparePage, demo_gold: Path) -> None:
@@ -37,14 +37,15 @@ def test_the_empty_page_says_what_is_missing(qtbot: QtBot, page: ComparePage, de
 
 
 def test_without_a_run_the_page_leads_to_judge(qtbot: QtBot, workspace: Workspace) -> None:
-    page = ComparePage(workspace)
-    qtbot.addWidget(page)
+    page = shown(qtbot, ComparePage(workspace))
     with qtbot.waitSignal(workspace.page_wanted) as wanted:
         QTest.mouseClick(page.judge_button, Qt.MouseButton.LeftButton)
     assert wanted.args == ["Judge"]
 
 
-def test_a_run_and_a_submission_are_ranked(both: ComparePage, worse: Path) -> None:
+def test_a_run_and_a_submission_are_ranked_and_saved_never_over_what_was_compared(
+    qtbot: QtBot, both: ComparePage, worse: Path, tmp_path: Path
+) -> None:
     table = cells(both.view.measures)
     measured = measure_table(both.compared.comparison)
     assert table == [list(row) for row in (measured.titles, *measured.texts())]
@@ -60,6 +61,17 @@ def test_a_run_and_a_submission_are_ranked(both: ComparePage, worse: Path) -> No
     assert first.startswith("run 1: demo-judge on gold.tsv")
     assert second.startswith("worse.tsv: submission")
     assert "The best of 2 systems is selected on these items" in both.view._notes["measures"].text()
+    path = tmp_path / "comparison.json"
+    with qtbot.waitSignal(both.workspace.note):
+        both.save(path)
+    saved = json.loads(path.read_text("utf-8"))
+    assert saved["systems"] == ["run 1", "worse.tsv"]
+    assert saved["scores"]["run 1"]["details"]["items"] == DEMO_ITEMS
+    before = worse.read_bytes()
+    both.save(worse)
+    qtbot.waitUntil(both.notice.isVisible)
+    assert "would be overwritten" in both.notice.text
+    assert worse.read_bytes() == before
 
 
 def test_differences_are_filtered(qtbot: QtBot, both: ComparePage) -> None:
@@ -78,15 +90,15 @@ def test_differences_are_filtered(qtbot: QtBot, both: ComparePage) -> None:
     press(found.view, Qt.Key.Key_Slash)
     assert found.search.hasFocus()
     QTest.keyClicks(found.search, everything[0][-1].upper()[:20])
-    shown = differences(qtbot, both)
-    assert everything[0] in shown
-    assert len(shown) < len(everything)
+    found_now = differences(qtbot, both)
+    assert everything[0] in found_now
+    assert len(found_now) < len(everything)
     found.search.setText("no such words anywhere")
     assert differences(qtbot, both) == []
     assert not found.open_button.isEnabled()
 
 
-def test_what_one_lacks_is_scored_for_none_as_on_results(
+def test_what_one_lacks_is_scored_for_none_and_systems_without_a_shared_item_are_refused(
     qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path, save: Save
 ) -> None:
     short = save("short.tsv", b"\n".join(worse.read_bytes().split(b"\n")[:-3]) + b"\n")
@@ -94,13 +106,8 @@ def test_what_one_lacks_is_scored_for_none_as_on_results(
     assert compare(qtbot, page) == ""
     assert page.compared.comparison.items == DEMO_ITEMS - 2
     assert "short.tsv lacks 2 items of gold.tsv" in page.view.notes.text()
-
-
-def test_systems_without_a_shared_item_are_refused(
-    qtbot: QtBot, page: ComparePage, demo_gold: Path, save: Save
-) -> None:
-    choose(qtbot, page, demo_gold, save("other.tsv", b"id\tsafety_preference\nx1\tA\n"))
-    assert "run 1, other.tsv and gold.tsv have no id in common" in compare(qtbot, page)
+    save("short.tsv", b"id\tsafety_preference\nx1\tA\n")
+    assert "run 1, short.tsv and gold.tsv have no id in common" in compare(qtbot, page)
 
 
 PAIRS = b"id\tinstruction\toutput_a\toutput_b\n1\tq\ta\tb\n"
@@ -110,20 +117,13 @@ def test_what_cannot_be_compared_is_refused_when_it_is_added(
     qtbot: QtBot, page: ComparePage, demo_gold: Path, save: Save
 ) -> None:
     choose(qtbot, page, demo_gold)
+    bad, outputs = b"id\tsafety_preference\n1\tgood\n2\t<b>A</b>\n1\tB\n", json.dumps(SINGLE).encode()
     for name, data, says in (
-        (
-            "x.json",
-            json.dumps(SINGLE).encode(),
-            ("the outputs of one candidate (m)", "Tiebreak judges pairs"),
-        ),
+        ("x.json", outputs, ("the outputs of one candidate (m)", "Tiebreak judges pairs")),
         ("1.tsv", b"id\tsafety_preference\nx1\tA\nx2\tB\n", ("other items: its 2 ids are not in", "labels")),
         ("2.tsv", b"id\twit_preference\n1\tA\n2\tB\n", ("other criteria (wit): gold.tsv has", "labels")),
         ("3.tsv", b"id\tnote\n1\tA\n", ("no column names a criterion",)),
-        (
-            "bad.tsv",
-            b"id\tsafety_preference\n1\tgood\n2\t<b>A</b>\n1\tB\n",
-            ("bad.tsv: 3 problems", "'<b>A</b>'"),
-        ),
+        ("bad.tsv", bad, ("bad.tsv: 3 problems", "'<b>A</b>'")),
     ):
         with qtbot.waitSignal(page.choosing.refused):
             page.choosing.add_files([save(name, data)])
@@ -131,22 +131,17 @@ def test_what_cannot_be_compared_is_refused_when_it_is_added(
         assert page.choosing.systems.all_files == ()
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "says"),
-    [
+def test_a_file_of_another_kind_is_told_with_a_button(qtbot: QtBot, page: ComparePage, save: Save) -> None:
+    for name, data, says in (
         ("pairs.tsv", PAIRS, ("a dataset of pairs", "To judge it, open it with File > Open dataset")),
         ("x.csv", b"prompt,chosen,rejected\nWhat?,This.,That.\n", ("a dataset of pairs", "To judge it")),
         ("x.gguf", b"GGUF", ("is a model",)),
-    ],
-)
-def test_a_file_of_another_kind_is_told_where_a_button_opens_it(
-    qtbot: QtBot, page: ComparePage, save: Save, name: str, data: bytes, says: tuple[str, ...]
-) -> None:
-    with qtbot.waitSignal(page.workspace.problem) as problem:
-        page.choosing.add_files([save(name, data)])
-    assert all(text in " ".join(problem_of(problem.args[0])) for text in says)
-    assert page.notice.isHidden()
-    assert page.choosing.systems.all_files == ()
+    ):
+        with qtbot.waitSignal(page.workspace.problem) as problem:
+            page.choosing.add_files([save(name, data)])
+        assert all(text in " ".join(problem_of(problem.args[0])) for text in says)
+        assert page.notice.isHidden()
+        assert page.choosing.systems.all_files == ()
 
 
 def test_what_does_not_fit_after_a_restart_is_named_and_not_ticked(
@@ -154,10 +149,7 @@ def test_what_does_not_fit_after_a_restart_is_named_and_not_ticked(
 ) -> None:
     choose(qtbot, page, demo_gold, worse)
     save(worse.name, PAIRS)
-    again = ComparePage(space)
-    qtbot.addWidget(again)
-    again.show()
-    again.entered()
+    again = listed(qtbot, space)
     view = again.choosing.systems.view
     qtbot.waitUntil(lambda: view.item(view.count() - 1).text() == "worse.tsv (does not fit)")
     assert again.choosing.choice.files == ()
@@ -165,17 +157,22 @@ def test_what_does_not_fit_after_a_restart_is_named_and_not_ticked(
     assert again.needs.text().startswith("Tick one more system")
 
 
-def test_the_main_button_stays_where_it_is(
+def test_a_comparison_can_be_cancelled_and_the_main_button_stays_where_it_is(
     qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path
 ) -> None:
-    def place() -> tuple[int, int, int]:
+    def place() -> QRect:
         button = page.choosing.compare_button
-        corner = button.mapTo(page, button.rect().topLeft())
-        return corner.x(), corner.y(), button.width()
+        return QRect(button.mapTo(page, button.rect().topLeft()), button.size())
 
     before = place()
     choose(qtbot, page, demo_gold, worse)
     assert place() == before
+    page.compare()
+    assert not page.choosing.compare_button.isEnabled()
+    page._comparing.line.cancelled.emit()
+    qtbot.waitUntil(lambda: not page._comparing.busy)
+    assert page.compared is None
+    assert not page._comparing.line.isVisible()
     assert compare(qtbot, page) == ""
     assert place() == before
     press(page.choosing.systems.view, Qt.Key.Key_Space)
@@ -189,9 +186,7 @@ def test_the_choice_is_remembered_and_a_lost_file_is_named(
     choose(qtbot, page, demo_gold, worse)
     page.choosing.whose.choose(JUDGE_ALONE)
     before = page.choosing.choice
-    again = ComparePage(space)
-    qtbot.addWidget(again)
-    again.show()
+    again = shown(qtbot, ComparePage(space))
     assert again.choosing.choice == before
     worse.unlink()
     again.entered()
@@ -205,42 +200,25 @@ def test_the_choice_is_remembered_and_a_lost_file_is_named(
     assert again.choosing.systems.all_files == ()
 
 
-@pytest.mark.parametrize(
-    "kept", [{"runs": "1", "files": [["x"], 7, ["a", 1]]}, {"runs": [None, []], "files": {}}]
-)
-def test_a_damaged_memory_is_an_empty_choice(qtbot: QtBot, space: Workspace, kept: dict[str, object]) -> None:
-    space.state.set_record("compare", kept)
-    page = ComparePage(space)
-    qtbot.addWidget(page)
-    assert page.choosing.choice.systems == 0
+def test_a_damaged_memory_is_an_empty_choice(qtbot: QtBot, space: Workspace) -> None:
+    damaged: list[dict[str, object]] = [
+        {"runs": "1", "files": [["x"], 7, ["a", 1]]},
+        {"runs": [[]], "files": {}},
+    ]
+    for kept in damaged:
+        space.state.set_record("compare", kept)
+        page = ComparePage(space)
+        qtbot.addWidget(page)
+        assert page.choosing.choice.systems == 0
 
 
-def test_the_comparison_is_saved_but_never_over_what_was_compared(
-    qtbot: QtBot, both: ComparePage, space: Workspace, worse: Path, tmp_path: Path
-) -> None:
-    path = tmp_path / "comparison.json"
-    with qtbot.waitSignal(space.note):
-        both.save(path)
-    saved = json.loads(path.read_text("utf-8"))
-    assert saved["systems"] == ["run 1", "worse.tsv"]
-    assert saved["scores"]["run 1"]["details"]["items"] == DEMO_ITEMS
-    before = worse.read_bytes()
-    both.save(worse)
-    qtbot.waitUntil(both.notice.isVisible)
-    assert "would be overwritten" in both.notice.text
-    assert worse.read_bytes() == before
-
-
-def test_a_comparison_of_something_else_is_marked_as_old(
-    qtbot: QtBot, both: ComparePage, space: Workspace
-) -> None:
+def test_a_comparison_of_other_things_is_stale(qtbot: QtBot, both: ComparePage, space: Workspace) -> None:
     assert not both.stale.isVisible()
     both.choosing.whose.choose(JUDGE_ALONE)
     assert both.stale.isVisible()
     both.choosing.whose.choose(LAST)
     assert not both.stale.isVisible()
-    with qtbot.waitSignal(space.run_changed):
-        space.open_run(1)
+    open_run(qtbot, space, 1)
     assert not both.stale.isVisible()
     item = space.run.results.judged[0].item_id
     with qtbot.waitSignal(space.overrides_changed):
@@ -259,29 +237,22 @@ def test_a_comparison_of_something_else_is_marked_as_old(
     assert not both.stale.isVisible()
 
 
-def test_a_comparison_can_be_cancelled(qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path) -> None:
-    choose(qtbot, page, demo_gold, worse)
-    page.compare()
-    assert not page.choosing.compare_button.isEnabled()
-    page._comparing.line.cancelled.emit()
-    qtbot.waitUntil(lambda: not page._comparing.busy)
-    assert page.compared is None
-    assert not page._comparing.line.isVisible()
-    assert page.choosing.compare_button.isEnabled()
+def with_cell(path: Path, column: int, text: str) -> bytes:
+    """A file with another text in a column, from 0, of its first item."""
+    head, first, *others = path.read_bytes().split(b"\n")
+    cells = first.split(b"\t")
+    cells[column] = text.encode()
+    return b"\n".join([head, b"\t".join(cells), *others])
 
 
 @pytest.mark.slow
 def test_hostile_texts_are_shown_as_text(
     qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path, save: Save
 ) -> None:
-    lines = demo_gold.read_bytes().split(b"\n")
-    first = lines[1].split(b"\t")
-    first[1] = "<b>x</b><img src=x> <|eot_id|> \u202egnp".encode()
-    gold = save("gold <i>.tsv", b"\n".join([lines[0], b"\t".join(first), *lines[2:]]))
+    gold = save("gold <i>.tsv", with_cell(demo_gold, 1, "<b>x</b><img src=x> <|eot_id|> \u202egnp"))
     other = save("<b>&\u202e.tsv", worse.read_bytes())
     page.choosing.add_files([worse, other])
-    with qtbot.waitSignal(page.choosing.gold_changed):
-        page.choosing.choose_gold(gold)
+    choose_labels(qtbot, page, gold)
     assert compare(qtbot, page) == ""
     assert page.view.systems.textFormat() is Qt.TextFormat.PlainText
     assert "<b>&\\u202e.tsv: submission" in page.view.systems.text()
@@ -318,11 +289,9 @@ def test_controls_have_accessible_names_and_no_key_is_another_s_or_a_menu_s(page
     keys = [key.upper() for key in re.findall(r"&(\w)", " ".join(texts))] + [*"FVERH"]
     assert sorted(keys) == sorted(set(keys))
     found = page.view.differences
-    controls = [
-        *(page.choosing.systems.view, page.choosing.compare_button, page.save_button),
-        *(found.view, found.search, found.criterion, page.view.agreement_view),
-    ]
-    assert all(control.accessibleName() for control in controls)
+    of_page = (page.choosing.systems.view, page.choosing.compare_button, page.save_button)
+    of_view = (found.view, found.search, found.criterion, page.view.agreement_view)
+    assert all(control.accessibleName() for control in (*of_page, *of_view))
 
 
 def test_only_a_splitter_that_was_seen_is_remembered(qtbot: QtBot, space: Workspace) -> None:
@@ -359,24 +328,22 @@ def test_only_other_labels_make_a_comparison_old(
     choose(qtbot, page, save("labels.tsv", same), worse)
     compare(qtbot, page)
     for data, stale in ((same, False), (same.replace(b"\tboth_good\t", b"\tA\t"), True)):
-        with qtbot.waitSignal(page.choosing.gold_changed):
-            page.choosing.choose_gold(save("labels.tsv", data))
+        choose_labels(qtbot, page, save("labels.tsv", data))
         qtbot.waitUntil(lambda: not page._looking.busy)
         assert page.stale.isVisible() is stale
 
 
-def test_labels_chosen_here_stay_here(
+def test_labels_chosen_here_stay_here_and_what_cannot_be_read_leaves_those_that_were_there(
     qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, save: Save
 ) -> None:
-    with qtbot.waitSignal(space.run_changed):
-        space.open_run(1)
-    assert page.choosing.gold is space.gold
-    assert "gold.tsv: 30 items, 5 criteria with labels (the labels of run 1, which is open)" in (
-        page.choosing.gold_text.text()
-    )
+    open_run(qtbot, space, 1)
+    with qtbot.waitSignal(space.problem):
+        page.choosing.choose_gold(save("bad.parquet", b"no dataset"))
+    assert page.choosing.gold is space.gold is space.own_gold
+    said = "gold.tsv: 30 items, 5 criteria with labels (the labels of run 1, which is open)"
+    assert page.choosing.gold_text.text() == said
     other = save("other.tsv", demo_gold.read_bytes())
-    with qtbot.waitSignal(page.choosing.gold_changed):
-        page.choosing.choose_gold(other)
+    choose_labels(qtbot, page, other)
     assert "(chosen here)" in page.choosing.gold_text.text()
     assert page.choosing.gold.path == other
     assert space.gold.path == demo_gold
@@ -389,22 +356,10 @@ def test_labels_chosen_here_stay_here(
     assert other not in space.files_in_use(page).values()
 
 
-def test_labels_that_cannot_be_read_leave_those_that_were_there(
-    qtbot: QtBot, page: ComparePage, space: Workspace, save: Save
-) -> None:
-    with qtbot.waitSignal(space.run_changed):
-        space.open_run(1)
-    with qtbot.waitSignal(space.problem):
-        page.choosing.choose_gold(save("bad.parquet", b"no dataset"))
-    assert page.choosing.gold is space.own_gold
-    assert page.choosing.gold_text.text().startswith("gold.tsv")
-
-
 def test_the_shown_run_and_what_is_joined_by_ids_are_named(
     qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
 ) -> None:
-    with qtbot.waitSignal(space.run_changed):
-        space.open_run(1)
+    open_run(qtbot, space, 1)
     assert page.choosing.systems.view.item(0).text().startswith("Run 1 (shown): demo-judge")
     assert page.choosing.choice.runs == (1,)  # nobody has chosen yet
     assert space.state.record("compare") == {}
@@ -418,11 +373,7 @@ def test_the_shown_run_and_what_is_joined_by_ids_are_named(
 def test_other_texts_under_the_same_ids_are_refused(
     qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path, save: Save
 ) -> None:
-    lines = demo_gold.read_bytes().split(b"\n")
-    first = lines[1].split(b"\t")
-    first[2] = b"Another response."
-    other = save("other.tsv", b"\n".join([lines[0], b"\t".join(first), *lines[2:]]))
-    choose(qtbot, page, other, worse)
+    choose(qtbot, page, save("other.tsv", with_cell(demo_gold, 2, "Another response.")), worse)
     assert "has other texts than run 1 judged under the same ids (1 of 30)" in compare(qtbot, page)
 
 
@@ -431,12 +382,13 @@ def test_a_choice_that_was_made_does_not_follow_the_shown_run(
 ) -> None:
     with qtbot.waitSignal(page.choosing.systems.changed):
         page.choosing.add_files([worse])
-    with qtbot.waitSignal(space.run_changed):
-        space.open_run(1)
+    open_run(qtbot, space, 1)
     assert page.choosing.choice.runs == ()
 
 
-def test_return_opens_a_difference_in_review(qtbot: QtBot, both: ComparePage, space: Workspace) -> None:
+def test_differences_are_opened_and_listed_in_review(
+    qtbot: QtBot, both: ComparePage, space: Workspace
+) -> None:
     rows = differences(qtbot, both)
     both.view.setCurrentWidget(both.view.differences)
     view = both.view.differences.view
@@ -450,40 +402,25 @@ def test_return_opens_a_difference_in_review(qtbot: QtBot, both: ComparePage, sp
     press(view, Qt.Key.Key_Return)
     assert received == 2 * [("Review",), tuple(rows[2][:2])]
     assert space.run.id == 1
-
-
-def wanted_in_review(qtbot: QtBot, space: Workspace, act: Callable[[], object]) -> WantedItems:
-    """The set of items that Review is asked for after an act."""
-    with qtbot.waitSignal(space.listing_wanted) as asked:
-        act()
-    wanted = asked.args[0]
-    assert isinstance(wanted, WantedItems)
-    return wanted
-
-
-def test_all_items_that_differ_are_listed_in_review(
-    qtbot: QtBot, both: ComparePage, space: Workspace, worse: Path
-) -> None:
     found = both.view.differences
     found.criterion.setCurrentIndex(found.criterion.findData("safety"))
     rows = differences(qtbot, both)
-    wanted = wanted_in_review(qtbot, space, found.list_button.click)
+    with qtbot.waitSignal(space.listing_wanted) as asked:
+        found.list_button.click()
+    wanted = asked.args[0]
     assert (wanted.run_id, wanted.filters.criterion) == (1, "safety")
-    assert set(wanted.filters.ids or ()) == {row[0] for row in rows}
+    assert wanted.filters.ids == {row[0] for row in rows}
     assert wanted.words.endswith(" differ, on safety")
     assert "worse" in wanted.words
-
-
-def test_a_row_of_the_agreement_lists_where_its_two_systems_differ(
-    qtbot: QtBot, both: ComparePage, space: Workspace
-) -> None:
-    view = both.view.agreement_view
+    pairs = both.view.agreement_view
     both.view.setCurrentIndex(1)
-    view.setCurrentIndex(both.view.agreement.index(1, 0))
+    pairs.setCurrentIndex(both.view.agreement.index(1, 0))
     pair = both.compared.comparison.agreements[1]
-    wanted = wanted_in_review(qtbot, space, lambda: press(view, Qt.Key.Key_Return))
+    with qtbot.waitSignal(space.listing_wanted) as asked:
+        press(pairs, Qt.Key.Key_Return)
+    wanted = asked.args[0]
     assert wanted.filters.criterion == pair.criterion
-    assert len(wanted.filters.ids or ()) == round(pair.items * (1 - pair.same)) > 0
+    assert len(wanted.filters.ids) == round(pair.items * (1 - pair.same)) > 0
 
 
 def test_two_submissions_cannot_be_opened_in_review(

@@ -1,7 +1,7 @@
 """Slices, rankings side by side, and juries on the page Compare."""
 
 import json
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -23,7 +23,17 @@ from gui.widgets.value_table import TableModel
 from gui.workspace.workspace import Workspace
 from tests.commands import give
 from tests.conftest import DEMO_ITEMS
-from tests.gui.compare.steps import Save, cells, choose, compare, comparisons_file, press, run_of
+from tests.gui.compare.steps import (
+    Save,
+    cells,
+    choose,
+    choose_labels,
+    compare,
+    comparisons_file,
+    listed,
+    run_of,
+)
+from tests.gui.steps import press
 
 
 def at_rest(qtbot: QtBot, page: ComparePage) -> None:
@@ -40,7 +50,6 @@ def divide(qtbot: QtBot, page: ComparePage, by: str) -> Slicing:
     choice.by.activated.emit(choice.by.currentIndex())
     qtbot.waitUntil(lambda: choice.slicing is not None and choice.slicing.by == by)
     at_rest(qtbot, page)
-    assert choice.slicing is not None
     return choice.slicing
 
 
@@ -56,13 +65,7 @@ def shown(table: TableModel) -> list[list[str]]:
     return cells(table)[1:]
 
 
-def test_there_is_nothing_to_divide_before_a_comparison(page: ComparePage) -> None:
-    assert page.slices.isHidden()
-
-
-def test_all_systems_stand_on_each_slice_also_in_what_is_saved(
-    qtbot: QtBot, both: ComparePage, tmp_path: Path
-) -> None:
+def test_all_systems_stand_on_each_slice_and_saved(qtbot: QtBot, both: ComparePage, tmp_path: Path) -> None:
     assert both.slices.isVisible()
     division = divide(qtbot, both, "longer")
     assert both.view.tabText(both.view.currentIndex()) == "By slice"
@@ -83,6 +86,7 @@ def test_all_systems_stand_on_each_slice_also_in_what_is_saved(
     assert set(saved["slices"]) == set(saved["wins"][0]) == {"run 1", "worse.tsv"}
     names = [found["slice"] for found in saved["slices"]["run 1"][0]["slices"]]
     assert names == [part.name for part in division.slices]
+    lists_its_items(qtbot, both, division)
 
 
 @pytest.mark.slow
@@ -106,15 +110,14 @@ def test_one_slice_restricts_measures_agreement_and_differences(qtbot: QtBot, bo
     assert both.view._titles["measures"].text() == f"On {DEMO_ITEMS} items with the human labels of gold.tsv"
 
 
-def test_a_row_lists_its_items_in_review(qtbot: QtBot, both: ComparePage) -> None:
-    division = divide(qtbot, both, "longer")
+def lists_its_items(qtbot: QtBot, both: ComparePage, division: Slicing) -> None:
+    """A row of a slice lists its items in Review."""
     view = both.view.slices.view
     place = view.model().index(1, 0)
     view.setCurrentIndex(place)
     port, spot = view.viewport(), view.visualRect(place).center()
-    methods: list[Callable[[], object]] = [lambda: press(view, Qt.Key.Key_Return)]
-    methods.append(lambda: QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=spot))
-    for ask in methods:
+    by_key, click = partial(press, view, Qt.Key.Key_Return), Qt.MouseButton.LeftButton
+    for ask in (by_key, partial(QTest.mouseClick, port, click, pos=spot)):
         with qtbot.waitSignal(both.workspace.listing_wanted) as wanted:
             ask()
         assert wanted.args[0].filters.ids == division.slices[1].known
@@ -158,15 +161,6 @@ def test_items_are_divided_by_tags(qtbot: QtBot, both: ComparePage, space: Works
     assert found == [("hard", "2"), ("odd", "1"), ("(no tag)", str(DEMO_ITEMS - 2))]
 
 
-def listed_page(qtbot: QtBot, space: Workspace) -> ComparePage:
-    page = ComparePage(space)
-    qtbot.addWidget(page)
-    page.show()
-    with qtbot.waitSignal(space.runs_changed):
-        page.entered()
-    return page
-
-
 def tick(page: ComparePage, *rows: int) -> None:
     view = page.choosing.systems.view
     for row in rows:
@@ -178,56 +172,44 @@ def tab_is_there(page: ComparePage) -> bool:
     return page.view.isTabVisible(page.view._rankings_tab)
 
 
-def test_two_runs_rank_the_candidates_side_by_side_as_the_command_does(
-    qtbot: QtBot, workspace: Workspace, tmp_path: Path
-) -> None:
+def test_two_runs_rank_as_the_command_does(qtbot: QtBot, workspace: Workspace, tmp_path: Path) -> None:
     comparisons = comparisons_file(tmp_path / "contests.jsonl")
-    for key in ("one", "two"):
+    for key in ("one", "two", "three"):
         run_of(tmp_path, comparisons, key)
-    page = listed_page(qtbot, workspace)
+    page = listed(qtbot, workspace)
     tick(page, 0, 1)
-    with qtbot.waitSignal(page.choosing.gold_changed):
-        page.choosing.choose_gold(comparisons)
+    choose_labels(qtbot, page, comparisons)
     assert compare(qtbot, page) == ""
     assert tab_is_there(page)
     (places,) = page.view.rankings.tables  # no pair is swapped: both say the same
     assert [row[0] for row in cells(places)[1:]] == ["great", "fair", "poor"]
     with qtbot.waitSignal(workspace.note):
         page.save(tmp_path / "window.json")
-    runs = [str(run.id) for run in workspace.runs]
-    words = [*runs, "--gold", str(comparisons), "--store", str(workspace.store_path)]
+    words = [*map(str, page.choosing.systems.runs), "--gold", comparisons, "--store", workspace.store_path]
     assert give("compare", *words, "--json", tmp_path / "command.json") == 0
-    window, command = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("window", "command"))
-    assert window["side_by_side"]["kendall_tau_b"] == 1
-    assert window["side_by_side"]["pairs"] == command["side_by_side"]["pairs"]
-    assert (
-        window["side_by_side"]["kendall_tau_b_interval"] == command["side_by_side"]["kendall_tau_b_interval"]
+    window, command = (
+        json.loads((tmp_path / f"{name}.json").read_text())["side_by_side"] for name in ("window", "command")
     )
-
-
-def test_no_tab_where_the_dataset_names_no_candidates(qtbot: QtBot, page: ComparePage, worse: Path) -> None:
-    choose(qtbot, page, demo_dataset(), worse)
-    assert compare(qtbot, page) == ""
-    assert not tab_is_there(page)
-
-
-def test_a_third_system_takes_the_tab_away(qtbot: QtBot, workspace: Workspace, tmp_path: Path) -> None:
-    comparisons = comparisons_file(tmp_path / "contests.jsonl", 40)
-    for key in ("one", "two", "three"):
-        run_of(tmp_path, comparisons, key)
-    page = listed_page(qtbot, workspace)
-    tick(page, 0, 1)
-    with qtbot.waitSignal(page.choosing.gold_changed):
-        page.choosing.choose_gold(comparisons)
-    assert compare(qtbot, page) == ""
+    assert window["kendall_tau_b"] == 1
+    assert window["pairs"] == command["pairs"]
+    assert window["kendall_tau_b_interval"] == command["kendall_tau_b_interval"]
     page.view.setCurrentIndex(page.view._rankings_tab)
-    tick(page, 2)
+    tick(page, 2)  # a third system takes the tab away
     assert compare(qtbot, page) == ""
     assert not tab_is_there(page)
     assert page.view.currentIndex() != page.view._rankings_tab
 
 
-def dialog_of(qtbot: QtBot, page: ComparePage) -> JuryDialog:
+def test_no_tab_where_the_dataset_names_no_candidates(qtbot: QtBot, page: ComparePage, worse: Path) -> None:
+    assert page.slices.isHidden()  # there is nothing to divide
+    choose(qtbot, page, demo_dataset(), worse)
+    assert compare(qtbot, page) == ""
+    assert not tab_is_there(page)
+
+
+def dialog_of(qtbot: QtBot, page: ComparePage, *chosen: Path) -> JuryDialog:
+    choose(qtbot, page, *chosen)
+    qtbot.waitUntil(page.choosing.panel_button.isEnabled)
     QTest.mouseClick(page.choosing.panel_button, Qt.MouseButton.LeftButton)
     dialog = page.findChildren(JuryDialog)[-1]
     qtbot.waitUntil(dialog.isVisible)
@@ -243,11 +225,14 @@ def test_two_systems_become_a_panel_that_is_listed_ticked_and_opened(
     qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
 ) -> None:
     assert not page.choosing.panel_button.isEnabled()
-    choose(qtbot, page, demo_gold, worse)
-    qtbot.waitUntil(page.choosing.panel_button.isEnabled)
-    dialog = dialog_of(qtbot, page)
+    dialog = dialog_of(qtbot, page, demo_gold, worse)
     assert dialog.by_labels.isChecked()
     assert "gold.tsv" in dialog.by_labels.text()
+    dialog.called.setText("x" * 300)
+    decide(qtbot, dialog)
+    assert "300 characters" in dialog.notice.text
+    with RunStore(space.store_path) as store:
+        assert len(store.runs()) == 1
     dialog.by_mean.setChecked(True)
     assert not dialog.lengths.isEnabled()
     dialog.called.setText("night")
@@ -270,9 +255,7 @@ def test_two_systems_become_a_panel_that_is_listed_ticked_and_opened(
 def test_labels_decide_and_say_what_each_judge_adds(
     qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
 ) -> None:
-    choose(qtbot, page, demo_gold, worse)
-    qtbot.waitUntil(page.choosing.panel_button.isEnabled)
-    dialog = dialog_of(qtbot, page)
+    dialog = dialog_of(qtbot, page, demo_gold, worse)
     decide(qtbot, dialog)
     sections = [section.key for section in dialog.kept.sheet.sections]
     assert "sources" in sections
@@ -294,18 +277,4 @@ def test_a_refusal_is_in_the_words_of_the_window(
     assert "there is no run among these" in dialog.notice.text
     assert "On the Compare page, also tick a run of the same items" in dialog.notice.text
     assert "--" not in dialog.notice.text
-    dialog.close()
-
-
-def test_a_name_that_is_none_is_refused_and_nothing_is_kept(
-    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
-) -> None:
-    choose(qtbot, page, demo_gold, worse)
-    qtbot.waitUntil(page.choosing.panel_button.isEnabled)
-    dialog = dialog_of(qtbot, page)
-    dialog.called.setText("x" * 300)
-    decide(qtbot, dialog)
-    assert "300 characters" in dialog.notice.text
-    with RunStore(space.store_path) as store:
-        assert len(store.runs()) == 1
     dialog.close()

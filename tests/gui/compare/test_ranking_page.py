@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import cast
 
 import pytest
 from PySide6.QtCore import Qt
@@ -40,6 +39,7 @@ from tests.gui.compare.steps import (
     table_of,
 )
 from tests.gui.labels import text_of
+from tests.gui.steps import shown
 
 
 @pytest.fixture(scope="module")
@@ -49,10 +49,7 @@ def comparisons(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def page(qtbot: QtBot, workspace: Workspace) -> RankingPage:
-    made = RankingPage(workspace)
-    qtbot.addWidget(made)
-    made.resize(1180, 640)
-    made.show()
+    made = shown(qtbot, RankingPage(workspace))
     made.entered()
     return made
 
@@ -81,6 +78,12 @@ def choose(qtbot: QtBot, page: RankingPage, criterion: str) -> None:
     ranked(qtbot, page)
 
 
+def rank_by_gold(qtbot: QtBot, page: RankingPage) -> None:
+    """Rank the items of the open run by their human labels."""
+    page.choice.by.setCurrentIndex(page.choice.by.findData(RankingSource.GOLD))
+    ranked(qtbot, page)
+
+
 def rate(page: RankingPage) -> float:
     """What the first candidate won, 0 to 1."""
     return page.ranked.ranking.rates.candidates[CANDIDATES[0]].rate.value
@@ -103,9 +106,7 @@ def test_a_dataset_is_ranked_by_its_human_labels_at_once(by_annotators: RankingP
 
 
 @pytest.mark.slow
-def test_a_run_is_ranked_by_each_criterion_by_the_weighted_judge_and_by_the_human_labels(
-    qtbot: QtBot, by_run: RankingPage
-) -> None:
+def test_a_run_is_ranked_by_each_criterion_by_weights_by_people(qtbot: QtBot, by_run: RankingPage) -> None:
     page = by_run
     assert page.choice.chosen is RankingSource.RUN
     assert (order(page)[0], page.choice.criterion.currentData()) == (CANDIDATES[0], OVERALL)
@@ -114,8 +115,7 @@ def test_a_run_is_ranked_by_each_criterion_by_the_weighted_judge_and_by_the_huma
     assert page.doubts.text().startswith("The model may not judge properly.")  # it wrote no explanations
     choose(qtbot, page, WEIGHTED)
     assert "weighted judge" in page.title.text()
-    page.choice.by.setCurrentIndex(page.choice.by.findData(RankingSource.GOLD))
-    ranked(qtbot, page)
+    rank_by_gold(qtbot, page)
     assert "by human labels" in page.title.text()
     assert page.choice.criterion.findData(WEIGHTED) < 0
 
@@ -129,15 +129,12 @@ def test_a_judge_that_hardly_understands_is_called_none_above_its_ranking(
     assert page.doubts.isVisible()
     assert doubts.startswith("The model does not judge: do not use its labels.")
     assert "What to do: " in doubts
-    page.choice.by.setCurrentIndex(page.choice.by.findData(RankingSource.GOLD))
-    ranked(qtbot, page)
+    rank_by_gold(qtbot, page)
     assert page.doubts.isHidden()  # people do
 
 
 @pytest.mark.slow
-def test_what_a_person_says_counts_and_the_judge_alone_can_be_chosen(
-    qtbot: QtBot, by_run: RankingPage
-) -> None:
+def test_an_override_counts_and_the_judge_alone_can_be_chosen(qtbot: QtBot, by_run: RankingPage) -> None:
     page = by_run
     run = page.workspace.run
     own = run.results.judgments[OVERALL][0]
@@ -167,9 +164,7 @@ def test_of_a_run_under_way_rank_reads_what_is_judged_by_now(qtbot: QtBot, by_ru
     assert "under way" not in page.notes.text()
 
 
-def test_enter_on_a_cell_of_the_matrix_lists_the_items_of_both_in_review(
-    qtbot: QtBot, by_run: RankingPage
-) -> None:
+def test_enter_on_a_cell_lists_the_items_of_both_in_review(qtbot: QtBot, by_run: RankingPage) -> None:
     page = by_run
     view = view_of(page, "pairs")
     names = order(page)
@@ -201,17 +196,19 @@ def test_a_row_leads_to_a_run_of_the_same_dataset_and_without_one_it_is_said(
     assert "Review lists the items of a run" in note.args[0]
     run_of(tmp_path, comparisons)
     open_run(qtbot, page, 1)
-    page.choice.by.setCurrentIndex(page.choice.by.findData(RankingSource.GOLD))
-    ranked(qtbot, page)
+    rank_by_gold(qtbot, page)
     with qtbot.waitSignal(page.workspace.listing_wanted) as wanted:
         view.activated.emit(view.model().index(0, 0))
     assert wanted.args[0].words == f"with a response of {CANDIDATES[0]}"
     assert len(wanted.args[0].filters.ids) == 90
 
 
-def test_where_candidates_have_no_names_it_says_so_and_columns_can_be_chosen(
+def test_without_names_of_candidates_or_without_labels_it_says_what_to_do(
     qtbot: QtBot, page: RankingPage, comparisons: Path, tmp_path: Path
 ) -> None:
+    at_rest(qtbot, page)
+    assert "Nothing to rank yet" in shown_text(page.stack)
+    assert not page.rank_button.isEnabled()
     open_dataset(qtbot, page, comparisons_file(tmp_path / "unnamed.jsonl", 20, named=False))
     assert page.ranked is None
     said = page._why.text()
@@ -225,12 +222,6 @@ def test_where_candidates_have_no_names_it_says_so_and_columns_can_be_chosen(
     open_dataset(qtbot, page, comparisons)
     ranked(qtbot, page)
     assert not page.columns_button.isVisible()
-
-
-def test_without_labels_it_says_what_to_do(qtbot: QtBot, page: RankingPage, tmp_path: Path) -> None:
-    at_rest(qtbot, page)
-    assert "Nothing to rank yet" in shown_text(page.stack)
-    assert not page.rank_button.isEnabled()
     open_dataset(qtbot, page, comparisons_file(tmp_path / "bare.jsonl", 10, labelled=False))
     assert "bare.jsonl has no human labels to rank by" in page._why.text()
     with qtbot.waitSignal(page.workspace.page_wanted) as wanted:
@@ -238,7 +229,12 @@ def test_without_labels_it_says_what_to_do(qtbot: QtBot, page: RankingPage, tmp_
     assert wanted.args[0] is PageName.JUDGE
 
 
-def test_a_ranking_can_be_stopped_and_begun_again(qtbot: QtBot, by_annotators: RankingPage) -> None:
+def test_a_ranking_can_be_stopped_and_details_of_a_fault_copied_until_it_ranks_again(
+    qtbot: QtBot,
+    by_annotators: RankingPage,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     page = by_annotators
     page.rank()
     assert page._ranking.line.isVisible()
@@ -249,15 +245,6 @@ def test_a_ranking_can_be_stopped_and_begun_again(qtbot: QtBot, by_annotators: R
     QTest.keyClick(page, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     ranked(qtbot, page)
     assert not page._ranking.line.isVisible()
-
-
-def test_the_details_of_a_fault_can_be_copied_until_it_ranks_again(
-    qtbot: QtBot,
-    by_annotators: RankingPage,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    page = by_annotators
     failures = page.workspace.failures
     with monkeypatch.context() as patched, qtbot.waitSignal(failures.told) as told:
         patched.setattr("engine.ranking.ranking.win_rates", lambda _comparisons: 1 / 0)
@@ -288,7 +275,7 @@ def test_a_hidden_page_ranks_nothing(
 
 @pytest.mark.slow
 def test_it_is_saved_as_json_and_its_picture_saved_copied_and_drawn_in_the_colours_of_the_window(
-    qtbot: QtBot, by_annotators: RankingPage, tmp_path: Path
+    qtbot: QtBot, qapp: QApplication, by_annotators: RankingPage, tmp_path: Path
 ) -> None:
     page = by_annotators
     with qtbot.waitSignal(page.workspace.note):
@@ -303,12 +290,11 @@ def test_it_is_saved_as_json_and_its_picture_saved_copied_and_drawn_in_the_colou
         page.picture.files.copy("ranking")
     assert QGuiApplication.clipboard().image().width() > 500
     light = page.picture.view.grab().toImage()
-    app = cast("QApplication", QApplication.instance())
-    apply_theme(app, ThemeChoice.DARK, 100, 9)
+    apply_theme(qapp, ThemeChoice.DARK, 100, 9)
     page.follow_look()
     at_rest(qtbot, page)
     assert page.picture.view.grab().toImage() != light
-    apply_theme(app, ThemeChoice.LIGHT, 100, 9)
+    apply_theme(qapp, ThemeChoice.LIGHT, 100, 9)
 
 
 def test_an_opened_submission_is_ranked_as_a_run_is(
@@ -326,7 +312,7 @@ def test_an_opened_submission_is_ranked_as_a_run_is(
 
 
 @pytest.mark.slow
-def test_labels_of_a_random_sample_correct_the_ranking_and_one_click_leads_to_it(
+def test_labels_of_a_random_sample_correct_the_ranking(
     qtbot: QtBot, page: RankingPage, tmp_path: Path
 ) -> None:
     path = comparisons_file(tmp_path / "bare.jsonl", labelled=False)
@@ -349,9 +335,7 @@ def test_labels_of_a_random_sample_correct_the_ranking_and_one_click_leads_to_it
 
 
 @pytest.mark.slow
-def test_labels_of_picked_items_correct_nothing_and_the_page_says_so(
-    qtbot: QtBot, page: RankingPage, tmp_path: Path
-) -> None:
+def test_labels_of_picked_items_correct_nothing(qtbot: QtBot, page: RankingPage, tmp_path: Path) -> None:
     system = run_of(tmp_path, comparisons_file(tmp_path / "bare.jsonl", labelled=False))
     open_run(qtbot, page, 1)
     label(qtbot, page, system, 30, Origin.UNCERTAINTY)
@@ -380,6 +364,5 @@ def test_a_run_that_stopped_by_itself_says_what_is_clear(
     table = table_of(page, "until")
     assert [table.index(row, 0).data() for row in range(table.rowCount())] == sorted(CANDIDATES)
     assert {table.index(row, 1).data() for row in range(table.rowCount())} == {"all"}
-    page.choice.by.setCurrentIndex(page.choice.by.findData(RankingSource.GOLD))
-    ranked(qtbot, page)
+    rank_by_gold(qtbot, page)
     assert page.sheet.section("until") is None

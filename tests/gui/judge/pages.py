@@ -4,32 +4,31 @@ Knows: the page. Does not know: what a test is about.
 """
 
 from pathlib import Path
+from typing import cast
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from engine.core.events import CancelToken, ItemJudged, RunStarted, followed
+from engine.core.events import CancelToken, ItemJudged, RunEnded, RunStarted, followed
 from engine.judging.plan import RunPlan, open_model
 from engine.judging.prepare import prepare_run
 from engine.judging.run import run_judging
 from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from gui.judge.judge_page import JudgePage
-from gui.judge.run_control import RunControl
+from gui.judge.run_control import UNFINISHED, RunControl
 from gui.workspace.workspace import Workspace
+from tests.gui import steps
 from tests.gui.labels import text_of
 
-A_WHILE = 60_000
 
-
-def new_page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
-    page = JudgePage(workspace, RunControl(workspace))
-    qtbot.addWidget(page)
-    page.resize(1180, 640)
-    with qtbot.waitExposed(page):
-        page.show()
+def new_page(qtbot: QtBot, workspace: Workspace, setup: RunSetup | None = None) -> JudgePage:
+    """A page with the settings of a setup."""
+    page = steps.shown(qtbot, JudgePage(workspace, RunControl(workspace)))
     page.entered()
+    if setup is not None:
+        page.settings.show_setup(setup)
     return page
 
 
@@ -39,19 +38,24 @@ def wait_for_plan(qtbot: QtBot, page: JudgePage) -> None:
 
 def open_dataset(qtbot: QtBot, page: JudgePage, path: Path, items: int | None = None) -> None:
     """Open a dataset and wait for a plan, of its first `items`."""
-    with qtbot.waitSignal(page.workspace.dataset_changed):
-        page.workspace.open_dataset(path)
+    steps.open_dataset(qtbot, page.workspace, path)
     if items is not None:
         page.dataset_line.set_items(items)
     wait_for_plan(qtbot, page)
 
 
-def press(widget: QWidget, text: str) -> None:
-    """The one button of that text that is seen."""
-    (button,) = [
-        found for found in widget.findChildren(QPushButton) if found.text() == text and found.isVisible()
-    ]
-    button.click()
+def run_to_the_end(qtbot: QtBot, page: JudgePage, button: QPushButton | None = None) -> RunEnded:
+    """Press a button, that which runs by default; how the run ended, once the next plan is there."""
+    with qtbot.waitSignal(page.control.ended) as ended:
+        (button or page.run_button).click()
+    wait_for_plan(qtbot, page)
+    return cast("RunEnded", ended.args[0])
+
+
+def stop(qtbot: QtBot, control: RunControl) -> RunEnded:
+    with qtbot.waitSignal(control.ended) as ended:
+        control.stop()
+    return cast("RunEnded", ended.args[0])
 
 
 def says(qtbot: QtBot, widget: QWidget, words: str) -> None:
@@ -79,6 +83,11 @@ def cut_off(plan: RunPlan, store_path: Path, judged: int = 2, fresh: bool = Fals
             judged -= isinstance(event, ItemJudged)
         events.close()  # type: ignore[attr-defined]
     return number
+
+
+def remember_unfinished(workspace: Workspace, run_id: int, setup: RunSetup) -> None:
+    """As the window does that began it."""
+    workspace.state.set_record(UNFINISHED, {"runs": [{"run": run_id, "setup": setup.as_json()}]})
 
 
 def answer(button: str) -> list[str]:

@@ -4,21 +4,35 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QComboBox, QPushButton, QSpinBox, QWidget
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.settings.rows import Mode
 from engine.settings.sampling import ItemSample
 from engine.store.run_store import RunStore
 from gui.judge.judge_page import JudgePage
-from gui.judge.run_control import UNFINISHED, default_setup
+from gui.judge.run_control import default_setup
 from gui.workspace.workspace import Workspace
-from tests.gui.judge.pages import cut_off, kept, new_page, plan_of, press, says, wait_for_plan
+from tests.gui.judge.pages import (
+    cut_off,
+    kept,
+    new_page,
+    plan_of,
+    remember_unfinished,
+    run_to_the_end,
+    says,
+    stop,
+    wait_for_plan,
+)
 from tests.gui.labels import text_of
+from tests.gui.steps import click, open_dataset
 
 CHOSEN = ("20", "3", "17", "5")
+EXPLAINED = replace(default_setup(), threads=1, max_explanation_tokens=20)
+LABELS = replace(default_setup(), mode=Mode.LABELS, threads=1)
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
@@ -29,9 +43,9 @@ def page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
 
 
 @pytest.fixture
-def ready(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> JudgePage:
+def ready(qtbot: QtBot, workspace: Workspace, demo_gold: Path) -> JudgePage:
     """A page with 30 items, of which CHOSEN are to be judged, labels alone, on one thread."""
-    page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, threads=1))
+    page = new_page(qtbot, workspace, LABELS)
     choose(qtbot, page, demo_gold, CHOSEN)
     return page
 
@@ -39,12 +53,6 @@ def ready(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> JudgePage:
 def choose(qtbot: QtBot, page: JudgePage, path: Path, ids: Sequence[str]) -> None:
     page.choose_items(path, ids)
     qtbot.waitUntil(lambda: not page.workspace.loading)
-    wait_for_plan(qtbot, page)
-
-
-def run_to_the_end(qtbot: QtBot, page: JudgePage, button: QPushButton | None = None) -> None:
-    with qtbot.waitSignal(page.control.ended):
-        (button or page.run_button).click()
     wait_for_plan(qtbot, page)
 
 
@@ -59,19 +67,16 @@ def ids_of_runs(page: JudgePage) -> list[tuple[str, ...]]:
 
 
 @pytest.mark.slow
-def test_a_run_of_chosen_items_is_shown_and_they_are_judged_again_also_with_other_settings(
-    qtbot: QtBot, ready: JudgePage
-) -> None:
+def test_chosen_items_are_judged_again_also_with_other_settings(qtbot: QtBot, ready: JudgePage) -> None:
     run_to_the_end(qtbot, ready)
     assert "Run 1 of 4 chosen items of gold.tsv" in text_of(ready.run_panel)
     assert ids_of_runs(ready) == [("3", "5", "17", "20")]
     assert ready.run_button.text() == "Judge again"
     assert "all 4 items are judged in run 1" in text_of(ready.plan_panel)
     qtbot.waitUntil(lambda: ready.workspace.run is not None)
-    run = ready.workspace.run
-    assert run.dataset.ids == ["3", "5", "17", "20"]
+    assert ready.workspace.run.dataset.ids == ["3", "5", "17", "20"]
     run_to_the_end(qtbot, ready)
-    ready.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, criteria=("safety",), threads=1))
+    ready.settings.show_setup(replace(LABELS, criteria=("safety",)))
     qtbot.waitUntil(lambda: ready.run_button.text() == "Run")
     wait_for_plan(qtbot, ready)
     run_to_the_end(qtbot, ready)
@@ -84,25 +89,22 @@ def test_a_choice_is_planned_alone_and_ends_with_its_button_and_with_another_dat
     assert "Only 4 chosen items of gold.tsv (3, 5, 17, …)" in text_of(ready.dataset_line)
     assert "4 items x 5 criteria x both orders = 40" in text_of(ready.plan_panel)
     assert not ready.dataset_line.part.isVisible()
-    press(ready, "All items")
+    click(ready, "All items")
     assert ready.setup().ids == ()
     says(qtbot, ready.plan_panel, "30 items x 5")
     assert "gold.tsv: 30 items" in text_of(ready.dataset_line)
     ready.choose_items(demo_gold, CHOSEN)
-    other = Path(shutil.copy(demo_gold, tmp_path / "other.tsv"))
-    with qtbot.waitSignal(ready.workspace.dataset_changed):
-        ready.workspace.open_dataset(other)
+    open_dataset(qtbot, ready.workspace, Path(shutil.copy(demo_gold, tmp_path / "other.tsv")))
     assert ready.setup().ids == ()
     choose(qtbot, ready, demo_gold, CHOSEN)
     assert (ready.setup().dataset_path, len(ready.setup().ids)) == (demo_gold, 4)
 
 
 @pytest.mark.slow
-def test_all_items_are_no_choice_one_is_spoken_of_as_one_and_those_that_lack_are_named(
+def test_all_items_are_no_choice_lacking_ones_are_named(
     qtbot: QtBot, ready: JudgePage, demo_gold: Path
 ) -> None:
-    dataset = ready.workspace.dataset
-    choose(qtbot, ready, demo_gold, dataset.ids)
+    choose(qtbot, ready, demo_gold, ready.workspace.dataset.ids)
     assert (ready.setup().ids, ready.setup().items) == ((), None)
     choose(qtbot, ready, demo_gold, ["9"])
     assert "Only 1 chosen item of gold.tsv (9)" in text_of(ready.dataset_line)
@@ -114,18 +116,16 @@ def test_all_items_are_no_choice_one_is_spoken_of_as_one_and_those_that_lack_are
 
 
 @pytest.mark.slow
-def test_a_stopped_run_of_chosen_items_is_offered_and_resumed(
-    qtbot: QtBot, workspace: Workspace, demo_gold: Path
-) -> None:
-    setup = replace(default_setup(), dataset_path=demo_gold, ids=CHOSEN, threads=1, max_explanation_tokens=20)
+def test_a_stopped_run_of_chosen_items_goes_on(qtbot: QtBot, workspace: Workspace, demo_gold: Path) -> None:
+    setup = replace(EXPLAINED, dataset_path=demo_gold, ids=CHOSEN)
     cut_off(plan_of(setup), workspace.store_path)
-    workspace.state.set_record(UNFINISHED, {"runs": [{"run": 1, "setup": setup.as_json()}]})
+    remember_unfinished(workspace, 1, setup)
     page = new_page(qtbot, workspace)
     workspace.refresh_runs()
     said = "of 4 chosen items of gold.tsv, was not finished: "
     qtbot.waitUntil(lambda: said in text_of(page.banner))
     with qtbot.waitSignal(page.control.ended):
-        press(page.banner, "Resume")
+        click(page.banner, "Resume")
     # The dataset is read beside the run, which may be the first to end.
     qtbot.waitUntil(lambda: len(page.setup().ids) == 4)
     with RunStore(workspace.store_path) as store:
@@ -133,20 +133,16 @@ def test_a_stopped_run_of_chosen_items_is_offered_and_resumed(
 
 
 @pytest.mark.slow
-def test_a_choice_during_a_run_waits_and_the_stopped_run_is_offered(
-    qtbot: QtBot, page: JudgePage, demo_gold: Path
-) -> None:
-    page.settings.show_setup(replace(default_setup(), threads=1, max_explanation_tokens=20))
-    with qtbot.waitSignal(page.workspace.dataset_changed):
-        page.workspace.open_dataset(demo_gold)
+def test_a_choice_during_a_run_waits_for_its_end(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> None:
+    page.settings.show_setup(EXPLAINED)
+    open_dataset(qtbot, page.workspace, demo_gold)
     wait_for_plan(qtbot, page)
     run_until_two(qtbot, page)
     with qtbot.waitSignal(page.workspace.note) as note:
         page.choose_items(demo_gold, CHOSEN)
     assert note.args == ["The chosen items can be judged when the current run has ended."]
     assert "Run 1 of gold.tsv" in text_of(page.run_panel)
-    with qtbot.waitSignal(page.control.ended):
-        page.control.stop()
+    stop(qtbot, page.control)
     wait_for_plan(qtbot, page)
     assert "4 items x 5 criteria" in text_of(page.plan_panel)
     assert "The last run, of gold.tsv, was not finished" in text_of(page.banner)
@@ -168,32 +164,25 @@ def test_long_and_hostile_names_and_ids_widen_nothing(
     assert page.dataset_line.minimumSizeHint().width() < 500
 
 
-def field(page: JudgePage, kind: type[QWidget], name: str) -> QWidget:
-    return next(found for found in page.findChildren(kind) if found.accessibleName() == name)
+def field(page: JudgePage, name: str) -> Any:
+    return next(found for found in page.findChildren(QWidget) if found.accessibleName() == name)
 
 
 def choose_method(page: JudgePage, text: str) -> None:
-    methods = field(page, QComboBox, "Which items to judge")
-    assert isinstance(methods, QComboBox)
-    methods.setCurrentText(text)
+    field(page, "Which items to judge").setCurrentText(text)
 
 
 def set_number(page: JudgePage, name: str, value: int) -> None:
-    number = field(page, QSpinBox, name)
-    assert isinstance(number, QSpinBox)
-    assert number.isVisible()
-    number.setValue(value)
+    assert field(page, name).isVisible()
+    field(page, name).setValue(value)
 
 
 @pytest.mark.slow
-def test_items_are_drawn_and_the_run_goes_on_with_them(
-    qtbot: QtBot, page: JudgePage, demo_gold: Path
-) -> None:
+def test_items_are_drawn_and_a_run_goes_on_with_them(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> None:
     page.settings.show_setup(replace(default_setup(), criteria=("safety",), threads=1))
     choose(qtbot, page, demo_gold, ())
     choose_method(page, "Evenly over a column")
-    columns = field(page, QComboBox, "The column over whose values items are drawn evenly")
-    assert isinstance(columns, QComboBox)
+    columns = field(page, "The column over whose values items are drawn evenly")
     columns.setCurrentText("human label: overall quality")
     set_number(page, "How many items to judge", 8)
     set_number(page, "Seed of the draw", 5)
@@ -202,12 +191,11 @@ def test_items_are_drawn_and_the_run_goes_on_with_them(
     said = "gold.tsv: 8 of 30 items are sampled evenly over overall_quality_preference, seed 5."
     says(qtbot, page.plan_panel, said)
     run_until_two(qtbot, page)
-    with qtbot.waitSignal(page.control.ended):
-        page.control.stop()
+    stop(qtbot, page.control)
     again = new_page(qtbot, page.workspace)
     assert "of 8 items of gold.tsv evenly over overall_quality_preference, seed 5" in text_of(again.banner)
     with qtbot.waitSignal(again.control.ended):
-        press(again.banner, "Resume")
+        click(again.banner, "Resume")
     assert again.setup().sample == sample
     with RunStore(again.workspace.store_path) as store:
         (run,) = store.runs()
@@ -225,10 +213,8 @@ def test_the_first_items_of_a_sorted_file_are_named_with_the_field_to_change(
     choose(qtbot, page, save("sorted.tsv", (head + rows).encode()), ())
     choose_method(page, "Only the first")
     set_number(page, "How many items to judge", 40)
-    said = (
-        "sorted.tsv seems to be sorted: safety is A in 100.0 % of the first 40 items, and in 50.0 % of all."
-    )
-    says(qtbot, page.plan_panel, said)
+    said = "seems to be sorted: safety is A in 100.0 % of the first 40 items, and in 50.0 % of all."
+    says(qtbot, page.plan_panel, f"sorted.tsv {said}")
     assert "Sample them instead: “Random sample”: 40." in text_of(page.plan_panel)
     choose_method(page, "Random sample")
     assert page.setup().sample == ItemSample(40)

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QCheckBox,
     QComboBox,
-    QDoubleSpinBox,
     QLabel,
     QLineEdit,
     QPushButton,
@@ -31,7 +30,7 @@ from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.judge.judge_page import JudgePage
-from gui.judge.run_control import UNFINISHED, RunControl, default_setup
+from gui.judge.run_control import RunControl, default_setup
 from gui.judge.run_panel import MOST_ROWS, RunPanel
 from gui.models import model_picker
 from gui.models.model_jobs import Candidate
@@ -39,6 +38,7 @@ from gui.models.model_table import MODEL, about
 from gui.widgets.help_dialog import HelpDialog
 from gui.widgets.label_mark import PILL_ROLE
 from gui.workspace.workspace import Workspace
+from tests.gui import steps
 from tests.gui.judge.pages import (
     answer,
     cut_off,
@@ -46,14 +46,18 @@ from tests.gui.judge.pages import (
     new_page,
     open_dataset,
     plan_of,
-    press,
+    remember_unfinished,
+    run_to_the_end,
     says,
+    stop,
     wait_for_plan,
 )
 from tests.gui.labels import text_of
+from tests.gui.steps import click
 from tests.model_files import JUDGES, PublishedFile
 from tests.small_models import SPLIT, split_model
 
+LABELS = replace(default_setup(), mode=Mode.LABELS, threads=1)
 HOSTILE = "<b>x</b><img src='file:///etc/passwd'> <|eot_id|> \u202eabc"
 EXPLAINED = replace(default_setup(), threads=1, max_explanation_tokens=20)
 SHOWN_HOSTILE = "<b>x</b><img src='file:///etc/passwd'> <|eot_id|> \\u202eabc"
@@ -67,17 +71,11 @@ def page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
 
 
 @pytest.fixture
-def ready(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> JudgePage:
+def ready(qtbot: QtBot, workspace: Workspace, demo_gold: Path) -> JudgePage:
     """A page with 4 items and a plan to judge labels alone, on one thread: other tests are at work too."""
-    page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, threads=1))
+    page = new_page(qtbot, workspace, LABELS)
     open_dataset(qtbot, page, demo_gold, items=4)
     return page
-
-
-def run_to_the_end(qtbot: QtBot, page: JudgePage) -> None:
-    with qtbot.waitSignal(page.control.ended):
-        page.run()
-    wait_for_plan(qtbot, page)
 
 
 def judged_before(page: JudgePage) -> int:
@@ -98,16 +96,11 @@ def candidates(page: JudgePage) -> list[Candidate]:
     return page.picker.table.candidates
 
 
-def test_what_seems_to_be_read_wrong_is_judged_only_if_a_person_says_so(
-    qtbot: QtBot, page: JudgePage, tmp_path: Path
-) -> None:
-    path = tmp_path / "log.jsonl"
-    rows = [
-        {"when": f"2026-05-{day:02d}T10:00:00Z", "one": f"Text {day}.", "two": f"Other {day}."}
-        for day in range(1, 9)
-    ]
+def test_what_seems_read_wrong_is_judged_if_confirmed(qtbot: QtBot, page: JudgePage, tmp_path: Path) -> None:
+    path, days = tmp_path / "log.jsonl", range(1, 9)
+    rows = ({"when": f"2026-05-{day:02d}T10:00:00Z", "one": f"Text {day}.", "two": "Other."} for day in days)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, threads=1))
+    page.settings.show_setup(LABELS)
     with qtbot.waitSignal(page.workspace.dataset_changed):
         sources = {"instruction": "when", "output_a": "one", "output_b": "two"}
         page.workspace.open_dataset(path, columns=ColumnMap.of(sources))
@@ -117,16 +110,10 @@ def test_what_seems_to_be_read_wrong_is_judged_only_if_a_person_says_so(
     assert "8 instructions are dates (all)" in said[0]
     assert not page.control.running
     answer("Judge it so")
-    with qtbot.waitSignal(page.control.ended):
-        page.run()
-    assert page.control.progress is not None
-    assert page.control.progress.judged == 8
+    assert run_to_the_end(qtbot, page).judged == 8
 
 
-@pytest.mark.slow
-def test_an_empty_page_has_the_demo_model_says_what_to_do_and_opens_the_demo(
-    qtbot: QtBot, page: JudgePage
-) -> None:
+def test_the_first_start_says_what_to_do(qtbot: QtBot, page: JudgePage, workspace: Workspace) -> None:
     assert "No dataset is open" in text_of(page)
     assert not page.run_button.isEnabled()
     qtbot.waitUntil(lambda: page.picker.candidate is not None)
@@ -135,25 +122,21 @@ def test_an_empty_page_has_the_demo_model_says_what_to_do_and_opens_the_demo(
     assert first.data(PILL_ROLE) == ("demo", "plain")
     assert first.siblingAtColumn(1).data() == "fits"
     assert "demo-judge: a model for trying" in text_of(page.picker)
-    press(page, "Open the demo dataset")
-    wait_for_plan(qtbot, page)
-    assert "240 items x 5 criteria x both orders = 2,400" in text_of(page.plan_panel)
-
-
-def test_the_first_start_says_what_to_do_until_it_is_closed(qtbot: QtBot, workspace: Workspace) -> None:
-    page = new_page(qtbot, workspace)
     assert not page.first_steps.isVisible()
     workspace.refresh_runs()
     qtbot.waitUntil(page.first_steps.isVisible)
     said = text_of(page.first_steps)
     assert "shows how far its judgments can be trusted." in said
     assert "1. Judge" in said
-    press(page.first_steps, "What the words mean (F1)")
+    click(page.first_steps, "What the words mean (F1)")
     assert page.window().findChild(HelpDialog) is not None
-    press(page.first_steps, "Close")
+    click(page.first_steps, "Close")
     with qtbot.waitSignal(workspace.runs_changed):
         workspace.refresh_runs()
     assert not page.first_steps.isVisible()
+    click(page, "Open the demo dataset")
+    wait_for_plan(qtbot, page)
+    assert "240 items x 5 criteria x both orders = 2,400" in text_of(page.plan_panel)
 
 
 def test_who_has_judged_before_reads_no_first_steps(qtbot: QtBot, space: Workspace) -> None:
@@ -163,8 +146,11 @@ def test_who_has_judged_before_reads_no_first_steps(qtbot: QtBot, space: Workspa
     assert not page.first_steps.isVisible()
 
 
-def test_a_run_shows_its_judgments_and_leads_to_review_and_results(qtbot: QtBot, ready: JudgePage) -> None:
+def test_a_run_is_timed_shown_and_leads_to_review_and_results(qtbot: QtBot, ready: JudgePage) -> None:
     panel, place, received = ready.run_panel, ready.plan_panel.pos(), list[ItemJudged]()
+    assert "not known before a run with this model" in text_of(ready.plan_panel)
+    click(ready.plan_panel, "Time some items")
+    says(qtbot, ready.plan_panel, "at the speed of some items of typical length")
     assert ready.run_button.text() == "Run"
     ready.control.judged.connect(received.append)
     run_to_the_end(qtbot, ready)
@@ -231,25 +217,19 @@ def test_a_run_of_a_model_that_does_not_judge_ends_without_green(panel: RunPanel
 
 def test_a_run_that_has_no_item_left_for_what_is_open_does_not_say_that_it_is_clear(panel: RunPanel) -> None:
     progress = RunProgress(1, 30, 12, 0)
-    for clear, why in (
-        (True, "everything is resolved"),
-        (False, "no remaining item could resolve more"),
-    ):
+    for clear, why in ((True, "everything is resolved"), (False, "no remaining item could resolve more")):
         panel.begin(("safety",), "gold.tsv")
         panel.end(RunEnded(1, 30, 12, stopped=False, clear=clear), progress)
         assert f"Run 1 stopped early: {why}" in text_of(panel)
-
-
-def test_a_long_name_does_not_widen_the_run(panel: RunPanel) -> None:
-    panel.follow(RunProgress(1, 30, 3, 0))
+    panel.follow(progress)
     before = panel.minimumSizeHint().width()
-    panel.begin(("safety",), "n" * 251 + ".tsv")
-    panel.follow(RunProgress(1, 30, 3, 0))
+    panel.begin(("safety",), "n" * 251 + ".tsv")  # which widens nothing
+    panel.follow(progress)
     assert panel.minimumSizeHint().width() == before
 
 
 @pytest.mark.slow
-def test_escape_stops_no_run_stop_does_and_what_was_not_finished_is_offered_and_resumed(
+def test_escape_stops_no_run_stop_does_and_it_is_resumed(
     qtbot: QtBot, page: JudgePage, demo_gold: Path
 ) -> None:
     page.settings.show_setup(EXPLAINED)
@@ -271,19 +251,18 @@ def test_escape_stops_no_run_stop_does_and_what_was_not_finished_is_offered_and_
     assert page.run_button.text() == "Resume"
     assert "items are judged in run 1, which is resumed" in text_of(page.plan_panel)
     assert page.over_button.isVisible()
-    page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, criteria=("safety",)))
+    page.settings.show_setup(replace(LABELS, criteria=("safety",)))
     again = new_page(qtbot, page.workspace)
     assert f"The last run, of {demo_gold.name}, was not finished" in text_of(again.banner)
     qtbot.waitUntil(lambda: " of 30 items are judged" in text_of(again.banner))
-    press(again.banner, "Resume")
+    click(again.banner, "Resume")
     assert not again.banner.isVisible()
     qtbot.waitUntil(lambda: kept(again) >= 1)
     assert again.control.progress.judged_before >= 2
     assert again.setup().mode is Mode.EXPLAIN
-    with qtbot.waitSignal(again.control.ended):
-        again.control.stop()
+    stop(qtbot, again.control)
     third = new_page(qtbot, page.workspace)
-    press(third.banner, "Dismiss")
+    click(third.banner, "Dismiss")
     assert not third.banner.isVisible()
     assert third.control.unfinished is None
 
@@ -295,44 +274,31 @@ def test_items_that_do_not_fit_are_named_with_what_helps(
     page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, context=512))
     open_dataset(qtbot, page, save("long.tsv", text.encode()))
     assert "1 of 2 items will be unscored: long." in text_of(page.plan_panel)
-    press(page.plan_panel, "Shorten them")
+    click(page.plan_panel, "Shorten them")
     says(qtbot, page.plan_panel, "1 of 2 items will be shortened: long.")
     assert page.setup().shorten
-    (larger,) = [
-        button
-        for button in page.plan_panel.findChildren(QPushButton)
-        if button.text().startswith("Use a context")
-    ]
-    larger.click()
+    page.plan_panel._more_room.click()
     says(qtbot, page.plan_panel, "every item fits")
 
 
-def test_a_context_without_room_for_an_item_names_the_fields_that_help(
+def test_a_context_too_small_names_the_fields_that_help(
     qtbot: QtBot, page: JudgePage, demo_gold: Path
 ) -> None:
     page.settings.fold.set_open(True)
-    page.settings.show_setup(
-        replace(default_setup(), mode=Mode.LABELS, context=512, examples_path=demo_gold, shots=8)
-    )
+    page.settings.show_setup(replace(LABELS, context=512, examples_path=demo_gold, shots=8))
     page.workspace.open_dataset(demo_gold)
     says(qtbot, page.plan_panel, "the context holds 512: no item fits.")
-    assert "Use a larger “Context”, fewer “Few-shot examples” or shorter examples." in text_of(
-        page.plan_panel
-    )
-    fields = text_of(page.settings).splitlines()
-    assert {"Context", "Few-shot examples"} <= set(fields)
+    advice = "Use a larger “Context”, fewer “Few-shot examples” or shorter examples."
+    assert advice in text_of(page.plan_panel)
+    assert {"Context", "Few-shot examples"} <= {*text_of(page.settings).splitlines()}
 
 
-def test_the_nearest_examples_are_chosen_and_remembered(
-    qtbot: QtBot, page: JudgePage, demo_gold: Path
-) -> None:
+def test_nearest_examples_are_chosen_and_remembered(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> None:
     page.settings.fold.set_open(True)
-    page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, threads=1))
+    page.settings.show_setup(LABELS)
     field = page.settings.advanced.default.by_name["example_choice"]
     assert (field.currentText(), field.isEnabled()) == ("the same for all items", False)
-    page.settings.show_setup(
-        replace(default_setup(), mode=Mode.LABELS, examples_path=demo_gold, shots=1, threads=1)
-    )
+    page.settings.show_setup(replace(LABELS, examples_path=demo_gold, shots=1))
     open_dataset(qtbot, page, demo_gold)
     same = tokens_of(page)
     assert field.isEnabled()
@@ -363,13 +329,6 @@ def test_no_figure_of_another_dataset_stands_while_a_plan_is_made(
     assert not [text for text in said if "4 items" in text or "other.tsv" not in text]
     assert "7 items x 5 criteria" in text_of(panel)
     assert panel.geometry().topLeft() == place.topLeft()
-
-
-def test_the_first_items_can_be_timed(qtbot: QtBot, ready: JudgePage) -> None:
-    assert "not known before a run with this model" in text_of(ready.plan_panel)
-    press(ready.plan_panel, "Time some items")
-    says(qtbot, ready.plan_panel, "at the speed of some items of typical length")
-    assert ready.run_button.text() == "Run"
 
 
 def test_a_file_that_is_no_model_is_folded_away_and_says_why(
@@ -500,25 +459,14 @@ def test_memory_is_estimated_anew_for_another_context(qtbot: QtBot, page: JudgeP
     qtbot.waitUntil(lambda: kv_cache() == before // 4)
 
 
-def test_settings_without_a_criterion_make_no_run_others_are_there_next_time(
-    qtbot: QtBot, ready: JudgePage
-) -> None:
-    for box in ready.settings.findChildren(QCheckBox):
-        if box.accessibleName().startswith("Judge "):
-            box.setChecked(False)
+def test_settings_without_a_criterion_make_no_run_others_are_kept(qtbot: QtBot, ready: JudgePage) -> None:
+    for box in ready.settings.criteria.boxes.values():
+        box.setChecked(False)
     assert "Choose at least one criterion" in text_of(ready.plan_panel)
     assert not ready.run_button.isEnabled()
-    press(ready, "Back to defaults")
+    click(ready, "Back to defaults")
     assert ready.run_button.isEnabled()
-    chosen = replace(
-        default_setup(),
-        mode=Mode.LABELS,
-        criteria=("safety",),
-        both_orders=False,
-        context=1024,
-        threads=1,
-        gpu_layers=0,
-    )
+    chosen = replace(LABELS, criteria=("safety",), both_orders=False, context=1024, gpu_layers=0)
     ready.settings.show_setup(chosen)
     again = new_page(qtbot, ready.workspace)
     assert again.setup() == replace(ready.setup(), items=again.setup().items)
@@ -528,10 +476,8 @@ def test_settings_without_a_criterion_make_no_run_others_are_there_next_time(
 
 @pytest.mark.slow
 def test_a_margin_counts_where_the_second_order_is_read_in_doubt(qtbot: QtBot, ready: JudgePage) -> None:
-    orders = next(box for box in ready.settings.findChildren(QComboBox) if "Orders" in box.accessibleName())
-    margin = next(
-        field for field in ready.settings.findChildren(QDoubleSpinBox) if "Margin" in field.accessibleName()
-    )
+    orders, fields = ready.settings._orders, ready.settings.advanced.default.by_name
+    margin = fields["second_order_below"]
     assert not margin.isEnabled()
     orders.setCurrentText("In both only if uncertain")
     assert margin.isEnabled()
@@ -553,7 +499,7 @@ def test_a_margin_counts_where_the_second_order_is_read_in_doubt(qtbot: QtBot, r
 def test_foreign_text_is_shown_as_text(
     qtbot: QtBot, page: JudgePage, save: Callable[[str, bytes], Path]
 ) -> None:
-    page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS))
+    page.settings.show_setup(LABELS)
     row = "\t".join([HOSTILE] * 4)
     path = save("hostile.tsv", f"id\tinstruction\toutput_a\toutput_b\n{row}\n".encode())
     open_dataset(qtbot, page, path)
@@ -561,9 +507,8 @@ def test_foreign_text_is_shown_as_text(
     cell = page.run_panel.table.index(0, 0)
     assert cell.data() == SHOWN_HOSTILE
     assert "<b>" not in cell.data(Qt.ItemDataRole.ToolTipRole)
-    assert all(
-        label.textFormat() is Qt.TextFormat.PlainText for label in page.plan_panel.findChildren(QLabel)
-    )
+    found = page.plan_panel.findChildren(QLabel)
+    assert all(label.textFormat() is Qt.TextFormat.PlainText for label in found)
 
 
 @pytest.fixture
@@ -571,7 +516,7 @@ def stopped(workspace: Workspace, own_gold: Path) -> Workspace:
     """A workspace whose run 1, of the first 4 of 30 items, was cut off after two of them."""
     setup = replace(EXPLAINED, dataset_path=own_gold, items=4)
     cut_off(plan_of(setup), workspace.store_path)
-    workspace.state.set_record(UNFINISHED, {"runs": [{"run": 1, "setup": setup.as_json()}]})
+    remember_unfinished(workspace, 1, setup)
     return workspace
 
 
@@ -581,23 +526,20 @@ def own_gold(demo_gold: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(demo_gold, tmp_path / "own.tsv"))
 
 
-def test_what_changed_since_a_run_began_is_named_and_no_new_run_is_begun(
-    qtbot: QtBot, stopped: Workspace, own_gold: Path
-) -> None:
+def test_what_changed_since_a_run_began_is_named(qtbot: QtBot, stopped: Workspace, own_gold: Path) -> None:
     before = own_gold.read_bytes()
     head, _, rest = before.partition(b"\n")
     own_gold.write_bytes(head + b"\n" + rest.replace(b"\t", b"\tother ", 1))
     again = new_page(qtbot, stopped)
     with qtbot.waitSignal(again.control.ended) as ended:
-        press(again.banner, "Resume")
+        click(again.banner, "Resume")
     assert isinstance(ended.args[0], SetupError)
     assert ended.args[0].problem == "Run 1 cannot be resumed. Changed since its start: the items of own.tsv."
     assert again.banner.isVisible()
     own_gold.write_bytes(before)
-    press(again.banner, "Resume")
+    click(again.banner, "Resume")
     qtbot.waitUntil(lambda: judged_before(again) >= 2)
-    with qtbot.waitSignal(again.control.ended):
-        again.control.stop()
+    stop(qtbot, again.control)
     with RunStore(stopped.store_path) as store:
         assert [run.id for run in store.runs()] == [1]
 
@@ -606,8 +548,7 @@ def test_what_changed_since_a_run_began_is_named_and_no_new_run_is_begun(
 def test_a_run_that_was_started_over_is_resumed_with_its_items_though_another_dataset_is_open(
     qtbot: QtBot, stopped: Workspace, demo_gold: Path, own_gold: Path
 ) -> None:
-    page = new_page(qtbot, stopped)
-    page.settings.show_setup(EXPLAINED)
+    page = new_page(qtbot, stopped, EXPLAINED)
     open_dataset(qtbot, page, own_gold, items=4)
     with qtbot.waitSignal(page.control.ended):
         page.over_button.click()
@@ -617,7 +558,7 @@ def test_a_run_that_was_started_over_is_resumed_with_its_items_though_another_da
     again = new_page(qtbot, stopped)
     wait_for_plan(qtbot, again)
     with qtbot.waitSignal(again.control.ended) as ended:
-        press(again.banner, "Resume")
+        click(again.banner, "Resume")
     assert ended.args[0] == RunEnded(run_id=1, items=4, judged=4, stopped=False)
     wait_for_plan(qtbot, again)
     assert (again.setup().dataset_path.name, again.setup().items) == ("own.tsv", 4)
@@ -632,31 +573,26 @@ def test_a_run_of_another_dataset_than_the_open_one_is_named_and_offered_after_a
     open_dataset(qtbot, page, own_gold)
     page.run()
     qtbot.waitUntil(lambda: kept(page) >= 2)
-    with qtbot.waitSignal(page.workspace.dataset_changed):
-        page.workspace.open_dataset(demo_gold)
+    steps.open_dataset(qtbot, page.workspace, demo_gold)
     assert "Run 1 of own.tsv" in text_of(page.run_panel)
     assert not page.banner.isVisible()
-    with qtbot.waitSignal(page.control.ended) as ended:
-        page.control.stop()
-    assert ended.args[0].stopped
+    assert stop(qtbot, page.control).stopped
     assert "The last run, of own.tsv, was not finished" in text_of(page.banner)
 
 
 @pytest.mark.slow
-def test_only_its_button_judges_a_complete_run_again_and_those_of_the_run_open_it(
-    qtbot: QtBot, ready: JudgePage
-) -> None:
+def test_only_its_button_judges_a_complete_run_again(qtbot: QtBot, ready: JudgePage) -> None:
     run_to_the_end(qtbot, ready)
     with qtbot.waitSignal(ready.workspace.note) as note:
         ready.run()
     assert note.args == ["All 4 items are judged in run 1; press Judge again for a new run."]
     assert not ready.control.running
     with qtbot.waitSignal(ready.control.ended) as ended:
-        press(ready, "Judge again")
+        click(ready, "Judge again")
     assert ended.args[0].run_id == 2
     ready.workspace.open_run(1)
     qtbot.waitUntil(lambda: open_run(ready) == 1)
-    press(ready.run_panel, "Review")
+    click(ready.run_panel, "Review")
     qtbot.waitUntil(lambda: open_run(ready) == 2)
 
 

@@ -45,16 +45,12 @@ def setup(demo_gold: Path, demo_tried: None, tmp_path: Path) -> RunSetup:
     return RunSetup(demo_gold, path, items=20, threads=1, context=4096, max_explanation_tokens=20)
 
 
-def so_far(control: RunControl) -> int:
-    return control.progress.judged if control.progress else 0
-
-
 def ended(qtbot: QtBot, control: RunControl, setup: RunSetup, do: Callable[[], object] | None = None) -> Any:
     """How a run ends, at which something is done once two items are judged."""
     with qtbot.waitSignal(control.ended) as received:
         control.start(setup)
         if do is not None:
-            qtbot.waitUntil(lambda: so_far(control) >= 2)
+            qtbot.waitUntil(lambda: control.progress is not None and control.progress.judged >= 2)
             do()
     return received.args[0]
 
@@ -72,12 +68,8 @@ def stored(store_path: Path) -> int:
 
 @pytest.mark.slow
 @LINUX
-def test_a_model_file_cut_short_while_it_judges_ends_the_run_and_not_the_window(
-    qtbot: QtBot,
-    control: RunControl,
-    setup: RunSetup,
-    workspace: Workspace,
-    caplog: pytest.LogCaptureFixture,
+def test_a_model_file_cut_short_ends_the_run_and_not_the_window(
+    qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace, caplog: pytest.LogCaptureFixture
 ) -> None:
     def cut_short() -> None:
         with setup.model_path.open("r+b") as file:
@@ -98,11 +90,7 @@ def test_a_model_file_cut_short_while_it_judges_ends_the_run_and_not_the_window(
 
 @pytest.mark.slow
 def test_a_process_that_is_killed_ends_the_run_and_the_next_one_goes_on(
-    qtbot: QtBot,
-    control: RunControl,
-    setup: RunSetup,
-    workspace: Workspace,
-    caplog: pytest.LogCaptureFixture,
+    qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace, caplog: pytest.LogCaptureFixture
 ) -> None:
     error = ended(qtbot, control, setup, lambda: child().kill())
     assert isinstance(error, EngineBug if sys.platform == "win32" else ProcessEnded)
@@ -117,8 +105,8 @@ def test_a_process_that_is_killed_ends_the_run_and_the_next_one_goes_on(
 def test_the_lanes_end_in_the_middle_of_a_run_and_leave_no_process(
     qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:
-    control.start(setup)
-    qtbot.waitUntil(lambda: so_far(control) >= 1)
+    with qtbot.waitSignal(control.judged):
+        control.start(setup)
     process = child()
     assert workspace.threads.stop()
     assert not process.is_running()
@@ -147,11 +135,8 @@ judge(setup, store, None)(JobControl(CancelToken(), hear))
 @pytest.mark.slow
 def test_a_window_that_is_killed_leaves_nothing_that_judges_on(setup: RunSetup, tmp_path: Path) -> None:
     store_path = tmp_path / "runs.sqlite"
-    words = [str(setup.dataset_path), str(setup.model_path), str(store_path)]
-    window = subprocess.Popen(
-        [sys.executable, "-c", WINDOW, *words], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    )
-    with window:
+    words = [sys.executable, "-c", WINDOW, *map(str, (setup.dataset_path, setup.model_path, store_path))]
+    with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as window:
         assert window.stdout.readline() == "judged\n"
         helpers = psutil.Process(window.pid).children(recursive=True)  # what judges, what reads files
         assert any(APART in process.cmdline() for process in helpers)
@@ -191,11 +176,10 @@ def test_the_same_is_stored_as_by_one_process_and_the_same_is_told(tmp_path: Pat
 @pytest.mark.usefixtures("demo_tried")
 def test_the_first_items_are_timed_apart(qtbot: QtBot, workspace: Workspace, demo_gold: Path) -> None:
     setup = RunSetup(demo_gold, demo_model(), items=3, threads=1, mode=Mode.LABELS, context=4096)
-    planned = done(plan(setup, workspace.store_path, None))
+    planned = done(plan(workspace.store_path, setup, None))
     assert isinstance(planned, Planned)
-    with qtbot.waitSignal(
-        workspace.threads.start(ThreadName.MODEL, time_first(planned, None)).finished
-    ) as timed:
+    timing = workspace.threads.start(ThreadName.MODEL, time_first(planned, None))
+    with qtbot.waitSignal(timing.finished) as timed:
         pass
     assert timed.args[0].seconds > 0
     assert not workspace.store_path.exists()

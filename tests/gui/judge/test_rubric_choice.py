@@ -1,7 +1,6 @@
 """The rubric on the Judge page: chosen, opened, offered, remembered, part of what is judged."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +17,8 @@ from gui.judge.rubric_choice import RubricChoice
 from gui.runs.queue import Queued
 from gui.workspace.state import State
 from gui.workspace.workspace import Workspace
-from tests.gui.judge.pages import new_page, press, wait_for_plan
+from tests.gui.judge.pages import new_page, run_to_the_end, wait_for_plan
+from tests.gui.steps import click, open_dataset
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
@@ -42,8 +42,8 @@ ROWS = """id\tinstruction\toutput_a\toutput_b\tpoliteness_preference\tbrevity_pr
 @pytest.fixture
 def own() -> Path:
     """In the user's folder."""
-    rubrics_folder().mkdir(parents=True)
     path = rubrics_folder() / "manners.toml"
+    path.parent.mkdir(parents=True)
     save_rubric(path, MANNERS)
     return path
 
@@ -82,11 +82,6 @@ def choose(page: JudgePage, name: str) -> None:
     field.activated.emit(field.currentIndex())
 
 
-def opened(qtbot: QtBot, page: JudgePage, path: Path) -> None:
-    with qtbot.waitSignal(page.workspace.dataset_changed):
-        page.workspace.open_dataset(path)
-
-
 def test_all_that_there_are_can_be_chosen_say_where_they_come_from_and_are_remembered(
     qtbot: QtBot, own: Path, page: JudgePage, workspace: Workspace
 ) -> None:
@@ -94,8 +89,7 @@ def test_all_that_there_are_can_be_chosen_say_where_they_come_from_and_are_remem
     assert choice(page).field.currentText() == ELOQUENT.name
     assert choice(page).source.text() == " ".join(ELOQUENT.source.split())[:240]
     choose(page, "Manners")
-    assert page.workspace.rubric.rubric == MANNERS
-    assert page.workspace.rubric.path == own
+    assert (page.workspace.rubric.rubric, page.workspace.rubric.path) == (MANNERS, own)
     assert choice(page).source.text() == "Made up."
     boxes = page.settings.criteria.boxes
     assert [box.text() for box in boxes.values()] == ["Politeness", "Brevity", "On topic"]
@@ -103,14 +97,13 @@ def test_all_that_there_are_can_be_chosen_say_where_they_come_from_and_are_remem
     boxes["brevity"].setChecked(False)
     assert page.setup().criteria == ("politeness", "on_topic")
     workspace.state.save()
-    state = State(workspace.state.path.parent)
-    later = Workspace(workspace.threads, state, workspace.store_path)
+    later = Workspace(workspace.threads, State(workspace.state.path.parent), workspace.store_path)
     again = known(qtbot, new_page(qtbot, later))
     assert (again.setup().rubric, again.setup().criteria) == (MANNERS, ("politeness", "on_topic"))
     assert choice(again).field.currentText() == "Manners"
 
 
-def test_of_a_file_that_was_changed_or_is_gone(
+def test_a_file_that_was_changed_is_read_again_one_that_is_gone_is_named_so(
     qtbot: QtBot, own: Path, page: JudgePage, workspace: Workspace
 ) -> None:
     choose(page, "Manners")
@@ -128,7 +121,7 @@ def test_of_a_file_that_was_changed_or_is_gone(
     assert page.setup().rubric == changed
 
 
-def test_a_file_that_is_no_rubric_is_listed_and_cannot_be_chosen(
+def test_no_rubric_cannot_be_chosen_one_elsewhere_can(
     qtbot: QtBot, workspace: Workspace, tmp_path: Path
 ) -> None:
     rubrics_folder().mkdir(parents=True)
@@ -142,11 +135,6 @@ def test_a_file_that_is_no_rubric_is_listed_and_cannot_be_chosen(
         choice(page).open_named(rubrics_folder() / "bad.toml")
     assert "bad.toml" in problem.args[0].problem
     assert field.currentText() == ELOQUENT.name
-
-
-def test_a_file_elsewhere_is_opened_and_offered_from_then_on(
-    qtbot: QtBot, page: JudgePage, tmp_path: Path
-) -> None:
     path = tmp_path / "elsewhere" / "mine.toml"
     path.parent.mkdir()
     save_rubric(path, MANNERS)
@@ -158,10 +146,8 @@ def test_a_file_elsewhere_is_opened_and_offered_from_then_on(
     assert "Manners" in listed(page)
 
 
-def test_the_open_dataset_is_read_again_by_the_rubric(
-    qtbot: QtBot, own: Path, page: JudgePage, dataset: Path
-) -> None:
-    opened(qtbot, page, dataset)
+def test_the_dataset_is_read_by_the_rubric(qtbot: QtBot, own: Path, page: JudgePage, dataset: Path) -> None:
+    open_dataset(qtbot, page.workspace, dataset)
     assert page.workspace.dataset.criteria == ()
     page.dataset_line.set_items(2)
     with qtbot.waitSignal(page.workspace.dataset_changed):
@@ -174,10 +160,8 @@ def test_the_open_dataset_is_read_again_by_the_rubric(
     assert page.workspace.dataset.rubric.names == ("brevity",)
 
 
-def test_what_a_dataset_has_labels_on_is_offered_as_a_draft(
-    qtbot: QtBot, page: JudgePage, dataset: Path
-) -> None:
-    opened(qtbot, page, dataset)
+def test_what_a_dataset_has_labels_on_is_drafted(qtbot: QtBot, page: JudgePage, dataset: Path) -> None:
+    open_dataset(qtbot, page.workspace, dataset)
     offer = choice(page)
     assert offer.offer.isVisible()
     assert "manners.tsv has labels on politeness, brevity, on topic" in offer._offer_text.text()
@@ -195,20 +179,13 @@ def test_what_a_dataset_has_labels_on_is_offered_as_a_draft(
     dialog.accept()
     assert page.workspace.rubric.path == path
     assert not offer.offer.isVisible()
+    page.workspace.rubric.choose(ELOQUENT)
+    qtbot.waitUntil(lambda: offer.offer_button.text() == "Use “manners”")  # one that asks all of it is first
+    offer.offer_button.click()
+    assert page.workspace.rubric.path == path
 
 
-def test_a_rubric_that_asks_all_of_it_is_offered_first(
-    qtbot: QtBot, own: Path, page: JudgePage, dataset: Path
-) -> None:
-    opened(qtbot, page, dataset)
-    assert choice(page).offer_button.text() == "Use “Manners”"
-    choice(page).offer_button.click()
-    assert (page.workspace.rubric.rubric, page.workspace.rubric.path) == (MANNERS, own)
-
-
-def test_a_setup_brings_its_rubric_and_the_queue_keeps_it(
-    qtbot: QtBot, own: Path, page: JudgePage, dataset: Path
-) -> None:
+def test_setup_and_queue_keep_the_rubric(qtbot: QtBot, own: Path, page: JudgePage, dataset: Path) -> None:
     setup = RunSetup(dataset, demo_model(), rubric=MANNERS, criteria=("brevity",))
     kept = Queued.of_json(json.loads(json.dumps(Queued(setup).as_json())), RunSetup(dataset, demo_model()))
     assert kept.setup == setup
@@ -221,10 +198,9 @@ def test_a_setup_brings_its_rubric_and_the_queue_keeps_it(
 
 
 def test_what_a_run_asked_is_found_among_the_rubrics(qtbot: QtBot, own: Path, page: JudgePage) -> None:
-    page.workspace.rubric.ask(MANNERS.only(("brevity", "on_topic")))
-    assert page.workspace.rubric.rubric == MANNERS
-    page.workspace.rubric.ask(MANNERS.only(("brevity",)))  # a part of what is at hand
-    assert page.workspace.rubric.rubric == MANNERS
+    for part in (("brevity", "on_topic"), ("brevity",)):  # of what is in a file, of what is at hand
+        page.workspace.rubric.ask(MANNERS.only(part))
+        assert page.workspace.rubric.rubric == MANNERS
     other = replace(MANNERS, name="Other")
     page.workspace.rubric.ask(other)
     assert page.workspace.rubric.rubric == other
@@ -232,12 +208,8 @@ def test_what_a_run_asked_is_found_among_the_rubrics(qtbot: QtBot, own: Path, pa
 
 
 def test_a_shipped_one_is_edited_as_a_copy_and_a_new_one_is_empty(qtbot: QtBot, page: JudgePage) -> None:
-    for button, name in (
-        ("Edit…", ELOQUENT.name),
-        ("New…", ""),
-        ("Duplicate…", f"{ELOQUENT.name} (copy)"),
-    ):
-        press(choice(page), button)
+    for button, name in (("Edit…", ELOQUENT.name), ("New…", ""), ("Duplicate…", f"{ELOQUENT.name} (copy)")):
+        click(choice(page), button)
         dialog = choice(page).dialog
         assert dialog.draft.rubric.name == name
         assert dialog.path is None
@@ -245,45 +217,36 @@ def test_a_shipped_one_is_edited_as_a_copy_and_a_new_one_is_empty(qtbot: QtBot, 
 
 
 @pytest.mark.slow
-def test_a_rubric_of_ones_own_is_judged_from_the_window(
-    qtbot: QtBot, own: Path, page: JudgePage, dataset: Path
-) -> None:
-    opened(qtbot, page, dataset)
+def test_an_own_rubric_is_judged(qtbot: QtBot, own: Path, page: JudgePage, dataset: Path) -> None:
+    open_dataset(qtbot, page.workspace, dataset)
     with qtbot.waitSignal(page.workspace.dataset_changed):
         choose(page, "Manners")
     wait_for_plan(qtbot, page)
-    with qtbot.waitSignal(page.control.ended):
-        page.run()
+    run_to_the_end(qtbot, page)
     qtbot.waitUntil(lambda: page.workspace.run is not None)
     run = page.workspace.run
     assert run.results.run.identity.asked == MANNERS
     assert set(run.results.judgments) == set(MANNERS.names)
     assert page.workspace.gold.criteria == MANNERS.names
-    first = run.id
     # Another wording is another run.
-    asked = replace(MANNERS, wording=replace(MANNERS.wording, verdict="Urteil:"))
-    page.workspace.rubric.choose(asked)
+    page.workspace.rubric.choose(replace(MANNERS, wording=replace(MANNERS.wording, verdict="Urteil:")))
     wait_for_plan(qtbot, page)
     assert page.plan_panel.plan.forecast.run_id is None
     page.workspace.rubric.choose(MANNERS, own)
     wait_for_plan(qtbot, page)
-    assert page.plan_panel.plan.forecast.run_id == first
+    assert page.plan_panel.plan.forecast.run_id == run.id
 
 
-def test_names_of_any_length_and_script_widen_nothing(
-    qtbot: QtBot, page: JudgePage, save: Callable[[str, bytes], Path]
-) -> None:
+def test_names_of_any_length_and_script_widen_nothing(page: JudgePage) -> None:
     before = page.settings.minimumSizeHint().width()
-    names = ("n" * 255, "الأدب", "礼貌")
-    page.workspace.rubric.choose(
-        Rubric("R" * 255, tuple(Criterion(name, "<b>Which?</b>") for name in names), source="s" * 4000)
-    )
+    criteria = tuple(Criterion(name, "<b>Which?</b>") for name in ("n" * 255, "الأدب", "礼貌"))
+    page.workspace.rubric.choose(Rubric("R" * 255, criteria, source="s" * 4000))
     assert page.settings.minimumSizeHint().width() <= before
     assert page.settings.criteria.boxes["礼貌"].text() == "礼貌"
     assert "&lt;b&gt;" in page.settings.criteria.boxes["礼貌"].toolTip()
 
 
-def test_a_damaged_memory_is_the_rubric_of_the_task(tmp_path: Path, workspace: Workspace) -> None:
+def test_a_damaged_memory_is_the_rubric_of_the_task(workspace: Workspace) -> None:
     for kept in ({"rubric": 7}, {"rubric": {"name": "x"}}, {"rubric": MANNERS.as_json() | {"criteria": []}}):
         workspace.state.set_record("rubric", {**kept, "path": 3})
         again = Workspace(workspace.threads, workspace.state, workspace.store_path)

@@ -27,11 +27,11 @@ from engine.core.rubric import (
 )
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.rubrics.files import load_rubric, rubric_text, shipped_rubrics
-from engine.judging.item_prompt import PromptFacts, question_of_setup, shown_prompts
+from engine.judging.item_prompt import OnePrompt, question_of_setup, shown_prompts
 from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_model, rubrics_folder
 from gui.judge import rubric_dialog
-from gui.judge.prompt_jobs import KINDS
+from gui.judge.prompt_jobs import KINDS, read_rubric
 from gui.judge.rubric_dialog import PreviewPanel, RubricDialog, RubricRequest
 from gui.judge.rubric_edit import (
     FIELDS_OF_CRITERION,
@@ -44,13 +44,14 @@ from gui.judge.rubric_edit import (
     RubricDraft,
     TextField,
 )
-from gui.judge.rubric_jobs import read_rubric
 from gui.judge.rubric_tabs import MARKS
 from gui.widgets.labels import shown_text
 from gui.widgets.theme import ThemeChoice, apply_theme
-from gui.workspace.threads import EngineThreads, ThreadName
+from gui.workspace.threads import EngineThreads
 from gui.workspace.workspace import Workspace
+from tests.gui.jobs import done
 from tests.gui.judge.pages import answer
+from tests.gui.steps import shown
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
@@ -85,34 +86,18 @@ def criterion(**values: object) -> EditedRubric:
         (replace(SOUND, name="x" * 256), FieldPlace(RUBRIC, "name"), "It has 256 characters."),
         (replace(SOUND, source="a\x00b"), FieldPlace(RUBRIC, "source"), "which is invisible."),
         (replace(SOUND, criteria=()), FieldPlace(RUBRIC, "criteria"), "at least one"),
-        (
-            criterion(name=""),
-            FieldPlace(0, "name"),
-            "It is empty. Write one, of letters, digits and underscores.",
-        ),
+        (criterion(name=""), FieldPlace(0, "name"), "It is empty. Write one, of letters, digits"),
         (criterion(name="on topic"), FieldPlace(0, "name"), "cannot be part of a column name."),
-        (criterion(name="1st"), FieldPlace(0, "name"), "no digit first."),
         (criterion(name="X"), FieldPlace(0, "name"), "It is that of another criterion."),
         (criterion(name="x"), FieldPlace(1, "name"), "It is that of another criterion."),
         (criterion(question="\n"), FieldPlace(0, "question"), "It is empty."),
         (criterion(question="y" * 4001), FieldPlace(0, "question"), "It has 4,001 characters."),
         (criterion(good="a\tb"), FieldPlace(0, "good"), "invisible"),
-        (criterion(bad="y" * 4001), FieldPlace(0, "bad"), "It has 4,001 characters."),
         (criterion(weight=float("nan")), FieldPlace(0, "weight"), "Use 0 or a positive number."),
-        (
-            SOUND.with_part("system", "Judge."),
-            FieldPlace(WORDING, "system"),
-            "It needs {letters}, each once; it has none.",
-        ),
+        (SOUND.with_part("system", "Judge."), FieldPlace(WORDING, "system"), "needs {letters}, each once"),
         (SOUND.with_part("verdict", "a\nb"), FieldPlace(WORDING, "verdict"), "more than one line"),
-        (SOUND.with_part("end", "] {title}"), FieldPlace(WORDING, "end"), "square bracket"),
         (SOUND.with_part("yes", "NO"), FieldPlace(WORDING, "yes"), "Another of these is the same."),
         (SOUND.with_part("yes", "NO"), FieldPlace(WORDING, "no"), "Another of these is the same."),
-        (
-            SOUND.with_part("response_a", "Response B"),
-            FieldPlace(WORDING, "response_b"),
-            "Another of these is the same.",
-        ),
     ],
 )
 def test_what_is_wrong_is_said_of_its_field(edited: EditedRubric, at: FieldPlace, says: str) -> None:
@@ -121,37 +106,25 @@ def test_what_is_wrong_is_said_of_its_field(edited: EditedRubric, at: FieldPlace
         edited.rubric()
 
 
-def test_of_names_that_are_alike_only_these_are_blamed() -> None:
+def test_too_many_criteria_are_refused_as_a_whole_and_of_names_that_are_alike_only_these() -> None:
     edited = SOUND.with_part("response_a", "Response B")
     assert {at.field for at in edited.problems} == {"response_a", "response_b"}
-
-
-def test_too_many_criteria_are_refused_as_a_whole() -> None:
     many = tuple(EditedCriterion(f"c{number}", "Which?") for number in range(MOST_CRITERIA + 1))
     assert list(replace(SOUND, criteria=many).problems) == [FieldPlace(RUBRIC, "criteria")]
 
 
 def test_problems_stand_in_the_order_in_which_a_person_reads() -> None:
     wrong = replace(criterion(name="", question=""), name="").with_part("system", "")
-    assert list(wrong.problems) == [
-        FieldPlace(RUBRIC, "name"),
-        FieldPlace(0, "name"),
-        FieldPlace(0, "question"),
-        FieldPlace(WORDING, "system"),
-    ]
-
-
-@pytest.mark.parametrize("name", ["höflichkeit", "الأدب", "礼貌", "n" * 255])
-def test_names_of_any_script_and_length_are_sound(name: str) -> None:
-    assert criterion(name=name).problems == {}
+    of_rubric, *of_criterion, of_wording = wrong.problems
+    assert (of_rubric, of_wording) == ((RUBRIC, "name"), (WORDING, "system"))
+    assert of_criterion == [(0, "name"), (0, "question")]
 
 
 def test_what_is_wrong_is_left_open_in_what_is_shown() -> None:
     wrong = criterion(question="").with_part("system", "Judge.").with_part("now", "Jetzt:")
-    shown = wrong.sound(0)
-    assert shown.criteria[0].question == "…"
-    assert shown.criteria[0].good == "It thanks."
-    assert shown.wording == PromptWording(verdict="Urteil:", now="Jetzt:")
+    sound = wrong.sound(0)
+    assert (sound.criteria[0].question, sound.criteria[0].good) == ("…", "It thanks.")
+    assert sound.wording == PromptWording(verdict="Urteil:", now="Jetzt:")
     assert replace(SOUND, criteria=()).sound(-1).names == ("criterion",)
 
 
@@ -174,8 +147,7 @@ def made(
 ) -> PreviewPanel:
     asked = EditedRubric.of(ELOQUENT)
     panel = PreviewPanel(RubricDraft(asked), threads, RubricRequest(asked, None, dataset, model))
-    qtbot.addWidget(panel)
-    panel.show()
+    shown(qtbot, panel)
     qtbot.waitUntil(lambda: panel.pane.prompt is not None)  # at once, whatever the model takes
     qtbot.waitUntil(lambda: not panel._making.busy)
     return panel
@@ -191,27 +163,22 @@ def text(panel: PreviewPanel) -> str:
 
 def test_it_is_what_a_run_with_this_model_asks(qtbot: QtBot, threads: EngineThreads, demo: Dataset) -> None:
     panel = made(qtbot, threads, demo, demo_model())
-    setup = RunSetup(demo.path, demo_model())
-    question = question_of_setup(setup, demo[0], CancelToken())
-    asked = [
-        one
+    question = question_of_setup(RunSetup(demo.path, demo_model()), demo[0], CancelToken())
+    prompts = {
+        one.order: one.preview
         for one in shown_prompts(question, ("relevance", Order.AB), CancelToken())
-        if not isinstance(one, PromptFacts)
-    ]
-    first = next(one for one in asked if (one.criterion, one.order) == ("relevance", Order.AB))
-    assert panel.pane.prompt.as_read == first.preview.text
-    assert f": {len(first.preview.tokens):,} tokens." in panel.said.text()
+        if isinstance(one, OnePrompt) and one.criterion == "relevance"
+    }
+    assert panel.pane.prompt.as_read == prompts[Order.AB].text
+    assert f": {len(prompts[Order.AB].tokens):,} tokens." in panel.said.text()
     assert Source.CONTROL in inks(panel)
     panel.order.setCurrentIndex(panel.order.findData(Order.BA.value))
     panel.make()
-    second = next(one for one in asked if (one.criterion, one.order) == ("relevance", Order.BA))
-    qtbot.waitUntil(
-        lambda: panel.pane.prompt is not None and panel.pane.prompt.as_read == second.preview.text
-    )
+    qtbot.waitUntil(lambda: panel.pane.prompt.as_read == prompts[Order.BA].text)
 
 
-def test_without_a_model_the_text_alone_is_shown_with_whose_it_is(
-    qtbot: QtBot, threads: EngineThreads
+def test_without_a_model_the_text_alone_is_shown(
+    qtbot: QtBot, threads: EngineThreads, tmp_path: Path
 ) -> None:
     panel = made(qtbot, threads)
     assert {Source.OWN, Source.INSTRUCTION, Source.RESPONSE_A, Source.RESPONSE_B} <= inks(panel)
@@ -219,23 +186,28 @@ def test_without_a_model_the_text_alone_is_shown_with_whose_it_is(
     assert "a sample item" in panel.said.text()
     assert "without a model's chat format" in panel.said.text()
     assert text(panel).endswith("Verdict:")
-
-
-def test_a_model_that_cannot_be_read_leaves_the_text_and_says_why(
-    qtbot: QtBot, threads: EngineThreads, tmp_path: Path
-) -> None:
     panel = made(qtbot, threads, model=tmp_path / "gone.gguf")
     assert "gone.gguf" in panel.note.text()
     assert "[Instruction]" in text(panel)
 
 
-def test_it_follows_what_is_written_a_moment_later(
-    qtbot: QtBot, threads: EngineThreads, demo: Dataset
-) -> None:
+def test_every_question_is_seen_as_it_is_written(qtbot: QtBot, threads: EngineThreads, demo: Dataset) -> None:
     panel = made(qtbot, threads, demo, demo_model())
+    for kind, asked, ends in (
+        (None, "", "Verdict: A\nExplanation:"),
+        (Method.PERMUTED_LABELS, "For this question alone", "Verdict:"),
+        (Method.POINTWISE_YES_NO, "yes or no", "Answer:"),
+        (Method.POINTWISE_GRADE, "from 1 (very bad)", "Grade:"),
+        (Method.LABEL_TOKENS, "", "Verdict:"),
+    ):
+        panel.kind.setCurrentIndex(panel.kind.findText(KINDS[kind]))
+        panel.make()
+        qtbot.waitUntil(lambda: not panel._making.busy)
+        assert text(panel).endswith(ends)
+        assert asked in text(panel)
+        assert "tokens." in panel.said.text()
     draft = panel._draft
-    rubric = draft.rubric
-    draft.write(rubric.with_part("verdict", "Urteil:"))
+    draft.write(draft.rubric.with_part("verdict", "Urteil:"))
     qtbot.waitUntil(lambda: text(panel).endswith("Urteil:"))
     draft.write(draft.rubric.with_part("system", "Nothing."))  # which lacks its mark
     qtbot.waitUntil(lambda: "shown with their defaults" in panel.note.text())
@@ -244,24 +216,6 @@ def test_it_follows_what_is_written_a_moment_later(
     qtbot.waitUntil(lambda: "Criterion: safety." in text(panel))
     panel.item.setValue(2)
     qtbot.waitUntil(lambda: demo[1].instruction[:30] in text(panel))
-
-
-def test_every_question_of_a_criterion_can_be_seen(
-    qtbot: QtBot, threads: EngineThreads, demo: Dataset
-) -> None:
-    panel = made(qtbot, threads, demo, demo_model())
-    for kind, asked, ends in (
-        (None, "", "Verdict: A\nExplanation:"),
-        (Method.PERMUTED_LABELS, "For this question alone", "Verdict:"),
-        (Method.POINTWISE_YES_NO, "yes or no", "Answer:"),
-        (Method.POINTWISE_GRADE, "from 1 (very bad)", "Grade:"),
-    ):
-        panel.kind.setCurrentIndex(panel.kind.findText(KINDS[kind]))
-        panel.make()
-        qtbot.waitUntil(lambda: not panel._making.busy)
-        assert text(panel).endswith(ends)
-        assert asked in text(panel)
-        assert "tokens." in panel.said.text()
 
 
 THREE_CRITERIA = Rubric(
@@ -292,20 +246,21 @@ def opened(qtbot: QtBot, workspace: Workspace) -> Opener:
     def opened(request: RubricRequest) -> RubricDialog:
         dialog = RubricDialog(workspace, request)
         qtbot.addWidget(dialog, before_close_func=lambda _: dialog.draft.write(dialog._kept))
-        dialog.resize(1200, 660)
-        with qtbot.waitExposed(dialog):
-            dialog.show()
-        dialog.activateWindow()
-        return dialog
+        return shown(qtbot, dialog, (1200, 660))
 
     return opened
 
 
-def from_file(qtbot: QtBot, workspace: Workspace, opened: Opener, path: Path) -> RubricDialog:
-    task = workspace.threads.start(ThreadName.FILES, read_rubric(path))
-    with qtbot.waitSignal(task.finished) as read:
-        pass
-    (file,) = read.args
+@pytest.fixture
+def dialog(opened: Opener) -> RubricDialog:
+    """With three criteria that are in no file."""
+    return opened(RubricRequest(EditedRubric.of(THREE_CRITERIA)))
+
+
+@pytest.fixture
+def of_file(opened: Opener, path: Path) -> RubricDialog:
+    """With the same, of a file."""
+    file = done(read_rubric(path))
     return opened(RubricRequest(EditedRubric.of(file.rubric), file))
 
 
@@ -323,8 +278,7 @@ def write(field: LineField | TextField, text: str) -> None:
         QTest.keyClick(field, Qt.Key.Key_Backspace)
 
 
-def test_a_criterion_is_written_added_moved_and_removed(opened: Opener) -> None:
-    dialog = opened(RubricRequest(EditedRubric.of(THREE_CRITERIA)))
+def test_a_criterion_is_written_added_moved_and_removed(dialog: RubricDialog) -> None:
     tab, view = dialog.criteria, dialog.criteria.view
     view.setFocus()
     QTest.keyClick(view, Qt.Key.Key_Down)
@@ -347,8 +301,7 @@ def test_a_criterion_is_written_added_moved_and_removed(opened: Opener) -> None:
     assert view.currentIndex().row() == dialog.draft.place == 2
 
 
-def test_problems_stand_at_their_fields_and_keep_it_from_being_saved(opened: Opener) -> None:
-    dialog = opened(RubricRequest(EditedRubric.of(THREE_CRITERIA)))
+def test_problems_stand_at_their_fields_and_keep_it_from_being_saved(dialog: RubricDialog) -> None:
     tab = dialog.criteria
     write(tab.question_field, "")
     assert "It is empty." in tab.fields.said("question")
@@ -367,11 +320,14 @@ def test_problems_stand_at_their_fields_and_keep_it_from_being_saved(opened: Ope
     write(tab.question_field, "Which?")
     assert tab.fields.said("question") == ""
     assert dialog.save_button.isEnabled()
+    write(dialog.name_field, "")  # what is wrong can only be discarded
+    said = answer("Discard them")
+    dialog.close_button.click()
+    assert "cannot be saved" in said[0]
+    assert not dialog.isVisible()
 
 
-def test_no_problem_moves_a_field_and_each_stays_until_it_is_mended(
-    qtbot: QtBot, qapp: QApplication, opened: Opener
-) -> None:
+def test_no_problem_moves_a_field_until_mended(qtbot: QtBot, qapp: QApplication, opened: Opener) -> None:
     apply_theme(qapp, ThemeChoice.LIGHT, 100, qapp.font().pointSizeF())  # as a window does
     dialog = opened(RubricRequest(EditedRubric.of(THREE_CRITERIA)))
     tab, wrong = dialog.criteria, ("name", "question", "good")
@@ -395,8 +351,7 @@ def test_no_problem_moves_a_field_and_each_stays_until_it_is_mended(
     assert "Letters, digits" in shown_text(tab)
 
 
-def test_the_wording_is_changed_and_put_back(opened: Opener) -> None:
-    dialog = opened(RubricRequest(EditedRubric.of(THREE_CRITERIA)))
+def test_the_wording_is_changed_and_put_back(dialog: RubricDialog) -> None:
     tab = dialog.wording
     dialog.tabs.setCurrentWidget(tab)
     write(tab.fields["verdict"], "Urteil:")
@@ -414,10 +369,8 @@ def test_the_wording_is_changed_and_put_back(opened: Opener) -> None:
     assert not tab.reset_button.isEnabled()
 
 
-def test_a_file_is_saved_whole_with_what_was_written_around_it(
-    qtbot: QtBot, workspace: Workspace, opened: Opener, path: Path
-) -> None:
-    dialog = from_file(qtbot, workspace, opened, path)
+def test_a_file_is_saved_whole_closing_asks(qtbot: QtBot, of_file: RubricDialog, path: Path) -> None:
+    dialog = of_file
     assert not dialog.save_button.isEnabled()
     write(dialog.name_field, "Höflichkeit 礼貌")
     dialog.threshold_field.setValue(0.25)
@@ -430,6 +383,16 @@ def test_a_file_is_saved_whole_with_what_was_written_around_it(
     assert not dialog.modified
     dialog.reject()  # nobody is asked
     assert not dialog.isVisible()
+    dialog.show()
+    write(dialog.name_field, "Other")
+    said = answer("Go on editing")
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    assert said == ["“Other” has changes that are not saved."]
+    assert dialog.isVisible()
+    answer("Save")
+    with qtbot.waitSignal(dialog.accepted):
+        dialog.close()
+    assert load_rubric(path).name == "Other"
 
 
 def test_what_comes_with_the_program_is_saved_as_a_copy(
@@ -456,32 +419,8 @@ def test_what_comes_with_the_program_is_saved_as_a_copy(
     assert shipped_rubrics()[1] == shipped
 
 
-def test_closing_with_changes_asks(qtbot: QtBot, workspace: Workspace, opened: Opener, path: Path) -> None:
-    dialog = from_file(qtbot, workspace, opened, path)
-    write(dialog.name_field, "Other")
-    said = answer("Go on editing")
-    QTest.keyClick(dialog, Qt.Key.Key_Escape)
-    assert said == ["“Other” has changes that are not saved."]
-    assert dialog.isVisible()
-    answer("Save")
-    with qtbot.waitSignal(dialog.accepted):
-        dialog.close()
-    assert load_rubric(path).name == "Other"
-
-
-def test_what_is_wrong_can_only_be_discarded(opened: Opener) -> None:
-    dialog = opened(RubricRequest(EditedRubric.of(THREE_CRITERIA)))
-    write(dialog.name_field, "")
-    said = answer("Discard them")
-    dialog.close_button.click()
-    assert "cannot be saved" in said[0]
-    assert not dialog.isVisible()
-
-
-def test_a_file_that_another_program_changed_is_not_overwritten_unasked(
-    qtbot: QtBot, workspace: Workspace, opened: Opener, path: Path
-) -> None:
-    dialog = from_file(qtbot, workspace, opened, path)
+def test_a_changed_file_is_not_overwritten_unasked(qtbot: QtBot, of_file: RubricDialog, path: Path) -> None:
+    dialog = of_file
     write(dialog.name_field, "Mine")
     theirs = TEXT.replace('"Manners"', '"Theirs"')
     path.write_text(theirs, encoding="utf-8")
@@ -504,10 +443,8 @@ def test_a_file_that_another_program_changed_is_not_overwritten_unasked(
     assert load_rubric(path).name == "Mine"
 
 
-def test_a_file_that_cannot_be_written_is_said_and_nothing_is_lost(
-    qtbot: QtBot, workspace: Workspace, opened: Opener, path: Path
-) -> None:
-    dialog = from_file(qtbot, workspace, opened, path)
+def test_a_file_that_cannot_be_written_loses_nothing(qtbot: QtBot, of_file: RubricDialog, path: Path) -> None:
+    dialog = of_file
     write(dialog.name_field, "Mine")
     path.unlink()
     path.mkdir()
@@ -547,14 +484,8 @@ def test_every_control_has_a_name_and_tab_leaves_every_field(opened: Opener) -> 
     for _ in range(12):
         met.append(dialog.focusWidget())
         QTest.keyClick(dialog.focusWidget(), Qt.Key.Key_Tab)
-    order = [
-        dialog.name_field,
-        dialog.source_field,
-        dialog.threshold_field,
-        dialog.criteria.view,
-        dialog.criteria.name_field,
-        dialog.criteria.question_field,
-    ]
+    of_tab = (dialog.criteria.view, dialog.criteria.name_field, dialog.criteria.question_field)
+    order = (dialog.name_field, dialog.source_field, dialog.threshold_field, *of_tab)
     places = [met.index(widget) for widget in order]
     assert places == sorted(places)
 

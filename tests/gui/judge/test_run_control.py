@@ -23,8 +23,9 @@ from gui.judge.run_panel import GroupPanel, LatestTableModel
 from gui.widgets.notice import Message
 from gui.workspace.threads import JobControl, ThreadName
 from gui.workspace.workspace import Workspace
-from tests.gui.judge.pages import cut_off, plan_of, press
+from tests.gui.judge.pages import cut_off, plan_of, stop
 from tests.gui.labels import text_of
+from tests.gui.steps import click, is_open, open_run
 from tests.gui.windows import after_a_crash
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -53,10 +54,6 @@ def run_until(qtbot: QtBot, control: RunControl, setup: RunSetup, judged: int) -
 
 def so_far(control: RunControl) -> int:
     return control.progress.judged if control.progress else 0
-
-
-def is_open(workspace: Workspace, run_id: int) -> bool:
-    return workspace.run is not None and workspace.run.id == run_id
 
 
 def test_a_run_tells_each_item_and_is_open_at_the_end(
@@ -89,13 +86,10 @@ def test_a_stopped_run_answers_and_goes_on_later(qtbot: QtBot, control: RunContr
     control.start(setup)
     qtbot.waitUntil(lambda: so_far(control) > kept)
     assert (control.progress.run_id, control.progress.judged_before) == (1, kept)
-    with qtbot.waitSignal(control.ended):
-        control.stop()
+    stop(qtbot, control)
 
 
-def test_a_run_that_is_to_stop_soon_keeps_the_items_that_it_judges(
-    qtbot: QtBot, control: RunControl, setup: RunSetup
-) -> None:
+def test_a_run_to_stop_soon_keeps_what_it_judges(qtbot: QtBot, control: RunControl, setup: RunSetup) -> None:
     previews: list[LabelsRead] = []
 
     def hear(event: object) -> None:
@@ -118,8 +112,7 @@ def test_the_next_window_knows_what_was_not_finished(
     qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:
     run_until(qtbot, control, replace(setup, mode=Mode.EXPLAIN, fresh=True), judged=1)
-    with qtbot.waitSignal(control.ended):
-        control.stop()
+    stop(qtbot, control)
     state = after_a_crash(workspace.state)
     again = RunControl(Workspace(workspace.threads, state, workspace.store_path))
     assert again.unfinished == replace(setup, mode=Mode.EXPLAIN, resumes=1)
@@ -130,16 +123,15 @@ def test_the_next_window_knows_what_was_not_finished(
 def test_what_cannot_run_says_why_and_the_next_run_works(
     qtbot: QtBot, control: RunControl, workspace: Workspace, setup: RunSetup
 ) -> None:
-    wrongs: dict[str, dict[str, Any]] = {
-        "gone.tsv": {"dataset_path": Path("gone.tsv")},
-        "gone.gguf": {"model_path": Path("gone.gguf")},
-        "demo.tsv": {"model_path": demo_dataset()},
-        "trained with": {"context": 10_000},
-        "beauty": {"criteria": ("beauty",)},
-    }
-    for problem, wrong in wrongs.items():
+    for problem, wrong in (
+        ("gone.tsv", replace(setup, dataset_path=Path("gone.tsv"))),
+        ("gone.gguf", replace(setup, model_path=Path("gone.gguf"))),
+        ("demo.tsv", replace(setup, model_path=demo_dataset())),
+        ("trained with", replace(setup, context=10_000)),
+        ("beauty", replace(setup, criteria=("beauty",))),
+    ):
         with qtbot.waitSignal(workspace.problem) as shown:
-            control.start(replace(setup, **wrong))
+            control.start(wrong)
         assert isinstance(shown.args[0], SetupError)
         assert problem in shown.args[0].problem
         assert not control.running
@@ -207,28 +199,16 @@ def test_a_run_that_ends_is_shown_or_offered_with_how_far_it_came(
     assert stopped.args[0].text.endswith("of 30 items (gold.tsv, demo-judge).")
 
 
-def test_a_run_that_is_looked_at_is_read_again_when_it_ends(
+def test_a_run_that_is_looked_at_is_read_again_when_it_ends_and_not_forgotten_after_a_short_one(
     qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:
     long = replace(setup, mode=Mode.EXPLAIN, items=None)
     run_until(qtbot, control, long, judged=2)
-    with qtbot.waitSignal(workspace.run_changed):
-        workspace.open_run(1)
-    with (
-        qtbot.assertNotEmitted(workspace.notice),
-        qtbot.waitSignals([control.ended, workspace.run_changed]),
-    ):
+    open_run(qtbot, workspace, 1)
+    read_again = [control.ended, workspace.run_changed]
+    with qtbot.assertNotEmitted(workspace.notice), qtbot.waitSignals(read_again):
         control.stop()
     assert is_open(workspace, 1)
-
-
-def test_a_short_run_does_not_make_an_unfinished_one_forgotten(
-    qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
-) -> None:
-    long = replace(setup, mode=Mode.EXPLAIN, items=None)
-    run_until(qtbot, control, long, judged=2)
-    with qtbot.waitSignal(control.ended):
-        control.stop()
     run_to_the_end(qtbot, control, setup)
     assert control.unfinished == replace(long, resumes=1)
     with RunStore(workspace.store_path) as store:
@@ -241,17 +221,8 @@ def test_a_short_run_does_not_make_an_unfinished_one_forgotten(
         control.going_on_with(second)
 
 
-GROUP = GroupUnderWay(
-    first=0,
-    last=1,
-    position=0,
-    item_id="x7",
-    writing=False,
-    done=512,
-    total=1200,
-    seconds=40,
-    seconds_left=80,
-)
+# Of the first two items, in seconds and tokens: 40 s done, 80 s left.
+GROUP = GroupUnderWay(0, 1, 0, "x7", writing=False, done=512, total=1200, seconds=40, seconds_left=80)
 HOSTILE = "<b>x</b>" + 255 * "W"
 
 
@@ -269,14 +240,10 @@ def test_a_slow_group_is_shown_with_what_a_stop_would_lose(qtbot: QtBot, shown: 
     shown.show_group(GROUP, ending=False)
     assert shown.isVisible()
     assert "Reading item x7: 512 of 1,200 tokens" in text_of(shown)
-    shown.show_group(replace(GROUP, item_id="a-name-that-is-whole"), ending=False)
-    assert "Reading item a-name-that-is-whole:" in text_of(shown)
-    assert (
-        "Stopping now loses 40 s of work on the 2 items judged now; in about 80 s it is stored."
-        in text_of(shown)
-    )
+    lost = "Stopping now loses 40 s of work on the 2 items judged now; in about 80 s it is stored."
+    assert lost in text_of(shown)
     with qtbot.waitSignal(shown.soon_wanted):
-        press(shown, "Stop after these items")
+        click(shown, "Stop after these items")
     shown.show_group(GROUP, ending=True)
     assert "The run stops after the 2 items judged now, in about 80 s." in text_of(shown)
     shown.end()

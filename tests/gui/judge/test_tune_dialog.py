@@ -10,31 +10,29 @@ from pytestqt.qtbot import QtBot
 
 from engine.analysis.recipe import load_recipe
 from engine.store.run_store import RunStore
-from gui.judge.judge_page import JudgePage
+from gui.judge.judge_page import JudgePage, TuneDialog
 from gui.judge.run_control import default_setup
-from gui.judge.tune_dialog import TuneDialog
 from gui.workspace.workspace import Workspace
 from tests.engine.cli.test_tune_command import labelled
-from tests.gui.judge.pages import new_page, open_dataset, press
+from tests.gui.judge.pages import new_page, open_dataset
+from tests.gui.steps import click
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
 
 @pytest.fixture
 def page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
-    made = new_page(qtbot, workspace)
-    made.settings.show_setup(replace(default_setup(), threads=1, context=2048))
-    return made
+    return new_page(qtbot, workspace, replace(default_setup(), threads=1, context=2048))
 
 
 def dialog_of(qtbot: QtBot, page: JudgePage) -> TuneDialog:
-    press(page.settings, "Find the best…")
+    click(page.settings, "Find the best…")
     dialog = page.findChildren(TuneDialog)[-1]
     qtbot.waitUntil(dialog.isVisible)
     return dialog
 
 
-def test_without_labels_nothing_can_be_found(qtbot: QtBot, page: JudgePage, tmp_path: Path) -> None:
+def test_without_labels_or_with_few_nothing_is_found(qtbot: QtBot, page: JudgePage, tmp_path: Path) -> None:
     bare = tmp_path / "bare.tsv"
     bare.write_text("id\tinstruction\toutput_a\toutput_b\n1\tWhy?\tSo.\tNo.\n", "utf-8")
     open_dataset(qtbot, page, bare)
@@ -42,9 +40,6 @@ def test_without_labels_nothing_can_be_found(qtbot: QtBot, page: JudgePage, tmp_
     assert not dialog.act_button.isEnabled()
     assert "no human labels" in dialog.outcome.text()
     dialog.close()
-
-
-def test_few_labels_are_refused_in_the_dialog(qtbot: QtBot, page: JudgePage, tmp_path: Path) -> None:
     open_dataset(qtbot, page, labelled(tmp_path / "few.tsv", 10))
     dialog = dialog_of(qtbot, page)
     QTest.mouseClick(dialog.act_button, Qt.MouseButton.LeftButton)

@@ -15,8 +15,9 @@ from gui.judge.dataset_line import UntilChoice
 from gui.judge.judge_page import JudgePage
 from gui.judge.run_control import default_setup
 from gui.workspace.workspace import Workspace
-from tests.gui.judge.pages import new_page, open_dataset, wait_for_plan
+from tests.gui.judge.pages import new_page, open_dataset, run_to_the_end, wait_for_plan
 from tests.gui.labels import text_of
+from tests.gui.steps import shown
 
 WIDE = StoppingRule(70.0)
 INSTRUCTIONS, FEWEST = 12, 10
@@ -35,34 +36,19 @@ def comparisons(tmp_path: Path) -> Path:
     return path
 
 
-def run(qtbot: QtBot, page: JudgePage) -> None:
-    with qtbot.waitSignal(page.control.ended):
-        page.run_button.click()
-    wait_for_plan(qtbot, page)
-
-
 def runs(page: JudgePage) -> list[StoredRun]:
     with RunStore(page.workspace.store_path) as store:
         return list(store.runs())
 
 
 @pytest.fixture
-def choice(qtbot: QtBot) -> UntilChoice:
-    made = UntilChoice()
-    qtbot.addWidget(made)
-    return made
-
-
-@pytest.fixture
 def page(qtbot: QtBot, workspace: Workspace, demo_tried: None) -> JudgePage:
-    made = new_page(qtbot, workspace)
-    made.settings.show_setup(
-        replace(default_setup(), mode=Mode.LABELS, criteria=("overall_quality",), threads=1)
-    )
-    return made
+    setup = replace(default_setup(), mode=Mode.LABELS, criteria=("overall_quality",), threads=1)
+    return new_page(qtbot, workspace, setup)
 
 
-def test_who_is_better_is_asked_only_where_candidates_have_names(qtbot: QtBot, choice: UntilChoice) -> None:
+def test_who_is_better_is_asked_only_where_candidates_have_names(qtbot: QtBot) -> None:
+    choice = shown(qtbot, UntilChoice())
     assert not choice.until
     choice.choose(WIDE)
     assert choice.until == WIDE
@@ -77,14 +63,12 @@ def test_who_is_better_is_asked_only_where_candidates_have_names(qtbot: QtBot, c
 
 
 @pytest.mark.slow
-def test_a_run_stops_once_it_is_clear_and_goes_on_to_the_end(
-    qtbot: QtBot, page: JudgePage, comparisons: Path
-) -> None:
+def test_a_run_stops_once_clear_and_goes_on(qtbot: QtBot, page: JudgePage, comparisons: Path) -> None:
     open_dataset(qtbot, page, comparisons)
     page.dataset_line.until.choose(WIDE)
     wait_for_plan(qtbot, page)
     assert page.plan_panel.plan.notices[-1].startswith("This is the maximum: the run goes on until intervals")
-    run(qtbot, page)
+    run_to_the_end(qtbot, page)
     said = text_of(page.run_panel)
     assert "Run 1 stopped early: everything is resolved:" in said
     assert f"of {PAIRS * INSTRUCTIONS} items are judged" in said
@@ -95,14 +79,11 @@ def test_a_run_stops_once_it_is_clear_and_goes_on_to_the_end(
     assert page.plan_panel.plan.notices[-1].startswith("Everything is resolved already.")
     page.dataset_line.until.choose(None)
     wait_for_plan(qtbot, page)
-    run(qtbot, page)
-    (stored,) = runs(page)
-    assert stored.complete
+    run_to_the_end(qtbot, page)
+    assert [run.complete for run in runs(page)] == [True]
 
 
-def test_a_queued_run_and_one_that_is_shown_again_say_how_long_they_go_on(
-    qtbot: QtBot, page: JudgePage, comparisons: Path
-) -> None:
+def test_a_setup_says_how_long_it_goes_on(qtbot: QtBot, page: JudgePage, comparisons: Path) -> None:
     open_dataset(qtbot, page, comparisons)
     page.dataset_line.until.choose(StoppingRule())
     setup = page.setup()

@@ -15,8 +15,9 @@ from gui.judge.run_control import default_setup
 from gui.judge.settings_panel import MethodsPanel
 from gui.runs.queue import Queued
 from gui.workspace.workspace import Workspace
-from tests.gui.judge.pages import new_page, press, says, wait_for_plan
+from tests.gui.judge.pages import new_page, open_dataset, says, wait_for_plan
 from tests.gui.labels import text_of
+from tests.gui.steps import click
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
@@ -33,13 +34,8 @@ THOUGHT = replace(
 @pytest.fixture
 def page(qtbot: QtBot, workspace: Workspace, demo_gold: Path) -> JudgePage:
     """A page with a plan of two items, labels alone."""
-    page = new_page(qtbot, workspace)
-    page.settings.show_setup(LABELS)
-    page.dataset_line.set_items(2)
-    workspace.open_dataset(demo_gold)
-    wait_for_plan(qtbot, page)
-    page.dataset_line.set_items(2)
-    wait_for_plan(qtbot, page)
+    page = new_page(qtbot, workspace, LABELS)
+    open_dataset(qtbot, page, demo_gold, items=2)
     return page
 
 
@@ -47,9 +43,7 @@ def panel_of(page: JudgePage) -> MethodsPanel:
     return page.settings.methods
 
 
-def test_letters_are_asked_unless_a_person_chooses_others_but_one_at_least(
-    qtbot: QtBot, page: JudgePage
-) -> None:
+def test_label_tokens_are_asked_unless_others_are_chosen(qtbot: QtBot, page: JudgePage) -> None:
     panel = panel_of(page)
     assert panel.fold.title == "Elicitation methods: label tokens"
     assert not panel.fold.open
@@ -80,38 +74,29 @@ def test_what_was_chosen_is_remembered_until_it_is_set_back(qtbot: QtBot, page: 
     page.settings.show_setup(THOUGHT)
     again = new_page(qtbot, page.workspace)
     setup = again.setup()
-    assert (setup.methods, setup.reasoning_samples, setup.max_reasoning_tokens) == (
-        (Method.POINTWISE_GRADE, Method.CHAIN_OF_THOUGHT),
-        2,
-        6,
-    )
-    press(again.settings, "Back to defaults")
+    assert setup.methods == (Method.POINTWISE_GRADE, Method.CHAIN_OF_THOUGHT)
+    assert (setup.reasoning_samples, setup.max_reasoning_tokens) == (2, 6)
+    click(again.settings, "Back to defaults")
     assert again.setup().methods == (Method.LABEL_TOKENS,)
     assert again.setup().reasoning_samples == 1
 
 
-def test_thoughts_are_counted_only_where_the_model_is_to_think(qtbot: QtBot, page: JudgePage) -> None:
+def test_samples_count_where_the_model_is_to_reason_if_it_can(qtbot: QtBot, page: JudgePage) -> None:
     panel = panel_of(page)
     panel.fold.set_open(True)
     reasoning_samples, longest = panel.of_reasoning_samples.by_name.values()
     seed = page.settings.advanced.default.by_name["seed"]
     assert not reasoning_samples.isVisible()
     assert not seed.isEnabled()  # labels alone are never drawn
+    assert "has no chain of thought" not in text_of(panel)
     panel.boxes[Method.CHAIN_OF_THOUGHT].click()
     assert reasoning_samples.isVisible()
     assert seed.isEnabled()
     reasoning_samples.setValue(3)
     longest.setValue(64)
-    assert page.setup().reasoning_samples == 3
-    assert page.setup().max_reasoning_tokens == 64
+    assert (page.setup().reasoning_samples, page.setup().max_reasoning_tokens) == (3, 64)
     queued = Queued(page.setup())
     assert "method: label tokens, chain of thought (3 reasoning samples)" in queued.how
-
-
-def test_a_model_that_knows_no_thoughts_is_named_at_the_field(qtbot: QtBot, page: JudgePage) -> None:
-    panel = panel_of(page)
-    assert "has no chain of thought" not in text_of(panel)
-    panel.boxes[Method.CHAIN_OF_THOUGHT].click()
     says(qtbot, panel, "demo-judge has no chain of thought")
     says(qtbot, page.plan_panel, "has no reasoning block")
     assert "“Elicitation methods”" in text_of(page.plan_panel)
@@ -134,7 +119,4 @@ def test_a_model_that_reasons_thinks_in_a_run_of_the_window(
         run = store.run(1)
         (raw_predictions,) = next(iter(store.judged(1))).raw_predictions.values()
     assert run.identity.settings["ways"] == ["graded", "thinking"]
-    assert {reading.method for reading in raw_predictions} == {
-        Method.POINTWISE_GRADE,
-        Method.CHAIN_OF_THOUGHT,
-    }
+    assert {reading.method for reading in raw_predictions} == {*THOUGHT.methods}

@@ -27,9 +27,9 @@ from gui.window.dialogs import SettingsDialog
 from gui.window.main_content import MainContent
 from gui.workspace.state import PageName, State
 from gui.workspace.workspace import Workspace
-from tests.gui.judge.pages import plan_of, press
+from tests.gui.judge.pages import plan_of
 from tests.gui.labels import text_of
-from tests.gui.steps import is_open, whole_window
+from tests.gui.steps import click, is_open, shown, whole_window
 from tests.inhibitors import asked, inhibitor, runs
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -58,9 +58,7 @@ def setup(demo_gold: Path) -> RunSetup:
 
 def new_desk(qtbot: QtBot, workspace: Workspace) -> tuple[JudgePage, RunDesk]:
     """A page alone, and its desk."""
-    page = JudgePage(workspace, RunControl(workspace))
-    qtbot.addWidget(page)
-    page.show()
+    page = shown(qtbot, JudgePage(workspace, RunControl(workspace)))
     return page, RunDesk(workspace, page, page)
 
 
@@ -112,9 +110,7 @@ def test_settings_remember_when_the_computer_stays_awake(qtbot: QtBot, workspace
 
 
 @pytest.mark.slow
-def test_the_queue_of_a_minimised_window_is_told_and_its_last_run_is_shown(
-    qtbot: QtBot, main_content: MainContent, setup: RunSetup
-) -> None:
+def test_a_minimised_window_tells_its_queue(qtbot: QtBot, main_content: MainContent, setup: RunSetup) -> None:
     frame, notices, titles = main_content.frame, main_content.notices, set[str]()
     put_two(main_content.runs.queue, setup)
     frame.windowTitleChanged.connect(titles.add)
@@ -135,9 +131,7 @@ def test_the_queue_of_a_minimised_window_is_told_and_its_last_run_is_shown(
 
 
 @pytest.mark.slow
-def test_runs_of_a_queue_that_are_not_shown_are_told(
-    qtbot: QtBot, main_content: MainContent, setup: RunSetup
-) -> None:
+def test_queued_runs_not_shown_are_told(qtbot: QtBot, main_content: MainContent, setup: RunSetup) -> None:
     frame, notices = main_content.frame, main_content.notices
     put_two(main_content.runs.queue, setup)
     with qtbot.waitSignal(main_content.runs.queue.ended):
@@ -148,8 +142,8 @@ def test_runs_of_a_queue_that_are_not_shown_are_told(
     assert is_open(main_content.workspace, 1)
     assert notices.isHidden()
     notices.toggle()
-    press(notices, "›")
-    press(notices, "Show run 3")
+    click(notices, "›")
+    click(notices, "Show run 3")
     qtbot.waitUntil(partial(is_open, main_content.workspace, 3))
     assert frame.page is PageName.RESULTS
     assert notices.count == 2
@@ -186,9 +180,7 @@ def test_the_open_run_is_closed_where_it_is_deleted(qtbot: QtBot, main_content: 
     dialog.close()
 
 
-def test_the_lists_call_a_run_by_its_name_and_lack_an_archived_one_unless_it_is_open(
-    qtbot: QtBot, main_content: MainContent
-) -> None:
+def test_lists_call_a_run_by_its_name_and_lack_archived_ones(qtbot: QtBot, main_content: MainContent) -> None:
     space, picker = main_content.workspace, main_content.results.picker
     with RunStore(space.store_path) as store:
         store.name(1, "night")
@@ -204,9 +196,7 @@ def test_the_lists_call_a_run_by_its_name_and_lack_an_archived_one_unless_it_is_
     assert [picker.itemData(place) for place in range(picker.count()) if picker.itemData(place)] == [1]
 
 
-def test_a_run_that_a_command_deleted_is_said_to_be_gone_once(
-    qtbot: QtBot, main_content: MainContent, tmp_path: Path
-) -> None:
+def test_a_run_deleted_elsewhere_is_gone(qtbot: QtBot, main_content: MainContent, tmp_path: Path) -> None:
     space = Workspace(main_content.threads, State(tmp_path / "other"), main_content.workspace.store_path)
     space.state.set_number("last/run", 1)
     with RunStore(space.store_path) as store:
@@ -218,9 +208,7 @@ def test_a_run_that_a_command_deleted_is_said_to_be_gone_once(
 
 
 @pytest.mark.slow
-def test_resume_in_the_list_of_runs_goes_on_at_once_and_during_another_run_in_the_queue(
-    qtbot: QtBot, main_content: MainContent, setup: RunSetup
-) -> None:
+def test_resume_goes_on_at_once_or_queued(qtbot: QtBot, main_content: MainContent, setup: RunSetup) -> None:
     with RunStore(main_content.workspace.store_path) as store:
         for items in (1, 2):
             with store.begin(plan_of(replace(setup, items=items)).identity()):
@@ -247,16 +235,15 @@ def test_resume_in_the_list_of_runs_goes_on_at_once_and_during_another_run_in_th
         assert [run.judged for run in store.runs()] == [30, 1, 0]
 
 
-def test_runs_that_were_not_finished_are_put_into_the_queue_one_after_another(
-    qtbot: QtBot, workspace: Workspace, setup: RunSetup
-) -> None:
-    kept = [{"run": number, "setup": setup.as_json()} for number in (5, 6)]
-    workspace.state.set_record(UNFINISHED, {"runs": kept})
+def test_unfinished_runs_are_queued_in_turn(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:
+    workspace.state.set_record(
+        UNFINISHED, {"runs": [{"run": run, "setup": setup.as_json()} for run in (5, 6)]}
+    )
     page, desk = new_desk(qtbot, workspace)
     for which, expected in (("The last run", [6]), ("An earlier run", [6, 5])):
         assert page.banner.isVisible()
         assert text_of(page.banner).startswith(f"{which}, of gold.tsv, was not finished")
-        press(page.banner, "Add to queue")
+        click(page.banner, "Add to queue")
         assert [entry.run_id for entry in desk.queue.entries] == expected
     assert not page.banner.isVisible()
     assert page.control.unfinished is None

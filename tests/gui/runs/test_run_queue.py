@@ -25,6 +25,8 @@ from gui.workspace.state import State
 from gui.workspace.workspace import Workspace
 from tests.full_disk import disk_that_holds
 from tests.gui.judge.pages import cut_off, plan_of
+from tests.gui.labels import text_of
+from tests.gui.steps import shown
 from tests.gui.windows import after_a_crash
 
 SETUP = RunSetup(Path("data.tsv"), Path("model.gguf"))
@@ -35,32 +37,22 @@ def test_a_kept_run_comes_back() -> None:
     assert Queued.of_json(entry.as_json(), SETUP) == entry
 
 
-@pytest.mark.parametrize("seconds", [10**400, 1e308, float("inf"), float("nan"), -1, True, "3", None, [[]]])
-def test_impossible_seconds_are_none(seconds: Any) -> None:
-    entry = Queued.of_json({**Queued(SETUP).as_json(), "seconds": seconds}, SETUP)
-    assert entry is not None
-    assert (entry.seconds, entry.in_words != "") == (0.0, True)
-
-
-@pytest.mark.parametrize("run", [-1, 0, True, 1.5, "7", [], {}])
-def test_impossible_numbers_of_runs_are_none(run: Any) -> None:
-    entry = Queued.of_json({**Queued(SETUP).as_json(), "run": run}, SETUP)
-    assert entry is not None
-    assert entry.run_id is None
-
-
 @pytest.mark.parametrize(
-    ("name", "value"),
+    ("name", "values"),
     [
-        ("temperature", 10**400),
-        ("temperature", 1e-9),
-        ("dataset_path", "a\0b"),
-        ("second_order_below", 10**400),
+        ("seconds", [10**400, 1e308, float("inf"), float("nan"), -1, True, "3", None, [[]]]),
+        ("run", [-1, 0, True, 1.5, "7", [], {}]),
     ],
 )
-def test_an_impossible_setting_is_as_usual(name: str, value: Any) -> None:
-    made = RunSetup.of_json({**SETUP.as_json(), name: value}, SETUP)
-    assert getattr(made, name) == getattr(SETUP, name)
+def test_impossible_values_are_none(name: str, values: list[Any]) -> None:
+    for value in values:
+        assert Queued.of_json({**Queued(SETUP).as_json(), name: value}, SETUP) == Queued(SETUP)
+
+
+def test_an_impossible_setting_is_as_usual() -> None:
+    values = {"temperature": 1e-9, "dataset_path": "a\0b", "second_order_below": 10**400}
+    for name, value in (("temperature", 10**400), *values.items()):
+        assert RunSetup.of_json({**SETUP.as_json(), name: value}, SETUP) == SETUP
 
 
 WAITING, UNDER_WAY, DONE, FAILED, SKIPPED = QueueState
@@ -180,31 +172,25 @@ def test_a_run_that_waits_is_called_as_a_person_calls_it_from_its_beginning_on(
     qtbot.waitUntil(lambda: not queue.going)
 
 
-@pytest.mark.parametrize("name", ["n" * 256, "right\u202eleft"])
-def test_what_is_no_name_is_refused_before_the_run_begins(
-    queue: RunQueue, setup: RunSetup, name: str
-) -> None:
+def test_what_is_no_name_is_refused_before_the_run_begins(queue: RunQueue, setup: RunSetup) -> None:
     queue.add(setup)
-    with pytest.raises(SetupError, match="The name of the run has"):
-        queue.call(0, name, "")
+    for name in ("n" * 256, "right\u202eleft"):
+        with pytest.raises(SetupError, match="The name of the run has"):
+            queue.call(0, name, "")
     assert queue.entries[0].name == ""
 
 
-def test_a_run_that_is_named_while_it_is_prepared_gets_its_name(
-    qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup, workspace: Workspace
+def test_a_run_is_renamed_while_it_is_prepared_or_begun_and_is_called_as_the_store_calls_it(
+    qtbot: QtBot, queue: RunQueue, setup: RunSetup, workspace: Workspace
 ) -> None:
     queue.add(setup)
     queue.start()
     queue.call(0, "late", "")
     qtbot.waitUntil(lambda: not queue.going)
     qtbot.waitUntil(lambda: stored(workspace, 1).name == "late")
-
-
-def test_a_run_that_has_begun_is_renamed_at_once_and_is_called_as_the_store_calls_it(
-    qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup, workspace: Workspace
-) -> None:
-    number = cut_off(plan_of(setup), workspace.store_path, 1)
-    queue.add(replace(setup, resumes=number))
+    queue.clear_ended()
+    number = cut_off(plan_of(replace(setup, items=3)), workspace.store_path, 1)
+    queue.add(replace(setup, items=3, resumes=number))
     queue.call(0, "first", "")
     qtbot.waitUntil(lambda: queue.entries[0].name == "first")
     assert stored(workspace, number).name == "first"
@@ -227,7 +213,6 @@ def test_a_run_that_goes_on_is_not_called_again_as_at_its_beginning(
     stop(qtbot, control)
     with RunStore(workspace.store_path) as store:
         store.name(1, "other")
-    assert control.unfinished is not None
     control.start(replace(control.unfinished, resumes=1))
     with qtbot.waitSignal(control.ended):
         pass
@@ -279,14 +264,12 @@ def test_stop_stops_the_queue_and_a_run_that_is_skipped_lets_the_next_begin_and_
 def test_resume_goes_on_with_a_run_before_those_that_wait(
     qtbot: QtBot, queue: RunQueue, control: RunControl, workspace: Workspace, setup: RunSetup
 ) -> None:
-    panel = QueuePanel(queue, lambda: setup)
-    qtbot.addWidget(panel)
-    panel.show()
+    panel = shown(qtbot, QueuePanel(queue, lambda: setup))
     begin_two(qtbot, queue, control, setup)
     with qtbot.waitSignal(queue.ended):
         queue.skip()
     queue.add(replace(setup, items=1))
-    assert states(queue) == [QueueState.SKIPPED, QueueState.DONE, QueueState.WAITING]
+    assert states(queue) == [SKIPPED, DONE, WAITING]
     panel.view.selectRow(1)
     assert not panel.resume_button.isVisible()
     panel.view.selectRow(0)
@@ -312,30 +295,22 @@ def test_a_queue_that_is_started_during_a_run_begins_after_it(
     qtbot.waitUntil(lambda: not queue.going)
 
 
-def test_paused_no_other_run_begins(
+def test_paused_or_to_stop_after_the_items_judged_now_no_other_run_begins(
     qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup
 ) -> None:
-    queue.add(setup)
-    queue.add(replace(setup, items=3))
+    for each in (setup, replace(setup, mode=Mode.EXPLAIN), replace(setup, items=3)):
+        queue.add(each)
     with qtbot.waitSignal(control.ended):
         queue.start()
         queue.pause()
     qtbot.wait(50)
-    assert (control.running, states(queue)) == (False, [DONE, WAITING])
-
-
-def test_a_run_that_is_to_stop_after_its_last_items_stops_the_queue(
-    qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup
-) -> None:
-    queue.add(replace(setup, mode=Mode.EXPLAIN))
-    queue.add(replace(setup, items=3))
+    assert (control.running, states(queue)) == (False, [DONE, WAITING, WAITING])
     control.told.connect(lambda _event: None if control.ending else control.stop_soon())
     with qtbot.waitSignal(control.ended) as ended:
         queue.start()
-    assert isinstance(ended.args[0], RunEnded)
     assert not ended.args[0].stopped
     qtbot.wait(50)
-    assert (queue.going, control.running, states(queue)) == (False, False, [DONE, WAITING])
+    assert (queue.going, control.running, states(queue)) == (False, False, [DONE, DONE, WAITING])
 
 
 def test_a_run_that_was_deleted_elsewhere_is_begun_anew_when_it_is_repeated(
@@ -349,32 +324,29 @@ def test_a_run_that_was_deleted_elsewhere_is_begun_anew_when_it_is_repeated(
     queue.add(replace(setup, resumes=1))
     run_queue(qtbot, queue)
     assert (states(queue), queue.entries[0].run_id) == ([FAILED], 1)
-    qtbot.waitUntil(lambda: not control.is_stored(1))
+    qtbot.waitUntil(lambda: not queue.is_stored(0))
     queue.repeat(0)
     assert queue.entries[0].run_id is None
     run_queue(qtbot, queue)
     assert states(queue) == [DONE]
+    queue.add(replace(setup, items=1, resumes=7))
+    queue.forget_runs([7])  # deleted here
+    assert queue.entries[1].next_setup == replace(setup, items=1)
 
 
-def test_a_deleted_run_is_begun_anew(queue: RunQueue, setup: RunSetup) -> None:
-    queue.add(replace(setup, resumes=7))
-    assert queue.entries[0].next_setup.resumes == 7
-    queue.forget_runs([7])
-    assert queue.entries[0].next_setup == setup
-
-
-@pytest.mark.parametrize("kept", [{}, {"entries": 3}, {"entries": [3, {"setup": 1}, {}]}])
-def test_a_damaged_memory_is_an_empty_queue(
-    control: RunControl, workspace: Workspace, kept: dict[str, object]
-) -> None:
-    workspace.state.set_record(QUEUE, kept)
-    assert RunQueue(control, workspace).entries == ()
+def test_a_damaged_memory_is_an_empty_queue(control: RunControl, workspace: Workspace) -> None:
+    for kept in ({}, {"entries": 3}, {"entries": [3, {"setup": 1}, {}]}):
+        workspace.state.set_record(QUEUE, kept)
+        assert RunQueue(control, workspace).entries == ()
 
 
 def test_two_windows_keep_a_queue_each_and_the_next_one_has_both(
     control: RunControl, queue: RunQueue, workspace: Workspace, setup: RunSetup
 ) -> None:
-    other = Workspace(workspace.threads, State(workspace.state.path.parent), workspace.store_path)
+    def next_window() -> Workspace:
+        return Workspace(workspace.threads, State(workspace.state.path.parent), workspace.store_path)
+
+    other = next_window()
     second = RunQueue(control, other)
     queue.add(setup)
     second.add(replace(setup, items=3))
@@ -382,13 +354,10 @@ def test_two_windows_keep_a_queue_each_and_the_next_one_has_both(
     assert [len(each.entries) for each in (queue, second)] == [2, 1]
     for each in (workspace, other):
         each.close()
-    third = Workspace(workspace.threads, State(workspace.state.path.parent), workspace.store_path)
-    found = [entry.setup.items for entry in RunQueue(control, third).entries]
-    assert sorted(map(str, found)) == sorted(map(str, [setup.items, 3, 4]))
-    third.close()
-    fourth = Workspace(workspace.threads, State(workspace.state.path.parent), workspace.store_path)
-    assert len(RunQueue(control, fourth).entries) == 3
-    fourth.close()
+    for _ in range(2):
+        after = next_window()
+        assert {entry.setup.items for entry in RunQueue(control, after).entries} == {2, 3, 4}
+        after.close()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no limit for the size of files")
@@ -408,7 +377,6 @@ def test_a_run_that_the_disk_does_not_take_is_not_queued(
 def test_the_panel_adds_moves_and_removes_by_keys(qtbot: QtBot, queue: RunQueue, setup: RunSetup) -> None:
     described = [replace(setup, items=items) for items in (1, 2, 3)]
     panel = QueuePanel(queue, lambda: described[len(queue.entries)] if len(queue.entries) < 3 else setup)
-    qtbot.addWidget(panel)
     assert panel.isHidden()
     notes: list[str] = []
     panel.added.connect(notes.append)
@@ -417,10 +385,7 @@ def test_the_panel_adds_moves_and_removes_by_keys(qtbot: QtBot, queue: RunQueue,
     assert not panel.isHidden()
     assert len(queue.entries) == 3
     assert notes[-1].startswith("This run is in the queue already")
-    assert "3 waiting" in panel.text
-    panel.show()
-    with qtbot.waitActive(panel):
-        panel.activateWindow()
+    assert "3 waiting" in text_of(shown(qtbot, panel))
     panel.view.setFocus()
     panel.view.selectRow(2)
     qtbot.keyClick(panel.view, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
@@ -430,16 +395,12 @@ def test_the_panel_adds_moves_and_removes_by_keys(qtbot: QtBot, queue: RunQueue,
     assert [entry.setup.items for entry in queue.entries] == [1, 2]
 
 
-def test_f2_asks_for_name_and_note_and_says_what_cannot_be_stored(
+def test_f2_asks_for_name_and_note_and_says_whats_wrong(
     qtbot: QtBot, queue: RunQueue, setup: RunSetup
 ) -> None:
     panel = QueuePanel(queue, lambda: setup)
-    qtbot.addWidget(panel)
     panel.add_button.click()
-    panel.show()
-    with qtbot.waitActive(panel):
-        panel.activateWindow()
-    panel.view.setFocus()
+    shown(qtbot, panel).view.setFocus()
     qtbot.keyClick(panel.view, Qt.Key.Key_F2)
     (dialog,) = panel.findChildren(RunNameDialog)
     dialog.name.insert("night\u202e")
@@ -450,9 +411,9 @@ def test_f2_asks_for_name_and_note_and_says_what_cannot_be_stored(
     dialog.note.setPlainText("with a larger cache")
     qtbot.keyPress(dialog.name, Qt.Key.Key_Return)  # of which the dialog is gone before a key is let go
     assert (queue.entries[0].name, queue.entries[0].note) == ("night", "with a larger cache")
-    shown = panel.table.index(0, RUN)
-    assert shown.data().startswith("“night” first 2 of gold.tsv\n")
-    assert "with a larger cache" in shown.data(Qt.ItemDataRole.ToolTipRole)
+    cell = panel.table.index(0, RUN)
+    assert cell.data().startswith("“night” first 2 of gold.tsv\n")
+    assert "with a larger cache" in cell.data(Qt.ItemDataRole.ToolTipRole)
 
 
 def test_a_name_of_255_letters_widens_nothing(qtbot: QtBot, queue: RunQueue, setup: RunSetup) -> None:
@@ -472,9 +433,9 @@ def test_an_entry_says_what_differs_between_runs(setup: RunSetup) -> None:
     assert entry.what == "first 2 of gold.tsv"
     assert entry.how == "1 criterion, labels only, one order, context 8,192"
     assert entry.in_words.endswith(": waits")
-    shown = replace(setup, examples_path=Path("gold.tsv"), shots=2)
-    near = replace(shown, example_choice=ExampleKind.NEAR)
-    hows = [Queued(each).how for each in (setup, shown, near, replace(near, examples_path=None))]
+    shots = replace(setup, examples_path=Path("gold.tsv"), shots=2)
+    near = replace(shots, example_choice=ExampleKind.NEAR)
+    hows = [Queued(each).how for each in (setup, shots, near, replace(near, examples_path=None))]
     assert ["example" in how for how in hows] == [False, True, True, False]
     assert hows[1].endswith(", 2 examples")
     assert hows[2].endswith(", 2 examples, the nearest")

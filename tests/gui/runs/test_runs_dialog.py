@@ -62,13 +62,15 @@ def numbers(dialog: RunsDialog) -> list[int]:
     return [int(text) for text in shown(dialog, 0)]
 
 
-def test_the_newest_run_is_first_and_words_find_one(dialog: RunsDialog) -> None:
+def test_the_newest_run_is_first_words_find_one_health_is_told(qtbot: QtBot, dialog: RunsDialog) -> None:
     assert numbers(dialog) == [3, 2, 1]
     dialog.search.setText("2048 demo")
     assert numbers(dialog) == [2]
     assert dialog.count.text() == "1 of 3 runs"
     dialog.search.setText("zebra")
     assert numbers(dialog) == []
+    dialog.search.clear()
+    qtbot.waitUntil(lambda: shown(dialog, HEALTH) == ["too few items"] * 2 + ["judges"])
 
 
 def test_a_run_is_named_in_its_cell(qtbot: QtBot, dialog: RunsDialog, workspace: Workspace) -> None:
@@ -76,7 +78,6 @@ def test_a_run_is_named_in_its_cell(qtbot: QtBot, dialog: RunsDialog, workspace:
     dialog.view.setFocus()
     QTest.keyClick(dialog.view, Qt.Key.Key_F2)
     editor = dialog.view.findChild(QLineEdit)
-    assert editor is not None
     QTest.keyClicks(editor, "night")
     workspace.runs_changed.emit()  # what arrives meanwhile leaves the field alone
     QTest.keyClicks(editor, ", Q8")
@@ -85,9 +86,6 @@ def test_a_run_is_named_in_its_cell(qtbot: QtBot, dialog: RunsDialog, workspace:
     assert [run.id for run in dialog.chosen] == [2]
     with stored(workspace) as store:
         assert store.run(2).title == "Run 2 “night, Q8”"
-
-
-def test_a_name_of_255_letters_widens_nothing(qtbot: QtBot, dialog: RunsDialog, workspace: Workspace) -> None:
     width, least = dialog.width(), dialog.minimumSizeHint().width()
     with stored(workspace) as store:
         store.name(2, "n" * 255)
@@ -98,45 +96,18 @@ def test_a_name_of_255_letters_widens_nothing(qtbot: QtBot, dialog: RunsDialog, 
     assert (dialog.width(), dialog.minimumSizeHint().width()) == (width, least)
 
 
-def test_a_note_is_stored_as_it_is_written_and_when_another_run_is_chosen(
-    qtbot: QtBot, dialog: RunsDialog, workspace: Workspace
-) -> None:
+def test_a_note_is_stored_as_it_is_written(qtbot: QtBot, dialog: RunsDialog, workspace: Workspace) -> None:
     assert not dialog.note.isEnabled()
     dialog.choose(3)
     QTest.keyClicks(dialog.note, "larger cache")
     dialog.choose(1)
     assert dialog.note.toPlainText() == ""
-
-    def note() -> str:
-        with stored(workspace) as store:
-            return store.run(3).note
-
-    qtbot.waitUntil(lambda: note() == "larger cache")
-    qtbot.waitUntil(lambda: any(run.note for run in workspace.runs))
-    dialog.choose(3)
-    assert dialog.note.toPlainText() == "larger cache"
-    QTest.keyClicks(dialog.note, "!")
-    qtbot.waitUntil(lambda: note().count("!") == 1)
-
-
-def test_a_note_is_there_at_once_when_one_comes_back_to_its_run(
-    qtbot: QtBot, dialog: RunsDialog, workspace: Workspace
-) -> None:
-    dialog.choose(3)
-    QTest.keyClicks(dialog.note, "larger cache")
-    dialog.choose(2)
-    dialog.choose(3)
+    dialog.choose(3)  # at once, before the list of runs has it
     assert dialog.note.toPlainText() == "larger cache"
     dialog.note.moveCursor(QTextCursor.MoveOperation.End)
     QTest.keyClicks(dialog.note, "!")
     qtbot.waitUntil(lambda: any(run.note == "larger cache!" for run in workspace.runs))
     assert dialog.note.toPlainText() == "larger cache!"
-
-
-def test_a_note_that_was_changed_elsewhere_is_shown_unless_somebody_writes(
-    qtbot: QtBot, dialog: RunsDialog, workspace: Workspace
-) -> None:
-    dialog.choose(3)
     with stored(workspace) as store:
         store.note_run(3, "of another window")
     workspace.refresh_runs()
@@ -146,17 +117,13 @@ def test_a_note_that_was_changed_elsewhere_is_shown_unless_somebody_writes(
     assert dialog.note.toPlainText() == "own: of another window"
 
 
-def test_runs_are_put_away_by_the_person_and_taken_out(
-    qtbot: QtBot, dialog: RunsDialog, workspace: Workspace
-) -> None:
+def test_runs_are_archived_and_restored(qtbot: QtBot, dialog: RunsDialog, workspace: Workspace) -> None:
     workspace.set_author("Ada")
     dialog.choose(2, 3)
     dialog.archive()
     qtbot.waitUntil(lambda: numbers(dialog) == [1])
     with stored(workspace) as store:
-        away = store.run(2).archived
-    assert away is not None
-    assert away.by == "Ada"
+        assert store.run(2).archived.by == "Ada"
     dialog.archived.click()
     assert numbers(dialog) == [3, 2, 1]
     assert [bool(text) for text in shown(dialog, ARCHIVED)] == [True, True, False]
@@ -166,13 +133,18 @@ def test_runs_are_put_away_by_the_person_and_taken_out(
     qtbot.waitUntil(lambda: [bool(text) for text in shown(dialog, ARCHIVED)] == [True, False, False])
 
 
-def test_two_runs_are_compared(qtbot: QtBot, dialog: RunsDialog) -> None:
-    dialog.choose(2)
-    assert not dialog.compare_button.isEnabled()
-    dialog.choose(2, 3)
+def compared(qtbot: QtBot, dialog: RunsDialog, *runs: int) -> DifferencesDialog:
+    dialog.choose(*runs)
     dialog.compare_button.click()
     qtbot.waitUntil(lambda: bool(dialog.findChildren(DifferencesDialog)))
     (found,) = dialog.findChildren(DifferencesDialog)
+    return found
+
+
+def test_two_runs_are_compared(qtbot: QtBot, dialog: RunsDialog) -> None:
+    dialog.choose(2)
+    assert not dialog.compare_button.isEnabled()
+    found = compared(qtbot, dialog, 2, 3)
     rows = found.table.as_text().splitlines()
     assert rows[0] == "fact\tdiffers\tRun 2\tRun 3"
     assert "context\tyes\t2048\t1024" in rows
@@ -184,19 +156,12 @@ def test_two_runs_are_compared(qtbot: QtBot, dialog: RunsDialog) -> None:
     found.close()
 
 
-def test_what_changed_between_two_runs_is_shown_below_their_settings(
-    qtbot: QtBot, dialog: RunsDialog, workspace: Workspace
-) -> None:
+def test_changed_judgments_are_shown(qtbot: QtBot, dialog: RunsDialog, workspace: Workspace) -> None:
     with stored(workspace) as store:
         store.add(2, [replace(item, seconds=0.0) for item in store.judged(1)])
-    dialog.choose(1, 2)
-    dialog.compare_button.click()
-    qtbot.waitUntil(lambda: bool(dialog.findChildren(DifferencesDialog)))
-    (found,) = dialog.findChildren(DifferencesDialog)
+    found = compared(qtbot, dialog, 1, 2)
     qtbot.waitUntil(lambda: found.changes.section("drift") is not None)
-    section = found.changes.section("drift")
-    assert section is not None
-    (table,) = section.tables
+    (table,) = found.changes.section("drift").tables
     assert table.as_text().splitlines()[0].startswith("criterion\titems\tlabels changed, %")
     assert not found.said.isVisible()
     assert found.changes.section("accuracy_then_and_now") is not None
@@ -216,16 +181,15 @@ def test_a_run_is_opened_on_results(qtbot: QtBot, dialog: RunsDialog, workspace:
 
 def asked(qtbot: QtBot, dialog: RunsDialog) -> DeleteDialog:
     """Press Delete; the question."""
+    with qtbot.waitActive(dialog):
+        dialog.activateWindow()
     dialog.view.setFocus()
     QTest.keyClick(dialog.view, Qt.Key.Key_Delete)
-    qtbot.waitUntil(lambda: bool(dialog.findChildren(DeleteDialog)))
-    (question,) = dialog.findChildren(DeleteDialog)
-    return question
+    qtbot.waitUntil(lambda: any(each.isVisible() for each in dialog.findChildren(DeleteDialog)))
+    return next(each for each in dialog.findChildren(DeleteDialog) if each.isVisible())
 
 
-def test_only_a_run_that_is_not_finished_can_be_resumed_and_the_reason_is_said(
-    qtbot: QtBot, dialog: RunsDialog, workspace: Workspace
-) -> None:
+def test_only_an_unfinished_run_is_resumed(qtbot: QtBot, dialog: RunsDialog, workspace: Workspace) -> None:
     dialog.choose(1)
     assert not dialog.resume_button.isEnabled()
     assert dialog.resume_button.toolTip() == "Run 1 cannot be resumed: all its 30 items are judged"
@@ -242,6 +206,11 @@ def test_only_a_run_that_is_not_finished_can_be_resumed_and_the_reason_is_said(
 def test_runs_are_deleted_after_a_question(qtbot: QtBot, dialog: RunsDialog, workspace: Workspace) -> None:
     dialog.choose(2, 3)
     question = asked(qtbot, dialog)
+    with stored(workspace) as store, store.hold(2):
+        question.delete.click()
+        qtbot.waitUntil(lambda: "is being judged" in dialog.said.text())
+    assert numbers(dialog) == [3, 2, 1]
+    question = asked(qtbot, dialog)
     assert "Run 3: 0 judged items" in question.list.toPlainText()
     assert not question.tick.isVisible()
     with qtbot.waitSignal(dialog.deleted) as gone:
@@ -251,9 +220,7 @@ def test_runs_are_deleted_after_a_question(qtbot: QtBot, dialog: RunsDialog, wor
     qtbot.waitUntil(lambda: numbers(dialog) == [1])
 
 
-def test_what_people_decided_goes_only_where_that_is_ticked(
-    qtbot: QtBot, dialog: RunsDialog, workspace: Workspace
-) -> None:
+def test_annotations_go_only_if_ticked(qtbot: QtBot, dialog: RunsDialog, workspace: Workspace) -> None:
     with stored(workspace) as store:
         item_id = next(store.judged(1)).item_id
         store.annotate(1, new_override(item_id, "safety", Preference.BOTH_BAD, None, "Ada"))
@@ -266,38 +233,18 @@ def test_what_people_decided_goes_only_where_that_is_ticked(
         question.delete.click()
 
 
-def test_a_run_that_is_being_judged_is_not_deleted_and_that_is_said(
-    qtbot: QtBot, dialog: RunsDialog, workspace: Workspace
-) -> None:
-    dialog.choose(2)
-    question = asked(qtbot, dialog)
-    with stored(workspace) as store, store.hold(2):
-        question.delete.click()
-        qtbot.waitUntil(lambda: "is being judged" in dialog.said.text())
-    assert numbers(dialog) == [3, 2, 1]
-
-
-def test_the_health_of_runs_is_looked_at_meanwhile(qtbot: QtBot, dialog: RunsDialog) -> None:
-    qtbot.waitUntil(lambda: shown(dialog, HEALTH) == ["too few items"] * 2 + ["judges"])
-
-
 def test_a_run_says_what_it_was_asked(qtbot: QtBot, workspace: Workspace) -> None:
-    asked = Rubric("Mänieren", (Criterion("politeness", "Which is more polite?"),))
-    with RunStore(workspace.store_path) as store:
-        identity = replace(store.run(1).identity, key="own", criteria=asked.names, rubric=asked)
-        with store.begin(identity):
+    asked, table = Rubric("Mänieren", (Criterion("politeness", "Which is more polite?"),)), RunsTableModel()
+    with stored(workspace) as store:
+        with store.begin(replace(store.run(1).identity, key="own", criteria=asked.names, rubric=asked)):
             pass
-    table = RunsTableModel()
-    with RunStore(workspace.store_path) as store:
         table.show_runs(store.runs()[::-1], {})
     tips = [table.index(row, 0).data(Qt.ItemDataRole.ToolTipRole) for row in range(table.rowCount())]
     assert "Rubric Mänieren: politeness" in tips[0]
     assert "Rubric task: relevance, naturalness" in tips[-1]
 
 
-def test_a_damaged_run_stands_in_the_list_and_can_only_be_deleted(
-    qtbot: QtBot, dialog: RunsDialog, workspace: Workspace
-) -> None:
+def test_a_damaged_run_is_only_deleted(qtbot: QtBot, dialog: RunsDialog, workspace: Workspace) -> None:
     with stored(workspace) as store:
         store._file._db.execute("UPDATE run SET criteria = '[1]' WHERE id = 2")
     workspace.refresh_runs()

@@ -131,7 +131,7 @@ def test_systems_are_compared_by_what_they_were_asked_whatever_is_chosen_for_the
     demo_store: Path, demo_gold: Path
 ) -> None:
     choice = CompareRequest((1,), (demo_store.with_name("submission.tsv"),))
-    compared = done(compare_systems(demo_store, choice, load_dataset(demo_gold, OTHER)))
+    compared = done(compare_systems(demo_store, choice, load_dataset(demo_gold, OTHER), None))
     assert [len(evaluation.matched.system.criteria) for evaluation in compared.evaluations] == [5, 5]
     assert not compared.comparison.not_compared
 
