@@ -23,7 +23,7 @@ from engine.core.column_map import (
 )
 from engine.core.errors import Hint, InputError, Setting
 from engine.core.formatting import did_you_mean, listed, quoted, words
-from engine.core.items import Prediction, digest, written_label
+from engine.core.items import HUMAN_LABELS, Prediction, digest, written_label
 from engine.core.rubric import ELOQUENT, default_criterion, rubric_of_names
 from engine.data.catalogue import Known
 from engine.data.column_content import Sample, finite_number, look_into, meanings_of, said_meanings
@@ -66,6 +66,10 @@ class JudgeColumn:
 NO_COLUMN = JudgeColumn()
 
 
+class JudgeColumnError(InputError):
+    """It is not known which column of a file holds a judge's verdicts, or what their values mean."""
+
+
 @dataclass(frozen=True)
 class VerdictOf:
     """What one verdict is of, as far as the file says it: the digest of the three texts (empty without), that
@@ -95,6 +99,21 @@ def read_system(path: Path, column: JudgeColumn = NO_COLUMN) -> Submission:
     if not column.name and _is_submission(path):
         return read_submission(path, ties=True)
     return _read(path, column)
+
+
+@sandboxed
+def judge_columns(path: Path) -> dict[str, dict[str, str]]:
+    """The columns of a file that may hold verdicts: what each value means, empty where that is not known."""
+    sample = look_into(path, may_be_empty=False)
+    found = {}
+    for name in sample.columns:
+        values = sample.values(name) or {}
+        if may_be_label(sample, name):
+            meant = said_meanings(values)
+            found[name] = {
+                value: meant.get(value, value if value in HUMAN_LABELS else "") for value in values
+            }
+    return found
 
 
 def placed(submission: Submission, dataset: Dataset) -> Submission:
@@ -275,18 +294,18 @@ def _without_annotator(columns: ColumnMap) -> ColumnMap:
     return ColumnMap.of({k: v for k, v in columns.sources if k != ANNOTATOR}, columns.meaning_of)
 
 
-def _ask(sample: Sample, found: str) -> InputError:
+def _ask(sample: Sample, found: str) -> JudgeColumnError:
     may_be = [name for name in sample.columns if may_be_label(sample, name)]
     also = f" It may be {listed(may_be, shown=quoted)}." if may_be else ""
     hint = Hint(f"Name the column of the judge's verdicts:{also} ", Setting.JUDGE_COLUMN)
-    return InputError(sample.table.path, [f"{found}."], hint)
+    return JudgeColumnError(sample.table.path, [f"{found}."], hint)
 
 
-def _unknown(path: Path, values: Mapping[str, int], columns: ColumnMap) -> InputError:
+def _unknown(path: Path, values: Mapping[str, int], columns: ColumnMap) -> JudgeColumnError:
     column = next((source for name, source in columns.sources if name.endswith(_LABEL)), "")
     shown = listed(list(values), shown=quoted)
     gaps = ",".join(f"{value}=…" for value in list(values)[:8])
-    return InputError(
+    return JudgeColumnError(
         path,
         [f"what these verdicts in {quoted(column)} mean is not known: {shown}."],
         Hint("Say it, each as A, B, both_good, both_bad, tie or none: ", Setting.JUDGE_LABELS.at(gaps)),
