@@ -95,7 +95,7 @@ class Studio:
         self._window.frame.show_page(PageName.COMPARE)
         page = self._window.compare
         page.choosing.add_files([path])
-        self._stage.until(lambda: path in page.choosing.choice.files)
+        self._stage.until(lambda: path in [file.path for file in page.choosing.choice.files])
         page.choosing.systems.view.item(0).setCheckState(Qt.CheckState.Checked)
         self._stage.wait_until_idle()
         page.compare()

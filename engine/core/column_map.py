@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Literal
+from pathlib import Path
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -262,3 +263,39 @@ def _parts(text: str) -> list[str]:
 
 def _joined(pairs: Sequence[tuple[str, str]]) -> str:
     return ",".join(re.sub(r"[\\,]", r"\\\g<0>", f"{key}={value}") for key, value in pairs)
+
+
+@dataclass(frozen=True)
+class JudgeColumn:
+    """What a user says of a file: in which column a judge's verdicts are, and what their values mean."""
+
+    name: str = ""
+    labels: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, name: str | None, labels: str | None) -> "JudgeColumn":
+        """`labels`: such as `1=A,2=B,0=tie`. SetupError for anything else."""
+        return cls(name or "", tuple(parse_labels(labels).items()) if labels else ())
+
+    @property
+    def key(self) -> list[object]:
+        """What tells it from every other; nothing where nothing was said."""
+        return [self.name, dict(self.labels)] if self.name or self.labels else []
+
+    def names(self, path: Path) -> str:
+        """What the judge is called."""
+        return f"{self.name} of {path.name}" if self.name else path.name
+
+
+NO_COLUMN = JudgeColumn()
+
+
+class JudgeFile(NamedTuple):
+    """A file of a judge, and what the user says of it."""
+
+    path: Path
+    column: JudgeColumn = NO_COLUMN
+
+    @property
+    def name(self) -> str:
+        return self.column.names(self.path)

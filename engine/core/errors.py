@@ -271,6 +271,10 @@ class InputError(SetupError):
         return SetupError.__new__, (type(self), self.problem, self.hint), self.__dict__
 
 
+class JudgeColumnError(InputError):
+    """It is not known which column of a file holds a judge's verdicts, or what their values mean."""
+
+
 class ProcessEnded(SetupError):
     """The process of its own that did the work was ended; `broke_down`: by itself, and not from outside."""
 

@@ -15,21 +15,24 @@ from engine.core.column_map import (
     CANDIDATES,
     ID,
     INSTRUCTION,
+    NO_COLUMN,
     OUTPUTS,
     RANKED,
     RECORDS,
     ColumnMap,
-    parse_labels,
+    JudgeColumn,
 )
-from engine.core.errors import Hint, InputError, Setting
+from engine.core.errors import FileKind, Hint, InputError, JudgeColumnError, Setting
 from engine.core.formatting import did_you_mean, listed, quoted, words
 from engine.core.items import HUMAN_LABELS, Prediction, digest, written_label
 from engine.core.rubric import ELOQUENT, default_criterion, rubric_of_names
 from engine.data.catalogue import Known
 from engine.data.column_content import Sample, finite_number, look_into, meanings_of, said_meanings
 from engine.data.column_guess import guess_columns
+from engine.data.column_words import is_id
 from engine.data.dataset import Dataset, check_id
 from engine.data.file_format import FileFormat
+from engine.data.file_kinds import expecting
 from engine.data.label_guess import may_be_label
 from engine.data.mapped_table import MappedTable
 from engine.data.outputs import single_outputs
@@ -43,31 +46,6 @@ _OVERALL = default_criterion(ELOQUENT.names)
 _CONFIDENCES = ("confidence", "probability", "certainty")
 _BY_HALF = "1.5>"  # before a preference from 1 to 2, as AlpacaEval writes it: a probability of the second + 1
 _BETWEEN = "~"  # as in the ids of pairs made of outputs
-
-
-@dataclass(frozen=True)
-class JudgeColumn:
-    """What a user says of a file: in which column a judge's verdicts are, and what their values mean."""
-
-    name: str = ""
-    labels: Mapping[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, name: str | None, labels: str | None) -> "JudgeColumn":
-        """`labels`: such as `1=A,2=B,0=tie`. SetupError for anything else."""
-        return cls(name or "", parse_labels(labels) if labels else {})
-
-    @property
-    def key(self) -> list[object]:
-        """What tells it from every other; nothing where nothing was said."""
-        return [self.name, dict(self.labels)] if self.name or self.labels else []
-
-
-NO_COLUMN = JudgeColumn()
-
-
-class JudgeColumnError(InputError):
-    """It is not known which column of a file holds a judge's verdicts, or what their values mean."""
 
 
 @dataclass(frozen=True)
@@ -96,24 +74,38 @@ def read_system(path: Path, column: JudgeColumn = NO_COLUMN) -> Submission:
     Raises what read_submission raises; InputError where it is not known which column holds verdicts, or what
     a value means, with how to say it.
     """
-    if not column.name and _is_submission(path):
-        return read_submission(path, ties=True)
-    return _read(path, column)
+    with expecting(path, FileKind.SUBMISSION):
+        if not column.name and _is_submission(path):
+            return read_submission(path, ties=True)
+        try:
+            return _read(path, column)
+        except JudgeColumnError as error:  # a dataset may hold a judge's verdicts: no file of a wrong kind
+            asked = error
+    raise asked
 
 
 @sandboxed
-def judge_columns(path: Path) -> dict[str, dict[str, str]]:
-    """The columns of a file that may hold verdicts: what each value means, empty where that is not known."""
+def judge_columns(path: Path) -> dict[str, dict[str, str | None]]:
+    """The columns of a file that may hold verdicts: what each value means, None where that is not known."""
     sample = look_into(path, may_be_empty=False)
-    found = {}
-    for name in sample.columns:
+    found: dict[str, dict[str, str | None]] = {}
+    for name in _possible(sample):
         values = sample.values(name) or {}
-        if may_be_label(sample, name):
-            meant = said_meanings(values)
-            found[name] = {
-                value: meant.get(value, value if value in HUMAN_LABELS else "") for value in values
-            }
+        known = {value: value if value in HUMAN_LABELS else None for value in values}
+        found[name] = {**known, **said_meanings(values)}
     return found
+
+
+def _possible(sample: Sample) -> list[str]:
+    """The columns of a few values, but for people's labels as this program writes them; those that look like
+    labels come first.
+    """
+    few = [
+        name
+        for name in sample.columns
+        if len(sample.values(name) or {}) > 1 and not is_id(name) and not name.endswith(_LABEL)
+    ]
+    return sorted(few, key=lambda name: not may_be_label(sample, name))
 
 
 def placed(submission: Submission, dataset: Dataset) -> Submission:
@@ -181,7 +173,7 @@ def _read(path: Path, column: JudgeColumn) -> Verdicts:
     known = known_as(sample)
     columns = _with_column(sample, known, column) if column.name else _of_file(sample, known)
     if column.labels:
-        columns = ColumnMap.of(columns.source_of, {**columns.meaning_of, **column.labels})
+        columns = ColumnMap.of(columns.source_of, {**columns.meaning_of, **dict(column.labels)})
     criteria = [name.removesuffix(_LABEL) for name in columns.source_of if name.endswith(_LABEL)]
     criteria = criteria or [_OVERALL]  # which of two responses was chosen
     rubric = ELOQUENT if {*criteria} <= {*ELOQUENT.names} else rubric_of_names(tuple(criteria))
@@ -196,9 +188,8 @@ def _read(path: Path, column: JudgeColumn) -> Verdicts:
         raise table.no_rows()
     read_as = [f"{path.name} is read as {known.name}." if known else "", *_how(columns, criteria)]
     explained = any(each.explanation for row in rows for each in row.predictions.values())
-    called = f"{column.name} of {path.name}" if column.name else path.name
     said = tuple(filter(None, read_as))
-    return Verdicts(tuple(rows), tuple(criteria), explained, path, subjects, said, called)
+    return Verdicts(tuple(rows), tuple(criteria), explained, path, subjects, said, column.names(path))
 
 
 def _how(columns: ColumnMap, criteria: Sequence[str]) -> Iterator[str]:
@@ -272,7 +263,7 @@ def _of_file(sample: Sample, known: Known | None) -> ColumnMap:
 def _with_column(sample: Sample, known: Known | None, column: JudgeColumn) -> ColumnMap:
     """The same file with the verdicts in a column that the user named; its other labels are not read."""
     if column.name not in sample.places:
-        raise InputError(
+        raise JudgeColumnError(
             sample.table.path,
             [f"has no column {quoted(column.name)}: {listed(sample.columns)}."],
             Hint(did_you_mean(column.name, sample.places), "Name one of them: ", Setting.JUDGE_COLUMN),
@@ -294,10 +285,14 @@ def _without_annotator(columns: ColumnMap) -> ColumnMap:
     return ColumnMap.of({k: v for k, v in columns.sources if k != ANNOTATOR}, columns.meaning_of)
 
 
-def _ask(sample: Sample, found: str) -> JudgeColumnError:
-    may_be = [name for name in sample.columns if may_be_label(sample, name)]
-    also = f" It may be {listed(may_be, shown=quoted)}." if may_be else ""
-    hint = Hint(f"Name the column of the judge's verdicts:{also} ", Setting.JUDGE_COLUMN)
+def _ask(sample: Sample, found: str) -> InputError:
+    may_be = _possible(sample)
+    if not may_be and {INSTRUCTION, *OUTPUTS} <= {*sample.columns}:
+        return InputError(sample.table.path, [f"{found}."], "Open it as a dataset.")
+    if not may_be:
+        none = "no column names a criterion (such as 'relevance_preference'), and none holds verdicts."
+        return InputError(sample.table.path, [none], "Verdicts are a few values, such as A, B and tie.")
+    hint = Hint(f"Name it, such as {listed(may_be, shown=quoted)}: ", Setting.JUDGE_COLUMN)
     return JudgeColumnError(sample.table.path, [f"{found}."], hint)
 
 

@@ -14,6 +14,7 @@ from engine.annotations.effective import (
     skipped_in_words,
 )
 from engine.annotations.records import LabelSource, LabelSourceKind
+from engine.core.column_map import NO_COLUMN, JudgeColumn
 from engine.core.errors import FileKind, Hint, Setting, SetupError, Step
 from engine.core.formatting import counted, listed, short_name
 from engine.core.health import Health
@@ -24,7 +25,7 @@ from engine.data.dataset import Dataset
 from engine.data.file_kinds import expecting
 from engine.data.label_origins import label_origins, skipped_items
 from engine.data.submission import Submission, SubmissionRow
-from engine.data.verdicts import NO_COLUMN, JudgeColumn, Verdicts, placed, read_system
+from engine.data.verdicts import Verdicts, placed, read_system
 from engine.results.completeness import incomplete, origins_in_words
 from engine.results.health import run_health, submission_health
 from engine.results.run_results import RunResults, load_results, submission_of

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.annotations.effective import Reviews, count_overrides, picked_in_words, skipped_in_words
+from engine.core.column_map import NO_COLUMN, JudgeColumn
 from engine.core.errors import Hint, SetupError, Step
 from engine.core.formatting import counted, listed
 from engine.core.items import digest
@@ -16,7 +17,7 @@ from engine.data.dataset import Dataset
 from engine.data.file_kinds import SAMPLED, SKIPPED
 from engine.data.label_origins import drawn_place
 from engine.data.submission import Submission, check_submission
-from engine.data.verdicts import NO_COLUMN, JudgeColumn, Verdicts, placed, read_system
+from engine.data.verdicts import Verdicts, placed, read_system
 from engine.results.run_results import RunResults, submission_of
 from engine.settings.identity import COLUMNS, NOT_IN_DATASET, RunIdentity, RunKind, StoredRun
 from engine.settings.rows import Mode

@@ -1,6 +1,7 @@
 """What is to be compared: runs and submissions to tick, human labels; what is missing before it can be."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +11,13 @@ from PySide6.QtGui import QKeySequence, QPalette
 
 from engine.annotations.records import LabelSource, LabelSourceKind
 from engine.core.codec import record_or
-from engine.core.errors import EngineError, SetupError, WrongKindError
+from engine.core.column_map import NO_COLUMN, JudgeColumn, JudgeFile
+from engine.core.errors import EngineError, JudgeColumnError, SetupError, WrongKindError
 from engine.core.formatting import counted, visible
 from engine.settings.rows import Mode, settings_in_words
 from engine.system.paths import current_folder, home
-from gui.compare.compare_jobs import CompareRequest, Examined, examine
+from gui.compare.compare_jobs import CompareRequest, Examined, columns_of_judges, examine
+from gui.compare.judge_column_dialog import JudgeColumnDialog
 from gui.widgets import labels
 from gui.widgets.actions import add_key
 from gui.widgets.files import ALL_FILES, DATASETS, ask_source
@@ -51,11 +54,11 @@ class SystemList(QtWidgets.QWidget):
         self._known_runs: Sequence[StoredRun] = ()
         self._open_run: int | None = None
         self._ticked_runs: set[int] = set()
-        self._files: dict[Path, bool] = {}
+        self._files: dict[JudgeFile, bool] = {}
         self._examined = Examined()
         self.view = ListView()
         self.view.setItemDelegate(_TickDelegate(self.view))
-        labels.name(self.view, "Runs and submissions to compare")
+        labels.name(self.view, "Runs and files to compare")
         self.view.setSpacing(2)
         self.view.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -64,10 +67,10 @@ class SystemList(QtWidgets.QWidget):
         add_key(self.view, QKeySequence.StandardKey.Delete, self.remove_current)
         self._gone = plain_label(role="warning")
         self._gone.hide()
-        self.add_button = QtWidgets.QPushButton("&Add submission…")
-        dropped = "Submissions are .tsv files. They can be dropped here too."
-        labels.name(self.add_button, "Add submission files", dropped)
-        remove = "Remove the submission from the list"
+        self.add_button = QtWidgets.QPushButton("&Add file…")
+        dropped = "Submissions and files with the verdicts of other judges. They can be dropped here too."
+        labels.name(self.add_button, "Add files of judges", dropped)
+        remove = "Remove the file from the list"
         self._remove = labels.button("Re&move", self.remove_current, remove, "The file itself stays.")
         buttons = labels.in_row((self.add_button, labels.STRETCH), self._remove)
         labels.in_column((self.view, labels.STRETCH), self._gone, buttons, on=self)
@@ -82,24 +85,31 @@ class SystemList(QtWidgets.QWidget):
         return tuple(sorted(run.id for run in self._known_runs if run.id in self._ticked_runs))
 
     @property
-    def files(self) -> tuple[Path, ...]:
-        """The ticked submission files that can be compared."""
-        return tuple(path for path, ticked in self._files.items() if ticked and self._why_not(path) == "")
+    def files(self) -> tuple[JudgeFile, ...]:
+        """The ticked files that can be compared."""
+        return tuple(file for file, ticked in self._files.items() if ticked and self._why_not(file) == "")
 
     @property
-    def all_files(self) -> tuple[Path, ...]:
+    def all_files(self) -> tuple[JudgeFile, ...]:
         return tuple(self._files)
 
     def as_json(self) -> dict[str, Any]:
-        files = [[str(path), ticked] for path, ticked in self._files.items()]
+        files = [
+            [str(path), ticked, *([column.name, dict(column.labels)] if column.key else ())]
+            for (path, column), ticked in self._files.items()
+        ]
         return {"runs": sorted(self._ticked_runs), "files": files}
 
     def restore(self, values: Mapping[str, Any]) -> None:
         """Take ticks and files that were remembered; what is damaged is left out."""
         runs, files = record_or(values.get("runs"), list, []), record_or(values.get("files"), list, [])
         self._ticked_runs = {run_id for run_id in runs if isinstance(run_id, int)}
-        pairs = (entry for entry in files if isinstance(entry, list) and [*map(type, entry)] == [str, bool])
-        self._files = {Path(path): ticked for path, ticked in pairs}
+        kinds = ([str, bool], [str, bool, str, dict])
+        known = (entry for entry in files if isinstance(entry, list) and [*map(type, entry)] in kinds)
+        self._files = {
+            JudgeFile(Path(path), JudgeColumn(*told[:1], *(tuple(each.items()) for each in told[1:]))): ticked
+            for path, ticked, *told in known
+        }
         self._fill()
 
     # What there is
@@ -117,14 +127,14 @@ class SystemList(QtWidgets.QWidget):
         self._fill()
         self.changed.emit()
 
-    def add_files(self, paths: Iterable[Path]) -> None:
-        self._files |= {path.absolute(): True for path in paths}
+    def add_files(self, files: Iterable[JudgeFile]) -> None:
+        self._files |= {file._replace(path=file.path.absolute()): True for file in files}
         self._fill()
         self.changed.emit()
 
     def remove_current(self) -> None:
-        if (path := self._current_file()) is not None:
-            del self._files[path]
+        if (file := self._current_file()) is not None:
+            del self._files[file]
             self._fill()  # which keeps the place
             self.changed.emit()
 
@@ -135,16 +145,16 @@ class SystemList(QtWidgets.QWidget):
         if before != [*map(self._why_not, self._files)]:
             self._fill()
             self.changed.emit()
-        gone = ", ".join(path.name for path in self._files if path in examined.missing)
+        gone = ", ".join(file.path.name for file in self._files if file in examined.missing)
         lines = [f"Not found: {gone}. Put it back, or remove it from the list."] if gone else []
-        unfit = (examined.unfit[path] for path in self._files if path in examined.unfit)
+        unfit = (examined.unfit[file] for file in self._files if file in examined.unfit)
         labels.show_text(self._gone, "\n".join([*lines, *(error.problem.split("\n")[0] for error in unfit)]))
 
-    def _why_not(self, path: Path) -> str:
+    def _why_not(self, file: JudgeFile) -> str:
         """Why a file cannot be compared, in two words; empty where it can."""
-        if path in self._examined.missing:
+        if file in self._examined.missing:
             return "not found"
-        return "does not fit" if path in self._examined.unfit else ""
+        return "does not fit" if file in self._examined.unfit else ""
 
     # Making
 
@@ -159,10 +169,10 @@ class SystemList(QtWidgets.QWidget):
             for run in self._known_runs:
                 text, made = _words_on(run, run.id == self._open_run), run.created.astimezone()
                 self._add_row(text, run.id in self._ticked_runs, f"{text}\n{made:%Y-%m-%d %H:%M}")
-            for path, ticked in self._files.items():
-                why_not = self._why_not(path)
-                shown = f"{path.name} ({why_not})" if why_not else path.name
-                self._add_row(shown, ticked and not why_not, str(path), not why_not)
+            for file, ticked in self._files.items():
+                why_not = self._why_not(file)
+                shown = f"{file.name} ({why_not})" if why_not else file.name
+                self._add_row(shown, ticked and not why_not, str(file.path), not why_not)
             self.view.setCurrentRow(min(row, self.view.count() - 1))
         self._follow_current()
 
@@ -174,7 +184,7 @@ class SystemList(QtWidgets.QWidget):
         entry.setCheckState(Qt.CheckState.Checked if ticked else Qt.CheckState.Unchecked)
         self.view.addItem(entry)
 
-    def _current_file(self) -> Path | None:
+    def _current_file(self) -> JudgeFile | None:
         place = self.view.currentRow() - len(self._known_runs)
         return self.all_files[place] if 0 <= place < len(self._files) else None
 
@@ -210,7 +220,7 @@ def _words_on(run: "StoredRun", is_open: bool) -> str:
 _KEPT = "compare"  # the name under which the choice is remembered
 LEAST_SYSTEMS = 2
 _IN_USE = "dataset with the human labels of Compare"
-_SUBMISSIONS = f"Submissions (*.tsv *.tsv.gz);;{ALL_FILES}"
+_VERDICTS = f"Submissions and verdicts (*.tsv *.csv *.json *.jsonl *.parquet *.gz);;{ALL_FILES}"
 
 
 class ChoicePanel(labels.DownScroll):
@@ -277,7 +287,7 @@ class ChoicePanel(labels.DownScroll):
         steps, gold, chosen = [], self.gold, self.choice.systems
         if chosen < LEAST_SYSTEMS:
             more = "Tick two systems or more" if not chosen else "Tick one more system"
-            steps.append(f"{more}: runs from the Judge page, or submission files.")
+            steps.append(f"{more}: runs from the Judge page, or files of other judges.")
         if gold is None:
             steps.append("Choose a dataset with human labels.")
         elif not gold.criteria:
@@ -288,25 +298,31 @@ class ChoicePanel(labels.DownScroll):
     def folder(self) -> Path:
         """Where files are likely to be: beside the last submission, else beside the labels."""
         if self.systems.all_files:
-            return self.systems.all_files[-1].parent
+            return self.systems.all_files[-1].path.parent
         return self.gold.path.parent if self.gold else Path(current_folder() or home())
 
-    def add_files(self, paths: Sequence[Path]) -> None:
-        """List submission files and tick them, once it is known that they can be compared."""
-        adding = self._workspace.threads.start(ThreadName.FILES, examine(list(paths), self.gold))
+    def add_files(self, paths: Sequence[Path], column: JudgeColumn = NO_COLUMN) -> None:
+        """List files of judges and tick them, once it is known that they can be compared."""
+        files = [JudgeFile(path, column) for path in paths]
+        adding = self._workspace.threads.start(ThreadName.FILES, examine(files, self.gold))
         adding.finished.connect(self._add)
         adding.failed.connect(self.refused)
 
     @Slot(object)
     def _add(self, examined: Examined) -> None:
-        listed = [path.name for path in examined.fit if path.absolute() in self.systems.all_files]
+        absolute = {file._replace(path=file.path.absolute()): file.name for file in examined.fit}
+        listed = [name for file, name in absolute.items() if file in self.systems.all_files]
         if examined.fit:
             self.systems.add_files(examined.fit)
         if listed:
             self._workspace.note.emit(f"Already in the list: {', '.join(listed)}")
-        errors = [SetupError(f"{path} does not exist.", "Check the folder.") for path in examined.missing]
-        for error in examined.unfit.values():
-            if isinstance(error, WrongKindError):  # said where a button opens it in its own place
+        errors = [
+            SetupError(f"{file.path} does not exist.", "Check the folder.") for file in examined.missing
+        ]
+        for file, error in examined.unfit.items():
+            if isinstance(error, JudgeColumnError):
+                self._ask_column(file.path)
+            elif isinstance(error, WrongKindError):  # said where a button opens it in its own place
                 self._workspace.problem.emit(error)
             else:
                 errors.append(error)
@@ -314,6 +330,17 @@ class ChoicePanel(labels.DownScroll):
             hints = dict.fromkeys(IN_THE_WINDOW.of(error.hint) for error in errors)
             self.refused.emit(SetupError("\n".join(error.problem for error in errors), "\n".join(hints)))
         self.look_for_files()
+
+    def _ask_column(self, path: Path) -> None:
+        """Ask which column of a file holds a judge's verdicts, and what its values mean, and add it so."""
+        looking = self._workspace.threads.start(ThreadName.FILES, columns_of_judges(path))
+        looking.finished.connect(partial(self._show_columns, path))
+        looking.failed.connect(self.refused)
+
+    def _show_columns(self, path: Path, columns: Mapping[str, Mapping[str, str | None]]) -> None:
+        asked = JudgeColumnDialog(path, columns, self)
+        asked.accepted.connect(lambda: self.add_files([path], asked.column))
+        asked.open()
 
     def choose_gold(self, path: Path) -> None:
         """Read a labelled dataset to hold the systems against; other pages keep theirs."""
@@ -388,7 +415,7 @@ class ChoicePanel(labels.DownScroll):
     @Slot()
     def _ask_submissions(self) -> None:
         ask = QtWidgets.QFileDialog.getOpenFileNames
-        names, _ = ask(self, "Add submissions", str(self.folder), _SUBMISSIONS)
+        names, _ = ask(self, "Add submissions and other judges' files", str(self.folder), _VERDICTS)
         if names:
             self.add_files([Path(path) for path in names])
 

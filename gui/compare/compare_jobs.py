@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.annotations.records import LabelSourceKind
+from engine.core.column_map import JudgeFile
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed, short_name, words
 from engine.core.rubric import rubric_of_names
@@ -37,49 +38,58 @@ if TYPE_CHECKING:
 class Examined:
     """What became of some files. `missing` are not there; `unfit`: why others cannot be compared."""
 
-    paths: Sequence[Path] = ()
-    missing: frozenset[Path] = frozenset()
-    unfit: Mapping[Path, SetupError] = field(default_factory=dict)
+    files: Sequence[JudgeFile] = ()
+    missing: frozenset[JudgeFile] = frozenset()
+    unfit: Mapping[JudgeFile, SetupError] = field(default_factory=dict)
 
     @property
-    def fit(self) -> list[Path]:
-        return [path for path in self.paths if path not in self.missing and path not in self.unfit]
+    def fit(self) -> list[JudgeFile]:
+        return [file for file in self.files if file not in self.missing and file not in self.unfit]
 
 
 @job
-def examine(control: JobControl, paths: Sequence[Path], gold: "Dataset | None") -> Examined:
-    missing = frozenset(path for path in paths if not is_there(path))
-    unfit: dict[Path, SetupError] = {}
-    for path in paths:
+def examine(control: JobControl, files: Sequence[JudgeFile], gold: "Dataset | None") -> Examined:
+    missing = frozenset(file for file in files if not is_there(file.path))
+    unfit: dict[JudgeFile, SetupError] = {}
+    for file in files:
         control.cancel.raise_if_requested()
         try:
-            if path not in missing:
-                _check(path, gold, control)
+            if file not in missing:
+                _check(file, gold, control)
         except SetupError as error:
-            unfit[path] = error
-    return Examined(paths, missing, unfit)
+            unfit[file] = error
+    return Examined(files, missing, unfit)
 
 
-def _check(path: Path, gold: "Dataset | None", control: JobControl) -> None:
+@job
+def columns_of_judges(_control: JobControl, path: Path) -> Mapping[str, Mapping[str, str | None]]:
+    """The columns that may hold verdicts: what each value means, None where that is not known."""
+    from engine.data.verdicts import judge_columns
+
+    return judge_columns(path)
+
+
+def _check(file: JudgeFile, gold: "Dataset | None", control: JobControl) -> None:
     """SetupError, in words that fit, for a file that cannot be compared."""
-    from engine.data.submission import read_submission
+    from engine.data.verdicts import placed, read_system
 
-    submission = read_submission(path)
+    submission = read_system(*file)
     if gold is None:
         return
-    name, labelled = short_name(path.name), short_name(gold.name)
+    submission = placed(submission, gold)
+    name, labelled = short_name(file.name), short_name(gold.name)
     known = frozenset(gold.ids)
     if not any(row.id in known for row in submission.rows):
         ids = counted(len(submission.rows), "id is", "ids are")
         raise SetupError(
-            f"{name} is a submission for other items: its {ids} not in {labelled}, the human labels.",
+            f"{name} is of other items: its {ids} not in {labelled}, the human labels.",
             "Choose the human labels of its items first (“Choose labels…”), then add it.",
         )
     labels = with_labels_for(gold, [rubric_of_names(submission.criteria)], control.cancel)
     if labels.criteria and not set(submission.criteria) & set(labels.criteria):
         its, theirs = (listed(list(map(words, names))) for names in (submission.criteria, labels.criteria))
         raise SetupError(
-            f"{name} is a submission on other criteria ({its}): {labelled} has human labels on {theirs}.",
+            f"{name} is on other criteria ({its}): {labelled} has human labels on {theirs}.",
             "Choose human labels on its criteria first (“Choose labels…”), then add it.",
         )
 
@@ -87,7 +97,7 @@ def _check(path: Path, gold: "Dataset | None", control: JobControl) -> None:
 @dataclass(frozen=True)
 class CompareRequest:
     runs: tuple[int, ...] = ()  # their ids
-    files: tuple[Path, ...] = ()
+    files: tuple[JudgeFile, ...] = ()
     labels_of: LabelSourceKind = LabelSourceKind.LAST  # whose labels of the runs count
 
     @property
@@ -129,9 +139,9 @@ def compare_systems(
     for run in choice.runs:
         steps.begin(f"Reading run {run} …")
         opened.append(open_system(str(run), store_path, choice.labels_of))
-    for path in choice.files:
-        steps.begin(f"Reading {path.name} …")
-        opened.append(system_of_file(path))
+    for file in choice.files:
+        steps.begin(f"Reading {file.name} …")
+        opened.append(system_of_file(*file))
     systems = told_apart(opened)
     steps.begin("Joining them with the human labels …")
     # The open dataset holds the labels on what is asked next, and runs may have been asked otherwise.
@@ -242,7 +252,7 @@ def save_comparison(
     from engine.report.comparison import comparison_json
     from engine.system.files import check_targets, write_json
 
-    read = {f"file {path}": path for path in compared.choice.files}
+    read = {f"file {file.path}": file.path for file in compared.choice.files}
     for evaluation in compared.evaluations:
         if (results := evaluation.matched.system.results) is not None:
             read[f"dataset of {evaluation.name}"] = results.run.identity.dataset_path
@@ -282,7 +292,7 @@ def decide_together(control: JobControl, store_path: Path, request: JuryRequest)
 
     checked_name(request.name, "the jury")
     runs = [open_system(str(run), store_path, LabelSourceKind.JUDGE) for run in request.choice.runs]
-    systems = told_apart([*runs, *map(system_of_file, request.choice.files)])
+    systems = told_apart([*runs, *(system_of_file(*file) for file in request.choice.files)])
     control.cancel.raise_if_requested()
     gold, lengths, certainty = request.gold, request.lengths, request.certainty
     if gold is not None:

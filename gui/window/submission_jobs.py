@@ -115,13 +115,13 @@ def open_submission(
     control: JobControl, store_path: Path, path: Path, places: Places
 ) -> Answered | Unanswered:
     """Keep a submission with its dataset; reports the name of each file that is looked into. SetupError."""
-    from engine.data.submission import read_submission
+    from engine.data.verdicts import read_system
     from engine.results.completeness import findings
     from engine.results.completeness import open_submission as keep
     from engine.results.run_results import load_results
     from engine.system.files import file_hash
 
-    submission = read_submission(path)
+    submission = read_system(path)
     with opened(store_path) as store:
         # The dataset with which the same submission was opened before is the first to be looked into. By
         # content: the same submission may lie under another name today.

@@ -12,6 +12,7 @@ from engine.cli.shared import arguments as shared
 from engine.cli.shared import console
 from engine.cli.shared.progress import with_notes
 from engine.core import VERSION
+from engine.core.column_map import JudgeColumn
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken
 from engine.core.formatting import SLICES_NOTE
@@ -19,7 +20,6 @@ from engine.core.items import Method
 from engine.core.tables import Part, Section
 from engine.data.dataset import Dataset
 from engine.data.slices import Noted, Slicing, is_by_annotators, select, slicing
-from engine.data.verdicts import JudgeColumn
 from engine.metrics.matching import Matched, System, open_system
 from engine.metrics.slices import SlicedMeasures, measure_slices
 from engine.operations import opening

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from engine.core.column_map import JudgeColumn
 from engine.core.errors import InputError
 from engine.core.items import HumanLabel, Preference, Tie
 from engine.data.catalogue import Known, every_known
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import Submission
-from engine.data.verdicts import JudgeColumn, placed, read_system
+from engine.data.verdicts import placed, read_system
 
 A, B, TIE = Preference.A, Preference.B, Tie.TIE
 ITEMS = [("q1", "Name a fruit.", "An apple.", "A chair."), ("q2", "Name a tree.", "A desk.", "An oak."),
@@ -89,10 +90,10 @@ def test_every_known_log_is_read(known: Known, tmp_path: Path) -> None:
 def test_a_column_of_a_dataset_is_a_judge_and_the_others_are_not_read(tmp_path: Path) -> None:
     rows = "".join(
         f'{item_id},{asked},{one},{other},{human},{{}}\n'.format(said)
-        for (item_id, asked, one, other), human, said in zip(ITEMS, "BBB", (1, 2, 0), strict=True)
+        for (item_id, asked, one, other), human, said in zip(ITEMS, "BBA", (1, 2, 0), strict=True)
     )  # fmt: skip
     path = write(tmp_path / "pairs.csv", "id,prompt,response_a,response_b,human_winner,gpt4\n", rows)
-    numbers = {"1": "A", "2": "B", "0": "tie"}
+    numbers = (("1", "A"), ("2", "B"), ("0", "tie"))
     read = read_system(path, JudgeColumn("gpt4", numbers))
     assert labels(read) == SAID
     assert read.criteria == ("overall_quality",)

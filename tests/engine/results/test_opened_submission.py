@@ -8,6 +8,7 @@ import pytest
 
 from engine.analysis.review_order import by_column, by_item, review_rows
 from engine.annotations.records import ListOrder, new_override
+from engine.core.column_map import JudgeColumn
 from engine.core.errors import SetupError
 from engine.core.health import Sign
 from engine.core.items import Prediction, Tie
@@ -15,7 +16,6 @@ from engine.core.judgments import SubmittedLabel, Unscored
 from engine.core.tables import Table
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import read_submission, write_submission
-from engine.data.verdicts import JudgeColumn
 from engine.metrics.annotator_agreement import agreement_of_annotators
 from engine.metrics.evaluation import evaluate
 from engine.metrics.matching import System, match, system_of_file, system_of_run, told_apart

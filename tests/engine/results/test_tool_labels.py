@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from engine.core.column_map import JudgeColumn
 from engine.core.errors import InputError
 from engine.core.items import HumanLabel, Prediction
 from engine.core.judgments import JudgmentKey
 from engine.data.catalogue import Known, every_known
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import Submission, SubmissionRow, write_submission
-from engine.data.verdicts import JudgeColumn
 from engine.results.annotation_import import join, look_at
 from engine.results.completeness import open_submission
 from engine.results.run_results import load_results

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
 from engine.annotations.records import JUDGE_ALONE, LAST, Undo
+from engine.core.column_map import JudgeFile
 from engine.core.formatting import words
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
@@ -277,11 +278,11 @@ def test_dropped_submissions_are_added_and_listed_once(
     drop = QDropEvent(QPointF(5, 5), *how)
     page.dropEvent(drop)
     assert drop.isAccepted()
-    qtbot.waitUntil(lambda: page.choosing.choice.files == (worse,))
+    qtbot.waitUntil(lambda: page.choosing.choice.files == (JudgeFile(worse),))
     with qtbot.waitSignal(space.note) as note:
         page.choosing.add_files([worse.parent / "." / worse.name])
     assert note.args == ["Already in the list: worse.tsv"]
-    assert page.choosing.choice.files == (worse,)
+    assert page.choosing.choice.files == (JudgeFile(worse),)
 
 
 def test_controls_have_accessible_names_and_no_key_is_another_s_or_a_menu_s(page: ComparePage) -> None:

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.analysis.review_order import by_item, review_rows
 from engine.annotations.records import ListOrder, new_note
+from engine.core.column_map import JudgeFile
 from engine.data.slices import Slicing
 from engine.metrics.slices import measure_slices
 from engine.ranking.weighted_scoring import weigh_by_default
@@ -269,8 +270,8 @@ def test_labels_decide_and_say_what_each_judge_adds(
 def test_a_refusal_is_in_the_words_of_the_window(
     qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
 ) -> None:
-    request = CompareRequest((), (worse, worse.with_name("submission.tsv")))
-    request.files[1].write_bytes(worse.read_bytes().replace(b"\tA\t", b"\tB\t"))
+    request = CompareRequest((), (JudgeFile(worse), JudgeFile(worse.with_name("submission.tsv"))))
+    request.files[1].path.write_bytes(worse.read_bytes().replace(b"\tA\t", b"\tB\t"))
     dialog = JuryDialog(space, request, None, page)
     dialog.show()
     decide(qtbot, dialog)

@@ -17,6 +17,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
+from engine.core.column_map import JudgeFile
 from engine.core.errors import EngineBug, Hint, SetupError
 from engine.core.events import HealthSeen, RunStarted
 from engine.core.health import Health, Sign, Symptom
@@ -215,7 +216,7 @@ def test_a_dropped_dataset_is_opened_and_on_compare_a_submission_is_one_more_sys
     assert main_content.frame.rail.currentItem().text() == "Dataset"
     main_content.frame.show_page(PageName.COMPARE)
     main_content.datasets.open_file(submission)
-    qtbot.waitUntil(lambda: main_content.compare.choosing.choice.files == (submission,))
+    qtbot.waitUntil(lambda: main_content.compare.choosing.choice.files == (JudgeFile(submission),))
     assert main_content.frame.page is PageName.COMPARE
     assert dataset_of(space).path == demo_gold
 

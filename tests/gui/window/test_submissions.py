@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
 from engine.annotations.records import JUDGE_ALONE, new_override
+from engine.core.column_map import JudgeFile
 from engine.core.health import NOT_LOOKED_AT
 from engine.core.items import Prediction, Preference
 from engine.core.judgments import CriterionCalibration, JudgmentKey
@@ -548,7 +549,7 @@ def test_a_dataset_that_is_added_to_compare_is_opened_by_a_button(
     judged.compare.choosing.add_files([submission, other])
     step(qtbot, judged, "other.tsv: is a dataset of pairs, not a submission.", "Open as dataset")
     qtbot.waitUntil(lambda: judged.workspace.dataset.path == other)  # type: ignore[union-attr]
-    assert judged.compare.choosing.systems.all_files == (submission,)
+    assert judged.compare.choosing.systems.all_files == (JudgeFile(submission),)
     assert judged.compare.notice.isHidden()
 
 

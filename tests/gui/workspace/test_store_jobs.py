@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from pytestqt.qtbot import QtBot
 
+from engine.core.column_map import JudgeFile
 from engine.core.events import CancelToken
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset, load_dataset
@@ -130,7 +131,7 @@ def test_labels_are_read_again_where_runs_asked_other_criteria(demo_gold: Path, 
 def test_systems_are_compared_by_what_they_were_asked_whatever_is_chosen_for_the_next_run(
     demo_store: Path, demo_gold: Path
 ) -> None:
-    choice = CompareRequest((1,), (demo_store.with_name("submission.tsv"),))
+    choice = CompareRequest((1,), (JudgeFile(demo_store.with_name("submission.tsv")),))
     compared = done(compare_systems(demo_store, choice, load_dataset(demo_gold, OTHER), None))
     assert [len(evaluation.matched.system.criteria) for evaluation in compared.evaluations] == [5, 5]
     assert not compared.comparison.not_compared
