@@ -117,6 +117,7 @@ class JuryDialog(TaskDialog):
             self.accept()
 
 
+_TABLES = (".tsv", ".csv", ".json", ".jsonl", ".parquet")
 _KEPT = "compare"  # the name of the remembered layout
 _WHAT = (
     "Runs and submission files side by side, scored against the same human labels: accuracy and ROUGE-L"
@@ -201,11 +202,11 @@ class ComparePage(Page):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         # Everything but submission files is left to the window.
-        (event.acceptProposedAction if _dropped_submissions(event) else event.ignore)()
+        (event.acceptProposedAction if _dropped_files(event) else event.ignore)()
 
     def dropEvent(self, event: QDropEvent) -> None:
         event.acceptProposedAction()
-        self.choosing.add_files(_dropped_submissions(event))
+        self.choosing.add_files(_dropped_files(event))
 
     # Making
 
@@ -349,8 +350,8 @@ class ComparePage(Page):
         return chosen or (opened if opened in runs else next(iter(runs), None))
 
 
-def _dropped_submissions(event: QDropEvent) -> list[Path]:
-    """The files of a drop where all of them may be submissions."""
+def _dropped_files(event: QDragEnterEvent | QDropEvent) -> list[Path]:
+    """The files of a drop where all of them may hold what judges said."""
     paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
-    all_tsv = all(path.name.lower().endswith((".tsv", ".tsv.gz")) for path in paths)
-    return paths if all_tsv else []
+    suffixes = (*_TABLES, *(f"{suffix}.gz" for suffix in _TABLES))
+    return paths if all(path.name.lower().endswith(suffixes) for path in paths) else []
