@@ -77,8 +77,11 @@ def test_a_value_is_written_by_the_kind_of_its_column(kind: Kind, value: Value, 
 
 
 @pytest.mark.parametrize("kind", Kind)
-def test_what_is_not_known_is_a_dash_and_what_does_not_belong_is_empty(kind: Kind) -> None:
+def test_what_is_not_known_is_a_dash_and_sorts_first_and_what_does_not_belong_is_empty(kind: Kind) -> None:
     assert (column(kind).text(None), column(kind).text("")) == ("-", "")
+    descending = ASCENDING[kind][::-1]
+    assert sorted(descending, key=column(kind).sort_key) == ASCENDING[kind]
+    assert column(kind).sort_key("") == column(kind).sort_key(None)
 
 
 @pytest.mark.parametrize(
@@ -105,14 +108,6 @@ def test_words_stand_for_some_values() -> None:
     assert [strength.sort_key(value) for value in (0.0, 0.03, math.inf)] == [0.0, 0.03, math.inf]
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_values_sort_by_size_and_what_is_not_known_comes_first(kind: Kind) -> None:
-    ascending = ASCENDING[kind]
-    descending = ascending[::-1]
-    assert sorted(descending, key=column(kind).sort_key) == ascending
-    assert column(kind).sort_key("") == column(kind).sort_key(None)
-
-
 def test_a_table_writes_its_rows_by_their_columns() -> None:
     table = Table((column(Kind.NAME, "a"), column(Kind.SHARE, "b")), [["safety", 0.5], ["mean", None]])
     assert table.titles == ["title", "title"]
@@ -125,15 +120,11 @@ def test_a_table_that_does_not_fit_its_columns_is_a_fault_of_ours(keys: str, row
         Table([column(Kind.TEXT, key) for key in keys], [row])
 
 
-SHEET = Sheet("title", [Section("one", "One", []), Section("two", "Two", [])])
-
-
 def test_a_section_takes_the_place_of_that_with_its_key() -> None:
-    titles = [each.title for each in SHEET.with_section(Section("one", "Another", [])).sections]
-    assert titles == ["Another", "Two"]
-    titles = [each.title for each in SHEET.with_section(Section("three", "Three", [])).sections]
-    assert titles == ["One", "Two", "Three"]
-    assert [each.key for each in SHEET.without("one").sections] == ["two"]
+    sheet = Sheet("title", [Section("one", "One", []), Section("two", "Two", [])])
+    for key, titles in (("one", ["New", "Two"]), ("three", ["One", "Two", "New"])):
+        assert [each.title for each in sheet.with_section(Section(key, "New", [])).sections] == titles
+    assert [each.key for each in sheet.without("one").sections] == ["two"]
 
 
 BAD_NAMES = (
@@ -231,10 +222,7 @@ def test_latex_has_the_tables_and_what_is_said_beside_them_as_comments() -> None
     assert latex.startswith("% Made by Tiebreak\n% run 7, R&D_50 % --> of all\n")
     assert "\n% 1. Not a list\n% - nor this\n" in latex
     assert r"\caption{Rates, run 7, R\&D\_50 \% -{}-\textgreater{} of all. In\_brackets.}" in latex
-    assert re.findall(r"\\label\{(.+)\}", latex) == [
-        "tab:run-7-rates-more",
-        "tab:run-7-rates-more-2",
-    ]
+    assert re.findall(r"\\label\{(.+)\}", latex) == ["tab:run-7-rates-more", "tab:run-7-rates-more-2"]
     assert r" & \textbf{$-$50.0 ($-$90.0 to 10.0)} & -- \\" in latex
 
 

@@ -3,14 +3,15 @@
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from engine.core.errors import ModelFileError
 from engine.models import model_file
 from engine.models.finder import find_models
 from engine.models.header import TENSOR_TYPES, TensorInfo, read_header
 from tests.small_models import SPLIT, split_model
+from tests.steps import refused
 
 
 @pytest.fixture(scope="module")
@@ -53,31 +54,32 @@ def test_a_missing_part_is_named_once(folder: Path, missing: str) -> None:
     assert found.name == "Split-1B-Instruct-F16"
 
 
-def test_an_unfinished_part_is_named(folder: Path) -> None:
-    whole = (folder / SPLIT[1]).read_bytes()
-    (folder / SPLIT[1]).write_bytes(whole[:-100])
-    with pytest.raises(ModelFileError, match=r"00002-of-00003\.gguf: the download is incomplete"):
-        model_file.read_model_file(folder / SPLIT[0])
-
-
 def test_a_part_of_another_name_is_told_how_parts_are_called(folder: Path) -> None:
     renamed = (folder / SPLIT[1]).rename(folder / "part two.gguf")
-    with pytest.raises(ModelFileError, match="this is part 2 of a model that was split into 3") as caught:
-        model_file.read_model_file(renamed)
-    assert "NAME-00001-of-00003.gguf" in str(caught.value.hint)
+    wrong = "this is part 2 of a model that was split into 3"
+    error = refused(lambda: model_file.read_model_file(renamed), wrong)
+    assert "NAME-00001-of-00003.gguf" in str(error.hint)
 
 
-def test_parts_in_each_others_place_are_refused(folder: Path) -> None:
-    shutil.copyfile(folder / SPLIT[1], folder / SPLIT[2])
-    with pytest.raises(ModelFileError, match=r"00003-of-00003\.gguf: this is not part 3 of 3"):
-        model_file.read_model_file(folder / SPLIT[0])
-
-
-def test_parts_of_different_models_are_refused(folder: Path) -> None:
-    first = (folder / SPLIT[0]).read_bytes()
-    (folder / SPLIT[0]).write_bytes(first.replace(b"blk.0.attn_k.weight", b"blk.1.attn_k.weight"))
-    with pytest.raises(ModelFileError, match="its parts do not belong together"):
-        model_file.read_model_file(folder / SPLIT[0])
+@pytest.mark.parametrize(
+    ("part", "change", "said"),
+    [
+        (1, lambda data, _: data[:-100], r"00002-of-00003\.gguf: the download is incomplete"),
+        (
+            2,
+            lambda _, folder: (folder / SPLIT[1]).read_bytes(),
+            r"00003-of-00003\.gguf: this is not part 3 of 3",
+        ),
+        (0, lambda data, _: data.replace(b"0.attn_k.w", b"1.attn_k.w"), "its parts do not belong together"),
+    ],
+    ids=["unfinished", "in another's place", "of another model"],
+)
+def test_a_part_that_is_not_what_it_should_be_is_named(
+    folder: Path, part: int, change: Any, said: str
+) -> None:
+    path = folder / SPLIT[part]
+    path.write_bytes(change(path.read_bytes(), folder))
+    refused(lambda: model_file.read_model_file(folder / SPLIT[0]), said)
 
 
 def test_the_names_of_parts() -> None:
@@ -199,7 +201,4 @@ def test_what_the_tensors_bear_out_is_said(
 ) -> None:
     assert model_file.quantisation(tensors, file_type, name) == expected
     assert model_file.quantisation([*tensors, EMBEDDING], file_type, name) == expected
-
-
-def test_without_layers_all_tensors_count() -> None:
-    assert model_file.quantisation([EMBEDDING], None, "judge") == "Q6_K"
+    assert model_file.quantisation([EMBEDDING], None, "judge") == "Q6_K"  # where there are no layers

@@ -35,7 +35,10 @@ from tests.test_layout import sources, syntax
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no process is forked on this system")
 PATH = Path("a.tsv")
+
+
 SECONDS = 120  # in which all that a child does is done, on a busy computer
+session_of = partial(LlamaSession, shape=SessionShape(512, 1, 1), threads=2, cancel=CancelToken())
 
 
 def forked(do: Callable[[], object]) -> str:
@@ -199,8 +202,3 @@ def test_a_model_at_work_is_not_shared_and_llama_cpp_does_not_hang() -> None:
         assert forked(lambda: session_of(model)).startswith(SetupError.__name__)
         assert forked(session.close) == "None"
         session.hold_stem(range(10, 40))
-
-
-def session_of(model: LlamaModel) -> LlamaSession:
-    """A small one."""
-    return LlamaSession(model, SessionShape(512, 1, 1), 2, CancelToken())
