@@ -78,16 +78,12 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 def _finite(text: str) -> float:
     value = float(text)
-    if not math.isfinite(value):
-        _no_number(text)
-    return value
+    return value if math.isfinite(value) else _no_number(text)
 
 
 def _whole(most: int, text: str) -> int:
-    value = int(text) if len(text) <= _MOST_DIGITS else None
-    if value is None or abs(value) > most:
-        _no_number(text)
-    return value
+    value = int(text) if len(text) <= _MOST_DIGITS else math.inf
+    return int(value) if abs(value) <= most else _no_number(text)
 
 
 def _no_number(text: str) -> NoReturn:

@@ -134,12 +134,8 @@ def listed(names: Sequence[str], most: int = _MOST_LISTED, shown: Callable[[str]
 
 
 _KEPT = re.compile(r'[\x00-\x1f<>:"/\\|?*]+')
-_DEVICES = frozenset(
-    (
-        *("aux", "con", "conin$", "conout$", "nul", "prn"),
-        *(f"{name}{n}" for name in ("com", "lpt") for n in range(10)),
-    )
-)
+_DEVICES = {"aux", "con", "conin$", "conout$", "nul", "prn"}
+_DEVICES |= {f"{name}{number}" for name in ("com", "lpt") for number in range(10)}
 _LONGEST = 259  # characters of UTF-16 of a path with its folders, where long ones are not switched on
 
 
@@ -181,18 +177,16 @@ def _is_device(name: str) -> bool:
 
 INTERVAL = (
     "95 % confidence interval of the value for items of this kind: at least 95 of 100 such intervals contain"
-    " it."
-    " Items with the same instruction are one cluster; few instructions make the interval wide."
+    " it. Items with the same instruction are one cluster; few instructions make the interval wide."
 )
 KAPPA = "Cohen's kappa: agreement beyond chance. 0 is chance, 1 is complete; “-” where only one label occurs."
 MACRO_F1 = (
     "The mean F1 score (0 to 1) over the labels that occur: rare labels count as much as frequent ones."
 )
 BETTER = (
-    "Is the judge better than the best baseline on the same items, which is given in brackets?"
-    " “Yes”: the whole 95 % interval of the difference is above 0; “not significant”: it includes 0; “no”:"
-    " the"
-    " accuracy is not above it; “-”: fewer than ten instructions, too few to tell."
+    "Is the judge better than the best baseline on the same items, which is given in brackets? “Yes”: the"
+    " whole 95 % interval of the difference is above 0; “not significant”: it includes 0; “no”: the accuracy"
+    " is not above it; “-”: fewer than ten instructions, too few to tell."
 )
 ROUGE_L = (
     "Overlap between the judge's explanation and the human one: words in the same order, × 100. It measures"

@@ -218,13 +218,8 @@ def unsafe_explanation(text: str) -> bool:
     """Whether pandas.read_csv would not give a text back, quoted or not: the empty one, words for a missing
     value (`None`, `nan`), a number or truth value alone (`7`, `true`), one with a NUL or a lone surrogate.
     """
-    return (
-        text in _MISSING_WORDS
-        or _NUMBER_OR_TRUTH.fullmatch(text) is not None
-        or _NEVER_READ_BACK.search(text) is not None
-    )
+    return bool(text in _MISSING_WORDS or _NUMBER_OR_TRUTH.fullmatch(text) or _NEVER_READ_BACK.search(text))
 
 
 def unwritable_ids(ids: Sequence[str]) -> list[str]:
-    """The ids that write_submission refuses."""
     return [item_id for item_id in ids if item_id in _MISSING_WORDS or _NEVER_READ_BACK.search(item_id)]

@@ -184,7 +184,6 @@ ShortHash = Annotated[str, msgspec.Meta(pattern=f"^[0-9a-f]{{{_DIGITS}}}$")]
 
 
 def short_hash(of: str) -> str:
-    """The first digits of a hash (hex), by which content is known again."""
     return of[:_DIGITS]
 
 

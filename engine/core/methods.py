@@ -1,7 +1,7 @@
 """All elicitation methods: the questions of a run, and the labels that follow from a model's answers."""
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
@@ -47,17 +47,11 @@ def of_each_response(
     wording: PromptWording, text: str, lead: str, answers: tuple[str, ...], says: tuple[str, ...]
 ) -> tuple[Question, ...]:
     """The same question of either response, named A and B, whose mark is in `text` and `says`."""
-    shown = (("A", wording.response_a, "{first}"), ("B", wording.response_b, "{second}"))
-    return tuple(
-        Question(
-            name,
-            put_in(text, response=title),
-            lead,
-            answers,
-            tuple(put_in(each, response=of) for each in says),
-        )
-        for name, title, of in shown
-    )
+    questions = []
+    for name, title, of in (("A", wording.response_a, "{first}"), ("B", wording.response_b, "{second}")):
+        meant = tuple(put_in(each, response=of) for each in says)
+        questions.append(Question(name, put_in(text, response=title), lead, answers, meant))
+    return tuple(questions)
 
 
 class ElicitationMethod(Protocol):
@@ -237,16 +231,9 @@ def mean_grades(raw_predictions: Iterable[RawPrediction]) -> tuple[float, float]
 
 # Chain of thought comes first, for its prompts may begin otherwise; the label tokens last, for the
 # explanations continue from there.
-_ALL: tuple[ElicitationMethod, ...] = (
-    ChainOfThought(),
-    PointwiseGrade(),
-    PointwiseYesNo(),
-    PermutedLabels(),
-    LabelTokens(),
-)
-METHODS: Mapping[Method, ElicitationMethod] = {
-    method: each for method in Method for each in _ALL if each.method is method
-}
+_KINDS = (ChainOfThought, PointwiseGrade, PointwiseYesNo, PermutedLabels, LabelTokens)
+_ALL: tuple[ElicitationMethod, ...] = tuple(kind() for kind in _KINDS)
+METHODS = {method: each for method in Method for each in _ALL if each.method is method}
 
 
 @dataclass(frozen=True)

@@ -136,8 +136,6 @@ def value_text(value: Value, kind: Kind, digits: int = 2, least: float | None = 
 
 @dataclass(frozen=True)
 class Column:
-    """What stands in a column of a table."""
-
     key: str  # its name among the columns
     title: str
     kind: Kind
@@ -210,7 +208,6 @@ class Table:
         ]
 
     def with_tabs(self) -> str:
-        """Header and values, a line for each row."""
         return "\n".join("\t".join(row) for row in (self.titles, *self.texts()))
 
 
@@ -245,8 +242,6 @@ Part = Facts | Table | Sentences | Picture
 
 @dataclass(frozen=True)
 class Section:
-    """Parts under a title."""
-
     key: str  # its name among the sections of a sheet
     title: str
     parts: Sequence[Part]
@@ -257,8 +252,6 @@ class Section:
 
 @dataclass(frozen=True)
 class Sheet:
-    """Sections in the order in which they are read."""
-
     title: str
     sections: Sequence[Section]
 
@@ -317,12 +310,12 @@ def latex_label(*texts: str) -> str:
 def latex_table(table: Table, caption: str, label: str) -> str:
     """With the rules of booktabs, a caption, and the name `tab:label`."""
     columns = "".join("r" if column.kind.is_number else "l" for column in table.columns)
-    rows = [_latex_row(map(escaped, table.titles)), r"\midrule"]
-    rows += [_latex_row(cells) for cells in _cells(table, escaped, r"\textbf{%s}", _number)]
+    cells = (map(escaped, table.titles), *_cells(table, escaped, r"\textbf{%s}", _number))
+    titles, *rows = (rf"{' & '.join(row)} \\" for row in cells)
     return "\n".join(
         (
             *(r"\begin{table}", r"\centering", rf"\caption{{{escaped(caption)}}}", rf"\label{{tab:{label}}}"),
-            *(rf"\begin{{tabular}}{{{columns}}}", r"\toprule"),
+            *(rf"\begin{{tabular}}{{{columns}}}", r"\toprule", titles, r"\midrule"),
             *rows,
             *(r"\bottomrule", r"\end{tabular}", r"\end{table}"),
         )
@@ -374,10 +367,6 @@ def _cells(
 def _number(written: str) -> str:
     """A number in LaTeX: a minus instead of a hyphen, a dash for what is not known."""
     return "--" if written == "-" else _MINUS.sub("$-$", written)
-
-
-def _latex_row(cells: Iterator[str] | Sequence[str]) -> str:
-    return rf"{' & '.join(cells)} \\"
 
 
 def _comment(text: str) -> str:

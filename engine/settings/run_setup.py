@@ -13,15 +13,8 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.items import Order
 from engine.core.rubric import ELOQUENT, Rubric
-from engine.settings.identity import StoredRun, checked_name, checked_note
-from engine.settings.rows import (
-    CPU,
-    DEFAULT_SHOTS,
-    LARGEST,
-    ChosenSettings,
-    ExampleKind,
-    rows_of,
-)
+from engine.settings.identity import EXAMPLES, EXPLAINED_WITH, StoredRun, checked_name, checked_note
+from engine.settings.rows import CPU, DEFAULT_SHOTS, LARGEST, ChosenSettings, ExampleKind, rows_of
 from engine.settings.sampling import ItemSample, StoppingRule, dataset_in_words
 
 Positive = Annotated[int, msgspec.Meta(ge=1, le=LARGEST)]
@@ -57,12 +50,9 @@ class RunSetup(ChosenSettings):
     note: str | None = None
 
     def __post_init__(self) -> None:
-        if self.name is not None:
-            checked_name(self.name)
-        if self.note is not None:
-            checked_note(self.note)
-        if self.device is not None:
-            checked_device(self.device)
+        for name, check in _CHECKED.items():
+            if (text := getattr(self, name)) is not None:
+                check(text)
 
     @classmethod
     def going_on_with(cls, run: StoredRun) -> "RunSetup":
@@ -73,11 +63,8 @@ class RunSetup(ChosenSettings):
             raise SetupError(
                 f"{run.title} cannot be resumed: {run.why_over}.", "Choose one that is not finished."
             )
-        files = {
-            "labelled examples": run.identity.examples,
-            "a calibration": run.identity.explained_with,
-        }
-        if unknown := [words for words, digest in files.items() if digest]:
+        files = {EXAMPLES: "labelled examples", EXPLAINED_WITH: "a calibration"}
+        if unknown := [words for key, words in files.items() if run.identity.settings.get(key)]:
             raise SetupError(
                 f"{run.title} was started with {' and '.join(unknown)}, whose file is not recorded in the"
                 " store.",
@@ -168,12 +155,12 @@ class RunSetup(ChosenSettings):
             examples_path=kept("examples_path", Path),
             example_columns=ColumnMap.of_json(values.get("example_columns")),
             calibration_path=kept("calibration_path", Path),
-            device=_text(values.get("device"), checked_device),
             fresh=kept("fresh", bool, default.fresh),
             resumes=kept("resumes", Positive),
             columns=ColumnMap.of_json(values.get("columns")),
-            name=_text(values.get("name"), checked_name),
-            note=_text(values.get("note"), checked_note),
+            device=_text(values, "device"),
+            name=_text(values, "name"),
+            note=_text(values, "note"),
             **{row.name: row.remembered(values.get(row.key), getattr(default, row.name)) for row in rows},
         )
 
@@ -184,9 +171,15 @@ def checked_device(words: str) -> str:
     return words
 
 
-def _text(value: object, check: Callable[[str], str]) -> str | None:
-    if not isinstance(value, str):
-        return None
+_CHECKED: Mapping[str, Callable[[str], str]] = {
+    "device": checked_device,
+    "name": checked_name,
+    "note": checked_note,
+}
+
+
+def _text(values: Mapping[str, Any], name: str) -> str | None:
+    text = values.get(name)
     with suppress(SetupError):
-        return check(value)
+        return _CHECKED[name](text) if isinstance(text, str) else None
     return None

@@ -399,7 +399,6 @@ def drawn_id(db: sqlite3.Connection, keep: bool = True) -> str:
 
 
 def imported_annotators(db: sqlite3.Connection) -> ImportedAnnotators:
-    """How annotators of other stores are called here."""
     validator = RowValidator("An annotator of another run store")
     return {
         (validator.text("store", store), validator.text("name", name)): validator.text("called", called)

@@ -13,14 +13,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from engine.annotations.records import Annotation, AnnotationKind, annotations_in, checked_author, now
 from engine.core.errors import Hint, SetupError, Step, StoreError
 from engine.core.judgments import JudgedItem
-from engine.settings.identity import (
-    AnyRun,
-    DamagedRun,
-    RunIdentity,
-    StoredRun,
-    checked_name,
-    checked_note,
-)
+from engine.settings.identity import AnyRun, DamagedRun, RunIdentity, StoredRun, checked_name, checked_note
 from engine.settings.run_lists import Deleted, RunContents
 from engine.settings.sampling import checked_seed
 from engine.store import annotation_rows, judged_rows, run_table
@@ -250,7 +243,6 @@ class RunStore:
     imported_annotators = _reading(annotation_rows.imported_annotators)
 
     def describe(self, run_id: int, manifest: Mapping[str, Any]) -> None:
-        """Store how a run is made: versions, template, threads."""
         self._set(run_id, "manifest", run_table.as_json(manifest))
 
     def calibrate(self, run_id: int, calibration: Mapping[str, Any] | None) -> None:
@@ -275,11 +267,8 @@ class RunStore:
 
     def own_id(self) -> str:
         """By what other stores know this one: drawn when it is first asked for, and kept if it can be."""
-        if self.read_only:
-            with self._file.reading() as db:
-                return annotation_rows.drawn_id(db, keep=False)
-        with self._file.writing() as db:
-            return annotation_rows.drawn_id(db)
+        with self._file.reading() if self.read_only else self._file.writing() as db:
+            return annotation_rows.drawn_id(db, keep=not self.read_only)
 
     def all_annotations(self, run_id: int) -> list[Annotation]:
         """All annotations of a run and noted of its items. StoreError for no run."""
@@ -383,11 +372,9 @@ class RunStore:
 
     def restore(self, numbers: Sequence[int]) -> None:
         """Let runs that were put away stand in the lists again. StoreError for no run."""
+        taken_out = "UPDATE run SET archived = NULL, archived_by = NULL WHERE id = ?"
         with self._file.writing(*numbers) as db:
-            db.executemany(
-                "UPDATE run SET archived = NULL, archived_by = NULL WHERE id = ?",
-                [(run_id,) for run_id in numbers],
-            )
+            db.executemany(taken_out, [(run_id,) for run_id in numbers])
 
     def contents(self, numbers: Iterable[int]) -> list[RunContents]:
         """What would go with runs that are deleted, and what that frees. StoreError for no run."""

@@ -34,7 +34,7 @@ class StoreFile:
     def __init__(self, path: Path, or_none: bool = False) -> None:
         self.named = path
         self._or_none = or_none
-        self._copy: opening.LentCopy | None = None
+        self._copy: ExitStack | None = None  # which ends the use of the copy that is read
         self._process = os.getpid()
         with self._errors("open", _OF_FILES):
             try:
@@ -59,8 +59,13 @@ class StoreFile:
                 if not (self._full or opening.cannot_write(error)) or not (there or self._or_none):
                     raise
         why = "is on a full disk" if self._full else "is on read-only storage"
-        db, self._copy = opening.open_copy(self.path if there else None, why)
-        return self._set_up(db)
+        self._copy = ExitStack()
+        copy = self._copy.enter_context(opening.lent_copy(self.path if there else None, why))
+        try:
+            return self._set_up(opening.opened(copy)[0])
+        except BaseException:
+            self._copy.close()
+            raise
 
     @staticmethod
     def _set_up(db: sqlite3.Connection) -> sqlite3.Connection:

@@ -90,7 +90,6 @@ class Memory(NamedTuple):
 
 
 def available_memory() -> Memory | None:
-    """The main memory of this machine now; None where that is not known."""
     with suppress(Exception):
         memory = psutil.virtual_memory()
         return Memory(memory.available, memory.total)
@@ -116,15 +115,14 @@ def memory_of(process: int) -> int:
 
 
 def own_memory() -> int:
-    """The main memory that this process holds, in bytes; 0 where that is not known."""
+    """The same of this process alone."""
     with suppress(Exception):
         return int(psutil.Process().memory_info().rss)
     return 0
 
 
 def kill_family(process: int) -> None:
-    """Kill a process and those that it started, which might otherwise keep its pipes open."""
-    for each in _family(process):
+    for each in _family(process):  # a child might otherwise keep the pipes open
         with suppress(psutil.Error):
             each.kill()
 
@@ -209,7 +207,6 @@ class Awake:
 
 
 def can_stay_awake(system: str = sys.platform) -> bool:
-    """Whether this system has something by which it can be kept awake."""
     return system == "win32" or program_for(system, os.getpid()) is not None
 
 
@@ -238,8 +235,6 @@ def _inhibitor() -> _Inhibitor | None:
 
 
 class _Program:
-    """A program that keeps the computer awake as long as it runs."""
-
     def __init__(self, command: list[str]) -> None:
         with environment_of_the_system():
             self._child = subprocess.Popen(
@@ -279,7 +274,6 @@ class _ThreadState:
 
 
 def _set_state(flags: int) -> bool:
-    """Whether Windows took it."""
     if sys.platform == "win32":
         return bool(ctypes.windll.kernel32.SetThreadExecutionState(ctypes.c_uint(flags)))
     return False

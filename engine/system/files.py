@@ -122,7 +122,6 @@ def file_hash(path: Path) -> str:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it, where they are missing. Raises SetupError."""
     with _os_errors_as_setup_errors(path):
         path.mkdir(parents=True, exist_ok=True)
 
@@ -137,7 +136,7 @@ def check_writable(path: Path) -> None:
 
 
 def free_room(folder: Path) -> int | None:
-    """Bytes that are free on the disk of a folder; None where that is not known."""
+    """In bytes."""
     with suppress(OSError):
         return shutil.disk_usage(folder).free
     return None
@@ -376,8 +375,8 @@ class Claim:
             _ours.discard(self.path)
             there = self.path.exists()
             self._lock.release()
-            if not there:
-                with suppress(OSError):  # no name is used twice, so nobody waits for it
+            with suppress(OSError):  # no name is used twice, so nobody waits for it
+                if not there:
                     _lock_of(self.path).unlink(missing_ok=True)
 
     def remove(self) -> None:
@@ -393,9 +392,10 @@ def claimed(folder: Path, before: str, after: str) -> Claim:
 
 def all_of(folder: Path, before: str, after: str) -> list[Path]:
     """The files of all processes, also of dead ones, in the order of their names."""
+    pattern = re.compile(f"{re.escape(before)}.{{8}}{re.escape(after)}", re.DOTALL)
     found = []
     with suppress(OSError), os.scandir(folder) as entries:
-        found = [entry.name for entry in entries if _is_of(entry.name, before, after)]
+        found = [entry.name for entry in entries if pattern.fullmatch(entry.name)]
     return [folder / name for name in sorted(found)]
 
 
@@ -410,10 +410,6 @@ def left_by_the_dead(folder: Path, before: str, after: str) -> Iterator[Claim]:
                 yield claim
             else:
                 claim.close()
-
-
-def _is_of(name: str, before: str, after: str) -> bool:
-    return name.startswith(before) and name.endswith(after) and len(name) == len(before) + 8 + len(after)
 
 
 def _lock_of(path: Path) -> Path:

@@ -45,7 +45,7 @@ class WriteAheadLog:
     """The annotations of this process for one store. Any thread may use it; annotations are made on one."""
 
     def __init__(self, store: Path) -> None:
-        """`store`: the file that they lie next to; nothing is made before the first annotation."""
+        # The file that they lie next to; nothing is made before the first annotation.
         self._store = store
         self._lock = threading.Lock()
         self._claim: Claim | None = None

@@ -65,8 +65,10 @@ def override(
     return store.annotate(1, new_override(item_id, "safety", preference, explanation, author, **how))
 
 
-def review(store: RunStore, author: str, *what: Any, item_id: str = "id 0", **confirmed: Preference) -> None:
-    store.annotate(1, new_review(item_id, author, *what, confirmed=confirmed))
+def review(
+    store: RunStore, author: str, state: ReviewState | None = None, item_id: str = "id 0", **given: Preference
+) -> None:
+    store.annotate(1, new_review(item_id, author, state, given))
 
 
 def test_an_override_comes_back_with_its_author_and_time(store: RunStore) -> None:

@@ -156,10 +156,11 @@ def sure_of(token: int, probability: float = 0.9) -> FloatArray:
 
 def test_rounding_is_sound_and_another_text_or_one_wrong_place_is_not() -> None:
     found = compared(CARD, sure_of(0), sure_of(0, 0.92), FAST)
-    assert (found.sound, found.mean, found.worst) == (True, pytest.approx(0.02), pytest.approx(0.02))
+    assert found.sound
+    assert [found.mean, found.worst] == pytest.approx([0.02, 0.02])
     found = compared(CARD, sure_of(0), sure_of(1), FAST)
-    assert (found.sound, found.mean) == (False, pytest.approx(0.9 - 0.1 / 3))
-    assert found.reason == "its results differ from the processor's"
+    assert found.mean == pytest.approx(0.9 - 0.1 / 3)
+    assert (found.sound, found.reason) == (False, "its results differ from the processor's")
     own = sure_of(0)
     own[3] = own[3][::-1]
     found = compared(CARD, sure_of(0), own, FAST)
@@ -242,10 +243,11 @@ SmallModel = Callable[[str], Path]
 SPEED = ModelSpeed(reading=1000, writing_one=40, writing_ten=100, prompt=512, cores=1.9, threads=2)
 
 
-def measured(path: Path, received: list[MeasureProgress], **shape: int) -> ModelSpeed:
+def measured(path: Path, received: list[MeasureProgress], context: int | None = None) -> ModelSpeed:
     with LlamaModel(path) as model:
-        own = replace(speed_shape(model.trained_context), **shape)
-        with LlamaSession(model, own, 1, CancelToken()) as session:
+        shape = speed_shape(model.trained_context)
+        shape = replace(shape, context=context or shape.context)
+        with LlamaSession(model, shape, 1, CancelToken()) as session:
             return followed(measuring_speed(session, 1), received.append)
 
 

@@ -40,11 +40,15 @@ TOLERANCE = 8e-3
 
 @contextmanager
 def session_of(
-    path: Path, branches: int = 5, context: int = 4096, cancel: CancelToken | None = None, **shape: KvType
+    path: Path,
+    branches: int = 5,
+    context: int = 4096,
+    cancel: CancelToken | None = None,
+    kv_type: KvType = KvType.F16,
 ) -> Iterator[tuple[LlamaSession, ChatTemplate]]:
     with LlamaModel(path) as model:
-        own = SessionShape(context, 1, branches, **shape)
-        with LlamaSession(model, own, threads=1, cancel=cancel or CancelToken()) as session:
+        shape = SessionShape(context, 1, branches, kv_type)
+        with LlamaSession(model, shape, threads=1, cancel=cancel or CancelToken()) as session:
             yield session, chat_template(model.chat_template, session.vocabulary, CancelToken())
 
 

@@ -16,9 +16,8 @@ import pytest
 from engine.cli.shared.console import FAULT
 from engine.core.errors import EngineBug, Hint, ModelFileError, NoRoomError, Setting, SetupError
 from engine.core.events import Cancelled, CancelToken
-from engine.models.checked_model import CheckedModel, checked_model
+from engine.models.checked_model import CheckedModel, checked_model, trial_report, try_model
 from engine.models.model_file import read_model_file
-from engine.models.trial import trial_report, try_model
 from engine.system.paths import cache_folder
 from models.demo.gguf_files import CONTROL, TokenTable
 from tests.commands import MAIN

@@ -13,9 +13,8 @@ import pytest
 
 from engine.core.errors import Hint, ModelFileError
 from engine.core.events import Cancelled, CancelToken
-from engine.models.checked_model import CheckedModel, checked_encoder
+from engine.models.checked_model import CheckedModel, checked_encoder, trial_report
 from engine.models.encoder_file import (
-    EncoderFile,
     cut_encoder,
     encoder_memory,
     is_encoder,
@@ -24,7 +23,6 @@ from engine.models.encoder_file import (
 )
 from engine.models.header import GgufHeader, HeaderValue, read_header
 from engine.models.opening import encoder_hash, open_encoder
-from engine.models.trial import trial_report
 from engine.settings.rows import MachineSettings
 from tests.encoders.rewritten import FAMILIES, FOLDER, rewritten
 from tests.engine.models.damaged import flipped, how_many_are_refused
@@ -71,20 +69,12 @@ def refusal(header: GgufHeader) -> str:
 )
 def test_an_encoder_is_described_by_its_header(family: str, name: str, parameters: int, tokens: int) -> None:
     path = file_of(family)
-    assert read_encoder_file(path) == EncoderFile(
-        path=path,
-        size_bytes=path.stat().st_size,
-        name=family,
-        architecture="bert",
-        family=name,
-        layers=3,
-        width=32,
-        quantisation="F32",
-        parameters=parameters,
-        trained_context=512,
-        vocabulary_size=tokens,
-        title=f"small random {name}",
-    )
+    encoder = read_encoder_file(path)
+    assert (encoder.files, encoder.size_bytes, encoder.name) == ((path,), path.stat().st_size, family)
+    assert (encoder.family, encoder.layers, encoder.width) == (name, 3, 32)
+    assert (encoder.architecture, encoder.quantisation) == ("bert", "F32")
+    assert (encoder.parameters, encoder.trained_context, encoder.vocabulary_size) == (parameters, 512, tokens)
+    assert (encoder.title, encoder.notice) == (f"small random {name}", "")
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,9 @@ JUDGED = StoredRun(7, datetime(2026, 1, 1, tzinfo=UTC), ASKED, 2)
 
 
 def opened(name: str = "baseline.tsv") -> StoredRun:
-    as_file = {"model_path": Path("/s") / name, "model_name": name}
-    return replace(JUDGED, identity=replace(ASKED, kind=RunKind.SUBMITTED, **as_file))
+    path = Path("/s") / name
+    identity = replace(ASKED, kind=RunKind.SUBMITTED, model_path=path, model_name=name)
+    return replace(JUDGED, identity=identity)
 
 
 def test_a_run_is_called_by_its_number_and_a_submission_by_its_file() -> None:

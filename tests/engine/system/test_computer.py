@@ -125,11 +125,9 @@ def begin(kept: Awake, inhibit: Path, times: int = 1) -> int:
 def test_the_program_runs_until_the_end_of_the_block_also_where_that_fails(inhibit: Path) -> None:
     def fail() -> None:
         with Awake(KeepAwake.YES) as kept:
-            assert not kept.active
-            process = begin(kept, inhibit)
+            before, process = kept.active, begin(kept, inhibit)
             kept.refresh()
-            assert kept.active
-            assert runs(process)
+            assert (before, kept.active, runs(process)) == (False, True, True)
             raise ValueError("broken")
 
     with pytest.raises(ValueError, match="broken"):
@@ -163,10 +161,9 @@ def test_on_a_battery_it_is_let_sleep_unless_that_is_not_wanted(
         begin(kept, inhibit)
         plugged[0] = False
         kept.refresh()
-        assert not kept.active
-        plugged[0] = True
+        plugged[0], on_battery = True, kept.active
         begin(kept, inhibit, times=2)
-        assert kept.active
+        assert (on_battery, kept.active) == (False, True)
     for when, mains in ((KeepAwake.YES, False), (KeepAwake.NO, True)):
         with Awake(when, lambda mains=mains: mains) as kept:
             kept.refresh()

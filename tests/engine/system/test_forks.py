@@ -23,7 +23,7 @@ from engine.llama.context import SessionShape
 from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
 from engine.store import opening
-from engine.store.opening import LentCopy
+from engine.store.opening import lent_copy
 from engine.store.run_store import RunStore
 from engine.system.computer import _Program
 from engine.system.files import Claim, OwnLock, keep_to_this_process, left_by_the_dead
@@ -146,20 +146,20 @@ def test_a_copy_of_a_store_is_not_deleted_with_a_child_nor_read_by_it(tmp_path: 
     path = tmp_path / "runs.sqlite"
     path.write_bytes(b"x")
     os.utime(path, (1, 1))
-    lent = LentCopy(path, "is read")
-    lent.close()
-    assert lent.path.exists()
+    with lent_copy(path, "is read") as lent:
+        pass
+    assert lent.exists()
 
     def lend() -> str:
-        other = LentCopy(path, "is read")
-        other.close()
-        return f"{other.path != lent.path}, {other.path.exists()}"
+        with lent_copy(path, "is read") as other:
+            pass
+        return f"{other != lent}, {other.exists()}"
 
     assert forked(lend) == "True, False"
     assert forked(opening.delete_kept) == "None"
-    assert lent.path.exists()
+    assert lent.exists()
     opening.delete_kept()
-    assert not lent.path.exists()
+    assert not lent.exists()
 
 
 def test_a_store_that_was_open_is_refused_in_a_child_and_goes_on_in_its_parent(tmp_path: Path) -> None:

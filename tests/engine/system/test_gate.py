@@ -159,8 +159,8 @@ def test_a_stop_that_comes_with_the_last_word_leaves_no_dying_reader_for_the_nex
 ) -> None:
     outcome, kill, killed = sandbox._Reader._outcome, sandbox._Reader._kill, threading.Event()
 
-    def told_late(reader: sandbox._Reader, asked: object, path: object, cancel: CancelToken, how: Any) -> Any:
-        found = outcome(reader, asked, path, cancel, how)
+    def told_late(reader: sandbox._Reader, asked: object, cancel: CancelToken, how: Any) -> Any:
+        found = outcome(reader, asked, cancel, how)
         cancel.cancel()
         assert killed.wait(10)
         return found

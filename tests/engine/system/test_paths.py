@@ -5,6 +5,7 @@ import os
 import struct
 import sys
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -151,7 +152,7 @@ def test_a_loop_of_links_is_named_wherever_it_is_met(tmp_path: Path, below: str)
     (tmp_path / "loop").symlink_to("loop")
     path = tmp_path / "loop" / below
     for ask in (found_at, is_there, check_writable, lambda path: check_targets({"--out": path}, {})):
-        refused(lambda ask=ask: ask(path), r"loop.* symbolic link that leads back to itself")
+        refused(partial(ask, path), r"loop.* symbolic link that leads back to itself")
     assert seen_at(path) is PathKind.NOTHING
     assert real_path(path).name == path.name
 
@@ -185,7 +186,7 @@ def test_a_current_folder_that_is_gone_is_named(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.parametrize("path", [Path("n" * 256), LONG, Path("x\0y"), Path("half\ud800")])
 def test_a_name_that_no_file_can_have_is_refused_in_few_words(path: Path) -> None:
     for ask in (found_at, check_writable):
-        problem = refused(lambda ask=ask: ask(path)).problem
+        problem = refused(partial(ask, path)).problem
         assert len(problem) < 450
         assert str(path)[:1] in problem
     assert seen_at(path) is PathKind.NOTHING
