@@ -1,7 +1,5 @@
-"""ColumnMap: which columns of a foreign file are ours, and what the values of its label columns mean.
-
-Knows: how a map is written on one line and kept as plain values, how the labels of several annotators are
-named. Does not know: files, what a source reads.
+"""ColumnMap: which columns of a foreign file are ours, and what the values of its label columns mean; how it
+is written on one line. Does not know: files, what a source reads.
 """
 
 import re
@@ -70,12 +68,10 @@ class Confidence(Enum):
 
 @dataclass(frozen=True)
 class ColumnMap:
-    """`sources`: for a column of ours, what is read for it; an empty source: nothing is.
-
-    A column of ours that is not named is read from the file's column of that name, if there is one.
-    `labels`: for a value of the file's label columns, one of our labels, or NO_LABEL. Both are stored in the
-    order of their keys, so that equal maps are equal. `skip_bad_rows`: rows that cannot be read are left out
-    by name; else one such row refuses the file.
+    """`sources`: for a column of ours, what is read for it, nothing where it is empty; one that is not named
+    is read from the file's column of that name. `labels`: for a value of the file's label columns, one of our
+    labels, or NO_LABEL. Both are in the order of their keys, so that equal maps are equal. `skip_bad_rows`:
+    rows that cannot be read are left out by name; else one such row refuses the file.
     """
 
     sources: Pairs = ()

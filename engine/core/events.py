@@ -82,9 +82,7 @@ class TokensEvaluated:
 
 @dataclass(frozen=True)
 class GroupUnderWay:
-    """The items that are judged now, together: they are stored when all of them are done. Several a second.
-    `position`, `item_id`: the one that is read, or of which an explanation is written.
-    """
+    """Items that are judged together. `position`, `item_id`: the one that is read, or explained."""
 
     first: int  # place in the dataset, from 0
     last: int
@@ -283,9 +281,8 @@ def interruptible(
     loss: Callable[[], str] = lambda: "",
     at_last: "signal.Handlers | Callable[[int, FrameType | None], Any]" = signal.SIG_DFL,
 ) -> Iterator[CancelToken]:
-    """A token that Ctrl-C or a termination signal sets; a further Ctrl-C runs `at_last`, which ends the
-    program at once. `loss`: what a stop would lose, and when it would lose nothing; where there is something,
-    the first Ctrl-C lets the work end there, and the second one stops it. `tell`: reports what happens then.
+    """A token that Ctrl-C or a termination signal sets; a further Ctrl-C runs `at_last`. Where there is
+    something to lose (`loss`, in words) the first lets work end soon, and the second stops it.
     """
     cancel = CancelToken()
 

@@ -45,7 +45,6 @@ def amount(n_bytes: int) -> str:
 
 
 def short_count(count: int) -> str:
-    """A large number in millions or thousand millions: `1.1 M`, `8.0 B`."""
     return f"{count / 1e9:.1f} B" if count >= 1e9 else f"{count / 1e6:.1f} M"
 
 
@@ -128,7 +127,6 @@ def named(text: str) -> str:
 
 
 def listed(names: Sequence[str], most: int = _MOST_LISTED, shown: Callable[[str], str] = named) -> str:
-    """The first few names, and how many more there are."""
     text = ", ".join(map(shown, names[:most]))
     return f"{text} and {len(names) - most:,} more" if len(names) > most else text
 
@@ -140,9 +138,7 @@ _LONGEST = 259  # characters of UTF-16 of a path with its folders, where long on
 
 
 def file_stem(called: str, most: int) -> str:
-    """How a file's name begins that is made of what somebody called something; maybe empty. At most this many
-    bytes in UTF-8, of which the systems give a name 255.
-    """
+    """How a file's name begins, out of what something is called: `most` bytes in UTF-8, perhaps none."""
     stem = _KEPT.sub("-", called).encode("utf-8", "ignore")[:most].decode("utf-8", "ignore").strip(" .")
     return f"_{stem}" if _is_device(stem) else stem
 
@@ -206,9 +202,8 @@ SCORE = "10 × (P(it is preferred) + P(both good)), 0 to 10"
 
 
 def best_of(what: str, choice: tuple[int, float] | None, by: str = "accuracy") -> list[str]:
-    """A sentence on the optimism of selecting the best of several; none if that is not known, or nothing.
-    `choice`: how many, and how much better the best looks than it is if all are equally good (0 to 1); `by`:
-    by which measure.
+    """On the optimism of selecting the best of several, where there is any. `choice`: how many, and how much
+    better (0 to 1) the best looks than it is if all are equally good, `by` which measure.
     """
     if choice is None or not round(100 * choice[1], 1):
         return []

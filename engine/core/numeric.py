@@ -1,7 +1,4 @@
-"""Arrays of log-probabilities and of shares: their types, the softmax, the interval of a share. The one
-module of the core that needs numpy; SciPy is loaded when a share is first looked at, for judging and the
-window begin without it.
-"""
+"""Arrays of log-probabilities and of shares. SciPy is loaded with the first share, judging begins without."""
 
 import math
 from collections.abc import Sequence
@@ -51,9 +48,7 @@ def clopper_pearson(share: float, worth: float, tail: float = 0.025) -> tuple[fl
 
 
 def chance_of_share(share: float, worth: float, bound: float) -> float:
-    """How probable so large a share (0 to 1) of `worth` independent values is, were the true one `bound`;
-    below a tail just where the interval of that tail lies above the bound.
-    """
+    """How probable so large a share (0 to 1) of `worth` independent values is, were the true one `bound`."""
     from scipy.special import betainc  # noqa: PLC0415 - see above
 
     for_it = min(max(share, 0.0), 1.0) * worth

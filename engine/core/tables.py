@@ -1,6 +1,5 @@
 """Sheets: what is shown of something, as a record before it is a text, a page or widgets; and their tables,
-whose columns know of what kind their values are, how these are written and what they mean. LaTeX has the
-tables, with what was said next to them as comments; Markdown has all of a sheet but its pictures.
+whose columns know of what kind their values are, how these are written and what they mean.
 """
 
 import math
@@ -100,8 +99,6 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Fact:
-    """A value with its kind, where a column lists facts of several kinds."""
-
     kind: Kind
     value: "Value"
 
@@ -180,9 +177,8 @@ class ItemsBehind:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns, and rows of a value for each of them; the first column names the row. `best`: row and column,
-    from 0, of the cells that stand out. `behind`: of each row what it reports; `behind_cells`: of some cells,
-    by row and column. EngineBug where a row does not fit the columns, or two columns have one key.
+    """`best`: row and column, from 0, of the cells that stand out. `behind`: of each row what it reports;
+    `behind_cells`: of some cells. EngineBug where a row does not fit the columns.
     """
 
     columns: Sequence[Column]

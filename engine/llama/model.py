@@ -30,9 +30,7 @@ class LlamaModel:
         vocabulary_only: bool = False,
         cancel: CancelToken | None = None,
     ) -> None:
-        """Open a checked file; `device`: what computes with this many of its layers, None for the processor.
-        ModelFileError where llama.cpp refuses it, DeviceFailed where it cannot use the device, Cancelled.
-        """
+        """`device` computes `gpu_layers`. ModelFileError, DeviceFailed where it cannot be used, Cancelled."""
         cancel = cancel or CancelToken()
         # What llama.cpp takes for devices: pointers, and an empty one at the end.
         devices = (ctypes.c_void_p * 2)()
@@ -115,9 +113,7 @@ def _reason() -> str:
 
 
 def cannot_compute(model: LlamaModel, code: int, smaller: Hint) -> SetupError:
-    """What to raise where llama.cpp does not compute with a model that it has loaded; `code`: its answer,
-    `smaller`: what takes less memory, in a NoRoomError.
-    """
+    """What to raise where llama.cpp does not compute: `code` is its answer, `smaller` takes less memory."""
     reason = _reason()
     if model.device is not None:
         return DeviceFailed(model.device.title, f"the computation fails: {reason} (code {code})")
@@ -166,9 +162,7 @@ class Vocabulary:
         self.byte_level = llama_cpp.llama_vocab_type(self._pointer) == llama_cpp.LLAMA_VOCAB_TYPE_BPE
 
     def tokenize(self, text: str, parse_special: bool = False) -> list[int]:
-        """Token ids of `text`; nothing is added. Control tokens are recognised only with `parse_special`.
-        ModelFileError where the tokenizer gives an id that the vocabulary does not have.
-        """
+        """Nothing is added; control tokens only with `parse_special`. ModelFileError for an unknown id."""
         data = text.encode("utf-8")
         # A token stands for a byte or more, but for the few that a tokenizer adds.
         room = len(data) + 16
@@ -270,9 +264,7 @@ class PromptTokens:
 
 
 def usable_prefix(held: Sequence[int], tokens: Sequence[int], keeps_state: bool) -> int:
-    """How many of `tokens` need not be read where `held` is. `keeps_state`: a memory that cannot be cut back
-    to what is shared; then all of it must be.
-    """
+    """How many of `tokens` need not be read where `held` is. `keeps_state`: it cannot be cut back."""
     shared = common_prefix([held, tokens])
     return 0 if keeps_state and shared < len(held) else shared
 

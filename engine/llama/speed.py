@@ -1,5 +1,5 @@
 """How fast a model works on this computer, measured in a few seconds as a run works; and whether a device
-computes what the processor computes: the same text read by both.
+computes what the processor computes.
 """
 
 import time
@@ -164,8 +164,7 @@ def _rows(session: LlamaSession, prompts: Sequence[tuple[int, ...]]) -> list[Flo
 @dataclass(frozen=True)
 class DeviceFinding:
     """What came of a device. `mean`, `worst`: how far its probabilities of the next token are from the
-    processor's (total variation distance, 0 to 1) over all places of a text, and at the worst; `reason`: why
-    it cannot be used, as a clause.
+    processor's (total variation distance, 0 to 1) over the places of a text; `reason` against it: a clause.
     """
 
     device: Device

@@ -42,9 +42,7 @@ _SCORED_LAYERS = {
 
 @dataclass(frozen=True)
 class EncoderFile(ModelFile):
-    """An encoder's file as its header describes it; the last of its layers gives the vectors. `notice`: what
-    the user should know before scores are computed with it.
-    """
+    """The last of its layers gives the vectors. `notice`: what to know before scores are computed with it."""
 
     family: str = ""  # `RoBERTa` or `BERT`
     width: int = 0  # numbers in a vector
@@ -193,10 +191,8 @@ _OF_A_LAYER = re.compile(r"blk\.(\d+)\.")
 
 
 def cut_encoder(encoder: EncoderFile, layers: int, target: Path, cancel: CancelToken) -> EncoderFile:
-    """Write `encoder` with its first `layers` layers to `target`, whole or not at all; the new file. All
-    other keys are copied, but for lists without elements; tensors keep their bytes. SetupError where the
-    number does not fit or `target` cannot be written, ModelFileError where the file cannot be read,
-    Cancelled.
+    """Write `encoder` with its first `layers` layers to `target`, whole or not at all; tensors keep their
+    bytes. SetupError where the number does not fit or `target` cannot be written, ModelFileError, Cancelled.
     """
     if not 1 <= layers <= encoder.layers:
         raise SetupError(
@@ -239,9 +235,7 @@ def cut_encoder(encoder: EncoderFile, layers: int, target: Path, cancel: CancelT
 
 
 def cut_to_scored_layers(cancel: CancelToken, path: Path, target: Path) -> Generator[None, None, Path]:
-    """The same with the layers alone that bert-score computes with, without events; the new file's path. A
-    work for a process of its own: whoever reads a file that is cut short meanwhile is ended.
-    """
+    """The same with the layers alone that bert-score computes with: a work for a process of its own."""
     yield from ()
     encoder = read_encoder_file(path)
     return cut_encoder(encoder, encoder.scored_layers, target, cancel).path

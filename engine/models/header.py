@@ -90,9 +90,7 @@ class TensorInfo:
 
 @dataclass(frozen=True)
 class GgufHeader:
-    """What stands before the tensor data; asked for a value of another kind than llama.cpp expects, it raises
-    ModelFileError. `data_offset` and `file_size` are in bytes.
-    """
+    """What stands before the tensor data. Asked for a value of another kind than expected: ModelFileError."""
 
     version: int
     metadata: Mapping[str, HeaderValue]

@@ -62,9 +62,8 @@ def _part(path: Path, name: PartName, number: int) -> Path:
 
 
 def read_whole(path: Path) -> WholeModel:
-    """The header of a model by its file, or by any of its parts: the tensors and the size are those of all
-    parts, the rest is the first part's. ModelFileError as of `read_header`, and where a part is missing, has
-    another name, or is another model's.
+    """The header of a model by any of its parts: tensors and size of all, the rest of the first.
+    ModelFileError as of `read_header`, and where a part is missing, has another name, or is another model's.
     """
     header = read_header(path)
     parts = header.integer("split.count") or 0
@@ -131,9 +130,8 @@ _HUGGING_FACE = "models--"  # models--PUBLISHER--MODEL/snapshots/REVISION/FILE
 
 
 def called(path: Path) -> str:
-    """What users know a model file by, also one that cannot be read: the file's name without `.gguf` and the
-    number of a part; Ollama's own name for its blobs; with the folder's name where the file's says nothing
-    (`Qwen3-8B/model`).
+    """What users know a model file by: the file's name without `.gguf` and the number of a part; Ollama's own
+    name for its blobs; with the folder's name where the file's says nothing (`Qwen3-8B/model`).
     """
     if is_blob(path):
         return (ollama_names(path.parent) or {}).get(path.name, path.name)

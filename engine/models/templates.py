@@ -133,9 +133,7 @@ class _LimitReachedError(conversation.UnusableTemplateError):
 
 
 def chat_template(source: str | None, vocabulary: Vocabulary, cancel: CancelToken) -> ChatTemplate:
-    """The chat format of a template for the model of `vocabulary`; plain text, and a note, where `source` is
-    None or cannot be used. NoRoomError where the computer cannot render it now, Cancelled.
-    """
+    """The chat format for a model; plain text and a note where it has none of use. NoRoomError, Cancelled."""
     return ChatTemplate(_frame(source, vocabulary, cancel), vocabulary)
 
 

@@ -1,6 +1,4 @@
-"""What the store says of a run: what makes it the same run, how far it came, its cost, what users call it.
-Does not know: SQL, how a run is judged.
-"""
+"""What the store says of a run: what makes it the same run, how far it came, its cost, what users call it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -208,7 +206,6 @@ class StoredRun:
 
     @property
     def is_random_part(self) -> bool:
-        """Its instructions are judged in a random order, and items are left."""
         return self.order_seed is not None and not self.complete
 
     @property

@@ -56,8 +56,8 @@ class RunSetup(ChosenSettings):
 
     @classmethod
     def going_on_with(cls, run: StoredRun) -> "RunSetup":
-        """What resumes a run, by what the store knows of it. SetupError where there is nothing to resume, or
-        where it was asked with files that the store knows by their content alone.
+        """What resumes a run. SetupError where nothing is left, or it had files of which hashes alone are
+        kept.
         """
         if run.why_over:
             raise SetupError(
@@ -74,9 +74,7 @@ class RunSetup(ChosenSettings):
 
     @classmethod
     def as_in(cls, run: StoredRun) -> "RunSetup":
-        """What judges the items of a run as it did, but for what the store does not tell: the files of
-        labelled examples and calibrations, and what computes.
-        """
+        """What judges the items of a run as it did; without files of examples, calibrations, and devices."""
         identity = run.identity
         settings = identity.judge_settings
         return cls(

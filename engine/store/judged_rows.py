@@ -1,6 +1,5 @@
-"""The rows of the run store that hold judged items: only added, never changed. Raw predictions of label
-tokens are in `reading`; of other methods the raw answers are in `answer`; those of a jury's judges in
-`panel_reading`. Does not know: transactions, runs, decisions.
+"""The rows of judged items: only added, never changed. Raw predictions of label tokens are in `reading`, the
+raw answers of other methods in `answer`, those of a jury's judges in `panel_reading`.
 """
 
 import json
@@ -49,9 +48,7 @@ def add_items(db: sqlite3.Connection, run_id: int, items: Iterable[JudgedItem]) 
 def add_rewritten(
     db: sqlite3.Connection, run_id: int, written: Mapping[int, Mapping[str, Explanation]]
 ) -> None:
-    """Store explanations by position and criterion next to the first ones, in the place of those for the same
-    label; in the caller's transaction. Where there is no first explanation, none is added.
-    """
+    """Store explanations next to the first ones, where there are any; one for the same label is replaced."""
     db.executemany(
         "INSERT OR REPLACE INTO rewritten_explanation (run_id, position, criterion, preference, text, cut)"
         " SELECT run_id, position, criterion, ?, ?, ? FROM explanation"
@@ -65,7 +62,6 @@ def add_rewritten(
 
 
 def judged_positions(db: sqlite3.Connection, run_id: int) -> set[int]:
-    """Places in the dataset whose items are judged."""
     rows = db.execute("SELECT position FROM judged_item WHERE run_id = ?", (run_id,))
     validator = RowValidator(f"Run {run_id}")
     return {validator.count("position", position) for (position,) in rows}

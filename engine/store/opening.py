@@ -34,10 +34,8 @@ _State = dict[str, tuple[int, int]]  # size and time of the last change, by the 
 
 
 class PrivateCopy:
-    """A copy of the store at `path`, None for one that is nowhere, in a folder that nobody else may read;
-    `delete` ends it. `state`: that of the store then. `why` it is not read in place, as a clause of a
-    sentence on the store. StoreError without room for the copy, or where the store is written all the time;
-    OSError.
+    """A copy of the store at `path`, empty for None, in a folder that nobody else may read. `why` it is not
+    read in place, as a clause. StoreError without room for it, or where it is written all the time.
     """
 
     def __init__(self, path: Path | None, why: str) -> None:
@@ -214,8 +212,7 @@ def size_on_disk(path: Path) -> int:
 
 def open_in_place(path: Path, network: str | None) -> sqlite3.Connection:
     """The store at `path`, made where it is missing. `network`: its file system, where other computers may
-    use it as well. Raises sqlite3.Error, OSError, ValueError as `upgrade`, and StoreError where it is open
-    elsewhere in a way that a network cannot do.
+    use it. Raises sqlite3.Error, OSError, ValueError, and StoreError where it is open elsewhere with a log.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     db, steps = opened(path, network)

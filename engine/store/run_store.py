@@ -174,15 +174,12 @@ def _changing(
 
 
 class RunStore:
-    """An open store. A connection belongs to the thread that made it; close it when done. One on read-only
-    storage or on a full disk is read by way of a copy: each change is a StoreError then, but for `remember`,
-    which is not kept, and for `delete` on a full disk.
+    """An open store, of the thread that made it. One on read-only storage or on a full disk is read by way of
+    a copy: each change is a StoreError then, but for `remember`, and for `delete` on a full disk.
     """
 
     def __init__(self, path: Path, or_none: bool = False) -> None:
-        """Open the store, made where it is missing. StoreError where that is not possible. `or_none`: one
-        that is missing and cannot be made is as good as an empty one, which keeps nothing.
-        """
+        """StoreError where it cannot be opened or made. `or_none`: one that cannot be made is empty."""
         self.path = path
         self._file = StoreFile(path, or_none)
         if not self.read_only:
@@ -250,9 +247,8 @@ class RunStore:
         self._set(run_id, "calibration", None if calibration is None else run_table.as_json(calibration))
 
     def annotate(self, run_id: int | None, what: Annotation | tuple[Annotation, ...]) -> Annotation:
-        """Store what an annotator says of an item, in one step; the first of it as it is stored. No run: a
-        note, which is for all runs. StoreError where the run has not judged the item (on this criterion),
-        SetupError for what is unfit.
+        """Store what is said of an item, in one step; the first of it as it is stored. No run: a note.
+        StoreError where the run has not judged the item (on this criterion), SetupError.
         """
         words = annotations_in(what)
         with self._file.writing(*([] if run_id is None else [run_id])) as db:
@@ -279,16 +275,14 @@ class RunStore:
     def add_imported(
         self, run_id: int, words: Iterable[Annotation], met: annotation_rows.ImportedAnnotators
     ) -> None:
-        """Add what was said elsewhere of items of a run, and how who said it is called here: all or none.
-        What is there already is not added again; it is undone or redone where that is the later state.
-        StoreError where the run has not judged an item, or has not a criterion.
+        """Add what was said elsewhere of items, and how who said it is called here: all or none. What is
+        there already is undone or redone where that is later. StoreError for what the run has not judged.
         """
         with self._file.writing(run_id) as db:
             annotation_rows.add_imported(db, self.run(run_id), words)
             annotation_rows.meet(db, met)
 
     def words_mark(self, run_id: int) -> annotation_rows.WordsMark:
-        """Changes with the annotations of a run, and with notes of any item. StoreError for no run."""
         with self._file.reading() as db:
             self.run(run_id)
             return annotation_rows.words_mark(db, run_id)
@@ -296,9 +290,7 @@ class RunStore:
     def take_words(
         self, write_ahead_log: str, words: Sequence[LogEntry]
     ) -> list[annotation_rows.RefusedWord]:
-        """Store the annotations of a write-ahead log that are not stored yet; those of them that cannot be.
-        StoreError where nothing can be stored now: then all of them wait.
-        """
+        """Store what is new in a write-ahead log; what cannot be. StoreError where all of it must wait."""
         with self._file.reading() as db:
             if not words or words[-1].number <= annotation_rows.taken_of(db, write_ahead_log):
                 return []
@@ -337,7 +329,6 @@ class RunStore:
         return [run for run in found if run is not None]
 
     def damaged_runs(self) -> list[DamagedRun]:
-        """The runs that cannot be read, with what is wrong with each, the oldest first."""
         with self._file.reading() as db:
             found = [run_table.damaged_run(db, run_id) for run_id in run_table.run_ids(db)]
         return [run for run in found if run is not None]
@@ -383,9 +374,8 @@ class RunStore:
             return [run_contents(db, run) for run in runs]
 
     def delete(self, numbers: Sequence[int], with_decisions: bool = False) -> Deleted:
-        """Delete runs with all that hangs on them but notes of items, for good: all of them or none.
-        RunBusyError where one is being judged, StoreError for no run, SetupError where annotators decided
-        something in them unless `with_decisions`.
+        """Delete runs with all that hangs on them but notes of items: all of them or none. RunBusyError,
+        StoreError for no run, SetupError where annotators decided something in them unless `with_decisions`.
         """
         wanted = tuple(dict.fromkeys(numbers))
         with self._file.on_full_disk():

@@ -1,6 +1,4 @@
-"""The tables `run` and `deleted_run`: rows added, looked for, and made into runs again, each value by the
-gate. Does not know: transactions, what runs hold.
-"""
+"""The tables `run` and `deleted_run`: rows added, looked for, and made into runs again by the gate."""
 
 import json
 import re

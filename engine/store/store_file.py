@@ -27,9 +27,7 @@ _TIGHT = 64 << 20  # bytes; where less is free, each change must be small
 
 
 class StoreFile:
-    """An open store. A connection belongs to the thread that made it. Where nothing can be written, or the
-    disk is full, a copy elsewhere is read; then `writing` is refused.
-    """
+    """An open store. Where nothing can be written, or the disk is full, a copy is read, `writing` refused."""
 
     def __init__(self, path: Path, or_none: bool = False) -> None:
         self.named = path

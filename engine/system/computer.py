@@ -1,6 +1,5 @@
-"""This computer: its cores, memory, power and processes, kept awake while something long is done. What is
-asked here only helps to choose well: where psutil cannot tell it, nothing else comes of that. Also two limits
-of Python: the stack of its threads, and the lines of source that it keeps.
+"""This computer: its cores, memory, power and processes, kept awake while something long is done. What psutil
+cannot tell does no harm. Also two limits of Python: stacks of threads, lines of source.
 """
 
 import ctypes

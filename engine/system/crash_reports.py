@@ -194,9 +194,7 @@ _NAME = "window-{}.fault"
 
 
 class FaultWatch:
-    """From when it is made until `end`, a fault that ends this process is written down. `told_in`: the log
-    file, where one had ended an earlier process and was not reported yet.
-    """
+    """Until `end`, a fault that ends this process is written down. `told_in`: the log with an earlier one."""
 
     def __init__(self) -> None:
         self.told_in = _gather()
@@ -208,7 +206,6 @@ class FaultWatch:
             faulthandler.enable(self._file)
 
     def end(self) -> None:
-        """The process ends as it should, and nothing is to be told of it."""
         if self._file is not None:
             faulthandler.disable()
             self._file.close()

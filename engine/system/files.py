@@ -143,9 +143,7 @@ def free_room(folder: Path) -> int | None:
 
 
 def check_targets(written: Mapping[str, Path | None], read: Mapping[str, Path]) -> None:
-    """SetupError where what will be written cannot be, or would overwrite what is read or itself. By their
-    names for users.
-    """
+    """SetupError, by their names, where files cannot be written, or would overwrite what is read."""
     taken = {_identity(path): f"the {name}" for name, path in read.items()}
     for name, path in written.items():
         if path is None:

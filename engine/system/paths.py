@@ -1,6 +1,5 @@
-"""Where things are: the user's folders, the project's files, this program itself; and what lies at a path. A
-user, a store or a file of settings may name anything: what the system answers becomes words, never a fault of
-the program.
+"""Where things are: the user's folders, the project's files, this program itself; and what lies at a path.
+Anything may be named there: what the system answers becomes words, never a fault of the program.
 """
 
 import ctypes

@@ -146,9 +146,7 @@ class SandboxedReader:
         cancel: CancelToken | None = None,
         progress: Callable[[Any], None] | None = None,
     ) -> Any:
-        """What a gated function returns. Raises what it raises; Cancelled at once where `cancel` is set;
-        InputError of its `path` where that takes too much memory or breaks the reader down.
-        """
+        """What a gated function gives or raises. InputError where that takes too much memory or crashes."""
         told = progress is not None
         asked = (paths.current_folder(), paths.child_environment(**_ENVIRONMENT), function, given, told)
         while True:

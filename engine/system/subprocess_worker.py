@@ -306,8 +306,8 @@ class InProcessWorker(Worker[Arguments, Event, Result]):
 
 
 class SubprocessWorker(OwnProcess, Worker[Arguments, Event, Result]):
-    """Does a work in a process of its own, which starts at once and imports what the work needs. At the end
-    of the `with` block it has ended, or will within seconds where it has done its work and hangs.
+    """Does a work in a process of its own, which starts at once. At the end of the `with` block it has ended,
+    or will within seconds where it has done its work and hangs.
     """
 
     def __init__(self, work: ObservedTask[Arguments, Event, Result], cancel: CancelToken) -> None:

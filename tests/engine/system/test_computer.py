@@ -165,7 +165,7 @@ def test_on_a_battery_it_is_let_sleep_unless_that_is_not_wanted(
         begin(kept, inhibit, times=2)
         assert (on_battery, kept.active) == (False, True)
     for when, mains in ((KeepAwake.YES, False), (KeepAwake.NO, True)):
-        with Awake(when, lambda mains=mains: mains) as kept:
+        with Awake(when, partial(bool, mains)) as kept:
             kept.refresh()
             assert kept.active is (when is KeepAwake.YES)
 
