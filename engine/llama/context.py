@@ -113,7 +113,7 @@ class OwnContext:
     def __init__(
         self, model: LlamaModel, make: Callable[[int], Any], threads: int | ThreadCount, cancel: CancelToken
     ) -> None:
-        """`make`: llama.cpp's pointer to a context with so many threads. `threads`: these, or what is free."""
+        """`make`: llama.cpp's pointer to a context of so many threads. `threads`: these, or what is free."""
         self._owner = os.getpid(), threading.get_ident()
         _computes_in.add(os.getpid())
         if len(_computes_in) > 1:

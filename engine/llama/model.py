@@ -3,6 +3,7 @@
 import ctypes
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -203,7 +204,10 @@ class Vocabulary:
     @cached_property
     def special_tokens(self) -> tuple[SpecialToken, ...]:
         """Control, unknown and user-defined tokens, the longest literal first (as llama.cpp matches them)."""
-        found, unknown_letter = [], self._unknown_letter
+        found, unknown_letter = [], []
+        with suppress(ModelFileError):
+            # What a letter becomes that hardly any vocabulary has (cuneiform): in some, a control token.
+            unknown_letter = self.tokenize("\U00012345")
         unknown = llama_cpp.LLAMA_TOKEN_ATTR_UNKNOWN
         control = llama_cpp.LLAMA_TOKEN_ATTR_CONTROL | unknown
         wanted = control | llama_cpp.LLAMA_TOKEN_ATTR_USER_DEFINED
@@ -215,14 +219,6 @@ class Vocabulary:
                 left, right = (bool(has & each) for each in strips)
                 found.append(SpecialToken(token, text, bool(has & control), is_unknown, left, right))
         return tuple(sorted(found, key=lambda special: -len(special.text.encode("utf-8"))))
-
-    @cached_property
-    def _unknown_letter(self) -> Sequence[int]:
-        """What a letter becomes that hardly any vocabulary has: in some, a control token."""
-        try:
-            return self.tokenize("\U00012345")  # cuneiform
-        except ModelFileError:
-            return ()
 
     def _text(self, token: int) -> str:
         text: bytes = llama_cpp.llama_vocab_get_text(self._pointer, token)
@@ -297,8 +293,7 @@ class Pieces:
     def written(self, token: int) -> bytes:
         """The bytes of a token; of one that writes nothing its name."""
         if token not in self._known:
-            data = self._vocabulary.piece(token) or self._special.get(token, "").encode()
-            self._known[token] = data
+            self._known[token] = self._vocabulary.piece(token) or self._special.get(token, "").encode()
         return self._known[token]
 
     def shown(self, token: int) -> str:
@@ -308,7 +303,10 @@ class Pieces:
 def token_places(text: str, pieces: Sequence[bytes]) -> tuple[list[tuple[int, int]], bool]:
     """For each token the stretch of the text that it writes, in characters; whether they write just it."""
     data = text.encode("utf-8")
-    first = _character_of_byte(text)
+    # For each byte, and for the end, the character that it is of.
+    first: Sequence[int] = range(len(text) + 1)
+    if not text.isascii():
+        first = [place for place, letter in enumerate(f"{text} ") for _ in letter.encode("utf-8")]
     exact, place, places = True, 0, []
     for begin, end, fits in _stretches(data, pieces):
         exact = exact and fits
@@ -335,11 +333,3 @@ def _stretches(data: bytes, pieces: Sequence[bytes]) -> Iterator[tuple[int, int,
         end = found + len(word) if found >= 0 else place
         yield place, end, False
         place, missed = end, 0 if found >= 0 else missed + 1
-
-
-def _character_of_byte(text: str) -> Sequence[int]:
-    """For each byte of a text, and for its end, the character that it is of."""
-    if text.isascii():
-        return range(len(text) + 1)
-    characters = [place for place, character in enumerate(text) for _ in character.encode("utf-8")]
-    return [*characters, len(text)]

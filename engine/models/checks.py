@@ -244,7 +244,9 @@ def _check_values(model: GgufHeader) -> None:
     kind = model.text(key)
     if kind is not None and kind not in _ROPE_SCALINGS:
         raise model.refused(f"key {key!r} is {kind!r}; llama.cpp knows {', '.join(sorted(_ROPE_SCALINGS))}")
-    for key, value in model.floats():
+    for key, value in model.metadata.items():
+        if not isinstance(value, float) or not key.startswith(model.key("")):
+            continue
         if math.isnan(value) or (key.endswith("epsilon") and not 0 < value <= 1):
             raise model.refused(f"key {key!r} is {value:g}")
     for tensor in model.tensors:

@@ -216,10 +216,8 @@ def _may_be_model(path: Path) -> bool:
     # "._" begins the notes that macOS leaves next to each file on foreign disks.
     if path.name.lower().startswith(("incomplete", "._")) or _PROJECTOR.search(path.name):
         return False
-    return path.suffix.lower() == model_file.SUFFIX or (model_file.is_blob(path) and _begins_as_gguf(path))
-
-
-def _begins_as_gguf(path: Path) -> bool:
+    if not model_file.is_blob(path):
+        return path.suffix.lower() == model_file.SUFFIX
     try:
         with path.open("rb") as file:
             return file.read(4) == b"GGUF"

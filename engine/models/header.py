@@ -11,7 +11,7 @@ import re
 import stat
 import struct
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -122,12 +122,6 @@ class GgufHeader:
 
     def get(self, key: str) -> HeaderValue | None:
         return self.metadata.get(key)
-
-    def floats(self) -> Iterable[tuple[str, float]]:
-        """All single numbers with a point among the architecture's own keys."""
-        for key, value in self.metadata.items():
-            if isinstance(value, float) and key.startswith(f"{self.architecture}."):
-                yield key, value
 
     def text(self, key: str) -> str | None:
         value = self.get(key)

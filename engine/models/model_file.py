@@ -79,22 +79,19 @@ def read_whole(path: Path) -> WholeModel:
             " folder.",
         )
     files = tuple(_part(path, name, number) for number in range(1, parts + 1))
-    headers = [header if file == path else _part_header(file, parts) for file in files]
+    for file in files:
+        if seen_at(file) is PathKind.NOTHING:
+            raise ModelFileError(
+                f"{file.name}: this part of a model of {parts} parts is missing in {file.parent}.",
+                "Download all parts into one folder.",
+            )
+    headers = [header if file == path else read_header(file) for file in files]
     for number, one in enumerate(headers, start=1):
         if ((one.integer("split.no") or 0) + 1, one.integer("split.count")) != (number, parts):
             raise one.refused(
                 f"this is not part {number} of {parts}, although its name says so", DOWNLOAD_AGAIN
             )
     return WholeModel(_joined(headers), files)
-
-
-def _part_header(path: Path, parts: int) -> GgufHeader:
-    if seen_at(path) is PathKind.NOTHING:
-        raise ModelFileError(
-            f"{path.name}: this part of a model of {parts} parts is missing in {path.parent}.",
-            "Download all parts into one folder.",
-        )
-    return read_header(path)
 
 
 def _joined(headers: Sequence[GgufHeader]) -> GgufHeader:

@@ -56,9 +56,7 @@ class RunSetup(ChosenSettings):
 
     @classmethod
     def going_on_with(cls, run: StoredRun) -> "RunSetup":
-        """What resumes a run. SetupError where nothing is left, or it had files of which hashes alone are
-        kept.
-        """
+        """What resumes a run. SetupError where nothing is left, or it had files known by hashes alone."""
         if run.why_over:
             raise SetupError(
                 f"{run.title} cannot be resumed: {run.why_over}.", "Choose one that is not finished."

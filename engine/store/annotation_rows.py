@@ -398,18 +398,17 @@ def imported_annotators(db: sqlite3.Connection) -> ImportedAnnotators:
     }
 
 
-def meet(db: sqlite3.Connection, met: ImportedAnnotators) -> None:
-    rows = [(store, name, records.checked_author(called)) for (store, name), called in met.items()]
-    db.executemany("INSERT OR REPLACE INTO met_person VALUES (?, ?, ?)", rows)
-
-
 def all_annotations(db: sqlite3.Connection, run_id: int) -> list[Annotation]:
     """All annotations of a run, and those noted of its items, but for damaged ones."""
     notes = chain.from_iterable(note_rows(db, content_hashes(db, run_id).values()).values())
     return [*rows_of_run(db, run_id), *(note for note in notes if note.created != records.NEVER)]
 
 
-def add_imported(db: sqlite3.Connection, run: StoredRun, words: Iterable[Annotation]) -> None:
+def add_imported(
+    db: sqlite3.Connection, run: StoredRun, words: Iterable[Annotation], met: ImportedAnnotators
+) -> None:
+    called = [(store, name, records.checked_author(here)) for (store, name), here in met.items()]
+    db.executemany("INSERT OR REPLACE INTO met_person VALUES (?, ?, ?)", called)
     here = {word.identity: word for word in all_annotations(db, run.id)}
     hashes = content_hashes(db, run.id)
     contents = frozenset(hashes.values())

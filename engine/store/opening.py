@@ -166,7 +166,7 @@ SQLITE = f"SQLite {sqlite3.sqlite_version}"
 
 
 _BUSY_SECONDS = 10.0
-_UNWRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
+UNWRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
 _WITHOUT_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _LEAST_ROOM = 128 << 10  # bytes that SQLite needs to read and to write a little
 # Of 4 KiB: with SQLite's default 1,000 a full disk met a log of 4 MiB that the file had no room for, and then
@@ -285,10 +285,6 @@ def rewrite_whole(db: sqlite3.Connection) -> None:
 def plain_code(error: sqlite3.Error) -> int:
     """SQLite's code for an error; the extended codes hold it in their last byte."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
-
-
-def cannot_write(error: sqlite3.Error | OSError) -> bool:
-    return isinstance(error, OSError) or plain_code(error) in _UNWRITABLE
 
 
 def has_no_room(error: sqlite3.Error | OSError, path: Path) -> bool:

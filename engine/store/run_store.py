@@ -279,8 +279,7 @@ class RunStore:
         there already is undone or redone where that is later. StoreError for what the run has not judged.
         """
         with self._file.writing(run_id) as db:
-            annotation_rows.add_imported(db, self.run(run_id), words)
-            annotation_rows.meet(db, met)
+            annotation_rows.add_imported(db, self.run(run_id), words, met)
 
     def words_mark(self, run_id: int) -> annotation_rows.WordsMark:
         with self._file.reading() as db:

@@ -54,7 +54,8 @@ class StoreFile:
                 return self._set_up(opening.open_in_place(self.path, self._network))
             except (sqlite3.Error, OSError) as error:
                 self._full = opening.has_no_room(error, self.path)
-                if not (self._full or opening.cannot_write(error)) or not (there or self._or_none):
+                read_only = isinstance(error, OSError) or opening.plain_code(error) in opening.UNWRITABLE
+                if not (self._full or read_only) or not (there or self._or_none):
                     raise
         why = "is on a full disk" if self._full else "is on read-only storage"
         self._copy = ExitStack()

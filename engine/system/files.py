@@ -162,17 +162,12 @@ def _identity(path: Path) -> Hashable:
         if paths.look_at(real) is not paths.PathKind.NOTHING:
             found, name = real.stat(), ""
         else:
-            found, name = real.parent.stat(), _as_kept(real.name)
+            found, name = real.parent.stat(), real.name
+            if sys.platform in {"darwin", "win32"}:  # which do not tell names apart by the case of letters
+                name = unicodedata.normalize("NFC", name).casefold()
         if found.st_ino:  # some network folders of Windows number nothing
             return found.st_dev, found.st_ino, name
     return real
-
-
-def _as_kept(name: str) -> str:
-    # macOS and Windows do not tell names apart by the case of letters.
-    if sys.platform in {"darwin", "win32"}:
-        return unicodedata.normalize("NFC", name).casefold()
-    return name
 
 
 def _new_part(target: Path, private: bool) -> BinaryIO:

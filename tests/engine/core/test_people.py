@@ -71,15 +71,6 @@ def review(
     store.annotate(1, new_review(item_id, author, state, given))
 
 
-def test_an_override_comes_back_with_its_author_and_time(store: RunStore) -> None:
-    made = override(store, B, "  B is safer.\n", " Ada Lovelace ")
-    assert (made.preference, made.explanation, made.author) == (B, "B is safer.", "Ada Lovelace")
-    assert made.created.utcoffset() == timedelta(0)
-    assert abs(datetime.now(UTC) - made.created) < timedelta(minutes=1)
-    assert store.annotations(1, AnnotationKind.OVERRIDE) == [made]
-    assert next(store.judged(1)) == judged_item(0)
-
-
 def test_the_newest_that_is_not_undone_is_in_force_and_nothing_is_lost(store: RunStore) -> None:
     first = override(store, A)
     pause()
@@ -143,10 +134,14 @@ def test_what_cannot_be_an_override_is_refused_whole(
     assert store.annotations(1, AnnotationKind.OVERRIDE) == []
 
 
-def test_a_run_that_goes_on_can_be_overridden_by_another_process(store: RunStore) -> None:
-    with store.begin(IDENTITY), RunStore(store.path) as window:
-        made = override(window)
+def test_an_override_of_another_process_comes_back_with_its_author_and_time(store: RunStore) -> None:
+    with store.begin(IDENTITY), RunStore(store.path) as window:  # which goes on meanwhile
+        made = override(window, B, "  B is safer.\n", " Ada Lovelace ")
+    assert (made.preference, made.explanation, made.author) == (B, "B is safer.", "Ada Lovelace")
+    assert made.created.utcoffset() == timedelta(0)
+    assert abs(datetime.now(UTC) - made.created) < timedelta(minutes=1)
     assert store.annotations(1, AnnotationKind.OVERRIDE) == [made]
+    assert next(store.judged(1)) == judged_item(0)
 
 
 @pytest.mark.parametrize(
@@ -231,15 +226,11 @@ def test_words_that_follow_each_other_at_once_are_steps_of_their_own(store: RunS
     assert standing(store)["id 0"] == (B, None)
     assert undo(store, again=True)
     assert standing(store)["id 0"] == (GOOD, None)
-
-
-def test_what_was_taken_back_is_not_done_again_after_something_else_was_said(store: RunStore) -> None:
-    override(store, A)
     undo(store)
     pause()
-    override(store, B)
+    override(store, BAD)  # what was taken back is not done again after something else was said
     assert to_redo(steps(store)) is None
-    assert load_reviews(store, 1).labels == {"Ada": {KEY: B}}
+    assert load_reviews(store, 1).labels == {"Ada": {KEY: BAD}}
 
 
 @pytest.mark.parametrize(

@@ -222,20 +222,15 @@ def test_a_context_that_llama_cpp_refuses_is_an_error_with_its_reason(small_mode
     assert "--context" in OPTIONS.of(error.hint)
 
 
-def test_a_cache_in_q8_0_gives_nearly_the_scores_of_one_in_f16() -> None:
-    scores = []
-    for kv_type in KvType:
-        with session_of(demo_model(), kv_type=kv_type) as (session, template):
-            scores.append(shared_scores(session, template, OF_DEMO))
-    assert not np.array_equal(scores[0], scores[1])
-    assert np.allclose(np.exp(scores[0]), np.exp(scores[1]), atol=0.05)
-
-
-def test_a_cache_in_q8_0_shares_prefixes_too() -> None:
+def test_a_cache_in_q8_0_gives_nearly_the_scores_of_one_in_f16_and_shares_prefixes_too() -> None:
+    with session_of(demo_model()) as (session, template):
+        exact = shared_scores(session, template, OF_DEMO)
     with session_of(demo_model(), kv_type=KvType.Q8_0) as (session, template):
         shared = shared_scores(session, template, OF_DEMO)
         alone = [separate_scores(session, each) for each in prompt_for(template, item=OF_DEMO).branches]
-        assert np.allclose(np.exp(shared), np.exp(alone), atol=0.05)
+    assert not np.array_equal(exact, shared)
+    assert np.allclose(np.exp(exact), np.exp(shared), atol=0.05)
+    assert np.allclose(np.exp(shared), np.exp(alone), atol=0.05)
 
 
 def test_a_model_whose_heads_do_not_fill_blocks_keeps_no_cache_in_q8_0(small_model: SmallModel) -> None:

@@ -131,7 +131,6 @@ def test_sound_variants_are_accepted(family: str, changes: dict[str, HeaderValue
         ({"general.architecture": None}, "'general.architecture' is missing"),
         ({"general.architecture": "nomic-bert"}, "'nomic-bert' is not that of RoBERTa and BERT"),
         ({"bert.block_count": 0}, "'bert.block_count' is 0"),
-        ({"bert.block_count": None}, "'bert.block_count' is missing"),
         ({"bert.embedding_length": 1 << 40}, "'bert.embedding_length' is 1,099,511,627,776"),
         ({"bert.context_length": 3}, "context of 3 tokens is too small"),
         (
@@ -142,14 +141,12 @@ def test_sound_variants_are_accepted(family: str, changes: dict[str, HeaderValue
         ({"bert.attention.head_count": 5}, "do not share vectors of 32 numbers: there are 5"),
         ({"bert.attention.head_count": np.array([4, 4, 4], "u4")}, "not a whole number"),
         ({"bert.attention.head_count_kv": 2}, "'bert.attention.head_count_kv' is 2, but should be 4"),
-        ({"bert.attention.key_length": 5}, "'bert.attention.key_length' is 5, but should be 8"),
         ({"bert.attention.layer_norm_epsilon": 0.0}, "epsilon' is 0"),
         ({"bert.expert_count": 4}, "no experts"),
         ({"bert.rope.scaling.type": "magic"}, "'magic'"),
         ({"tokenizer.ggml.model": "t5"}, "tokenizer 't5' is neither RoBERTa's ('gpt2') nor BERT's ('bert')"),
         ({"tokenizer.ggml.model": None}, "no tokenizer"),
         ({"tokenizer.ggml.tokens": [b"a", b"b"], "tokenizer.ggml.token_type": None}, "2 tokens"),
-        ({"tokenizer.ggml.bos_token_id": 99_999}, "'tokenizer.ggml.bos_token_id' is 99,999"),
         ({"tokenizer.ggml.seperator_token_id": 99_999}, "'tokenizer.ggml.seperator_token_id' is 99,999"),
         ({"tokenizer.ggml.seperator_token_id": None}, "'tokenizer.ggml.seperator_token_id' is missing"),
         ({"tokenizer.ggml.bos_token_id": 50}, "token 50 is an ordinary one"),
@@ -182,7 +179,6 @@ def test_a_file_without_tensors_is_a_vocabulary(family: str) -> None:
     ("name", "changes", "what"),
     [
         ("token_embd.weight", {}, "'token_embd.weight' is missing"),
-        ("position_embd.weight", {}, "'position_embd.weight' is missing"),
         ("token_embd_norm.bias", {}, "'token_embd_norm.bias' is missing"),
         (
             "token_embd_norm.weight",

@@ -105,7 +105,6 @@ def test_without_a_known_file_type_the_type_of_most_bytes_counts(file_type: int 
         ({"llama__attention__head_count_kv": None}, 32 * 32 * (128 + 128) * 2),
         ({"llama__attention__head_count_kv": np.array([8, 0, 4, 4], "i4")}, 16 * (128 + 128) * 2),
         ({"llama__attention__key_length": 192}, 32 * 8 * (192 + 128) * 2),
-        ({"llama__attention__value_length": 64}, 32 * 8 * (128 + 64) * 2),
         ({"llama__attention__head_count": None, "llama__attention__head_count_kv": None}, 0),
     ],
 )
@@ -128,7 +127,6 @@ def test_the_memory_of_a_real_model_is_as_computed_by_hand() -> None:
         ({}, True),
         ({"llama__attention__key_length": 80}, False),
         ({"llama__attention__value_length": 80}, False),
-        ({"llama__attention__key_length": 192}, True),
         ({"llama__embedding_length": 32 * 48}, False),
         ({"llama__attention__head_count": None, "llama__attention__head_count_kv": None}, True),
     ],
@@ -157,9 +155,7 @@ def test_a_smaller_cache_can_make_a_model_fit() -> None:
     ("available", "total", "expected"),
     [
         (16, 32, Fit.FITS),
-        (10, 32, Fit.FITS),
         (9, 32, Fit.TIGHT),
-        (3, 32, Fit.TIGHT),
         (2, 32, Fit.DOES_NOT_FIT),
         (9, 10, Fit.TIGHT),
         (9, 9, Fit.DOES_NOT_FIT),

@@ -47,17 +47,15 @@ def test_a_speed_is_measured_apart_and_remembered(model: ModelFile) -> None:
     assert again == (file_hash, speed)
 
 
-def test_it_is_that_of_these_threads_and_this_device_alone(model: ModelFile) -> None:
-    file_hash, _ = measured(model)
+def test_it_is_that_of_these_threads_this_device_build_and_processor_alone(
+    model: ModelFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file_hash, speed = measured(model)
+    assert remembered_speed(file_hash, ONE) == speed
     on_device = MachineSettings(1, 5, device=Device("Vulkan0", "A card", "Vulkan", DeviceKind.GPU))
     for other in (MachineSettings(2, 0), MachineSettings(1, 0, adapts=True), on_device):
         assert remembered_speed(file_hash, other) is None
     assert remembered_speed("0" * 64, ONE) is None
-
-
-def test_it_is_that_of_this_build_and_processor(model: ModelFile, monkeypatch: pytest.MonkeyPatch) -> None:
-    file_hash, speed = measured(model)
-    assert remembered_speed(file_hash, ONE) == speed
     for name in ("library_version", "processor_features"):
         with monkeypatch.context() as patch:
             patch.setattr(f"engine.models.opening.{name}", lambda: "another")

@@ -247,12 +247,12 @@ def test_what_took_the_place_of_the_part_does_not_become_the_file(tmp_path: Path
 
 @posix_only
 def test_a_file_for_the_time_of_a_process_is_its_own(tmp_path: Path) -> None:
-    (tmp_path / "victim").write_bytes(b"precious")
-    (tmp_path / "log").symlink_to("victim")
-    with own_file(tmp_path / "log") as file:
+    victim, log = tmp_path / "victim", tmp_path / "log"
+    victim.write_bytes(b"precious")
+    log.symlink_to("victim")
+    with own_file(log) as file:
         file.write(b"words")
-    assert (tmp_path / "victim").read_bytes() == b"precious"
-    assert ((tmp_path / "log").read_bytes(), mode_of(tmp_path / "log")) == (b"words", 0o600)
+    assert (victim.read_bytes(), log.read_bytes(), mode_of(log)) == (b"precious", b"words", 0o600)
 
 
 # What is in the way

@@ -87,11 +87,14 @@ def test_children_read_each_its_own_file_and_none_waits_for_ever(tmp_path: Path)
     assert first_id(paths[1]) == "1"
 
 
-def test_the_end_of_a_child_leaves_the_reader_of_its_parent() -> None:
+def test_the_end_of_a_child_leaves_the_reader_of_its_parent_and_locks_are_free_there() -> None:
     reader, *_ = works.process_of(PATH)
     assert forked(lambda: works.process_of(PATH)[0] != reader) == "True"
     assert forked(lambda: "reads nothing") == "reads nothing"
     assert works.process_of(PATH)[0] == reader
+    lock = OwnLock()
+    with lock:  # one that another thread held is free
+        assert forked(lock.__enter__) == "None"
 
 
 def test_a_child_has_no_pipe_to_what_its_parent_started() -> None:
@@ -120,12 +123,6 @@ def test_what_keeps_the_computer_awake_stays_with_the_parent() -> None:
     assert forked(program.release) == "None"
     assert program.active
     program.release()
-
-
-def test_a_lock_that_another_thread_held_is_free() -> None:
-    lock = OwnLock()
-    with lock:
-        assert forked(lock.__enter__) == "None"
 
 
 def test_a_claim_is_no_claim_of_a_child_and_outlives_it(tmp_path: Path) -> None:

@@ -77,8 +77,7 @@ def test_the_same_work_is_done_here() -> None:
 def test_what_the_work_prints_is_no_event_and_nothing_is_typed_there() -> None:
     received: list[str] = []
     with SubprocessWorker(works.chatter, CancelToken()) as worker:
-        assert followed(worker.do(), received.append) == ""
-    assert received == ["begun"]
+        assert (followed(worker.do(), received.append), received) == ("", ["begun"])
 
 
 ERRORS = [
@@ -174,7 +173,7 @@ def test_a_stop_reaches_the_work_at_once_and_a_ctrl_c_does_not() -> None:
         with pytest.raises(Cancelled):
             next(going)
     assert time.monotonic() - asked < subprocess_worker._PATIENCE  # after which it would be ended
-    assert is_gone(process)
+    wait_until(lambda: is_gone(process))
 
 
 def test_a_wish_to_end_soon_reaches_the_work_and_a_stop_still_does_after_it() -> None:
@@ -187,19 +186,6 @@ def test_a_wish_to_end_soon_reaches_the_work_and_a_stop_still_does_after_it() ->
         cancel.cancel()
         with pytest.raises(Cancelled):
             next(going)
-
-
-def test_a_stop_before_the_work_begins_waits_for_nothing() -> None:
-    before = set(psutil.Process().children())
-    cancel = CancelToken()
-    stop = threading.Timer(0.02, cancel.cancel)
-    stop.start()
-    begun = time.monotonic()
-    with SubprocessWorker(works.last_until_stopped, cancel) as worker, pytest.raises(Cancelled):
-        followed(worker.do(), print)
-    assert time.monotonic() - begun < subprocess_worker._PATIENCE
-    stop.join()
-    assert set(psutil.Process().children()) <= before
 
 
 def test_work_that_does_not_listen_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,10 +226,17 @@ def test_whoever_looks_on_may_fail_and_the_process_ends_all_the_same() -> None:
     assert is_gone(int(str(met.value)))
 
 
-def test_a_process_that_is_not_wanted_any_more_ends() -> None:
-    before = set(psutil.Process().children())
+def test_a_stop_before_the_work_begins_waits_for_nothing_and_nobody_is_left() -> None:
+    before, cancel = set(psutil.Process().children()), CancelToken()
     with SubprocessWorker(works.count, CancelToken()):
-        pass
+        pass  # it is not wanted any more
+    stop = threading.Timer(0.02, cancel.cancel)
+    stop.start()
+    begun = time.monotonic()
+    with SubprocessWorker(works.last_until_stopped, cancel) as worker, pytest.raises(Cancelled):
+        followed(worker.do(), print)
+    assert time.monotonic() - begun < subprocess_worker._PATIENCE
+    stop.join()
     assert set(psutil.Process().children()) <= before
 
 
@@ -342,12 +335,11 @@ def test_it_ends_soon_after_whoever_waits_for_it_is_killed(tmp_path: Path) -> No
 
 
 def test_what_its_own_children_hold_counts_too() -> None:
-    launcher = (
-        f"import subprocess, sys; subprocess.run({python(f'text = bytes(1) * 300_000_000; {SLEEPS}')!r})"
-    )
+    allocates = python(f"text = bytes(1) * 300_000_000; {SLEEPS}")
+    launcher = python(f"import subprocess; subprocess.run({allocates!r})")
     begun = time.monotonic()
     with pytest.raises(MemoryError):
-        run_child(python(launcher), CancelToken(), most_bytes=200 << 20, seconds=30)
+        run_child(launcher, CancelToken(), most_bytes=200 << 20, seconds=30)
     assert time.monotonic() - begun < 30  # they are ended with it, and hold its pipes no longer
 
 
