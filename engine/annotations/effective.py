@@ -306,11 +306,8 @@ class Reviews:
 
     @cached_property
     def differing(self) -> frozenset[JudgmentKey]:
-        given: dict[JudgmentKey, set[Preference]] = {}
-        for labels in self.labels.values():
-            for key, label in labels.items():
-                given.setdefault(key, set()).add(label)
-        return frozenset(key for key, labels in given.items() if len(labels) > 1)
+        given = {(key, label) for labels in self.labels.values() for key, label in labels.items()}
+        return frozenset(key for key, times in Counter(key for key, _ in given).items() if times > 1)
 
     @cached_property
     def adjudicated(self) -> Mapping[JudgmentKey, EffectiveAnnotation]:

@@ -223,7 +223,7 @@ class FittedOn:
         """How many of some items took part; each is counted as often as it occurs."""
         own, instructions = frozenset(self.items), frozenset(self.instructions)
         count, took_part, others = 0, 0, 0
-        for item in items:
+        for item in items:  # one by one: a dataset's may be more than should be held at once
             count += 1
             if short_hash(item.content_hash) in own:
                 took_part += 1

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from enum import StrEnum
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Self
 
 import psutil
 
@@ -154,13 +154,6 @@ class KeepAwake(StrEnum):
     NO = "no"
 
 
-class _Inhibitor(Protocol):
-    @property
-    def active(self) -> bool: ...
-
-    def release(self) -> None: ...
-
-
 class Awake:
     """Keeps the computer awake from the first `refresh` to the end of a `with` block, or to `release`. The
     screen may go dark. Where the system has nothing for it, `active` stays False. To be used on one thread,
@@ -170,7 +163,7 @@ class Awake:
     def __init__(self, when: KeepAwake, mains: Callable[[], bool] = on_mains) -> None:
         self._when = when
         self._mains = mains
-        self._inhibitor: _Inhibitor | None = None
+        self._inhibitor: _Program | _ThreadState | None = None
         self._looked: float | None = None
 
     @property
@@ -224,7 +217,7 @@ def program_for(
     return None
 
 
-def _inhibitor() -> _Inhibitor | None:
+def _inhibitor() -> "_Program | _ThreadState | None":
     if sys.platform == "win32":
         return _ThreadState()
     command = program_for(sys.platform, os.getpid())
@@ -236,12 +229,10 @@ def _inhibitor() -> _Inhibitor | None:
 class _Program:
     def __init__(self, command: list[str]) -> None:
         with environment_of_the_system():
+            # In a session of its own it can ask for no password, and is not met by our Ctrl-C.
+            nothing, pipe = subprocess.DEVNULL, subprocess.PIPE
             self._child = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,  # it can ask for no password there, and is not met by our Ctrl-C
+                command, stdin=pipe, stdout=nothing, stderr=nothing, start_new_session=True
             )
         keep_to_this_process(self._child)
 
@@ -265,14 +256,13 @@ class _ThreadState:
     """What Windows keeps for the thread that asked."""
 
     def __init__(self) -> None:
-        self.active = _set_state(_ES_CONTINUOUS | _ES_SYSTEM_REQUIRED)
+        self.active = self._set(_ES_CONTINUOUS | _ES_SYSTEM_REQUIRED)
 
     def release(self) -> None:
-        _set_state(_ES_CONTINUOUS)
+        self._set(_ES_CONTINUOUS)
         self.active = False
 
-
-def _set_state(flags: int) -> bool:
-    if sys.platform == "win32":
-        return bool(ctypes.windll.kernel32.SetThreadExecutionState(ctypes.c_uint(flags)))
-    return False
+    def _set(self, flags: int) -> bool:
+        if sys.platform == "win32":
+            return bool(ctypes.windll.kernel32.SetThreadExecutionState(ctypes.c_uint(flags)))
+        return False

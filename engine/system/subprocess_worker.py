@@ -75,8 +75,17 @@ def run_child(
     more than `most_bytes`; the child has ended then, too. SetupError where it cannot be started.
     """
     child = _started(command, messages, given)
+    deadline = time.monotonic() + (math.inf if seconds is None else seconds)
     try:
-        return _waited_for(child, cancel, seconds, most_bytes)
+        while True:
+            cancel.raise_if_requested()
+            with suppress(subprocess.TimeoutExpired):
+                printed, _ = child.communicate(timeout=_POLL_SECONDS)
+                return child.returncode, printed
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"not ended after {seconds} s")
+            if most_bytes is not None and memory_of(child.pid) > most_bytes:
+                raise MemoryError(f"more than {most_bytes:,} bytes")
     finally:
         if child.poll() is None:
             kill_family(child.pid)
@@ -121,21 +130,6 @@ def end_with_parent() -> None:
         os._exit(_ORPHAN)
 
     threading.Thread(target=end_after, name="ends with parent", daemon=True).start()
-
-
-def _waited_for(
-    child: subprocess.Popen[bytes], cancel: CancelToken, seconds: float | None, most_bytes: int | None
-) -> tuple[int, bytes]:
-    deadline = time.monotonic() + (math.inf if seconds is None else seconds)
-    while True:
-        cancel.raise_if_requested()
-        with suppress(subprocess.TimeoutExpired):
-            printed, _ = child.communicate(timeout=_POLL_SECONDS)
-            return child.returncode, printed
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"not ended after {seconds} s")
-        if most_bytes is not None and memory_of(child.pid) > most_bytes:
-            raise MemoryError(f"more than {most_bytes:,} bytes")
 
 
 _LENGTH = struct.Struct(">Q")

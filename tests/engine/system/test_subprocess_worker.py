@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -39,22 +38,11 @@ from engine.system.paths import log_folder
 from engine.system.subprocess_worker import InProcessWorker, SubprocessWorker, run_child
 from tests import apart_works as works
 from tests.commands import ROOT, run
+from tests.inhibitors import runs, until
 from tests.steps import refused
 
 HINT = Hint("Use ", Setting.CONTEXT.at(512), " or ", Step.RESUME)
 LINUX = pytest.mark.skipif(sys.platform == "win32", reason="signals")
-A_WHILE = 60
-
-
-def is_gone(process: int) -> bool:
-    return not psutil.pid_exists(process) or psutil.Process(process).status() == psutil.STATUS_ZOMBIE
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + A_WHILE
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_events_and_result_come_back_from_another_process() -> None:
@@ -64,7 +52,7 @@ def test_events_and_result_come_back_from_another_process() -> None:
         size, process = followed(worker.do(300, data=data), received.append)
     assert (received, size) == (list(range(300)), len(data))
     assert process != os.getpid()
-    assert is_gone(process)
+    assert not runs(process)
 
 
 def test_the_same_work_is_done_here() -> None:
@@ -167,13 +155,13 @@ def test_a_stop_reaches_the_work_at_once_and_a_ctrl_c_does_not() -> None:
         going = worker.do()
         process = next(going)
         time.sleep(0.2)
-        assert not is_gone(process)
+        assert runs(process)
         cancel.cancel()
         asked = time.monotonic()
         with pytest.raises(Cancelled):
             next(going)
     assert time.monotonic() - asked < subprocess_worker._PATIENCE  # after which it would be ended
-    wait_until(lambda: is_gone(process))
+    until(lambda: not runs(process))
 
 
 def test_a_wish_to_end_soon_reaches_the_work_and_a_stop_still_does_after_it() -> None:
@@ -197,7 +185,7 @@ def test_work_that_does_not_listen_is_ended(monkeypatch: pytest.MonkeyPatch) -> 
         cancel.cancel()
         with pytest.raises(Cancelled):
             next(going)
-    assert is_gone(process)
+    assert not runs(process)
 
 
 @pytest.mark.slow
@@ -209,8 +197,8 @@ def test_the_result_does_not_wait_for_a_process_that_hangs_at_its_end(
     with SubprocessWorker(works.hang_afterwards, CancelToken()) as worker:
         assert followed(worker.do(), received.append) == "done"
         done = time.monotonic()
-    assert not is_gone(received[0])
-    wait_until(lambda: is_gone(received[0]))
+    assert runs(received[0])
+    until(lambda: not runs(received[0]))
     assert time.monotonic() - done < 20  # and not the minute that it would take
 
 
@@ -223,7 +211,7 @@ def test_whoever_looks_on_may_fail_and_the_process_ends_all_the_same() -> None:
         SubprocessWorker(works.last_until_stopped, CancelToken()) as worker,
     ):
         followed(worker.do(), refuse)
-    assert is_gone(int(str(met.value)))
+    assert not runs(int(str(met.value)))
 
 
 def test_a_stop_before_the_work_begins_waits_for_nothing_and_nobody_is_left() -> None:
@@ -261,7 +249,7 @@ def test_the_work_stops_softly_where_whoever_asked_for_it_is_killed(tmp_path: Pa
         assert parent.stdout is not None
         process = int(parent.stdout.readline())
         parent.kill()
-    wait_until(lambda: is_gone(process))
+    until(lambda: not runs(process))
     assert ended.read_text("utf-8") == "ended softly"
 
 
@@ -325,13 +313,13 @@ def test_it_ends_soon_after_whoever_waits_for_it_is_killed(tmp_path: Path) -> No
         "time.sleep(60)"
     )
     parent = subprocess.Popen([sys.executable, "-c", WAITING_PARENT, program], cwd=ROOT)
-    wait_until(lambda: told.exists() and told.read_text("utf-8").endswith("."))
+    until(lambda: told.exists() and told.read_text("utf-8").endswith("."))
     child = psutil.Process(int(told.read_text("utf-8")[:-1]))
     time.sleep(0.5)
     assert child.is_running()
     parent.kill()
     parent.wait()
-    wait_until(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE)
+    until(lambda: not runs(child.pid))
 
 
 def test_what_its_own_children_hold_counts_too() -> None:
