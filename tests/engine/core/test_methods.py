@@ -73,15 +73,12 @@ def test_two_grades_make_a_preference(first: int, second: int, wanted: Preferenc
     assert sum(found.values()) == pytest.approx(1)
 
 
-def test_a_grade_is_the_mean_of_its_distribution_and_not_its_likeliest() -> None:
+def test_a_grade_is_the_mean_of_its_distribution_and_half_a_grade_is_as_likely_as_a_tie() -> None:
     torn = answer(0.3, 0.0001, 0.0001, 0.2998, 0.4)
     assert mean_grade(torn) == pytest.approx(0.3 + 2 * 0.0001 + 3 * 0.0001 + 4 * 0.2998 + 5 * 0.4)
     # Its mode is 5, but a sure 4 is better.
     found = labels(Method.POINTWISE_GRADE, torn, grade(4))
     assert found[Preference.B] > found[Preference.A]
-
-
-def test_half_a_grade_is_as_likely_a_preference_as_a_tie() -> None:
     better, other = answer(0.01, 0.01, 0.01, 0.47, 0.5), answer(0.01, 0.01, 0.01, 0.97, 1e-9)
     half = labels(Method.POINTWISE_GRADE, better, other)
     tie = half[Preference.BOTH_GOOD] + half[Preference.BOTH_BAD]

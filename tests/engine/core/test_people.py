@@ -8,29 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.annotations.effective import (
-    AnnotatorStep,
-    EffectiveAnnotation,
-    OverrideCount,
-    Reviews,
-    count_overrides,
-    standing_notes,
-    steps_of,
-    to_redo,
-    to_undo,
-)
-from engine.annotations.records import (
-    LAST,
-    Annotation,
-    AnnotationKind,
-    LabelSource,
-    LabelSourceKind,
-    Undo,
-    new_note,
-    new_override,
-    new_review,
-    now,
-)
+from engine.annotations import effective, records
 from engine.core.errors import StoreError
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey, ReviewState
@@ -61,14 +39,14 @@ def override(
     author: str = "Ada",
     item_id: str = "id 0",
     **how: Any,
-) -> Annotation:
-    return store.annotate(1, new_override(item_id, "safety", preference, explanation, author, **how))
+) -> records.Annotation:
+    return store.annotate(1, records.new_override(item_id, "safety", preference, explanation, author, **how))
 
 
 def review(
     store: RunStore, author: str, state: ReviewState | None = None, item_id: str = "id 0", **given: Preference
 ) -> None:
-    store.annotate(1, new_review(item_id, author, state, given))
+    store.annotate(1, records.new_review(item_id, author, state, given))
 
 
 def test_the_newest_that_is_not_undone_is_in_force_and_nothing_is_lost(store: RunStore) -> None:
@@ -81,7 +59,7 @@ def test_the_newest_that_is_not_undone_is_in_force_and_nothing_is_lost(store: Ru
     assert undone is not None
     assert undone.undone is not None
     assert standing(store)["id 0"] == (A, None)
-    assert store.annotations(1, AnnotationKind.OVERRIDE) == [first, undone, other]
+    assert store.annotations(1, records.AnnotationKind.OVERRIDE) == [first, undone, other]
     override(store, GOOD)
     assert standing(store)["id 0"] == (GOOD, None)
 
@@ -90,13 +68,13 @@ def test_where_nothing_is_in_force_nothing_is_undone_and_runs_do_not_share(store
     override(store)
     with store.begin(IDENTITY, fresh=True) as run:
         store.add(run.id, [judged_item(0)])
-    assert store.annotations(run.id, AnnotationKind.OVERRIDE) == []
+    assert store.annotations(run.id, records.AnnotationKind.OVERRIDE) == []
     assert take_back(store, run.id, KEY) is None
     assert take_back(store, 1, KEY) is not None
-    before = store.annotations(1, AnnotationKind.OVERRIDE)
+    before = store.annotations(1, records.AnnotationKind.OVERRIDE)
     for item_id in ("id 0", "id 1", "no such id"):
         assert take_back(store, 1, JudgmentKey(item_id, "safety")) is None
-    assert store.annotations(1, AnnotationKind.OVERRIDE) == before
+    assert store.annotations(1, records.AnnotationKind.OVERRIDE) == before
     assert stands(store) == {}
 
 
@@ -112,8 +90,8 @@ def test_what_the_run_has_not_judged_cannot_be_overridden(
     store: RunStore, run_id: int, item_id: str, criterion: str, problem: str
 ) -> None:
     with pytest.raises(StoreError, match=problem):
-        store.annotate(run_id, new_override(item_id, criterion, A, None, "Ada"))
-    assert store.annotations(1, AnnotationKind.OVERRIDE) == []
+        store.annotate(run_id, records.new_override(item_id, criterion, A, None, "Ada"))
+    assert store.annotations(1, records.AnnotationKind.OVERRIDE) == []
 
 
 @pytest.mark.parametrize(
@@ -131,7 +109,7 @@ def test_what_cannot_be_an_override_is_refused_whole(
     store: RunStore, said: tuple[Any, Any, str], problem: str
 ) -> None:
     refused(lambda: override(store, *said), problem)
-    assert store.annotations(1, AnnotationKind.OVERRIDE) == []
+    assert store.annotations(1, records.AnnotationKind.OVERRIDE) == []
 
 
 def test_an_override_of_another_process_comes_back_with_its_author_and_time(store: RunStore) -> None:
@@ -140,31 +118,33 @@ def test_an_override_of_another_process_comes_back_with_its_author_and_time(stor
     assert (made.preference, made.explanation, made.author) == (B, "B is safer.", "Ada Lovelace")
     assert made.created.utcoffset() == timedelta(0)
     assert abs(datetime.now(UTC) - made.created) < timedelta(minutes=1)
-    assert store.annotations(1, AnnotationKind.OVERRIDE) == [made]
+    assert store.annotations(1, records.AnnotationKind.OVERRIDE) == [made]
     assert next(store.judged(1)) == judged_item(0)
 
 
 @pytest.mark.parametrize(
     ("overrides", "expected", "in_words"),
     [
-        ([], OverrideCount(0, 0, ()), "nothing"),
-        ([(A, None, "Ada")], OverrideCount(1, 0, ("Ada",)), "1 label, by Ada"),
+        ([], effective.OverrideCount(0, 0, ()), "nothing"),
+        ([(A, None, "Ada")], effective.OverrideCount(1, 0, ("Ada",)), "1 label, by Ada"),
         (
             [(None, "Why.", "Ben"), (A, "Why.", "Ada"), (B, None, "Ada")],
-            OverrideCount(2, 2, ("Ada", "Ben")),
+            effective.OverrideCount(2, 2, ("Ada", "Ben")),
             "2 labels and 2 explanations, by Ada, Ben",
         ),
     ],
 )
 def test_overrides_are_counted_in_words(
-    overrides: list[tuple[Preference | None, str | None, str]], expected: OverrideCount, in_words: str
+    overrides: list[tuple[Preference | None, str | None, str]],
+    expected: effective.OverrideCount,
+    in_words: str,
 ) -> None:
     made = [
-        new_override(str(number), "safety", label, text, author)
+        records.new_override(str(number), "safety", label, text, author)
         for number, (label, text, author) in enumerate(overrides)
     ]
-    standing = Reviews(tuple(made)).standing_by(LAST)
-    assert count_overrides(standing.values()) == expected
+    standing = effective.Reviews(tuple(made)).standing_by(records.LAST)
+    assert effective.count_overrides(standing.values()) == expected
     assert expected.by_whom == in_words
 
 
@@ -176,30 +156,34 @@ def test_a_store_opens_without_what_only_reads_tables() -> None:
 # States, confirmed labels, notes
 
 
-def steps(store: RunStore, author: str = "Ada") -> list[AnnotatorStep]:
+def steps(store: RunStore, author: str = "Ada") -> list[effective.AnnotatorStep]:
     reviews, notes = load_reviews(store, 1), store.notes(["hash"])
-    return steps_of([*reviews.words_of("id 0"), *notes.get("hash", ())], author)
+    return effective.steps_of([*reviews.words_of("id 0"), *notes.get("hash", ())], author)
 
 
 def undo(store: RunStore, again: bool = False) -> bool:
-    step = to_redo(steps(store)) if again else to_undo(steps(store))
+    step = effective.to_redo(steps(store)) if again else effective.to_undo(steps(store))
     pause()
-    return step is not None and store.take_back(1, Undo("id 0", "hash", "Ada", step.at, again))
+    return step is not None and store.take_back(1, records.Undo("id 0", "hash", "Ada", step.at, again))
 
 
 def test_one_step_after_the_other_is_taken_back_and_done_again(store: RunStore) -> None:
     def seen() -> tuple[Preference | None, ReviewState, int]:
         reviews = load_reviews(store, 1)
         label = reviews.labels.get("Ada", {}).get(KEY)
-        return label, reviews.state("id 0", "Ada"), len(standing_notes(store.notes(["hash"]).get("hash", ())))
+        return (
+            label,
+            reviews.state("id 0", "Ada"),
+            len(effective.standing_notes(store.notes(["hash"]).get("hash", ()))),
+        )
 
     override(store, BAD, author="Ben")
     looked = [seen()]
     for run_id, what in (
-        (1, new_review("id 0", "Ada", confirmed={"safety": A})),
-        (1, new_override("id 0", "safety", B, None, "Ada")),
-        (None, new_note("hash", "Odd.", [], "Ada")),
-        (1, new_review("id 0", "Ada", ReviewState.DONE, {"safety": B})),
+        (1, records.new_review("id 0", "Ada", confirmed={"safety": A})),
+        (1, records.new_override("id 0", "safety", B, None, "Ada")),
+        (None, records.new_note("hash", "Odd.", [], "Ada")),
+        (1, records.new_review("id 0", "Ada", ReviewState.DONE, {"safety": B})),
     ):
         pause()
         store.annotate(run_id, what)
@@ -217,7 +201,7 @@ def test_one_step_after_the_other_is_taken_back_and_done_again(store: RunStore) 
 
 
 def test_words_that_follow_each_other_at_once_are_steps_of_their_own(store: RunStore) -> None:
-    times = [now() for _ in range(100)]
+    times = [records.now() for _ in range(100)]
     assert sorted(set(times)) == times
     for label in (A, B, GOOD):
         override(store, label)
@@ -229,23 +213,23 @@ def test_words_that_follow_each_other_at_once_are_steps_of_their_own(store: RunS
     undo(store)
     pause()
     override(store, BAD)  # what was taken back is not done again after something else was said
-    assert to_redo(steps(store)) is None
+    assert effective.to_redo(steps(store)) is None
     assert load_reviews(store, 1).labels == {"Ada": {KEY: BAD}}
 
 
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        (LabelSource(), (GOOD, ("Eve",), "Settled.")),
-        (LabelSource(LabelSourceKind.ADJUDICATED), (GOOD, ("Eve",), "Settled.")),
-        (LabelSource(LabelSourceKind.MAJORITY), (A, ("Ada", "Cleo"), "For A.")),
-        (LabelSource(LabelSourceKind.ANNOTATOR, "Ben"), (B, ("Ben",), "For B.")),
-        (LabelSource(LabelSourceKind.ANNOTATOR, "Cleo"), (A, ("Cleo",), None)),
-        (LabelSource(LabelSourceKind.JUDGE), None),
+        (records.LabelSource(), (GOOD, ("Eve",), "Settled.")),
+        (records.LabelSource(records.LabelSourceKind.ADJUDICATED), (GOOD, ("Eve",), "Settled.")),
+        (records.LabelSource(records.LabelSourceKind.MAJORITY), (A, ("Ada", "Cleo"), "For A.")),
+        (records.LabelSource(records.LabelSourceKind.ANNOTATOR, "Ben"), (B, ("Ben",), "For B.")),
+        (records.LabelSource(records.LabelSourceKind.ANNOTATOR, "Cleo"), (A, ("Cleo",), None)),
+        (records.LabelSource(records.LabelSourceKind.JUDGE), None),
     ],
 )
 def test_whose_labels_stand(
-    store: RunStore, source: LabelSource, expected: tuple[object, object, object] | None
+    store: RunStore, source: records.LabelSource, expected: tuple[object, object, object] | None
 ) -> None:
     override(store, A, "For A.", "Ada")
     override(store, B, "For B.", "Ben")
@@ -269,8 +253,12 @@ def test_a_settled_label_stands_whatever_is_said_later(store: RunStore) -> None:
     assert stands(store)[KEY].preference is B
 
 
-@pytest.mark.parametrize("source", [LabelSource(), LabelSource(LabelSourceKind.ADJUDICATED)])
-def test_of_two_adjudicators_the_last_one_s_label_stands(store: RunStore, source: LabelSource) -> None:
+@pytest.mark.parametrize(
+    "source", [records.LabelSource(), records.LabelSource(records.LabelSourceKind.ADJUDICATED)]
+)
+def test_of_two_adjudicators_the_last_one_s_label_stands(
+    store: RunStore, source: records.LabelSource
+) -> None:
     override(store, A, author="Ada")
     for adjudicator, label in (("Eve", GOOD), ("Fay", BAD), ("Eve", B)):
         pause()
@@ -358,8 +346,8 @@ def test_what_nobody_says_of_no_item_is_refused_whole(
 
 def test_notes_of_many_items_are_found_at_once_and_a_tag_of_two_lines_is_refused(store: RunStore) -> None:
     for number in (0, 1234):
-        store.annotate(None, new_note(f"hash {number}", "A word.", [], "Ada"))
-    odd = new_note("hash 1", "A word.", ["two\nlines"], "Ada")
+        store.annotate(None, records.new_note(f"hash {number}", "A word.", [], "Ada"))
+    odd = records.new_note("hash 1", "A word.", ["two\nlines"], "Ada")
     refused(lambda: store.annotate(None, odd), "cannot be a tag")
     assert set(store.notes(f"hash {number}" for number in range(2000))) == {"hash 0", "hash 1234"}
 
@@ -369,9 +357,9 @@ def standing(store: RunStore) -> dict[str, tuple[Preference | None, str | None]]
     return {key.item_id: (each.preference, each.explanation) for key, each in stands(store).items()}
 
 
-def stands(store: RunStore) -> dict[JudgmentKey, EffectiveAnnotation]:
+def stands(store: RunStore) -> dict[JudgmentKey, effective.EffectiveAnnotation]:
     """What people said last."""
-    return load_reviews(store, 1).standing_by(LAST)
+    return load_reviews(store, 1).standing_by(records.LAST)
 
 
 def pause() -> None:

@@ -53,15 +53,12 @@ print("{fake}" in last_errors())
 """
 
 
-def test_each_device_is_a_device_of_its_own_kind() -> None:
+def test_each_device_is_a_device_of_its_own_kind_and_one_that_is_gone_is_said_to_be() -> None:
     for device in devices():
         assert device.name
         assert device.description
         assert record_of(plain(device), Device) == device
         assert device_pointer(device) is not None
-
-
-def test_a_device_that_is_gone_is_said_to_be_gone() -> None:
     assert device_pointer(GONE) is None
     gone = r"A card that was sold .* no longer found on this computer"
     assert isinstance(refused(lambda: LlamaModel(demo_model(), GONE, 4), gone), DeviceFailed)
@@ -265,13 +262,10 @@ def test_a_context_too_small_for_the_usual_prompt_has_a_shorter_one(small_model:
     assert 32 <= measured(small_model("headers"), [], context=256).prompt < 256
 
 
-def test_texts_together_are_reckoned_from_one_and_ten_and_never_faster_than_a_step_of_one() -> None:
+def test_texts_together_are_reckoned_from_one_and_ten_and_other_programs_are_told_of() -> None:
     wanted = {1: 40, 10: 100, 19: 19 / (2 * 0.1 - 0.025)}
     assert {texts: SPEED.writing(texts) for texts in wanted} == pytest.approx(wanted)
     assert replace(SPEED, writing_ten=4000).writing(20) == pytest.approx(20 * 40)
-
-
-def test_a_measure_beside_other_programs_is_told() -> None:
     cases = {(1.9, 2): False, (1.2, 2): True, (0.1, 0): False}
     assert {case: replace(SPEED, cores=case[0], threads=case[1]).disturbed for case in cases} == cases
 

@@ -32,12 +32,18 @@ def encoder(request: pytest.FixtureRequest) -> Iterator[LlamaEncoder]:
         yield opened
 
 
-def test_each_token_has_a_vector_of_length_1_and_only_the_ends_weigh_nothing(encoder: LlamaEncoder) -> None:
+def test_each_token_has_a_vector_of_length_1_and_a_long_text_is_cut_to_512_tokens(
+    encoder: LlamaEncoder,
+) -> None:
     (encoded,) = encoder.encode(["Both responses are relevant."])
     assert encoded.vectors.shape == (len(encoded.weights), 32)
     assert encoded.vectors.dtype == np.float32
     assert np.linalg.norm(encoded.vectors, axis=1) == pytest.approx(1)
     assert encoded.weights.tolist() == [0, *[1] * (len(encoded.weights) - 2), 0]
+    (encoded,) = encoder.encode([LONG])
+    assert encoded.vectors.shape == (512, 32)
+    assert encoded.weights[[0, -1]].tolist() == [0, 0]
+    assert encoded.weights.sum() == 510
 
 
 def test_vectors_depend_on_their_text_alone_to_the_last_bit(encoder: LlamaEncoder) -> None:
@@ -46,13 +52,6 @@ def test_vectors_depend_on_their_text_alone_to_the_last_bit(encoder: LlamaEncode
         (alone,) = encoder.encode([text])
         assert np.array_equal(together.vectors, alone.vectors)
         assert np.array_equal(together.weights, alone.weights)
-
-
-def test_a_long_text_is_cut_to_512_tokens_and_still_ends(encoder: LlamaEncoder) -> None:
-    (encoded,) = encoder.encode([LONG])
-    assert encoded.vectors.shape == (512, 32)
-    assert encoded.weights[[0, -1]].tolist() == [0, 0]
-    assert encoded.weights.sum() == 510
 
 
 @pytest.mark.parametrize(

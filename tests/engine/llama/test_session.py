@@ -203,13 +203,10 @@ def test_a_stop_in_the_middle_of_a_batch_ends_it(small_model: SmallModel) -> Non
             session.hold_stem([5] * 100)
 
 
-def test_a_context_smaller_than_a_batch_works(small_model: SmallModel) -> None:
+def test_a_context_smaller_than_a_batch_works_and_no_other_thread_may_use_it(small_model: SmallModel) -> None:
     with session_of(small_model("headers"), context=256) as (session, _):
         session.hold_stem([5] * 250)
         assert session.tokens_read == 250
-
-
-def test_another_thread_may_not_use_the_session(small_model: SmallModel) -> None:
     with session_of(small_model("headers")) as (session, _):
         assert refused_to_others(lambda: session.hold_stem([1, 2]))
 
@@ -253,14 +250,13 @@ def test_a_vocabulary_alone_knows_what_planning_asks(small_model: SmallModel, fa
         assert alone.keeps_state == whole.keeps_state == (family == "mamba")
 
 
-def test_loading_can_be_stopped(small_model: SmallModel) -> None:
+def test_loading_can_be_stopped_and_a_file_that_llama_cpp_refuses_is_an_error_with_its_reason(
+    small_model: SmallModel, tmp_path: Path
+) -> None:
     cancel = CancelToken()
     cancel.cancel()
     with pytest.raises(Cancelled):
         LlamaModel(small_model("headers"), cancel=cancel)
-
-
-def test_a_file_that_llama_cpp_refuses_is_an_error_with_its_reason(tmp_path: Path) -> None:
     path = tmp_path / "bad.gguf"
     path.write_bytes(b"GGUF" + bytes(60))
     refused(lambda: LlamaModel(path), r"bad\.gguf: llama\.cpp cannot load this model: .+")

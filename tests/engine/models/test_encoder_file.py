@@ -13,14 +13,8 @@ import pytest
 
 from engine.core.errors import Hint, ModelFileError
 from engine.core.events import Cancelled, CancelToken
+from engine.models import encoder_file
 from engine.models.checked_model import CheckedModel, checked_encoder, trial_report
-from engine.models.encoder_file import (
-    cut_encoder,
-    encoder_memory,
-    is_encoder,
-    precheck_encoder,
-    read_encoder_file,
-)
 from engine.models.header import GgufHeader, HeaderValue, read_header
 from engine.models.opening import encoder_hash, open_encoder
 from engine.settings.rows import MachineSettings
@@ -56,7 +50,7 @@ def with_tensor(family: str, name: str, **changes: Any) -> GgufHeader:
 
 
 def refusal(header: GgufHeader) -> str:
-    error = refused(lambda: precheck_encoder(header))
+    error = refused(lambda: encoder_file.precheck_encoder(header))
     assert isinstance(error, ModelFileError)
     assert error.problem.startswith(f"{header.file_name}: ")
     assert error.hint
@@ -69,7 +63,7 @@ def refusal(header: GgufHeader) -> str:
 )
 def test_an_encoder_is_described_by_its_header(family: str, name: str, parameters: int, tokens: int) -> None:
     path = file_of(family)
-    encoder = read_encoder_file(path)
+    encoder = encoder_file.read_encoder_file(path)
     assert (encoder.files, encoder.size_bytes, encoder.name) == ((path,), path.stat().st_size, family)
     assert (encoder.family, encoder.layers, encoder.width) == (name, 3, 32)
     assert (encoder.architecture, encoder.quantisation) == ("bert", "F32")
@@ -84,27 +78,36 @@ def test_an_encoder_is_described_by_its_header(family: str, name: str, parameter
 def test_the_layer_that_bert_score_takes_is_known_of_published_models(
     family: str, layers: int, width: int, scored: int
 ) -> None:
-    encoder = read_encoder_file(file_of("bert"))
+    encoder = encoder_file.read_encoder_file(file_of("bert"))
     assert dataclasses.replace(encoder, family=family, layers=layers, width=width).scored_layers == scored
 
 
 def test_memory_is_the_file_and_a_batch_of_logits() -> None:
     encoder = dataclasses.replace(
-        read_encoder_file(file_of("roberta")), size_bytes=1_060_000_000, vocabulary_size=50_265
+        encoder_file.read_encoder_file(file_of("roberta")), size_bytes=1_060_000_000, vocabulary_size=50_265
     )
-    assert encoder_memory(encoder).total == 1_060_000_000 + 512 * 50_265 * 4 + (45 << 20)
+    assert encoder_file.encoder_memory(encoder).total == 1_060_000_000 + 512 * 50_265 * 4 + (45 << 20)
 
 
 @families
-def test_an_encoder_is_known_by_its_architecture(family: str, small_model: Callable[[str], Path]) -> None:
-    assert is_encoder(read_header(file_of(family)))
-    assert not is_encoder(read_header(small_model("headers")))
+def test_an_encoder_is_known_by_its_architecture_and_without_tensors_it_is_a_vocabulary(
+    family: str, small_model: Callable[[str], Path]
+) -> None:
+    assert encoder_file.is_encoder(read_header(file_of(family)))
+    assert not encoder_file.is_encoder(read_header(small_model("headers")))
+    assert "vocabulary only" in refusal(dataclasses.replace(read_header(file_of(family)), tensors=()))
 
 
-def test_a_text_generator_is_refused_with_what_to_choose(small_model: Callable[[str], Path]) -> None:
+def test_a_text_generator_is_refused_with_what_to_choose_in_its_trial_too(
+    small_model: Callable[[str], Path],
+) -> None:
     wrong = "architecture 'llama' is not that of RoBERTa and BERT"
-    error = refused(lambda: read_encoder_file(small_model("headers")), wrong)
+    error = refused(lambda: encoder_file.read_encoder_file(small_model("headers")), wrong)
     assert str(error.hint) == "Choose a RoBERTa or BERT encoder in GGUF format."
+    assert trial_report(file_of("bert"), as_encoder=True) == (0, "{}")
+    code, report = trial_report(small_model("headers"), as_encoder=True)
+    assert code == 2
+    assert "RoBERTa or BERT" in str(Hint.of_json(json.loads(report)["remedy"]))
 
 
 @pytest.mark.parametrize(
@@ -119,7 +122,7 @@ def test_a_text_generator_is_refused_with_what_to_choose(small_model: Callable[[
     ],
 )
 def test_sound_variants_are_accepted(family: str, changes: dict[str, HeaderValue | None]) -> None:
-    precheck_encoder(changed(family, changes))
+    encoder_file.precheck_encoder(changed(family, changes))
 
 
 @families
@@ -170,11 +173,6 @@ def test_words_split_in_another_way_and_tokens_marked_as_bytes_are_refused(
 
 
 @families
-def test_a_file_without_tensors_is_a_vocabulary(family: str) -> None:
-    assert "vocabulary only" in refusal(dataclasses.replace(read_header(file_of(family)), tensors=()))
-
-
-@families
 @pytest.mark.parametrize(
     ("name", "changes", "what"),
     [
@@ -200,11 +198,11 @@ def test_tensors_that_cannot_serve_are_refused(
 def test_random_changes_raise_nothing_but_a_model_file_error(family: str, tmp_path: Path) -> None:
     end = read_header(file_of(family)).data_offset
     changed_files = flipped(file_of(family), tmp_path / "changed.gguf", end, 100)
-    assert 0 < how_many_are_refused(read_encoder_file, changed_files) < 100
+    assert 0 < how_many_are_refused(encoder_file.read_encoder_file, changed_files) < 100
 
 
 def check(path: Path) -> CheckedModel:
-    return checked_encoder(read_encoder_file(path), CancelToken())
+    return checked_encoder(encoder_file.read_encoder_file(path), CancelToken())
 
 
 @families
@@ -214,23 +212,15 @@ def test_a_sound_encoder_passes_its_trial_and_is_not_tried_again(family: str, ch
     assert check(file_of(family)) == first
 
 
-def test_what_llama_cpp_refuses_is_said_in_its_words(tmp_path: Path) -> None:
+def test_what_llama_cpp_refuses_is_said_in_its_words_and_numbers_that_are_none_are_found(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "damaged.gguf"
     path.write_bytes(file_of("bert").read_bytes().replace(b"blk.1.ffn_up.weight", b"blk.1.ffn_uq.weight"))
     refused(lambda: check(path), r"cannot load this model: .*blk\.1\.ffn_up\.weight")
-
-
-def test_numbers_that_are_none_are_found_in_the_trial(tmp_path: Path) -> None:
     tensors = {"blk.1.ffn_up.weight": lambda rows: rows * np.nan}
     path = rewritten(file_of("bert"), tmp_path / "nan.gguf", tensors=tensors)
     refused(lambda: check(path), "no finite numbers")
-
-
-def test_the_trial_of_an_encoder_is_not_that_of_a_judge(small_model: Callable[[str], Path]) -> None:
-    assert trial_report(file_of("bert"), as_encoder=True) == (0, "{}")
-    code, report = trial_report(small_model("headers"), as_encoder=True)
-    assert code == 2
-    assert "RoBERTa or BERT" in str(Hint.of_json(json.loads(report)["remedy"]))
 
 
 def test_a_checked_encoder_opens_unless_it_changed_since_its_trial(
@@ -258,7 +248,9 @@ def test_vectors_depend_on_the_file(child_that: ChildThat) -> None:
 
 
 def cut(source: Path, layers: int, target: Path) -> Path:
-    return cut_encoder(read_encoder_file(source), layers, target, CancelToken()).path
+    return encoder_file.cut_encoder(
+        encoder_file.read_encoder_file(source), layers, target, CancelToken()
+    ).path
 
 
 def keys(path: Path) -> dict[str, Any]:
@@ -329,6 +321,6 @@ def test_a_stopped_cut_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path)
     target.write_bytes(b"old")
     cancel.cancel()
     with pytest.raises(Cancelled):
-        cut_encoder(read_encoder_file(FOLDER / "bert.gguf"), 2, target, cancel)
+        encoder_file.cut_encoder(encoder_file.read_encoder_file(FOLDER / "bert.gguf"), 2, target, cancel)
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["cut.gguf"]
     assert target.read_bytes() == b"old"

@@ -294,10 +294,15 @@ def test_a_folder_that_names_its_model_finds_it_and_a_whole_name_goes_before_a_p
     assert named("Sparrow") == named("sparrow.gguf") == [short]
 
 
-def test_a_part_that_several_names_have_finds_them_all(made: Made, named: Named) -> None:
+def test_a_part_finds_all_whose_names_have_it_and_nothing_where_none_fits(
+    made: Made, named: Named, tmp_path: Path
+) -> None:
     models = [made("one/a-1b.gguf"), made("one/b-1b.gguf"), made("two/a-1b.gguf")]
     made("two/a-7b.gguf")
     assert named("1b") == models
+    made("goose.gguf").write_bytes(b"<html>")
+    assert named("sparrow") == []
+    assert models_named("sparrow", [tmp_path / "nowhere"]) == []
 
 
 def test_the_name_in_a_header_counts_where_no_files_name_fits(made: Made, named: Named) -> None:
@@ -330,11 +335,3 @@ def test_a_model_of_ollama_has_the_name_of_its_manifest(
 ) -> None:
     blob = ollama(tmp_path / "tree" / "ollama", put) / "blobs" / MODEL
     assert named("tiny:1b") == named("INY") == [blob]
-
-
-def test_nothing_is_found_where_nothing_fits_and_broken_files_do_no_harm(
-    made: Made, named: Named, tmp_path: Path
-) -> None:
-    made("goose.gguf").write_bytes(b"<html>")
-    assert named("sparrow") == []
-    assert models_named("sparrow", [tmp_path / "nowhere"]) == []

@@ -113,12 +113,9 @@ def test_what_is_no_gguf_is_named(tmp_path: Path, start: bytes, what: str) -> No
     assert error.hint
 
 
-def test_a_missing_file_is_named_with_its_folder_and_a_folder_is_no_model_file(tmp_path: Path) -> None:
+def test_a_missing_file_a_folder_and_an_incomplete_download_are_named(tmp_path: Path, sound: Path) -> None:
     refused(lambda: read_header(tmp_path / "gone.gguf"), r"gone\.gguf: there is no such file in ")
     refused(lambda: read_header(tmp_path), "this is a folder")
-
-
-def test_an_incomplete_download_says_what_is_there_and_what_is_needed(sound: Path, tmp_path: Path) -> None:
     whole = sound.read_bytes()
     needed = read_header(sound).data_offset + 64 + 14
     error = refusal(tmp_path / "part.gguf", whole[: needed - 1])

@@ -62,25 +62,28 @@ def test_a_model_is_described_by_its_header() -> None:
     )
 
 
-def test_a_file_is_read_checked_and_described(small_model: SmallModel) -> None:
+def test_a_file_is_read_checked_and_described_and_a_tiny_model_fits_this_machine(
+    small_model: SmallModel,
+) -> None:
     path = small_model("chatml")
     model = read_model_file(path)
     assert (model.path, model.size_bytes) == (path, path.stat().st_size)
     assert model.parameters == sum(tensor.n_elements for tensor in read_header(path).tensors)
+    memory = available_memory()
+    assert memory is not None
+    assert 0 < memory.available <= memory.total
+    assert check_memory(read_model_file(small_model("chatml")), 256) is None
 
 
 def test_a_file_that_cannot_judge_is_not_described(shared_data: Path) -> None:
     refused(lambda: read_model_file(shared_data / "vocabularies" / "phi-3.gguf"), "vocabulary only")
 
 
-def test_a_model_says_what_it_is_for_and_how_many_experts_are_at_work() -> None:
+def test_a_model_says_what_it_is_for_how_many_experts_it_has_and_that_it_may_be_a_base_model() -> None:
     assert described(tiebreak__notice=" for trying only ").notice == "for trying only"
     assert described().size_in_words == "525.3 M"
     mixture = described(llama__expert_count=8, llama__expert_used_count=2)
     assert mixture.size_in_words == "525.3 M (2 of 8 experts at a time)"
-
-
-def test_a_model_without_a_chat_template_may_be_a_base_model() -> None:
     assert described().remarks == ()
     (remark,) = described(tokenizer__chat_template=None).remarks
     assert remark.startswith("no chat template: ")
@@ -138,14 +141,11 @@ def test_q8_0_is_for_heads_that_fill_its_blocks(
     assert KvType.F16 in described(**changes).kv_types
 
 
-def test_a_cache_that_a_model_cannot_have_is_refused() -> None:
+def test_a_cache_that_a_model_cannot_have_is_refused_and_a_smaller_one_can_make_it_fit() -> None:
     model, memory = described(llama__attention__key_length=80), Memory(64 * GIB, 64 * GIB)
     wrong = "does not support the KV-cache type q8_0"
     error = refused(lambda: check_memory(model, 8192, memory, KvType.Q8_0), wrong)
     assert "--kv-type f16" in OPTIONS.of(error.hint)
-
-
-def test_a_smaller_cache_can_make_a_model_fit() -> None:
     memory = Memory(GIB, 16 * GIB)
     assert check_memory(described(), 8192, memory, KvType.Q8_0)
     assert "--kv-type q8_0" in OPTIONS.of(refused(lambda: check_memory(described(), 8192, memory)).hint)
@@ -180,10 +180,3 @@ def test_a_tight_model_is_announced_with_the_estimate_and_one_that_fits_needs_no
 def test_a_model_that_does_not_fit_is_refused_with_a_remedy(memory: Memory) -> None:
     error = refused(lambda: check_memory(described(), 8192, memory), r"needs about 5\.9 GiB")
     assert "--context" in OPTIONS.of(error.hint)
-
-
-def test_a_tiny_model_fits_this_machine(small_model: SmallModel) -> None:
-    memory = available_memory()
-    assert memory is not None
-    assert 0 < memory.available <= memory.total
-    assert check_memory(read_model_file(small_model("chatml")), 256) is None

@@ -62,10 +62,13 @@ def test_it_is_that_of_these_threads_this_device_build_and_processor_alone(
             assert remembered_speed(file_hash, ONE) is None
 
 
-def test_again_measures_anew(model: ModelFile) -> None:
+def test_again_measures_anew_and_of_a_file_that_nobody_read_no_hash_is_known(
+    model: ModelFile, tmp_path: Path
+) -> None:
     first, kept, anew = (measured(model, again=again).speed for again in (False, False, True))
     assert kept == first
     assert anew != first
+    assert known_hash([tmp_path / "none.gguf"]) is None
 
 
 def test_a_damaged_memory_is_not_believed(model: ModelFile) -> None:
@@ -98,7 +101,3 @@ def test_a_file_that_changes_under_way_is_named(model: ModelFile, tmp_path: Path
 
     with pytest.raises(ModelFileError, match="has changed since it was checked"):
         followed(speed_of(changing, ONE, CancelToken(), start), lambda _event: None)  # type: ignore[arg-type]
-
-
-def test_the_hash_of_a_file_that_nobody_read_is_not_known(tmp_path: Path) -> None:
-    assert known_hash([tmp_path / "none.gguf"]) is None

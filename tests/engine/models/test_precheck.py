@@ -249,20 +249,17 @@ def test_types_of_other_times_and_programs_are_known(type_id: int, found: str, h
     assert hint in str(error.hint)
 
 
-def test_an_encoder_is_told_what_it_can_be_used_for_and_a_split_model_how_it_is_merged() -> None:
+def test_an_encoder_a_split_model_and_a_vocabulary_are_told_what_they_are_for() -> None:
     assert "BERTScore" in str(refusal(changed({"general.architecture": "bert"})).hint)
     assert "BERTScore" not in str(refusal(changed({"general.architecture": "nomic-bert"})).hint)
     assert "llama-gguf-split --merge" in str(refusal(changed({"split.count": 2})).hint)
+    assert "vocabulary only" in refusal(dataclasses.replace(SOUND, tensors=())).problem
 
 
 @pytest.mark.parametrize(("shape", "rows"), [((256, 9), "9 rows"), ((256,), "no rows")])
 def test_an_embedding_of_another_vocabulary_is_refused(shape: tuple[int, ...], rows: str) -> None:
     embedding = tensor("token_embd.weight", shape, F32)
     assert f"has {rows} for 262 tokens" in refusal(changed({}, embedding)).problem
-
-
-def test_a_model_without_tensors_is_a_vocabulary() -> None:
-    assert "vocabulary only" in refusal(dataclasses.replace(SOUND, tensors=())).problem
 
 
 @pytest.mark.parametrize("rotated", [16, 33, 64])

@@ -10,21 +10,11 @@ import pytest
 
 from engine.core.errors import SetupError
 from engine.core.items import Method, Order
-from engine.settings.rows import (
-    SETTINGS,
-    ExampleKind,
-    JudgeSettings,
-    KvType,
-    MachineSettings,
-    Mode,
-    rows_of,
-    settings_in_words,
-    settings_of,
-)
+from engine.settings import rows
 from engine.settings.run_setup import RunSetup
 from tests.steps import refused
 
-DEFAULT = JudgeSettings()
+DEFAULT = rows.JudgeSettings()
 
 
 @pytest.mark.parametrize(
@@ -33,14 +23,14 @@ DEFAULT = JudgeSettings()
         {},
         {"max_explanation_sentences": None},
         {"context": 1024, "max_explanation_tokens": 7, "temperature": 0.5, "seed": 3, "items_at_once": 2},
-        {"mode": Mode.LABELS, "orders": (Order.AB,), "shorten": True, "kv_type": KvType.Q8_0},
+        {"mode": rows.Mode.LABELS, "orders": (Order.AB,), "shorten": True, "kv_type": rows.KvType.Q8_0},
         {"second_order_below": 0.5},
         {"methods": (Method.POINTWISE_GRADE, Method.CHAIN_OF_THOUGHT), "reasoning_samples": 3},
     ],
 )
 def test_what_is_stored_is_read_again(chosen: dict[str, Any]) -> None:
-    settings = JudgeSettings(**chosen)
-    assert settings_of(json.loads(json.dumps({**settings.as_json(), "examples": ""}))) == settings
+    settings = rows.JudgeSettings(**chosen)
+    assert rows.settings_of(json.loads(json.dumps({**settings.as_json(), "examples": ""}))) == settings
 
 
 @pytest.mark.parametrize(
@@ -57,25 +47,27 @@ def test_what_is_stored_is_read_again(chosen: dict[str, Any]) -> None:
 )
 def test_damaged_settings_are_refused(damaged: dict[str, object]) -> None:
     with pytest.raises((TypeError, ValueError, SetupError)):
-        settings_of({**JudgeSettings().as_json(), **damaged})
+        rows.settings_of({**rows.JudgeSettings().as_json(), **damaged})
 
 
 def test_every_setting_of_a_judge_has_a_row_and_every_row_and_choice_words_of_its_own() -> None:
-    assert {row.name for row in rows_of(JudgeSettings)} == {each.name for each in fields(JudgeSettings)}
-    assert len({row.words for row in SETTINGS}) == len(SETTINGS)
-    assert all(set(row.choices) == set(type(choice)) for row in SETTINGS for choice in row.choices)
+    assert {row.name for row in rows.rows_of(rows.JudgeSettings)} == {
+        each.name for each in fields(rows.JudgeSettings)
+    }
+    assert len({row.words for row in rows.SETTINGS}) == len(rows.SETTINGS)
+    assert all(set(row.choices) == set(type(choice)) for row in rows.SETTINGS for choice in row.choices)
 
 
-EXAMPLES = {"examples_path": Path("e.tsv"), "shots": 2, "example_choice": ExampleKind.NEAR}
+EXAMPLES = {"examples_path": Path("e.tsv"), "shots": 2, "example_choice": rows.ExampleKind.NEAR}
 
 
 @pytest.mark.parametrize(
     ("chosen", "words"),
     [
         ({}, ""),
-        ({"mode": Mode.LABELS, "temperature": 0.5}, "labels only"),
+        ({"mode": rows.Mode.LABELS, "temperature": 0.5}, "labels only"),
         ({"both_orders": False, "temperature": 0.5}, "one order, temperature 0.5"),
-        ({"context": 8192, "kv_type": KvType.Q8_0}, "context 8,192, KV cache q8_0"),
+        ({"context": 8192, "kv_type": rows.KvType.Q8_0}, "context 8,192, KV cache q8_0"),
         ({"second_order_below": 0.5}, "second order below a margin of 0.5"),
         (
             {"methods": (Method.LABEL_TOKENS, Method.CHAIN_OF_THOUGHT), "reasoning_samples": 1200},
@@ -88,35 +80,32 @@ EXAMPLES = {"examples_path": Path("e.tsv"), "shots": 2, "example_choice": Exampl
     ids=lambda case: "" if isinstance(case, str) else "+".join(case) or "default",
 )
 def test_a_list_says_of_settings_what_is_not_the_default(chosen: dict[str, Any], words: str) -> None:
-    assert settings_in_words(RunSetup(Path("d.tsv"), Path("m.gguf"), **chosen)) == words
+    assert rows.settings_in_words(RunSetup(Path("d.tsv"), Path("m.gguf"), **chosen)) == words
 
 
 def test_settings_of_a_run_are_said_as_those_of_its_setup() -> None:
-    assert settings_in_words(DEFAULT) == ""
+    assert rows.settings_in_words(DEFAULT) == ""
     # The context is that of the model, unless somebody chose it.
     other = replace(DEFAULT, orders=(Order.AB,), context=512, max_explanation_tokens=7)
-    assert settings_in_words(other) == "one order"
+    assert rows.settings_in_words(other) == "one order"
 
 
-def test_a_run_from_before_there_was_a_limit_of_sentences_has_none() -> None:
-    stored = JudgeSettings(max_explanation_sentences=None).as_json()
-    assert settings_of(stored).max_explanation_sentences is None
+def test_a_run_from_before_there_was_a_limit_of_sentences_has_none_and_labels_know_no_texts() -> None:
+    stored = rows.JudgeSettings(max_explanation_sentences=None).as_json()
+    assert rows.settings_of(stored).max_explanation_sentences is None
     assert DEFAULT.as_json() == {**stored, "max_explanation_sentences": 3}
+    labels = rows.JudgeSettings(mode=rows.Mode.LABELS)
+    other = replace(labels, max_explanation_tokens=7, max_explanation_sentences=1, temperature=0.5, seed=9)
+    assert labels.as_json() == other.as_json()
 
 
-@pytest.mark.parametrize(("name", "other"), [("kv_type", KvType.Q8_0), ("second_order_below", 0.5)])
+@pytest.mark.parametrize(("name", "other"), [("kv_type", rows.KvType.Q8_0), ("second_order_below", 0.5)])
 def test_what_came_later_is_named_where_it_is_not_as_before_so_that_older_runs_are_the_same(
     name: str, other: object
 ) -> None:
     chosen: dict[str, Any] = {name: other}
     assert name not in DEFAULT.as_json()
     assert replace(DEFAULT, **chosen).as_json() == DEFAULT.as_json() | chosen
-
-
-def test_labels_alone_depend_on_nothing_of_explanations() -> None:
-    labels = JudgeSettings(mode=Mode.LABELS)
-    other = replace(labels, max_explanation_tokens=7, max_explanation_sentences=1, temperature=0.5, seed=9)
-    assert labels.as_json() == other.as_json()
 
 
 @pytest.mark.parametrize(
@@ -148,5 +137,5 @@ def test_labels_alone_depend_on_nothing_of_explanations() -> None:
     ],
 )
 def test_what_cannot_be_is_refused_with_what_can(wrong: dict[str, Any], refusal: str) -> None:
-    kind = MachineSettings if "threads" in wrong else JudgeSettings
+    kind = rows.MachineSettings if "threads" in wrong else rows.JudgeSettings
     refused(lambda: kind(**wrong), re.escape(refusal))

@@ -84,10 +84,12 @@ MANNERS = Rubric(
 )
 
 
-def test_a_rubric_of_ones_own_is_remembered() -> None:
+def test_a_rubric_of_ones_own_is_remembered_but_no_criteria_that_it_lacks() -> None:
     setup = replace(DEFAULT, rubric=MANNERS, criteria=("brevity",))
     assert RunSetup.of_json(json.loads(json.dumps(setup.as_json())), DEFAULT) == setup
     assert setup.asked == MANNERS.only(("brevity",))
+    values = {"rubric": MANNERS.as_json(), "criteria": ["safety"]}
+    assert RunSetup.of_json(values, DEFAULT).criteria == MANNERS.names
 
 
 @pytest.mark.parametrize(
@@ -97,8 +99,3 @@ def test_a_damaged_rubric_is_the_tasks(damaged: object) -> None:
     setup = RunSetup.of_json({"rubric": damaged, "criteria": ["brevity", "safety"]}, DEFAULT)
     assert setup.rubric is ELOQUENT
     assert setup.criteria == ("safety",)
-
-
-def test_criteria_that_the_rubric_lacks_are_not_remembered() -> None:
-    values = {"rubric": MANNERS.as_json(), "criteria": ["safety"]}
-    assert RunSetup.of_json(values, DEFAULT).criteria == MANNERS.names

@@ -13,18 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.annotations.records import (
-    Annotation,
-    AnnotationKind,
-    RunWords,
-    Said,
-    Undo,
-    new_draft,
-    new_note,
-    new_override,
-    new_review,
-    refuse_unfit,
-)
+from engine.annotations import records
 from engine.core.items import Preference
 from engine.core.judgments import Origin, ReviewState
 from engine.store.annotation_rows import RefusedWord, said_of
@@ -38,14 +27,16 @@ from tests.steps import refused
 
 AT = datetime(2026, 11, 23, 12, 0, 0, 5000, UTC)
 THEN = AT + timedelta(seconds=1)
-LABEL = new_override("1", "safety", B, None, "Ada")
+LABEL = records.new_override("1", "safety", B, None, "Ada")
 WORDS = (
-    Said(new_override("1", "safety", B, "It is safe.", "Ada"), AT, 1, AT, ("x:1",)),
-    Said(Undo("1", "c" * 64, "Ada", AT, again=True), AT, 1),
-    Said(new_review("1", "Ada", ReviewState.DONE, {"safety": A}, Origin.RANDOM, seed=7), AT, 1),
-    Said(new_note("c" * 64, "ä note\n", ("odd", "rare"), "Ada"), AT),
-    Said(new_draft("1", "safety", "Ada", None), AT, 1, None, ("x:1", "x:2")),
-    Said(RunWords("mine", "good"), AT, 1),
+    records.Said(records.new_override("1", "safety", B, "It is safe.", "Ada"), AT, 1, AT, ("x:1",)),
+    records.Said(records.Undo("1", "c" * 64, "Ada", AT, again=True), AT, 1),
+    records.Said(
+        records.new_review("1", "Ada", ReviewState.DONE, {"safety": A}, Origin.RANDOM, seed=7), AT, 1
+    ),
+    records.Said(records.new_note("c" * 64, "ä note\n", ("odd", "rare"), "Ada"), AT),
+    records.Said(records.new_draft("1", "safety", "Ada", None), AT, 1, None, ("x:1", "x:2")),
+    records.Said(records.RunWords("mine", "good"), AT, 1),
 )
 
 
@@ -68,17 +59,17 @@ def word(
     what: object, run_id: int | None = 1, over: tuple[str, ...] = (), at: datetime = AT
 ) -> dict[str, object]:
     """As plain values, said now."""
-    return Said(what, at, run_id, None, over).as_values()  # type: ignore[arg-type]
+    return records.Said(what, at, run_id, None, over).as_values()  # type: ignore[arg-type]
 
 
 def label(item: str, given: Preference | None, text: str | None = None) -> dict[str, object]:
     """A word of Ada's on an item's safety."""
-    return word(new_override(item, "safety", given, text, "Ada"), at=THEN)
+    return word(records.new_override(item, "safety", given, text, "Ada"), at=THEN)
 
 
 def labels(path: Path) -> list[str]:
     with RunStore(path) as store:
-        said = store.annotations(1, AnnotationKind.OVERRIDE)
+        said = store.annotations(1, records.AnnotationKind.OVERRIDE)
     return [str(each.preference or each.explanation) for each in said]
 
 
@@ -88,7 +79,7 @@ def take(path: Path, *logs: WriteAheadLog) -> list[RefusedWord]:
         return [each for log in logs for each in store.take_words(log.name, log.waiting)]
 
 
-def drafts(path: Path, run_id: int = 1) -> list[Annotation]:
+def drafts(path: Path, run_id: int = 1) -> list[records.Annotation]:
     with RunStore(path) as store:
         return store.drafts(run_id)
 
@@ -107,7 +98,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("said", WORDS)
-def test_a_word_comes_back_as_it_was_said(said: Said) -> None:
+def test_a_word_comes_back_as_it_was_said(said: records.Said) -> None:
     assert said_of(json.loads(json.dumps(said.as_values()))) == said
 
 
@@ -115,7 +106,10 @@ def test_a_word_comes_back_as_it_was_said(said: Said) -> None:
     "values",
     [
         *({}, {"kind": "odd"}, word(LABEL) | {"at": 7}, word(LABEL) | {"run": 0}, word(LABEL) | {"what": {}}),
-        *(said | {"what": said["what"] | {"blind": "?"}} for said in map(Said.as_values, WORDS[:3:2])),
+        *(
+            said | {"what": said["what"] | {"blind": "?"}}
+            for said in map(records.Said.as_values, WORDS[:3:2])
+        ),
     ],
 )
 def test_what_is_no_word_is_refused(values: dict[str, object]) -> None:
@@ -126,16 +120,16 @@ def test_what_is_no_word_is_refused(values: dict[str, object]) -> None:
 @pytest.mark.parametrize(
     "what",
     [
-        new_override("1", "safety", None, "nan", "Ada"),
-        new_override("1", "safety", None, "  ", "Ada"),
-        new_override("1", "safety", B, None, " "),
-        new_note("c", "", ("two\nlines",), "Ada"),
-        new_review("1", "", ReviewState.DONE),
-        RunWords("n" * 1000, ""),
+        records.new_override("1", "safety", None, "nan", "Ada"),
+        records.new_override("1", "safety", None, "  ", "Ada"),
+        records.new_override("1", "safety", B, None, " "),
+        records.new_note("c", "", ("two\nlines",), "Ada"),
+        records.new_review("1", "", ReviewState.DONE),
+        records.RunWords("n" * 1000, ""),
     ],
 )
 def test_what_the_store_would_refuse_is_refused_before_it_is_said(what: object) -> None:
-    refused(lambda: refuse_unfit(what))  # type: ignore[arg-type]
+    refused(lambda: records.refuse_unfit(what))  # type: ignore[arg-type]
 
 
 def test_words_are_stored_once_in_their_order(path: Path, write_ahead_log: WriteAheadLog) -> None:
@@ -143,7 +137,7 @@ def test_words_are_stored_once_in_their_order(path: Path, write_ahead_log: Write
     write_ahead_log.say(label("1", A))
     assert [take(path, write_ahead_log) for _ in range(2)] == [[], []]
     with RunStore(path) as store:
-        first, second = store.annotations(1, AnnotationKind.OVERRIDE)
+        first, second = store.annotations(1, records.AnnotationKind.OVERRIDE)
     assert (first.preference, second.preference, first.created) == (B, A, AT)
 
 
@@ -240,7 +234,7 @@ def test_what_is_said_after_a_crash_comes_after_the_words_left_by_a_clock_that_w
     write_ahead_log.say(word(LABEL, at=datetime.now(UTC) + timedelta(hours=1)))
     write_ahead_log.close()
     with RunStore(path) as store:
-        store.annotate(1, new_override("1", "safety", A, None, "Ada"))
+        store.annotate(1, records.new_override("1", "safety", A, None, "Ada"))
     assert labels(path) == ["B", "A"]
 
 
@@ -330,7 +324,7 @@ def test_a_refused_explanation_is_a_draft_and_the_others_are_stored(
 def test_a_word_of_another_run_of_the_same_number_is_refused(
     path: Path, write_ahead_log: WriteAheadLog
 ) -> None:
-    write_ahead_log.say(Said(LABEL, AT, 1, datetime(2020, 1, 1, tzinfo=UTC)).as_values())
+    write_ahead_log.say(records.Said(LABEL, AT, 1, datetime(2020, 1, 1, tzinfo=UTC)).as_values())
     write_ahead_log.say(word(LABEL, run_id=7))
     assert [each.error.problem for each in take(path, write_ahead_log)] == [
         "Run 1 is no longer in the run store.",
@@ -343,9 +337,9 @@ def test_a_word_of_another_run_of_the_same_number_is_refused(
 
 def test_a_draft_ends_only_those_that_its_writer_saw(path: Path, write_ahead_log: WriteAheadLog) -> None:
     other = WriteAheadLog(path)
-    first = write_ahead_log.say(word(new_draft("1", "safety", "Ada", "mine")))
-    other.say(word(new_draft("1", "safety", "Ada", "mine in another window")))
-    write_ahead_log.say(word(new_draft("1", "safety", "Ada", "mine, longer"), over=(first,)))
+    first = write_ahead_log.say(word(records.new_draft("1", "safety", "Ada", "mine")))
+    other.say(word(records.new_draft("1", "safety", "Ada", "mine in another window")))
+    write_ahead_log.say(word(records.new_draft("1", "safety", "Ada", "mine, longer"), over=(first,)))
     take(path, write_ahead_log, other)
     assert {draft.text for draft in drafts(path)} == {"mine, longer", "mine in another window"}
     other.close()
@@ -356,12 +350,12 @@ def test_a_draft_of_a_note_is_of_the_item_as_the_note_is_in_whatever_run(
 ) -> None:
     gold = dataset({"safety": [A, A, A]}, instructions=["new", "question 2", "question 1"])
     stored_run(path.parent, gold, {"safety": [SURE_A] * 3}, key="other")
-    draft = write_ahead_log.say(word(new_draft("1", "", "Ada", '["half a thought"]')))
-    write_ahead_log.say(word(new_draft("1", "safety", "Ada", "half a reason")))
+    draft = write_ahead_log.say(word(records.new_draft("1", "", "Ada", '["half a thought"]')))
+    write_ahead_log.say(word(records.new_draft("1", "safety", "Ada", "half a reason")))
     take(path, write_ahead_log)
     assert [each.key for each in drafts(path)] == [("1", ""), ("1", "safety")]
     assert [(each.key, each.id) for each in drafts(path, 2)] == [(("3", ""), draft)]
-    write_ahead_log.say(word(new_draft("3", "", "Ada", None), 2, over=(draft,)))
+    write_ahead_log.say(word(records.new_draft("3", "", "Ada", None), 2, over=(draft,)))
     take(path, write_ahead_log)
     assert [each.criterion for each in drafts(path)] == ["safety"]
 
@@ -369,8 +363,8 @@ def test_a_draft_of_a_note_is_of_the_item_as_the_note_is_in_whatever_run(
 def test_a_run_in_which_something_is_begun_goes_only_where_that_may_go_too(
     path: Path, write_ahead_log: WriteAheadLog
 ) -> None:
-    write_ahead_log.say(word(new_draft("1", "safety", "Ada", "half a reason")))
-    write_ahead_log.say(word(new_draft("2", "", "Ben", '["half a thought"]')))
+    write_ahead_log.say(word(records.new_draft("1", "safety", "Ada", "half a reason")))
+    write_ahead_log.say(word(records.new_draft("2", "", "Ben", '["half a thought"]')))
     take(path, write_ahead_log)
     with RunStore(path) as store:
         [held] = store.contents([1])
@@ -381,7 +375,7 @@ def test_a_run_in_which_something_is_begun_goes_only_where_that_may_go_too(
 
 
 def test_an_explanation_that_is_stored_ends_its_draft(path: Path, write_ahead_log: WriteAheadLog) -> None:
-    draft = write_ahead_log.say(word(new_draft("1", "safety", "Ada", "It is")))
-    write_ahead_log.say(word(new_override("1", "safety", None, "It is safe.", "Ada"), over=(draft,)))
+    draft = write_ahead_log.say(word(records.new_draft("1", "safety", "Ada", "It is")))
+    write_ahead_log.say(word(records.new_override("1", "safety", None, "It is safe.", "Ada"), over=(draft,)))
     take(path, write_ahead_log)
     assert drafts(path) == []

@@ -72,10 +72,13 @@ def test_a_run_is_called_by_its_number_and_its_name_a_long_one_without_its_middl
     assert len(store.run(2).title) < 80
 
 
-def test_a_note_keeps_its_lines_and_has_a_limit(store: RunStore) -> None:
+def test_a_note_has_a_limit_and_the_number_of_a_deleted_run_is_never_given_again(store: RunStore) -> None:
     store.note_run(1, " first\nsecond \ud800")
     assert store.run(1).note == "first\nsecond ?"
     refused(lambda: store.note_run(1, "n" * (LONGEST_NOTE + 1)), "20,001 characters")
+    store.delete([2])
+    assert add_run(store, "two", 3) == 3
+    refused(lambda: store.run(2), "Run 2 was deleted on 20")
 
 
 def test_runs_are_put_away_by_somebody_all_or_none_and_taken_out_again(store: RunStore) -> None:
@@ -130,12 +133,6 @@ def test_what_people_decided_is_counted_and_deleted_only_where_that_is_said(stor
         store.delete([1, 2])
     assert (rows(store, 1), rows(store, 2)) == before
     assert [run.id for run in store.runs()] == [1, 2]
-
-
-def test_the_number_of_a_deleted_run_is_never_given_again(store: RunStore) -> None:
-    store.delete([2])
-    assert add_run(store, "two", 3) == 3
-    refused(lambda: store.run(2), "Run 2 was deleted on 20")
 
 
 def test_the_file_becomes_smaller_by_about_what_was_said(tmp_path: Path) -> None:

@@ -49,14 +49,11 @@ def test_rewritten_explanations_are_kept_beside_the_first_and_the_latest_for_a_l
     assert list(store.judged(other.id)) == [judged_item(0), judged_item(1)]
 
 
-def test_the_same_key_goes_on_with_the_same_run(store: RunStore) -> None:
+def test_the_same_key_goes_on_with_the_same_run_another_one_and_a_fresh_start_do_not(store: RunStore) -> None:
     with store.begin(IDENTITY) as first:
         store.add(first.id, [judged_item(0)])
     with store.begin(IDENTITY) as second:
         assert (second.id, second.judged, second.identity) == (first.id, 1, IDENTITY)
-
-
-def test_another_key_and_a_fresh_start_are_new_runs(store: RunStore) -> None:
     ids = []
     for identity, fresh in [(IDENTITY, False), (replace(IDENTITY, key="other"), False), (IDENTITY, True)]:
         with store.begin(identity, fresh) as run:
@@ -215,7 +212,9 @@ def test_a_damaged_run_is_listed_apart_and_can_be_deleted(store: RunStore) -> No
     assert (store.damaged_runs(), [run.id for run in store.runs()]) == ([], [2])
 
 
-def test_a_damaged_note_says_so_and_keeps_no_run_from_being_read(store: RunStore) -> None:
+def test_a_damaged_note_says_so_and_what_was_measured_and_is_damaged_is_measured_again(
+    store: RunStore,
+) -> None:
     store.annotate(None, new_note("c" * 64, "Odd.", ["odd"], "Ada"))
     store._file._db.execute("UPDATE item_note SET tags = '[1]'")
     [damaged] = store.notes(["c" * 64])["c" * 64]
@@ -223,9 +222,6 @@ def test_a_damaged_note_says_so_and_keeps_no_run_from_being_read(store: RunStore
     assert store.tags() == []
     store.annotate(None, new_note("c" * 64, "Even.", ["even"], "Ada"))
     assert [note.text for note in standing_notes(store.notes(["c" * 64])["c" * 64])] == ["Even."]
-
-
-def test_what_was_measured_and_is_damaged_is_measured_again(store: RunStore) -> None:
     store.remember({"one": [0.5], "two": [1.5]})
     store._file._db.execute("UPDATE measured SET numbers = '[null]' WHERE key = 'one'")
     assert store.recall(["one", "two"]) == {"two": (1.5,)}

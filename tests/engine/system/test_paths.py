@@ -237,11 +237,16 @@ def test_the_innermost_mount_holds_a_path(path: str, name: str) -> None:
     assert mounted_at(MOUNTS, Path(path)) == name
 
 
-def test_file_systems_of_networks_are_known_by_name_and_disks_of_this_computer_are_none() -> None:
+def test_file_systems_of_networks_are_known_by_name_and_all_others_count_as_local(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     far = ["nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "fuse.rclone", "9p", "smbfs"]
     assert list(map(network_name, far)) == far
     here = ["ext4", "xfs", "btrfs", "tmpfs", "overlay", "fuseblk", "apfs", "new", None]
     assert not any(map(network_name, here))
+    assert network_file_system(tmp_path / "not" / "yet" / "there") is None
+    monkeypatch.setattr(paths, "_MOUNTS", tmp_path / "missing")
+    assert network_file_system(tmp_path) is None
 
 
 @pytest.mark.parametrize(
@@ -251,9 +256,3 @@ def test_file_systems_of_networks_are_known_by_name_and_disks_of_this_computer_a
 def test_macos_tells_what_is_local(name: bytes, flags: int, found: str | None) -> None:
     told = struct.pack("64s4s", b"", b"")[:64] + struct.pack("II16s", flags, 0, name) + bytes(2100)
     assert name_in_statfs(told) == found
-
-
-def test_what_is_not_told_counts_as_local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert network_file_system(tmp_path / "not" / "yet" / "there") is None
-    monkeypatch.setattr(paths, "_MOUNTS", tmp_path / "missing")
-    assert network_file_system(tmp_path) is None
