@@ -129,12 +129,10 @@ def test_sound_variants_are_accepted(family: str, changes: dict[str, HeaderValue
 @pytest.mark.parametrize(
     ("changes", "what"),
     [
-        ({"general.type": "adapter"}, "adapter"),
         ({"split.count": 2}, "part 1 of a model that was split into 2 files"),
         ({"general.architecture": None}, "'general.architecture' is missing"),
         ({"general.architecture": "nomic-bert"}, "'nomic-bert' is not that of RoBERTa and BERT"),
         ({"bert.block_count": 0}, "'bert.block_count' is 0"),
-        ({"bert.embedding_length": 1 << 40}, "'bert.embedding_length' is 1,099,511,627,776"),
         ({"bert.context_length": 3}, "context of 3 tokens is too small"),
         (
             {"bert.context_length": 514},
@@ -144,9 +142,7 @@ def test_sound_variants_are_accepted(family: str, changes: dict[str, HeaderValue
         ({"bert.attention.head_count": 5}, "do not share vectors of 32 numbers: there are 5"),
         ({"bert.attention.head_count": np.array([4, 4, 4], "u4")}, "not a whole number"),
         ({"bert.attention.head_count_kv": 2}, "'bert.attention.head_count_kv' is 2, but should be 4"),
-        ({"bert.attention.layer_norm_epsilon": 0.0}, "epsilon' is 0"),
         ({"bert.expert_count": 4}, "no experts"),
-        ({"bert.rope.scaling.type": "magic"}, "'magic'"),
         ({"tokenizer.ggml.model": "t5"}, "tokenizer 't5' is neither RoBERTa's ('gpt2') nor BERT's ('bert')"),
         ({"tokenizer.ggml.model": None}, "no tokenizer"),
         ({"tokenizer.ggml.tokens": [b"a", b"b"], "tokenizer.ggml.token_type": None}, "2 tokens"),

@@ -59,7 +59,6 @@ def test_a_setup_is_the_same_after_json() -> None:
         {"ids": "17", "resumes": 0, "example_choice": 2},
         {"sample": {"items": 4, "seed": 2**31, "by": ""}},
         {"sample": {"items": True, "seed": 0, "by": ""}},
-        {"sample": [4, 0, ""]},
         {"ids": ["3", 17]},
         {"columns": {"columns": {"instruction": 3}}},
         {"second_order_below": float("nan")},

@@ -161,16 +161,13 @@ def test_a_store_of_an_earlier_version_is_brought_up_with_all_its_runs(tmp_path:
 DEEP = "[" * 5000 + "]" * 5000
 DAMAGES = [
     ("UPDATE judged_item SET item_id = x'ff00'", "Run 1, item 1: item id: found 2 bytes"),
-    ("UPDATE judged_item SET seconds = 9e999", "Run 1, item 1: seconds: found inf"),
     ("UPDATE judged_item SET position = -1", "Run 1: position: found -1"),
     ("UPDATE explanation SET preference = 'C'", "preference: found 'C', expected one of A, B, both_good"),
     ("UPDATE reading SET log_a = 9e18", "reading: found 9e+18, expected the logarithm of a probability"),
     ("UPDATE judged_item SET item_id = CAST(x'ff41' AS TEXT)", "item id: found '\\udcffA'"),
-    ("UPDATE run SET criteria = '[1]'", "Run 1: criteria: found '[1]', expected a list of texts"),
     ("UPDATE run SET settings = '7'", "Run 1: settings: found '7', expected a record"),
     ("UPDATE run SET settings = '{}'", "Run 1: settings: found '{}', and 'mode' is missing"),
     (f"UPDATE run SET settings = '{DEEP}'", "Run 1: settings: it is nested too deeply"),
-    (f"UPDATE run SET manifest = '{{\"a\": {'9' * 400}}}'", "Run 1: manifest: it holds 999"),
     ("UPDATE run SET manifest = '{\"continued_with\": 3}'", "Run 1: manifest: found 3"),
     ("UPDATE run SET items = 9e999", "Run 1: items: found inf"),
     ("UPDATE run SET created = '2026-01-01'", "Run 1: created: found '2026-01-01'"),
