@@ -278,5 +278,5 @@ def test_it_comes_back_from_json() -> None:
     "wrong", [0, -1, float("nan"), float("inf"), "fast", None, True, 1e308, 1e-308, 10**400]
 )
 def test_what_cannot_have_been_measured_is_not_believed(wrong: object) -> None:
-    with pytest.raises(ValueError, match="^reading: "):
+    with pytest.raises(ValueError, match=r"^reading: "):
         record_of(plain(SPEED) | {"reading": wrong}, ModelSpeed)

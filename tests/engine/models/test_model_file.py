@@ -171,6 +171,7 @@ MIXED = weights(("Q4_K", 75), ("Q6_K", 25))
         ("renamed-Q8_0", 15, MIXED, "Q4_K_M"),
         ("made-of-model-f16-Q4_K_S", None, MIXED, "Q4_K_S"),
         ("judge-Q8_K_XL", 7, weights(("Q8_0", 80), ("BF16", 20)), "Q8_K_XL"),
+        ("judge-fp16", None, weights(("F16", 100)), "F16"),
         ("gpt-oss-20b-F16", 1, weights(("MXFP4", 89), ("F16", 11)), "MXFP4"),
         ("gpt-oss-20b-MXFP4_MOE", 38, weights(("MXFP4", 89), ("Q8_0", 11)), "MXFP4"),
         ("judge-IQ3_M", 27, weights(("IQ3_S", 80), ("Q4_K", 20)), "IQ3_M"),
