@@ -82,6 +82,12 @@ def test_the_layer_that_bert_score_takes_is_known_of_published_models(
     assert dataclasses.replace(encoder, family=family, layers=layers, width=width).scored_layers == scored
 
 
+def test_a_file_with_more_layers_than_count_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(encoder_file._SCORED_LAYERS, ("BERT", 3, 32), 2)
+    notice = encoder_file.read_encoder_file(file_of("bert")).notice
+    assert notice.startswith("bert.gguf is not cut: bert-score computes with its first 2 layers")
+
+
 def test_memory_is_the_file_and_a_batch_of_logits() -> None:
     encoder = dataclasses.replace(
         encoder_file.read_encoder_file(file_of("roberta")), size_bytes=1_060_000_000, vocabulary_size=50_265
