@@ -71,7 +71,7 @@ CHILD_WORK = {
     "devices": "engine.models.devices",
     "read": "engine.system.sandbox",
     "render": "engine.prompt.rendering",
-    "try": "engine.models.trial",
+    "try": "engine.models.checked_model",
 }
 """The modules whose `in_child` does the work. No command is imported: that would take most of the time."""
 

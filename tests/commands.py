@@ -106,3 +106,13 @@ def interrupt(child: subprocess.Popen[str]) -> None:
         child.send_signal(signal.CTRL_BREAK_EVENT)
     else:
         child.send_signal(signal.SIGINT)
+
+
+def said_by(code: str, *arguments: object, **variables: str) -> str:
+    """What a process of its own prints that runs this Python code in the checkout, however it ends."""
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    environment = os.environ | variables
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, encoding="utf-8", check=False
+    )
+    return done.stdout.strip()

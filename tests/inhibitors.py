@@ -4,7 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -33,8 +33,8 @@ def asked(told: Path) -> list[int]:
 
 
 def until(condition: Callable[[], object]) -> None:
-    """Wait until something is so, for some seconds."""
-    deadline = time.monotonic() + 10
+    """Wait until something is so, for a minute."""
+    deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -42,7 +42,6 @@ def until(condition: Callable[[], object]) -> None:
 
 def runs(process: int) -> bool:
     """Whether a process is there and has not ended."""
-    try:
+    with suppress(psutil.NoSuchProcess):
         return psutil.Process(process).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+    return False

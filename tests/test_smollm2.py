@@ -14,9 +14,9 @@ import pytest
 
 from engine.cli.shared.arguments import model_file
 from engine.core.errors import ModelFileError, SetupError
+from engine.models.checked_model import try_model
 from engine.models.header import read_header
 from engine.models.model_file import NOTICE_KEY, read_model_file
-from engine.models.trial import try_model
 from engine.system.paths import demo_model, models_folder
 from models.smollm2 import SMOLLM2, PackagedModel, bring, write_q8_0
 from tests.commands import ROOT, run_here

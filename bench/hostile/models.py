@@ -29,10 +29,9 @@ from engine.judging.plan import RunPlan, open_model
 from engine.judging.run import run_judging
 from engine.llama.encoder import LlamaEncoder
 from engine.llama.model import LlamaModel
-from engine.models.checked_model import CheckedModel
+from engine.models.checked_model import CheckedModel, try_encoder, try_model
 from engine.models.encoder_file import read_encoder_file
 from engine.models.model_file import ModelFile, read_model_file
-from engine.models.trial import try_encoder, try_model
 from engine.settings.rows import JudgeSettings, MachineSettings, Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model

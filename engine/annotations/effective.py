@@ -50,9 +50,7 @@ class EffectiveAnnotation(Keyed):
 def _standing_of(
     label: Annotation | None, texts: Sequence[Annotation], newest: Annotation, label_by: tuple[str, ...] = ()
 ) -> EffectiveAnnotation:
-    """A label, and the explanation among `texts`, the oldest first, that is the newest of this label, else
-    the newest. `label_by`: who gave the label, where it is not one annotator.
-    """
+    """A label (given by `label_by`), and of `texts`, the oldest first, the newest of it, or the newest."""
     preference = label.preference if label else None
     fitting = [given for given in texts if given.written_for in (None, preference) or preference is None]
     text = (fitting or texts)[-1] if texts else None
@@ -308,11 +306,8 @@ class Reviews:
 
     @cached_property
     def differing(self) -> frozenset[JudgmentKey]:
-        given: dict[JudgmentKey, set[HumanLabel]] = {}
-        for labels in self.labels.values():
-            for key, label in labels.items():
-                given.setdefault(key, set()).add(label)
-        return frozenset(key for key, labels in given.items() if len(labels) > 1)
+        given = {(key, label) for labels in self.labels.values() for key, label in labels.items()}
+        return frozenset(key for key, times in Counter(key for key, _ in given).items() if times > 1)
 
     @cached_property
     def adjudicated(self) -> Mapping[JudgmentKey, EffectiveAnnotation]:

@@ -1,6 +1,5 @@
 """What annotators say, as one record: a row of the run store, a line of the write-ahead log, and a line of an
-annotation file; which labels count, and what a review list holds. Does not know: how any is read or stored
-(engine.store.annotation_rows).
+annotation file; which labels count, and what a review list holds.
 """
 
 import os
@@ -37,9 +36,8 @@ NEVER = datetime.fromtimestamp(0, UTC)  # when something was said that was not s
 
 @dataclass(frozen=True)
 class Annotation(Keyed):
-    """What an annotator says of an item, or of its judgment on a criterion. Times are in UTC; what is
-    `undone` is kept as history. An override leaves the judge's label or explanation where it has none.
-    SetupError for one without both.
+    """What an annotator says of an item, or of its judgment on a criterion. Times are in UTC. An override
+    leaves the judge's label or explanation where it has none. SetupError for one without both.
     """
 
     kind: AnnotationKind
@@ -259,9 +257,7 @@ def refuse_unfit(what: AnyWord) -> None:
 
 
 def checked(word: Annotation) -> Annotation:
-    """An annotation as the store keeps it: texts without white space around them, each tag once. SetupError
-    for no name, an explanation that a submission cannot hold, a tag of several lines.
-    """
+    """An annotation as the store keeps it, texts stripped. SetupError for no name, odd texts and tags."""
     word = replace(word, author=checked_author(word.author))
     if word.kind is AnnotationKind.DRAFT:  # the text as it stands in the editor
         return word

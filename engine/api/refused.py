@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from engine.core.errors import FileKind, Hint, HintPart, Setting, SettingValue, SetupError, Step, Wording
-from engine.core.events import Cancelled, CancelToken, FilesRead, Note, followed
+from engine.core.events import Cancelled, CancelToken, FilesRead, Note, followed, interruptible
 from engine.settings.rows import SETTINGS
-from engine.system.interrupts import interruptible
 from engine.system.paths import said_of_system
 
 _NOT_THE_CALLER = (str(Path(__file__).resolve().parents[1]), str(contextlib.__file__))

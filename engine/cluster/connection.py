@@ -153,7 +153,7 @@ async def _one(
         if error is None and work is not None:
             key = f"speed-{uuid4().hex}"
             future = client.submit(worker_plugin.speed, work, **only_by(worker, key))
-            return Surveyed(worker, facts, None, ModelSpeed(**said_in(await brought(future))))
+            return Surveyed(worker, facts, None, record_of(said_in(await brought(future)), ModelSpeed))
     except SetupError as found:
         error = found
     except (WrongAnswer, TypeError, ValueError, OSError, TimeoutError) as found:

@@ -1,6 +1,5 @@
 """The one codec for JSON: text to plain values within limits, and plain values to records and back. What is
-read may be anybody's: what passes can be counted with and shown, all else is a ValueError with words. Records
-are dataclasses or msgspec's Structs. Does not know: files, which records there are.
+read may be anybody's: what passes can be counted with and shown, all else is a ValueError with words.
 """
 
 import json
@@ -29,10 +28,7 @@ _STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[][{}]', re.DOTALL)
 
 
 def plain_values(text: str | bytes, most: int = LARGEST) -> Any:
-    """What a JSON text says, with whole numbers up to `most`. ValueError with words for users else, also for
-    an object that names a key twice, numbers that no computer counts with, and values that are nested too
-    deeply.
-    """
+    """What a JSON text says. ValueError with words also for a key named twice, odd numbers, deep nesting."""
     try:
         text = _decoded(text)
         check_depth(text)
@@ -78,16 +74,12 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 def _finite(text: str) -> float:
     value = float(text)
-    if not math.isfinite(value):
-        _no_number(text)
-    return value
+    return value if math.isfinite(value) else _no_number(text)
 
 
 def _whole(most: int, text: str) -> int:
-    value = int(text) if len(text) <= _MOST_DIGITS else None
-    if value is None or abs(value) > most:
-        _no_number(text)
-    return value
+    value = int(text) if len(text) <= _MOST_DIGITS else math.inf
+    return int(value) if abs(value) <= most else _no_number(text)
 
 
 def _no_number(text: str) -> NoReturn:
@@ -99,9 +91,7 @@ def plain(record: object) -> Any:
 
 
 def record_of(values: object, kind: type[Record]) -> Record:
-    """What `plain` gave, as a record again; keys that it does not have are passed over. ValueError with the
-    place and what was found there, and what the record itself raises for its values.
-    """
+    """What `plain` gave; unknown keys are passed over. ValueError with the place, or the record's own."""
     try:
         return msgspec.convert(values, kind, dec_hook=_other_kind_of)
     except msgspec.ValidationError as error:

@@ -1,7 +1,5 @@
-"""ColumnMap: which columns of a foreign file are ours, and what the values of its label columns mean.
-
-Knows: how a map is written on one line and kept as plain values, how the labels of several annotators are
-named. Does not know: files, what a source reads.
+"""ColumnMap: which columns of a foreign file are ours, and what the values of its label columns mean; how it
+is written on one line. Does not know: files, what a source reads.
 """
 
 import re
@@ -71,12 +69,10 @@ class Confidence(Enum):
 
 @dataclass(frozen=True)
 class ColumnMap:
-    """`sources`: for a column of ours, what is read for it; an empty source: nothing is.
-
-    A column of ours that is not named is read from the file's column of that name, if there is one.
-    `labels`: for a value of the file's label columns, one of our labels, or NO_LABEL. Both are stored in the
-    order of their keys, so that equal maps are equal. `skip_bad_rows`: rows that cannot be read are left out
-    by name; else one such row refuses the file.
+    """`sources`: for a column of ours, what is read for it, nothing where it is empty; one that is not named
+    is read from the file's column of that name. `labels`: for a value of the file's label columns, one of our
+    labels, or NO_LABEL. Both are in the order of their keys, so that equal maps are equal. `skip_bad_rows`:
+    rows that cannot be read are left out by name; else one such row refuses the file.
     """
 
     sources: Pairs = ()
@@ -145,10 +141,8 @@ def targets(rubric: Rubric) -> tuple[str, ...]:
 
 
 def parse_columns(text: str, of_outputs: bool = False) -> dict[str, str]:
-    r"""`id=uid,instruction=prompt` as sources; `\,` is a comma in a name. SetupError for anything else.
-
-    Labels may be of any criterion: `check_targets` knows those of a rubric. `of_outputs`: the columns are
-    OF_OUTPUTS, not those of a dataset.
+    r"""`id=uid,instruction=prompt` as sources, labels of any criterion among them; `\,` is a comma in a name.
+    SetupError for anything else. `of_outputs`: the columns are OF_OUTPUTS, not those of a dataset.
     """
     example = "output=response" if of_outputs else "output_a=response_1,output_b=response_2"
     sources: dict[str, str] = {}
@@ -193,9 +187,8 @@ def parse_labels(text: str) -> dict[str, str]:
 
 
 def annotators_of(source: str) -> tuple[str, ...]:
-    r"""The sources of a label that several annotators gave, `first|second|third`; else the source alone.
-
-    `\|` is a bar in a name, and where there are several, `\\` a stroke.
+    r"""The sources of a label that several annotators gave, `first|second|third`; else the source alone. `\|`
+    is a bar in a name, and where there are several, `\\` a stroke.
     """
     parts = _ANNOTATOR.findall(source)
     if len(parts) < 2:
@@ -205,9 +198,8 @@ def annotators_of(source: str) -> tuple[str, ...]:
 
 def of_annotators(sources: Sequence[str]) -> str:
     """The source of a label that these annotators gave; `annotators_of` reads it."""
-    if len(sources) < 2:
-        return "".join(sources)
-    return "|".join(re.sub(r"[\\|]", r"\\\g<0>", source) for source in sources)
+    several = len(sources) > 1
+    return "|".join(re.sub(r"[\\|]", r"\\\g<0>", source) if several else source for source in sources)
 
 
 def annotator_column(label: str, annotator: str) -> str:
@@ -225,9 +217,7 @@ def annotator_of(column: str) -> str:
 
 
 def kept_column(column: str) -> str:
-    """Where what a dataset said itself in a column of labels or explanations is stored next to other the
-    users': `safety_preference_before`, `safety_preference_before|Ada`.
-    """
+    """`safety_preference_before|Ada`: where what a dataset said itself is stored next to other the users'."""
     label, bar, annotator = column.partition(_OF_AN_ANNOTATOR)
     return f"{label}_before{bar}{annotator}"
 
@@ -249,7 +239,6 @@ def check_targets(names: Sequence[str] | Mapping[str, str], rubric: Rubric | Non
 
 
 def _is_target(name: str) -> bool:
-    """Whether it is a column of a dataset, with whatever criteria."""
     criterion, _, part = name.removesuffix(_OF_AN_ANNOTATOR).rpartition("_")
     if part in _OF_LABELS:
         return not any(criterion_problems({"name": criterion}))

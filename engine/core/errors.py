@@ -152,9 +152,8 @@ class Hint:
 
 @dataclass(frozen=True)
 class Wording:
-    """How hints are worded, for the command line or the window. `kinds`: what takes a file of each kind.
-    `setting_value`: a setting, {0}, with the value to choose for it, {1}. `quoted`: how a value is written;
-    `given`: what a value of a request is called. ValueError where a name is missing.
+    """How hints are worded, for the command line or the window. `setting_value`: a setting, {0}, with the
+    value to choose for it, {1}. `quoted`: how a value is written. ValueError where a name is missing.
     """
 
     settings: Mapping[Setting, str]
@@ -300,9 +299,7 @@ class DeviceFailed(SetupError):
 
 
 class ColumnsError(InputError):
-    """A dataset cannot be read by these columns, or by these meanings of its labels; by others perhaps.
-    `foreign`: its columns are not mapped yet. `unknown`: values of its labels that are none.
-    """
+    """A dataset cannot be read by these columns or meanings of labels. `foreign`: they are not mapped yet."""
 
     def __init__(
         self,

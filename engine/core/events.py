@@ -1,14 +1,19 @@
-"""What runs and other slow work report while they last, what is known of them by that, how they are stopped.
-Reports are frozen records, safe to send to another thread; flags that stop work are shared between threads.
+"""What runs and other slow work report while they last, what is known of them by that, how they are stopped,
+also by Ctrl-C and termination signals. Reports are frozen records, safe to send to another thread; flags that
+stop work are shared between threads.
 """
 
+import os
+import signal
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from types import FrameType
+from typing import Any, Generic, TypeVar
 
 from engine.core.errors import Hint
 from engine.core.formatting import duration
@@ -77,9 +82,7 @@ class TokensEvaluated:
 
 @dataclass(frozen=True)
 class GroupUnderWay:
-    """The items that are judged now, together: they are stored when all of them are done. Several a second.
-    `position`, `item_id`: the one that is read, or of which an explanation is written.
-    """
+    """Items that are judged together. `position`, `item_id`: the one that is read, or explained."""
 
     first: int  # place in the dataset, from 0
     last: int
@@ -208,16 +211,15 @@ StoredEvent = ItemJudged | HealthSeen | Resolved
 RunEvent = RunStarted | ModelOpened | JudgeEvent | StoredEvent | DeviceLeft | ClusterEvent | RunEnded
 
 
+@dataclass
 class Reports(Generic[Event, Result]):
     """The reports of some work, one after another; `result`: what it returned, after the last of them."""
 
-    result: Result
-
-    def __init__(self, work: Generator[Event, None, Result]) -> None:
-        self._work = work
+    work: Generator[Event, None, Result]
+    result: Result = field(init=False)
 
     def __iter__(self) -> Iterator[Event]:
-        self.result = yield from self._work
+        self.result = yield from self.work
 
 
 def followed(work: Generator[Event, None, Result], tell: Callable[[Event], object]) -> Result:
@@ -271,6 +273,69 @@ class CancelToken:
     def _open(self) -> None:
         with suppress(RuntimeError):  # it was open
             self._shut.release()
+
+
+@contextmanager
+def interruptible(
+    tell: Callable[[str], None],
+    loss: Callable[[], str] = lambda: "",
+    at_last: "signal.Handlers | Callable[[int, FrameType | None], Any]" = signal.SIG_DFL,
+) -> Iterator[CancelToken]:
+    """A token that Ctrl-C or a termination signal sets; a further Ctrl-C runs `at_last`. Where there is
+    something to lose (`loss`, in words) the first lets work end soon, and the second stops it.
+    """
+    cancel = CancelToken()
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        lost = "" if cancel.ending or number != signal.SIGINT else loss()
+        if lost:
+            cancel.end_soon()
+            text = f"{lost} Press Ctrl-C again to stop now."
+        else:
+            cancel.cancel()
+            if number == signal.SIGINT:  # else an earlier Ctrl-C may arrive after the termination signal
+                signal.signal(signal.SIGINT, at_last)
+            text = "Stopping ..."
+        # The signal may have come in the middle of another message, which must not be entered twice.
+        with suppress(OSError, RuntimeError):
+            tell(f"\n{text}")
+
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if sys.platform == "win32":
+        numbers.append(signal.SIGBREAK)
+    with _signals_noticed():
+        before = {number: signal.signal(number, stop) for number in numbers}
+        try:
+            yield cancel
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+@contextmanager
+def _signals_noticed() -> Iterator[None]:
+    """Start a thread that wakes when a signal comes, so that the main thread checks for signals."""
+    # Python before 3.13 forgets a pending signal if the system delivers the next one to another thread.
+    if sys.platform == "win32":  # there, a pending signal is never forgotten
+        yield
+        return
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+
+    def read_to_end() -> None:
+        while os.read(reading, 4096):
+            pass
+
+    waking = threading.Thread(target=read_to_end, name="wakes at signals", daemon=True)
+    waking.start()
+    before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(writing)
+        waking.join()
+        os.close(reading)
 
 
 _RATE_SECONDS = 30.0

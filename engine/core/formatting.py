@@ -45,7 +45,6 @@ def amount(n_bytes: int) -> str:
 
 
 def short_count(count: int) -> str:
-    """A large number in millions or thousand millions: `1.1 M`, `8.0 B`."""
     return f"{count / 1e9:.1f} B" if count >= 1e9 else f"{count / 1e6:.1f} M"
 
 
@@ -128,25 +127,18 @@ def named(text: str) -> str:
 
 
 def listed(names: Sequence[str], most: int = _MOST_LISTED, shown: Callable[[str], str] = named) -> str:
-    """The first few names, and how many more there are."""
     text = ", ".join(map(shown, names[:most]))
     return f"{text} and {len(names) - most:,} more" if len(names) > most else text
 
 
 _KEPT = re.compile(r'[\x00-\x1f<>:"/\\|?*]+')
-_DEVICES = frozenset(
-    (
-        *("aux", "con", "conin$", "conout$", "nul", "prn"),
-        *(f"{name}{n}" for name in ("com", "lpt") for n in range(10)),
-    )
-)
+_DEVICES = {"aux", "con", "conin$", "conout$", "nul", "prn"}
+_DEVICES |= {f"{name}{number}" for name in ("com", "lpt") for number in range(10)}
 _LONGEST = 259  # characters of UTF-16 of a path with its folders, where long ones are not switched on
 
 
 def file_stem(called: str, most: int) -> str:
-    """How a file's name begins that is made of what somebody called something; maybe empty. At most this many
-    bytes in UTF-8, of which the systems give a name 255.
-    """
+    """How a file's name begins, out of what something is called: `most` bytes in UTF-8, perhaps none."""
     stem = _KEPT.sub("-", called).encode("utf-8", "ignore")[:most].decode("utf-8", "ignore").strip(" .")
     return f"_{stem}" if _is_device(stem) else stem
 
@@ -181,18 +173,16 @@ def _is_device(name: str) -> bool:
 
 INTERVAL = (
     "95 % confidence interval of the value for items of this kind: at least 95 of 100 such intervals contain"
-    " it."
-    " Items with the same instruction are one cluster; few instructions make the interval wide."
+    " it. Items with the same instruction are one cluster; few instructions make the interval wide."
 )
 KAPPA = "Cohen's kappa: agreement beyond chance. 0 is chance, 1 is complete; “-” where only one label occurs."
 MACRO_F1 = (
     "The mean F1 score (0 to 1) over the labels that occur: rare labels count as much as frequent ones."
 )
 BETTER = (
-    "Is the judge better than the best baseline on the same items, which is given in brackets?"
-    " “Yes”: the whole 95 % interval of the difference is above 0; “not significant”: it includes 0; “no”:"
-    " the"
-    " accuracy is not above it; “-”: fewer than ten instructions, too few to tell."
+    "Is the judge better than the best baseline on the same items, which is given in brackets? “Yes”: the"
+    " whole 95 % interval of the difference is above 0; “not significant”: it includes 0; “no”: the accuracy"
+    " is not above it; “-”: fewer than ten instructions, too few to tell."
 )
 ROUGE_L = (
     "Overlap between the judge's explanation and the human one: words in the same order, × 100. It measures"
@@ -212,9 +202,8 @@ SCORE = "10 × (P(it is preferred) + P(both good)), 0 to 10"
 
 
 def best_of(what: str, choice: tuple[int, float] | None, by: str = "accuracy") -> list[str]:
-    """A sentence on the optimism of selecting the best of several; none if that is not known, or nothing.
-    `choice`: how many, and how much better the best looks than it is if all are equally good (0 to 1); `by`:
-    by which measure.
+    """On the optimism of selecting the best of several, where there is any. `choice`: how many, and how much
+    better (0 to 1) the best looks than it is if all are equally good, `by` which measure.
     """
     if choice is None or not round(100 * choice[1], 1):
         return []

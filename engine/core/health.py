@@ -1,6 +1,4 @@
-"""The health of a judge: whether a run judged at all, and the symptoms of problems. Does not know: how a sign
-is measured, from where on it counts, who shows it.
-"""
+"""The health of a judge: whether a run judged at all, and its symptoms; not how these are measured."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -112,7 +110,6 @@ class Health:
         return [self.headline, *signs, *([f"What to do: {hints}"] if hints else [])]
 
     def as_json(self) -> dict[str, Any]:
-        """The symptoms as plain values, without hints."""
         return {
             "verdict": self.verdict.value,
             "items": self.items,

@@ -1,6 +1,4 @@
-"""Items and their labels: preferences, orders, elicitation methods, human labels, predictions; ids and
-explanations that pandas would not give back as they were written, found without pandas.
-"""
+"""Items and their labels; ids and explanations that pandas would not give back, found without pandas."""
 
 import hashlib
 import json
@@ -90,8 +88,6 @@ def majority(labels: Sequence[HumanLabel]) -> HumanLabel | None:
 
 
 class Order(StrEnum):
-    """Which response the model sees first."""
-
     AB = "AB"
     BA = "BA"
 
@@ -221,16 +217,9 @@ _NEVER_READ_BACK = re.compile("[\0\ud800-\udfff]")
 
 
 def unsafe_explanation(text: str) -> bool:
-    """Whether pandas.read_csv would not give a text back, quoted or not: the empty one, words for a missing
-    value (`None`, `nan`), a number or truth value alone (`7`, `true`), one with a NUL or a lone surrogate.
-    """
-    return (
-        text in _MISSING_WORDS
-        or _NUMBER_OR_TRUTH.fullmatch(text) is not None
-        or _NEVER_READ_BACK.search(text) is not None
-    )
+    """Whether pandas.read_csv would not give a text back: nothing, `nan`, `7`, `true`, NUL, a surrogate."""
+    return bool(text in _MISSING_WORDS or _NUMBER_OR_TRUTH.fullmatch(text) or _NEVER_READ_BACK.search(text))
 
 
 def unwritable_ids(ids: Sequence[str]) -> list[str]:
-    """The ids that write_submission refuses."""
     return [item_id for item_id in ids if item_id in _MISSING_WORDS or _NEVER_READ_BACK.search(item_id)]

@@ -67,9 +67,8 @@ class AnswerLogProbs:
 
 @dataclass(frozen=True)
 class RawPrediction:
-    """A raw prediction: the model's answer for one item, criterion, order and method. `log_probs`:
-    natural-log probabilities of the four labels, in the order of `PREFERENCES`, out of the whole vocabulary,
-    as the model saw the responses: A is the first one shown. Not yet un-swapped.
+    """The model's answer for one item, criterion, order and method. `log_probs`: natural-log probabilities of
+    the four labels, in the order of `PREFERENCES`, as the model saw the responses: A is the first one shown.
     """
 
     order: Order
@@ -109,10 +108,8 @@ class Shortening:
 
 @dataclass(frozen=True)
 class JudgedItem:
-    """All that the model gave for one item, raw: decisions are derived from it. `raw_predictions`,
-    `explanations`, `unscored` (the reason) by criterion; each criterion has raw predictions or a reason.
-    `given`: the labels and explanations of an opened submission, in the place of raw predictions; none of an
-    item that it does not answer, which is unscored on all criteria.
+    """All that the model gave for one item, raw: decisions are derived from it. Mappings are by criterion;
+    each has raw predictions or a reason in `unscored`. `given`: the labels of a submission, in their place.
     """
 
     position: int  # place in the dataset, from 0
@@ -184,7 +181,6 @@ ShortHash = Annotated[str, msgspec.Meta(pattern=f"^[0-9a-f]{{{_DIGITS}}}$")]
 
 
 def short_hash(of: str) -> str:
-    """The first digits of a hash (hex), by which content is known again."""
     return of[:_DIGITS]
 
 
@@ -227,7 +223,7 @@ class FittedOn:
         """How many of some items took part; each is counted as often as it occurs."""
         own, instructions = frozenset(self.items), frozenset(self.instructions)
         count, took_part, others = 0, 0, 0
-        for item in items:
+        for item in items:  # one by one: a dataset's may be more than should be held at once
             count += 1
             if short_hash(item.content_hash) in own:
                 took_part += 1
@@ -245,9 +241,8 @@ Share = Annotated[float, msgspec.Meta(ge=-1, le=1)]  # a share, or a difference 
 
 
 class KeptFit(msgspec.Struct, frozen=True, kw_only=True):
-    """What weights and a tie threshold keep of the fit to human overall labels that they come from.
-    `dataset`: the name of the labels' file; `agreement`: the share of its items that had the human winner,
-    each by what was fitted without it, with its 95 % interval.
+    """What weights and a tie threshold keep of their fit to human overall labels. `dataset`: the labels'
+    file; `agreement`: the share of its items that had the human winner, each by what was fitted without it.
     """
 
     dataset: str
@@ -333,8 +328,7 @@ class CriterionCalibration:
 class Judgment(Keyed):
     """Both raw predictions of one item and criterion put together. `probabilities`: of the four labels,
     un-swapped, averaged, calibrated where the run is, summing to 1, in the order of `PREFERENCES`.
-    `answer_mass`: the mean over all that was read; None in a jury of labels alone. `explanations`: all that
-    the model wrote.
+    `answer_mass`: the mean over all that was read; None in a jury of labels alone.
     """
 
     item_id: str

@@ -1,7 +1,4 @@
-"""Arrays of log-probabilities and of shares: their types, the softmax, the interval of a share. The one
-module of the core that needs numpy; SciPy is loaded when a share is first looked at, for judging and the
-window begin without it.
-"""
+"""Arrays of log-probabilities and of shares. SciPy is loaded with the first share, judging begins without."""
 
 import math
 from collections.abc import Sequence
@@ -16,14 +13,12 @@ Logits = npt.NDArray[np.float32]  # scores of tokens as a model computes them
 
 ROUNDING_ON_AVERAGE, ROUNDING_AT_WORST = 0.08, 0.25
 """How far rounding alone may move probabilities (total variation distance, 0 to 1), on average and at the
-worst place, where nobody measured it: what a device may be away from the processor to pass its trial, and
-what two runs must be beyond to differ in more than arithmetic.
-
-Twice what a small model gave where the processor read the same weights in their format and unpacked to F16,
-as a GPU does: .023 to .038 on average, .05 to .11 at the worst place (SmolLM2-135M-Instruct, six formats). In
-natural logarithms: log-probabilities that differ by at most d are at most tanh(d / 2) apart, so .08 are
-reached by .16 and .25 by .51.
+worst place: what a device may be away from the processor to pass its trial, and what two runs must be beyond
+to differ in more than arithmetic. Log-probabilities that differ by d at most are at most tanh(d / 2) apart:
+.08 are reached by .16 and .25 by .51.
 """
+# Twice what a small model gave where the processor read the same weights in their format and unpacked to F16,
+# as a GPU does: .023 to .038 on average, .05 to .11 at the worst place (SmolLM2-135M-Instruct, six formats).
 
 
 def log_softmax(values: FloatArray | Logits) -> FloatArray:
@@ -53,9 +48,7 @@ def clopper_pearson(share: float, worth: float, tail: float = 0.025) -> tuple[fl
 
 
 def chance_of_share(share: float, worth: float, bound: float) -> float:
-    """How probable so large a share (0 to 1) of `worth` independent values is, were the true one `bound`;
-    below a tail just where the interval of that tail lies above the bound.
-    """
+    """How probable so large a share (0 to 1) of `worth` independent values is, were the true one `bound`."""
     from scipy.special import betainc  # noqa: PLC0415 - see above
 
     for_it = min(max(share, 0.0), 1.0) * worth

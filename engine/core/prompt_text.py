@@ -1,6 +1,4 @@
-"""The text of a prompt: whose each stretch of it is, and which stretch each token is for. Does not know: how
-prompts and tokens are made, how they are shown.
-"""
+"""The text of a prompt: whose each stretch of it is, and which stretch each token is for."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -33,9 +31,8 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class PlacedToken:
-    """A token, what it writes, and the stretch of the text that it is for, in characters; two have the same
-    character where a tokenizer cuts it. `sources`: whose text it holds, own and foreign where it reaches into
-    both.
+    """A token, what it writes, and the stretch of the text that it is for, in characters. `sources`: whose
+    text it holds, own and foreign where it reaches into both.
     """
 
     id: int
@@ -47,9 +44,8 @@ class PlacedToken:
 
 @dataclass(frozen=True)
 class Preview:
-    """The prompt of one criterion in one order; the answer is read after its last token. `stem`, `trunk`,
-    `branch`: how many of the tokens belong to each. `exact`: the tokens write just this text; false where the
-    tokenizer changes it before it reads it.
+    """The prompt of one criterion in one order. `stem`, `trunk`, `branch`: how many of the tokens belong to
+    each. `exact`: the tokens write just this text; false where the tokenizer changes it before it reads it.
     """
 
     text: str

@@ -1,6 +1,4 @@
-"""Criteria, rubrics and the wording of prompts; the default rubric: the five criteria of the ELOQUENT task.
-Does not know: prompts, models, files.
-"""
+"""Criteria, rubrics and the wording of prompts; the default rubric: the five criteria of ELOQUENT's task."""
 
 import math
 import re
@@ -43,9 +41,8 @@ def first_problem(of: str, problems: Iterator[FieldProblem]) -> None:
 
 @dataclass(frozen=True)
 class Criterion:
-    """One question asked of an item. `name` is the prefix of its columns, `weight` its share in the weighted
-    judge (not negative, any scale). `good`, `bad`: what makes a response so, empty where the question says
-    enough.
+    """One question asked of an item. `name` is the prefix of its columns, `weight` its share in weighted
+    scoring (0 or more, any scale). `good`, `bad`: what makes a response so, or empty.
     """
 
     name: str
@@ -82,13 +79,10 @@ class WordingPart:
 
 @dataclass(frozen=True)
 class PromptWording:
-    """The words of a prompt around an item, in any language.
-
-    Marks in braces stand for what the program puts there: `{letters}` for the four lines that say what the
-    letters mean, `{title}` for one of the three titles, `{name}`, `{question}` and `{meaning}` for those of a
-    criterion, `{number}` for that of an example, `{response}` for the title of a response. The fences around
-    foreign text, the letters A to D and the place of an answer are the program's: an answer is always the
-    next word after `verdict`, `answer` or `grade`.
+    """The words of a prompt around an item, in any language. Marks in braces stand for what the program puts
+    there: `{letters}` for the four lines that say what the letters mean, `{title}` for one of the three
+    titles, others for what they say. The fences around foreign text and the letters are the program's: an
+    answer is always the next word after `verdict`, `answer` or `grade`.
     """
 
     system: Annotated[str, WordingPart(BEGINNING, "Introduction")] = """\
@@ -370,9 +364,8 @@ def fitting_names(names: Iterable[str]) -> list[str]:
 
 
 def rubric_of_names(names: Iterable[str], known: Rubric = ELOQUENT) -> Rubric:
-    """A rubric with criteria of these names, for labels to be read by. Those of `known` are as they are
-    there, others have a plain question; names that no criterion can have are passed over; `known` where none
-    is left.
+    """A rubric for labels to be read by. Criteria of `known` are as they are there, others have a plain
+    question; names that no criterion can have are passed over; `known` where none is left.
     """
     fit = fitting_names(names)
     if not fit or set(fit) <= set(known.names):

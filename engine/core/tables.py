@@ -1,6 +1,5 @@
 """Sheets: what is shown of something, as a record before it is a text, a page or widgets; and their tables,
-whose columns know of what kind their values are, how these are written and what they mean. LaTeX has the
-tables, with what was said next to them as comments; Markdown has all of a sheet but its pictures.
+whose columns know of what kind their values are, how these are written and what they mean.
 """
 
 import math
@@ -100,8 +99,6 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Fact:
-    """A value with its kind, where a column lists facts of several kinds."""
-
     kind: Kind
     value: "Value"
 
@@ -136,8 +133,6 @@ def value_text(value: Value, kind: Kind, digits: int = 2, least: float | None = 
 
 @dataclass(frozen=True)
 class Column:
-    """What stands in a column of a table."""
-
     key: str  # its name among the columns
     title: str
     kind: Kind
@@ -182,9 +177,8 @@ class ItemsBehind:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns, and rows of a value for each of them; the first column names the row. `best`: row and column,
-    from 0, of the cells that stand out. `behind`: of each row what it reports; `behind_cells`: of some cells,
-    by row and column. EngineBug where a row does not fit the columns, or two columns have one key.
+    """`best`: row and column, from 0, of the cells that stand out. `behind`: of each row what it reports;
+    `behind_cells`: of some cells. EngineBug where a row does not fit the columns.
     """
 
     columns: Sequence[Column]
@@ -210,7 +204,6 @@ class Table:
         ]
 
     def with_tabs(self) -> str:
-        """Header and values, a line for each row."""
         return "\n".join("\t".join(row) for row in (self.titles, *self.texts()))
 
 
@@ -245,8 +238,6 @@ Part = Facts | Table | Sentences | Picture
 
 @dataclass(frozen=True)
 class Section:
-    """Parts under a title."""
-
     key: str  # its name among the sections of a sheet
     title: str
     parts: Sequence[Part]
@@ -257,8 +248,6 @@ class Section:
 
 @dataclass(frozen=True)
 class Sheet:
-    """Sections in the order in which they are read."""
-
     title: str
     sections: Sequence[Section]
 
@@ -317,12 +306,12 @@ def latex_label(*texts: str) -> str:
 def latex_table(table: Table, caption: str, label: str) -> str:
     """With the rules of booktabs, a caption, and the name `tab:label`."""
     columns = "".join("r" if column.kind.is_number else "l" for column in table.columns)
-    rows = [_latex_row(map(escaped, table.titles)), r"\midrule"]
-    rows += [_latex_row(cells) for cells in _cells(table, escaped, r"\textbf{%s}", _number)]
+    cells = (map(escaped, table.titles), *_cells(table, escaped, r"\textbf{%s}", _number))
+    titles, *rows = (rf"{' & '.join(row)} \\" for row in cells)
     return "\n".join(
         (
             *(r"\begin{table}", r"\centering", rf"\caption{{{escaped(caption)}}}", rf"\label{{tab:{label}}}"),
-            *(rf"\begin{{tabular}}{{{columns}}}", r"\toprule"),
+            *(rf"\begin{{tabular}}{{{columns}}}", r"\toprule", titles, r"\midrule"),
             *rows,
             *(r"\bottomrule", r"\end{tabular}", r"\end{table}"),
         )
@@ -374,10 +363,6 @@ def _cells(
 def _number(written: str) -> str:
     """A number in LaTeX: a minus instead of a hyphen, a dash for what is not known."""
     return "--" if written == "-" else _MINUS.sub("$-$", written)
-
-
-def _latex_row(cells: Iterator[str] | Sequence[str]) -> str:
-    return rf"{' & '.join(cells)} \\"
 
 
 def _comment(text: str) -> str:

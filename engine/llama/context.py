@@ -113,9 +113,7 @@ class OwnContext:
     def __init__(
         self, model: LlamaModel, make: Callable[[int], Any], threads: int | ThreadCount, cancel: CancelToken
     ) -> None:
-        """`make`: gives llama.cpp's pointer to a context with this many threads. `threads`: this many for
-        each batch, or as many as there are cores for at the moment.
-        """
+        """`make`: llama.cpp's pointer to a context of so many threads. `threads`: these, or what is free."""
         self._owner = os.getpid(), threading.get_ident()
         _computes_in.add(os.getpid())
         if len(_computes_in) > 1:
@@ -162,9 +160,7 @@ class OwnContext:
 
 
 def new_context(model: LlamaModel, shape: SessionShape, threads: int) -> Any:
-    """llama.cpp's pointer to a new context. NoRoomError where there is no room for it, DeviceFailed where the
-    device has none, ModelFileError where the model's cache cannot be kept in the wanted type.
-    """
+    """llama.cpp's pointer. NoRoomError, DeviceFailed, ModelFileError for a cache that a model cannot have."""
     context = llama_cpp.llama_init_from_model(model.pointer, _params(model, shape, threads))
     if context:
         return context

@@ -1,7 +1,6 @@
 """llama.cpp itself: started once, its log kept, its processor features and GPUs named. GPU libraries and
-drivers run in this process once a device is looked for; some drivers hang or end it, so only processes that
-may end do that. ggml does not tell the versions of Vulkan's drivers: they are asked for by the layouts of the
-Vulkan 1.0 specification.
+drivers run in this process once a device is looked for; some hang or end it, so only processes that may end
+do that. Versions of drivers are asked for by the layouts of the Vulkan 1.0 specification.
 """
 
 import ctypes
@@ -165,9 +164,7 @@ def devices() -> list[Device]:
 
 
 def device_pointer(wanted: Device) -> int | None:
-    """Where llama.cpp keeps a device; None where there is none of this description. Of several the one of
-    this name, or else the first.
-    """
+    """Where llama.cpp keeps a device, if it does; of several alike that of its name or the first."""
     alike = [each for each in _pointers() if _device(each, {}).key == wanted.key]
     return next((each for each in alike if _text("ggml_backend_dev_name", each) == wanted.name), None) or (
         alike[0] if alike else None

@@ -3,6 +3,7 @@
 import ctypes
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -30,9 +31,7 @@ class LlamaModel:
         vocabulary_only: bool = False,
         cancel: CancelToken | None = None,
     ) -> None:
-        """Open a checked file; `device`: what computes with this many of its layers, None for the processor.
-        ModelFileError where llama.cpp refuses it, DeviceFailed where it cannot use the device, Cancelled.
-        """
+        """`device` computes `gpu_layers`. ModelFileError, DeviceFailed where it cannot be used, Cancelled."""
         cancel = cancel or CancelToken()
         # What llama.cpp takes for devices: pointers, and an empty one at the end.
         devices = (ctypes.c_void_p * 2)()
@@ -115,9 +114,7 @@ def _reason() -> str:
 
 
 def cannot_compute(model: LlamaModel, code: int, smaller: Hint) -> SetupError:
-    """What to raise where llama.cpp does not compute with a model that it has loaded; `code`: its answer,
-    `smaller`: what takes less memory, in a NoRoomError.
-    """
+    """What to raise where llama.cpp does not compute: `code` is its answer, `smaller` takes less memory."""
     reason = _reason()
     if model.device is not None:
         return DeviceFailed(model.device.title, f"the computation fails: {reason} (code {code})")
@@ -166,9 +163,7 @@ class Vocabulary:
         self.byte_level = llama_cpp.llama_vocab_type(self._pointer) == llama_cpp.LLAMA_VOCAB_TYPE_BPE
 
     def tokenize(self, text: str, parse_special: bool = False) -> list[int]:
-        """Token ids of `text`; nothing is added. Control tokens are recognised only with `parse_special`.
-        ModelFileError where the tokenizer gives an id that the vocabulary does not have.
-        """
+        """Nothing is added; control tokens only with `parse_special`. ModelFileError for an unknown id."""
         data = text.encode("utf-8")
         # A token stands for a byte or more, but for the few that a tokenizer adds.
         room = len(data) + 16
@@ -209,7 +204,10 @@ class Vocabulary:
     @cached_property
     def special_tokens(self) -> tuple[SpecialToken, ...]:
         """Control, unknown and user-defined tokens, the longest literal first (as llama.cpp matches them)."""
-        found, unknown_letter = [], self._unknown_letter
+        found, unknown_letter = [], []
+        with suppress(ModelFileError):
+            # What a letter becomes that hardly any vocabulary has (cuneiform): in some, a control token.
+            unknown_letter = self.tokenize("\U00012345")
         unknown = llama_cpp.LLAMA_TOKEN_ATTR_UNKNOWN
         control = llama_cpp.LLAMA_TOKEN_ATTR_CONTROL | unknown
         wanted = control | llama_cpp.LLAMA_TOKEN_ATTR_USER_DEFINED
@@ -221,14 +219,6 @@ class Vocabulary:
                 left, right = (bool(has & each) for each in strips)
                 found.append(SpecialToken(token, text, bool(has & control), is_unknown, left, right))
         return tuple(sorted(found, key=lambda special: -len(special.text.encode("utf-8"))))
-
-    @cached_property
-    def _unknown_letter(self) -> Sequence[int]:
-        """What a letter becomes that hardly any vocabulary has: in some, a control token."""
-        try:
-            return self.tokenize("\U00012345")  # cuneiform
-        except ModelFileError:
-            return ()
 
     def _text(self, token: int) -> str:
         text: bytes = llama_cpp.llama_vocab_get_text(self._pointer, token)
@@ -270,9 +260,7 @@ class PromptTokens:
 
 
 def usable_prefix(held: Sequence[int], tokens: Sequence[int], keeps_state: bool) -> int:
-    """How many of `tokens` need not be read where `held` is. `keeps_state`: a memory that cannot be cut back
-    to what is shared; then all of it must be.
-    """
+    """How many of `tokens` need not be read where `held` is. `keeps_state`: it cannot be cut back."""
     shared = common_prefix([held, tokens])
     return 0 if keeps_state and shared < len(held) else shared
 
@@ -305,8 +293,7 @@ class Pieces:
     def written(self, token: int) -> bytes:
         """The bytes of a token; of one that writes nothing its name."""
         if token not in self._known:
-            data = self._vocabulary.piece(token) or self._special.get(token, "").encode()
-            self._known[token] = data
+            self._known[token] = self._vocabulary.piece(token) or self._special.get(token, "").encode()
         return self._known[token]
 
     def shown(self, token: int) -> str:
@@ -316,7 +303,10 @@ class Pieces:
 def token_places(text: str, pieces: Sequence[bytes]) -> tuple[list[tuple[int, int]], bool]:
     """For each token the stretch of the text that it writes, in characters; whether they write just it."""
     data = text.encode("utf-8")
-    first = _character_of_byte(text)
+    # For each byte, and for the end, the character that it is of.
+    first: Sequence[int] = range(len(text) + 1)
+    if not text.isascii():
+        first = [place for place, letter in enumerate(f"{text} ") for _ in letter.encode("utf-8")]
     exact, place, places = True, 0, []
     for begin, end, fits in _stretches(data, pieces):
         exact = exact and fits
@@ -343,11 +333,3 @@ def _stretches(data: bytes, pieces: Sequence[bytes]) -> Iterator[tuple[int, int,
         end = found + len(word) if found >= 0 else place
         yield place, end, False
         place, missed = end, 0 if found >= 0 else missed + 1
-
-
-def _character_of_byte(text: str) -> Sequence[int]:
-    """For each byte of a text, and for its end, the character that it is of."""
-    if text.isascii():
-        return range(len(text) + 1)
-    characters = [place for place, character in enumerate(text) for _ in character.encode("utf-8")]
-    return [*characters, len(text)]

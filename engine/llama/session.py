@@ -150,9 +150,7 @@ class TokenBatch:
 
 
 def batches(entries: Sequence[Entry], size: int, equal: bool) -> Iterator[Sequence[Entry]]:
-    """Tokens in batches of at most `size`, none of which llama.cpp splits so that one token is left alone.
-    `equal`: for models that keep a state, of which it takes equally many tokens of each sequence at once.
-    """
+    """Batches that llama.cpp splits so that no token is alone; `equal`: it takes as many of each sequence."""
     for begin in range(0, len(entries), size):
         part = entries[begin : begin + size]
         lengths = Counter(entry[2] for entry in part).most_common(2)
@@ -267,9 +265,8 @@ class LlamaSession(OwnContext):
     def scoring(
         self, slot: int, branches: Sequence[BranchTokens], goes_on: bool = False
     ) -> Steps[FloatArray]:
-        """Natural-log probabilities of each branch's labels: shape (branches, labels), at most 0 each.
-        `goes_on`: each branch may continue from what it holds since its trunk was read; then the last digits
-        depend on what was asked before.
+        """Natural-log probabilities of each branch's labels: shape (branches, labels). `goes_on`: each branch
+        may continue from what it holds; then the last digits depend on what was asked before.
         """
         scores, _ = yield from self._scoring_among_all(slot, branches, goes_on)
         return scores
@@ -378,9 +375,7 @@ class LlamaSession(OwnContext):
             llama_cpp.llama_memory_seq_rm(self._memory, sequence, _ALL, _ALL)
 
     def _read(self, feeds: Sequence[_Feed], written: bool = False) -> Steps[list[list[Logits]]]:
-        """Append tokens to sequences, all in one row of batches; the wanted logits of each feed, of shape
-        (vocabulary,) each, which are valid until the next tokens are read.
-        """
+        """Append tokens; the wanted logits of each feed, (vocabulary,) each, valid until more is read."""
         self._check_owner()
         entries = []
         for index, feed in enumerate(feeds):

@@ -1,12 +1,14 @@
 """How fast a model works on this computer, measured in a few seconds as a run works; and whether a device
-computes what the processor computes: the same text read by both.
+computes what the processor computes.
 """
 
 import time
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from statistics import median
+from typing import Annotated
 
+import msgspec
 import numpy as np
 
 from engine.core.events import MeasureProgress
@@ -26,7 +28,7 @@ _STEPS, _LEAST_STEPS = 16, 3  # tokens of each text
 _ENOUGH = 3.0  # seconds of one measure
 _SHORT = 0.5  # seconds that say nothing: small models are measured more often
 _STAGES = 1 + _ROUNDS + 2
-_SLOWEST, _FASTEST = 1e-6, 1e9  # tokens a second that a computer may have
+TokensPerSecond = Annotated[float, msgspec.Meta(ge=1e-6, le=1e9)]
 _FREE = 0.75  # of each core that is used; with less, other programs had the rest
 # Not one sentence again and again: a mixture would read it with few of its experts.
 _TEXT = (
@@ -44,22 +46,14 @@ _TEXT = (
 
 @dataclass(frozen=True)
 class ModelSpeed:
-    """In tokens a second. ValueError for what cannot have been measured."""
+    """In tokens a second. `record_of` refuses what cannot have been measured."""
 
-    reading: float  # of a prompt
-    writing_one: float  # of one text
-    writing_ten: float  # of TEXTS together
-    prompt: int  # its tokens
-    cores: float  # processor seconds in each second
-    threads: int  # 0 where a GPU may have computed
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if type(value) not in (int, float) or not 0 <= value <= _FASTEST:
-                raise ValueError(f"{field.name} is {str(value)[:40]}")
-        if not all(speed >= _SLOWEST for speed in (self.reading, self.writing_one, self.writing_ten)):
-            raise ValueError("a speed is 0")
+    reading: TokensPerSecond  # of a prompt
+    writing_one: TokensPerSecond  # of one text
+    writing_ten: TokensPerSecond  # of TEXTS together
+    prompt: Annotated[int, msgspec.Meta(ge=0)]  # its tokens
+    cores: Annotated[float, msgspec.Meta(ge=0, le=1e9)]  # processor seconds in each second
+    threads: Annotated[int, msgspec.Meta(ge=0)]  # 0 where a GPU may have computed
 
     @property
     def disturbed(self) -> bool:
@@ -164,8 +158,7 @@ def _rows(session: LlamaSession, prompts: Sequence[tuple[int, ...]]) -> list[Flo
 @dataclass(frozen=True)
 class DeviceFinding:
     """What came of a device. `mean`, `worst`: how far its probabilities of the next token are from the
-    processor's (total variation distance, 0 to 1) over all places of a text, and at the worst; `reason`: why
-    it cannot be used, as a clause.
+    processor's (total variation distance, 0 to 1) over the places of a text; `reason` against it: a clause.
     """
 
     device: Device

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from engine.models.header import CONVERT_AGAIN, TENSOR_TYPES, GgufHeader, HeaderValues, TensorInfo
+from engine.models.header import CONVERT_AGAIN, TENSOR_TYPES, GgufHeader, TensorInfo
 
 CHOOSE_CHAT_MODEL = "Choose a chat or instruct model in GGUF format."
 
@@ -57,14 +57,14 @@ _OTHER_KINDS = {
 }
 
 
-def check_kind(model: HeaderValues, hint: str) -> None:
+def check_kind(model: GgufHeader, hint: str) -> None:
     """Refuse what is part of other models, adapters for instance; `hint`: what to choose instead."""
     kind = (model.text("general.type") or "model").lower()
     if kind in _OTHER_KINDS:
         raise model.refused(f"this is {_OTHER_KINDS[kind]}, not a model", hint)
 
 
-def check_not_split(model: HeaderValues) -> None:
+def check_not_split(model: GgufHeader) -> None:
     parts = model.integer("split.count") or 0
     if parts > 1:
         part = (model.integer("split.no") or 0) + 1
@@ -74,7 +74,7 @@ def check_not_split(model: HeaderValues) -> None:
         )
 
 
-def check_architecture(model: HeaderValues) -> None:
+def check_architecture(model: GgufHeader) -> None:
     """Refuse architectures that do not write text, or that this llama.cpp does not know."""
     name = model.architecture
     if not name:
@@ -92,7 +92,7 @@ def check_architecture(model: HeaderValues) -> None:
         )
 
 
-def check_writes(model: HeaderValues) -> None:
+def check_writes(model: GgufHeader) -> None:
     """Refuse what has the architecture of a text generator, but was trained to read only."""
     pooled = _POOLING.get(model.integer(model.key("pooling_type")) or 0)
     if pooled or model.get(model.key("attention.causal")) is False:
@@ -102,7 +102,7 @@ def check_writes(model: HeaderValues) -> None:
         )
 
 
-def check_has_tensors(model: HeaderValues, hint: str) -> None:
+def check_has_tensors(model: GgufHeader, hint: str) -> None:
     """Refuse a vocabulary without a model; `hint`: what to choose instead."""
     if not model.tensors:
         raise model.refused("this file holds a vocabulary only, no model", hint)
@@ -141,14 +141,13 @@ _BYTE_TOKEN_TEXT = re.compile(rb"<0x[0-9A-Fa-f]{2}>")
 _NO_ID = (-1, 0xFFFFFFFF)  # how converters write "no such token"
 
 
-def precheck(header: GgufHeader) -> None:
+def precheck(model: GgufHeader) -> None:
     """Raise ModelFileError (key or tensor, what was found, the next step) for a file that cannot judge."""
-    model = HeaderValues(header)
     for check in _CHECKS:
         check(model)
 
 
-def check_sizes(model: HeaderValues) -> None:
+def check_sizes(model: GgufHeader) -> None:
     """Refuse numbers of layers, of tokens of context, and a width that are missing or absurd."""
     for name, most in (
         ("block_count", _MOST_LAYERS),
@@ -160,12 +159,12 @@ def check_sizes(model: HeaderValues) -> None:
         _check_between(model, key, model.integer(key), 1, most)
 
 
-def _check_between(model: HeaderValues, key: str, value: int | None, least: int, most: int) -> None:
+def _check_between(model: GgufHeader, key: str, value: int | None, least: int, most: int) -> None:
     if value is not None and not least <= value <= most:
         raise model.refused(f"key {key!r} is {value:,}, which is not between {least} and {most:,}")
 
 
-def _check_heads(model: HeaderValues) -> None:
+def _check_heads(model: GgufHeader) -> None:
     heads_key, kv_key = model.key("attention.head_count"), model.key("attention.head_count_kv")
     heads = model.per_layer(heads_key)
     kv_heads = model.per_layer(kv_key) or heads
@@ -187,7 +186,7 @@ def _spread(numbers: list[int], layers: int) -> list[int]:
     return numbers * layers if len(numbers) == 1 else numbers
 
 
-def _check_rotation(model: HeaderValues) -> None:
+def _check_rotation(model: GgufHeader) -> None:
     heads = model.per_layer(model.key("attention.head_count"))
     key = model.key("rope.dimension_count")
     rotated = model.integer(key)
@@ -203,7 +202,7 @@ def _check_rotation(model: HeaderValues) -> None:
         raise model.refused(f"key {key!r} is {rotated:,}, which does not match heads of size {head_size:,}")
 
 
-def _check_queries(model: HeaderValues) -> None:
+def _check_queries(model: GgufHeader) -> None:
     heads = model.per_layer(model.key("attention.head_count"))
     if model.architecture not in _ONE_HEAD_SIZE or len(heads) != 1:
         return
@@ -216,12 +215,12 @@ def _check_queries(model: HeaderValues) -> None:
             )
 
 
-def _head_size(model: HeaderValues, heads: int) -> int:
+def _head_size(model: GgufHeader, heads: int) -> int:
     width = model.integer(model.key("embedding_length")) or 0
     return model.integer(model.key("attention.key_length")) or width // heads
 
 
-def _check_experts(model: HeaderValues) -> None:
+def _check_experts(model: GgufHeader) -> None:
     # The conditions are those that llama.cpp asserts when it reads the keys.
     key = model.key("expert_count")
     experts = max(model.per_layer(key), default=0)
@@ -240,19 +239,21 @@ def _check_experts(model: HeaderValues) -> None:
         )
 
 
-def _check_values(model: HeaderValues) -> None:
+def _check_values(model: GgufHeader) -> None:
     key = model.key("rope.scaling.type")
     kind = model.text(key)
     if kind is not None and kind not in _ROPE_SCALINGS:
         raise model.refused(f"key {key!r} is {kind!r}; llama.cpp knows {', '.join(sorted(_ROPE_SCALINGS))}")
-    for key, value in model.floats():
+    for key, value in model.metadata.items():
+        if not isinstance(value, float) or not key.startswith(model.key("")):
+            continue
         if math.isnan(value) or (key.endswith("epsilon") and not 0 < value <= 1):
             raise model.refused(f"key {key!r} is {value:g}")
     for tensor in model.tensors:
         _check_tensor(model, tensor)
 
 
-def _check_tensor(model: HeaderValues, tensor: TensorInfo) -> None:
+def _check_tensor(model: GgufHeader, tensor: TensorInfo) -> None:
     stored = TENSOR_TYPES.get(tensor.type_id)
     if tensor.type_id in _FOREIGN_TYPES:
         found, hint = _FOREIGN_TYPES[tensor.type_id]
@@ -272,7 +273,7 @@ def _check_tensor(model: HeaderValues, tensor: TensorInfo) -> None:
         )
 
 
-def _check_tokenizer_tables(model: HeaderValues) -> None:
+def _check_tokenizer_tables(model: GgufHeader) -> None:
     kind = model.text("tokenizer.ggml.model")
     if kind is None or kind in _NO_TOKENIZER:
         raise model.refused(f"key 'tokenizer.ggml.model' is {kind or 'missing'}: the model has no tokenizer")
@@ -292,7 +293,7 @@ def _check_tokenizer_tables(model: HeaderValues) -> None:
             raise model.refused(f"key {key!r} has {len(table):,} entries, but there are {count:,} tokens")
 
 
-def _check_no_duplicate_tokens(model: HeaderValues) -> None:
+def _check_no_duplicate_tokens(model: GgufHeader) -> None:
     # llama.cpp renames empty tokens by their number, so they may repeat.
     tokens = [token for token in model.tokens if token]
     if len(set(tokens)) == len(tokens):
@@ -303,7 +304,7 @@ def _check_no_duplicate_tokens(model: HeaderValues) -> None:
     )
 
 
-def _check_byte_tokens(model: HeaderValues) -> None:
+def _check_byte_tokens(model: GgufHeader) -> None:
     """SentencePiece writes what it has no token for byte by byte, and llama.cpp ends where it cannot."""
     if model.text("tokenizer.ggml.model") != "llama":
         return
@@ -319,7 +320,7 @@ def _check_byte_tokens(model: HeaderValues) -> None:
                 raise model.refused(f"token {index} is marked as a byte, but its text is {shown!r}")
 
 
-def _check_single_bytes(model: HeaderValues) -> None:
+def _check_single_bytes(model: GgufHeader) -> None:
     """RWKV's tokenizer begins the text again, for ever, at a byte that tokens begin with and none is."""
     if model.text("tokenizer.ggml.model") != "rwkv":
         return
@@ -336,7 +337,7 @@ def _check_single_bytes(model: HeaderValues) -> None:
             raise model.refused(f"the tokenizer, 'rwkv', has no token for byte 0x{byte:02X}")
 
 
-def _check_special_tokens(model: HeaderValues) -> None:
+def _check_special_tokens(model: GgufHeader) -> None:
     # Padding, separator and the like are omitted: llama.cpp ignores them where they are out of range,
     # and many sound files have such ids.
     count = len(model.tokens)
@@ -347,7 +348,7 @@ def _check_special_tokens(model: HeaderValues) -> None:
             raise model.refused(f"key {key!r} is {number:,}, but there are {count:,} tokens")
 
 
-def _check_embedding(model: HeaderValues) -> None:
+def _check_embedding(model: GgufHeader) -> None:
     count = len(model.tokens)
     for tensor in model.tensors:
         if tensor.name == "token_embd.weight" and tensor.shape[1:] != (count,):
@@ -355,7 +356,7 @@ def _check_embedding(model: HeaderValues) -> None:
             raise model.refused(f"tensor 'token_embd.weight' has {rows} for {count:,} tokens")
 
 
-def check_numbers_and_tables(model: HeaderValues) -> None:
+def check_numbers_and_tables(model: GgufHeader) -> None:
     """Refuse what no architecture bears: numbers, tensors or tables of the tokenizer that are not sound."""
     for check in (
         _check_values,
@@ -369,7 +370,7 @@ def check_numbers_and_tables(model: HeaderValues) -> None:
         check(model)
 
 
-_CHECKS: tuple[Callable[[HeaderValues], None], ...] = (
+_CHECKS: tuple[Callable[[GgufHeader], None], ...] = (
     partial(check_kind, hint=CHOOSE_CHAT_MODEL),
     check_not_split,
     check_architecture,

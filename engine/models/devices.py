@@ -147,9 +147,7 @@ def trying_devices(
     worker: Callable[[], DeviceTrier],
     tried: Sequence[Device],
 ) -> Generator[Preparing | MeasureProgress, None, DeviceTrial]:
-    """Try devices with a model, each in a process of its own that `worker` starts, after the processor. A
-    device that fails is a finding; what is found is remembered. Raises ModelFileError, Cancelled.
-    """
+    """Try devices, each in a process of `worker`, after the processor. A failure is a finding."""
     yield Preparing("Checking the model file")
     checked, machine = checked_model(model, cancel), machine_settings(threads)
     yield Preparing("Testing the processor")

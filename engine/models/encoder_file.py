@@ -4,7 +4,7 @@ RoBERTa and BERT are one architecture in GGUF, `bert`, told apart by their token
 
 import re
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +12,9 @@ import numpy as np
 from engine.core.errors import ModelFileError, SetupError
 from engine.core.events import CancelToken
 from engine.models import checks
-from engine.models.header import CONVERT_AGAIN, GgufHeader, HeaderValues, read_header
+from engine.models.header import CONVERT_AGAIN, GgufHeader, read_header
 from engine.models.memory import MemoryEstimate, buffer_bytes
-from engine.models.model_file import called, quantisation
+from engine.models.model_file import ModelFile, describe
 from engine.system.files import whole_file
 
 _ARCHITECTURE = "bert"
@@ -41,40 +41,20 @@ _SCORED_LAYERS = {
 
 
 @dataclass(frozen=True)
-class EncoderFile:
-    """An encoder's file as its header describes it; names as those of a ModelFile."""
+class EncoderFile(ModelFile):
+    """The last of its layers gives the vectors. `notice`: what to know before scores are computed with it."""
 
-    path: Path
-    size_bytes: int
-    name: str
-    architecture: str
-    family: str  # `RoBERTa` or `BERT`
-    layers: int  # of which the last gives the vectors
-    width: int  # numbers in a vector
-    quantisation: str
-    parameters: int
-    trained_context: int
-    vocabulary_size: int
-    title: str = ""
+    family: str = ""  # `RoBERTa` or `BERT`
+    width: int = 0  # numbers in a vector
 
     @property
     def scored_layers(self) -> int:
         """Of how many layers bert-score takes the last: fewer than all where the file is uncut."""
         return _SCORED_LAYERS.get((self.family, self.layers, self.width), self.layers)
 
-    @property
-    def notice(self) -> str:
-        """What the user should know before scores are computed with it."""
-        if self.scored_layers == self.layers:
-            return ""
-        return (
-            f"{self.path.name} is not cut: bert-score computes with its first {self.scored_layers} layers,"
-            " and other layers give other scores."
-        )
-
 
 def is_encoder(header: GgufHeader) -> bool:
-    return HeaderValues(header).architecture == _ARCHITECTURE
+    return header.architecture == _ARCHITECTURE
 
 
 def read_encoder_file(path: Path) -> EncoderFile:
@@ -85,21 +65,16 @@ def read_encoder_file(path: Path) -> EncoderFile:
 
 
 def describe_encoder(header: GgufHeader, path: Path) -> EncoderFile:
-    values = HeaderValues(header)
-    return EncoderFile(
-        path=path,
-        size_bytes=header.file_size,
-        name=called(path),
-        architecture=values.architecture,
-        family=_FAMILIES[values.text("tokenizer.ggml.model") or ""],
-        layers=_size(values, "block_count"),
-        width=_size(values, "embedding_length"),
-        quantisation=quantisation(header.tensors, values.file_type, called(path)),
-        parameters=sum(tensor.n_elements for tensor in header.tensors),
-        trained_context=_size(values, "context_length"),
-        vocabulary_size=len(values.tokens),
-        title=values.title,
+    family = _FAMILIES[header.text("tokenizer.ggml.model") or ""]
+    told = vars(describe(header, path))
+    encoder = EncoderFile(**told, family=family, width=_size(header, "embedding_length"))
+    if encoder.scored_layers == encoder.layers:
+        return encoder
+    notice = (
+        f"{path.name} is not cut: bert-score computes with its first {encoder.scored_layers} layers,"
+        " and other layers give other scores."
     )
+    return replace(encoder, notice=notice)
 
 
 def encoder_memory(encoder: EncoderFile) -> MemoryEstimate:
@@ -109,9 +84,8 @@ def encoder_memory(encoder: EncoderFile) -> MemoryEstimate:
     )
 
 
-def precheck_encoder(header: GgufHeader) -> None:
+def precheck_encoder(model: GgufHeader) -> None:
     """Raise ModelFileError (key or tensor, what was found, the next step) for what cannot be an encoder."""
-    model = HeaderValues(header)
     checks.check_kind(model, _CHOOSE_ENCODER)
     checks.check_not_split(model)
     _check_architecture(model)
@@ -130,7 +104,7 @@ def precheck_encoder(header: GgufHeader) -> None:
     _check_embeddings(model)
 
 
-def _check_architecture(model: HeaderValues) -> None:
+def _check_architecture(model: GgufHeader) -> None:
     name = model.architecture
     if not name:
         raise model.refused("key 'general.architecture' is missing")
@@ -141,11 +115,11 @@ def _check_architecture(model: HeaderValues) -> None:
         )
 
 
-def _size(model: HeaderValues, name: str) -> int:
+def _size(model: GgufHeader, name: str) -> int:
     return model.integer(model.key(name)) or 0
 
 
-def _check_heads(model: HeaderValues) -> None:
+def _check_heads(model: GgufHeader) -> None:
     # llama.cpp asserts that the heads share the width of a vector evenly.
     width, heads = _size(model, "embedding_length"), _size(model, "attention.head_count")
     if heads < 1 or width % heads:
@@ -158,7 +132,7 @@ def _check_heads(model: HeaderValues) -> None:
             raise model.refused(f"key {model.key(name)!r} is {found:,}, but should be {number:,}")
 
 
-def _check_tokenizer(model: HeaderValues) -> None:
+def _check_tokenizer(model: GgufHeader) -> None:
     kind = model.text("tokenizer.ggml.model")
     if kind not in _FAMILIES:
         raise model.refused(
@@ -172,7 +146,7 @@ def _check_tokenizer(model: HeaderValues) -> None:
         )
 
 
-def _check_special_tokens(model: HeaderValues) -> None:
+def _check_special_tokens(model: GgufHeader) -> None:
     """A text cannot begin and end without them; llama.cpp does not look whether they are there."""
     count = len(model.tokens)
     types = model.get("tokenizer.ggml.token_type")
@@ -191,7 +165,7 @@ def _check_special_tokens(model: HeaderValues) -> None:
         raise model.refused("key 'tokenizer.ggml.token_type' marks tokens as bytes, which these models lack")
 
 
-def _check_embeddings(model: HeaderValues) -> None:
+def _check_embeddings(model: GgufHeader) -> None:
     width = _size(model, "embedding_length")
     expected = {
         "token_embd.weight": (width, len(model.tokens)),
@@ -217,10 +191,8 @@ _OF_A_LAYER = re.compile(r"blk\.(\d+)\.")
 
 
 def cut_encoder(encoder: EncoderFile, layers: int, target: Path, cancel: CancelToken) -> EncoderFile:
-    """Write `encoder` with its first `layers` layers to `target`, whole or not at all; the new file. All
-    other keys are copied, but for lists without elements; tensors keep their bytes. SetupError where the
-    number does not fit or `target` cannot be written, ModelFileError where the file cannot be read,
-    Cancelled.
+    """Write `encoder` with its first `layers` layers to `target`, whole or not at all; tensors keep their
+    bytes. SetupError where the number does not fit or `target` cannot be written, ModelFileError, Cancelled.
     """
     if not 1 <= layers <= encoder.layers:
         raise SetupError(
@@ -263,9 +235,7 @@ def cut_encoder(encoder: EncoderFile, layers: int, target: Path, cancel: CancelT
 
 
 def cut_to_scored_layers(cancel: CancelToken, path: Path, target: Path) -> Generator[None, None, Path]:
-    """The same with the layers alone that bert-score computes with, without events; the new file's path. A
-    work for a process of its own: whoever reads a file that is cut short meanwhile is ended.
-    """
+    """The same with the layers alone that bert-score computes with: a work for a process of its own."""
     yield from ()
     encoder = read_encoder_file(path)
     return cut_encoder(encoder, encoder.scored_layers, target, cancel).path

@@ -119,8 +119,7 @@ def by_reason(found: Iterable[FoundModel]) -> dict[tuple[str, Hint], list[FoundM
 
 def find_models(folders: Iterable[Path]) -> Iterator[FoundModel]:
     """Model files in the folders, at any depth, each model once; one by one, as headers take time to read.
-    Links are followed. Unfinished downloads and image projectors are omitted. What cannot be read, a file or
-    a folder, comes with its error.
+    Unfinished downloads and image projectors are omitted. What cannot be read comes with its error.
     """
     for found in _files(folders):
         yield found if isinstance(found, FoundModel) else found_model(found.path, found.source)
@@ -217,10 +216,8 @@ def _may_be_model(path: Path) -> bool:
     # "._" begins the notes that macOS leaves next to each file on foreign disks.
     if path.name.lower().startswith(("incomplete", "._")) or _PROJECTOR.search(path.name):
         return False
-    return path.suffix.lower() == model_file.SUFFIX or (model_file.is_blob(path) and _begins_as_gguf(path))
-
-
-def _begins_as_gguf(path: Path) -> bool:
+    if not model_file.is_blob(path):
+        return path.suffix.lower() == model_file.SUFFIX
     try:
         with path.open("rb") as file:
             return file.read(4) == b"GGUF"
@@ -238,9 +235,8 @@ def found_model(path: Path, source: str) -> FoundModel:
 
 
 def models_named(text: str, folders: Iterable[Path]) -> list[ModelPlace]:
-    """The models in the folders that are called `text`, or have it in their names, whatever the case. The
-    whole name of a file goes before a part of one, and that before the name in a header: headers are read
-    only where no file's name has the text, and where several have it, to omit those that cannot judge.
+    """The models that are called `text`, or have it in their names, whatever the case. The whole name of a
+    file goes before a part of one, and that before the name in a header; of several those that can judge.
     """
     wanted = text.casefold()
     places = list(model_places(folders))

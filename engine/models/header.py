@@ -11,7 +11,7 @@ import re
 import stat
 import struct
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +29,9 @@ HeaderValue = int | float | bool | str | NDArray[Any] | list[bytes]
 DOWNLOAD_AGAIN = "Download the file again, or choose another model."
 CHOOSE_GGUF = "Choose a model file in GGUF format; its name ends in .gguf."
 
+CONVERT_AGAIN = "Download the file again, or convert the model again with a current llama.cpp."
+
+_LONGEST_TITLE = 200  # characters
 LONGEST_PROBLEM = 300  # characters of what is said of a header, whose names and texts may have any length
 
 _MOST_HEADER_BYTES = 1 << 28  # the largest vocabularies take some 20 MiB
@@ -87,7 +90,7 @@ class TensorInfo:
 
 @dataclass(frozen=True)
 class GgufHeader:
-    """What stands before the tensor data. `data_offset` and `file_size` are in bytes."""
+    """What stands before the tensor data. Asked for a value of another kind than expected: ModelFileError."""
 
     version: int
     metadata: Mapping[str, HeaderValue]
@@ -95,6 +98,63 @@ class GgufHeader:
     data_offset: int
     file_size: int
     file_name: str
+
+    @property
+    def architecture(self) -> str:
+        return self.text("general.architecture") or ""
+
+    @property
+    def title(self) -> str:
+        name = self.get("general.name")
+        return without_middle(" ".join(name.split()), _LONGEST_TITLE) if isinstance(name, str) else ""
+
+    @property
+    def file_type(self) -> int | None:
+        """The number of llama.cpp's `llama_ftype`."""
+        return self.integer("general.file_type")
+
+    def refused(self, what: str, hint: str = CONVERT_AGAIN) -> ModelFileError:
+        return ModelFileError(f"{self.file_name}: {without_middle(what, LONGEST_PROBLEM)}.", hint)
+
+    def key(self, name: str) -> str:
+        """The whole key of one of the architecture's own: `block_count` -> `llama.block_count`."""
+        return f"{self.architecture}.{name}"
+
+    def get(self, key: str) -> HeaderValue | None:
+        return self.metadata.get(key)
+
+    def text(self, key: str) -> str | None:
+        value = self.get(key)
+        if value is None or isinstance(value, str):
+            return value
+        raise self.refused(f"key {key!r} is not a text")
+
+    def texts(self, key: str) -> list[bytes] | None:
+        """An array of strings, each as llama.cpp sees it: up to its first zero byte."""
+        value = self.get(key)
+        if value is None:
+            return None
+        if isinstance(value, list):
+            return [text.partition(b"\0")[0] if b"\0" in text else text for text in value]
+        raise self.refused(f"key {key!r} is not a list of texts")
+
+    @functools.cached_property
+    def tokens(self) -> list[bytes]:
+        return self.texts("tokenizer.ggml.tokens") or []
+
+    def integer(self, key: str) -> int | None:
+        value = self.get(key)
+        if value is None or (isinstance(value, int) and not isinstance(value, bool)):
+            return value
+        raise self.refused(f"key {key!r} is not a whole number")
+
+    def per_layer(self, key: str) -> list[int]:
+        """A number for each layer; one where all layers share it, none where the key is missing."""
+        value = self.get(key)
+        if isinstance(value, np.ndarray) and value.dtype.kind in "iu":
+            return [int(number) for number in value]
+        number = self.integer(key)
+        return [] if number is None else [number]
 
 
 def read_header(path: Path) -> GgufHeader:
@@ -341,80 +401,3 @@ class _Reader:
             texts.append(data[start:position])
         self.position = position
         return texts
-
-
-CONVERT_AGAIN = "Download the file again, or convert the model again with a current llama.cpp."
-
-_LONGEST_TITLE = 200  # characters
-
-
-class HeaderValues:
-    """A header asked for values of the kinds that llama.cpp expects; ModelFileError for others."""
-
-    def __init__(self, header: GgufHeader) -> None:
-        self.tensors = header.tensors
-        self._name = header.file_name
-        self._metadata = header.metadata
-
-    @property
-    def architecture(self) -> str:
-        return self.text("general.architecture") or ""
-
-    @property
-    def title(self) -> str:
-        name = self.get("general.name")
-        return without_middle(" ".join(name.split()), _LONGEST_TITLE) if isinstance(name, str) else ""
-
-    @property
-    def file_type(self) -> int | None:
-        """The number of llama.cpp's `llama_ftype`."""
-        return self.integer("general.file_type")
-
-    def refused(self, what: str, hint: str = CONVERT_AGAIN) -> ModelFileError:
-        return ModelFileError(f"{self._name}: {without_middle(what, LONGEST_PROBLEM)}.", hint)
-
-    def key(self, name: str) -> str:
-        """The whole key of one of the architecture's own: `block_count` -> `llama.block_count`."""
-        return f"{self.architecture}.{name}"
-
-    def get(self, key: str) -> HeaderValue | None:
-        return self._metadata.get(key)
-
-    def floats(self) -> Iterable[tuple[str, float]]:
-        """All single numbers with a point among the architecture's own keys."""
-        for key, value in self._metadata.items():
-            if isinstance(value, float) and key.startswith(f"{self.architecture}."):
-                yield key, value
-
-    def text(self, key: str) -> str | None:
-        value = self.get(key)
-        if value is None or isinstance(value, str):
-            return value
-        raise self.refused(f"key {key!r} is not a text")
-
-    def texts(self, key: str) -> list[bytes] | None:
-        """An array of strings, each as llama.cpp sees it: up to its first zero byte."""
-        value = self.get(key)
-        if value is None:
-            return None
-        if isinstance(value, list):
-            return [text.partition(b"\0")[0] if b"\0" in text else text for text in value]
-        raise self.refused(f"key {key!r} is not a list of texts")
-
-    @functools.cached_property
-    def tokens(self) -> list[bytes]:
-        return self.texts("tokenizer.ggml.tokens") or []
-
-    def integer(self, key: str) -> int | None:
-        value = self.get(key)
-        if value is None or (isinstance(value, int) and not isinstance(value, bool)):
-            return value
-        raise self.refused(f"key {key!r} is not a whole number")
-
-    def per_layer(self, key: str) -> list[int]:
-        """A number for each layer; one where all layers share it, none where the key is missing."""
-        value = self.get(key)
-        if isinstance(value, np.ndarray) and value.dtype.kind in "iu":
-            return [int(number) for number in value]
-        number = self.integer(key)
-        return [] if number is None else [number]

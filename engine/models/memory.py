@@ -35,10 +35,9 @@ class Fit(StrEnum):
 
 
 def memory_needed(model: ModelFile, context: int, kv_type: KvType = KvType.F16) -> MemoryEstimate:
-    """Estimate for `context` tokens, read in batches of 512. Weights = size of the file, which is mapped. KV
-    cache = context x KV bytes per token, which is in f16; q8_0 keeps 32 numbers in 34 bytes instead of 64.
-    Source: growth of the process measured with llama.cpp of llama-cpp-python 0.3.36; the KV cache was within
-    6 MiB of it.
+    """Estimate for `context` tokens. Weights = size of the file, which is mapped. KV cache = context x KV
+    bytes per token, in f16; q8_0 keeps 32 numbers in 34 bytes. Source: growth of the process measured with
+    llama.cpp of llama-cpp-python 0.3.36; the KV cache was within 6 MiB of it.
     """
     kv_cache = context * model.kv_bytes_per_token
     if kv_type is KvType.Q8_0:
@@ -54,9 +53,8 @@ def buffer_bytes(vocabulary_size: int) -> int:
 
 
 def memory_fit(estimate: MemoryEstimate, memory: Memory | None) -> Fit:
-    """Whether an estimate fits into main memory. KV cache and buffers must fit into what is available now.
-    What of the weights does not fit is read from the file again and again, which is slow but possible, hence
-    tight; where they are larger than the whole memory together with the rest, every token waits for the disk.
+    """KV cache and buffers must fit into what is available now. What of the weights does not is read from the
+    file again and again, which is slow but possible, hence tight.
     """
     if memory is None:
         return Fit.NOT_KNOWN

@@ -19,7 +19,6 @@ from engine.models.header import (
     DOWNLOAD_AGAIN,
     TENSOR_TYPES,
     GgufHeader,
-    HeaderValues,
     TensorInfo,
     read_header,
 )
@@ -63,56 +62,49 @@ def _part(path: Path, name: PartName, number: int) -> Path:
 
 
 def read_whole(path: Path) -> WholeModel:
-    """The header of a model by its file, or by any of its parts: the tensors and the size are those of all
-    parts, the rest is the first part's. ModelFileError as of `read_header`, and where a part is missing, has
-    another name, or is another model's.
+    """The header of a model by any of its parts: tensors and size of all, the rest of the first.
+    ModelFileError as of `read_header`, and where a part is missing, has another name, or is another model's.
     """
     header = read_header(path)
-    values = HeaderValues(header)
-    parts = values.integer("split.count") or 0
+    parts = header.integer("split.count") or 0
     if parts <= 1:
         return WholeModel(header, (path,))
     name = part_name(path)
     if name is None or name.parts != parts:
-        part = (values.integer("split.no") or 0) + 1
-        raise values.refused(
+        part = (header.integer("split.no") or 0) + 1
+        raise header.refused(
             f"this is part {part} of a model that was split into {parts} files, which are identified by their"
             " names",
             f"Restore the published names of the parts: NAME-00001-of-{parts:05}.gguf and so on, in one"
             " folder.",
         )
     files = tuple(_part(path, name, number) for number in range(1, parts + 1))
-    headers = [header if file == path else _part_header(file, parts) for file in files]
+    for file in files:
+        if seen_at(file) is PathKind.NOTHING:
+            raise ModelFileError(
+                f"{file.name}: this part of a model of {parts} parts is missing in {file.parent}.",
+                "Download all parts into one folder.",
+            )
+    headers = [header if file == path else read_header(file) for file in files]
     for number, one in enumerate(headers, start=1):
-        values = HeaderValues(one)
-        if ((values.integer("split.no") or 0) + 1, values.integer("split.count")) != (number, parts):
-            raise values.refused(
+        if ((one.integer("split.no") or 0) + 1, one.integer("split.count")) != (number, parts):
+            raise one.refused(
                 f"this is not part {number} of {parts}, although its name says so", DOWNLOAD_AGAIN
             )
     return WholeModel(_joined(headers), files)
 
 
-def _part_header(path: Path, parts: int) -> GgufHeader:
-    if seen_at(path) is PathKind.NOTHING:
-        raise ModelFileError(
-            f"{path.name}: this part of a model of {parts} parts is missing in {path.parent}.",
-            "Download all parts into one folder.",
-        )
-    return read_header(path)
-
-
 def _joined(headers: Sequence[GgufHeader]) -> GgufHeader:
     first = headers[0]
     tensors = tuple(tensor for header in headers for tensor in header.tensors)
-    values = HeaderValues(first)
-    expected, different = values.integer("split.tensors.count"), len({tensor.name for tensor in tensors})
+    expected, different = first.integer("split.tensors.count"), len({tensor.name for tensor in tensors})
     if different < len(tensors):
-        raise values.refused(
+        raise first.refused(
             f"its parts do not belong together: {len(tensors) - different:,} tensors are in two of them",
             DOWNLOAD_AGAIN,
         )
     if expected not in (None, len(tensors)):
-        raise values.refused(
+        raise first.refused(
             f"its parts do not belong together: they hold {len(tensors):,} tensors, and the header says"
             f" {expected:,}",
             DOWNLOAD_AGAIN,
@@ -135,9 +127,8 @@ _HUGGING_FACE = "models--"  # models--PUBLISHER--MODEL/snapshots/REVISION/FILE
 
 
 def called(path: Path) -> str:
-    """What users know a model file by, also one that cannot be read: the file's name without `.gguf` and the
-    number of a part; Ollama's own name for its blobs; with the folder's name where the file's says nothing
-    (`Qwen3-8B/model`).
+    """What users know a model file by: the file's name without `.gguf` and the number of a part; Ollama's own
+    name for its blobs; with the folder's name where the file's says nothing (`Qwen3-8B/model`).
     """
     if is_blob(path):
         return (ollama_names(path.parent) or {}).get(path.name, path.name)
@@ -352,12 +343,11 @@ def template_source(path: Path) -> str:
     """The chat template of a model as its file has it, empty for none. ModelFileError as above."""
     whole = read_whole(path)
     precheck(whole.header)
-    return HeaderValues(whole.header).text("tokenizer.chat_template") or ""
+    return whole.header.text("tokenizer.chat_template") or ""
 
 
-def describe(header: GgufHeader, path: Path, *more_files: Path) -> ModelFile:
+def describe(values: GgufHeader, path: Path, *more_files: Path) -> ModelFile:
     """What a header that passed `precheck` says of its model; `more_files`: further parts of it."""
-    values = HeaderValues(header)
 
     def most(name: str) -> int:
         return max(values.per_layer(values.key(name)), default=0)
@@ -366,11 +356,11 @@ def describe(header: GgufHeader, path: Path, *more_files: Path) -> ModelFile:
     whole_blocks = all(length % Q8_0_BLOCK == 0 for length in _head_lengths(values))
     return ModelFile(
         path=path,
-        size_bytes=header.file_size,
+        size_bytes=values.file_size,
         name=called(path),
         architecture=values.architecture,
-        quantisation=quantisation(header.tensors, values.file_type, called(path)),
-        parameters=sum(tensor.n_elements for tensor in header.tensors),
+        quantisation=quantisation(values.tensors, values.file_type, called(path)),
+        parameters=sum(tensor.n_elements for tensor in values.tensors),
         trained_context=values.integer(values.key("context_length")) or 0,
         kv_bytes_per_token=_kv_bytes_per_token(values),
         vocabulary_size=len(values.tokens),
@@ -384,7 +374,7 @@ def describe(header: GgufHeader, path: Path, *more_files: Path) -> ModelFile:
     )
 
 
-def _kv_bytes_per_token(values: HeaderValues) -> int:
+def _kv_bytes_per_token(values: GgufHeader) -> int:
     """Over the layers, KV heads x (key length + value length) x 2."""
     # Sliding windows take less; recurrent states do not grow with the context.
     kv_heads = values.per_layer(values.key("attention.head_count_kv")) or _heads(values)
@@ -394,11 +384,11 @@ def _kv_bytes_per_token(values: HeaderValues) -> int:
     return sum(kv_heads) * sum(_head_lengths(values)) * _BYTES_PER_F16
 
 
-def _heads(values: HeaderValues) -> list[int]:
+def _heads(values: GgufHeader) -> list[int]:
     return values.per_layer(values.key("attention.head_count"))
 
 
-def _head_lengths(values: HeaderValues) -> tuple[int, int]:
+def _head_lengths(values: GgufHeader) -> tuple[int, int]:
     """Numbers in the key and in the value of one head."""
     head_size = (values.integer(values.key("embedding_length")) or 0) // max([*_heads(values), 1])
     key_length = values.integer(values.key("attention.key_length")) or head_size

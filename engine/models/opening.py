@@ -64,8 +64,7 @@ def machine_on(
     device: Device | None, threads: int | None, gpu_layers: int | None, model: ModelFile
 ) -> MachineSettings:
     """How the computer works with a model where a device computes, too; None: the processor alone.
-    `gpu_layers`: how many of the model are on it; None for as many as its memory holds. SetupError for
-    impossible numbers.
+    `gpu_layers`: how many are on it; None for as many as its memory holds. SetupError.
     """
     if device is None:
         return machine_settings(threads)

@@ -67,8 +67,7 @@ class ModelMemory:
 
     def hash_of(self, seen: SeenFiles) -> str | None:
         """The SHA-256 of files that have not changed since it was remembered."""
-        statement = "SELECT hash FROM content WHERE path = ? AND state = ?"
-        return self._first(statement, (seen.path, seen.state))
+        return self._first("SELECT hash FROM content WHERE path = ? AND state = ?", (seen.path, seen.state))
 
     def remember_hash(self, seen: SeenFiles, file_hash: str) -> None:
         self._write("INSERT OR REPLACE INTO content VALUES (?, ?, ?)", (seen.path, seen.state, file_hash))
@@ -133,9 +132,7 @@ class _LimitReachedError(conversation.UnusableTemplateError):
 
 
 def chat_template(source: str | None, vocabulary: Vocabulary, cancel: CancelToken) -> ChatTemplate:
-    """The chat format of a template for the model of `vocabulary`; plain text, and a note, where `source` is
-    None or cannot be used. NoRoomError where the computer cannot render it now, Cancelled.
-    """
+    """The chat format for a model; plain text and a note where it has none of use. NoRoomError, Cancelled."""
     return ChatTemplate(_frame(source, vocabulary, cancel), vocabulary)
 
 
@@ -159,10 +156,11 @@ def _rendered_apart(asked: Mapping[str, str], cancel: CancelToken) -> conversati
         # Twice, with messages of different length: what cannot be repeated could not be resumed.
         frames = []
         for size in _MARK_BYTES:
+            asked_so = {**given, "mark_bytes": size}
             try:
-                frames.append(_frame_of_child({**given, "mark_bytes": size}, cancel))
+                frames.append(_frame_of_child(asked_so, cancel))
             except _LimitReachedError:  # once more, in the next process: this one may have been slow
-                frames.append(_frame_of_child({**given, "mark_bytes": size}, cancel))
+                frames.append(_frame_of_child(asked_so, cancel))
         if frames[0] != frames[1]:
             raise conversation.UnusableTemplateError("its output changes each time, or with the messages")
     except conversation.UnusableTemplateError as error:

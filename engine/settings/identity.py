@@ -1,6 +1,4 @@
-"""What the store says of a run: what makes it the same run, how far it came, its cost, what users call it.
-Does not know: SQL, how a run is judged.
-"""
+"""What the store says of a run: what makes it the same run, how far it came, its cost, what users call it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -110,10 +108,6 @@ class RunIdentity:
         return self.settings.get(EXAMPLES) or ""
 
     @property
-    def explained_with(self) -> str:
-        return self.settings.get(EXPLAINED_WITH) or ""
-
-    @property
     def device(self) -> str | None:
         """The key of what computed besides the processor; None for the processor alone."""
         return self.settings.get(DEVICE)
@@ -170,8 +164,6 @@ class Archived:
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A run as the store holds it."""
-
     id: int
     created: datetime
     identity: RunIdentity
@@ -214,7 +206,6 @@ class StoredRun:
 
     @property
     def is_random_part(self) -> bool:
-        """Its instructions are judged in a random order, and items are left."""
         return self.order_seed is not None and not self.complete
 
     @property
@@ -325,12 +316,8 @@ class StoredRun:
 
     @property
     def searched_text(self) -> str:
-        identity = self.identity
-        made = {
-            **identity.settings_in_short,
-            **self.manifest,
-            CLUSTER: self.manifest_in_short.get(CLUSTER, ""),
-        }
+        identity, judged_by = self.identity, self.manifest_in_short.get(CLUSTER, "")
+        made = {**identity.settings_in_short, **self.manifest, CLUSTER: judged_by}
         facts = (f"{words(key)} {value_in_words(value)}" for key, value in made.items() if value != "")
         named = (f"run {self.id}", self.name, self.note, identity.model_name, str(identity.model_path))
         rubric = identity.rubric.name if identity.rubric else ""
@@ -338,7 +325,6 @@ class StoredRun:
         return "\n".join((*named, *what, *facts)).casefold()
 
     def found_by(self, text: str) -> bool:
-        """Whether all words of a text are in what it is found by, whatever the case."""
         searched = self.searched_text
         return all(word in searched for word in text.casefold().split())
 
@@ -427,9 +413,8 @@ def what_is_joined(run: StoredRun, added: int = 0, by: Sequence[str] = ()) -> st
             f" matched by id, {added:,} by {listed(list(map(short_name, by)))}."
         )
     extra = run.not_in_dataset
-    if not extra:
-        return joined
-    return f"{joined} Omitted, because the dataset lacks them ({len(extra):,}): {listed(extra)}."
+    omitted = f" Omitted, because the dataset lacks them ({len(extra):,}): {listed(extra)}."
+    return joined + (omitted if extra else "")
 
 
 def how_to_complete(lacking: int) -> str:
@@ -476,7 +461,7 @@ def refuse_unasked(run: StoredRun, request: str) -> None:
 
 
 def refuse_submitted(run: StoredRun, request: str) -> None:
-    """Raise SetupError for an opened submission; `request`: what it is no good for, as `be calibrated`."""
+    """The same for an opened submission alone; `request` may be `be calibrated`."""
     if run.submitted:
         raise SetupError(
             f"Run {run.id} is the submission {run.identity.model_name}: it has labels without probabilities,"

@@ -223,7 +223,6 @@ class ChosenSettings:
 
     @property
     def chosen(self) -> dict[str, Any]:
-        """These choices by name, for another record that has them, too."""
         return {choice.name: getattr(self, choice.name) for choice in fields(ChosenSettings)}
 
     @property

@@ -13,15 +13,8 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.items import Order
 from engine.core.rubric import ELOQUENT, Rubric
-from engine.settings.identity import StoredRun, checked_name, checked_note
-from engine.settings.rows import (
-    CPU,
-    DEFAULT_SHOTS,
-    LARGEST,
-    ChosenSettings,
-    ExampleKind,
-    rows_of,
-)
+from engine.settings.identity import EXAMPLES, EXPLAINED_WITH, StoredRun, checked_name, checked_note
+from engine.settings.rows import CPU, DEFAULT_SHOTS, LARGEST, ChosenSettings, ExampleKind, rows_of
 from engine.settings.sampling import ItemSample, StoppingRule, dataset_in_words
 
 Positive = Annotated[int, msgspec.Meta(ge=1, le=LARGEST)]
@@ -57,27 +50,19 @@ class RunSetup(ChosenSettings):
     note: str | None = None
 
     def __post_init__(self) -> None:
-        if self.name is not None:
-            checked_name(self.name)
-        if self.note is not None:
-            checked_note(self.note)
-        if self.device is not None:
-            checked_device(self.device)
+        for name, check in _CHECKED.items():
+            if (text := getattr(self, name)) is not None:
+                check(text)
 
     @classmethod
     def going_on_with(cls, run: StoredRun) -> "RunSetup":
-        """What resumes a run, by what the store knows of it. SetupError where there is nothing to resume, or
-        where it was asked with files that the store knows by their content alone.
-        """
+        """What resumes a run. SetupError where nothing is left, or it had files known by hashes alone."""
         if run.why_over:
             raise SetupError(
                 f"{run.title} cannot be resumed: {run.why_over}.", "Choose one that is not finished."
             )
-        files = {
-            "labelled examples": run.identity.examples,
-            "a calibration": run.identity.explained_with,
-        }
-        if unknown := [words for words, digest in files.items() if digest]:
+        files = {EXAMPLES: "labelled examples", EXPLAINED_WITH: "a calibration"}
+        if unknown := [words for key, words in files.items() if run.identity.settings.get(key)]:
             raise SetupError(
                 f"{run.title} was started with {' and '.join(unknown)}, whose file is not recorded in the"
                 " store.",
@@ -87,9 +72,7 @@ class RunSetup(ChosenSettings):
 
     @classmethod
     def as_in(cls, run: StoredRun) -> "RunSetup":
-        """What judges the items of a run as it did, but for what the store does not tell: the files of
-        labelled examples and calibrations, and what computes.
-        """
+        """What judges the items of a run as it did; without files of examples, calibrations, and devices."""
         identity = run.identity
         settings = identity.judge_settings
         return cls(
@@ -168,12 +151,12 @@ class RunSetup(ChosenSettings):
             examples_path=kept("examples_path", Path),
             example_columns=ColumnMap.of_json(values.get("example_columns")),
             calibration_path=kept("calibration_path", Path),
-            device=_text(values.get("device"), checked_device),
             fresh=kept("fresh", bool, default.fresh),
             resumes=kept("resumes", Positive),
             columns=ColumnMap.of_json(values.get("columns")),
-            name=_text(values.get("name"), checked_name),
-            note=_text(values.get("note"), checked_note),
+            device=_text(values, "device"),
+            name=_text(values, "name"),
+            note=_text(values, "note"),
             **{row.name: row.remembered(values.get(row.key), getattr(default, row.name)) for row in rows},
         )
 
@@ -184,9 +167,15 @@ def checked_device(words: str) -> str:
     return words
 
 
-def _text(value: object, check: Callable[[str], str]) -> str | None:
-    if not isinstance(value, str):
-        return None
+_CHECKED: Mapping[str, Callable[[str], str]] = {
+    "device": checked_device,
+    "name": checked_name,
+    "note": checked_note,
+}
+
+
+def _text(values: Mapping[str, Any], name: str) -> str | None:
+    text = values.get(name)
     with suppress(SetupError):
-        return check(value)
+        return _CHECKED[name](text) if isinstance(text, str) else None
     return None

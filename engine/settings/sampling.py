@@ -86,7 +86,6 @@ class StoppingRule:
 
     @property
     def in_words(self) -> str:
-        """`until intervals are at most 10 points wide`, for instance."""
         if self.width is None:
             return "until it is significant which candidate is better"
         return f"until intervals are at most {self.width:g} points wide"

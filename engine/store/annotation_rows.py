@@ -1,5 +1,5 @@
 """Annotations in the run store: read from rows, from lines of a write-ahead log and from annotation files.
-Rows are only added; the newest that is not undone counts. Does not know: transactions, decisions.
+Rows are only added; the newest that is not undone counts.
 """
 
 import json
@@ -71,9 +71,7 @@ def annotation_of(
     values: Mapping[str, object],
     called: Mapping[str, str] = {},
 ) -> Annotation:
-    """An annotation of its values by the names of its fields. `called`: other names of these where the values
-    are from, for errors. DamagedError for what is none.
-    """
+    """An annotation by the names of its fields. `called`: other names of these, for errors. DamagedError."""
     read = {}
     for name, value in values.items():
         # None is no preference in an override, and nothing that is not known in any.
@@ -190,9 +188,7 @@ def _plain(value: object) -> object:
 def add_words(
     db: sqlite3.Connection, run_id: int | None, words: Sequence[Annotation], at: datetime | None = None
 ) -> Sequence[Annotation]:
-    """Add annotations of one item as one step, in the caller's transaction; as they are stored. `at`: now if
-    None. StoreError where the run has not judged the item, SetupError where one is unfit.
-    """
+    """Add annotations of an item as one step; as stored. StoreError where it is not judged, SetupError."""
     added = []
     for word in words:
         drawn_by = word.seed
@@ -214,9 +210,7 @@ def add_words(
 
 
 def take_back(db: sqlite3.Connection, run_id: int, step: records.Undo, at: datetime | None = None) -> bool:
-    """Mark all annotations of one step as undone, or as redone if it has `again`, in the caller's
-    transaction; False where there is no such step, or it is so already. `at`: now if None.
-    """
+    """Undo one step, or redo it if it has `again`; False where there is none, or it is so already."""
     at = at or records.now(_last_said(db, run_id, step.item_id, step.content_hash))
     # Later than the state that it changes, for elsewhere the later of two states counts.
     last = _last_said(db, run_id, step.item_id, step.content_hash, step)
@@ -244,9 +238,7 @@ def _last_said(
     content_hash: str | None = None,
     step: records.Undo | None = None,
 ) -> datetime | None:
-    """When anything was said last of an item of a run, undone or redone, by whomever; None where nothing was.
-    `content_hash`: of the item, looked up where None. `step`: in this step alone.
-    """
+    """When anything was said last of an item of a run, undone or redone, or in this `step` alone."""
     of_step = "" if step is None else " AND author = :author AND created = :created"
     last = "SELECT max(max(created, coalesce(undone, ''), coalesce(redone, ''))) FROM"
     parts = [f"{last} {kind} WHERE run_id = :run AND item_id = :item{of_step}" for kind in OF_RUN]
@@ -261,7 +253,7 @@ def _last_said(
 
 
 def tag_rows(db: sqlite3.Connection) -> list[str]:
-    """The tags of the effective notes of all items, the most frequent first, then by the alphabet."""
+    """The most frequent first, then by the alphabet."""
     # The tags are those of the row with the largest time: https://sqlite.org/lang_select.html#bareagg
     rows = db.execute(
         f"SELECT tags, max(created) FROM {AnnotationKind.NOTE} WHERE undone IS NULL"
@@ -399,17 +391,11 @@ def drawn_id(db: sqlite3.Connection, keep: bool = True) -> str:
 
 
 def imported_annotators(db: sqlite3.Connection) -> ImportedAnnotators:
-    """How annotators of other stores are called here."""
     validator = RowValidator("An annotator of another run store")
     return {
         (validator.text("store", store), validator.text("name", name)): validator.text("called", called)
         for store, name, called in db.execute("SELECT store, name, called FROM met_person")
     }
-
-
-def meet(db: sqlite3.Connection, met: ImportedAnnotators) -> None:
-    rows = [(store, name, records.checked_author(called)) for (store, name), called in met.items()]
-    db.executemany("INSERT OR REPLACE INTO met_person VALUES (?, ?, ?)", rows)
 
 
 def all_annotations(db: sqlite3.Connection, run_id: int) -> list[Annotation]:
@@ -418,7 +404,11 @@ def all_annotations(db: sqlite3.Connection, run_id: int) -> list[Annotation]:
     return [*rows_of_run(db, run_id), *(note for note in notes if note.created != records.NEVER)]
 
 
-def add_imported(db: sqlite3.Connection, run: StoredRun, words: Iterable[Annotation]) -> None:
+def add_imported(
+    db: sqlite3.Connection, run: StoredRun, words: Iterable[Annotation], met: ImportedAnnotators
+) -> None:
+    called = [(store, name, records.checked_author(here)) for (store, name), here in met.items()]
+    db.executemany("INSERT OR REPLACE INTO met_person VALUES (?, ?, ?)", called)
     here = {word.identity: word for word in all_annotations(db, run.id)}
     hashes = content_hashes(db, run.id)
     contents = frozenset(hashes.values())

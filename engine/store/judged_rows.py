@@ -1,6 +1,5 @@
-"""The rows of the run store that hold judged items: only added, never changed. Raw predictions of label
-tokens are in `reading`; of other methods the raw answers are in `answer`; those of a jury's judges in
-`panel_reading`. Does not know: transactions, runs, decisions.
+"""The rows of judged items: only added, never changed. Raw predictions of label tokens are in `reading`, the
+raw answers of other methods in `answer`, those of a jury's judges in `panel_reading`.
 """
 
 import json
@@ -24,10 +23,8 @@ _Given = dict[str, Prediction]  # by criterion
 def add_items(db: sqlite3.Connection, run_id: int, items: Iterable[JudgedItem]) -> None:
     """Store items with raw predictions, explanations and reasons, in the caller's transaction."""
     for item in items:
-        place = (run_id, item.position)
-        left_out = (
-            (item.shortening.left_out_a, item.shortening.left_out_b) if item.shortening else (None, None)
-        )
+        place, cut = (run_id, item.position), item.shortening
+        left_out = (cut.left_out_a, cut.left_out_b) if cut else (None, None)
         effort = (item.seconds, item.tokens_read, item.tokens_generated)
         db.execute(
             "INSERT INTO judged_item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -51,9 +48,7 @@ def add_items(db: sqlite3.Connection, run_id: int, items: Iterable[JudgedItem]) 
 def add_rewritten(
     db: sqlite3.Connection, run_id: int, written: Mapping[int, Mapping[str, Explanation]]
 ) -> None:
-    """Store explanations by position and criterion next to the first ones, in the place of those for the same
-    label; in the caller's transaction. Where there is no first explanation, none is added.
-    """
+    """Store explanations next to the first ones, where there are any; one for the same label is replaced."""
     db.executemany(
         "INSERT OR REPLACE INTO rewritten_explanation (run_id, position, criterion, preference, text, cut)"
         " SELECT run_id, position, criterion, ?, ?, ? FROM explanation"
@@ -67,7 +62,6 @@ def add_rewritten(
 
 
 def judged_positions(db: sqlite3.Connection, run_id: int) -> set[int]:
-    """Places in the dataset whose items are judged."""
     rows = db.execute("SELECT position FROM judged_item WHERE run_id = ?", (run_id,))
     validator = RowValidator(f"Run {run_id}")
     return {validator.count("position", position) for (position,) in rows}
@@ -107,7 +101,7 @@ def shared_items(db: sqlite3.Connection, run_id: int) -> dict[int, int]:
 
 
 def content_hashes(db: sqlite3.Connection, run_id: int) -> dict[str, str]:
-    """The hash of the content of each item that a run has judged, by item id."""
+    """By item id."""
     rows = db.execute("SELECT item_id, content_hash FROM judged_item WHERE run_id = ?", (run_id,))
     validator = RowValidator(f"Run {run_id}")
     return {
@@ -239,27 +233,22 @@ def _readings_of_answers(
 def _add_readings(
     db: sqlite3.Connection, place: tuple[int, int], raw_predictions_of: Mapping[str, Sequence[RawPrediction]]
 ) -> None:
-    readings: list[tuple[Any, ...]] = []
-    of_jury: list[tuple[Any, ...]] = []
-    answers: list[tuple[Any, ...]] = []
+    rows: dict[str, list[tuple[Any, ...]]] = {"reading": [], "panel_reading": [], "answer": []}
     for criterion, raw_predictions in raw_predictions_of.items():
         for each in raw_predictions:
             method, order = each.method.value, each.order.value
             if each.judge:
-                of_jury.append((*place, criterion, each.judge, method, order, *each.log_probs))
+                rows["panel_reading"].append((*place, criterion, each.judge, method, order, *each.log_probs))
             elif each.method is Method.LABEL_TOKENS:
-                readings.append((*place, criterion, order, *each.log_probs))
+                rows["reading"].append((*place, criterion, order, *each.log_probs))
             for number, answer in enumerate(each.answers):
-                answers.append((*place, criterion, order, method, number, *_answer_row(answer)))
-    db.executemany("INSERT INTO reading VALUES (?, ?, ?, ?, ?, ?, ?, ?)", readings)
-    db.executemany("INSERT INTO panel_reading VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", of_jury)
-    db.executemany("INSERT INTO answer VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", answers)
-
-
-def _answer_row(answer: AnswerLogProbs) -> tuple[Any, ...]:
-    # What is no number is stored as nothing, as SQLite does it in columns of numbers.
-    log_probs = [value if math.isfinite(value) else None for value in answer.log_probs]
-    return answer.question, json.dumps(log_probs), answer.thought, answer.cut
+                # What is no number is stored as nothing, as SQLite does it in columns of numbers.
+                finite = [value if math.isfinite(value) else None for value in answer.log_probs]
+                said = (answer.question, json.dumps(finite), answer.thought, answer.cut)
+                rows["answer"].append((*place, criterion, order, method, number, *said))
+    for table, found in rows.items():
+        if found:
+            db.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(found[0]))})", found)
 
 
 def _rewritten(db: sqlite3.Connection, run_id: int) -> dict[int, _Texts]:

@@ -1,6 +1,4 @@
-"""The steps by which a run store came to its present form, in order; each is done once. Does not know: what
-reads and writes the tables.
-"""
+"""The steps by which a run store came to its present form, in order; each is done once."""
 
 import sqlite3
 
@@ -253,9 +251,8 @@ STEPS = (
 
 
 def upgrade(connection: sqlite3.Connection) -> int:
-    """Bring a store up to the last step, all or nothing; how many steps it had gone, 0 for a new one. Nothing
-    is written where it had gone all. ValueError for one that a newer version has written, or that is no
-    store.
+    """Bring a store up to the last step, all or nothing; how many steps it had gone, 0 for a new one.
+    ValueError for one that a newer version has written, or that is no store.
     """
     connection.execute("BEGIN")
     try:

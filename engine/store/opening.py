@@ -12,8 +12,8 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Hashable
-from contextlib import suppress
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from weakref import finalize
 
@@ -34,10 +34,8 @@ _State = dict[str, tuple[int, int]]  # size and time of the last change, by the 
 
 
 class PrivateCopy:
-    """A copy of the store at `path`, None for one that is nowhere, in a folder that nobody else may read;
-    `delete` ends it. `state`: that of the store then. `why` it is not read in place, as a clause of a
-    sentence on the store. StoreError without room for the copy, or where the store is written all the time;
-    OSError.
+    """A copy of the store at `path`, empty for None, in a folder that nobody else may read. `why` it is not
+    read in place, as a clause. StoreError without room for it, or where it is written all the time.
     """
 
     def __init__(self, path: Path | None, why: str) -> None:
@@ -102,23 +100,18 @@ _keeping = OwnLock()
 when_forked(_kept.clear)
 
 
-class LentCopy:
-    """The copy of a store as it is now, at `path`, until `close`; the rest as for PrivateCopy."""
-
-    def __init__(self, store: Path | None, why: str) -> None:
-        self._store = store
+@contextmanager
+def lent_copy(store: Path | None, why: str) -> Iterator[Path]:
+    """The copy of a store as it is now; the rest as for PrivateCopy."""
+    with _keeping:
+        copy = _newest(store, why)
+        copy.users += 1
+    try:
+        yield copy.path
+    finally:
         with _keeping:
-            self._copy = _newest(self._store, why)
-            self._copy.users += 1
-        self.path = self._copy.path
-        self._open = True
-
-    def close(self) -> None:
-        with _keeping:
-            if self._open:
-                self._open = False
-                self._copy.users -= 1
-                _delete_unused(self._store, self._copy)
+            copy.users -= 1
+            _delete_unused(store, copy)
 
 
 def _newest(store: Path | None, why: str) -> PrivateCopy:
@@ -171,9 +164,9 @@ def _state(path: Path) -> _State:
 SQLITE = f"SQLite {sqlite3.sqlite_version}"
 """The library that reads and writes stores: the one that this Python was linked with."""
 
-DAMAGED = Hint("The file is damaged or of another kind. ", Step.USE_OTHER_STORE)
+
 _BUSY_SECONDS = 10.0
-_UNWRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
+UNWRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
 _WITHOUT_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _LEAST_ROOM = 128 << 10  # bytes that SQLite needs to read and to write a little
 # Of 4 KiB: with SQLite's default 1,000 a full disk met a log of 4 MiB that the file had no room for, and then
@@ -219,11 +212,10 @@ def size_on_disk(path: Path) -> int:
 
 def open_in_place(path: Path, network: str | None) -> sqlite3.Connection:
     """The store at `path`, made where it is missing. `network`: its file system, where other computers may
-    use it as well. Raises sqlite3.Error, OSError, ValueError as `upgrade`, and StoreError where it is open
-    elsewhere in a way that a network cannot do.
+    use it. Raises sqlite3.Error, OSError, ValueError, and StoreError where it is open elsewhere with a log.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    db, steps = _opened(path, network)
+    db, steps = opened(path, network)
     if steps < len(STEPS):
         # That of an earlier version is written whole, if that can be now: from then on it shrinks by steps.
         with suppress(sqlite3.Error, OSError):
@@ -232,7 +224,7 @@ def open_in_place(path: Path, network: str | None) -> sqlite3.Connection:
     return db
 
 
-def _opened(path: Path, network: str | None) -> tuple[sqlite3.Connection, int]:
+def opened(path: Path, network: str | None = None) -> tuple[sqlite3.Connection, int]:
     """The database, and how many steps it had gone, as `upgrade`."""
     # Without Python's own transactions: each begins and ends where it is said.
     db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
@@ -252,16 +244,6 @@ def _opened(path: Path, network: str | None) -> tuple[sqlite3.Connection, int]:
         db.close()
         raise
     return db, steps
-
-
-def open_copy(path: Path | None, why: str) -> tuple[sqlite3.Connection, LentCopy]:
-    """A copy of the store at `path` that can be read, or an empty one; `why`: see PrivateCopy."""
-    copy = LentCopy(path, why)
-    try:
-        return _opened(copy.path, None)[0], copy
-    except BaseException:
-        copy.close()
-        raise
 
 
 def _leave_shared_memory(db: sqlite3.Connection, path: Path, network: str) -> None:
@@ -305,10 +287,6 @@ def plain_code(error: sqlite3.Error) -> int:
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
-def cannot_write(error: sqlite3.Error | OSError) -> bool:
-    return isinstance(error, OSError) or plain_code(error) in _UNWRITABLE
-
-
 def has_no_room(error: sqlite3.Error | OSError, path: Path) -> bool:
     """Whether an error comes of a full disk: SQLite has many codes for that."""
     if isinstance(error, OSError):
@@ -326,20 +304,20 @@ def reserve_of(path: Path) -> Path:
 
 
 def make_room(path: Path, where: str = "") -> str:
-    way_out = (
-        ", or delete runs" if paths.seen_at(reserve_of(paths.real_path(path))) is paths.PathKind.FILE else ""
-    )
+    reserve = paths.seen_at(reserve_of(paths.real_path(path)))
+    way_out = ", or delete runs" if reserve is paths.PathKind.FILE else ""
     return f"Free some space{where}{way_out}, then try again: all judgments are stored."
 
 
 def hint_of(error: sqlite3.Error | OSError, path: Path) -> Hint:
-    code = plain_code(error) if isinstance(error, sqlite3.Error) else error.errno
-    if isinstance(error, sqlite3.Error) and code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+    code = plain_code(error) if isinstance(error, sqlite3.Error) else None
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return Hint("Another program has locked it. Close that program, then try again.")
     if has_no_room(error, path):
         return Hint(f"The disk is full. {make_room(path)}")
-    if isinstance(error, sqlite3.NotSupportedError):
-        return DAMAGED
-    if isinstance(error, sqlite3.Error) and code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
-        return DAMAGED
+    if isinstance(error, sqlite3.NotSupportedError) or code in (
+        sqlite3.SQLITE_NOTADB,
+        sqlite3.SQLITE_CORRUPT,
+    ):
+        return Hint("The file is damaged or of another kind. ", Step.USE_OTHER_STORE)
     return Hint(Step.MOVE_STORE)

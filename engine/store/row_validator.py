@@ -1,5 +1,5 @@
 """The one gate for what is read out of the store: each value is of the kind that this program writes there,
-or is reported with its run and its field. Does not know: tables, what the values mean.
+or is reported with its run and its field.
 """
 
 import math

@@ -13,14 +13,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from engine.annotations.records import Annotation, AnnotationKind, annotations_in, checked_author, now
 from engine.core.errors import Hint, SetupError, Step, StoreError
 from engine.core.judgments import JudgedItem
-from engine.settings.identity import (
-    AnyRun,
-    DamagedRun,
-    RunIdentity,
-    StoredRun,
-    checked_name,
-    checked_note,
-)
+from engine.settings.identity import AnyRun, DamagedRun, RunIdentity, StoredRun, checked_name, checked_note
 from engine.settings.run_lists import Deleted, RunContents
 from engine.settings.sampling import checked_seed
 from engine.store import annotation_rows, judged_rows, run_table
@@ -181,15 +174,12 @@ def _changing(
 
 
 class RunStore:
-    """An open store. A connection belongs to the thread that made it; close it when done. One on read-only
-    storage or on a full disk is read by way of a copy: each change is a StoreError then, but for `remember`,
-    which is not kept, and for `delete` on a full disk.
+    """An open store, of the thread that made it. One on read-only storage or on a full disk is read by way of
+    a copy: each change is a StoreError then, but for `remember`, and for `delete` on a full disk.
     """
 
     def __init__(self, path: Path, or_none: bool = False) -> None:
-        """Open the store, made where it is missing. StoreError where that is not possible. `or_none`: one
-        that is missing and cannot be made is as good as an empty one, which keeps nothing.
-        """
+        """StoreError where it cannot be opened or made. `or_none`: one that cannot be made is empty."""
         self.path = path
         self._file = StoreFile(path, or_none)
         if not self.read_only:
@@ -250,7 +240,6 @@ class RunStore:
     imported_annotators = _reading(annotation_rows.imported_annotators)
 
     def describe(self, run_id: int, manifest: Mapping[str, Any]) -> None:
-        """Store how a run is made: versions, template, threads."""
         self._set(run_id, "manifest", run_table.as_json(manifest))
 
     def calibrate(self, run_id: int, calibration: Mapping[str, Any] | None) -> None:
@@ -258,9 +247,8 @@ class RunStore:
         self._set(run_id, "calibration", None if calibration is None else run_table.as_json(calibration))
 
     def annotate(self, run_id: int | None, what: Annotation | tuple[Annotation, ...]) -> Annotation:
-        """Store what an annotator says of an item, in one step; the first of it as it is stored. No run: a
-        note, which is for all runs. StoreError where the run has not judged the item (on this criterion),
-        SetupError for what is unfit.
+        """Store what is said of an item, in one step; the first of it as it is stored. No run: a note.
+        StoreError where the run has not judged the item (on this criterion), SetupError.
         """
         words = annotations_in(what)
         with self._file.writing(*([] if run_id is None else [run_id])) as db:
@@ -275,11 +263,8 @@ class RunStore:
 
     def own_id(self) -> str:
         """By what other stores know this one: drawn when it is first asked for, and kept if it can be."""
-        if self.read_only:
-            with self._file.reading() as db:
-                return annotation_rows.drawn_id(db, keep=False)
-        with self._file.writing() as db:
-            return annotation_rows.drawn_id(db)
+        with self._file.reading() if self.read_only else self._file.writing() as db:
+            return annotation_rows.drawn_id(db, keep=not self.read_only)
 
     def all_annotations(self, run_id: int) -> list[Annotation]:
         """All annotations of a run and noted of its items. StoreError for no run."""
@@ -290,16 +275,13 @@ class RunStore:
     def add_imported(
         self, run_id: int, words: Iterable[Annotation], met: annotation_rows.ImportedAnnotators
     ) -> None:
-        """Add what was said elsewhere of items of a run, and how who said it is called here: all or none.
-        What is there already is not added again; it is undone or redone where that is the later state.
-        StoreError where the run has not judged an item, or has not a criterion.
+        """Add what was said elsewhere of items, and how who said it is called here: all or none. What is
+        there already is undone or redone where that is later. StoreError for what the run has not judged.
         """
         with self._file.writing(run_id) as db:
-            annotation_rows.add_imported(db, self.run(run_id), words)
-            annotation_rows.meet(db, met)
+            annotation_rows.add_imported(db, self.run(run_id), words, met)
 
     def words_mark(self, run_id: int) -> annotation_rows.WordsMark:
-        """Changes with the annotations of a run, and with notes of any item. StoreError for no run."""
         with self._file.reading() as db:
             self.run(run_id)
             return annotation_rows.words_mark(db, run_id)
@@ -307,9 +289,7 @@ class RunStore:
     def take_words(
         self, write_ahead_log: str, words: Sequence[LogEntry]
     ) -> list[annotation_rows.RefusedWord]:
-        """Store the annotations of a write-ahead log that are not stored yet; those of them that cannot be.
-        StoreError where nothing can be stored now: then all of them wait.
-        """
+        """Store what is new in a write-ahead log; what cannot be. StoreError where all of it must wait."""
         with self._file.reading() as db:
             if not words or words[-1].number <= annotation_rows.taken_of(db, write_ahead_log):
                 return []
@@ -348,7 +328,6 @@ class RunStore:
         return [run for run in found if run is not None]
 
     def damaged_runs(self) -> list[DamagedRun]:
-        """The runs that cannot be read, with what is wrong with each, the oldest first."""
         with self._file.reading() as db:
             found = [run_table.damaged_run(db, run_id) for run_id in run_table.run_ids(db)]
         return [run for run in found if run is not None]
@@ -383,11 +362,9 @@ class RunStore:
 
     def restore(self, numbers: Sequence[int]) -> None:
         """Let runs that were put away stand in the lists again. StoreError for no run."""
+        taken_out = "UPDATE run SET archived = NULL, archived_by = NULL WHERE id = ?"
         with self._file.writing(*numbers) as db:
-            db.executemany(
-                "UPDATE run SET archived = NULL, archived_by = NULL WHERE id = ?",
-                [(run_id,) for run_id in numbers],
-            )
+            db.executemany(taken_out, [(run_id,) for run_id in numbers])
 
     def contents(self, numbers: Iterable[int]) -> list[RunContents]:
         """What would go with runs that are deleted, and what that frees. StoreError for no run."""
@@ -396,9 +373,8 @@ class RunStore:
             return [run_contents(db, run) for run in runs]
 
     def delete(self, numbers: Sequence[int], with_decisions: bool = False) -> Deleted:
-        """Delete runs with all that hangs on them but notes of items, for good: all of them or none.
-        RunBusyError where one is being judged, StoreError for no run, SetupError where annotators decided
-        something in them unless `with_decisions`.
+        """Delete runs with all that hangs on them but notes of items: all of them or none. RunBusyError,
+        StoreError for no run, SetupError where annotators decided something in them unless `with_decisions`.
         """
         wanted = tuple(dict.fromkeys(numbers))
         with self._file.on_full_disk():

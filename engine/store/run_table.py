@@ -1,6 +1,4 @@
-"""The tables `run` and `deleted_run`: rows added, looked for, and made into runs again, each value by the
-gate. Does not know: transactions, what runs hold.
-"""
+"""The tables `run` and `deleted_run`: rows added, looked for, and made into runs again by the gate."""
 
 import json
 import re
@@ -33,9 +31,7 @@ _WRITTEN_PLACES = re.compile(r"(\d{1,12}(-\d{1,12})?(,\d{1,12}(-\d{1,12})?)*)?")
 
 def run_row(db: sqlite3.Connection, run_id: int) -> runs.StoredRun | None:
     """One run; None where there is none. DamagedError where another hand wrote it."""
-    row = None
-    with suppress(OverflowError):  # no run has so large a number
-        row = db.execute(f"SELECT {', '.join(_COLUMNS)} FROM run WHERE id = ?", (run_id,)).fetchone()
+    row = _row(db, f"SELECT {', '.join(_COLUMNS)} FROM run WHERE id = ?", run_id)
     if row is None:
         return None
     values = dict(zip(_COLUMNS, row, strict=True))
@@ -43,9 +39,13 @@ def run_row(db: sqlite3.Connection, run_id: int) -> runs.StoredRun | None:
 
 
 def has_run(db: sqlite3.Connection, run_id: int) -> bool:
-    with suppress(OverflowError):
-        return db.execute("SELECT 1 FROM run WHERE id = ?", (run_id,)).fetchone() is not None
-    return False
+    return _row(db, "SELECT 1 FROM run WHERE id = ?", run_id) is not None
+
+
+def _row(db: sqlite3.Connection, statement: str, run_id: int) -> Any:
+    with suppress(OverflowError):  # no run has so large a number
+        return db.execute(statement, (run_id,)).fetchone()
+    return None
 
 
 def judged_count(db: sqlite3.Connection, run_id: int, submitted: bool = False) -> int:
@@ -107,9 +107,7 @@ def set_value(db: sqlite3.Connection, run_id: int, column: str, value: object) -
 
 
 def no_run(db: sqlite3.Connection, run_id: int, path: Path) -> StoreError:
-    row = None
-    with suppress(OverflowError):
-        row = db.execute("SELECT deleted FROM deleted_run WHERE id = ?", (run_id,)).fetchone()
+    row = _row(db, "SELECT deleted FROM deleted_run WHERE id = ?", run_id)
     problem = f"The run store {path} has no run {run_id}."
     if row:
         problem = f"Run {run_id} was deleted on {str(row[0])[:10]}: the run store {path} has no data of it."

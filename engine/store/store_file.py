@@ -27,14 +27,12 @@ _TIGHT = 64 << 20  # bytes; where less is free, each change must be small
 
 
 class StoreFile:
-    """An open store. A connection belongs to the thread that made it. Where nothing can be written, or the
-    disk is full, a copy elsewhere is read; then `writing` is refused.
-    """
+    """An open store. Where nothing can be written, or the disk is full, a copy is read, `writing` refused."""
 
     def __init__(self, path: Path, or_none: bool = False) -> None:
         self.named = path
         self._or_none = or_none
-        self._copy: opening.LentCopy | None = None
+        self._copy: ExitStack | None = None  # which ends the use of the copy that is read
         self._process = os.getpid()
         with self._errors("open", _OF_FILES):
             try:
@@ -56,11 +54,17 @@ class StoreFile:
                 return self._set_up(opening.open_in_place(self.path, self._network))
             except (sqlite3.Error, OSError) as error:
                 self._full = opening.has_no_room(error, self.path)
-                if not (self._full or opening.cannot_write(error)) or not (there or self._or_none):
+                read_only = isinstance(error, OSError) or opening.plain_code(error) in opening.UNWRITABLE
+                if not (self._full or read_only) or not (there or self._or_none):
                     raise
         why = "is on a full disk" if self._full else "is on read-only storage"
-        db, self._copy = opening.open_copy(self.path if there else None, why)
-        return self._set_up(db)
+        self._copy = ExitStack()
+        copy = self._copy.enter_context(opening.lent_copy(self.path if there else None, why))
+        try:
+            return self._set_up(opening.opened(copy)[0])
+        except BaseException:
+            self._copy.close()
+            raise
 
     @staticmethod
     def _set_up(db: sqlite3.Connection) -> sqlite3.Connection:

@@ -1,6 +1,5 @@
-"""This computer: its cores, memory, power and processes, kept awake while something long is done. What is
-asked here only helps to choose well: where psutil cannot tell it, nothing else comes of that. Also two limits
-of Python: the stack of its threads, and the lines of source that it keeps.
+"""This computer: its cores, memory, power and processes, kept awake while something long is done. What psutil
+cannot tell does no harm. Also two limits of Python: stacks of threads, lines of source.
 """
 
 import ctypes
@@ -15,7 +14,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from enum import StrEnum
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Self
 
 import psutil
 
@@ -90,7 +89,6 @@ class Memory(NamedTuple):
 
 
 def available_memory() -> Memory | None:
-    """The main memory of this machine now; None where that is not known."""
     with suppress(Exception):
         memory = psutil.virtual_memory()
         return Memory(memory.available, memory.total)
@@ -116,15 +114,14 @@ def memory_of(process: int) -> int:
 
 
 def own_memory() -> int:
-    """The main memory that this process holds, in bytes; 0 where that is not known."""
+    """The same of this process alone."""
     with suppress(Exception):
         return int(psutil.Process().memory_info().rss)
     return 0
 
 
 def kill_family(process: int) -> None:
-    """Kill a process and those that it started, which might otherwise keep its pipes open."""
-    for each in _family(process):
+    for each in _family(process):  # a child might otherwise keep the pipes open
         with suppress(psutil.Error):
             each.kill()
 
@@ -157,13 +154,6 @@ class KeepAwake(StrEnum):
     NO = "no"
 
 
-class _Inhibitor(Protocol):
-    @property
-    def active(self) -> bool: ...
-
-    def release(self) -> None: ...
-
-
 class Awake:
     """Keeps the computer awake from the first `refresh` to the end of a `with` block, or to `release`. The
     screen may go dark. Where the system has nothing for it, `active` stays False. To be used on one thread,
@@ -173,7 +163,7 @@ class Awake:
     def __init__(self, when: KeepAwake, mains: Callable[[], bool] = on_mains) -> None:
         self._when = when
         self._mains = mains
-        self._inhibitor: _Inhibitor | None = None
+        self._inhibitor: _Program | _ThreadState | None = None
         self._looked: float | None = None
 
     @property
@@ -209,7 +199,6 @@ class Awake:
 
 
 def can_stay_awake(system: str = sys.platform) -> bool:
-    """Whether this system has something by which it can be kept awake."""
     return system == "win32" or program_for(system, os.getpid()) is not None
 
 
@@ -228,7 +217,7 @@ def program_for(
     return None
 
 
-def _inhibitor() -> _Inhibitor | None:
+def _inhibitor() -> "_Program | _ThreadState | None":
     if sys.platform == "win32":
         return _ThreadState()
     command = program_for(sys.platform, os.getpid())
@@ -238,16 +227,12 @@ def _inhibitor() -> _Inhibitor | None:
 
 
 class _Program:
-    """A program that keeps the computer awake as long as it runs."""
-
     def __init__(self, command: list[str]) -> None:
         with environment_of_the_system():
+            # In a session of its own it can ask for no password, and is not met by our Ctrl-C.
+            nothing, pipe = subprocess.DEVNULL, subprocess.PIPE
             self._child = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,  # it can ask for no password there, and is not met by our Ctrl-C
+                command, stdin=pipe, stdout=nothing, stderr=nothing, start_new_session=True
             )
         keep_to_this_process(self._child)
 
@@ -271,15 +256,13 @@ class _ThreadState:
     """What Windows keeps for the thread that asked."""
 
     def __init__(self) -> None:
-        self.active = _set_state(_ES_CONTINUOUS | _ES_SYSTEM_REQUIRED)
+        self.active = self._set(_ES_CONTINUOUS | _ES_SYSTEM_REQUIRED)
 
     def release(self) -> None:
-        _set_state(_ES_CONTINUOUS)
+        self._set(_ES_CONTINUOUS)
         self.active = False
 
-
-def _set_state(flags: int) -> bool:
-    """Whether Windows took it."""
-    if sys.platform == "win32":
-        return bool(ctypes.windll.kernel32.SetThreadExecutionState(ctypes.c_uint(flags)))
-    return False
+    def _set(self, flags: int) -> bool:
+        if sys.platform == "win32":
+            return bool(ctypes.windll.kernel32.SetThreadExecutionState(ctypes.c_uint(flags)))
+        return False

@@ -31,14 +31,7 @@ _FATAL_FRAME = re.compile(r'^  File "([^"\n]+)", line (\d{1,5}) in .*$')
 _FUNCTION = re.compile(r"[A-Za-z_]\w*|<module>|<lambda>|<\w+(?:comp|expr)>", re.ASCII)
 _OURS = ("engine", "gui", "main.py", "tiebreak.py")
 _LIBRARIES = (
-    "jinja2",
-    "llama_cpp",
-    "matplotlib",
-    "numpy",
-    "pandas",
-    "pyarrow",
-    "scipy",
-    "sklearn",
+    *("jinja2", "llama_cpp", "matplotlib", "numpy", "pandas", "pyarrow", "scipy", "sklearn"),
     "PySide6",
 )
 _DOING = re.compile(
@@ -112,10 +105,8 @@ def last_fault() -> list[str]:
 def _places(error: BaseException) -> Iterator[str]:
     for frame, line in traceback.walk_tb(error.__traceback__):
         place, function = _in_code(frame.f_code.co_filename), frame.f_code.co_name
-        if place and _FUNCTION.fullmatch(function):
-            yield f"  {place}:{line} in {function}"
-        else:
-            yield "  elsewhere"
+        known = place and _FUNCTION.fullmatch(function)
+        yield f"  {place}:{line} in {function}" if known else "  elsewhere"
 
 
 def _kind(error: BaseException) -> str:
@@ -144,10 +135,8 @@ def _in_code(path: str) -> str | None:
             there = Path(__file__).parents[2].joinpath(inside).is_file()
             known = parts[place] in _OURS and (there or (getattr(sys, "frozen", False) and whole))
         if known:
-            named = all(
-                part.replace("_", "a").isalnum() and part.isascii() for part in inside.with_suffix("").parts
-            )
-            return inside.as_posix() if named and inside.suffix == ".py" else None
+            named = re.fullmatch(r"[\w/]+\.py", inside.as_posix(), re.ASCII)
+            return named[0] if named else None
     name = parts[-1].removesuffix(".py") if parts else ""
     return f"{name}.py" if name in sys.stdlib_module_names else None
 
@@ -205,9 +194,7 @@ _NAME = "window-{}.fault"
 
 
 class FaultWatch:
-    """From when it is made until `end`, a fault that ends this process is written down. `told_in`: the log
-    file, where one had ended an earlier process and was not reported yet.
-    """
+    """Until `end`, a fault that ends this process is written down. `told_in`: the log with an earlier one."""
 
     def __init__(self) -> None:
         self.told_in = _gather()
@@ -219,7 +206,6 @@ class FaultWatch:
             faulthandler.enable(self._file)
 
     def end(self) -> None:
-        """The process ends as it should, and nothing is to be told of it."""
         if self._file is not None:
             faulthandler.disable()
             self._file.close()

@@ -122,7 +122,6 @@ def file_hash(path: Path) -> str:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it, where they are missing. Raises SetupError."""
     with _os_errors_as_setup_errors(path):
         path.mkdir(parents=True, exist_ok=True)
 
@@ -137,16 +136,14 @@ def check_writable(path: Path) -> None:
 
 
 def free_room(folder: Path) -> int | None:
-    """Bytes that are free on the disk of a folder; None where that is not known."""
+    """In bytes."""
     with suppress(OSError):
         return shutil.disk_usage(folder).free
     return None
 
 
 def check_targets(written: Mapping[str, Path | None], read: Mapping[str, Path]) -> None:
-    """SetupError where what will be written cannot be, or would overwrite what is read or itself. By their
-    names for users.
-    """
+    """SetupError, by their names, where files cannot be written, or would overwrite what is read."""
     taken = {_identity(path): f"the {name}" for name, path in read.items()}
     for name, path in written.items():
         if path is None:
@@ -165,17 +162,12 @@ def _identity(path: Path) -> Hashable:
         if paths.look_at(real) is not paths.PathKind.NOTHING:
             found, name = real.stat(), ""
         else:
-            found, name = real.parent.stat(), _as_kept(real.name)
+            found, name = real.parent.stat(), real.name
+            if sys.platform in {"darwin", "win32"}:  # which do not tell names apart by the case of letters
+                name = unicodedata.normalize("NFC", name).casefold()
         if found.st_ino:  # some network folders of Windows number nothing
             return found.st_dev, found.st_ino, name
     return real
-
-
-def _as_kept(name: str) -> str:
-    # macOS and Windows do not tell names apart by the case of letters.
-    if sys.platform in {"darwin", "win32"}:
-        return unicodedata.normalize("NFC", name).casefold()
-    return name
 
 
 def _new_part(target: Path, private: bool) -> BinaryIO:
@@ -376,8 +368,8 @@ class Claim:
             _ours.discard(self.path)
             there = self.path.exists()
             self._lock.release()
-            if not there:
-                with suppress(OSError):  # no name is used twice, so nobody waits for it
+            with suppress(OSError):  # no name is used twice, so nobody waits for it
+                if not there:
                     _lock_of(self.path).unlink(missing_ok=True)
 
     def remove(self) -> None:
@@ -393,9 +385,10 @@ def claimed(folder: Path, before: str, after: str) -> Claim:
 
 def all_of(folder: Path, before: str, after: str) -> list[Path]:
     """The files of all processes, also of dead ones, in the order of their names."""
+    pattern = re.compile(f"{re.escape(before)}.{{8}}{re.escape(after)}", re.DOTALL)
     found = []
     with suppress(OSError), os.scandir(folder) as entries:
-        found = [entry.name for entry in entries if _is_of(entry.name, before, after)]
+        found = [entry.name for entry in entries if pattern.fullmatch(entry.name)]
     return [folder / name for name in sorted(found)]
 
 
@@ -410,10 +403,6 @@ def left_by_the_dead(folder: Path, before: str, after: str) -> Iterator[Claim]:
                 yield claim
             else:
                 claim.close()
-
-
-def _is_of(name: str, before: str, after: str) -> bool:
-    return name.startswith(before) and name.endswith(after) and len(name) == len(before) + 8 + len(after)
 
 
 def _lock_of(path: Path) -> Path:

@@ -1,6 +1,5 @@
-"""Where things are: the user's folders, the project's files, this program itself; and what lies at a path. A
-user, a store or a file of settings may name anything: what the system answers becomes words, never a fault of
-the program.
+"""Where things are: the user's folders, the project's files, this program itself; and what lies at a path.
+Anything may be named there: what the system answers becomes words, never a fault of the program.
 """
 
 import ctypes
@@ -58,7 +57,6 @@ def models_folder() -> Path:
 
 
 def rubrics_folder() -> Path:
-    """Where the window saves the user's own rubrics."""
     return data_folder() / "rubrics"
 
 
@@ -89,7 +87,6 @@ def environment(name: str) -> str | None:
 
 
 def child_environment(**changes: str) -> dict[str, str]:
-    """This process's environment with `changes`, for a child process."""
     return {**os.environ, **changes}
 
 
@@ -142,7 +139,6 @@ def environment_of_the_system() -> Iterator[None]:
 
 
 def project_models_folder() -> Path:
-    """The `models` folder that comes with the program, from source or inside the bundle."""
     return _program_folder() / "models"
 
 
@@ -176,7 +172,6 @@ def is_installed() -> bool:
 
 
 def self_command() -> list[str]:
-    """How to start this program again: the command line up to its own arguments."""
     if _frozen():
         return [str(_executable())]
     if is_installed():
@@ -291,7 +286,6 @@ def cannot_read(path: Path, error: OSError) -> SetupError:
 
 
 def reason_of(error: OSError) -> str:
-    """What the system said, as a clause."""
     reason, _ = _REASONS.get(error.errno or 0, ("", ""))
     return f"it {reason}" if reason else error.strerror or str(error)
 

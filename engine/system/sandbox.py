@@ -66,25 +66,16 @@ if sys.platform == "win32":
         kernel.CreateJobObjectW.restype = wintypes.HANDLE
         kernel.CreateJobObjectW.argtypes = (ctypes.c_void_p, wintypes.LPCWSTR)
         kernel.GetCurrentProcess.restype = wintypes.HANDLE
-        kernel.SetInformationJobObject.argtypes = (
-            wintypes.HANDLE,
-            ctypes.c_int,
-            ctypes.c_void_p,
-            wintypes.DWORD,
-        )
+        given = (wintypes.HANDLE, ctypes.c_int, ctypes.c_void_p, wintypes.DWORD)
+        kernel.SetInformationJobObject.argtypes = given
         kernel.AssignProcessToJobObject.argtypes = (wintypes.HANDLE, wintypes.HANDLE)
         limits = _ExtendedLimits()
         limits.BasicLimitInformation.LimitFlags = _PROCESS_MEMORY
         limits.ProcessMemoryLimit = most_bytes
         # Never closed: the job lasts as long as this process.
-        job = kernel.CreateJobObjectW(None, None)
-        if not (
-            job
-            and kernel.SetInformationJobObject(
-                job, _EXTENDED_LIMITS, ctypes.byref(limits), ctypes.sizeof(limits)
-            )
-            and kernel.AssignProcessToJobObject(job, kernel.GetCurrentProcess())
-        ):
+        job, size = kernel.CreateJobObjectW(None, None), ctypes.sizeof(limits)
+        set_up = job and kernel.SetInformationJobObject(job, _EXTENDED_LIMITS, ctypes.byref(limits), size)
+        if not (set_up and kernel.AssignProcessToJobObject(job, kernel.GetCurrentProcess())):
             raise ctypes.WinError(ctypes.get_last_error())
 
 elif sys.platform == "darwin":
@@ -155,9 +146,7 @@ class SandboxedReader:
         cancel: CancelToken | None = None,
         progress: Callable[[Any], None] | None = None,
     ) -> Any:
-        """What a gated function returns. Raises what it raises; Cancelled at once where `cancel` is set;
-        InputError of its `path` where that takes too much memory or breaks the reader down.
-        """
+        """What a gated function gives or raises. InputError where that takes too much memory or crashes."""
         told = progress is not None
         asked = (paths.current_folder(), paths.child_environment(**_ENVIRONMENT), function, given, told)
         while True:
@@ -188,11 +177,10 @@ class SandboxedReader:
 
     def _give_back(self, reader: "_Reader") -> None:
         with self._changes:
-            is_kept = reader.is_sound and not self._idle
-            if is_kept:
+            if reader.is_sound and not self._idle:
                 self._idle.append(reader)
-        if not is_kept:
-            reader.end()
+                return
+        reader.end()
 
 
 class _EndedIdleError(Exception):
@@ -205,6 +193,7 @@ class _Reader(apart.OwnProcess):
         self._most_bytes = most_bytes
         self._is_hard = is_hard
         self._took_too_much = self._is_killed = False
+        self._path: object = None  # of the file, for errors
         super().__init__([paths.CHILD, "read"], "reads files", **_ENVIRONMENT)
         # So that one that ends while it waits leaves nothing behind in the list of processes.
         threading.Thread(target=self._child.wait, name="waits for a reader", daemon=True).start()
@@ -212,25 +201,22 @@ class _Reader(apart.OwnProcess):
             apart.send(self._input, most_bytes)
 
     def read(
-        self,
-        asked: object,
-        path: object,
-        cancel: CancelToken | None,
-        progress: Callable[[Any], None] | None,
+        self, asked: object, path: object, cancel: CancelToken | None, progress: Callable[[Any], None] | None
     ) -> Any:
+        self._path = path
         self.is_sound = False  # until all that it has to say is heard
         over = threading.Event()
         watch = threading.Thread(target=self._watch, args=(cancel, over), name="watches a reader")
         if cancel is not None or not self._is_hard:
             watch.start()
         try:
-            kind, value, trace = self._outcome(asked, path, cancel, progress)
+            kind, value, trace = self._outcome(asked, cancel, progress)
         finally:
             over.set()
             if watch.ident is not None:
                 watch.join()
         if isinstance(value, MemoryError):
-            raise self._too_much(path) from value
+            raise self._too_much() from value
         # One that was killed as it said its last word takes a moment to be gone.
         self.is_sound = not self._is_killed and self._child.poll() is None
         if kind == "failed":
@@ -238,11 +224,7 @@ class _Reader(apart.OwnProcess):
         return value
 
     def _outcome(
-        self,
-        asked: object,
-        path: object,
-        cancel: CancelToken | None,
-        progress: Callable[[Any], None] | None,
+        self, asked: object, cancel: CancelToken | None, progress: Callable[[Any], None] | None
     ) -> Any:
         """How it ended: the kind, the value, the trace. Raises why the process ended instead."""
         with suppress(OSError):
@@ -251,7 +233,7 @@ class _Reader(apart.OwnProcess):
             try:
                 message = apart.receive(self._output)
             except EOFError:
-                self._raise_end(path, cancel)
+                self._raise_end(cancel)
             if message[0] != "progress":
                 return message
             if progress is not None:
@@ -282,19 +264,19 @@ class _Reader(apart.OwnProcess):
         else:
             self._child.kill()
 
-    def _raise_end(self, path: object, cancel: CancelToken | None) -> NoReturn:
+    def _raise_end(self, cancel: CancelToken | None) -> NoReturn:
         code = self._child.wait()
         if cancel is not None:
             cancel.raise_if_requested()
         if self._took_too_much:
-            raise self._too_much(path)
+            raise self._too_much()
         if code == _ENDED_IDLE:
             raise _EndedIdleError
-        raise self._logged(_end(path, code), "the process that reads files")
+        raise self._logged(_end(self._path, code), "the process that reads files")
 
-    def _too_much(self, path: object) -> SetupError:
+    def _too_much(self) -> SetupError:
         found = f"needs more than {amount(self._most_bytes)} of memory to be read."
-        return _refused(path, found, "Split it into several files, or remove what is not needed.")
+        return _refused(self._path, found, "Split it into several files, or remove what is not needed.")
 
 
 def _end(path: object, code: int) -> SetupError:

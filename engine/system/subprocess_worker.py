@@ -25,18 +25,10 @@ from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, Self, TypeVar
 
 from engine.core.errors import EngineBug, EngineError, ProcessEnded, SetupError
 from engine.core.events import Cancelled, CancelToken
+from engine.system import paths
 from engine.system.computer import kill_family, memory_of, wait_for_end
 from engine.system.crash_reports import DistantTrace, log_fault
 from engine.system.files import keep_to_this_process
-from engine.system.paths import (
-    APART,
-    PROGRAM_ID,
-    child_environment,
-    environment,
-    program_id,
-    said_of_system,
-    self_command,
-)
 
 _POLL_SECONDS = 0.05  # a process may take a hundred megabytes meanwhile
 _LAST_WORDS_SECONDS = 5.0  # a process that it started may hold its pipe
@@ -75,8 +67,17 @@ def run_child(
     more than `most_bytes`; the child has ended then, too. SetupError where it cannot be started.
     """
     child = _started(command, messages, given)
+    deadline = time.monotonic() + (math.inf if seconds is None else seconds)
     try:
-        return _waited_for(child, cancel, seconds, most_bytes)
+        while True:
+            cancel.raise_if_requested()
+            with suppress(subprocess.TimeoutExpired):
+                printed, _ = child.communicate(timeout=_POLL_SECONDS)
+                return child.returncode, printed
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"not ended after {seconds} s")
+            if most_bytes is not None and memory_of(child.pid) > most_bytes:
+                raise MemoryError(f"more than {most_bytes:,} bytes")
     finally:
         if child.poll() is None:
             kill_family(child.pid)
@@ -97,7 +98,7 @@ def _started(command: Sequence[str], messages: bool, given: bytes) -> subprocess
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT if messages else subprocess.DEVNULL,
                 # Else ggml starts a debugger where it crashes, which takes seconds.
-                env=child_environment(**{"GGML_NO_BACKTRACE": "1", _PARENT: str(os.getpid())}),
+                env=paths.child_environment(**{"GGML_NO_BACKTRACE": "1", _PARENT: str(os.getpid())}),
                 creationflags=NO_WINDOW,
                 # Away from the terminal, whose Ctrl-C is for us alone: we then end the child.
                 start_new_session=True,
@@ -111,7 +112,7 @@ def _started(command: Sequence[str], messages: bool, given: bytes) -> subprocess
 
 def end_with_parent() -> None:
     """In a child process: end it, from now on, soon after the process that waits for it."""
-    number = environment(_PARENT)
+    number = paths.environment(_PARENT)
     if number is None:
         return  # the user started it
 
@@ -121,21 +122,6 @@ def end_with_parent() -> None:
         os._exit(_ORPHAN)
 
     threading.Thread(target=end_after, name="ends with parent", daemon=True).start()
-
-
-def _waited_for(
-    child: subprocess.Popen[bytes], cancel: CancelToken, seconds: float | None, most_bytes: int | None
-) -> tuple[int, bytes]:
-    deadline = time.monotonic() + (math.inf if seconds is None else seconds)
-    while True:
-        cancel.raise_if_requested()
-        with suppress(subprocess.TimeoutExpired):
-            printed, _ = child.communicate(timeout=_POLL_SECONDS)
-            return child.returncode, printed
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"not ended after {seconds} s")
-        if most_bytes is not None and memory_of(child.pid) > most_bytes:
-            raise MemoryError(f"more than {most_bytes:,} bytes")
 
 
 _LENGTH = struct.Struct(">Q")
@@ -159,13 +145,13 @@ class OwnProcess:
         self._last_words = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `_close`
         try:
             self._child = subprocess.Popen(
-                [*self_command(), *arguments],
+                [*paths.self_command(), *arguments],
                 bufsize=0,
                 pipesize=_PIPE_BYTES,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._last_words,
-                env=child_environment(**environment),
+                env=paths.child_environment(**environment),
                 creationflags=NO_WINDOW,
                 # Away from the terminal's Ctrl-C, which is for us alone. Not in a session of its own: Linux
                 # would share the processor out between both, and our niceness would count for nothing.
@@ -214,7 +200,7 @@ def take_streams() -> tuple[int, int]:
 def failure(error: BaseException) -> tuple[str, object, object]:
     """An error as it can be sent: itself, or its words where it cannot; with its traceback for the log."""
     trace = None
-    error = said_of_system(error) or error
+    error = paths.said_of_system(error) or error
     if not isinstance(error, EngineError | Cancelled | MemoryError):
         trace = DistantTrace.of(error)
     try:
@@ -306,8 +292,8 @@ class InProcessWorker(Worker[Arguments, Event, Result]):
 
 
 class SubprocessWorker(OwnProcess, Worker[Arguments, Event, Result]):
-    """Does a work in a process of its own, which starts at once and imports what the work needs. At the end
-    of the `with` block it has ended, or will within seconds where it has done its work and hangs.
+    """Does a work in a process of its own, which starts at once. At the end of the `with` block it has ended,
+    or will within seconds where it has done its work and hangs.
     """
 
     def __init__(self, work: ObservedTask[Arguments, Event, Result], cancel: CancelToken) -> None:
@@ -317,8 +303,8 @@ class SubprocessWorker(OwnProcess, Worker[Arguments, Event, Result]):
         self._over = False
         # Nobody writes to a pipe that is closed: its number may be another file's by then.
         self._pipes = threading.Lock()
-        told = {"GGML_NO_BACKTRACE": "1", PROGRAM_ID: str(program_id())}
-        super().__init__([APART], "runs the model", **told)
+        told = {"GGML_NO_BACKTRACE": "1", paths.PROGRAM_ID: str(paths.program_id())}
+        super().__init__([paths.APART], "runs the model", **told)
         with suppress(OSError):  # it has ended already: `do` says why
             # At once, before the arguments are known: the other process imports meanwhile.
             send(self._input, work)

@@ -1,7 +1,6 @@
 """The annotations, on the disk before they are shown as stored; they wait there until the store has them.
 Each process appends to a file of its own, one JSON line an annotation, synced before it continues. The store
-remembers up to which number it has those of each file, in the transaction that stores them. Does not know:
-what the annotations mean, stores.
+remembers up to which number it has those of each file, in the transaction that stores them.
 """
 
 import errno
@@ -45,7 +44,7 @@ class WriteAheadLog:
     """The annotations of this process for one store. Any thread may use it; annotations are made on one."""
 
     def __init__(self, store: Path) -> None:
-        """`store`: the file that they lie next to; nothing is made before the first annotation."""
+        # The file that they lie next to; nothing is made before the first annotation.
         self._store = store
         self._lock = threading.Lock()
         self._claim: Claim | None = None

@@ -11,7 +11,7 @@ from engine.data.dataset import load_dataset
 from engine.data.rubrics.files import load_rubric
 from engine.llama.model import LlamaModel, Vocabulary
 from engine.metrics.accuracy import count_run, run_accuracy
-from engine.models.header import HeaderValues, read_header
+from engine.models.header import read_header
 from engine.models.model_file import read_model_file
 from engine.models.templates import chat_template
 from engine.prompt.judge_prompt import PROMPT_VERSION
@@ -75,7 +75,7 @@ def of_manners(tmp_path_factory: pytest.TempPathFactory) -> RunResults:
 
 
 def test_it_was_trained_with_the_prompts_of_today() -> None:
-    values = HeaderValues(read_header(MODEL))
+    values = read_header(MODEL)
     assert values.text(PROMPT_VERSION_KEY) == PROMPT_VERSION, TRAIN_AGAIN
     assert values.text(PROMPT_DIGEST_KEY) == prompt_digest(), TRAIN_AGAIN
 

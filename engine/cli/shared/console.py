@@ -12,11 +12,11 @@ from textwrap import wrap
 from typing import Any, TextIO, TypeAlias
 
 from engine.cli.shared.hints import OPTIONS
+from engine.core import events
 from engine.core.errors import SetupError
 from engine.core.events import Cancelled, CancelToken
 from engine.core.formatting import HIDDEN
 from engine.core.tables import Facts, Part, Section, Sentences, Sheet, Table
-from engine.system import interrupts
 from engine.system.paths import default_store, program, said_of_system
 
 DONE, INCOMPLETE, WRONG_INPUT, FAULT = 0, 1, 2, 3
@@ -151,7 +151,7 @@ def tell(text: str) -> None:
 
 def interruptible(loss: Callable[[], str] = lambda: "") -> AbstractContextManager[CancelToken]:
     """A token that Ctrl-C or a termination signal sets; a further Ctrl-C ends the program at once."""
-    return interrupts.interruptible(tell, loss)
+    return events.interruptible(tell, loss)
 
 
 def printed(made: Table) -> str:

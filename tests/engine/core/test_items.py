@@ -24,14 +24,11 @@ A, B, GOOD, BAD = PREFERENCES
 TIE = Tie.TIE
 
 
-def test_a_tie_agrees_with_both_ties_that_a_judge_may_give_and_nothing_else_with_another_label() -> None:
+def test_a_tie_agrees_with_both_ties_that_a_judge_may_give_and_is_as_probable_as_both() -> None:
     unlike = {(one, other) for one, other in product(HUMAN_LABELS, repeat=2) if one is not other}
     assert {pair for pair in unlike if agree(*pair)} == {(TIE, GOOD), (TIE, BAD), (GOOD, TIE), (BAD, TIE)}
     assert all(agree(label, label) and not agree(None, label) for label in HUMAN_LABELS)
     assert [agreeing(label) for label in HUMAN_LABELS] == [(A,), (B,), (GOOD,), (BAD,), (GOOD, BAD)]
-
-
-def test_a_tie_is_as_probable_as_both_of_its_labels() -> None:
     assert [probability_of(label, (0.5, 0.125, 0.25, 0.125)) for label in HUMAN_LABELS] == [
         *(0.5, 0.125, 0.25, 0.125, 0.375)
     ]

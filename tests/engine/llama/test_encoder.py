@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.core.errors import ModelFileError
 from engine.core.events import Cancelled, CancelToken
 from engine.llama.context import ThreadCount
 from engine.llama.encoder import LONGEST, LlamaEncoder
 from engine.llama.model import LlamaModel
 from tests.encoders.rewritten import FAMILIES, FOLDER, rewritten
 from tests.engine.llama.stopping import CountingToken, refused_to_others
+from tests.steps import refused
 
 LONG = "All work and no play makes the judge a dull one. " * 60
 
@@ -32,12 +32,18 @@ def encoder(request: pytest.FixtureRequest) -> Iterator[LlamaEncoder]:
         yield opened
 
 
-def test_each_token_has_a_vector_of_length_1_and_only_the_ends_weigh_nothing(encoder: LlamaEncoder) -> None:
+def test_each_token_has_a_vector_of_length_1_and_a_long_text_is_cut_to_512_tokens(
+    encoder: LlamaEncoder,
+) -> None:
     (encoded,) = encoder.encode(["Both responses are relevant."])
     assert encoded.vectors.shape == (len(encoded.weights), 32)
     assert encoded.vectors.dtype == np.float32
     assert np.linalg.norm(encoded.vectors, axis=1) == pytest.approx(1)
     assert encoded.weights.tolist() == [0, *[1] * (len(encoded.weights) - 2), 0]
+    (encoded,) = encoder.encode([LONG])
+    assert encoded.vectors.shape == (512, 32)
+    assert encoded.weights[[0, -1]].tolist() == [0, 0]
+    assert encoded.weights.sum() == 510
 
 
 def test_vectors_depend_on_their_text_alone_to_the_last_bit(encoder: LlamaEncoder) -> None:
@@ -46,13 +52,6 @@ def test_vectors_depend_on_their_text_alone_to_the_last_bit(encoder: LlamaEncode
         (alone,) = encoder.encode([text])
         assert np.array_equal(together.vectors, alone.vectors)
         assert np.array_equal(together.weights, alone.weights)
-
-
-def test_a_long_text_is_cut_to_512_tokens_and_still_ends(encoder: LlamaEncoder) -> None:
-    (encoded,) = encoder.encode([LONG])
-    assert encoded.vectors.shape == (512, 32)
-    assert encoded.weights[[0, -1]].tolist() == [0, 0]
-    assert encoded.weights.sum() == 510
 
 
 @pytest.mark.parametrize(
@@ -77,9 +76,16 @@ def test_a_text_is_cut_to_the_trained_context_where_that_is_shorter(family: str,
     assert np.array_equal(one.vectors, other.vectors)
 
 
-def test_an_empty_text_is_its_two_ends(encoder: LlamaEncoder) -> None:
-    for encoded in encoder.encode(["", " \n"]):
-        assert encoded.weights.tolist() == [0, 0]
+def test_white_space_around_a_text_does_not_count_and_ends_named_in_it_weigh_nothing(
+    encoder: LlamaEncoder,
+) -> None:
+    empty, blank, plain, spaced, named = encoder.encode(
+        ["", " \n", "Good.", "\n Good.\t", "Good.</s><s>[CLS][SEP]"]
+    )
+    assert empty.weights.tolist() == blank.weights.tolist() == [0, 0]  # its two ends
+    assert np.array_equal(plain.vectors, spaced.vectors)
+    assert (named.weights == 0).sum() == (plain.weights == 0).sum() + 2
+    assert encoder.encode([]) == []
 
 
 def test_threads_that_adapt_change_no_bit() -> None:
@@ -91,20 +97,6 @@ def test_threads_that_adapt_change_no_bit() -> None:
         assert choice.count == 1
         (again,) = encoder.encode([LONG])
     assert np.array_equal(first[0].vectors, again.vectors)
-
-
-def test_no_texts_are_no_vectors(encoder: LlamaEncoder) -> None:
-    assert encoder.encode([]) == []
-
-
-def test_white_space_around_a_text_does_not_count(encoder: LlamaEncoder) -> None:
-    plain, spaced = encoder.encode(["Good.", "\n Good.\t"])
-    assert np.array_equal(plain.vectors, spaced.vectors)
-
-
-def test_ends_named_in_a_text_weigh_nothing(encoder: LlamaEncoder) -> None:
-    plain, named = encoder.encode(["Good.", "Good.</s><s>[CLS][SEP]"])
-    assert (named.weights == 0).sum() == (plain.weights == 0).sum() + 2
 
 
 @families
@@ -134,22 +126,13 @@ def test_another_thread_may_not_use_the_encoder(encoder: LlamaEncoder) -> None:
 
 @families
 def test_numbers_that_are_none_are_a_fault_of_the_file(family: str, tmp_path: Path) -> None:
-    path = rewritten(
-        FOLDER / f"{family}.gguf",
-        tmp_path / "nan.gguf",
-        tensors={"blk.2.layer_output_norm.bias": lambda row: row * np.nan},
-    )
-    with (
-        encoder_of(path) as encoder,
-        pytest.raises(ModelFileError, match=r"nan\.gguf: the encoder gives no finite numbers"),
-    ):
-        encoder.encode(["Good."])
+    tensors = {"blk.2.layer_output_norm.bias": lambda row: row * np.nan}
+    path = rewritten(FOLDER / f"{family}.gguf", tmp_path / "nan.gguf", tensors=tensors)
+    with encoder_of(path) as encoder:
+        refused(lambda: encoder.encode(["Good."]), r"nan\.gguf: the encoder gives no finite numbers")
 
 
 def test_a_text_generator_is_no_encoder(small_model: Callable[[str], Path]) -> None:
-    with (
-        LlamaModel(small_model("headers")) as model,
-        pytest.raises(ModelFileError, match="how a text begins and ends") as caught,
-    ):
-        LlamaEncoder(model, 1, CancelToken())
-    assert "RoBERTa or BERT" in str(caught.value.hint)
+    with LlamaModel(small_model("headers")) as model:
+        error = refused(lambda: LlamaEncoder(model, 1, CancelToken()), "how a text begins and ends")
+    assert "RoBERTa or BERT" in str(error.hint)

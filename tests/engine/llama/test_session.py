@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engine.cli.shared.hints import OPTIONS
-from engine.core.errors import ModelFileError, NoRoomError
+from engine.core.errors import NoRoomError
 from engine.core.events import Cancelled, CancelToken
 from engine.core.items import Item, Order, Preference
 from engine.core.numeric import FloatArray
@@ -27,6 +27,7 @@ from engine.prompt.tokens import stem_tokens, tokenize_explanation, tokenize_pro
 from engine.settings.rows import KvType
 from engine.system.paths import demo_dataset, demo_model
 from tests.engine.llama.stopping import CountingToken, refused_to_others
+from tests.steps import refused
 
 SmallModel = Callable[[str], Path]
 
@@ -40,16 +41,14 @@ TOLERANCE = 8e-3
 @contextmanager
 def session_of(
     path: Path,
-    slots: int = 1,
     branches: int = 5,
     context: int = 4096,
     cancel: CancelToken | None = None,
     kv_type: KvType = KvType.F16,
 ) -> Iterator[tuple[LlamaSession, ChatTemplate]]:
-    cancel = cancel or CancelToken()
     with LlamaModel(path) as model:
-        shape = SessionShape(context, slots, branches, kv_type)
-        with LlamaSession(model, shape, threads=1, cancel=cancel) as session:
+        shape = SessionShape(context, 1, branches, kv_type)
+        with LlamaSession(model, shape, threads=1, cancel=cancel or CancelToken()) as session:
             yield session, chat_template(model.chat_template, session.vocabulary, CancelToken())
 
 
@@ -93,17 +92,12 @@ def test_sharing_reads_far_fewer_tokens(small_model: SmallModel) -> None:
         assert session.tokens_read < 0.4 * separate
 
 
-def test_the_same_work_in_a_new_session_gives_exactly_the_same(small_model: SmallModel) -> None:
-    results = []
-    for _ in range(2):
-        with session_of(small_model("headers")) as (session, template):
-            results.append(shared_scores(session, template))
-    assert np.array_equal(results[0], results[1])
-
-
-def test_what_was_judged_before_does_not_change_a_score_by_one_bit(small_model: SmallModel) -> None:
+def test_neither_a_new_session_nor_what_was_judged_before_changes_a_score_by_one_bit(
+    small_model: SmallModel,
+) -> None:
     with session_of(small_model("headers")) as (session, template):
         first = shared_scores(session, template)
+    with session_of(small_model("headers")) as (session, template):
         prompt = prompt_for(template, Order.BA)
         session.read_trunk(0, prompt.trunk)
         session.score(0, prompt.branches)
@@ -161,26 +155,19 @@ def test_explanations_written_together_are_those_written_alone(small_model: Smal
             assert alone.data == expected
 
 
-def test_a_limit_cuts_and_says_so(small_model: SmallModel) -> None:
-    with session_of(small_model("headers")) as (session, template):
-        tree = build_prompt(ITEM, Order.AB, ELOQUENT)
-        prompt = tokenize_explanation(tree, 0, Preference.A, template)
-        (generated,) = session.generate([Continuation(0, 0, prompt)], Sampling(max_tokens=3))
-    assert generated.cut
-    assert session.tokens_generated == 3
-
-
-def test_a_text_ends_where_it_is_complete(small_model: SmallModel) -> None:
+def test_a_limit_cuts_and_says_so_and_a_text_ends_where_it_is_complete(small_model: SmallModel) -> None:
     with session_of(small_model("headers")) as (session, template):
         prompt = tokenize_explanation(build_prompt(ITEM, Order.AB, ELOQUENT), 0, Preference.A, template)
-        (whole,) = session.generate([Continuation(0, 0, prompt)], Sampling(max_tokens=24))
-        session.release([0])
+        written, counts = [], [0]
         ending = Sampling(24, complete=lambda text: 5 if len(text) > 8 else None)
-        before = session.tokens_generated
-        (ended,) = session.generate([Continuation(0, 0, prompt)], ending)
+        for sampling in (Sampling(max_tokens=3), Sampling(max_tokens=24), ending):
+            written += session.generate([Continuation(0, 0, prompt)], sampling)
+            session.release([0])
+            counts.append(session.tokens_generated)
+    short, whole, ended = written
+    assert (short.cut, counts[1]) == (True, 3)
     assert ended.data.decode() == whole.data.decode("utf-8", "ignore")[:5]
-    assert not ended.cut
-    assert session.tokens_generated - before < 24
+    assert (ended.cut, counts[3] - counts[2] < 24) == (False, True)
 
 
 def test_sampling_repeats_with_its_seed_and_varies_with_another(small_model: SmallModel) -> None:
@@ -205,69 +192,51 @@ def test_stop_works_while_a_prompt_is_read_and_the_session_is_as_good_as_new(sma
         assert np.array_equal(shared_scores(session, template), expected)
 
 
-def test_llama_cpp_asks_for_a_stop_many_times_within_one_batch(small_model: SmallModel) -> None:
+def test_a_stop_in_the_middle_of_a_batch_ends_it(small_model: SmallModel) -> None:
     cancel = CountingToken()
     with session_of(small_model("headers"), cancel=cancel) as (session, _):
         before = cancel.asked
         session.hold_stem([5] * 100)
-    assert cancel.asked - before > 10
-
-
-def test_a_stop_in_the_middle_of_a_batch_ends_it(small_model: SmallModel) -> None:
-    cancel = CountingToken()
-    with session_of(small_model("headers"), cancel=cancel) as (session, _):
+        assert cancel.asked - before > 10  # llama.cpp asks many times within one batch
         cancel.patience = cancel.asked + 10
         with pytest.raises(Cancelled):
             session.hold_stem([5] * 100)
 
 
-def test_a_context_smaller_than_a_batch_works(small_model: SmallModel) -> None:
+def test_a_context_smaller_than_a_batch_works_and_no_other_thread_may_use_it(small_model: SmallModel) -> None:
     with session_of(small_model("headers"), context=256) as (session, _):
         session.hold_stem([5] * 250)
         assert session.tokens_read == 250
-
-
-def test_another_thread_may_not_use_the_session(small_model: SmallModel) -> None:
     with session_of(small_model("headers")) as (session, _):
         assert refused_to_others(lambda: session.hold_stem([1, 2]))
 
 
 def test_a_context_that_llama_cpp_refuses_is_an_error_with_its_reason(small_model: SmallModel) -> None:
-    with (
-        LlamaModel(small_model("headers")) as model,
-        pytest.raises(ModelFileError, match=r"context of 4,096 tokens \(.*n_seq_max") as caught,
-    ):
-        # More sequences than llama.cpp knows: refused at once, as a cache without memory would be.
-        LlamaSession(model, SessionShape(4096, 60, 5), threads=1, cancel=CancelToken())
-    assert "--context" in OPTIONS.of(caught.value.hint)
+    # More sequences than llama.cpp knows: refused at once, as a cache without memory would be.
+    shape, reason = SessionShape(4096, 60, 5), r"context of 4,096 tokens \(.*n_seq_max"
+    with LlamaModel(small_model("headers")) as model:
+        error = refused(lambda: LlamaSession(model, shape, threads=1, cancel=CancelToken()), reason)
+    assert "--context" in OPTIONS.of(error.hint)
 
 
-def test_a_cache_in_q8_0_gives_nearly_the_scores_of_one_in_f16() -> None:
-    scores = []
-    for kv_type in KvType:
-        with session_of(demo_model(), kv_type=kv_type) as (session, template):
-            scores.append(shared_scores(session, template, OF_DEMO))
-    assert not np.array_equal(scores[0], scores[1])
-    assert np.allclose(np.exp(scores[0]), np.exp(scores[1]), atol=0.05)
-
-
-def test_a_cache_in_q8_0_shares_prefixes_too() -> None:
+def test_a_cache_in_q8_0_gives_nearly_the_scores_of_one_in_f16_and_shares_prefixes_too() -> None:
+    with session_of(demo_model()) as (session, template):
+        exact = shared_scores(session, template, OF_DEMO)
     with session_of(demo_model(), kv_type=KvType.Q8_0) as (session, template):
         shared = shared_scores(session, template, OF_DEMO)
         alone = [separate_scores(session, each) for each in prompt_for(template, item=OF_DEMO).branches]
-        assert np.allclose(np.exp(shared), np.exp(alone), atol=0.05)
+    assert not np.array_equal(exact, shared)
+    assert np.allclose(np.exp(exact), np.exp(shared), atol=0.05)
+    assert np.allclose(np.exp(shared), np.exp(alone), atol=0.05)
 
 
 def test_a_model_whose_heads_do_not_fill_blocks_keeps_no_cache_in_q8_0(small_model: SmallModel) -> None:
-    with (
-        LlamaModel(small_model("headers")) as model,
-        pytest.raises(
-            ModelFileError, match=r"does not support the KV-cache type q8_0 \(.*n_embd_head_k=8\)"
-        ) as caught,
-    ):
-        LlamaSession(model, SessionShape(1024, 1, 1, KvType.Q8_0), threads=1, cancel=CancelToken())
-    assert not isinstance(caught.value, NoRoomError)
-    assert "--kv-type f16" in OPTIONS.of(caught.value.hint)
+    shape = SessionShape(1024, 1, 1, KvType.Q8_0)
+    reason = r"does not support the KV-cache type q8_0 \(.*n_embd_head_k=8\)"
+    with LlamaModel(small_model("headers")) as model:
+        error = refused(lambda: LlamaSession(model, shape, threads=1, cancel=CancelToken()), reason)
+    assert not isinstance(error, NoRoomError)
+    assert "--kv-type f16" in OPTIONS.of(error.hint)
 
 
 @pytest.mark.parametrize("family", ["headers", "mamba"])
@@ -281,25 +250,22 @@ def test_a_vocabulary_alone_knows_what_planning_asks(small_model: SmallModel, fa
         assert alone.keeps_state == whole.keeps_state == (family == "mamba")
 
 
-def test_loading_can_be_stopped(small_model: SmallModel) -> None:
+def test_loading_can_be_stopped_and_a_file_that_llama_cpp_refuses_is_an_error_with_its_reason(
+    small_model: SmallModel, tmp_path: Path
+) -> None:
     cancel = CancelToken()
     cancel.cancel()
     with pytest.raises(Cancelled):
         LlamaModel(small_model("headers"), cancel=cancel)
-
-
-def test_a_file_that_llama_cpp_refuses_is_an_error_with_its_reason(tmp_path: Path) -> None:
     path = tmp_path / "bad.gguf"
     path.write_bytes(b"GGUF" + bytes(60))
-    with pytest.raises(ModelFileError, match=r"bad\.gguf: llama\.cpp cannot load this model: .+"):
-        LlamaModel(path)
+    refused(lambda: LlamaModel(path), r"bad\.gguf: llama\.cpp cannot load this model: .+")
 
 
 def test_what_llama_cpp_will_not_compute_speaks_against_the_file(small_model: SmallModel) -> None:
     with session_of(small_model("headers")) as (session, _):
-        beyond = session.vocabulary.size
-        with pytest.raises(ModelFileError, match=r"headers\.gguf: llama\.cpp cannot compute .*invalid token"):
-            session.read_trunk(0, [1, beyond])
+        beyond, reason = session.vocabulary.size, r"headers\.gguf: llama\.cpp cannot compute .*invalid token"
+        refused(lambda: session.read_trunk(0, [1, beyond]), reason)
         session.read_trunk(0, [1, 2])
 
 

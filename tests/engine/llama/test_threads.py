@@ -78,6 +78,7 @@ def test_other_programs_are_noticed_in_a_real_process() -> None:
         while time.monotonic() < end:
             pass
     assert choice.count == 1
+    assert [machine_settings(chosen).adapts for chosen in (None, 2)] == [True, False]
 
 
 def test_a_score_is_the_same_bit_for_bit_whatever_the_number_of_threads(
@@ -101,10 +102,7 @@ def test_a_score_is_the_same_bit_for_bit_whatever_the_number_of_threads(
     assert np.array_equal(alone, scores([1, 4, 2, 3]))
 
 
-Outcome = tuple[FloatArray, list[bytes]]
-
-
-def outcome(path: Path, threads: int, trunk: int, context: int = 2048) -> Outcome:
+def outcome(path: Path, threads: int, trunk: int, context: int = 2048) -> tuple[FloatArray, list[bytes]]:
     """One branch after a trunk of so many tokens: its scores, and what it writes, with the logits of that."""
     seen: list[Logits] = []
     with (
@@ -115,7 +113,7 @@ def outcome(path: Path, threads: int, trunk: int, context: int = 2048) -> Outcom
 
         def watched(feeds: Sequence[Any], written: bool = False) -> Steps[list[list[Logits]]]:
             if written and feeds:
-                seen.append(_row(session))
+                seen.append(session._logits(0).copy())
             return read(feeds, written)
 
         session._read = watched  # type: ignore[method-assign]
@@ -125,10 +123,6 @@ def outcome(path: Path, threads: int, trunk: int, context: int = 2048) -> Outcom
         scores = session.score(0, [BranchTokens(prompt, ((20,), (21,), (22, 23)))])
         (text,) = session.generate([Continuation(0, 0, (*prompt, 12))], Sampling(max_tokens=12))
     return scores, [text.data, *(row.tobytes() for row in seen)]
-
-
-def _row(session: LlamaSession) -> Logits:
-    return session._logits(0).copy()
 
 
 @pytest.mark.slow
@@ -153,12 +147,6 @@ def test_a_token_that_is_read_alone_has_company_in_a_context_that_is_nearly_full
     assert written[0]
 
 
-def entries(lengths: list[int]) -> list[tuple[int, int, int, bool, int]]:
-    return [
-        (5, at, sequence, True, sequence) for sequence, length in enumerate(lengths) for at in range(length)
-    ]
-
-
 @pytest.mark.parametrize(
     ("lengths", "equal", "sizes"),
     [
@@ -174,12 +162,8 @@ def entries(lengths: list[int]) -> list[tuple[int, int, int, bool, int]]:
 def test_no_token_is_left_over_where_equally_many_of_each_sequence_are_read_at_once(
     lengths: list[int], equal: bool, sizes: list[int]
 ) -> None:
-    parts = list(batches(entries(lengths), 10 if sum(lengths) == 13 else 20, equal))
+    entries = [(5, at, sequence, True, 0) for sequence, many in enumerate(lengths) for at in range(many)]
+    parts = list(batches(entries, 10 if sum(lengths) == 13 else 20, equal))
     assert [len(part) for part in parts] == sizes
     for sequence, length in enumerate(lengths):  # in their order
         assert [at for part in parts for _, at, where, *_ in part if where == sequence] == [*range(length)]
-
-
-def test_only_a_number_that_nobody_chose_adapts() -> None:
-    assert machine_settings(None).adapts
-    assert not machine_settings(2).adapts

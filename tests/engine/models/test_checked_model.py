@@ -8,27 +8,35 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from engine.cli.shared.console import FAULT
-from engine.core.errors import EngineBug, EngineError, Hint, ModelFileError, NoRoomError, Setting
+from engine.core.errors import EngineBug, Hint, ModelFileError, NoRoomError, Setting, SetupError
 from engine.core.events import Cancelled, CancelToken
-from engine.models.checked_model import checked_model
+from engine.models.checked_model import CheckedModel, checked_model, trial_report, try_model
 from engine.models.model_file import read_model_file
-from engine.models.trial import trial_report, try_model
 from engine.system.paths import cache_folder
 from models.demo.gguf_files import CONTROL, TokenTable
-from tests.commands import ROOT
+from tests.commands import MAIN
 from tests.random_models import HEADERS, Shape, byte_level_bpe, write_random_model
 from tests.small_models import HEADER_TOKENS, SPLIT, split_model
+from tests.steps import refused
 
 SmallModel = Callable[[str], Path]
+ChildThat = Callable[[str], None]
 
 REPORT = '{"problem": "model.gguf: llama.cpp makes no room", "remedy": ["Close other programs."]}'
 NO_ROOM = f"print({REPORT!r}); raise SystemExit(4)"
 SOUND = "print('{}')"
+CRASHES = "import os; os.abort()"
+NO_TRIAL = "raise SystemExit('no trial was expected')"
+
+
+def check(path: Path) -> CheckedModel:
+    return checked_model(read_model_file(path), CancelToken())
 
 
 @pytest.fixture
@@ -45,55 +53,46 @@ def known(model: Path, tried_model: SmallModel) -> Path:
     return model
 
 
-def child_that(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
-    """Let the trial's child process be a real one that does something else."""
-    monkeypatch.setattr("engine.models.checked_model.self_command", lambda: [sys.executable, "-c", program])
-
-
-def no_child(monkeypatch: pytest.MonkeyPatch) -> None:
-    child_that(monkeypatch, "raise SystemExit('no trial was expected')")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("family", ["instructions", "no_template"])
 def test_a_sound_model_passes(small_model: SmallModel, family: str) -> None:
-    checked = checked_model(read_model_file(small_model(family)), CancelToken())
+    checked = check(small_model(family))
     assert len(checked.hash) == 64
     checked.check_unchanged()
 
 
-def test_a_split_model_is_tried_and_known_by_all_its_parts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_split_model_is_tried_and_known_by_all_its_parts(tmp_path: Path, child_that: ChildThat) -> None:
     described = read_model_file(split_model(tmp_path).with_name(SPLIT[1]))
-    child_that(monkeypatch, SOUND)
+    child_that(SOUND)
     checked = checked_model(described, CancelToken())
     content = b"".join((tmp_path / name).read_bytes() for name in SPLIT)
     assert checked.hash == hashlib.sha256(content).hexdigest()
     assert (checked.path, checked.size_bytes) == (tmp_path / SPLIT[0], len(content))
-    no_child(monkeypatch)
+    child_that(NO_TRIAL)
     assert checked_model(described, CancelToken()) == checked
     os.utime(tmp_path / SPLIT[2])
     with pytest.raises(ModelFileError, match="has changed"):
         checked.check_unchanged()
 
 
-def test_the_same_content_elsewhere_needs_no_child(known: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    no_child(monkeypatch)
-    first = checked_model(read_model_file(known), CancelToken())
+def test_the_same_content_elsewhere_needs_no_child_and_changed_content_is_tried_again(
+    known: Path, child_that: ChildThat
+) -> None:
+    child_that(CRASHES)
+    first = check(known)
     copy = known.with_name("copy.gguf")
     copy.write_bytes(known.read_bytes())
-    assert checked_model(read_model_file(copy), CancelToken()).hash == first.hash
-
-
-def test_changed_content_is_tried_again(known: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    child_that(monkeypatch, "import os; os.abort()")
-    checked_model(read_model_file(known), CancelToken())
-    data = bytearray(known.read_bytes())
-    data[-1] ^= 1
-    known.write_bytes(data)
+    assert check(copy).hash == first.hash
+    copy.write_bytes(changed(known))
     with pytest.raises(ModelFileError, match="crashes"):
-        checked_model(read_model_file(known), CancelToken())
+        check(copy)
+
+
+def changed(model: Path) -> bytes:
+    """Other content of the same size."""
+    data = bytearray(model.read_bytes())
+    data[-1] ^= 1
+    return bytes(data)
 
 
 def replaced(model: Path, data: bytes) -> None:
@@ -106,79 +105,67 @@ def replaced(model: Path, data: bytes) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="no time there tells that a file was written in place")
 @pytest.mark.parametrize("write", [Path.write_bytes, replaced])
 def test_other_content_of_the_same_size_and_time_is_tried_again(
-    known: Path, monkeypatch: pytest.MonkeyPatch, write: Callable[[Path, bytes], object]
+    known: Path, child_that: ChildThat, write: Callable[[Path, bytes], object]
 ) -> None:
-    first, then = checked_model(read_model_file(known), CancelToken()), known.stat().st_mtime_ns
-    data = bytearray(known.read_bytes())
-    data[-1] ^= 1
-    write(known, bytes(data))
+    first, then = check(known), known.stat().st_mtime_ns
+    write(known, changed(known))
     os.utime(known, ns=(then, then))
-    child_that(monkeypatch, "import os; os.abort()")
+    child_that(CRASHES)
     with pytest.raises(ModelFileError, match="crashes"):
-        checked_model(read_model_file(known), CancelToken())
-    child_that(monkeypatch, SOUND)
-    assert checked_model(read_model_file(known), CancelToken()).hash != first.hash
+        check(known)
+    child_that(SOUND)
+    assert check(known).hash != first.hash
 
 
 @pytest.mark.parametrize("program", ["import os; os.abort()", "import ctypes; ctypes.string_at(0)"])
 def test_a_child_that_breaks_down_speaks_against_the_file(
-    model: Path, monkeypatch: pytest.MonkeyPatch, program: str
+    model: Path, child_that: ChildThat, program: str
 ) -> None:
-    child_that(monkeypatch, program)
+    child_that(program)
     with pytest.raises(ModelFileError, match=r"model\.gguf: llama\.cpp crashes on this file"):
-        checked_model(read_model_file(model), CancelToken())
+        check(model)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 @pytest.mark.parametrize("number", ["SIGKILL", "SIGINT", "SIGTERM"])
 def test_a_child_that_was_ended_from_outside_says_nothing_of_the_file(
-    model: Path, monkeypatch: pytest.MonkeyPatch, number: str
+    model: Path, child_that: ChildThat, number: str
 ) -> None:
     ends_itself = f"signal.signal(signal.SIGINT, signal.SIG_DFL); os.kill(os.getpid(), signal.{number})"
-    child_that(monkeypatch, f"import os, signal; {ends_itself}")
+    child_that(f"import os, signal; {ends_itself}")
     with pytest.raises(NoRoomError, match="ended from outside"):
-        checked_model(read_model_file(model), CancelToken())
+        check(model)
 
 
-def test_nothing_bad_is_remembered(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_bad_is_remembered_and_a_fault_of_ours_is_told_as_one(
+    model: Path, child_that: ChildThat
+) -> None:
     """Its cause may have been the computer's: a sound file must never stay condemned."""
-    for program in ("import os; os.abort()", "raise SystemExit(3)", "print('{}')", NO_ROOM):
-        with monkeypatch.context() as patch:
-            child_that(patch, f"{program}; raise SystemExit(1)")
-            with pytest.raises(EngineError):
-                checked_model(read_model_file(model), CancelToken())
-    child_that(monkeypatch, SOUND)
-    checked_model(read_model_file(model), CancelToken())
-
-
-def test_a_fault_of_ours_is_told_as_one(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the program itself ends with where its trial has a bug."""
-    child_that(monkeypatch, f"raise SystemExit({FAULT})")
-    with pytest.raises(EngineBug, match="exit code 3"):
-        checked_model(read_model_file(model), CancelToken())
+    faults = (f"raise SystemExit({FAULT})", f"{SOUND}; raise SystemExit(1)")
+    for program in (CRASHES, NO_ROOM, *faults):
+        child_that(program)
+        with pytest.raises(EngineBug if program in faults else SetupError):
+            check(model)
+    child_that(SOUND)
+    check(model)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="a terminal's Ctrl-C reaches a process group here")
 def test_ctrl_c_at_a_terminal_during_the_trial_only_stops(model: Path, private_home: Path) -> None:
     """The signal goes to all processes of the terminal, as a shell sends it."""
-    child = subprocess.Popen(
-        [sys.executable, str(ROOT / "main.py"), "models", "check", str(model)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    command, pipe = [sys.executable, str(MAIN), "models", "check", str(model)], subprocess.PIPE
+    child = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
     assert child.stdout
     child.stdout.readline()
     os.killpg(child.pid, signal.SIGINT)
     _, err = child.communicate(timeout=30)
     assert child.returncode in (0, 1), err
-    checked_model(read_model_file(model), CancelToken())
+    check(model)
 
 
-def test_a_trial_can_be_stopped(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    child_that(monkeypatch, "import time; time.sleep(60)")
+def test_a_trial_can_be_stopped(model: Path, child_that: ChildThat) -> None:
+    child_that("import time; time.sleep(60)")
     cancel = CancelToken()
     cancel.cancel()
     with pytest.raises(Cancelled):
@@ -186,12 +173,10 @@ def test_a_trial_can_be_stopped(model: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_model_whose_context_is_too_small_is_refused(tmp_path: Path) -> None:
-    path = write_random_model(
-        tmp_path / "tiny.gguf", byte_level_bpe(HEADER_TOKENS), HEADERS, Shape(context=300)
-    )
-    with pytest.raises(ModelFileError, match="its context of 300 tokens is too small") as caught:
-        try_model(path)
-    assert str(caught.value.hint) == "Choose another model."
+    table, path = byte_level_bpe(HEADER_TOKENS), tmp_path / "tiny.gguf"
+    write_random_model(path, table, HEADERS, Shape(context=300))
+    error = refused(lambda: try_model(path), "its context of 300 tokens is too small")
+    assert str(error.hint) == "Choose another model."
 
 
 def test_a_tokenizer_that_does_not_suit_its_vocabulary_is_found_by_the_trial(tmp_path: Path) -> None:
@@ -199,23 +184,18 @@ def test_a_tokenizer_that_does_not_suit_its_vocabulary_is_found_by_the_trial(tmp
     table = TokenTable("rwkv", "default")
     for code in range(128):
         table.add(f"\\x{code:02x}")
-    table.add("<s>", CONTROL)
-    table.add("</s>", CONTROL)
+    for name in ("<s>", "</s>"):
+        table.add(name, CONTROL)
     path = write_random_model(tmp_path / "rwkv.gguf", table, HEADERS)
-    with pytest.raises(
-        ModelFileError, match=r"does not suit .* gives the token -1, but there are 130 tokens"
-    ):
-        try_model(path)
+    refused(lambda: try_model(path), r"does not suit .* gives the token -1, but there are 130 tokens")
 
 
-def test_a_setting_in_a_remedy_comes_back_from_the_child(
-    model: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_setting_in_a_remedy_comes_back_from_the_child(model: Path, child_that: ChildThat) -> None:
     hint = Hint("Use a smaller ", Setting.CONTEXT, ", or close other programs.")
     report = json.dumps({"problem": "no room", "remedy": hint.as_json()})
-    child_that(monkeypatch, f"print({report!r}); raise SystemExit(4)")
+    child_that(f"print({report!r}); raise SystemExit(4)")
     with pytest.raises(NoRoomError, match="no room") as caught:
-        checked_model(read_model_file(model), CancelToken())
+        check(model)
     assert caught.value.hint == hint
 
 
@@ -223,35 +203,22 @@ def test_the_report_names_the_problem(tmp_path: Path) -> None:
     path = tmp_path / "bad.gguf"
     path.write_bytes(b"GGUF" + bytes(100))
     code, report = trial_report(path)
-    assert code == 2
-    assert "cannot load" in json.loads(report)["problem"]
+    assert (code, "cannot load" in json.loads(report)["problem"]) == (2, True)
 
 
-def a_file_for_a_folder() -> None:
-    cache_folder().parent.mkdir(parents=True)
-    cache_folder().write_text("a file where the folder should be", encoding="utf-8")
+@pytest.mark.parametrize("spoilt", ["", "models.sqlite"], ids=["a file for the folder", "no database"])
+def test_a_cache_that_cannot_be_used_only_costs_time(model: Path, child_that: ChildThat, spoilt: str) -> None:
+    child_that(SOUND)
+    path = cache_folder() / spoilt
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("no database " * 100, encoding="utf-8")
+    check(model)
 
 
-def no_database() -> None:
-    cache_folder().mkdir(parents=True)
-    (cache_folder() / "models.sqlite").write_text("no database " * 100, encoding="utf-8")
-
-
-@pytest.mark.parametrize("spoil", [a_file_for_a_folder, no_database])
-def test_a_cache_that_cannot_be_used_only_costs_time(
-    model: Path, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[], None]
-) -> None:
-    child_that(monkeypatch, SOUND)
-    spoil()
-    checked_model(read_model_file(model), CancelToken())
-
-
-def test_a_verdict_belongs_to_a_build_of_llama_cpp(known: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    checked_model(read_model_file(known), CancelToken())
-    db = sqlite3.connect(cache_folder() / "models.sqlite")
-    db.execute("UPDATE good SET build = 'an older one'")
-    db.commit()
-    db.close()
-    child_that(monkeypatch, "import os; os.abort()")
+def test_a_verdict_belongs_to_a_build_of_llama_cpp(known: Path, child_that: ChildThat) -> None:
+    check(known)
+    with closing(sqlite3.connect(cache_folder() / "models.sqlite")) as db, db:
+        db.execute("UPDATE good SET build = 'an older one'")
+    child_that(CRASHES)
     with pytest.raises(ModelFileError, match="crashes"):
-        checked_model(read_model_file(known), CancelToken())
+        check(known)

@@ -5,7 +5,6 @@ from functools import partial
 import pytest
 
 from engine.cli.shared.hints import OPTIONS
-from engine.core.errors import SetupError
 from engine.core.events import CancelToken, MeasureProgress, Preparing, followed
 from engine.llama.library import devices
 from engine.llama.speed import DeviceFinding, DeviceTrial, ModelSpeed
@@ -26,6 +25,7 @@ from engine.models.templates import model_memory
 from engine.settings.rows import CPU, Device, DeviceKind
 from engine.system.paths import demo_model
 from engine.system.subprocess_worker import SubprocessWorker
+from tests.steps import refused
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
@@ -55,10 +55,20 @@ def test_a_child_process_finds_what_this_one_finds() -> None:
     assert found_devices(CANCEL) == devices()
 
 
-def test_a_model_that_was_never_tried_is_computed_by_the_processor(model: ModelFile) -> None:
+def test_another_build_of_llama_cpp_has_tried_nothing_and_a_damaged_memory_remembers_nothing(
+    model: ModelFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file_hash = checked_model(model, CANCEL).hash
     assert remembered_trial(file_hash) is None
-    assert wished_device(None, file_hash, CANCEL) is None
+    assert wished_device(None, file_hash, CANCEL) is None  # a model that was never tried: the processor
+    remember(model, fast(GONE))
+    with monkeypatch.context() as patch:
+        patch.setattr(loading, "library_version", lambda: "another")
+        assert remembered_trial(file_hash) is None
+    assert remembered_trial(file_hash)
+    with model_memory() as memory:
+        memory._write("UPDATE devices SET trial = ?", ('{"processor": {}, "findings": []}',))
+    assert remembered_trial(file_hash) is None
 
 
 def test_no_device_is_looked_for_where_none_was_found_to_be_fast(
@@ -88,26 +98,11 @@ def test_a_device_that_is_not_there_any_more_is_not_proposed(model: ModelFile) -
     assert lost_device(file_hash, None) == ""
 
 
-def test_another_build_of_llama_cpp_has_tried_nothing(
-    model: ModelFile, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file_hash = remember(model, fast(GONE))
-    monkeypatch.setattr(loading, "library_version", lambda: "another")
-    assert remembered_trial(file_hash) is None
-
-
-def test_a_damaged_memory_remembers_nothing(model: ModelFile) -> None:
-    file_hash = remember(model, fast(GONE))
-    with model_memory() as memory:
-        memory._write("UPDATE devices SET trial = ?", ('{"processor": {}, "findings": []}',))
-    assert remembered_trial(file_hash) is None
-
-
 def test_an_unknown_name_is_refused_with_those_that_there_are(model: ModelFile) -> None:
-    with pytest.raises(SetupError) as caught:
-        wished_device("no such card", checked_model(model, CANCEL).hash, CANCEL)
-    assert "No device is called 'no such card'. On this computer" in caught.value.problem
-    assert OPTIONS.of(caught.value.hint).endswith("use the processor: --device cpu.")
+    file_hash = checked_model(model, CANCEL).hash
+    error = refused(lambda: wished_device("no such card", file_hash, CANCEL))
+    assert "No device is called 'no such card'. On this computer" in error.problem
+    assert OPTIONS.of(error.hint).endswith("use the processor: --device cpu.")
 
 
 @pytest.mark.slow

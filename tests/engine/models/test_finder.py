@@ -28,6 +28,8 @@ def put(small_model: SmallModel) -> Callable[[Path], Path]:
 
 
 Put = Callable[[Path], Path]
+Made = Callable[..., Path]
+Named = Callable[[str], list[Path]]
 
 
 def paths(found: list[FoundModel]) -> list[Path]:
@@ -67,34 +69,21 @@ def test_stamps_tell_what_came_grew_or_went_in_any_part_of_a_model(tmp_path: Pat
     second.write_bytes(b"GGUF and more")
     chosen.unlink()
     now = stamps([first.parent], [chosen])
-    assert (set(now), now[first] == before[first], now[second] == before[second]) == (
-        {first, second},
-        True,
-        False,
-    )
+    assert {path: now[path] == before[path] for path in now} == {first: True, second: False}
 
 
-def test_a_bad_file_comes_with_its_error_and_the_rest_is_found(tmp_path: Path, put: Put) -> None:
-    good, bad = put(tmp_path / "tree" / "good.gguf"), tmp_path / "tree" / "bad.gguf"
+def test_a_bad_file_and_folder_come_with_their_errors_and_the_rest_is_found_once(
+    tmp_path: Path, put: Put
+) -> None:
+    good, bad = put(tmp_path / "tree" / "inner" / "good.gguf"), tmp_path / "tree" / "bad.gguf"
     bad.write_bytes(b"<html>")
-    first, second = find_models([tmp_path / "tree"])
-    assert (first.path, first.model) == (bad, None)
-    assert first.error is not None
-    assert "web page" in first.error.problem
-    assert (second.path, second.error) == (good, None)
-
-
-def test_a_folder_that_cannot_be_read_is_reported_and_the_rest_is_found(tmp_path: Path, put: Put) -> None:
-    model = put(tmp_path / "tree" / "model.gguf")
-    missing, found = find_models([tmp_path / "gone", tmp_path / "tree"])
-    assert missing.error is not None
+    missing, one, other = find_models([tmp_path / "gone", tmp_path / "tree" / "inner", tmp_path / "tree"])
+    assert missing.error
     assert "gone: the folder cannot be read" in missing.error.problem
-    assert found.path == model
-
-
-def test_a_file_in_two_of_the_folders_is_listed_once(tmp_path: Path, put: Put) -> None:
-    model = put(tmp_path / "tree" / "inner" / "model.gguf")
-    assert paths(list(find_models([tmp_path / "tree" / "inner", tmp_path / "tree"]))) == [model]
+    assert (one.path, one.error) == (good, None)
+    assert (other.path, other.model) == (bad, None)
+    assert other.error
+    assert "web page" in other.error.problem
 
 
 def link(path: Path, target: Path) -> None:
@@ -104,21 +93,18 @@ def link(path: Path, target: Path) -> None:
         pytest.skip("this system does not let us make links")
 
 
-def test_links_are_followed_and_their_target_is_listed_once(tmp_path: Path, put: Put) -> None:
-    blob = put(tmp_path / "tree" / "blobs" / "0123")
-    snapshots = tmp_path / "tree" / "snapshots"
+def test_links_are_followed_their_target_is_listed_once_and_loops_do_no_harm(
+    tmp_path: Path, put: Put
+) -> None:
+    tree = tmp_path / "tree"
+    blob, snapshots = put(tree / "blobs" / "0123"), tree / "snapshots"
     snapshots.mkdir()
     link(snapshots / "first.gguf", blob)
     link(snapshots / "second.gguf", blob)
-    assert paths(list(find_models([tmp_path / "tree"]))) == [snapshots / "first.gguf"]
-
-
-def test_loops_and_dangling_links_do_no_harm(tmp_path: Path, put: Put) -> None:
-    model = put(tmp_path / "tree" / "model.gguf")
-    link(tmp_path / "tree" / "up", tmp_path / "tree")
-    link(tmp_path / "tree" / "itself.gguf", tmp_path / "tree" / "itself.gguf")
-    link(tmp_path / "tree" / "gone.gguf", tmp_path / "nowhere.gguf")
-    assert {path.resolve() for path in paths(list(find_models([tmp_path / "tree"])))} == {model.resolve()}
+    link(tree / "up", tree)
+    link(tree / "itself.gguf", tree / "itself.gguf")
+    link(tree / "gone.gguf", tmp_path / "nowhere.gguf")
+    assert paths(list(find_models([tree]))) == [snapshots / "first.gguf"]
 
 
 MODEL, PROJECTOR, ORPHAN = ("sha256-" + digit * 64 for digit in "abc")
@@ -159,15 +145,13 @@ def test_models_of_ollama_are_called_as_ollama_calls_them(
     assert {found.name, found.model.name, read_model_file(found.path).name} == {name}
 
 
-def test_a_model_of_ollama_that_cannot_judge_has_its_name_too(tmp_path: Path, put: Put) -> None:
+def test_a_model_of_ollama_that_cannot_judge_has_its_name_and_blobs_without_manifests_are_listed(
+    tmp_path: Path, put: Put
+) -> None:
     folder = ollama(tmp_path / "ollama", put)
     (folder / "blobs" / MODEL).write_bytes(b"GGUF and no more")
     (found,) = find_models([folder])
     assert (found.model, found.name) == (None, "tiny:1b")
-
-
-def test_blobs_without_manifests_are_listed_if_they_are_models(tmp_path: Path, put: Put) -> None:
-    folder = ollama(tmp_path / "ollama", put)
     shutil.rmtree(folder / "manifests")
     assert [path.name for path in paths(list(find_models([folder])))] == [MODEL, PROJECTOR, ORPHAN]
 
@@ -263,7 +247,7 @@ def test_an_unreadable_folder_is_reported_and_the_rest_is_found(tmp_path: Path, 
 
 
 @pytest.fixture
-def made(small_model: SmallModel, tmp_path: Path) -> Callable[..., Path]:
+def made(small_model: SmallModel, tmp_path: Path) -> Made:
     """Puts a sound model into the folder `tree`; `header`: the name that it gives itself, 14 letters."""
 
     def made(name: str, header: bytes = IN_HEADER) -> Path:
@@ -276,16 +260,10 @@ def made(small_model: SmallModel, tmp_path: Path) -> Callable[..., Path]:
     return made
 
 
-Made = Callable[..., Path]
-
-
 @pytest.fixture
-def named(tmp_path: Path) -> Callable[[str], list[Path]]:
+def named(tmp_path: Path) -> Named:
     """The files of the models in `tree` that are called so."""
     return lambda text: [place.path for place in models_named(text, [tmp_path / "tree"])]
-
-
-Named = Callable[[str], list[Path]]
 
 
 @pytest.fixture
@@ -307,21 +285,24 @@ def test_a_part_of_one_files_name_finds_it_without_its_header(
     assert named(text) == [sparrow]
 
 
-def test_a_folder_that_names_its_model_finds_it(made: Made, named: Named, no_header: None) -> None:
-    sparrow = made("Quiet-Sparrow-1b-Q8/model.gguf")
-    made("Loud-Goose-7b-Q4/model.gguf")
-    assert named("sparrow") == [sparrow]
+def test_a_folder_that_names_its_model_finds_it_and_a_whole_name_goes_before_a_part_of_a_longer_one(
+    made: Made, named: Named, no_header: None
+) -> None:
+    goose = made("Loud-Goose-7b-Q4/model.gguf")
+    short, _ = made("sparrow.gguf"), made("sparrow-7b.gguf")
+    assert named("goose") == [goose]
+    assert named("Sparrow") == named("sparrow.gguf") == [short]
 
 
-def test_a_part_that_several_names_have_finds_them_all(made: Made, named: Named) -> None:
+def test_a_part_finds_all_whose_names_have_it_and_nothing_where_none_fits(
+    made: Made, named: Named, tmp_path: Path
+) -> None:
     models = [made("one/a-1b.gguf"), made("one/b-1b.gguf"), made("two/a-1b.gguf")]
     made("two/a-7b.gguf")
     assert named("1b") == models
-
-
-def test_a_whole_name_goes_before_a_part_of_a_longer_one(made: Made, named: Named, no_header: None) -> None:
-    short, _ = made("sparrow.gguf"), made("sparrow-7b.gguf")
-    assert named("Sparrow") == named("sparrow.gguf") == [short]
+    made("goose.gguf").write_bytes(b"<html>")
+    assert named("sparrow") == []
+    assert models_named("sparrow", [tmp_path / "nowhere"]) == []
 
 
 def test_the_name_in_a_header_counts_where_no_files_name_fits(made: Made, named: Named) -> None:
@@ -333,18 +314,13 @@ def test_the_name_in_a_header_counts_where_no_files_name_fits(made: Made, named:
     assert found.name == "Quiet Sparrow!"
 
 
-def test_of_several_those_that_can_judge_are_meant(made: Made, named: Named) -> None:
+def test_of_several_those_that_can_judge_are_meant_or_all_where_none_can(made: Made, named: Named) -> None:
     whole, cut = made("sparrow-q8.gguf"), made("sparrow-q4.gguf")
     cut.write_bytes(cut.read_bytes()[:5000])
     assert named("sparrow") == [whole]
     assert named("sparrow-q4") == [cut]
-
-
-def test_where_none_of_several_can_judge_all_are_meant(made: Made, named: Named) -> None:
-    models = [made("sparrow-a.gguf"), made("sparrow-b.gguf")]
-    for model in models:
-        model.write_bytes(b"<html>")
-    assert named("sparrow") == models
+    whole.write_bytes(b"<html>")
+    assert named("sparrow") == [cut, whole]
 
 
 def test_a_split_model_counts_once_by_its_first_part(made: Made, named: Named, no_header: None) -> None:
@@ -354,18 +330,8 @@ def test_a_split_model_counts_once_by_its_first_part(made: Made, named: Named, n
     assert named("goose") == [goose]
 
 
-def test_a_model_of_ollama_has_the_name_of_its_manifest(made: Made, named: Named, no_header: None) -> None:
-    blob = made("ollama/blobs/sha256-" + "a" * 64)
-    manifest = blob.parent.parent / "manifests" / "example.org" / "library" / "sparrow" / "1b"
-    manifest.parent.mkdir(parents=True)
-    layer = {"mediaType": "application/vnd.ollama.image.model", "digest": blob.name.replace("-", ":")}
-    manifest.write_text(json.dumps({"layers": [layer]}), encoding="utf-8")
-    assert named("sparrow:1b") == named("PARROW") == [blob]
-
-
-def test_nothing_is_found_where_nothing_fits_and_broken_files_do_no_harm(
-    made: Made, named: Named, tmp_path: Path
+def test_a_model_of_ollama_has_the_name_of_its_manifest(
+    tmp_path: Path, put: Put, named: Named, no_header: None
 ) -> None:
-    made("goose.gguf").write_bytes(b"<html>")
-    assert named("sparrow") == []
-    assert models_named("sparrow", [tmp_path / "nowhere"]) == []
+    blob = ollama(tmp_path / "tree" / "ollama", put) / "blobs" / MODEL
+    assert named("tiny:1b") == named("INY") == [blob]

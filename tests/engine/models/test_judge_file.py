@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from engine.cli.shared.hints import OPTIONS
-from engine.core.errors import ModelFileError
 from engine.models.header import GgufHeader, HeaderValue, TensorInfo, read_header
 from engine.models.memory import Fit, MemoryEstimate, check_memory, memory_fit, memory_needed
 from engine.models.model_file import ModelFile, describe, read_model_file
 from engine.settings.rows import KvType
 from engine.system.computer import Memory, available_memory
+from tests.steps import refused
 
 SmallModel = Callable[[str], Path]
 
@@ -62,39 +62,38 @@ def test_a_model_is_described_by_its_header() -> None:
     )
 
 
-def test_a_file_is_read_checked_and_described(small_model: SmallModel) -> None:
+def test_a_file_is_read_checked_and_described_and_a_tiny_model_fits_this_machine(
+    small_model: SmallModel,
+) -> None:
     path = small_model("chatml")
     model = read_model_file(path)
     assert (model.path, model.size_bytes) == (path, path.stat().st_size)
     assert model.parameters == sum(tensor.n_elements for tensor in read_header(path).tensors)
+    memory = available_memory()
+    assert memory is not None
+    assert 0 < memory.available <= memory.total
+    assert check_memory(read_model_file(small_model("chatml")), 256) is None
 
 
 def test_a_file_that_cannot_judge_is_not_described(shared_data: Path) -> None:
-    with pytest.raises(ModelFileError, match="vocabulary only"):
-        read_model_file(shared_data / "vocabularies" / "phi-3.gguf")
+    refused(lambda: read_model_file(shared_data / "vocabularies" / "phi-3.gguf"), "vocabulary only")
 
 
-def test_a_model_of_ours_says_what_it_is_for() -> None:
+def test_a_model_says_what_it_is_for_how_many_experts_it_has_and_that_it_may_be_a_base_model() -> None:
     assert described(tiebreak__notice=" for trying only ").notice == "for trying only"
+    assert described().size_in_words == "525.3 M"
+    mixture = described(llama__expert_count=8, llama__expert_used_count=2)
+    assert mixture.size_in_words == "525.3 M (2 of 8 experts at a time)"
+    assert described().remarks == ()
+    (remark,) = described(tokenizer__chat_template=None).remarks
+    assert remark.startswith("no chat template: ")
+    assert "base model" in remark
 
 
 @pytest.mark.parametrize("name", [None, "  ", 7])
 def test_a_header_may_give_no_name(name: HeaderValue | None) -> None:
     model = described(general__name=name)
     assert (model.name, model.title, model.other_name) == ("llama", "", "")
-
-
-def test_a_mixture_says_how_many_experts_are_at_work() -> None:
-    assert described().size_in_words == "525.3 M"
-    mixture = described(llama__expert_count=8, llama__expert_used_count=2)
-    assert mixture.size_in_words == "525.3 M (2 of 8 experts at a time)"
-
-
-def test_a_model_without_a_chat_template_may_be_a_base_model() -> None:
-    assert described().remarks == ()
-    (remark,) = described(tokenizer__chat_template=None).remarks
-    assert "no chat template" in remark
-    assert "base model" in remark
 
 
 @pytest.mark.parametrize("file_type", [None, 1024, 4])
@@ -109,7 +108,6 @@ def test_without_a_known_file_type_the_type_of_most_bytes_counts(file_type: int 
         ({"llama__attention__head_count_kv": None}, 32 * 32 * (128 + 128) * 2),
         ({"llama__attention__head_count_kv": np.array([8, 0, 4, 4], "i4")}, 16 * (128 + 128) * 2),
         ({"llama__attention__key_length": 192}, 32 * 8 * (192 + 128) * 2),
-        ({"llama__attention__value_length": 64}, 32 * 8 * (128 + 64) * 2),
         ({"llama__attention__head_count": None, "llama__attention__head_count_kv": None}, 0),
     ],
 )
@@ -122,11 +120,8 @@ def test_the_memory_of_a_real_model_is_as_computed_by_hand() -> None:
     # 8192 x 128 KiB; 512 x 128,256 x 4 + 45 MiB
     assert estimate == MemoryEstimate(weights=4_920_000_000, kv_cache=GIB, buffers=262_668_288 + 47_185_920)
     assert estimate.total == 4_920_000_000 + 1_073_741_824 + 309_854_208
-
-
-def test_a_cache_in_q8_0_takes_34_bytes_for_32_numbers() -> None:
-    estimate = memory_needed(described(), context=8192, kv_type=KvType.Q8_0)
-    assert estimate == replace(memory_needed(described(), context=8192), kv_cache=GIB * 34 // 64)
+    rounder = memory_needed(described(), context=8192, kv_type=KvType.Q8_0)
+    assert rounder == replace(estimate, kv_cache=GIB * 34 // 64)  # 34 bytes for 32 numbers
 
 
 @pytest.mark.parametrize(
@@ -135,7 +130,6 @@ def test_a_cache_in_q8_0_takes_34_bytes_for_32_numbers() -> None:
         ({}, True),
         ({"llama__attention__key_length": 80}, False),
         ({"llama__attention__value_length": 80}, False),
-        ({"llama__attention__key_length": 192}, True),
         ({"llama__embedding_length": 32 * 48}, False),
         ({"llama__attention__head_count": None, "llama__attention__head_count_kv": None}, True),
     ],
@@ -147,31 +141,21 @@ def test_q8_0_is_for_heads_that_fill_its_blocks(
     assert KvType.F16 in described(**changes).kv_types
 
 
-def test_a_cache_that_a_model_cannot_have_is_refused() -> None:
-    model = described(llama__attention__key_length=80)
-    with pytest.raises(ModelFileError, match="does not support the KV-cache type q8_0") as caught:
-        check_memory(model, 8192, Memory(64 * GIB, 64 * GIB), KvType.Q8_0)
-    assert "--kv-type f16" in OPTIONS.of(caught.value.hint)
-
-
-@pytest.mark.parametrize(("kv_type", "fits"), [(KvType.F16, False), (KvType.Q8_0, True)], ids=["f16", "q8_0"])
-def test_a_smaller_cache_can_make_a_model_fit(kv_type: KvType, fits: bool) -> None:
+def test_a_cache_that_a_model_cannot_have_is_refused_and_a_smaller_one_can_make_it_fit() -> None:
+    model, memory = described(llama__attention__key_length=80), Memory(64 * GIB, 64 * GIB)
+    wrong = "does not support the KV-cache type q8_0"
+    error = refused(lambda: check_memory(model, 8192, memory, KvType.Q8_0), wrong)
+    assert "--kv-type f16" in OPTIONS.of(error.hint)
     memory = Memory(GIB, 16 * GIB)
-    if fits:
-        assert check_memory(described(), 8192, memory, kv_type)
-        return
-    with pytest.raises(ModelFileError) as caught:
-        check_memory(described(), 8192, memory, kv_type)
-    assert "--kv-type q8_0" in OPTIONS.of(caught.value.hint)
+    assert check_memory(described(), 8192, memory, KvType.Q8_0)
+    assert "--kv-type q8_0" in OPTIONS.of(refused(lambda: check_memory(described(), 8192, memory)).hint)
 
 
 @pytest.mark.parametrize(
     ("available", "total", "expected"),
     [
         (16, 32, Fit.FITS),
-        (10, 32, Fit.FITS),
         (9, 32, Fit.TIGHT),
-        (3, 32, Fit.TIGHT),
         (2, 32, Fit.DOES_NOT_FIT),
         (9, 10, Fit.TIGHT),
         (9, 9, Fit.DOES_NOT_FIT),
@@ -185,26 +169,14 @@ def test_weights_may_exceed_what_is_free_and_the_rest_may_not(
     assert memory_fit(estimate, None) is Fit.NOT_KNOWN
 
 
-def test_a_model_that_fits_needs_no_notice() -> None:
+def test_a_tight_model_is_announced_with_the_estimate_and_one_that_fits_needs_no_notice() -> None:
     assert check_memory(described(), 8192, Memory(12 * GIB, 16 * GIB)) is None
-
-
-def test_a_tight_model_is_announced_with_the_estimate() -> None:
-    notice = check_memory(described(), 8192, Memory(3 * GIB, 16 * GIB))
-    assert notice is not None
+    notice = check_memory(described(), 8192, Memory(3 * GIB, 16 * GIB)) or ""
     assert "llama with a context of 8,192 tokens needs about 5.9 GiB (weights 4.6 GiB" in notice
     assert "KV cache 1.0 GiB, buffers 296 MiB); 3.0 GiB of 16.0 GiB are free" in notice
 
 
 @pytest.mark.parametrize("memory", [Memory(GIB, 16 * GIB), Memory(4 * GIB, 5 * GIB)])
 def test_a_model_that_does_not_fit_is_refused_with_a_remedy(memory: Memory) -> None:
-    with pytest.raises(ModelFileError, match=r"needs about 5\.9 GiB") as caught:
-        check_memory(described(), 8192, memory)
-    assert "--context" in OPTIONS.of(caught.value.hint)
-
-
-def test_a_tiny_model_fits_this_machine(small_model: SmallModel) -> None:
-    memory = available_memory()
-    assert memory is not None
-    assert 0 < memory.available <= memory.total
-    assert check_memory(read_model_file(small_model("chatml")), 256) is None
+    error = refused(lambda: check_memory(described(), 8192, memory), r"needs about 5\.9 GiB")
+    assert "--context" in OPTIONS.of(error.hint)

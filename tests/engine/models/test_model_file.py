@@ -3,14 +3,15 @@
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from engine.core.errors import ModelFileError
 from engine.models import model_file
 from engine.models.finder import find_models
 from engine.models.header import TENSOR_TYPES, TensorInfo, read_header
 from tests.small_models import SPLIT, split_model
+from tests.steps import refused
 
 
 @pytest.fixture(scope="module")
@@ -53,31 +54,32 @@ def test_a_missing_part_is_named_once(folder: Path, missing: str) -> None:
     assert found.name == "Split-1B-Instruct-F16"
 
 
-def test_an_unfinished_part_is_named(folder: Path) -> None:
-    whole = (folder / SPLIT[1]).read_bytes()
-    (folder / SPLIT[1]).write_bytes(whole[:-100])
-    with pytest.raises(ModelFileError, match=r"00002-of-00003\.gguf: the download is incomplete"):
-        model_file.read_model_file(folder / SPLIT[0])
-
-
 def test_a_part_of_another_name_is_told_how_parts_are_called(folder: Path) -> None:
     renamed = (folder / SPLIT[1]).rename(folder / "part two.gguf")
-    with pytest.raises(ModelFileError, match="this is part 2 of a model that was split into 3") as caught:
-        model_file.read_model_file(renamed)
-    assert "NAME-00001-of-00003.gguf" in str(caught.value.hint)
+    wrong = "this is part 2 of a model that was split into 3"
+    error = refused(lambda: model_file.read_model_file(renamed), wrong)
+    assert "NAME-00001-of-00003.gguf" in str(error.hint)
 
 
-def test_parts_in_each_others_place_are_refused(folder: Path) -> None:
-    shutil.copyfile(folder / SPLIT[1], folder / SPLIT[2])
-    with pytest.raises(ModelFileError, match=r"00003-of-00003\.gguf: this is not part 3 of 3"):
-        model_file.read_model_file(folder / SPLIT[0])
-
-
-def test_parts_of_different_models_are_refused(folder: Path) -> None:
-    first = (folder / SPLIT[0]).read_bytes()
-    (folder / SPLIT[0]).write_bytes(first.replace(b"blk.0.attn_k.weight", b"blk.1.attn_k.weight"))
-    with pytest.raises(ModelFileError, match="its parts do not belong together"):
-        model_file.read_model_file(folder / SPLIT[0])
+@pytest.mark.parametrize(
+    ("part", "change", "said"),
+    [
+        (1, lambda data, _: data[:-100], r"00002-of-00003\.gguf: the download is incomplete"),
+        (
+            2,
+            lambda _, folder: (folder / SPLIT[1]).read_bytes(),
+            r"00003-of-00003\.gguf: this is not part 3 of 3",
+        ),
+        (0, lambda data, _: data.replace(b"0.attn_k.w", b"1.attn_k.w"), "its parts do not belong together"),
+    ],
+    ids=["unfinished", "in another's place", "of another model"],
+)
+def test_a_part_that_is_not_what_it_should_be_is_named(
+    folder: Path, part: int, change: Any, said: str
+) -> None:
+    path = folder / SPLIT[part]
+    path.write_bytes(change(path.read_bytes(), folder))
+    refused(lambda: model_file.read_model_file(folder / SPLIT[0]), said)
 
 
 def test_the_names_of_parts() -> None:
@@ -100,14 +102,11 @@ BLOB = "sha256-" + "6" * 64
     ("path", "name"),
     [
         ("SmolLM2-135M-Instruct.Q4_1.gguf", "SmolLM2-135M-Instruct.Q4_1"),
-        ("Llama-3.2-3B-Instruct-Q4_K_M.GGUF", "Llama-3.2-3B-Instruct-Q4_K_M"),
-        ("publisher/repo/qwen2.5-7b-instruct-q4_k_m.gguf", "qwen2.5-7b-instruct-q4_k_m"),
         (f"{REVISION}/Llama-3.2-1B-Instruct-Q6_K.gguf", "Llama-3.2-1B-Instruct-Q6_K"),
         (f"{REVISION}/ggml-model-q4_k.gguf", "Llama-3.2-1B-Instruct-GGUF/ggml-model-q4_k"),
         ("Jan/models/Qwen3-8B-Q4_K_M/model.gguf", "Qwen3-8B-Q4_K_M/model"),
         ("my-judge/unsloth.Q4_K_M.gguf", "my-judge/unsloth.Q4_K_M"),
         ("Mistral-7B/gguf/Q4_K_M.gguf", "Mistral-7B/Q4_K_M"),
-        ("Mistral-7B/Q8_0/f16.gguf", "Mistral-7B/f16"),
         ("16.gguf", "16"),
         ("models/model-of-mine.gguf", "model-of-mine"),
         (f"blobs/{BLOB}", BLOB),
@@ -127,13 +126,9 @@ def test_no_folder_above_the_home_tells_what_a_model_is(private_home: Path) -> N
     [
         ("Smollm2 135M 8k Lc100K Mix1 Ep2", "SmolLM2-135M-Instruct.Q4_1", True),
         ("Llama 3.2 3B Instruct", "llama3.2:latest", True),
-        ("LLaMA v2", "llama-2-7b-chat.Q4_K_M", True),
-        ("qwen2.5-7b-instruct", "Qwen2.5-7B-Instruct-Q4_K_M", False),
         ("Meta Llama 3.1 8B Instruct", "Meta-Llama-3.1-8B-Instruct-Q4_K_M", False),
         ("Llama 3.2 1B Instruct", "bartowski_Llama-3.2-1B-Instruct-GGUF_Llama-3.2-1B-Instruct-Q8_0", False),
         ("Models", "gemma-3-4b-it-Q4_K_M", False),
-        ("model", "gemma-3-4b-it-Q4_K_M", False),
-        (".", "granite-7b-lab", False),
         ("/workspace/hf/gemma", "gemma-3-4b-it-Q4_K_M", False),
         ("D:\\hf\\gemma", "gemma-3-4b-it-Q4_K_M", False),
         ("", "gemma-3-4b-it-Q4_K_M", False),
@@ -167,29 +162,21 @@ MIXED = weights(("Q4_K", 75), ("Q6_K", 25))
     [
         ("Llama-3.2-3B-Instruct-Q4_K_M", 15, MIXED, "Q4_K_M"),
         ("Llama-3.2-3B-Instruct-Q4_K_L", 15, MIXED, "Q4_K_L"),
-        ("Qwen3-4B-UD-Q4_K_XL", 15, MIXED, "Q4_K_XL"),
         ("qwen2.5-7b-instruct-q4_k_m", None, MIXED, "Q4_K_M"),
-        ("ggml-model-q4_k", 15, MIXED, "Q4_K_M"),
         ("llama3.2:3b-instruct-q4_K_S", 1024, MIXED, "Q4_K_S"),
         ("my-judge", 15, MIXED, "Q4_K_M"),
         ("my-judge", None, MIXED, "Q4_K"),
-        ("my-judge", 1024, MIXED, "Q4_K"),
         ("my-judge", 1, MIXED, "Q4_K"),
         ("my-judge-f16", 1, MIXED, "Q4_K"),
         ("renamed-Q8_0", 15, MIXED, "Q4_K_M"),
         ("made-of-model-f16-Q4_K_S", None, MIXED, "Q4_K_S"),
-        ("judge", 7, weights(("Q8_0", 100)), "Q8_0"),
         ("judge-Q8_K_XL", 7, weights(("Q8_0", 80), ("BF16", 20)), "Q8_K_XL"),
         ("judge-fp16", None, weights(("F16", 100)), "F16"),
-        ("judge", 32, weights(("BF16", 100)), "BF16"),
         ("gpt-oss-20b-F16", 1, weights(("MXFP4", 89), ("F16", 11)), "MXFP4"),
         ("gpt-oss-20b-MXFP4_MOE", 38, weights(("MXFP4", 89), ("Q8_0", 11)), "MXFP4"),
-        ("gpt-oss:20b", 4, weights(("MXFP4", 89), ("BF16", 11)), "MXFP4"),
         ("judge-IQ3_M", 27, weights(("IQ3_S", 80), ("Q4_K", 20)), "IQ3_M"),
         ("judge-IQ2_S", 28, weights(("IQ2_XS", 70), ("IQ3_S", 30)), "IQ2_S"),
-        ("judge-IQ4_XS", 30, weights(("IQ4_XS", 90), ("Q5_K", 10)), "IQ4_XS"),
         ("judge-UD-TQ1_0", 24, weights(("IQ1_S", 80), ("Q4_K", 20)), "IQ1_S"),
-        ("judge-TQ2_0", 37, weights(("TQ2_0", 100)), "TQ2_0"),
         ("qwen2.5-0.5b-Q4_K_M", 15, weights(("Q5_0", 80), ("Q8_0", 20), columns=896), "Q4_K_M"),
         ("qwen2.5-0.5b", 15, weights(("Q5_0", 80), ("Q8_0", 20)), "Q5_0"),
     ],
@@ -199,7 +186,4 @@ def test_what_the_tensors_bear_out_is_said(
 ) -> None:
     assert model_file.quantisation(tensors, file_type, name) == expected
     assert model_file.quantisation([*tensors, EMBEDDING], file_type, name) == expected
-
-
-def test_without_layers_all_tensors_count() -> None:
-    assert model_file.quantisation([EMBEDDING], None, "judge") == "Q6_K"
+    assert model_file.quantisation([EMBEDDING], None, "judge") == "Q6_K"  # where there are no layers

@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-import random
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 from engine.core.errors import ModelFileError
 from engine.models.checks import precheck
 from engine.models.header import GgufHeader, HeaderValue, TensorInfo, read_header
+from tests.engine.models.damaged import flipped, how_many_are_refused
 from tests.small_models import FAMILIES
 
 BYTES = [f"<0x{byte:02X}>".encode() for byte in range(256)]
@@ -78,7 +78,7 @@ def as_architecture(name: str, changes: Mapping[str, HeaderValue | None]) -> Ggu
     """The sound header under another architecture's name; `changes` are of that architecture's keys."""
     renamed = {key.replace("llama.", f"{name}.", 1): value for key, value in METADATA.items()}
     own = {f"{name}.{key}": value for key, value in changes.items()}
-    metadata = {**renamed, "general.architecture": name, **own}
+    metadata = renamed | {"general.architecture": name} | own
     kept = {key: value for key, value in metadata.items() if value is not None}
     return dataclasses.replace(SOUND, metadata=kept)
 
@@ -111,7 +111,6 @@ def test_real_vocabularies_are_refused_only_for_want_of_a_model(shared_data: Pat
         {"llama.attention.head_count_kv": numbers(2, 0), "llama.attention.head_count": numbers(8, 0)},
         {"llama.expert_count": 8, "llama.expert_used_count": 2},
         {"llama.expert_count": 8, "llama.expert_used_count": 2, "llama.expert_group_count": 1},
-        {"llama.expert_count": 0, "llama.expert_used_count": 0},
         {"llama.rope.scaling.type": "yarn", "llama.rope.scaling.factor": 4.0},
         {"llama.attention.key_length": 64, "llama.attention.value_length": 64},
         {"tokenizer.ggml.scores": None, "tokenizer.ggml.token_type": None},
@@ -120,7 +119,6 @@ def test_real_vocabularies_are_refused_only_for_want_of_a_model(shared_data: Pat
         {"tokenizer.ggml.tokens": [*TOKENS[:-2], b"", b""]},
         {**RWKV, "tokenizer.ggml.scores": None, "tokenizer.ggml.token_type": None},
         {"llama.pooling_type": 0, "llama.attention.causal": True},
-        {"general.type": "model", "split.count": 0},
         {"general.type": "model", "split.count": 1},
     ],
     ids=",".join,
@@ -134,10 +132,7 @@ def test_sound_variants_are_accepted(changes: dict[str, HeaderValue | None]) -> 
     [
         ("qwen2", {"rope.dimension_count": None}),
         ("qwen3", {"attention.key_length": 32, "attention.value_length": 32}),
-        ("gemma2", {"attention.key_length": 256, "attention.sliding_window": 4096}),
         ("gemma3", {"attention.key_length": 256, "rope.dimension_count": None}),
-        ("phi3", {"rope.scaling.type": "longrope"}),
-        ("phi2", {"attention.layer_norm_epsilon": 1e-5}),
         ("mamba", {"attention.head_count": 0, "rope.dimension_count": 0}),
         ("nemotron_h", {"attention.head_count": numbers(0, 8), "attention.head_count_kv": numbers(0, 2)}),
         ("mpt", {"rope.dimension_count": 0}),
@@ -155,34 +150,22 @@ def test_all_types_that_llama_cpp_computes_with_are_accepted(type_id: int) -> No
 @pytest.mark.parametrize(
     ("changes", "what"),
     [
-        ({"general.type": "adapter"}, "adapter"),
         ({"general.type": "LoRA"}, "adapter"),
         ({"general.type": "mmproj"}, "projector"),
-        ({"general.type": "imatrix"}, "importance matrix"),
         ({"split.count": 3, "split.no": 1}, "part 2 of a model that was split into 3 files"),
         ({"general.architecture": None}, "'general.architecture' is missing"),
         ({"general.architecture": 7}, "'general.architecture' is not a text"),
-        ({"general.architecture": "bert"}, "encoder"),
         ({"general.architecture": "jina-bert-v3"}, "encoder"),
-        ({"general.architecture": "xlm-roberta"}, "encoder"),
-        ({"general.architecture": "gemma-embedding"}, "encoder"),
         ({"general.architecture": "t5encoder"}, "encoder"),
         ({"general.architecture": "t5"}, "encoder-decoder"),
-        ({"general.architecture": "clip"}, "projector"),
-        ({"general.architecture": "llada"}, "diffusion"),
         ({"general.architecture": "flux"}, "generator of images"),
-        ({"llama.pooling_type": 3}, "embedding model: it was not made to generate text"),
         ({"llama.pooling_type": 4}, "reranker: it was not made to generate text"),
         ({"llama.attention.causal": False}, "bidirectional model"),
         ({"general.architecture": "zeta9"}, "'zeta9'"),
         ({"llama.block_count": None}, "'llama.block_count' is missing"),
         ({"llama.block_count": 0}, "'llama.block_count' is 0"),
-        ({"llama.block_count": 4_000_000_000}, "'llama.block_count' is 4,000,000,000"),
         ({"llama.block_count": "two"}, "'llama.block_count' is not a whole number"),
-        ({"llama.context_length": 0}, "'llama.context_length' is 0"),
-        ({"llama.embedding_length": 0}, "'llama.embedding_length' is 0"),
         ({"llama.attention.head_count": None}, "'llama.attention.head_count' is missing or 0"),
-        ({"llama.attention.head_count": 0}, "'llama.attention.head_count' is missing or 0"),
         ({"llama.attention.head_count": 1 << 30}, "'llama.attention.head_count' is 1,073,741,824"),
         ({"llama.attention.head_count_kv": 3}, "8 heads"),
         ({"llama.attention.head_count_kv": numbers(2, 3)}, "cannot share 3"),
@@ -194,24 +177,14 @@ def test_all_types_that_llama_cpp_computes_with_are_accepted(type_id: int) -> No
         ({"llama.expert_count": 2, "llama.expert_used_count": 4}, "expert counts"),
         ({"llama.expert_used_count": 2}, "expert counts"),
         ({"llama.expert_count": 5000, "llama.expert_used_count": 2}, "expert counts"),
-        (
-            {"llama.expert_count": 8, "llama.expert_used_count": 2, "llama.expert_group_count": 3},
-            "expert counts",
-        ),
         ({"llama.rope.scaling.type": "magic"}, "'llama.rope.scaling.type' is 'magic'"),
-        ({"llama.attention.layer_norm_rms_epsilon": math.nan}, "epsilon' is nan"),
         ({"llama.attention.layer_norm_rms_epsilon": 0.0}, "epsilon' is 0"),
-        ({"llama.attention.layer_norm_rms_epsilon": -1e-5}, "epsilon' is -1e-05"),
-        ({"llama.attention.layer_norm_epsilon": 1e30}, "epsilon' is 1e+30"),
         ({"llama.rope.freq_base": math.nan}, "'llama.rope.freq_base' is nan"),
         ({"tokenizer.ggml.model": None}, "no tokenizer"),
-        ({"tokenizer.ggml.model": "none"}, "no tokenizer"),
         ({"tokenizer.ggml.tokens": None}, "no tokenizer"),
         ({"tokenizer.ggml.tokens": numbers(1, 2)}, "'tokenizer.ggml.tokens' is not a list of texts"),
         ({"tokenizer.ggml.scores": np.zeros(3, dtype=np.float32)}, "'tokenizer.ggml.scores' has 3 entries"),
         ({"tokenizer.ggml.scores": np.zeros(len(TOKENS))}, "'tokenizer.ggml.scores' is not a list of 4-byte"),
-        ({"tokenizer.ggml.token_type": numbers(1, 1)}, "'tokenizer.ggml.token_type' has 2 entries"),
-        ({"tokenizer.ggml.tokens": [*TOKENS[:-1], b"a"]}, "token 'a' 2 times"),
         ({"tokenizer.ggml.tokens": [*TOKENS[:-1], b"a\0x"]}, "token 'a' 2 times"),
         ({"tokenizer.ggml.merges": [b"a b", b""]}, "'tokenizer.ggml.merges' is empty at entry 1"),
         ({"tokenizer.ggml.tokens": [*TOKENS[:3], b"<0xZZ>", *TOKENS[4:]]}, "no token for byte <0x00>"),
@@ -223,7 +196,6 @@ def test_all_types_that_llama_cpp_computes_with_are_accepted(type_id: int) -> No
             {"tokenizer.ggml.bos_token_id": 262},
             "'tokenizer.ggml.bos_token_id' is 262, but there are 262 tokens",
         ),
-        ({"tokenizer.ggml.eos_token_id": -7}, "'tokenizer.ggml.eos_token_id' is -7"),
         ({"tokenizer.ggml.model": "rwkv"}, "the tokenizer, 'rwkv', has no token for byte 0x00"),
     ],
 )
@@ -239,18 +211,10 @@ def test_what_would_break_llama_cpp_or_cannot_judge_is_refused(
 @pytest.mark.parametrize(
     ("one", "what"),
     [
-        (tensor("blk.1.attn_norm.weight", (256,), F16), "one dimension and type F16"),
         (tensor("blk.1.attn_norm.weight", (256,), BF16), "one dimension and type BF16"),
-        (tensor("blk.1.attn_norm.weight", (256,), Q4_K), "one dimension and type Q4_K"),
         (tensor("blk.1.ffn_up.weight", (256, 8), 9), "has type Q8_1"),
-        (tensor("blk.1.ffn_up.weight", (256, 8), 15), "has type Q8_K"),
         (tensor("blk.1.ffn_up.weight", (256, 8), 24), "has type I8"),
-        (tensor("blk.1.ffn_up.weight", (256, 8), 27), "has type I64"),
-        (tensor("blk.1.ffn_up.weight", (256, 8), 28), "has type F64"),
-        (tensor("blk.1.ffn_up.weight", (256, 8), 4), "has type number 4"),
         (tensor("blk.1.ffn_up.weight", (256, 8), 999), "has type number 999"),
-        (tensor("blk.1.ffn_up.weight", (256, 8), 5), "has type number 5"),
-        (tensor("blk.1.ffn_up.weight", (250, 8), Q4_K), "rows of 250 numbers"),
         (tensor("blk.1.ffn_up.weight", (250, 8), MXFP4), "rows of 250 numbers"),
     ],
 )
@@ -274,19 +238,17 @@ def test_types_of_other_times_and_programs_are_known(type_id: int, found: str, h
     assert hint in str(error.hint)
 
 
-def test_an_encoder_is_told_what_it_can_be_used_for() -> None:
+def test_an_encoder_a_split_model_and_a_vocabulary_are_told_what_they_are_for() -> None:
     assert "BERTScore" in str(refusal(changed({"general.architecture": "bert"})).hint)
     assert "BERTScore" not in str(refusal(changed({"general.architecture": "nomic-bert"})).hint)
+    assert "llama-gguf-split --merge" in str(refusal(changed({"split.count": 2})).hint)
+    assert "vocabulary only" in refusal(dataclasses.replace(SOUND, tensors=())).problem
 
 
 @pytest.mark.parametrize(("shape", "rows"), [((256, 9), "9 rows"), ((256,), "no rows")])
 def test_an_embedding_of_another_vocabulary_is_refused(shape: tuple[int, ...], rows: str) -> None:
     embedding = tensor("token_embd.weight", shape, F32)
     assert f"has {rows} for 262 tokens" in refusal(changed({}, embedding)).problem
-
-
-def test_a_model_without_tensors_is_a_vocabulary() -> None:
-    assert "vocabulary only" in refusal(dataclasses.replace(SOUND, tensors=())).problem
 
 
 @pytest.mark.parametrize("rotated", [16, 33, 64])
@@ -302,24 +264,9 @@ def test_queries_of_qwen_have_the_size_of_its_heads() -> None:
     assert "'blk.1.attn_q.weight'" in refusal(dataclasses.replace(header, tensors=(*TENSORS, narrow))).problem
 
 
-def test_the_remedy_for_a_split_model_names_the_merge_step() -> None:
-    assert "llama-gguf-split --merge" in str(refusal(changed({"split.count": 2})).hint)
-
-
 def test_random_changes_raise_nothing_but_a_model_file_error(
     small_model: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    chance, path = random.Random(1), tmp_path / "changed.gguf"
-    data = small_model("instructions").read_bytes()
-    end = read_header(small_model("instructions")).data_offset
-    refused = 0
-    for _ in range(200):
-        bytes_now = bytearray(data)
-        for _ in range(chance.choice((1, 4))):
-            bytes_now[chance.randrange(4, end)] ^= 1 << chance.randrange(8)
-        path.write_bytes(bytes_now)
-        try:
-            precheck(read_header(path))
-        except ModelFileError:
-            refused += 1
-    assert 0 < refused < 200
+    path = small_model("instructions")
+    changed_files = flipped(path, tmp_path / "changed.gguf", read_header(path).data_offset, 200)
+    assert 0 < how_many_are_refused(lambda file: precheck(read_header(file)), changed_files) < 200

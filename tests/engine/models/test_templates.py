@@ -13,6 +13,9 @@ from engine.models.templates import chat_template, model_memory
 from engine.prompt.conversation import Frame
 from engine.system.paths import cache_folder, self_command
 
+FrameOf = Callable[[str | None], Frame]
+ChildThat = Callable[[str], None]
+NO_CHILD = "raise SystemExit('no child was expected')"
 TURNS = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}<assistant>"
 
 
@@ -23,7 +26,7 @@ def vocabulary(small_model: Callable[[str], Path]) -> Iterator[Vocabulary]:
 
 
 @pytest.fixture
-def frame_of(vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> Callable[[str | None], Frame]:
+def frame_of(vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> FrameOf:
     """The frame of a template, as a process gets it that has rendered none before."""
 
     def frame_of(source: str | None) -> Frame:
@@ -33,11 +36,6 @@ def frame_of(vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> Callabl
     return frame_of
 
 
-def child_that(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
-    """Let the child process be a real one that does something else."""
-    monkeypatch.setattr("engine.models.templates.self_command", lambda: [sys.executable, "-c", program])
-
-
 def kept() -> int:
     """How many frames the cache holds."""
     with model_memory() as memory:
@@ -45,17 +43,21 @@ def kept() -> int:
         return int(count)
 
 
-def test_a_template_is_rendered_once_and_remembered(
-    frame_of: Callable[[str], Frame], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("source", "said"), [(TURNS, ""), ("{{ raise_exception('never') }}", "never")], ids=["sound", "refused"]
+)
+def test_a_template_is_rendered_once_and_remembered_also_a_refusal_with_its_reason(
+    frame_of: FrameOf, child_that: ChildThat, source: str, said: str
 ) -> None:
-    first = frame_of(TURNS)
-    assert (first.pieces[-2], first.note) == ("<assistant>", "")
-    child_that(monkeypatch, "raise SystemExit('no child was expected')")
-    assert frame_of(TURNS) == first
+    first = frame_of(source)
+    assert (said in first.note, bool(first.note)) == (True, bool(said))
+    child_that(NO_CHILD)
+    assert frame_of(source) == first
+    assert frame_of(None).note == "The model has no chat template: plain text is used."
 
 
 @pytest.mark.slow
-def test_a_damaged_memory_is_not_believed(frame_of: Callable[[str], Frame]) -> None:
+def test_a_damaged_memory_is_not_believed(frame_of: FrameOf) -> None:
     first = frame_of(TURNS)
     for damage in ("nonsense", '{"pieces": ["x"], "slots": [], "note": ""}'):
         with model_memory() as memory:
@@ -63,28 +65,23 @@ def test_a_damaged_memory_is_not_believed(frame_of: Callable[[str], Frame]) -> N
         assert frame_of(TURNS) == first
 
 
-def test_a_template_is_rendered_where_nothing_can_be_remembered(
-    frame_of: Callable[[str], Frame],
-) -> None:
+def test_a_template_is_rendered_where_nothing_can_be_remembered(frame_of: FrameOf) -> None:
     cache_folder().parent.mkdir(parents=True, exist_ok=True)
     cache_folder().write_text("a file where the folder should be", encoding="utf-8")
     assert not frame_of(TURNS).note
 
 
 @pytest.mark.slow
-def test_a_loop_without_an_end_is_ended(
-    frame_of: Callable[[str], Frame], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_loop_without_an_end_is_ended(frame_of: FrameOf, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.prompt.conversation.RENDER_SECONDS", 0.6)
     loops = "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"
-    frame = frame_of(loops + TURNS)
-    assert "it takes more than 1 seconds" in frame.note
+    assert "it takes more than 1 seconds" in frame_of(loops + TURNS).note
     assert kept() == 1  # it was tried twice
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ['"x".center(10**10)', '"%10000000000d" % 1'])
-def test_a_text_larger_than_the_memory_is_refused(frame_of: Callable[[str], Frame], text: str) -> None:
+def test_a_text_larger_than_the_memory_is_refused(frame_of: FrameOf, text: str) -> None:
     frame = frame_of(f"{{{{ {text} }}}}" + TURNS)
     assert "cannot be used" in frame.note
     assert frame.note.endswith("plain text is used.")
@@ -98,32 +95,39 @@ def test_a_text_larger_than_the_memory_is_refused(frame_of: Callable[[str], Fram
         "{{ messages | map('upper') }}" + TURNS,
     ],
 )
-def test_what_cannot_be_repeated_is_refused(frame_of: Callable[[str], Frame], source: str) -> None:
+def test_what_cannot_be_repeated_is_refused(frame_of: FrameOf, source: str) -> None:
     assert "its output changes each time" in frame_of(source).note
     assert kept() == 1
 
 
-def test_a_refusal_is_remembered_with_its_reason(
-    frame_of: Callable[[str], Frame], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("program", "kind", "said"),
+    [
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", NoRoomError, "could not be rendered now"),
+        ("raise SystemExit(3)", EngineBug, "exit code 3"),
+    ],
+    ids=["ended from outside", "a fault of ours"],
+)
+def test_a_child_that_did_not_fail_of_the_template_says_nothing_of_it(
+    frame_of: FrameOf, child_that: ChildThat, program: str, kind: type[Exception], said: str
 ) -> None:
-    refused = frame_of("{{ raise_exception('never') }}")
-    child_that(monkeypatch, "raise SystemExit('no child was expected')")
-    assert frame_of("{{ raise_exception('never') }}") == refused
-    assert "never" in refused.note
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
-def test_a_child_that_was_ended_from_outside_says_nothing_of_the_template(
-    frame_of: Callable[[str], Frame], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    child_that(monkeypatch, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
-    with pytest.raises(NoRoomError, match="could not be rendered now"):
+    if kind is NoRoomError and sys.platform == "win32":
+        pytest.skip("Windows has no such signals")
+    child_that(program)
+    with pytest.raises(kind, match=said):
         frame_of(TURNS)
     assert kept() == 0
 
 
+def test_a_child_that_breaks_down_speaks_against_the_template(
+    frame_of: FrameOf, child_that: ChildThat
+) -> None:
+    child_that("import os; os.abort()")
+    assert "crashes" in frame_of(TURNS).note
+
+
 def test_a_limit_that_was_reached_once_only_is_no_limit(
-    frame_of: Callable[[str], Frame], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    frame_of: FrameOf, child_that: ChildThat, tmp_path: Path
 ) -> None:
     first = frame_of(TURNS)
     (cache_folder() / "models.sqlite").unlink()
@@ -135,36 +139,13 @@ def test_a_limit_that_was_reached_once_only_is_no_limit(
         f"sys.argv[0] = {main!r}; sys.path.insert(0, {str(Path(main).parent)!r})\n"
         f"runpy.run_path({main!r}, run_name='__main__')"
     )
-    child_that(monkeypatch, program)
+    child_that(program)
     assert frame_of(TURNS) == first
 
 
-def test_a_child_that_breaks_down_speaks_against_the_template(
-    frame_of: Callable[[str], Frame], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    child_that(monkeypatch, "import os; os.abort()")
-    assert "crashes" in frame_of(TURNS).note
-
-
-def test_a_child_that_fails_of_itself_is_a_fault(
-    frame_of: Callable[[str], Frame], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    child_that(monkeypatch, "raise SystemExit(3)")
-    with pytest.raises(EngineBug, match="exit code 3"):
-        frame_of(TURNS)
-    assert kept() == 0
-
-
-def test_stop_ends_the_child(vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> None:
-    child_that(monkeypatch, "import time; time.sleep(60)")
+def test_stop_ends_the_child(vocabulary: Vocabulary, child_that: ChildThat) -> None:
+    child_that("import time; time.sleep(60)")
     cancel = CancelToken()
     cancel.cancel()
     with pytest.raises(Cancelled):
         chat_template(TURNS + "stopped", vocabulary, cancel)
-
-
-def test_no_template_needs_no_child(
-    frame_of: Callable[[str | None], Frame], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    child_that(monkeypatch, "raise SystemExit('no child was expected')")
-    assert frame_of(None).note == "The model has no chat template: plain text is used."

@@ -24,14 +24,11 @@ def cells(run: StoredRun | DamagedRun, health: dict[int, Health] | None = None) 
     return dict(zip(made.titles, made.texts()[0], strict=True))
 
 
-def test_a_row_says_what_a_run_is_and_how_far() -> None:
+def test_a_row_says_what_a_run_is_how_far_and_ways_samples_and_the_archive_where_there_are_any() -> None:
     found = cells(RUN)
     assert (found["run"], found["name"], found["items"]) == ("1", "night", "3 of 1,240")
     assert found["made"] == f"{MADE.astimezone():%Y-%m-%d %H:%M}"
     assert (found["archived"], found["health"]) == ("", "")
-
-
-def test_ways_samples_and_the_archive_are_told_where_there_are_any() -> None:
     settings = {"mode": "labels", "ways": ["letters", "graded"], SAMPLE: plain(ItemSample(5, 3))}
     other = replace(RUN, identity=replace(IDENTITY, settings=settings), archived=Archived(MADE, "Ada"))
     found = cells(other)

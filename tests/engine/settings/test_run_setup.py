@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from engine.core.column_map import ColumnMap
-from engine.core.errors import SetupError
 from engine.core.rubric import ELOQUENT, Criterion, Rubric
 from engine.settings.rows import ExampleKind, KvType, Mode
 from engine.settings.run_setup import RunSetup
 from engine.settings.sampling import ItemSample
 from engine.system.paths import demo_dataset, demo_model
+from tests.steps import refused
 
 DEFAULT = RunSetup(demo_dataset(), demo_model())
 
@@ -54,28 +54,15 @@ def test_a_setup_is_the_same_after_json() -> None:
     "values",
     [
         {},
-        {
-            "mode": "poem",
-            "criteria": ["beauty"],
-            "kv_type": 8,
-            "items": 0,
-            "shots": "three",
-            "example_choice": 2,
-        },
+        {"mode": "poem", "criteria": ["beauty"], "kv_type": 8, "items": 0, "shots": "three"},
         {"context": -5, "threads": True, "temperature": "hot", "seed": 2**40, "shorten": "yes"},
-        {"ids": "17", "resumes": 0},
-        {"sample": {"items": 0, "seed": 0, "by": ""}},
+        {"ids": "17", "resumes": 0, "example_choice": 2},
         {"sample": {"items": 4, "seed": 2**31, "by": ""}},
         {"sample": {"items": True, "seed": 0, "by": ""}},
-        {"sample": {"items": 4, "seed": 0, "by": None}},
-        {"sample": [4, 0, ""]},
         {"ids": ["3", 17]},
         {"columns": {"columns": {"instruction": 3}}},
-        {"second_order_below": 1.5},
-        {"second_order_below": True},
         {"second_order_below": float("nan")},
         {"name": "right\u202eleft", "note": "n" * 20_001},
-        {"name": 3, "note": ["n"]},
         {"dataset_path": "", "model_path": 3, "criteria": [], "temperature": float("nan"), "gpu_layers": -1},
     ],
 )
@@ -88,8 +75,7 @@ def test_damaged_values_are_as_usual(values: dict[str, Any]) -> None:
 )
 def test_what_a_run_cannot_be_called_is_refused_at_once(what: str, text: str) -> None:
     called: dict[str, Any] = {what: text}
-    with pytest.raises(SetupError, match=f"The {what} of the run has"):
-        replace(DEFAULT, **called)
+    refused(lambda: replace(DEFAULT, **called), f"The {what} of the run has")
 
 
 MANNERS = Rubric(
@@ -97,22 +83,18 @@ MANNERS = Rubric(
 )
 
 
-def test_a_rubric_of_ones_own_is_remembered() -> None:
+def test_a_rubric_of_ones_own_is_remembered_but_no_criteria_that_it_lacks() -> None:
     setup = replace(DEFAULT, rubric=MANNERS, criteria=("brevity",))
     assert RunSetup.of_json(json.loads(json.dumps(setup.as_json())), DEFAULT) == setup
     assert setup.asked == MANNERS.only(("brevity",))
+    values = {"rubric": MANNERS.as_json(), "criteria": ["safety"]}
+    assert RunSetup.of_json(values, DEFAULT).criteria == MANNERS.names
 
 
 @pytest.mark.parametrize(
     "damaged", [None, 3, "manners", {}, {**MANNERS.as_json(), "criteria": [{"name": 3}]}]
 )
 def test_a_damaged_rubric_is_the_tasks(damaged: object) -> None:
-    values = {"rubric": damaged, "criteria": ["brevity", "safety"]}
-    setup = RunSetup.of_json(values, DEFAULT)
+    setup = RunSetup.of_json({"rubric": damaged, "criteria": ["brevity", "safety"]}, DEFAULT)
     assert setup.rubric is ELOQUENT
     assert setup.criteria == ("safety",)
-
-
-def test_criteria_that_the_rubric_lacks_are_not_remembered() -> None:
-    values = {"rubric": MANNERS.as_json(), "criteria": ["safety"]}
-    assert RunSetup.of_json(values, DEFAULT).criteria == MANNERS.names

@@ -65,16 +65,22 @@ def refused(change: Callable[[], object]) -> str:
     return ""
 
 
+def noting(store: RunStore, text: str) -> str:
+    """What was said against a note."""
+    return refused(lambda: store.annotate(None, new_note("c" * 64, text, [], "Ada")))
+
+
+def read_and_deleted(path: Path, store: RunStore, note: str) -> dict[str, object]:
+    """The first run is read, a note is refused, and the run is deleted."""
+    found: dict[str, object] = {"free": free(path.parent), "judged": len(load_results(store, 1).judged)}
+    return found | {"refused": noting(store, note), "freed": store.delete([1]).freed}
+
+
 def closed(path: Path) -> dict[str, object]:
     """Nobody has the store open when the disk is full."""
     fill(path.parent)
     with RunStore(path) as store:
-        found: dict[str, object] = {
-            "free": free(path.parent),
-            "judged": len(load_results(store, 1).judged),
-            "refused": refused(lambda: store.annotate(None, new_note("c" * 64, "odd", [], "Ada"))),
-        }
-        found["freed"] = store.delete([1]).freed
+        found = read_and_deleted(path, store, "odd")
     return found | after_deletion(path)
 
 
@@ -82,13 +88,7 @@ def opened(path: Path) -> dict[str, object]:
     """Somebody has it open."""
     with RunStore(path) as store:
         fill(path.parent)
-        huge = "x" * (1 << 20)
-        found: dict[str, object] = {
-            "free": free(path.parent),
-            "judged": len(load_results(store, 1).judged),
-            "refused": refused(lambda: store.annotate(None, new_note("c" * 64, huge, [], "Ada"))),
-        }
-        found["freed"] = store.delete([1]).freed
+        found = read_and_deleted(path, store, "x" * (1 << 20))
     return found | after_deletion(path)
 
 
@@ -106,8 +106,7 @@ def without_reserve(path: Path) -> dict[str, object]:
     with RunStore(path) as store:
         path.with_name(f"{path.name}.reserve").unlink(missing_ok=True)
         fill(path.parent)
-        said = refused(lambda: store.annotate(None, new_note("c" * 64, "x" * (1 << 20), [], "Ada")))
-        return found | {"refused while open": said}
+        return found | {"refused while open": noting(store, "x" * (1 << 20))}
 
 
 def filled_by_judging(path: Path) -> dict[str, object]:

@@ -5,7 +5,6 @@ import pickle
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -21,12 +20,7 @@ from engine.core.judgments import Explanation, RawPrediction
 from engine.store.migrations import APPLICATION_ID, STEPS
 from engine.store.run_store import RunStore
 from tests.judged import IDENTITY, judged_item, write_old_store
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[RunStore]:
-    with RunStore(tmp_path / "runs.sqlite") as opened:
-        yield opened
+from tests.steps import refused
 
 
 def test_what_is_stored_comes_back_exactly_also_what_is_not_a_number(store: RunStore) -> None:
@@ -58,14 +52,11 @@ def test_rewritten_explanations_are_kept_beside_the_first_and_the_latest_for_a_l
     assert list(store.judged(other.id)) == [judged_item(0), judged_item(1)]
 
 
-def test_the_same_key_goes_on_with_the_same_run(store: RunStore) -> None:
+def test_the_same_key_goes_on_with_the_same_run_another_one_and_a_fresh_start_do_not(store: RunStore) -> None:
     with store.begin(IDENTITY) as first:
         store.add(first.id, [judged_item(0)])
     with store.begin(IDENTITY) as second:
         assert (second.id, second.judged, second.identity) == (first.id, 1, IDENTITY)
-
-
-def test_another_key_and_a_fresh_start_are_new_runs(store: RunStore) -> None:
     ids = []
     for identity, fresh in [(IDENTITY, False), (replace(IDENTITY, key="other"), False), (IDENTITY, True)]:
         with store.begin(identity, fresh) as run:
@@ -85,10 +76,9 @@ def test_a_group_is_stored_whole_or_not_at_all(store: RunStore) -> None:
 
 def test_a_run_is_held_by_one_process_until_it_ends(store: RunStore) -> None:
     with store.begin(IDENTITY) as run, RunStore(store.path) as other:
-        with pytest.raises(RunBusyError, match="judged by this program already"), other.begin(IDENTITY):
-            pass
-        with pytest.raises(RunBusyError), other.hold(run.id):
-            pass
+        for hold in (other.begin(IDENTITY), other.hold(run.id)):
+            with pytest.raises(RunBusyError, match="judged by this program already"), hold:
+                pass
         assert other.run(run.id).identity == IDENTITY
         store.calibrate(run.id, {"some": "calibration"})
     with RunStore(store.path) as other, other.begin(IDENTITY) as run:
@@ -122,20 +112,15 @@ def test_what_is_no_store_of_this_version_is_refused_and_left_alone(
     else:
         file.write_text("my notes " * 500, encoding="utf-8")
     before = file.read_bytes()
-    with pytest.raises(StoreError, match=problem) as caught:
-        RunStore(path)
-    assert "--store" in OPTIONS.of(caught.value.hint)
+    assert "--store" in OPTIONS.of(refused(lambda: RunStore(path), problem).hint)
     assert file.read_bytes() == before
 
 
 @pytest.mark.slow
 def test_two_processes_can_make_the_same_store_at_once(tmp_path: Path) -> None:
-    program = (
-        "import sys; from pathlib import Path; from engine.store.run_store import RunStore;"
-        " RunStore(Path(sys.argv[1])).close()"
-    )
-    path = str(tmp_path / "runs.sqlite")
-    children = [subprocess.Popen([sys.executable, "-c", program, path]) for _ in range(4)]
+    program = "from pathlib import Path; from engine.store.run_store import RunStore;"
+    command = [sys.executable, "-c", f"{program} RunStore(Path({str(tmp_path / 'runs.sqlite')!r})).close()"]
+    children = [subprocess.Popen(command) for _ in range(4)]
     assert [child.wait() for child in children] == [0, 0, 0, 0]
 
 
@@ -145,21 +130,17 @@ def test_a_full_disk_is_said_and_loses_nothing(store: RunStore) -> None:
         (pages,) = store._file._db.execute("PRAGMA page_count").fetchone()
         store._file._db.execute(f"PRAGMA max_page_count = {pages}")
         huge = replace(judged_item(1), explanations={"safety": Explanation("x" * 100_000, Preference.A)})
-        with pytest.raises(StoreError, match="full") as caught:
-            store.add(run.id, [huge])
-        assert "all judgments are stored" in str(caught.value.hint)
+        error = refused(lambda: store.add(run.id, [huge]), "full")
+        assert "all judgments are stored" in str(error.hint)
         assert list(store.judged(run.id)) == [judged_item(0)]
 
 
-def test_a_store_locked_by_another_program_is_said(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_locked_by_another_program_is_said(store: RunStore) -> None:
     store._file._db.execute("PRAGMA busy_timeout = 50")
-    blocker = sqlite3.connect(store.path, isolation_level=None)
-    blocker.execute("BEGIN IMMEDIATE")
-    with pytest.raises(StoreError, match="locked") as caught, store.begin(IDENTITY):
-        pass
-    blocker.execute("ROLLBACK")
-    blocker.close()
-    assert "Close that program" in str(caught.value.hint)
+    with closing(sqlite3.connect(store.path, isolation_level=None)) as blocker:
+        blocker.execute("BEGIN IMMEDIATE")
+        error = refused(lambda: store.begin(IDENTITY).__enter__(), "locked")
+    assert "Close that program" in str(error.hint)
 
 
 @pytest.mark.parametrize("version", range(1, len(STEPS)))
@@ -183,22 +164,14 @@ def test_a_store_of_an_earlier_version_is_brought_up_with_all_its_runs(tmp_path:
 DEEP = "[" * 5000 + "]" * 5000
 DAMAGES = [
     ("UPDATE judged_item SET item_id = x'ff00'", "Run 1, item 1: item id: found 2 bytes"),
-    ("UPDATE judged_item SET tokens_read = -5.5", "Run 1, item 1: tokens read: found -5.5"),
-    ("UPDATE judged_item SET seconds = 9e999", "Run 1, item 1: seconds: found inf"),
     ("UPDATE judged_item SET position = -1", "Run 1: position: found -1"),
     ("UPDATE explanation SET preference = 'C'", "preference: found 'C', expected one of A, B, both_good"),
-    ("UPDATE reading SET log_a = 'nonsense'", "reading: found 'nonsense'"),
     ("UPDATE reading SET log_a = 9e18", "reading: found 9e+18, expected the logarithm of a probability"),
     ("UPDATE judged_item SET item_id = CAST(x'ff41' AS TEXT)", "item id: found '\\udcffA'"),
-    ("UPDATE run SET criteria = '-'", "Run 1: criteria: it is not valid JSON"),
-    ("UPDATE run SET criteria = '[1]'", "Run 1: criteria: found '[1]', expected a list of texts"),
     ("UPDATE run SET settings = '7'", "Run 1: settings: found '7', expected a record"),
     ("UPDATE run SET settings = '{}'", "Run 1: settings: found '{}', and 'mode' is missing"),
     (f"UPDATE run SET settings = '{DEEP}'", "Run 1: settings: it is nested too deeply"),
-    ("UPDATE run SET settings = '{\"a\": 1e999}'", "Run 1: settings: it holds 1e999"),
-    (f"UPDATE run SET manifest = '{{\"a\": {'9' * 400}}}'", "Run 1: manifest: it holds 999"),
     ("UPDATE run SET manifest = '{\"continued_with\": 3}'", "Run 1: manifest: found 3"),
-    ("UPDATE run SET items = -5.5", "Run 1: items: found -5.5"),
     ("UPDATE run SET items = 9e999", "Run 1: items: found inf"),
     ("UPDATE run SET created = '2026-01-01'", "Run 1: created: found '2026-01-01'"),
     ("UPDATE run SET dataset_path = 'a' || char(0)", "Run 1: dataset path"),
@@ -217,12 +190,12 @@ def test_what_another_hand_wrote_is_told_with_its_run_and_field(
     with sqlite3.connect(path) as db:
         db.execute(change)
     db.close()
-    with RunStore(path) as store, pytest.raises(StoreError) as caught:
-        store.run(1), list(store.judged(1))
-    assert said in caught.value.problem
-    assert len(caught.value.problem) < 300
-    assert "runs delete ID" in OPTIONS.of(caught.value.hint)
-    assert pickle.loads(pickle.dumps(caught.value)).problem == caught.value.problem
+    with RunStore(path) as store:
+        error = refused(lambda: (store.run(1), list(store.judged(1))))
+    assert said in error.problem
+    assert len(error.problem) < 300
+    assert "runs delete ID" in OPTIONS.of(error.hint)
+    assert pickle.loads(pickle.dumps(error)).problem == error.problem
 
 
 def test_a_damaged_run_is_listed_apart_and_can_be_deleted(store: RunStore) -> None:
@@ -239,7 +212,9 @@ def test_a_damaged_run_is_listed_apart_and_can_be_deleted(store: RunStore) -> No
     assert (store.damaged_runs(), [run.id for run in store.runs()]) == ([], [2])
 
 
-def test_a_damaged_note_says_so_and_keeps_no_run_from_being_read(store: RunStore) -> None:
+def test_a_damaged_note_says_so_and_what_was_measured_and_is_damaged_is_measured_again(
+    store: RunStore,
+) -> None:
     store.annotate(None, new_note("c" * 64, "Odd.", ["odd"], "Ada"))
     store._file._db.execute("UPDATE item_note SET tags = '[1]'")
     [damaged] = store.notes(["c" * 64])["c" * 64]
@@ -247,9 +222,6 @@ def test_a_damaged_note_says_so_and_keeps_no_run_from_being_read(store: RunStore
     assert store.tags() == []
     store.annotate(None, new_note("c" * 64, "Even.", ["even"], "Ada"))
     assert [note.text for note in standing_notes(store.notes(["c" * 64])["c" * 64])] == ["Even."]
-
-
-def test_what_was_measured_and_is_damaged_is_measured_again(store: RunStore) -> None:
     store.remember({"one": [0.5], "two": [1.5]})
     store._file._db.execute("UPDATE measured SET numbers = '[null]' WHERE key = 'one'")
     assert store.recall(["one", "two"]) == {"two": (1.5,)}

@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +29,7 @@ from engine.store.opening import delete_kept
 from engine.store.run_store import RunStore
 from tests.judged import IDENTITY, judged_item, write_old_store
 from tests.read_only import read_only
+from tests.steps import refused
 
 SAID = new_override("id 0", "safety", Preference.A, None, "Ada")
 
@@ -51,14 +53,12 @@ def link(path: Path, tmp_path: Path) -> Path:
     return link
 
 
-@pytest.fixture
-def busy(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Another program writes in the store all the time."""
+def test_a_store_is_read_while_another_program_writes(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening, "_BUSY_SECONDS", 0.05)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        yield
-        other.execute("ROLLBACK")
+        with RunStore(path) as store:
+            assert len(load_results(store, 1).judged) == 1
 
 
 def test_a_link_and_the_file_have_the_same_locks(path: Path, link: Path) -> None:
@@ -120,10 +120,9 @@ def test_nothing_is_written_of_a_run_that_was_deleted(
     with RunStore(path) as store:
         store.delete([1], with_decisions=True)
         before = dump(path)
-        with pytest.raises(StoreError, match="Run 1 was deleted on"):
-            write(store)
+        refused(lambda: write(store), "Run 1 was deleted on")
     assert dump(path) == before
-    assert [file.name for file in path.parent.glob("*.lock")] == []
+    assert list(path.parent.glob("*.lock")) == []
 
 
 def dump(path: Path) -> list[str]:
@@ -151,12 +150,6 @@ def test_opening_writes_nothing(path: Path) -> None:
         assert (path.read_bytes(), Path(f"{path}-wal").read_bytes()) == before
 
 
-@pytest.mark.usefixtures("busy")
-def test_a_store_is_read_while_another_program_writes(path: Path) -> None:
-    with RunStore(path) as store:
-        assert len(load_results(store, 1).judged) == 1
-
-
 @pytest.mark.parametrize("journal", ["wal", "delete"])
 def test_a_store_that_another_program_reads_is_read_and_written(path: Path, journal: str) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
@@ -174,9 +167,7 @@ def test_a_store_of_an_earlier_version_waits_for_nobody_but_to_be_brought_up(
     write_old_store(path, 1)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(StoreError, match="locked") as caught:
-            RunStore(path)
-    assert "Close that program" in str(caught.value.hint)
+        assert "Close that program" in str(refused(lambda: RunStore(path), "locked").hint)
 
 
 def test_whoever_looks_whether_runs_are_held_makes_nobody_else_busy(
@@ -192,27 +183,19 @@ def test_whoever_looks_whether_runs_are_held_makes_nobody_else_busy(
             time.sleep(0.1)
             super().release(force)
 
-    def look() -> None:
+    def look() -> bool:
         with RunStore(path) as store:
-            assert not store._file.any_held()
+            return store._file.any_held()
 
-    with RunStore(path) as store:
-        with store.hold(1):  # so that there is the file of its lock
-            pass
+    with RunStore(path) as store, ThreadPoolExecutor() as other:
+        with store.hold(1):
+            assert look()
+        assert not look()
         monkeypatch.setattr(store_file, "FileLock", SlowLock)
-        looker = threading.Thread(target=look)
-        looker.start()
+        looker = other.submit(look)
         looking.wait()
         with store.hold(1):
-            looker.join()
-
-
-def test_a_held_run_is_seen_as_held(path: Path) -> None:
-    with RunStore(path) as store, RunStore(path) as other:
-        assert not other._file.any_held()
-        with store.hold(1):
-            assert other._file.any_held()
-        assert not other._file.any_held()
+            assert not looker.result()
 
 
 def test_the_room_that_is_kept_for_a_full_disk_is_made_where_no_link_leads_elsewhere(
@@ -236,24 +219,22 @@ def test_a_change_within_what_is_read_as_one_state_is_a_fault(path: Path) -> Non
 
 def test_a_log_that_comes_and_goes_meanwhile_is_no_fault(tmp_path: Path) -> None:
     """Another window makes it and takes it away, between any two looks."""
-    path, log = tmp_path / "runs.sqlite", tmp_path / "runs.sqlite-wal"
+    path, log, ended = tmp_path / "runs.sqlite", tmp_path / "runs.sqlite-wal", threading.Event()
     path.write_bytes(b"store")
-    ended = threading.Event()
 
     def come_and_go() -> None:
         while not ended.is_set():
             log.write_bytes(b"log")
             log.unlink()
 
-    other = threading.Thread(target=come_and_go)
-    other.start()
-    try:
-        for _ in range(800):
-            opening.files_mark(path)
-            assert opening.size_on_disk(path) >= len(b"store")
-    finally:
-        ended.set()
-        other.join()
+    with ThreadPoolExecutor() as other:
+        other.submit(come_and_go)
+        try:
+            for _ in range(800):
+                opening.files_mark(path)
+                assert opening.size_on_disk(path) >= len(b"store")
+        finally:
+            ended.set()
 
 
 @pytest.fixture
@@ -280,12 +261,15 @@ def opened(path: Path) -> Iterator[RunStore]:
     assert {file: file.read_bytes() for file in path.parent.iterdir()} == before
 
 
-def test_all_of_it_is_read_and_no_copy_is_left(path: Path, temporary: Path) -> None:
+def test_all_of_it_is_read_and_no_copy_is_left_and_what_is_measured_is_not_kept(
+    path: Path, temporary: Path
+) -> None:
     with opened(path) as store:
         assert store.read_only
         (run,) = store.runs()
         assert list(store.judged(run.id)) == [judged_item(0)]
-        assert store.recall(["known"]) == {"known": (0.5,)}
+        store.remember({"new": [0.25]})
+        assert store.recall(["known", "new"]) == {"known": (0.5,)}
         assert any(temporary.iterdir())
     assert nothing_is_left(temporary)
 
@@ -311,16 +295,9 @@ def test_every_change_is_refused_with_the_way_out(
     path: Path, temporary: Path, change: Callable[[RunStore], object]
 ) -> None:
     with opened(path) as store:
-        with pytest.raises(StoreError, match=r"Nothing can be changed in .*runs\.sqlite") as caught:
-            change(store)
-        assert "--store" in OPTIONS.of(caught.value.hint)
+        error = refused(lambda: change(store), r"Nothing can be changed in .*runs\.sqlite")
+        assert "--store" in OPTIONS.of(error.hint)
     assert nothing_is_left(temporary)
-
-
-def test_what_was_measured_is_not_kept_and_nobody_is_troubled(path: Path) -> None:
-    with opened(path) as store:
-        store.remember({"new": [0.25]})
-        assert store.recall(["new"]) == {}
 
 
 def test_what_lies_in_the_write_ahead_log_alone_is_read_too(path: Path, tmp_path: Path) -> None:
@@ -351,21 +328,15 @@ def test_an_older_store_is_upgraded_in_the_copy_alone(tmp_path: Path) -> None:
         assert [run.id for run in store.runs()] == [7]
 
 
-def test_a_newer_store_is_refused_there_as_everywhere(path: Path, temporary: Path) -> None:
-    db = sqlite3.connect(path)
-    db.execute("PRAGMA user_version = 999")
-    db.close()
-    with pytest.raises(StoreError, match="a newer Tiebreak wrote it"), opened(path):
-        pass
-    assert nothing_is_left(temporary)
-
-
-def test_a_copy_that_would_fill_the_disk_is_not_made(
+def test_a_newer_store_is_refused_there_and_a_copy_that_would_fill_the_disk_is_not_made(
     path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.store.opening._SPARE", 1 << 60)
-    with pytest.raises(StoreError, match="has no space"), opened(path):
-        pass
+    with monkeypatch.context() as tight:
+        tight.setattr("engine.store.opening._SPARE", 1 << 60)
+        refused(lambda: opened(path).__enter__(), "has no space")
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA user_version = 999")
+    refused(lambda: opened(path).__enter__(), "a newer Tiebreak wrote it")
     assert nothing_is_left(temporary)
 
 
@@ -381,8 +352,8 @@ def test_a_store_that_another_program_goes_on_writing_is_not_read_half(
 
     monkeypatch.setattr(shutil, "copyfile", copy_while_it_grows)
     monkeypatch.setattr("engine.store.opening._SECONDS_BETWEEN", 0.01)
-    with read_only(path), pytest.raises(StoreError, match="being written by another program"):
-        RunStore(path)
+    with read_only(path):
+        refused(lambda: RunStore(path), "being written by another program")
     assert nothing_is_left(temporary)
 
 
@@ -390,8 +361,7 @@ def test_a_store_that_is_nowhere_and_cannot_be_made(tmp_path: Path, temporary: P
     folder = tmp_path / "kept"
     folder.mkdir()
     with read_only(folder):
-        with pytest.raises(StoreError, match="Cannot open the run store"), RunStore(folder / "runs.sqlite"):
-            pass
+        refused(lambda: RunStore(folder / "runs.sqlite"), "Cannot open the run store")
         with RunStore(folder / "runs.sqlite", or_none=True) as store:
             store.remember({"new": [0.25]})
             assert store.runs() == []
@@ -421,23 +391,13 @@ def test_a_store_that_stays_as_it_is_is_copied_once(path: Path, temporary: Path)
     assert nothing_is_left(temporary)
 
 
-def test_what_was_written_since_is_read_and_the_old_copy_goes(path: Path, temporary: Path) -> None:
+def test_what_was_written_since_is_read_and_the_old_copy_goes_unless_it_is_read(
+    path: Path, temporary: Path
+) -> None:
     grow_old(path)
     with opened(path) as store:
         assert store.positions(1) == {0}
     (first,) = copies(temporary)
-    with RunStore(path) as store, store.begin(IDENTITY) as run:
-        store.add(run.id, [judged_item(1)])
-    grow_old(path, seconds=30)
-    with opened(path) as store:
-        assert store.positions(1) == {0, 1}
-        assert first not in copies(temporary)
-        assert len(copies(temporary)) == 1
-    assert nothing_is_left(temporary)
-
-
-def test_an_old_copy_stays_while_it_is_read(path: Path, temporary: Path) -> None:
-    grow_old(path)
     with read_only(path.parent, path):
         early = RunStore(path)
     with RunStore(path) as store, store.begin(IDENTITY) as run:
@@ -449,6 +409,7 @@ def test_an_old_copy_stays_while_it_is_read(path: Path, temporary: Path) -> None
         assert len(copies(temporary)) == 2
     early.close()
     early.close()
+    assert first not in copies(temporary)
     assert len(copies(temporary)) == 1
     assert nothing_is_left(temporary)
 

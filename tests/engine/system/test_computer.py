@@ -5,13 +5,13 @@ import math
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import psutil
 import pytest
 
-from engine.core.errors import SetupError
 from engine.core.events import CancelToken
 from engine.llama.context import ThreadCount
 from engine.models.memory import check_memory
@@ -23,9 +23,10 @@ from engine.system.paths import demo_model
 from engine.system.sandbox import SandboxedReader
 from engine.system.subprocess_worker import run_child
 from tests import gate_works as works
-from tests.commands import ROOT
+from tests.commands import ROOT, said_by
 from tests.full_disk import disk_that_holds
 from tests.inhibitors import asked, inhibitor, runs, until
+from tests.steps import refused
 
 
 @pytest.fixture(params=["absent", "empty"])
@@ -36,14 +37,10 @@ def silent(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
     if not sys.platform.startswith("linux"):
         pytest.skip("where psutil reads files")
     if request.param == "empty":
-        own = tmp_path / str(os.getpid())
-        own.mkdir()
-        for path in [
-            *(tmp_path / name for name in ("stat", "meminfo", "cpuinfo")),
-            own / "stat",
-            own / "statm",
-        ]:
-            path.touch()
+        own = str(os.getpid())
+        (tmp_path / own).mkdir()
+        for name in ("stat", "meminfo", "cpuinfo", f"{own}/stat", f"{own}/statm"):
+            (tmp_path / name).touch()
     monkeypatch.setattr(psutil, "PROCFS_PATH", str(tmp_path))
 
 
@@ -53,6 +50,10 @@ def test_what_the_system_does_not_tell_is_not_known_and_nothing_comes_of_it(
 ) -> None:
     assert computer.default_threads() >= 1
     assert math.isnan(computer.idle_seconds())
+    threads = ThreadCount(4)
+    for _ in range(8):
+        threads.saw(1.0, 0.5)
+    assert threads.count == 4  # a session that may choose keeps its threads
     assert computer.available_memory() is None
     assert computer.on_mains() in {True, False}
     assert computer.memory_of(os.getpid()) == computer.own_memory() == 0
@@ -63,14 +64,6 @@ def test_what_the_system_does_not_tell_is_not_known_and_nothing_comes_of_it(
     validator.close()
 
 
-@pytest.mark.usefixtures("silent")
-def test_a_session_that_may_choose_keeps_its_threads_where_idle_time_is_not_known() -> None:
-    threads = ThreadCount(4)
-    for _ in range(8):
-        threads.saw(1.0, 0.5)
-    assert threads.count == 4
-
-
 def test_room_that_is_not_known_is_not_none(tmp_path: Path) -> None:
     assert free_room(tmp_path / "gone") is None
     assert free_room(tmp_path)
@@ -78,8 +71,9 @@ def test_room_that_is_not_known_is_not_none(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a POSIX limit")
 def test_a_process_for_whose_question_there_is_no_room_is_named() -> None:
-    with disk_that_holds(0), pytest.raises(SetupError, match="needs cannot be started"):
-        run_child([sys.executable, "-c", ""], CancelToken(), given=b"x" * 100_000)
+    given = b"x" * 100_000
+    with disk_that_holds(0):
+        refused(lambda: run_child([sys.executable], CancelToken(), given=given), "needs cannot be started")
 
 
 LOADED = """
@@ -105,15 +99,7 @@ def test_few_files_are_kept_and_all_can_be_read(tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.slow
 def test_the_window_keeps_no_lines_of_the_libraries_that_it_imports() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", LOADED],
-        cwd=ROOT,
-        env=os.environ | {"QT_QPA_PLATFORM": "offscreen"},
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    files, lines = map(int, done.stdout.split()[-2:])
+    files, lines = map(int, said_by(LOADED, QT_QPA_PLATFORM="offscreen").split()[-2:])
     assert files <= MOST_FILES
     assert lines < 100_000
 
@@ -129,22 +115,25 @@ def inhibit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         yield told
 
 
-def keeps(kept: Awake) -> bool:
-    """Whether the computer is kept awake now."""
-    return kept.active
+def begin(kept: Awake, inhibit: Path, times: int = 1) -> int:
+    """Keep the computer awake, as it is asked the first or a later time; the process that does."""
+    kept.refresh()
+    until(lambda: len(asked(inhibit)) == times)
+    return asked(inhibit)[-1]
 
 
 @needs_linux
-def test_the_program_runs_until_the_end_of_the_block(inhibit: Path) -> None:
-    with Awake(KeepAwake.YES) as kept:
-        assert not keeps(kept)
-        kept.refresh()
-        kept.refresh()
-        until(lambda: asked(inhibit))
-        (process,) = asked(inhibit)
-        assert keeps(kept)
-        assert runs(process)
-    assert not keeps(kept)
+def test_the_program_runs_until_the_end_of_the_block_also_where_that_fails(inhibit: Path) -> None:
+    def fail() -> None:
+        with Awake(KeepAwake.YES) as kept:
+            before, process = kept.active, begin(kept, inhibit)
+            kept.refresh()
+            assert (before, kept.active, runs(process)) == (False, True, True)
+            raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        fail()
+    (process,) = asked(inhibit)
     assert not runs(process)
     assert "--what=idle:sleep --who=Tiebreak" in inhibit.read_text("utf-8")
 
@@ -164,40 +153,22 @@ def test_the_program_ends_with_us_also_where_we_are_killed(inhibit: Path) -> Non
 
 
 @needs_linux
-def test_it_is_released_when_what_is_done_fails(inhibit: Path) -> None:
-    def fail() -> None:
-        with Awake(KeepAwake.YES) as kept:
-            kept.refresh()
-            until(lambda: asked(inhibit))
-            raise ValueError("broken")
-
-    with pytest.raises(ValueError, match="broken"):
-        fail()
-    assert not runs(asked(inhibit)[0])
-
-
-@needs_linux
 def test_on_a_battery_it_is_let_sleep_unless_that_is_not_wanted(
     inhibit: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(computer, "_AWAKE_SECONDS_BETWEEN", 0.0)
     plugged = [True]
     with Awake(KeepAwake.MAINS, lambda: plugged[0]) as kept:
-        kept.refresh()
-        until(lambda: asked(inhibit))
+        begin(kept, inhibit)
         plugged[0] = False
         kept.refresh()
-        assert not keeps(kept)
-        plugged[0] = True
-        kept.refresh()
-        until(lambda: len(asked(inhibit)) == 2)
-        assert keeps(kept)
-    with Awake(KeepAwake.YES, lambda: False) as kept:
-        kept.refresh()
-        assert keeps(kept)
-    with Awake(KeepAwake.NO, lambda: True) as kept:
-        kept.refresh()
-        assert not keeps(kept)
+        plugged[0], on_battery = True, kept.active
+        begin(kept, inhibit, times=2)
+        assert (on_battery, kept.active) == (False, True)
+    for when, mains in ((KeepAwake.YES, False), (KeepAwake.NO, True)):
+        with Awake(when, partial(bool, mains)) as kept:
+            kept.refresh()
+            assert kept.active is (when is KeepAwake.YES)
 
 
 @needs_linux
@@ -217,18 +188,18 @@ def test_without_any_program_nothing_happens(tmp_path: Path, monkeypatch: pytest
     assert can_stay_awake() is (sys.platform == "win32")
 
 
-def test_each_system_has_its_own_program() -> None:
-    def only(*names: str) -> Callable[[str], str | None]:
-        return lambda name: f"/bin/{name}" if name in names else None
-
-    assert program_for("darwin", 42, only("caffeinate")) == ["/bin/caffeinate", "-i", "-w", "42"]
-    assert program_for("darwin", 42, only("cat")) is None
-    both = program_for("linux", 42, only("systemd-inhibit", "gnome-session-inhibit", "cat"))
-    assert both is not None
-    assert (both[0], both[-1]) == ("/bin/systemd-inhibit", "cat")
-    gnome = program_for("linux", 42, only("gnome-session-inhibit", "cat"))
-    assert gnome is not None
-    assert (gnome[0], gnome[-1]) == ("/bin/gnome-session-inhibit", "cat")
-    assert program_for("linux", 42, only("cat")) is None
-    assert program_for("freebsd14", 42, only("cat", "systemd-inhibit")) is None
+@pytest.mark.parametrize(
+    ("system", "there", "begins", "ends"),
+    [
+        ("darwin", "caffeinate", "caffeinate", "42"),
+        ("darwin", "cat", "", ""),
+        ("linux", "systemd-inhibit gnome-session-inhibit cat", "systemd-inhibit", "cat"),
+        ("linux", "gnome-session-inhibit cat", "gnome-session-inhibit", "cat"),
+        ("linux", "cat", "", ""),
+        ("freebsd14", "cat systemd-inhibit", "", ""),
+    ],
+)
+def test_each_system_has_its_own_program(system: str, there: str, begins: str, ends: str) -> None:
+    command = program_for(system, 42, lambda name: name if name in there.split() else None)
+    assert (command or ["", ""])[:: len(command or "ab") - 1] == [begins, ends]
     assert can_stay_awake("win32")

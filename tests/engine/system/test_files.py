@@ -8,22 +8,23 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from engine.core.errors import SetupError
 from engine.system import paths
 from engine.system.files import check_targets, check_writable, own_file, whole_file, write_whole
 from tests.commands import ROOT
 from tests.full_disk import disk_that_holds
+from tests.steps import refused
 
-Refusal = Callable[[Path], None]
+Write = Callable[[Path], None]
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="a POSIX rule")
 both = pytest.mark.parametrize(
-    "refuse", [lambda path: write_whole(path, b"x"), check_writable], ids=["write", "check"]
+    "write", [lambda path: write_whole(path, b"x"), check_writable], ids=["write", "check"]
 )
 
 
@@ -53,16 +54,11 @@ def names_in(folder: Path) -> list[str]:
     return sorted(file.name for file in folder.iterdir() if file.is_file())
 
 
-def test_a_new_file_holds_the_bytes(tmp_path: Path) -> None:
-    write_whole(tmp_path / "out.tsv", b"id\r\n\0")
-    assert (tmp_path / "out.tsv").read_bytes() == b"id\r\n\0"
-
-
 def test_an_old_file_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
     path = tmp_path / "out.tsv"
-    path.write_bytes(b"a much longer old content")
-    write_whole(path, b"new")
-    assert path.read_bytes() == b"new"
+    for data in (b"a much longer old content", b"id\r\n\0"):
+        write_whole(path, data)
+        assert path.read_bytes() == data
     assert names_in(tmp_path) == ["out.tsv"]
 
 
@@ -80,145 +76,114 @@ def test_a_link_stays_a_link_and_its_target_is_replaced(tmp_path: Path) -> None:
 def test_a_full_disk_leaves_the_old_file_and_no_part_of_the_new(tmp_path: Path) -> None:
     path = tmp_path / "out.tsv"
     path.write_bytes(b"old")
-    with disk_that_holds(1_000), pytest.raises(SetupError, match="choose another disk"):
-        write_whole(path, b"x" * 5_000)
+
+    def fill() -> None:
+        with whole_file(path) as file:
+            for _ in range(500):
+                file.write(b"x" * 100)
+
+    with disk_that_holds(1_000):
+        for write in (lambda: write_whole(path, b"x" * 5_000), fill):
+            refused(write, "choose another disk")
     assert path.read_bytes() == b"old"
     assert names_in(tmp_path) == ["out.tsv"]
 
 
-def test_what_a_block_writes_appears_at_its_end(tmp_path: Path) -> None:
+@pytest.mark.parametrize("raises", [False, True])
+def test_what_a_block_writes_appears_at_its_end_unless_that_raises(tmp_path: Path, raises: bool) -> None:
     path = tmp_path / "out.gguf"
     path.write_bytes(b"old")
-    with whole_file(path) as file:
+    with suppress(KeyError), whole_file(path) as file:
         file.write(b"new")
         file.flush()
         assert Path(file.name).read_bytes() == b"new"
         assert path.read_bytes() == b"old"
-    assert path.read_bytes() == b"new"
+        if raises:
+            raise KeyError
+    assert path.read_bytes() == (b"old" if raises else b"new")
     assert names_in(tmp_path) == ["out.gguf"]
 
 
-def test_a_block_that_raises_leaves_the_old_file_and_no_part_of_the_new(tmp_path: Path) -> None:
-    path = tmp_path / "out.gguf"
-    path.write_bytes(b"old")
-    with pytest.raises(KeyError), whole_file(path) as file:  # noqa: PT012 - a block is what is tested
-        file.write(b"new")
-        raise KeyError
-    assert path.read_bytes() == b"old"
-    assert names_in(tmp_path) == ["out.gguf"]
-
-
-@posix_only
-def test_a_disk_that_fills_within_a_block_says_so(tmp_path: Path) -> None:
-    def fill() -> None:
-        with whole_file(tmp_path / "out.gguf") as file:
-            for _ in range(500):
-                file.write(b"x" * 100)
-
-    with disk_that_holds(1_000), pytest.raises(SetupError, match="choose another disk"):
-        fill()
-    assert names_in(tmp_path) == []
-
-
-def test_checking_leaves_an_old_file_as_it_was(tmp_path: Path) -> None:
+def test_checking_leaves_an_old_file_as_it_was_and_of_a_new_name_nothing(tmp_path: Path) -> None:
     path = tmp_path / "out.tsv"
     path.write_bytes(b"old")
     os.utime(path, (1, 1))
     check_writable(path)
-    assert path.read_bytes() == b"old"
-    assert path.stat().st_mtime == 1
-
-
-def test_checking_a_new_name_leaves_nothing(tmp_path: Path) -> None:
-    check_writable(tmp_path / "out.tsv")
-    assert names_in(tmp_path) == []
+    check_writable(tmp_path / "new.tsv")
+    assert (path.read_bytes(), path.stat().st_mtime) == (b"old", 1)
+    assert names_in(tmp_path) == ["out.tsv"]
 
 
 @both
-def test_a_missing_folder_is_named(tmp_path: Path, refuse: Refusal) -> None:
-    with pytest.raises(SetupError, match=r"nowhere does not exist\.\nCreate the folder"):
-        refuse(tmp_path / "nowhere" / "out.tsv")
-
-
-@both
-def test_a_folder_is_refused(tmp_path: Path, refuse: Refusal) -> None:
-    with pytest.raises(SetupError, match=r"is a folder\.\nChoose a file name inside it"):
-        refuse(tmp_path)
-
-
-@both
-def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path, refuse: Refusal) -> None:
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("nowhere/out.tsv", r"nowhere does not exist\.\nCreate the folder"),
+        ("", r"is a folder\.\nChoose a file name inside it"),
+        ("file/out.tsv", "Create the folder first"),
+        ("x" * 256, "shorter file name"),
+    ],
+    ids=["nowhere", "folder", "in a file", "too long"],
+)
+def test_where_no_file_can_be_is_refused(tmp_path: Path, write: Write, name: str, said: str) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(SetupError, match="Create the folder first"):
-        refuse(tmp_path / "file" / "out.tsv")
-
-
-@both
-def test_a_name_that_is_too_long_is_refused(tmp_path: Path, refuse: Refusal) -> None:
-    with pytest.raises(SetupError, match="shorter file name"):
-        refuse(tmp_path / ("x" * 256))
-
-
-@both
-def test_the_longest_name_that_there_is_will_do(tmp_path: Path, refuse: Refusal) -> None:
-    refuse(tmp_path / ("x" * 255))
+    refused(lambda: write(tmp_path / name), said)
+    write(tmp_path / ("x" * 255))  # the longest name that there is
 
 
 @both
 def test_where_only_the_part_file_has_too_long_a_path_the_file_itself_is_named(
-    tmp_path: Path, refuse: Refusal, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In a deep folder of Windows: the name that nobody typed is of no use to anybody."""
     folder = tmp_path / ("d" * (235 - len(str(tmp_path))))
     folder.mkdir()
     monkeypatch.setattr(paths, "sys", SimpleNamespace(platform="win32"))
     monkeypatch.setattr(paths, "_takes_long_paths", lambda: False)
-    with pytest.raises(SetupError, match=r"out\.tsv cannot be written: .* 31 characters") as refused:
-        refuse(folder / "out.tsv")
-    assert ".part" not in str(refused.value)
+    error = refused(lambda: write(folder / "out.tsv"), r"out\.tsv cannot be written: .* 31 characters")
+    assert ".part" not in str(error)
     assert list(folder.iterdir()) == []
 
 
 @posix_only
 @both
-def test_a_pipe_is_refused_and_stays(tmp_path: Path, refuse: Refusal) -> None:
+def test_a_pipe_is_refused_and_stays(tmp_path: Path, write: Write) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(SetupError, match="a device or a pipe"):
-        refuse(tmp_path / "pipe")
+    refused(lambda: write(tmp_path / "pipe"), "a device or a pipe")
     assert (tmp_path / "pipe").is_fifo()
 
 
 @both
-def test_a_read_only_file_is_refused_and_stays(own_folder: Path, refuse: Refusal) -> None:
+def test_a_read_only_file_is_refused_and_stays(own_folder: Path, write: Write) -> None:
     path = own_folder / "out.tsv"
     path.write_bytes(b"old")
     path.chmod(0o444)
-    with pytest.raises(SetupError, match="No permission to write"):
-        refuse(path)
+    refused(lambda: write(path), "No permission to write")
     assert path.read_bytes() == b"old"
 
 
 @posix_only
 @both
-def test_a_read_only_folder_is_refused(own_folder: Path, refuse: Refusal) -> None:
-    folder = own_folder / "folder"
-    folder.mkdir(mode=0o555)
-    with pytest.raises(SetupError, match="nor its folder is read-only"):
-        refuse(folder / "out.tsv")
+def test_a_read_only_folder_is_refused(own_folder: Path, write: Write) -> None:
+    (own_folder / "folder").mkdir(mode=0o555)
+    refused(lambda: write(own_folder / "folder" / "out.tsv"), "nor its folder is read-only")
 
 
 # Permissions
 
 
 @posix_only
+@pytest.mark.parametrize("private", [False, True])
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o666, 0o755])
-def test_what_is_written_again_keeps_its_permissions(tmp_path: Path, mode: int) -> None:
+def test_what_is_written_again_keeps_its_permissions_or_becomes_private(
+    tmp_path: Path, mode: int, private: bool
+) -> None:
     path = tmp_path / "out.tsv"
     path.touch()
     path.chmod(mode)
-    with whole_file(path) as file:
+    with whole_file(path, private) as file:
         assert mode_of(Path(file.name)) == 0o600
-    assert mode_of(path) == mode
+    assert mode_of(path) == (0o600 if private else mode)
 
 
 @posix_only
@@ -232,15 +197,6 @@ def test_a_new_file_has_the_usual_permissions_unless_it_is_private(
     finally:
         os.umask(before)
     assert mode_of(tmp_path / "out.tsv") == mode
-
-
-@posix_only
-def test_what_is_private_becomes_so(tmp_path: Path) -> None:
-    path = tmp_path / "key.pem"
-    path.touch()
-    path.chmod(0o644)
-    write_whole(path, b"new", private=True)
-    assert mode_of(path) == 0o600
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
@@ -275,16 +231,6 @@ def test_a_group_that_cannot_be_kept_leaves_its_rights_to_no_other(own_folder: P
 
 
 @posix_only
-def test_a_link_that_waits_for_the_part_is_not_written_through(tmp_path: Path) -> None:
-    """The name was known before: `.out.tsv.`, the process, `.part`."""
-    (tmp_path / "victim").write_bytes(b"precious")
-    (tmp_path / f".out.tsv.{os.getpid()}.part").symlink_to("victim")
-    write_whole(tmp_path / "out.tsv", b"new")
-    assert (tmp_path / "victim").read_bytes() == b"precious"
-    assert not (tmp_path / "out.tsv").is_symlink()
-
-
-@posix_only
 def test_what_took_the_place_of_the_part_does_not_become_the_file(tmp_path: Path) -> None:
     path = tmp_path / "out.tsv"
     path.write_bytes(b"old")
@@ -294,20 +240,19 @@ def test_what_took_the_place_of_the_part_does_not_become_the_file(tmp_path: Path
             Path(file.name).unlink()
             Path(file.name).symlink_to("elsewhere")
 
-    with pytest.raises(SetupError, match="another program took the place"):
-        write()
+    refused(write, "another program took the place")
     assert path.read_bytes() == b"old"
     assert names_in(tmp_path) == ["out.tsv"]
 
 
 @posix_only
 def test_a_file_for_the_time_of_a_process_is_its_own(tmp_path: Path) -> None:
-    (tmp_path / "victim").write_bytes(b"precious")
-    (tmp_path / "log").symlink_to("victim")
-    with own_file(tmp_path / "log") as file:
+    victim, log = tmp_path / "victim", tmp_path / "log"
+    victim.write_bytes(b"precious")
+    log.symlink_to("victim")
+    with own_file(log) as file:
         file.write(b"words")
-    assert (tmp_path / "victim").read_bytes() == b"precious"
-    assert ((tmp_path / "log").read_bytes(), mode_of(tmp_path / "log")) == (b"words", 0o600)
+    assert (victim.read_bytes(), log.read_bytes(), mode_of(log)) == (b"precious", b"words", 0o600)
 
 
 # What is in the way
@@ -355,15 +300,13 @@ def writing(path: Path) -> tuple[subprocess.Popen[str], Path]:
 
 
 @both
-def test_what_a_killed_process_did_not_finish_goes_with_the_next_file(
-    tmp_path: Path, refuse: Refusal
-) -> None:
+def test_what_a_killed_process_did_not_finish_goes_with_the_next_file(tmp_path: Path, write: Write) -> None:
     process, part = writing(tmp_path / "out.tsv")
     with process:
-        refuse(tmp_path / "other.tsv")
+        write(tmp_path / "other.tsv")
         assert part.exists()  # as long as it is written
         process.kill()
-    refuse(tmp_path / "other.tsv")
+    write(tmp_path / "other.tsv")
     assert not part.exists()
 
 
@@ -414,22 +357,14 @@ def test_a_link_that_is_called_like_a_part_is_left_alone(tmp_path: Path) -> None
 # What must not be written over
 
 
-def refused(written: Path, read: Path) -> None:
-    with pytest.raises(SetupError, match=r"is the dataset: it would be overwritten"):
-        check_targets({"--out": written}, {"dataset": read})
-
-
-def test_the_dataset_is_known_by_another_name(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["out.tsv", "DATA.TSV"])
+def test_the_dataset_is_known_by_another_name_or_in_other_letters(tmp_path: Path, name: str) -> None:
     (tmp_path / "data.tsv").touch()
     (tmp_path / "out.tsv").hardlink_to(tmp_path / "data.tsv")
-    refused(tmp_path / "out.tsv", tmp_path / "data.tsv")
-
-
-def test_the_dataset_is_known_in_other_letters(tmp_path: Path) -> None:
-    (tmp_path / "data.tsv").touch()
-    if not (tmp_path / "DATA.TSV").exists():
+    if not (tmp_path / name).exists():
         pytest.skip("this disk tells names apart by their letters' case")
-    refused(tmp_path / "DATA.TSV", tmp_path / "data.tsv")
+    written, read = {"--out": tmp_path / name}, {"dataset": tmp_path / "data.tsv"}
+    refused(lambda: check_targets(written, read), "is the dataset: it would be overwritten")
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="mounts of Linux")
@@ -450,12 +385,6 @@ for name in ("data.tsv", "new.tsv"):
         print(str(error).splitlines()[0])
 """
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [*mount, sys.executable, "-c", check],
-        cwd=tmp_path,
-        env=env,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.count("is the file of --out: it would be overwritten.") == 2
+    command = [*mount, sys.executable, "-c", check]
+    said = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, check=True).stdout
+    assert said.count(b"is the file of --out: it would be overwritten.") == 2

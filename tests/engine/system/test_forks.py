@@ -23,7 +23,7 @@ from engine.llama.context import SessionShape
 from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
 from engine.store import opening
-from engine.store.opening import LentCopy
+from engine.store.opening import lent_copy
 from engine.store.run_store import RunStore
 from engine.system.computer import _Program
 from engine.system.files import Claim, OwnLock, keep_to_this_process, left_by_the_dead
@@ -35,7 +35,10 @@ from tests.test_layout import sources, syntax
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no process is forked on this system")
 PATH = Path("a.tsv")
+
+
 SECONDS = 120  # in which all that a child does is done, on a busy computer
+session_of = partial(LlamaSession, shape=SessionShape(512, 1, 1), threads=2, cancel=CancelToken())
 
 
 def forked(do: Callable[[], object]) -> str:
@@ -84,11 +87,14 @@ def test_children_read_each_its_own_file_and_none_waits_for_ever(tmp_path: Path)
     assert first_id(paths[1]) == "1"
 
 
-def test_the_end_of_a_child_leaves_the_reader_of_its_parent() -> None:
+def test_the_end_of_a_child_leaves_the_reader_of_its_parent_and_locks_are_free_there() -> None:
     reader, *_ = works.process_of(PATH)
     assert forked(lambda: works.process_of(PATH)[0] != reader) == "True"
     assert forked(lambda: "reads nothing") == "reads nothing"
     assert works.process_of(PATH)[0] == reader
+    lock = OwnLock()
+    with lock:  # one that another thread held is free
+        assert forked(lock.__enter__) == "None"
 
 
 def test_a_child_has_no_pipe_to_what_its_parent_started() -> None:
@@ -119,12 +125,6 @@ def test_what_keeps_the_computer_awake_stays_with_the_parent() -> None:
     program.release()
 
 
-def test_a_lock_that_another_thread_held_is_free() -> None:
-    lock = OwnLock()
-    with lock:
-        assert forked(lock.__enter__) == "None"
-
-
 def test_a_claim_is_no_claim_of_a_child_and_outlives_it(tmp_path: Path) -> None:
     claim = Claim(tmp_path / "said")
     claim.path.touch()
@@ -143,20 +143,20 @@ def test_a_copy_of_a_store_is_not_deleted_with_a_child_nor_read_by_it(tmp_path: 
     path = tmp_path / "runs.sqlite"
     path.write_bytes(b"x")
     os.utime(path, (1, 1))
-    lent = LentCopy(path, "is read")
-    lent.close()
-    assert lent.path.exists()
+    with lent_copy(path, "is read") as lent:
+        pass
+    assert lent.exists()
 
     def lend() -> str:
-        other = LentCopy(path, "is read")
-        other.close()
-        return f"{other.path != lent.path}, {other.path.exists()}"
+        with lent_copy(path, "is read") as other:
+            pass
+        return f"{other != lent}, {other.exists()}"
 
     assert forked(lend) == "True, False"
     assert forked(opening.delete_kept) == "None"
-    assert lent.path.exists()
+    assert lent.exists()
     opening.delete_kept()
-    assert not lent.path.exists()
+    assert not lent.exists()
 
 
 def test_a_store_that_was_open_is_refused_in_a_child_and_goes_on_in_its_parent(tmp_path: Path) -> None:
@@ -199,8 +199,3 @@ def test_a_model_at_work_is_not_shared_and_llama_cpp_does_not_hang() -> None:
         assert forked(lambda: session_of(model)).startswith(SetupError.__name__)
         assert forked(session.close) == "None"
         session.hold_stem(range(10, 40))
-
-
-def session_of(model: LlamaModel) -> LlamaSession:
-    """A small one."""
-    return LlamaSession(model, SessionShape(512, 1, 1), 2, CancelToken())

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -30,28 +31,24 @@ LIMIT = 1 << 30  # of memory; Python and its libraries alone have a third of it 
 
 
 @pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[SandboxedReader]:
-    """A gate whose readers have little memory."""
-    small = SandboxedReader(LIMIT)
-    monkeypatch.setattr(sandbox, "the_gate", small)
-    yield small
-    small.close()
+def gate(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[SandboxedReader]:
+    """A gate whose readers have little memory, or what a test says."""
+    own = SandboxedReader(*getattr(request, "param", (LIMIT,)))
+    monkeypatch.setattr(sandbox, "the_gate", own)
+    yield own
+    own.close()
 
 
 def test_one_process_reads_one_file_after_another_and_stands_where_this_one_stands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reader, *here = works.process_of(PATH)
-    assert reader != os.getpid()
     assert here == [str(Path.cwd() / PATH), os.environ["TIEBREAK_HOME"]]
+    assert works.outer(PATH) == (reader, reader)  # what calls another reader reads it there
+    assert reader != os.getpid()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TIEBREAK_HOME", "elsewhere")
     assert works.process_of(path=PATH) == (reader, str(tmp_path / PATH), "elsewhere")
-
-
-def test_what_calls_another_reader_in_the_process_reads_it_there() -> None:
-    one, other = works.outer(PATH)
-    assert one == other != os.getpid()
 
 
 @pytest.mark.slow
@@ -80,20 +77,17 @@ def test_an_error_that_was_meant_comes_back_as_it_was() -> None:
     assert (error.foreign, list(error.unknown)) == (True, ["x"])
 
 
-def test_what_cannot_be_sent_is_a_fault_and_nobody_waits() -> None:
-    with pytest.raises(Exception, match="unsendable"):
-        works.unsendable(PATH)
-
-
-def test_a_fault_comes_back_with_its_traceback() -> None:
+def test_a_fault_comes_back_with_its_traceback_and_what_cannot_be_sent_is_one() -> None:
     with pytest.raises(ZeroDivisionError) as met:
         works.fail(PATH)
     assert isinstance(met.value.__cause__, DistantTrace)
     assert "gate_works.py" in str(met.value.__cause__)
+    with pytest.raises(Exception, match="unsendable"):
+        works.unsendable(PATH)
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("small")
+@pytest.mark.usefixtures("gate")
 def test_a_parquet_file_for_which_the_memory_does_not_suffice_is_not_called_damaged(tmp_path: Path) -> None:
     path = tmp_path / "d.parquet"
     texts = pa.DictionaryArray.from_arrays(pa.array([0] * 64, pa.int32()), pa.array(["ab" * 7_000_000]))
@@ -103,7 +97,7 @@ def test_a_parquet_file_for_which_the_memory_does_not_suffice_is_not_called_dama
         load_dataset(path)
 
 
-@pytest.mark.usefixtures("small")
+@pytest.mark.usefixtures("gate")
 def test_what_takes_too_much_memory_ends_with_an_error_that_names_the_file() -> None:
     with pytest.raises(InputError, match=r"^a.parquet: needs more than 1.0 GiB of memory to be read") as met:
         works.take(PATH, 4 << 30)
@@ -111,23 +105,19 @@ def test_what_takes_too_much_memory_ends_with_an_error_that_names_the_file() -> 
     assert works.take(PATH, 1 << 20)  # by another process
 
 
-def test_where_the_system_sets_no_limit_the_process_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
-    watched = SandboxedReader(300 << 20, is_hard=False)
-    monkeypatch.setattr(sandbox, "the_gate", watched)
+@pytest.mark.usefixtures("gate")
+@pytest.mark.parametrize("gate", [(300 << 20, False)], indirect=True)
+def test_where_the_system_sets_no_limit_the_process_is_watched() -> None:
     with pytest.raises(InputError, match="needs more than 300 MiB"):
         works.take(PATH, 4 << 30)
-    watched.close()
 
 
-def test_one_that_waits_in_vain_ends_and_the_next_file_has_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = SandboxedReader()
-    monkeypatch.setattr(sandbox, "the_gate", own)
+def test_one_that_waits_in_vain_ends_and_the_next_file_has_another(gate: SandboxedReader) -> None:
     process, *_ = works.process_of(PATH)
     with pytest.raises(sandbox._EndedIdleError):  # as it ends by itself where nobody asks
-        own._idle[0].read((None, {}, os._exit, {"status": sandbox._ENDED_IDLE}, False), None, None, None)
+        gate._idle[0].read((None, {}, os._exit, {"status": sandbox._ENDED_IDLE}, False), None, None, None)
     assert not psutil.pid_exists(process)  # not even as a zombie
     assert works.process_of(PATH)[0] != process
-    own.close()
 
 
 @pytest.mark.parametrize(
@@ -159,15 +149,14 @@ def test_an_end_from_outside_is_not_the_files_fault(caplog: pytest.LogCaptureFix
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("gate")
 def test_a_stop_that_comes_with_the_last_word_leaves_no_dying_reader_for_the_next_file(
-    small: SandboxedReader, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     outcome, kill, killed = sandbox._Reader._outcome, sandbox._Reader._kill, threading.Event()
 
-    def told_late(
-        reader: sandbox._Reader, asked: object, path: object, cancel: CancelToken, *more: Any
-    ) -> Any:
-        found = outcome(reader, asked, path, cancel, *more)
+    def told_late(reader: sandbox._Reader, asked: object, cancel: CancelToken, how: Any) -> Any:
+        found = outcome(reader, asked, cancel, how)
         cancel.cancel()
         assert killed.wait(10)
         return found
@@ -208,13 +197,8 @@ def test_two_files_are_read_at_once_and_one_process_is_kept() -> None:
         processes.append(process)
         both.wait()
 
-    threads = [
-        threading.Thread(target=works.linger, args=(PATH, 0), kwargs={"progress": meet}) for _ in range(2)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(lambda _: works.linger(PATH, 0, progress=meet), range(2)))
     assert len(set(processes)) == 2
     assert works.process_of(PATH)[0] in processes
     assert sum(psutil.pid_exists(process) for process in processes) == 1

@@ -4,12 +4,13 @@ import errno
 import os
 import struct
 import sys
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import tiebreak
-from engine.core.errors import SetupError
 from engine.system import paths
 from engine.system.files import check_targets, check_writable
 from engine.system.paths import (
@@ -26,14 +27,15 @@ from engine.system.paths import (
     shown,
 )
 from tests import commands
+from tests.steps import refused
 
 
-def test_one_variable_moves_all_folders(private_home: Path) -> None:
+def test_one_variable_moves_all_folders_and_asking_for_them_makes_none(
+    private_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folders = (paths.data_folder(), paths.cache_folder(), paths.log_folder(), paths.models_folder())
     assert folders == tuple(private_home / "tiebreak" / name for name in ("data", "cache", "logs", "models"))
-
-
-def test_a_relative_home_becomes_absolute(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not (private_home / "tiebreak").exists()
     monkeypatch.setenv("TIEBREAK_HOME", "here")
     assert paths.data_folder() == Path.cwd() / "here" / "data"
 
@@ -45,43 +47,19 @@ def test_without_it_the_folders_are_the_users_and_bear_our_name(monkeypatch: pyt
     assert all("Tiebreak" in folder.parts for folder in folders)
 
 
-def test_an_empty_variable_is_no_variable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_HOME", "")
-    assert paths.environment("HF_HOME") is None
-
-
 def test_a_child_gets_our_environment_and_the_changes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_HOME", "kept")
+    monkeypatch.setenv("HF_HOME", "")
     monkeypatch.setenv("LLAMA_CACHE", "replaced")
     child = paths.child_environment(LLAMA_CACHE="new")
-    assert (child["HF_HOME"], child["LLAMA_CACHE"]) == ("kept", "new")
+    assert (child["HF_HOME"], child["LLAMA_CACHE"]) == ("", "new")
+    assert paths.environment("HF_HOME") is None  # an empty variable is none
 
 
-def test_from_source_it_starts_main_with_this_python() -> None:
-    python, main = paths.self_command()
-    assert python == sys.executable
-    assert Path(main) == paths.project_models_folder().parent / "main.py"
-
-
-def test_a_frozen_program_starts_itself_and_looks_for_its_files_in_its_bundle(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "frozen", True, raising=False)
-    monkeypatch.setattr(sys, "_MEIPASS", str(tmp_path), raising=False)
-    assert paths.self_command() == [sys.executable]
-    assert paths.demo_model() == tmp_path / "models" / "demo-judge.gguf"
-    assert paths.demo_dataset() == tmp_path / "examples" / "demo.tsv"
-
-
-def test_what_comes_with_the_program_is_there() -> None:
+def test_from_source_it_starts_main_with_this_python_and_a_person_types_python() -> None:
+    assert paths.self_command() == [sys.executable, str(commands.MAIN)]
+    assert paths.program() == "python main.py"
     assert paths.demo_model().is_file()
     assert paths.demo_dataset().is_file()
-
-
-def test_asking_for_folders_makes_none(private_home: Path) -> None:
-    for folder in (paths.data_folder, paths.cache_folder, paths.log_folder, paths.models_folder):
-        assert not folder().exists()
-    assert not (private_home / "tiebreak").exists()
 
 
 @pytest.fixture
@@ -93,37 +71,23 @@ def frozen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_from_source_a_person_types_python() -> None:
-    assert paths.program() == "python main.py"
-
-
-def test_of_a_bundle_a_person_types_its_name(frozen: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert paths.program() == "Tiebreak"
-    monkeypatch.setattr(sys, "executable", str(frozen / "tiebreak"))
-    assert paths.program() == "tiebreak"
-
-
-def test_the_twin_with_a_console_is_what_a_person_types_and_what_starts_children(frozen: Path) -> None:
-    twin = frozen / "tiebreak-cli.exe"
+def test_a_bundle_starts_itself_and_looks_for_its_files_in_it(frozen: Path) -> None:
     assert paths.self_command() == [str(frozen / "Tiebreak.exe")]
-    twin.touch()
-    assert paths.self_command() == [str(twin)]
-    assert paths.program() == "tiebreak-cli"
+    assert paths.program() == "Tiebreak"
+    assert paths.demo_model() == frozen / "_internal" / "models" / "demo-judge.gguf"
+    assert paths.demo_dataset() == frozen / "_internal" / "examples" / "demo.tsv"
 
 
-def test_the_twin_starts_itself(frozen: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("started", ["Tiebreak.exe", "tiebreak-cli.exe"])
+def test_the_twin_with_a_console_is_what_a_person_types_and_what_starts_children(
+    frozen: Path, monkeypatch: pytest.MonkeyPatch, started: str
+) -> None:
     twin = frozen / "tiebreak-cli.exe"
     twin.touch()
-    monkeypatch.setattr(sys, "executable", str(twin))
-    assert paths.self_command() == [str(twin)]
-
-
-def test_from_source_a_twin_beside_python_means_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "tiebreak-cli.exe").touch()
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "python.exe"))
-    assert paths.self_command()[0] == str(tmp_path / "python.exe")
+    monkeypatch.setattr(sys, "executable", str(frozen / started))
+    assert (paths.self_command(), paths.program()) == ([str(twin)], "tiebreak-cli")
+    monkeypatch.delattr(sys, "frozen")  # from source a twin beside Python means nothing
+    assert paths.self_command()[0] == str(frozen / started)
     assert paths.program() == "python main.py"
 
 
@@ -149,40 +113,25 @@ def search_variables() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name.startswith(("LD_", "QT_", "QML"))}
 
 
+@pytest.mark.parametrize("before", ["/opt/own", "", None])
 def test_other_programs_of_a_bundle_get_the_environment_of_before(
-    frozen: Path, as_a_bundle_sets_them: dict[str, str]
-) -> None:
-    with paths.environment_of_the_system():
-        assert os.environ["LD_LIBRARY_PATH"] == "/opt/own"
-        assert "QT_PLUGIN_PATH" not in os.environ
-    assert search_variables() == as_a_bundle_sets_them
-
-
-@pytest.mark.parametrize("before", ["", None], ids=["empty", "unset"])
-def test_what_was_not_set_before_a_bundle_is_not_set_for_other_programs(
     frozen: Path, as_a_bundle_sets_them: dict[str, str], monkeypatch: pytest.MonkeyPatch, before: str | None
 ) -> None:
     if before is None:
         monkeypatch.delenv("LD_LIBRARY_PATH_ORIG")
     else:
         monkeypatch.setenv("LD_LIBRARY_PATH_ORIG", before)
-    with paths.environment_of_the_system():
-        assert "LD_LIBRARY_PATH" not in os.environ
-    assert os.environ["LD_LIBRARY_PATH"] == "/bundle/_internal"
-
-
-def test_a_bundles_environment_comes_back_when_the_other_program_cannot_be_started(
-    frozen: Path, as_a_bundle_sets_them: dict[str, str]
-) -> None:
-    with pytest.raises(OSError, match="no such program"), paths.environment_of_the_system():
-        raise OSError("no such program")
-    assert search_variables() == as_a_bundle_sets_them
+    ours = search_variables()
+    with suppress(OSError), paths.environment_of_the_system():
+        assert os.environ.get("LD_LIBRARY_PATH") == (before or None)
+        assert "QT_PLUGIN_PATH" not in os.environ
+        raise OSError("the other program cannot be started")
+    assert search_variables() == ours
 
 
 def test_from_source_other_programs_get_our_environment(as_a_bundle_sets_them: dict[str, str]) -> None:
     with paths.environment_of_the_system():
         assert search_variables() == as_a_bundle_sets_them
-    assert search_variables() == as_a_bundle_sets_them
 
 
 def test_matplotlib_keeps_its_fonts_in_our_cache(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,12 +146,15 @@ posix_only = pytest.mark.skipif(sys.platform == "win32", reason="links need righ
 LONG = Path("n" * 5000)
 
 
-@pytest.fixture
-def loop(tmp_path: Path) -> Path:
-    """A link to itself."""
-    path = tmp_path / "loop"
-    path.symlink_to("loop")
-    return path
+@posix_only
+@pytest.mark.parametrize("below", ["", "below"])
+def test_a_loop_of_links_is_named_wherever_it_is_met(tmp_path: Path, below: str) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    path = tmp_path / "loop" / below
+    for ask in (found_at, is_there, check_writable, lambda path: check_targets({"--out": path}, {})):
+        refused(partial(ask, path), r"loop.* symbolic link that leads back to itself")
+    assert seen_at(path) is PathKind.NOTHING
+    assert real_path(path).name == path.name
 
 
 def test_what_lies_at_a_path_is_told_apart(tmp_path: Path) -> None:
@@ -212,13 +164,10 @@ def test_what_lies_at_a_path_is_told_apart(tmp_path: Path) -> None:
 
 
 @posix_only
-def test_a_loop_of_links_is_named_wherever_it_is_met(loop: Path) -> None:
-    for path in (loop, loop / "below"):
-        for ask in (found_at, is_there, check_writable, lambda path: check_targets({"--out": path}, {})):
-            with pytest.raises(SetupError, match=r"loop.* symbolic link that leads back to itself"):
-                ask(path)
-        assert seen_at(path) is PathKind.NOTHING
-        assert real_path(path).name == path.name
+def test_a_link_to_nothing_leads_to_nothing(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("gone")
+    assert found_at(tmp_path / "link") is PathKind.NOTHING
+    assert real_path(tmp_path / "link") == real_path(tmp_path) / "gone"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no folder is deleted there while a program stands in it")
@@ -234,26 +183,15 @@ def test_a_current_folder_that_is_gone_is_named(tmp_path: Path, monkeypatch: pyt
         tiebreak.Run(1, "runs.sqlite")
 
 
-@posix_only
-def test_a_link_to_nothing_leads_to_nothing(tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to("gone")
-    assert found_at(tmp_path / "link") is PathKind.NOTHING
-    assert real_path(tmp_path / "link") == real_path(tmp_path) / "gone"
-
-
 @pytest.mark.parametrize("path", [Path("n" * 256), LONG, Path("x\0y"), Path("half\ud800")])
 def test_a_name_that_no_file_can_have_is_refused_in_few_words(path: Path) -> None:
     for ask in (found_at, check_writable):
-        with pytest.raises(SetupError) as refused:
-            ask(path)
-        assert len(refused.value.problem) < 450
-        assert str(path)[:1] in refused.value.problem
+        problem = refused(partial(ask, path)).problem
+        assert len(problem) < 450
+        assert str(path)[:1] in problem
     assert seen_at(path) is PathKind.NOTHING
     assert real_path(path).name == path.name
-
-
-def test_a_long_path_is_shown_without_its_middle() -> None:
-    assert len(shown(LONG)) == 300
+    assert len(shown(LONG)) == 300  # a long path is shown without its middle
     assert shown(Path("a\x1b[2J")) == "a\\x1b[2J"
 
 
@@ -299,14 +237,16 @@ def test_the_innermost_mount_holds_a_path(path: str, name: str) -> None:
     assert mounted_at(MOUNTS, Path(path)) == name
 
 
-@pytest.mark.parametrize("name", ["nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "fuse.rclone", "9p", "smbfs"])
-def test_file_systems_of_networks_are_known_by_name(name: str) -> None:
-    assert network_name(name) == name
-
-
-@pytest.mark.parametrize("name", ["ext4", "xfs", "btrfs", "tmpfs", "overlay", "fuseblk", "apfs", "new", None])
-def test_disks_of_this_computer_and_unknown_ones_are_none(name: str | None) -> None:
-    assert network_name(name) is None
+def test_file_systems_of_networks_are_known_by_name_and_all_others_count_as_local(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    far = ["nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "fuse.rclone", "9p", "smbfs"]
+    assert list(map(network_name, far)) == far
+    here = ["ext4", "xfs", "btrfs", "tmpfs", "overlay", "fuseblk", "apfs", "new", None]
+    assert not any(map(network_name, here))
+    assert network_file_system(tmp_path / "not" / "yet" / "there") is None
+    monkeypatch.setattr(paths, "_MOUNTS", tmp_path / "missing")
+    assert network_file_system(tmp_path) is None
 
 
 @pytest.mark.parametrize(
@@ -316,9 +256,3 @@ def test_disks_of_this_computer_and_unknown_ones_are_none(name: str | None) -> N
 def test_macos_tells_what_is_local(name: bytes, flags: int, found: str | None) -> None:
     told = struct.pack("64s4s", b"", b"")[:64] + struct.pack("II16s", flags, 0, name) + bytes(2100)
     assert name_in_statfs(told) == found
-
-
-def test_what_is_not_told_counts_as_local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert network_file_system(tmp_path / "not" / "yet" / "there") is None
-    monkeypatch.setattr(paths, "_MOUNTS", tmp_path / "missing")
-    assert network_file_system(tmp_path) is None

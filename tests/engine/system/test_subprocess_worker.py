@@ -7,30 +7,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 import pytest
 
-from engine.core.errors import (
-    ColumnsError,
-    DeviceFailed,
-    EngineBug,
-    EngineError,
-    FileKind,
-    Hint,
-    InputError,
-    ModelFileError,
-    NoRoomError,
-    ProcessEnded,
-    RunBusyError,
-    Setting,
-    SetupError,
-    Step,
-    StoreError,
-    WrongKindError,
-)
+from engine.core import errors
 from engine.core.events import Cancelled, CancelToken, followed
 from engine.system import subprocess_worker
 from engine.system.computer import memory_of
@@ -38,22 +20,12 @@ from engine.system.crash_reports import DistantTrace
 from engine.system.paths import log_folder
 from engine.system.subprocess_worker import InProcessWorker, SubprocessWorker, run_child
 from tests import apart_works as works
-from tests.commands import ROOT
+from tests.commands import ROOT, run
+from tests.inhibitors import runs, until
+from tests.steps import refused
 
-HINT = Hint("Use ", Setting.CONTEXT.at(512), " or ", Step.RESUME)
+HINT = errors.Hint("Use ", errors.Setting.CONTEXT.at(512), " or ", errors.Step.RESUME)
 LINUX = pytest.mark.skipif(sys.platform == "win32", reason="signals")
-A_WHILE = 60
-
-
-def is_gone(process: int) -> bool:
-    return not psutil.pid_exists(process) or psutil.Process(process).status() == psutil.STATUS_ZOMBIE
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + A_WHILE
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_events_and_result_come_back_from_another_process() -> None:
@@ -63,7 +35,7 @@ def test_events_and_result_come_back_from_another_process() -> None:
         size, process = followed(worker.do(300, data=data), received.append)
     assert (received, size) == (list(range(300)), len(data))
     assert process != os.getpid()
-    assert is_gone(process)
+    until(lambda: not runs(process))
 
 
 def test_the_same_work_is_done_here() -> None:
@@ -76,33 +48,34 @@ def test_the_same_work_is_done_here() -> None:
 def test_what_the_work_prints_is_no_event_and_nothing_is_typed_there() -> None:
     received: list[str] = []
     with SubprocessWorker(works.chatter, CancelToken()) as worker:
-        assert followed(worker.do(), received.append) == ""
-    assert received == ["begun"]
+        assert (followed(worker.do(), received.append), received) == ("", ["begun"])
 
 
 ERRORS = [
-    SetupError("a problem", HINT),
-    InputError(Path("a.tsv"), [f"problem {number}" for number in range(60)], HINT),
-    ColumnsError(Path("a.tsv"), ["one"], HINT, foreign=True, unknown=["x"]),
-    WrongKindError(Path("a.tsv"), FileKind.MODEL, FileKind.DATASET),
-    ModelFileError("a problem", HINT),
-    NoRoomError("a problem", HINT),
-    DeviceFailed("A card", "it does not compute"),
-    ProcessEnded("a problem", HINT, broke_down=True),
-    StoreError("a problem", HINT),
-    RunBusyError("a problem", HINT),
-    EngineBug("a bug"),
+    errors.SetupError("a problem", HINT),
+    errors.InputError(Path("a.tsv"), [f"problem {number}" for number in range(60)], HINT),
+    errors.ColumnsError(Path("a.tsv"), ["one"], HINT, foreign=True, unknown=["x"]),
+    errors.WrongKindError(Path("a.tsv"), errors.FileKind.MODEL, errors.FileKind.DATASET),
+    errors.ModelFileError("a problem", HINT),
+    errors.NoRoomError("a problem", HINT),
+    errors.DeviceFailed("A card", "it does not compute"),
+    errors.ProcessEnded("a problem", HINT, broke_down=True),
+    errors.StoreError("a problem", HINT),
+    errors.RunBusyError("a problem", HINT),
+    errors.EngineBug("a bug"),
     Cancelled(),
     MemoryError(),
 ]
 
 
 def test_all_errors_of_the_engine_are_tried() -> None:
-    def kinds(error: type[EngineError]) -> set[type[EngineError]]:
+    def kinds(error: type[errors.EngineError]) -> set[type[errors.EngineError]]:
         return {error, *(kind for below in error.__subclasses__() for kind in kinds(below))}
 
-    theirs = {kind for kind in kinds(EngineError) if kind.__module__ == EngineError.__module__}
-    assert theirs - {EngineError} == {type(error) for error in ERRORS if isinstance(error, EngineError)}
+    theirs = {kind for kind in kinds(errors.EngineError) if kind.__module__ == errors.EngineError.__module__}
+    assert theirs - {errors.EngineError} == {
+        type(error) for error in ERRORS if isinstance(error, errors.EngineError)
+    }
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
@@ -113,14 +86,10 @@ def test_an_error_can_be_sent_to_another_process(error: Exception) -> None:
 
 
 def test_an_error_that_was_meant_comes_back_as_it_was() -> None:
-    error = InputError(Path("a.tsv"), ["one", "two"], HINT)
-    with SubprocessWorker(works.fail, CancelToken()) as worker, pytest.raises(InputError) as met:
+    error = errors.InputError(Path("a.tsv"), ["one", "two"], HINT)
+    with SubprocessWorker(works.fail, CancelToken()) as worker, pytest.raises(errors.InputError) as met:
         followed(worker.do(error), print)
-    assert (met.value.problem, met.value.hint, met.value.problems) == (
-        error.problem,
-        HINT,
-        ("one", "two"),
-    )
+    assert vars(met.value) == vars(error)
     assert met.value.__cause__ is None
 
 
@@ -141,35 +110,27 @@ def test_a_fault_comes_back_with_its_traceback(
 
 @LINUX
 @pytest.mark.parametrize(
-    ("signal_name", "words"),
+    ("code", "words", "place"),
     [
-        ("SIGBUS", "crashed (SIGBUS)"),
-        ("SIGKILL", "from outside (SIGKILL), most likely for lack of memory"),
+        (-signal.SIGBUS, "crashed (SIGBUS)", True),  # where it happened faulthandler says
+        (-signal.SIGKILL, "from outside (SIGKILL), most likely for lack of memory", False),
+        (9, "code 9 before", False),  # an end without a crash is a bug
     ],
 )
 def test_the_end_of_its_process_is_an_error_in_words(
-    caplog: pytest.LogCaptureFixture, signal_name: str, words: str
+    caplog: pytest.LogCaptureFixture, code: int, words: str, place: bool
 ) -> None:
     received: list[str] = []
-    with SubprocessWorker(works.end_by, CancelToken()) as worker, pytest.raises(ProcessEnded) as met:
-        followed(worker.do(-int(signal.Signals[signal_name])), received.append)
+    kind = errors.ProcessEnded if code < 0 else errors.EngineBug
+    with SubprocessWorker(works.end_by, CancelToken()) as worker, pytest.raises(kind) as met:
+        followed(worker.do(int(code)), received.append)
     assert received == ["begun"]
-    assert words in met.value.problem
-    assert "are stored" in str(met.value.hint)
-    logged = (log_folder() / "tiebreak.log").read_text("utf-8")
-    assert "some last words" in logged
-    assert ("apart_works.py" in logged) == (
-        signal_name == "SIGBUS"
-    )  # where it happened, which faulthandler says
-    caplog.clear()
-
-
-def test_an_end_without_a_crash_is_a_bug(caplog: pytest.LogCaptureFixture) -> None:
-    with (
-        SubprocessWorker(works.end_by, CancelToken()) as worker,
-        pytest.raises(EngineBug, match="code 9 before"),
-    ):
-        followed(worker.do(9), print)
+    assert words in str(met.value)
+    if code < 0:
+        assert "are stored" in str(met.value)
+        logged = (log_folder() / "tiebreak.log").read_text("utf-8")
+        assert "some last words" in logged
+        assert ("apart_works.py" in logged) is place
     caplog.clear()
 
 
@@ -179,13 +140,13 @@ def test_a_stop_reaches_the_work_at_once_and_a_ctrl_c_does_not() -> None:
         going = worker.do()
         process = next(going)
         time.sleep(0.2)
-        assert not is_gone(process)
+        assert runs(process)
         cancel.cancel()
         asked = time.monotonic()
         with pytest.raises(Cancelled):
             next(going)
     assert time.monotonic() - asked < subprocess_worker._PATIENCE  # after which it would be ended
-    assert is_gone(process)
+    until(lambda: not runs(process))
 
 
 def test_a_wish_to_end_soon_reaches_the_work_and_a_stop_still_does_after_it() -> None:
@@ -200,19 +161,6 @@ def test_a_wish_to_end_soon_reaches_the_work_and_a_stop_still_does_after_it() ->
             next(going)
 
 
-def test_a_stop_before_the_work_begins_waits_for_nothing() -> None:
-    before = set(psutil.Process().children())
-    cancel = CancelToken()
-    stop = threading.Timer(0.02, cancel.cancel)
-    stop.start()
-    begun = time.monotonic()
-    with SubprocessWorker(works.last_until_stopped, cancel) as worker, pytest.raises(Cancelled):
-        followed(worker.do(), print)
-    assert time.monotonic() - begun < subprocess_worker._PATIENCE
-    stop.join()
-    assert set(psutil.Process().children()) <= before
-
-
 def test_work_that_does_not_listen_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess_worker, "_PATIENCE", 0.3)
     cancel = CancelToken()
@@ -222,7 +170,7 @@ def test_work_that_does_not_listen_is_ended(monkeypatch: pytest.MonkeyPatch) -> 
         cancel.cancel()
         with pytest.raises(Cancelled):
             next(going)
-    assert is_gone(process)
+    assert not runs(process)
 
 
 @pytest.mark.slow
@@ -234,8 +182,8 @@ def test_the_result_does_not_wait_for_a_process_that_hangs_at_its_end(
     with SubprocessWorker(works.hang_afterwards, CancelToken()) as worker:
         assert followed(worker.do(), received.append) == "done"
         done = time.monotonic()
-    assert not is_gone(received[0])
-    wait_until(lambda: is_gone(received[0]))
+    assert runs(received[0])
+    until(lambda: not runs(received[0]))
     assert time.monotonic() - done < 20  # and not the minute that it would take
 
 
@@ -248,13 +196,20 @@ def test_whoever_looks_on_may_fail_and_the_process_ends_all_the_same() -> None:
         SubprocessWorker(works.last_until_stopped, CancelToken()) as worker,
     ):
         followed(worker.do(), refuse)
-    assert is_gone(int(str(met.value)))
+    assert not runs(int(str(met.value)))
 
 
-def test_a_process_that_is_not_wanted_any_more_ends() -> None:
-    before = set(psutil.Process().children())
+def test_a_stop_before_the_work_begins_waits_for_nothing_and_nobody_is_left() -> None:
+    before, cancel = set(psutil.Process().children()), CancelToken()
     with SubprocessWorker(works.count, CancelToken()):
-        pass
+        pass  # it is not wanted any more
+    stop = threading.Timer(0.02, cancel.cancel)
+    stop.start()
+    begun = time.monotonic()
+    with SubprocessWorker(works.last_until_stopped, cancel) as worker, pytest.raises(Cancelled):
+        followed(worker.do(), print)
+    assert time.monotonic() - begun < subprocess_worker._PATIENCE
+    stop.join()
     assert set(psutil.Process().children()) <= before
 
 
@@ -279,21 +234,17 @@ def test_the_work_stops_softly_where_whoever_asked_for_it_is_killed(tmp_path: Pa
         assert parent.stdout is not None
         process = int(parent.stdout.readline())
         parent.kill()
-    wait_until(lambda: is_gone(process))
+    until(lambda: not runs(process))
     assert ended.read_text("utf-8") == "ended softly"
 
 
 def test_a_process_that_cannot_be_started_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(subprocess_worker, "self_command", lambda: [str(tmp_path / "gone")])
-    with pytest.raises(SetupError, match="cannot be started"):
-        SubprocessWorker(works.count, CancelToken())
+    monkeypatch.setattr("engine.system.paths.self_command", lambda: [str(tmp_path / "gone")])
+    refused(lambda: SubprocessWorker(works.count, CancelToken()), "cannot be started")
 
 
 def test_nobody_meets_its_argument_in_the_help() -> None:
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "main.py"), "--help"], capture_output=True, text=True, check=True
-    )
-    assert "apart" not in done.stdout
+    assert "apart" not in run("--help").stdout
 
 
 SLEEPS = "import time; time.sleep(60)"
@@ -303,37 +254,27 @@ def python(program: str) -> list[str]:
     return [sys.executable, "-c", program]
 
 
-def test_what_it_prints_and_its_exit_code() -> None:
-    code, printed = run_child(python("print('said'); raise SystemExit(4)"), CancelToken())
+@pytest.mark.parametrize("given", [b"", b"x" * 5_000_000])
+def test_what_it_prints_and_its_exit_code_also_where_it_does_not_read_its_input(given: bytes) -> None:
+    code, printed = run_child(python("print('said'); raise SystemExit(4)"), CancelToken(), given=given)
     assert (code, printed.strip()) == (4, b"said")
+
+
+def test_it_is_ended_after_its_time_where_it_takes_too_much_memory_and_where_it_is_stopped() -> None:
+    with pytest.raises(TimeoutError, match=r"0\.2 s"):
+        run_child(python(SLEEPS), CancelToken(), seconds=0.2)
+    with pytest.raises(MemoryError):
+        run_child(python(f"text = 'x' * 300_000_000; {SLEEPS}"), CancelToken(), most_bytes=100 << 20)
+    cancel = CancelToken()
+    cancel.cancel()
+    with pytest.raises(Cancelled):
+        run_child(python(SLEEPS), cancel)
 
 
 def test_it_is_given_all_of_a_long_input_also_where_it_reads_late() -> None:
     late = "import sys, time; time.sleep(0.3); print(len(sys.stdin.buffer.read()))"
     code, printed = run_child(python(late), CancelToken(), given=b"x" * 5_000_000)
     assert (code, printed.strip()) == (0, b"5000000")
-
-
-def test_it_need_not_read_its_input() -> None:
-    code, _ = run_child(python("raise SystemExit(4)"), CancelToken(), given=b"x" * 5_000_000)
-    assert code == 4
-
-
-def test_it_is_ended_after_its_time() -> None:
-    with pytest.raises(TimeoutError, match=r"0\.2 s"):
-        run_child(python(SLEEPS), CancelToken(), seconds=0.2)
-
-
-def test_it_is_ended_where_it_takes_too_much_memory() -> None:
-    with pytest.raises(MemoryError):
-        run_child(python(f"text = 'x' * 300_000_000; {SLEEPS}"), CancelToken(), most_bytes=100 << 20)
-
-
-def test_it_is_ended_where_the_work_is_stopped() -> None:
-    cancel = CancelToken()
-    cancel.cancel()
-    with pytest.raises(Cancelled):
-        run_child(python(SLEEPS), cancel)
 
 
 WAITING_PARENT = """
@@ -354,22 +295,21 @@ def test_it_ends_soon_after_whoever_waits_for_it_is_killed(tmp_path: Path) -> No
         "time.sleep(60)"
     )
     parent = subprocess.Popen([sys.executable, "-c", WAITING_PARENT, program], cwd=ROOT)
-    wait_until(lambda: told.exists() and told.read_text("utf-8").endswith("."))
+    until(lambda: told.exists() and told.read_text("utf-8").endswith("."))
     child = psutil.Process(int(told.read_text("utf-8")[:-1]))
     time.sleep(0.5)
     assert child.is_running()
     parent.kill()
     parent.wait()
-    wait_until(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE)
+    until(lambda: not runs(child.pid))
 
 
 def test_what_its_own_children_hold_counts_too() -> None:
-    launcher = (
-        f"import subprocess, sys; subprocess.run({python(f'text = bytes(1) * 300_000_000; {SLEEPS}')!r})"
-    )
+    allocates = python(f"text = bytes(1) * 300_000_000; {SLEEPS}")
+    launcher = python(f"import subprocess; subprocess.run({allocates!r})")
     begun = time.monotonic()
     with pytest.raises(MemoryError):
-        run_child(python(launcher), CancelToken(), most_bytes=200 << 20, seconds=30)
+        run_child(launcher, CancelToken(), most_bytes=200 << 20, seconds=30)
     assert time.monotonic() - begun < 30  # they are ended with it, and hold its pipes no longer
 
 
