@@ -132,7 +132,6 @@ def run_judging(
     ending: Callable[[], bool] = lambda: False,
 ) -> Iterator[events.RunEvent]:
     """Judge what the store does not hold yet; the last event is RunEnded, also where the run was stopped.
-
     `opener` is called only where something is left to judge; its CancelToken stops the run. `ending`: asked
     after each group whether the run is to stop there. Groups of items are fixed by their position, and stored
     together, so that a resumed run meets the same batches as an unbroken one. A run keeps the calibration,

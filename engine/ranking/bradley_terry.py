@@ -85,7 +85,6 @@ class BradleyTerryScores:
     @cached_property
     def scores(self) -> dict[str, Estimate]:
         """What each candidate would win against one of the mean score, 0 to 1, with its 95 % interval.
-
         Expanded percentiles: as far out as Student's t asks for. Source: Hesterberg, What Teachers Should
         Know About the Bootstrap (2015).
         """
@@ -170,11 +169,10 @@ class BradleyTerryScores:
     @cached_property
     def groups(self) -> list[list[str]]:
         """Candidates of which no two differ significantly, each group as large as can be, in the order of
-        score: two stand together in one or several exactly where they do not differ significantly.
-
-        They need not be neighbours: one that met few others may be told from nobody. Groups are added until
-        each two have one, not all that there are, which may be very many (Piepho, An Algorithm for a
-        Letter-Based Representation of All-Pairwise Comparisons, 2004, has the letters).
+        score: two stand together in one or several exactly where they do not differ significantly. They need
+        not be neighbours: one that met few others may be told from nobody. Groups are added until each two
+        have one, not all that there are, which may be very many (Piepho, An Algorithm for a Letter-Based
+        Representation of All-Pairwise Comparisons, 2004, has the letters).
         """
         places = [self.names.index(name) for name in self.order]
         alike = ~(self.better | self.better.T)[np.ix_(places, places)]

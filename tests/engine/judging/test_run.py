@@ -37,7 +37,6 @@ from engine.judging.run import make_item_judge, run_judging
 from engine.llama.model import LlamaModel, Vocabulary
 from engine.metrics.accuracy import run_accuracy
 from engine.metrics.model_measures import AgreementQuestion, measure_agreement
-from engine.models.checked_model import CheckedModel
 from engine.models.model_file import read_model_file
 from engine.prompt.conversation import UnbreakableTextError
 from engine.prompt.examples import ExamplePool, choose_examples
@@ -49,7 +48,16 @@ from engine.results.decision import decide
 from engine.results.run_results import load_results, submission_of
 from engine.settings.rows import JudgeSettings, MachineSettings, Mode
 from engine.store.run_store import RunStore
-from tests.engine.judging.runs import SAMPLE, Judged, MakePlan, counted, judged_by, plan_with, stop_after
+from tests.engine.judging.runs import (
+    SAMPLE,
+    SETTINGS,
+    Judged,
+    MakePlan,
+    counted,
+    judged_by,
+    plan_with,
+    stop_after,
+)
 from tests.random_models import INSTRUCTIONS, sentence_pieces, write_random_model
 
 
@@ -74,16 +82,9 @@ def test_every_family_of_models_judges_and_explains(
 @pytest.mark.models
 @pytest.mark.parametrize("pair", ["llama-3.1", "qwen2.5", "phi-3.5"])
 def test_real_tokenizers_and_templates_judge(
-    make_plan: MakePlan,
-    sample: Dataset,
-    real_tokenizer_model: Callable[[str], Path],
-    tmp_path: Path,
-    pair: str,
+    sample: Dataset, real_tokenizer_model: Callable[[str], Path], tmp_path: Path, pair: str
 ) -> None:
-    path = real_tokenizer_model(pair)
-    state = path.stat()
-    model = CheckedModel(path, pair, pair, state.st_size, state.st_mtime_ns)
-    plan = replace(make_plan(dataset=sample.head(1)), model=model)
+    plan = plan_with(real_tokenizer_model(pair), sample.head(1), SETTINGS)
     (item,) = judged_by(plan, tmp_path / "runs.sqlite")
     assert set(item.explanations) == set(ELOQUENT.names)
     assert not item.unscored
@@ -118,22 +119,17 @@ def test_what_is_read_is_told_before_it_is_stored_and_will_be_decided_so(events:
     kinds = [type(event) for event in events]
     assert kinds.index(TokensEvaluated) < kinds.index(LabelsRead) < kinds.index(ItemJudged)
     previews = [event for event in events if isinstance(event, LabelsRead)]
-    assert [(event.position, event.whole) for event in previews[:4]] == [
-        (0, False),
-        (0, True),
-        (1, False),
-        (1, True),
-    ]
+    seen = [(event.position, event.whole) for event in previews[:4]]
+    assert seen == [(0, False), (0, True), (1, False), (1, True)]
     whole = {event.position: event for event in previews if event.whole}
     for event in events:
         if isinstance(event, ItemJudged):
-            decided = [
-                replace(each, explanations=()) for each in event.judgments if isinstance(each, Judgment)
-            ]
+            scored = (each for each in event.judgments if isinstance(each, Judgment))
+            decided = [replace(each, explanations=()) for each in scored]
             assert list(whole[event.judged.position].judgments) == decided
-    drafts = [event for event in events if isinstance(event, Drafted)]
-    assert drafts
-    assert {draft.criterion for draft in drafts} <= set(ELOQUENT.names)
+    drafted = {event.criterion for event in events if isinstance(event, Drafted)}
+    assert drafted
+    assert drafted <= set(ELOQUENT.names)
 
 
 @pytest.mark.slow
@@ -199,9 +195,8 @@ def test_what_does_not_fit_is_unscored_with_the_numbers_or_shortened_where_that_
 
 @pytest.mark.parametrize("context", range(1280, 2817, 512))
 def test_what_is_counted_to_fit_does_fit(make_plan: MakePlan, tmp_path: Path, context: int) -> None:
-    """At every size of context: no item that is counted to fit overflows, alone or with others.
-
-    Runs in doubt are held to it at the sizes between these.
+    """At every size of context: no item that is counted to fit overflows, alone or with others. Runs in doubt
+    are held to it at the sizes between these.
     """
     plan = make_plan(context=context, items_at_once=4, max_explanation_tokens=30)
     for item in judged_by(plan, tmp_path / "runs.sqlite"):
@@ -221,24 +216,17 @@ def test_examples_are_read_once_and_change_the_result(make_plan: MakePlan, tmp_p
     assert read_more < 0.1 * sum(item.tokens_read for item in without)
 
 
-def test_a_context_above_the_trained_one_is_refused(make_plan: MakePlan, tmp_path: Path) -> None:
-    plan = make_plan("short_context")
-    with (
-        RunStore(tmp_path / "runs.sqlite") as store,
-        pytest.raises(ModelFileError, match="trained with") as caught,
-    ):
-        list(run_judging(plan, store, lambda: open_model(plan, CancelToken())))
+def test_a_context_above_the_trained_one_and_a_model_that_changed_are_refused(
+    make_plan: MakePlan, tmp_path: Path
+) -> None:
+    plan, stale = make_plan("short_context"), make_plan()
+    stale = replace(stale, model=replace(stale.model, size_bytes=stale.model.size_bytes + 1))
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        with pytest.raises(ModelFileError, match="trained with") as caught:
+            list(run_judging(plan, store, lambda: open_model(plan, CancelToken())))
+        with pytest.raises(ModelFileError, match="has changed since it was checked"):
+            list(run_judging(stale, store, lambda: open_model(stale, CancelToken())))
     assert "--context 1024" in OPTIONS.of(caught.value.hint)
-
-
-def test_a_model_that_changed_since_it_was_checked_is_refused(make_plan: MakePlan, tmp_path: Path) -> None:
-    plan = make_plan()
-    stale = replace(plan, model=replace(plan.model, size_bytes=plan.model.size_bytes + 1))
-    with (
-        RunStore(tmp_path / "runs.sqlite") as store,
-        pytest.raises(ModelFileError, match="has changed since it was checked"),
-    ):
-        list(run_judging(stale, store, lambda: open_model(stale, CancelToken())))
 
 
 def test_a_run_becomes_a_submission_and_scores(
@@ -335,35 +323,34 @@ def test_items_come_with_what_is_decided_of_them(make_plan: MakePlan, tmp_path: 
     assert any(isinstance(judgment, Judgment) and judgment.explanation for judgment in judgments)
 
 
-def test_the_calibration_of_a_plan_decides(make_plan: MakePlan, tmp_path: Path) -> None:
-    plan = make_plan(mode=Mode.LABELS)
-    for label in (Preference.B, Preference.BOTH_BAD):
-        path = tmp_path / f"{label}.sqlite"
-        with RunStore(path) as store:
-            items = items_of(replace(plan, calibration=always(label, plan)), store)
-        assert safety_of(items) == {label}
-        assert len(items) == 5
-
-
-def test_a_resumed_run_decides_with_the_calibration_that_it_keeps(
-    make_plan: MakePlan, tmp_path: Path
+@pytest.mark.parametrize(
+    ("began", "stored", "now", "expected"),
+    [
+        (Preference.B, None, None, Preference.B),
+        (Preference.B, None, Preference.BOTH_BAD, Preference.BOTH_BAD),
+        (None, Preference.BOTH_BAD, None, Preference.BOTH_BAD),
+    ],
+    ids=["that it keeps", "a new one", "one that it got after it stopped"],
+)
+def test_a_resumed_run_decides_with_its_calibration(
+    make_plan: MakePlan,
+    tmp_path: Path,
+    began: Preference | None,
+    stored: Preference | None,
+    now: Preference | None,
+    expected: Preference,
 ) -> None:
     plan = make_plan(mode=Mode.LABELS)
     with RunStore(tmp_path / "runs.sqlite") as store:
-        first = items_of(replace(plan, calibration=always(Preference.B, plan)), store, stop_at=2)
-        rest = items_of(plan, store)
-    assert len(first) + len(rest) == 5
-    assert safety_of(first) == safety_of(rest) == {Preference.B}
-
-
-def test_a_resumed_run_decides_with_a_new_calibration(make_plan: MakePlan, tmp_path: Path) -> None:
-    plan = make_plan(mode=Mode.LABELS)
-    with RunStore(tmp_path / "runs.sqlite") as store:
-        first = items_of(replace(plan, calibration=always(Preference.B, plan)), store, stop_at=2)
-        rest = items_of(replace(plan, calibration=always(Preference.BOTH_BAD, plan)), store)
+        first = items_of(replace(plan, calibration=always(began, plan) if began else None), store, stop_at=2)
+        if stored:
+            store.calibrate(1, always(stored, plan).as_json())
+        rest = items_of(replace(plan, calibration=always(now, plan) if now else None), store)
         results = load_results(store, 1)
-    assert (safety_of(first), safety_of(rest)) == ({Preference.B}, {Preference.BOTH_BAD})
-    assert {results.label(judgment) for judgment in results.judgments["safety"]} == {Preference.BOTH_BAD}
+    assert len(first) + len(rest) == 5
+    assert began is None or safety_of(first) == {began}
+    assert safety_of(rest) == {expected}
+    assert {results.label(judgment) for judgment in results.judgments["safety"]} == {expected}
 
 
 def test_a_run_of_before_goes_on_with_no_calibration_that_looks_at_lengths(
@@ -382,16 +369,6 @@ def test_a_run_of_before_goes_on_with_no_calibration_that_looks_at_lengths(
         assert str(error.value) == str(lengths_unknown("Run 1"))
         assert (store.run(1).calibration, store.run(1).name) == (None, "")
         assert len(items_of(plan, store)) == 3
-
-
-def test_a_run_that_was_calibrated_after_it_stopped_goes_on_with_that(
-    make_plan: MakePlan, tmp_path: Path
-) -> None:
-    plan = make_plan(mode=Mode.LABELS)
-    with RunStore(tmp_path / "runs.sqlite") as store:
-        items_of(plan, store, stop_at=2)
-        store.calibrate(1, always(Preference.BOTH_BAD, plan).as_json())
-        assert safety_of(items_of(plan, store)) == {Preference.BOTH_BAD}
 
 
 @pytest.mark.slow
@@ -415,9 +392,8 @@ def test_a_run_that_ends_soon_loses_nothing_and_goes_on_to_the_unbroken_result(
     plan = make_plan()
     request = CancelToken()
     with RunStore(tmp_path / "stopped.sqlite") as store:
-        events = run_judging(
-            plan, store, partial(open_model, plan, CancelToken()), ending=lambda: request.ending
-        )
+        opener = partial(open_model, plan, CancelToken())
+        events = run_judging(plan, store, opener, ending=lambda: request.ending)
         read = 0
         for event in events:
             read += isinstance(event, LabelsRead)
@@ -520,21 +496,17 @@ def dataset(tmp_path: Path) -> Dataset:
     return load_dataset(path)
 
 
-def test_it_is_unscored_and_the_other_is_judged(model: Path, dataset: Dataset, tmp_path: Path) -> None:
-    judged = judged_by(plan_with(model, dataset, LABELS), tmp_path / "runs.sqlite")
-    outcomes = [decide(item, "safety") for item in judged]
-    assert [outcome.reason for outcome in outcomes if isinstance(outcome, Unscored)] == [REASON]
-    assert [isinstance(outcome, Unscored) for outcome in outcomes] == [False, True]
-
-
-@pytest.mark.parametrize("shorten", [False, True])
-def test_the_plan_says_so_before(model: Path, dataset: Dataset, shorten: bool) -> None:
-    forecast = counted(plan_with(model, dataset, replace(LABELS, shorten=shorten)))
-    assert (forecast.too_long, forecast.shortened) == (("2",), ())
-
-
-def test_its_prompt_is_not_shown(model: Path, dataset: Dataset) -> None:
+def test_it_is_unscored_as_the_plan_says_before_and_its_prompt_is_not_shown(
+    model: Path, dataset: Dataset, tmp_path: Path
+) -> None:
     plan = plan_with(model, dataset, LABELS)
+    for shorten in (False, True):
+        forecast = counted(replace(plan, settings=replace(LABELS, shorten=shorten)))
+        assert (forecast.too_long, forecast.shortened) == (("2",), ())
+    first, second = (decide(item, "safety") for item in judged_by(plan, tmp_path / "runs.sqlite"))
+    assert isinstance(first, Judgment)
+    assert isinstance(second, Unscored)
+    assert second.reason == REASON
     asked = ItemQuestion(
         dataset[1], ELOQUENT, LABELS, MachineSettings(1, 0), read_model_file(model), plan.model, ExamplePool()
     )
@@ -556,8 +528,7 @@ def test_its_explanations_are_not_asked_about(model: Path, dataset: Dataset, tmp
     gold, prediction = Gold(Preference.A, "By § 3."), Prediction(Preference.A, "It is.")
     question = AgreementQuestion(dataset[0], ELOQUENT.criteria[0], gold, prediction)
     with RunStore(tmp_path / "runs.sqlite") as store:
-        asking = Reports(
-            measure_agreement([question], lambda: open_model(plan, CancelToken()), store, "hash")
-        )
+        opener = partial(open_model, plan, CancelToken())
+        asking = Reports(measure_agreement([question], opener, store, "hash"))
         assert list(asking)
     assert asking.result == [Unscored("1", ELOQUENT.names[0], REASON)]
