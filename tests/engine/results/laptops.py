@@ -1,5 +1,6 @@
-"""Laptops on which people label the same items: a run store each, and what is said there. Knows: runs of
-judged items, words of people. Does not know: what a test is about.
+"""Laptops on which people label the same items: a run store each, and what is said there.
+
+Knows: runs of judged items, words of people. Does not know: what a test is about.
 """
 
 from collections.abc import Sequence

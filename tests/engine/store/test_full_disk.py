@@ -1,6 +1,7 @@
-"""A store on a disk without a free byte: it is read, the disk is named, and deleted runs make room. `python
--m tests.engine.store.test_full_disk FOLDER` takes the steps where a folder is a small disk, and prints what
-was found in each as JSON.
+"""A store on a disk without a free byte: it is read, the disk is named, and deleted runs make room.
+
+`python -m tests.engine.store.test_full_disk FOLDER` takes the steps where a folder is a small disk,
+and prints what was found in each as JSON.
 """
 
 import json

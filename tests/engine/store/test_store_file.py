@@ -1,4 +1,5 @@
 """The owner of a store: one file has one set of locks, who reads sees one state, opening writes nothing.
+
 Where nothing can be written it is read whole, changes are refused, and nothing is left behind.
 """
 
