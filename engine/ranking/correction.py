@@ -415,28 +415,20 @@ def _strengths(
     expected = expected_score(difference, by_judge.tie[0])
     beyond = judge.scores - expected
     weight = tuned_weight(annotators.scores[known] - expected[known], beyond[known], beyond[~known])
-    here, there = known * 1.0, (~known) * 1.0
-    won, tied = won_by_lower(judge), judge.ties
-    columns = [here, there, np.where(known, won_by_lower(annotators), 0.0), here * won, there * won]
-    columns += [np.where(known, annotators.ties, 0.0), here * tied, there * tied]
+    columns = [known.astype(np.float64), (~known).astype(np.float64)]
+    of_both = (won_by_lower(annotators), won_by_lower(judge)), (annotators.ties, judge.ties)
+    for said, judged in of_both:
+        columns += [np.where(known, said - weight * judged, 0.0), np.where(known, 0.0, weight * judged)]
     sums = sums_by_instruction(judge, columns)
     first, second = pairs_met(judge)
     size = float(known.sum())  # as many comparisons as there are labels
 
     def tallied(weights: FloatArray) -> Tallies:
-        drawn = [np.asarray(weights @ each) for each in sums]
-        inside, outside = (np.maximum(each.sum(axis=1, keepdims=True), 1.0) for each in drawn[:2])
-        labelled, others = drawn[0] / inside, drawn[1] / outside
-        by_annotators, by_judge, elsewhere = drawn[2] / inside, drawn[3] / inside, drawn[4] / outside
-        ties, judged_ties, ties_elsewhere = drawn[5] / inside, drawn[6] / inside, drawn[7] / outside
-        return Tallies(
-            candidates=len(annotators.names),
-            first=first,
-            second=second,
-            comparisons=size * ((1 - weight) * labelled + weight * others),
-            won=size * (by_annotators + weight * (elsewhere - by_judge)),
-            tied=size * (ties + weight * (ties_elsewhere - judged_ties)),
-        )
+        here, there, *drawn = (np.asarray(weights @ each) for each in sums)
+        inside, outside = (np.maximum(each.sum(axis=1, keepdims=True), 1.0) / size for each in (here, there))
+        comparisons = (1 - weight) * here / inside + weight * there / outside
+        won, tied = (drawn[part] / inside + drawn[part + 1] / outside for part in (0, 2))
+        return Tallies(len(annotators.names), first, second, comparisons, won, tied)
 
     count = int(judge.instructions.max()) + 1
     # On how many instructions labels say anything of a candidate, on average.

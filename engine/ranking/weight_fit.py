@@ -217,14 +217,11 @@ def load_comparisons(path: Path, criteria: Sequence[str]) -> list[dict[str, Any]
     way (true and false are none), an id used twice.
     """
     with expecting(path, FileKind.COMPARISONS):
-        return _comparisons(path, criteria)
-
-
-def _comparisons(path: Path, criteria: Sequence[str]) -> list[dict[str, Any]]:
+        records = list(read_json_records(path))
     problems: list[str] = []
     comparisons = []
     first_records: dict[str, int] = {}
-    for number, value in read_json_records(path):
+    for number, value in records:
         if not isinstance(value, dict):
             problems.append(f"record {number}: not an object.")
             continue

@@ -2,11 +2,12 @@
 
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ from engine.core.events import (
     TokensEvaluated,
 )
 from engine.core.items import PREFERENCES, Gold, Order, Prediction, Preference
-from engine.core.judgments import LENGTHS, AnyJudgment, CriterionCalibration, Judgment, Unscored
+from engine.core.judgments import LENGTHS, AnyJudgment, CriterionCalibration, JudgedItem, Judgment, Unscored
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset, load_dataset
 from engine.judging.item_judge import tidy
@@ -61,6 +62,13 @@ from tests.engine.judging.runs import (
 from tests.random_models import INSTRUCTIONS, sentence_pieces, write_random_model
 
 
+def decisions(item: JudgedItem) -> list[Judgment]:
+    """What is decided of an item, which was scored on all criteria."""
+    found = [decide(item, criterion) for criterion in ELOQUENT.names]
+    assert not [each for each in found if isinstance(each, Unscored)]
+    return [each for each in found if isinstance(each, Judgment)]
+
+
 @pytest.mark.parametrize(
     "family", ["chatml", "instructions", "no_system", "no_template", "split_letters", "mamba"]
 )
@@ -68,9 +76,7 @@ def test_every_family_of_models_judges_and_explains(
     make_plan: MakePlan, sample: Dataset, tmp_path: Path, family: str
 ) -> None:
     (item,) = judged_by(make_plan(family, dataset=sample.head(1)), tmp_path / "runs.sqlite")
-    for criterion in ELOQUENT.names:
-        judgment = decide(item, criterion)
-        assert isinstance(judgment, Judgment)
+    for judgment in decisions(item):
         assert sum(judgment.probabilities) == pytest.approx(1)
         assert judgment.answer_mass is not None
         assert 0 < judgment.answer_mass < 1
@@ -90,12 +96,25 @@ def test_real_tokenizers_and_templates_judge(
     assert not item.unscored
 
 
+def running(
+    plan: RunPlan, store: RunStore, cancel: CancelToken | None = None, **how: Any
+) -> Iterator[RunEvent]:
+    """The events of a run whose model is opened as a run opens it."""
+    return run_judging(plan, store, partial(open_model, plan, cancel or CancelToken()), **how)
+
+
+def stopped(plan: RunPlan, store: RunStore, after: int) -> RunEnded:
+    """The run after so many items more."""
+    cancel = CancelToken()
+    return stop_after(after, running(plan, store, cancel), cancel)
+
+
 @pytest.fixture(scope="module")
 def events(make_plan: MakePlan, tmp_path_factory: pytest.TempPathFactory) -> list[RunEvent]:
     """All that a run with explanations tells."""
     plan = make_plan()
     with RunStore(tmp_path_factory.mktemp("events") / "runs.sqlite") as store:
-        return list(run_judging(plan, store, partial(open_model, plan, CancelToken())))
+        return list(running(plan, store))
 
 
 def test_a_run_tells_its_story_in_order(events: list[RunEvent]) -> None:
@@ -154,13 +173,11 @@ def test_a_long_prompt_tells_how_far_it_is(make_plan: MakePlan, tmp_path: Path) 
 def test_labels_are_those_of_a_run_with_explanations(make_plan: MakePlan, judged_once: Judged) -> None:
     plans = make_plan(mode=Mode.LABELS), make_plan()
     labels, explained = (judged_by(plan, judged_once(plan)) for plan in plans)
-    for without, with_text in zip(labels, explained, strict=True):
-        for criterion in ELOQUENT.names:
-            one, other = decide(without, criterion), decide(with_text, criterion)
-            assert isinstance(one, Judgment)
-            assert isinstance(other, Judgment)
-            # Another batch shape: equal up to the rounding of the cache.
-            assert np.allclose(one.probabilities, other.probabilities, atol=0.02)
+    one, other = (
+        [each.probabilities for item in items for each in decisions(item)] for items in (labels, explained)
+    )
+    # Another batch shape: equal up to the rounding of the cache.
+    assert np.allclose(one, other, atol=0.02)
     assert not any(item.explanations or item.tokens_generated for item in labels)
 
 
@@ -170,9 +187,7 @@ def test_one_order_reads_about_half_as_much(make_plan: MakePlan, judged_once: Ju
     one = judged_by(make_plan(mode=Mode.LABELS, orders=(Order.AB,)), tmp_path / "one.sqlite")
     share = sum(item.tokens_read for item in one) / sum(item.tokens_read for item in both)
     assert 0.45 < share < 0.55
-    judgment = decide(one[0], "safety")
-    assert isinstance(judgment, Judgment)
-    assert judgment.flipped is None
+    assert {judgment.flipped for judgment in decisions(one[0])} == {None}
 
 
 @pytest.mark.slow
@@ -223,9 +238,9 @@ def test_a_context_above_the_trained_one_and_a_model_that_changed_are_refused(
     stale = replace(stale, model=replace(stale.model, size_bytes=stale.model.size_bytes + 1))
     with RunStore(tmp_path / "runs.sqlite") as store:
         with pytest.raises(ModelFileError, match="trained with") as caught:
-            list(run_judging(plan, store, lambda: open_model(plan, CancelToken())))
+            list(running(plan, store))
         with pytest.raises(ModelFileError, match="has changed since it was checked"):
-            list(run_judging(stale, store, lambda: open_model(stale, CancelToken())))
+            list(running(stale, store))
     assert "--context 1024" in OPTIONS.of(caught.value.hint)
 
 
@@ -283,7 +298,7 @@ def items_of(plan: RunPlan, store: RunStore, stop_at: int | None = None) -> list
     """The items that a run tells of; each carries what load_results decides of what is stored."""
     cancel = CancelToken()
     items: list[ItemJudged] = []
-    for event in run_judging(plan, store, lambda: open_model(plan, cancel)):
+    for event in running(plan, store, cancel):
         if isinstance(event, ItemJudged):
             items.append(event)
             if len(items) == stop_at:
@@ -299,9 +314,8 @@ def without_order(judgment: AnyJudgment) -> AnyJudgment:
     """With the readings as the store gives them: AB is the first, whichever was read first."""
     if not isinstance(judgment, Judgment):
         return judgment
-    return replace(
-        judgment, raw_predictions=tuple(sorted(judgment.raw_predictions, key=lambda reading: reading.order))
-    )
+    readings = sorted(judgment.raw_predictions, key=lambda reading: reading.order)
+    return replace(judgment, raw_predictions=tuple(readings))
 
 
 def safety_of(items: Iterable[ItemJudged]) -> set[Preference]:
@@ -377,10 +391,9 @@ def test_a_run_that_is_stopped_again_and_again_goes_on_to_exactly_the_unbroken_r
 ) -> None:
     plan = make_plan()
     for stop_at in (1, 2):
-        cancel = CancelToken()
         with RunStore(tmp_path / "stopped.sqlite") as store:
             before = len(store.positions(1)) if store.runs() else 0
-            ended = stop_after(stop_at, run_judging(plan, store, partial(open_model, plan, cancel)), cancel)
+            ended = stopped(plan, store, stop_at)
             assert ended.stopped
             assert before < ended.judged < 5
     assert judged_by(plan, tmp_path / "stopped.sqlite") == judged_by(plan, judged_once(plan))
@@ -392,10 +405,8 @@ def test_a_run_that_ends_soon_loses_nothing_and_goes_on_to_the_unbroken_result(
     plan = make_plan()
     request = CancelToken()
     with RunStore(tmp_path / "stopped.sqlite") as store:
-        opener = partial(open_model, plan, CancelToken())
-        events = run_judging(plan, store, opener, ending=lambda: request.ending)
         read = 0
-        for event in events:
+        for event in running(plan, store, ending=lambda: request.ending):
             read += isinstance(event, LabelsRead)
             if read == 1:  # in the middle of the first two items
                 request.end_soon()
@@ -407,11 +418,8 @@ def test_a_run_that_ends_soon_loses_nothing_and_goes_on_to_the_unbroken_result(
 def test_a_run_that_goes_on_otherwise_says_so(make_plan: MakePlan, tmp_path: Path) -> None:
     plan = make_plan(mode=Mode.LABELS)
     for threads, stop_at in ((1, 1), (2, 1), (2, 5)):
-        at_work = replace(plan, machine=MachineSettings(threads, gpu_layers=0))
-        cancel = CancelToken()
         with RunStore(tmp_path / "runs.sqlite") as store:
-            events = run_judging(at_work, store, partial(open_model, at_work, cancel))
-            stop_after(stop_at, events, cancel)
+            stopped(replace(plan, machine=MachineSettings(threads, gpu_layers=0)), store, stop_at)
             manifest = store.run(1).manifest
     assert manifest["threads"] == 1
     assert [session["threads"] for session in manifest["continued_with"]] == [2]
@@ -420,10 +428,8 @@ def test_a_run_that_goes_on_otherwise_says_so(make_plan: MakePlan, tmp_path: Pat
 def test_threads_that_adapt_are_said_to_be_the_most(make_plan: MakePlan, tmp_path: Path) -> None:
     plan = make_plan(mode=Mode.LABELS)
     for adapts in (True, False):
-        at_work = replace(plan, machine=MachineSettings(8, gpu_layers=0, adapts=adapts))
-        cancel = CancelToken()
         with RunStore(tmp_path / "runs.sqlite") as store:
-            stop_after(1, run_judging(at_work, store, partial(open_model, at_work, cancel)), cancel)
+            stopped(replace(plan, machine=MachineSettings(8, gpu_layers=0, adapts=adapts)), store, 1)
             run = store.run(1)
     assert run.manifest["threads"] == 8
     assert run.manifest["threads_adapt"] is True
@@ -438,33 +444,31 @@ def test_threads_that_adapt_are_said_to_be_the_most(make_plan: MakePlan, tmp_pat
 
 
 def test_a_run_does_not_go_on_in_another_chat_format(make_plan: MakePlan, tmp_path: Path) -> None:
-    plan, cancel = make_plan(mode=Mode.LABELS), CancelToken()
+    plan = make_plan(mode=Mode.LABELS)
     with RunStore(tmp_path / "runs.sqlite") as store:
-        stop_after(1, run_judging(plan, store, partial(open_model, plan, cancel)), cancel)
+        stopped(plan, store, 1)
         began = store.run(1).manifest
         judged = store.positions(1)
         store.describe(1, {**began, "chat_format_hash": "0" * 64})
-        again = run_judging(plan, store, partial(open_model, plan, CancelToken()))
         with pytest.raises(SetupError, match="Run 1 cannot be resumed: its prompts used another chat format"):
-            list(again)
+            list(running(plan, store))
         assert store.positions(1) == judged
         # A run from before formats were kept goes on.
         store.describe(1, {name: value for name, value in began.items() if name != "chat_format_hash"})
-        *_, ended = run_judging(plan, store, partial(open_model, plan, CancelToken()))
-    assert isinstance(ended, RunEnded)
-    assert (ended.judged, ended.stopped) == (5, False)
+        *_, ended = running(plan, store)
+    assert ended == RunEnded(run_id=1, items=5, judged=5, stopped=False)
 
 
 @pytest.mark.parametrize("resumes", [None, 1])
 def test_a_run_that_goes_on_comes_out_of_the_archive(
     make_plan: MakePlan, tmp_path: Path, resumes: int | None
 ) -> None:
-    plan, cancel = make_plan(mode=Mode.LABELS), CancelToken()
+    plan = make_plan(mode=Mode.LABELS)
     with RunStore(tmp_path / "runs.sqlite") as store:
-        stop_after(1, run_judging(plan, store, partial(open_model, plan, cancel)), cancel)
+        stopped(plan, store, 1)
         for expected in (True, False):  # it is not complete, then it is
             store.archive([1], "Ada")
-            list(run_judging(plan, store, partial(open_model, plan, CancelToken()), resumes=resumes))
+            list(running(plan, store, resumes=resumes))
             assert (store.run(1).archived is None) is expected
 
 

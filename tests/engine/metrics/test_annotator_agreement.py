@@ -135,15 +135,12 @@ def test_the_model_is_held_against_people_as_it_judged(tmp_path: Path) -> None:
         results = load_results(store, 1)
     assert pair(results, "Ada", JUDGE, "safety").equal.value == 0
     assert pair(results.model_alone(), "Ada", JUDGE, "safety").equal.value == 0
-
-
-def test_a_person_called_as_the_model_is_a_person(tmp_path: Path) -> None:
-    results = run_of(tmp_path, {JUDGE: {"safety": [B]}, "Ada": {"safety": [A]}})
+    # A person called as the model is a person.
+    (tmp_path / "namesake").mkdir()
+    results = run_of(tmp_path / "namesake", {JUDGE: {"safety": [B]}, "Ada": {"safety": [A]}})
     named = [each for each in among(results).pairs if each.criterion is None]
     assert [(each.one, each.other, each.equal.value, each.between_annotators) for each in named] == [
-        ("Ada", JUDGE, 0, True),
-        ("Ada", JUDGE, 1, False),
-        (JUDGE, JUDGE, 0, False),
+        *(("Ada", JUDGE, 0, True), ("Ada", JUDGE, 1, False), (JUDGE, JUDGE, 0, False))
     ]
 
 
@@ -256,10 +253,11 @@ def test_where_one_of_three_is_alone_a_judge_may_agree_more_than_any_two_people(
 
 def test_what_the_others_have_no_majority_on_takes_no_part() -> None:
     found = held({"1": A, "2": A}, ada={"1": A, "2": A}, ben={"1": A, "2": B}, cy={"1": A, "2": GOOD})
-    assert [(one.annotator, one.items, one.undecided, one.own.value) for one in found] == [
-        (None, 3, 3, 1),
-        *((name, 1, 1, 1) for name in ("ada", "ben", "cy")),
-    ]
+    told = [(one.annotator, one.items, one.undecided, one.own.value) for one in found]
+    assert told == [(None, 3, 3, 1), *((name, 1, 1, 1) for name in ("ada", "ben", "cy"))]
+    # Ties of two kinds are a majority for a tie.
+    found = held({"1": BAD}, ada={"1": GOOD}, ben={"1": GOOD}, cy={"1": BAD})
+    assert [(one.annotator, one.own.value) for one in found[1:]] == [("ada", 1), ("ben", 1), ("cy", 0)]
 
 
 def test_a_judge_is_right_on_the_same_items_and_wrong_where_it_is_unscored() -> None:
@@ -272,11 +270,6 @@ def test_a_judge_is_right_on_the_same_items_and_wrong_where_it_is_unscored() -> 
     assert in_turn.judge.value == pytest.approx(1 / 3)
     assert in_turn.lead is not None
     assert in_turn.lead.value == pytest.approx(-2 / 3)
-
-
-def test_ties_of_two_kinds_are_a_majority_for_a_tie() -> None:
-    found = held({"1": BAD}, ada={"1": GOOD}, ben={"1": GOOD}, cy={"1": BAD})
-    assert [(one.annotator, one.own.value) for one in found[1:]] == [("ada", 1), ("ben", 1), ("cy", 0)]
 
 
 def test_the_intervals_hold_the_truth() -> None:
