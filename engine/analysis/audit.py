@@ -33,13 +33,11 @@ class AuditVerdict(StrEnum):
 
 @dataclass(frozen=True)
 class AuditLine:
-    """One thing that is looked at.
-
-    `name`: its key; `title`: in words. `value`: a share (0 to 1) or a difference of shares (-1 to 1) with its
-    95 % interval. `bound`: from where on it is an issue; `below`: one that lies below it; `two_sided`: one as
-    far on either side. `p`: how probable it would be to find so much, were the truth at the bound. `shown`: a
-    value that is no share, as text. `times`: with how many times the items, if they are like these, the
-    interval would lie on one side of the bound; None for more than MOST_TIMES.
+    """One thing that is looked at. `value`: a share (0 to 1) or a difference of shares (-1 to 1) with its 95
+    % interval. `bound`: from where on it is an issue; `below`: one that lies below it; `two_sided`: one as
+    far on either side. `p`: how probable so much would be, were the truth at the bound. `shown`: a value that
+    is no share, as text. `times`: with how many times the items, if they are like these, the interval would
+    lie on one side of the bound; None for more than MOST_TIMES.
     """
 
     name: str

@@ -1,6 +1,5 @@
-"""The raw predictions of a judge as arrays, and what they alone tell: order, tokens, perturbations, speed.
-
-It is the judge as it reads: without a calibration, and without human overrides.
+"""The raw predictions of a judge as arrays, and what they alone tell: order, tokens, perturbations, speed. It
+is the judge as it reads: without a calibration, and without human overrides.
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -40,14 +39,12 @@ SHIFTS = len(PREFERENCES)
 
 @dataclass(frozen=True)
 class JudgePredictions:
-    """The predictions on `items`, on each of some `criteria`.
-
-    `by_order`: natural-log probabilities of the four labels, of the items' own A and B, in each order; shape
-    (criteria, items, 2, 4), NaN where nothing was read. `mean`: of all raw predictions, (criteria, items, 4).
-    `mass`: the answer mass, 0 to 1, (criteria, items). `letters`: log-probabilities of the label tokens A to
-    D, whatever label they stand for, in the questions that permute their meanings: (criteria, items, 2, 4
-    questions, 4 label tokens); None where the judge was not asked so. `reasons`: it wrote reasoning before
-    some answers. `human`: the human labels. `seconds`, `tokens`: what each item took, shape (items,).
+    """`by_order`: natural-log probabilities of the four labels, of the items' own A and B, in each order;
+    shape (criteria, items, 2, 4), NaN where nothing was read. `mean`: of all raw predictions, (criteria,
+    items, 4). `mass`: the answer mass, 0 to 1, (criteria, items). `letters`: log-probabilities of the label
+    tokens A to D, whatever they stand for, in the questions that permute their meanings: (criteria, items, 2,
+    4 questions, 4 tokens); None where the judge was not asked so. `reasons`: it wrote reasoning before some
+    answers. `seconds`, `tokens`: what each item took, shape (items,).
     """
 
     items: tuple[Item, ...]
@@ -142,9 +139,7 @@ def _letters(judged: Sequence[JudgedItem], criteria: Sequence[str]) -> FloatArra
         for place, item in enumerate(judged):
             for reading in item.raw_predictions.get(name, ()):
                 if reading.method is Method.PERMUTED_LABELS and len(reading.answers) == SHIFTS:
-                    found[row, place, orders[reading.order]] = np.array(
-                        [answer.log_probs for answer in reading.answers], dtype=np.float64
-                    )
+                    found[row, place, orders[reading.order]] = [each.log_probs for each in reading.answers]
     finite = np.isfinite(found).all(axis=(3, 4), keepdims=True)
     return np.asarray(np.where(finite, log_softmax(np.where(finite, found, 0.0)), np.nan))
 
@@ -181,10 +176,8 @@ def order_lines(received: JudgePredictions) -> list[AuditLine]:
     flipped, position_bias = over_criteria(flips, groups), over_criteria(token_biases, groups)
     if flipped is None or position_bias is None:
         return [too_few(*name, len(set(groups)), "in both orders") for name in (_FLIPS, _PLACE)]
-    flips_said = (
-        f"{percent(flipped.mean)} of its labels are position-inconsistent: they change if the responses are"
-        " swapped."
-    )
+    inconsistent = "of its labels are position-inconsistent: they change if the responses are swapped."
+    flips_said = f"{percent(flipped.mean)} {inconsistent}"
     place_said = (
         f"The response in the {'first' if position_bias.mean > 0 else 'second'} position is preferred by"
         f" {points(abs(position_bias.mean))} over the other, whatever its text."

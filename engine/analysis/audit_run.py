@@ -113,11 +113,8 @@ def length_line(received: JudgePredictions) -> AuditLine:
 
 def _of_ties(received: JudgePredictions, labelled: list[tuple[_Labelled, float]]) -> str:
     """A sentence on the items at which annotators prefer neither; empty for too few of them."""
-    tied = [
-        (each, ratio)
-        for each, ratio in labelled
-        if agree(each.human, Tie.TIE) and abs(ratio) > -np.log1p(-_NEAR)
-    ]
+    least = -np.log1p(-_NEAR)
+    tied = [(each, ratio) for each, ratio in labelled if agree(each.human, Tie.TIE) and abs(ratio) > least]
     leads = [received.lead[each.row, each.place] * np.sign(ratio) for each, ratio in tied]
     found = enough(OverInstructions.of_one(leads, received.groups([each.place for each, _ in tied])))
     if found is None:
@@ -140,9 +137,8 @@ def _beside_labels(
     received: JudgePredictions, labelled: Sequence[_Labelled], ratios: FloatArray
 ) -> OverInstructions | None:
     """What twice the length is worth next to the human label: a regression of the judge's lead on the label
-    (1 for A, -1 for B, 0 for ties), of each criterion its own, and the logarithm of the ratio of the lengths.
-
-    Without a constant: with A and B exchanged all three change sign. Clustered by instruction.
+    (1 for A, -1 for B, 0 for ties), of each criterion its own, and the logarithm of the ratio of the lengths;
+    clustered by instruction. Without a constant: with A and B exchanged all three change sign.
     """
     leads = np.array([received.lead[each.row, each.place] for each in labelled])
     sides = np.array([_SIDES.get(each.human, 0.0) for each in labelled])
@@ -188,7 +184,6 @@ def tie_line(received: JudgePredictions) -> AuditLine:
 def _found_of_ties(received: JudgePredictions, labelled: list[_Labelled]) -> OverInstructions | None:
     """In how many of all pairs of a good and a bad tie the judge's odds of good against bad stand the wrong
     way round, a tie of both half: one less the area under the ROC curve, pairs within a criterion alone.
-
     Clustered by instruction as by Obuchowski, Nonparametric Analysis of Clustered ROC Curve Data (1997): by
     how much each label moves it. A criterion counts by how much its labels tell: m n / (m + n).
     """
@@ -243,13 +238,9 @@ def slice_line(received: JudgePredictions, dataset: Dataset) -> AuditLine:
             *_SLICES, f"No slice by length has {FEW} labelled instructions both in it and outside it."
         )
     name, most = max(behind, key=lambda one: one[1].mean)
-    luck = cost_of_choosing(found for _, found in behind)
-    by_chance = (
-        f" The worst of {luck.candidates} slices looks {points(luck.excess)} worse by chance alone."
-        if luck
-        else ""
-    )
-    said = f"Where {name}, its accuracy is {points(most.mean)} below that on all other items.{by_chance}"
+    said = f"Where {name}, its accuracy is {points(most.mean)} below that on all other items."
+    if luck := cost_of_choosing(found for _, found in behind):
+        said += f" The worst of {luck.candidates} slices looks {points(luck.excess)} worse by chance alone."
     # Any of them might have been the worst.
     return held(_SLICES, most, DIFFERENCE, MOST_BEHIND, said, among=len(behind))
 
@@ -261,11 +252,9 @@ def _behind(
     places, values = [place for place, _ in right], np.array([value for _, value in right])
     inside = np.array([received.items[place].id in part.known for place in places], dtype=np.bool_)
     groups: list[Hashable] = received.groups(places)
-    sides = (
-        {group for group, is_in in zip(groups, side, strict=True) if is_in} for side in (inside, ~inside)
-    )
-    if any(len(instructions) < FEW for instructions in sides):
-        return None
+    for side in (inside, ~inside):
+        if len({groups[place] for place in np.flatnonzero(side)}) < FEW:
+            return None
     here, there = float(values[inside].mean()), float(values[~inside].mean())
     count = np.where(inside, inside.sum(), (~inside).sum())
     pulls = np.where(inside, here - values, values - there) / count

@@ -1,8 +1,5 @@
-"""A recipe: the settings of a run and the calibration that belongs to them, in one readable file.
-
-It is the file of its calibration with more in it, so whatever takes a calibration takes a recipe, too.
-
-Knows: which settings belong to a judge, the JSON form. Does not know: how they were chosen.
+"""A recipe: the settings of a run and the calibration that belongs to them, in one readable file: that of its
+calibration with more in it, so whatever takes a calibration takes a recipe, too.
 """
 
 from collections.abc import Mapping

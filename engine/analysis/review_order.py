@@ -32,16 +32,13 @@ from engine.settings.sampling import DEFAULT_SEED
 
 @dataclass(frozen=True)
 class ReviewRow(Keyed):
-    """One item and criterion that a run judged.
-
-    `position`: place in the run's dataset, from 0. `preference`: the effective label, `own`: the model's,
-    `human`: the dataset's; None for none. `flipped`, `margin` (the highest probability minus the second, 0 to
-    1), `judges_differ`, `judges_missing`, `probabilities`: of the model's own judgment, whatever the
-    effective label is. `overridden`: whether an annotator gave the label or the effective explanation.
-    `annotators_differ`: in their labels; `unsettled`: and nobody adjudicated it. `stale`: whether the
-    effective explanation was written for another label. `uncertainty`: 0 to 1, higher is to be looked at
-    first; see `review_rows`. `hidden`: whether all but item and criterion was taken out, for an annotator who
-    labels blind. `unanswered`: whether an opened submission gives no label, and no annotator gave one.
+    """One item and criterion that a run judged. `preference`: the effective label, `own`: the model's,
+    `human`: the dataset's. `flipped`, `margin` (the highest probability minus the second, 0 to 1),
+    `judges_differ`, `judges_missing`, `probabilities`: of the model's own judgment. `overridden`: an
+    annotator gave the label or the effective explanation. `annotators_differ`: in their labels; `unsettled`:
+    and nobody adjudicated it. `stale`: the effective explanation was written for another label.
+    `uncertainty`: 0 to 1, see `review_rows`. `hidden`: all but item and criterion was taken out, for an
+    annotator who labels blind. `unanswered`: an opened submission gives no label, and no annotator gave one.
     """
 
     position: int
@@ -122,9 +119,8 @@ def filtered(
     rows: Iterable[ReviewRow], filters: Filters, matching_ids: Container[str] | None = None
 ) -> list[ReviewRow]:
     """The rows that pass, in their order; with `matching_ids` only those of items with these ids."""
-    return [
-        row for row in rows if _passes(row, filters) and (matching_ids is None or row.item_id in matching_ids)
-    ]
+    some = rows if matching_ids is None else (row for row in rows if row.item_id in matching_ids)
+    return [row for row in some if _passes(row, filters)]
 
 
 _COUNTED = {
@@ -198,10 +194,8 @@ def _row(
     scored = judgment if isinstance(judgment, Judgment) else None
     flipped = scored.flipped if scored else None
     margin = margin_of(scored.probabilities) if scored else None
-    judges_differ, judges_missing = (
-        bool(scored and scored.judges_differ),
-        scored.judges_missing if scored else 0,
-    )
+    judges_differ = bool(scored and scored.judges_differ)
+    judges_missing = scored.judges_missing if scored else 0
     if results.decided_by_annotator(judgment):
         uncertainty = 0.0
     elif preference is None:
@@ -301,10 +295,9 @@ def by_column(
     states: Mapping[str, ReviewState],
     dataset: Dataset | None,
 ) -> list[ReviewItem]:
-    """The items in one of BY_COLUMN; equal ones stay in the order in which they come.
-
-    `rows_of`: the rows of an item as they are shown. `states`: by item id, TO_DO where one lacks. Labels come
-    in the order of HUMAN_LABELS, then unscored, then hidden ones. Ids sort as numbers where all are some.
+    """The items in one of BY_COLUMN; equal ones stay in the order in which they come. `rows_of`: the rows of
+    an item as they are shown. `states`: by item id, TO_DO where one lacks. Labels come in the order of
+    HUMAN_LABELS, then unscored, then hidden ones. Ids sort as numbers where all are some.
     """
     forwards, backwards = _BACKWARDS.get(order, order), order in _BACKWARDS
     if forwards in (ListOrder.ID, ListOrder.INSTRUCTION):
@@ -341,10 +334,9 @@ NOTE, TAG = "note", "tag"
 
 
 class Remarks:
-    """What `author` may see of what is said of each item.
-
-    `seen`: the judgments of which they may see everything, None for all. Of the others they see only their
-    own annotations, and only their own notes until they may see all judgments of the item.
+    """What `author` may see of what is said of each item. `seen`: the judgments of which they may see
+    everything, None for all. Of the others they see only their own annotations, and only their own notes
+    until they may see all judgments of the item.
     """
 
     def __init__(

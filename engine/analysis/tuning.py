@@ -1,5 +1,4 @@
 """The search for the best settings of a model on a labelled dataset, within a time, and what these are worth.
-
 Each prompt is judged by an ordinary run of the store, so that nothing is judged again.
 """
 
@@ -90,11 +89,10 @@ class Gain:
 @dataclass(frozen=True)
 class HeldOut:
     """Chosen settings on `items` of this many `instructions` that took no part, fitted to those that did.
-
     `criteria`: with labels enough of both; `unscored`: judgments that could not be made there, and take no
     part. `log_loss`: nats; `right`: the share of labels that are right; `frequent`: that of the label which
-    is most frequent where it was fitted. `over_frequent`, `over_default`: the gain over the class prior,
-    and over the default settings fitted in the same way; None where these were chosen, or judged too few.
+    is most frequent where it was fitted. `over_frequent`, `over_default`: the gain over the class prior, and
+    over the default settings fitted in the same way; None where these were chosen, or judged too few.
     `needed`: this many held-out instructions would show GAIN_TO_SEE over the most frequent label in four of
     five cases.
     """
@@ -302,9 +300,8 @@ def tuning(
     current: Dataset | None = None,
 ) -> Generator[TuneEvent, None, TuningResult]:
     """Find the best settings; `current`: the dataset, where it is open. The same request resumes what its
-    runs have judged. Examples that are held out are written next to the run store.
-
-    SetupError where there are too few labels, nothing can be judged, or the time is too short; Cancelled.
+    runs have judged. Examples that are held out are written next to the run store. SetupError where there are
+    too few labels, nothing can be judged, or the time is too short; Cancelled.
     """
     yield Preparing("Reading the files")
     run = request.run
@@ -369,12 +366,8 @@ class _Search:
             yield Preparing(f"Counting: {prompt.words}")
             self._costs[prompt] = self._tokens(prompt)
         with RunStore(self._store_path) as store:
-            self._before = sum(
-                effort.seconds
-                for prompt in self.prompts
-                if (run := self._run_of(store, prompt)) is not None
-                for effort in store.efforts(run.id)
-            )
+            runs = filter(None, (self._run_of(store, prompt) for prompt in self.prompts))
+            self._before = sum(effort.seconds for run in runs for effort in store.efforts(run.id))
 
     def _tokens(self, prompt: Prompt) -> Mapping[TriedSettings, float]:
         """What the model reads of an item of typical length for each look at a prompt."""

@@ -132,8 +132,8 @@ class PartOfItems:
 
 
 BOTH = (Order.AB, Order.BA)
+# Without reasoning, which takes many times as long as all of them.
 DEFAULT_TRIED = (Method.LABEL_TOKENS, Method.PERMUTED_LABELS, Method.POINTWISE_YES_NO, Method.POINTWISE_GRADE)
-# Reasoning takes many times as long as all of them.
 
 SHORT_WORDING = PromptWording(
     system="""\
@@ -200,13 +200,9 @@ def looks_at(prompt: Prompt, methods: Sequence[Method]) -> Iterator[TriedSetting
     """How raw predictions can be looked at: each method alone, label tokens with each other method, all
     together; each in one order and in both.
     """
-    alone = [(method,) for method in methods]
-    paired = [
-        (Method.LABEL_TOKENS, method)
-        for method in methods
-        if method is not Method.LABEL_TOKENS and Method.LABEL_TOKENS in methods
-    ]
-    for some in dict.fromkeys([*alone, *paired, tuple(methods)]):
+    alone, letters = [(method,) for method in methods], Method.LABEL_TOKENS
+    others = [method for method in methods if method is not letters] if letters in methods else []
+    for some in dict.fromkeys([*alone, *((letters, method) for method in others), tuple(methods)]):
         yield TriedSettings(prompt, some, (Order.AB,))
         yield TriedSettings(prompt, some)
 
@@ -252,7 +248,8 @@ class BesideLabels:
     def of(
         cls, tried: TriedSettings, results: RunResults, gold: Dataset, ids: frozenset[str]
     ) -> "BesideLabels":
-        return cls(tried, held_against(results.as_asked(tried.methods, BOTH), gold, ids))
+        asked = results.as_asked(tried.methods, BOTH).model_alone().only(ids)
+        return cls(tried, match(system_of_run(asked), gold.only(ids), partial=True))
 
     @property
     def criteria(self) -> tuple[str, ...]:
@@ -300,8 +297,7 @@ class SettingsRun:
 
 @dataclass(frozen=True)
 class SettingsChoice:
-    """All that were compared, the best first, on how many `items`; and the one that is `chosen`.
-
+    """All that were compared, the best first, on how many `items`; the one that is `chosen`.
     `over_frequencies`: by how much the log-loss of the best is below that of the frequencies of the labels.
     `left_out`: prompts that took no part, and why. `uncompared`: how many looks there was no time for.
     """
@@ -371,10 +367,6 @@ def _why_left_out(seen: SettingsRun, first: SettingsRun, judged: Mapping[Prompt,
         few = counted(len(seen.results.judged), "item", "items")
         return f"there was time for {few} of {len(first.results.judged):,} alone"
     return ""
-
-
-def held_against(results: RunResults, gold: Dataset, ids: frozenset[str]) -> Matched:
-    return match(system_of_run(results.model_alone().only(ids)), gold.only(ids), partial=True)
 
 
 def scored_items(results: RunResults, criteria: Sequence[str]) -> frozenset[str]:

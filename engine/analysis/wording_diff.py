@@ -22,8 +22,8 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Marked:
-    """The passages of one text, in characters: `shared` with the other text, and its `own`; each runs from a
-    word to a word of the same line. `compared`: how many characters were compared, from the beginning.
+    """The passages of one text, in characters: `shared` with the other, and its `own`; each within one line.
+    `compared`: how many characters were compared, from the beginning.
     """
 
     shared: tuple[Span, ...]
@@ -42,10 +42,8 @@ class WordingDiff:
 
 def wording_diff(a: str, b: str, cancel: CancelToken | None = None) -> WordingDiff:
     """The passages that two texts share in the same order, as many words as possible, and those that differ.
-
-    Upper and lower case, punctuation and white space make no difference. One or two short words between words
-    that differ count as different: any two texts share such words. Only the first MOST_WORDS words of each
-    text are compared. Raises Cancelled.
+    Letter case, punctuation and white space make no difference. One or two short words between words that
+    differ count as different: any two texts share such words. MOST_WORDS of each are compared. Cancelled.
     """
     words_a, words_b = _words(a), _words(b)
     keys_a, keys_b = _keys(a, words_a), _keys(b, words_b)
@@ -69,11 +67,9 @@ def _keys(text: str, words: Sequence[Span]) -> list[str]:
 
 
 def _matches(a: Sequence[str], b: Sequence[str], cancel: CancelToken | None) -> list[Span]:
-    """A longest common subsequence, as pairs of places in `a` and `b`.
-
-    The bit-parallel algorithm of Hyyrö (2004): a row of the usual table is the bits of one integer, so that
-    no text makes it slow. Bit j of rows[i] is 0 where the j-th word of b lengthens what is shared with the
-    first i words of a.
+    """A longest common subsequence, as pairs of places in `a` and `b`, by the bit-parallel algorithm of Hyyrö
+    (2004): a row of the usual table is the bits of one integer, so that no text makes it slow. Bit j of
+    rows[i] is 0 where the j-th word of b lengthens what is shared with the first i words of a.
     """
     places: dict[str, int] = {}
     for place, word in enumerate(b):

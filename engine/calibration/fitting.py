@@ -1,7 +1,5 @@
-"""Fit what decides one criterion to human labels, and measure it.
-
-How strongly a fit is shrunk is chosen by inner cross-validation, and what it is worth by outer folds; what
-each of its sources adds is measured by leaving it out.
+"""Fit what decides one criterion to human labels, shrunk as inner cross-validation says; measure by outer
+folds what it is worth, and what each of its sources adds by leaving it out.
 """
 
 from collections.abc import Collection, Generator, Hashable, Iterator, Mapping, Sequence
@@ -26,7 +24,7 @@ from engine.calibration.scaling import (
 )
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken
-from engine.core.items import HUMAN_LABELS, PREFERENCES
+from engine.core.items import PREFERENCES
 from engine.core.judgments import CriterionCalibration, Feature, FeatureKind
 from engine.core.numeric import FloatArray, IntArray, log_softmax
 from engine.core.tables import Estimate
@@ -53,10 +51,8 @@ _AS_GOOD = 1e-12  # nats
 
 @dataclass(frozen=True)
 class FeatureValues:
-    """What parts say of some items next to the mean of their raw predictions, as `part_values` gives it.
-
-    `values`: shape (items, parts, 4), NaN where nothing is known; `others`: what they would say were the
-    responses in the other places, of the same shape, where these take part.
+    """What parts say next to the mean of the raw predictions, as `part_values` gives it, and what they would
+    say were the responses in the other places: (items, parts, 4), NaN where nothing is known.
     """
 
     parts: tuple[Feature, ...]
@@ -91,11 +87,9 @@ class ChosenRegularisation:
 @dataclass(frozen=True)
 class Views:
     """Readings with human labels: each item seen once, or also with its responses in the other places.
-
-    `log_probs`: shape (views, items, 4), normalised; `labels`: shape (views, items), of each view its own;
-    `groups`: the instruction of each item. `parts`: what is known next to, `beside`: what it says, shape
-    (views, items, parts, 4). `mirrored`: the second view is the first with A and B exchanged, so that what is
-    fitted is the same for both, but for rounding.
+    `log_probs`: (views, items, 4), normalised; `labels`: (views, items), of each view its own; `groups`: the
+    instructions. `beside`: what `parts` say, (views, items, parts, 4). `mirrored`: the second view is the
+    first with A and B exchanged, so that what is fitted is the same for both, but for rounding.
     """
 
     log_probs: FloatArray
@@ -120,9 +114,8 @@ class Views:
 
     @property
     def as_they_are(self) -> "Views":
-        return replace(
-            self, log_probs=self.log_probs[:1], labels=self.labels[:1], beside=self.beside[:1], mirrored=False
-        )
+        log_probs, labels, beside = self.log_probs[:1], self.labels[:1], self.beside[:1]
+        return replace(self, log_probs=log_probs, labels=labels, beside=beside, mirrored=False)
 
     def looking_at(self, parts: Sequence[Feature]) -> "Views":
         places = [place for place, part in enumerate(self.parts) if part in parts]
@@ -217,32 +210,19 @@ def views_of(
     *,
     beside: FeatureValues | None = None,
 ) -> Views:
-    """All of it checked, the log-probabilities normalised; ValueError where it does not fit together.
-
-    `log_probs`: natural-log probabilities, shape (items, 4); `labels`: the human ones, shape (items,), as
-    places in `HUMAN_LABELS`; `groups`: the instruction of each item: all items of one are on the same side
-    of every split. `others`: what would be read were the responses in the other places, shape (items, 4);
-    with it, A and B are treated alike, and without they are free. `beside`: what parts say of these items.
+    """`log_probs`: natural-log probabilities, shape (items, 4), normalised here; `labels`: places in
+    HUMAN_LABELS, shape (items,); `groups`: the instructions, none of which is on both sides of a split.
+    `others`: what would be read were the responses in the other places, shape (items, 4): with it, A and B
+    are treated alike, and without they are free. `beside`: what parts say of these items.
     """
-    rows, places = np.asarray(log_probs, dtype=np.float64), np.asarray(labels, dtype=np.int64)
-    shown = rows if others is None else np.asarray(others, dtype=np.float64)
-    if not len(groups) or not rows.shape == shown.shape == (len(groups), _LABELS):
-        raise ValueError(f"log-probabilities {rows.shape} and {shown.shape}, {len(groups)} groups")
-    if places.shape != (len(groups),):
-        raise ValueError(f"labels {places.shape}, {len(groups)} groups")
+    rows, known = log_softmax(np.asarray(log_probs, np.float64)), tuple(groups)
+    places = np.asarray(labels, np.int64)
     if beside is None:
-        nothing = np.empty((len(groups), 0, _LABELS))
+        nothing = np.empty((len(known), 0, _LABELS))
         beside = FeatureValues((), nothing, nothing)
-    if not beside.values.shape == beside.others.shape == (len(groups), len(beside.parts), _LABELS):
-        raise ValueError(f"parts {beside.values.shape} and {beside.others.shape}, {len(groups)} groups")
-    if not all(np.isfinite(values).all() for values in (rows, shown)):
-        raise ValueError("log-probabilities that are not finite")
-    if places.min() < 0 or places.max() >= len(HUMAN_LABELS):
-        raise ValueError(f"labels from {places.min()} to {places.max()}: they are places in HUMAN_LABELS")
-    rows, shown = log_softmax(rows), log_softmax(shown)
-    known = tuple(groups)
     if others is None:
         return Views(rows[None], places[None], known, beside.parts, beside.values[None])
+    shown = log_softmax(np.asarray(others, np.float64))
     both = np.stack([beside.values, beside.others])
     mirrored = all(
         np.allclose(one[..., SWAPPED], other, rtol=1e-9, atol=1e-9, equal_nan=True)
@@ -284,14 +264,13 @@ def fitted_with(seen: Views, regularisation: Regularisation) -> CriterionCalibra
 
 
 def chosen(seen: Views, cancel: CancelToken | None = None) -> ChosenRegularisation:
-    """What has the least loss by inner cross-validation. Cancelled between two folds.
-
-    Of raw predictions alone: a strength, AS_READ, or None, the infinite one; of equally good ones that which
-    trusts the raw predictions least. To ask more of raw predictions than that, such as to be significantly
-    better than the frequencies, costs more than it saves; so does it to let raw predictions as they are
-    compete with fitted ones: they win by luck too often (simulated: `bench/coverage/calibrations.py`). With
-    parts: see `_with_parts`.
+    """What has the least loss by inner cross-validation: of raw predictions alone a strength, AS_READ, or
+    None, the infinite one; of equally good ones that which trusts them least. With parts: see `_with_parts`.
+    Cancelled between two folds.
     """
+    # To ask more of raw predictions than that, such as to be significantly better than the frequencies, costs
+    # more than it saves; so does it to let raw predictions as they are compete with fitted ones: they win by
+    # luck too often (simulated: `bench/coverage/calibrations.py`).
     cancel = cancel or CancelToken()
     if seen.instructions < LEAST_FOR_PREDICTIONS:
         losses = seen.losses(np.broadcast_to(seen.frequencies, seen.log_probs.shape))
@@ -314,11 +293,9 @@ def chosen(seen: Views, cancel: CancelToken | None = None) -> ChosenRegularisati
 def _with_parts(
     seen: Views, strength: float, alone: ChosenRegularisation, cancel: CancelToken
 ) -> ChosenRegularisation:
-    """The simplest of what is within one standard error of the best, by inner cross-validation.
-
-    The simplest is the raw predictions `alone`; then come fewer kinds of parts before more, and
-    stronger shrinkage before weaker. The standard error is that of the difference to the best, over
-    instructions (the rule of Breiman et al. 1984, section 3.4.3, on pairs).
+    """The simplest of what is within one standard error of the best, by inner cross-validation: the raw
+    predictions `alone`, then fewer kinds of parts before more, stronger shrinkage before weaker. The error is
+    that of the difference to the best, over instructions (Breiman et al. 1984, section 3.4.3, on pairs).
     """
     rivals = [Regularisation(strength, *more) for more in product(seen.part_sets, PENALTIES_OF_FEATURES)]
     by_rival = np.empty((len(rivals), len(alone.losses)))
@@ -350,8 +327,7 @@ def _inner_folds(seen: Views, cancel: CancelToken) -> Iterator[tuple[Views, View
 
 def _inner_losses(seen: Views, cancel: CancelToken) -> tuple[FloatArray, FloatArray]:
     """Cross-validated -ln p(human label), nats: of class frequencies, (items,), and (strengths, items)."""
-    items = seen.labels.shape[1]
-    frequencies, by_strength = np.empty(items), np.empty((len(STRENGTHS), items))
+    frequencies, by_strength = np.empty(len(seen.groups)), np.empty((len(STRENGTHS), len(seen.groups)))
     for known, asked, test in _inner_folds(seen.looking_at(()), cancel):
         by_strength[:, test] = asked.losses_by(known.solved(STRENGTHS, within=NEAR))
         frequencies[test] = asked.losses(np.broadcast_to(known.frequencies, asked.log_probs.shape))
@@ -363,12 +339,12 @@ OUTER_FOLDS = 10
 
 @dataclass(frozen=True)
 class CalibrationReport:
-    """`before`: raw predictions; `after`, `baseline` (smoothed label frequencies of the training folds):
-    cross-validated on the same folds; all treat A and B as the calibration does. `gain`: by how many nats the
-    log-loss after is below the baseline's, with its interval over instructions. `calibration`: fitted on all
-    `items`. `log_probs_after`: (views, items, 4), by fits without the item's fold. `one_label_out_of_fold`:
-    whether these give all items one label. `right_before`, `right_after`: how right (0 to 1) each item's
-    label is, `groups` its instruction. `folds`: the places of each, with what was fitted without them.
+    """`before`: raw predictions; `after`, `baseline` (smoothed label frequencies): cross-validated on the
+    same folds; all treat A and B as the `calibration` does, which is fitted on all `items`. `gain`: by how
+    many nats the log-loss after is below the baseline's. `log_probs_after`: (views, items, 4), by fits
+    without the item's fold; `one_label_out_of_fold`: whether these give all items one label. `right_before`,
+    `right_after`: how right (0 to 1) each item's label is, `groups` its instruction. `folds`: places, and
+    what was fitted without.
     """
 
     criterion: str

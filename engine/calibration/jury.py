@@ -1,18 +1,13 @@
-"""Panels: what several runs and submissions say of the same items, decided together and kept as a run.
-
-Of each run a jury keeps the raw predictions of its judge, whatever annotators overrode and whatever it is
+"""Panels: what several runs and submissions say of the same items, decided together and kept as a run. Of
+each run a jury keeps the raw predictions of its judge, whatever annotators overrode and whatever it is
 calibrated with. A label alone, of a submission, is a raw prediction of a stated certainty. Without a
-calibration a label is decided by the mean of the judges' log-probabilities, so that the others break a
-judge's tie.
-
-Knows: how systems are joined, what is kept of each judge. Does not know: how a jury is calibrated, commands.
+calibration the mean of the judges' log-probabilities decides, so that the others break a judge's tie.
 """
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 from typing import Any
 
 from engine.annotations.records import now
@@ -73,14 +68,13 @@ class Jury:
 
 def items_of(systems: Sequence[System], gold: Dataset | None, cancel: CancelToken | None = None) -> Dataset:
     """The items of the first run; without one, or its file, those of `gold`. SetupError without these."""
-    for system in systems:
-        if system.results is not None:
-            try:
-                return dataset_of_run(system.results.run, cancel=cancel)
-            except SetupError:  # its file is gone, or another by now
-                if gold is None:
-                    raise
-                break
+    run = next((system.results.run for system in systems if system.results is not None), None)
+    try:
+        if run is not None:
+            return dataset_of_run(run, cancel=cancel)
+    except SetupError:  # its file is gone, or another by now
+        if gold is None:
+            raise
     if gold is None:
         raise SetupError("Submissions hold no texts, and there is no run among these.", Hint(Step.GIVE_ITEMS))
     return gold
@@ -133,10 +127,8 @@ def _criteria(systems: Sequence[System]) -> tuple[tuple[str, ...], tuple[str, ..
     if not alike:
         asked_so = "were asked different questions on what they share"
         why = asked_so if otherwise else "have no criterion in common"
-        raise SetupError(
-            f"{listed([system.name for system in systems])} {why}.",
-            Hint(Step.CHOOSE_JUDGES, " that judged the same criteria."),
-        )
+        hint = Hint(Step.CHOOSE_JUDGES, " that judged the same criteria.")
+        raise SetupError(f"{listed([system.name for system in systems])} {why}.", hint)
     return alike, otherwise
 
 
@@ -273,8 +265,7 @@ def _identity(
 def _item(place: int, item: Item, judges: Sequence[_Judge], criteria: Sequence[str]) -> JudgedItem:
     """What all judges said of an item, and what that took. For each label the first judge explains it."""
     said = {
-        name: tuple(chain.from_iterable(judge.raw_predictions(item.id, name) for judge in judges))
-        for name in criteria
+        name: [each for judge in judges for each in judge.raw_predictions(item.id, name)] for name in criteria
     }
     texts = {name: [text for judge in judges for text in judge.texts(item.id, name)] for name in criteria}
     own = [judge.judged[item.id] for judge in judges if item.id in judge.judged]
@@ -282,9 +273,9 @@ def _item(place: int, item: Item, judges: Sequence[_Judge], criteria: Sequence[s
         position=place,
         item_id=item.id,
         content_hash=item.content_hash,
-        raw_predictions={name: raw_predictions for name, raw_predictions in said.items() if raw_predictions},
+        raw_predictions={name: tuple(own) for name, own in said.items() if own},
         explanations={name: found[0] for name, found in texts.items() if found and said[name]},
-        unscored={name: NOT_SAID for name, raw_predictions in said.items() if not raw_predictions},
+        unscored={name: NOT_SAID for name, own in said.items() if not own},
         seconds=sum(each.seconds for each in own),
         tokens_read=sum(each.tokens_read for each in own),
         tokens_generated=sum(each.tokens_generated for each in own),

@@ -1,14 +1,13 @@
-"""Learning curves: how well labels are predicted on items that took no part, by number of training labels.
-
-Each instruction is asked in turn, in one of some folds, by a fit on labels of the others: the first few of
-them in an order that is drawn, then twice as many, and so on to all; and that in several such orders. So all
-sizes are measured on the same items, and what one of them gains over another is known item by item.
-
-Also what reading the second order only if uncertain keeps or saves, margin by margin.
+"""Learning curves: how well labels are predicted on items that took no part, by number of training labels;
+and what reading the second order only if uncertain keeps or saves, margin by margin. Each instruction is
+asked in turn, in one of some folds, by a fit on labels of the others: the first few of them in an order that
+is drawn, then twice as many, and so on to all; and that in several such orders. So all sizes are measured on
+the same items, and what one of them gains over another is known item by item.
 """
 
 from collections.abc import Generator, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,7 +48,7 @@ class Thoroughness(NamedTuple):
     orders: int = 2
 
 
-DEFAULT_THOROUGHNESS = Thoroughness()
+_USUAL = Thoroughness()
 
 
 class Nats(NamedTuple):
@@ -169,7 +168,7 @@ def run_curve(
     matched: Matched,
     cancel: CancelToken | None = None,
     wishes: Wishes | None = None,
-    thorough: Thoroughness = DEFAULT_THOROUGHNESS,
+    thorough: Thoroughness = _USUAL,
 ) -> Generator[MeasureProgress, None, LearningCurve]:
     """Of a run's own raw predictions, as `calibrating` takes them; by default as its calibration does.
     SetupError for a submission, and for too few labels; Cancelled between two fits.
@@ -189,7 +188,7 @@ def run_curve(
 def learning(
     seen: Mapping[str, Views],
     cancel: CancelToken | None = None,
-    thorough: Thoroughness = DEFAULT_THOROUGHNESS,
+    thorough: Thoroughness = _USUAL,
     left_out: Mapping[str, int] | None = None,
 ) -> Generator[MeasureProgress, None, LearningCurve]:
     """By criterion, without annotators; `left_out`: criteria without labels. SetupError where none has
@@ -304,8 +303,8 @@ def _doubling(trained_on: Sequence[_Trained]) -> Doubling:
 
 
 def _labels(trained_on: Sequence[_Trained], row: int) -> int:
-    """The number of training labels, as the mean over the criteria."""
-    return round(sum(each.sizes[row] for each in trained_on) / len(trained_on))
+    """As the mean over the criteria."""
+    return round(fmean(each.sizes[row] for each in trained_on))
 
 
 def _nats(trained_on: Sequence[_Trained], gains: Sequence[FloatArray]) -> Nats:
@@ -436,6 +435,12 @@ class _Items:
                 calibrated[test] = known[test]
         return self._point(None, twice, kept, calibrated)
 
+    def _saved(self, twice: BoolArray) -> float | None:
+        if self.tokens is None:
+            return None
+        unread = sum(each.second for each, read in zip(self.tokens, twice.tolist(), strict=True) if not read)
+        return unread / sum(each.first + each.second for each in self.tokens)
+
     def _point(
         self, below: float | None, twice: BoolArray, kept: BoolArray, calibrated: BoolArray | None = None
     ) -> MarginPoint:
@@ -445,15 +450,10 @@ class _Items:
             below=below,
             items=len(twice),
             read=float(twice.mean()),
-            saved=None if self.tokens is None else _saved(twice, self.tokens),
+            saved=self._saved(twice),
             kept=dict(zip(self.read.criteria, kept.mean(axis=0).tolist(), strict=True)),
             intervals={name: share_interval(column, self.instructions) for name, column in columns.items()},
             equal=float(kept.mean()),
             interval_of_equal=together.share_interval() if together else None,
             calibrated=None if calibrated is None else self._point(below, twice, calibrated),
         )
-
-
-def _saved(twice: BoolArray, tokens: Sequence[OrderTokens]) -> float:
-    unread = sum(each.second for each, is_read in zip(tokens, twice.tolist(), strict=True) if not is_read)
-    return unread / sum(each.first + each.second for each in tokens)

@@ -50,9 +50,6 @@ _MOST_SOURCES = 12  # that are counted in STEPS: more do not make it longer
 STEPS = OUTER_FOLDS + 1 + _MOST_SOURCES
 """How many steps `Labelled.fitting` takes at most, but for sources beyond these."""
 
-Fold = tuple[Sequence[int], CriterionCalibration]
-"""The places of held-out items, and what was fitted without them."""
-
 
 @dataclass(frozen=True)
 class RawPredictionSource:
@@ -93,9 +90,9 @@ class Labelled:
         judges = sorted({each.judge for each in own})
         methods = [method for method in Method if any(each.method is method for each in own)]
         for judge in judges if len(judges) > 1 else ():
-            yield RawPredictionSource(f"judge {judge}", partial(_is_not_of_judge, judge))
+            yield RawPredictionSource(f"judge {judge}", partial(_is_not_of, "judge", judge))
         for method in methods if len(methods) > 1 else ():
-            yield RawPredictionSource(method.value, partial(_is_not_of_method, method))
+            yield RawPredictionSource(method.value, partial(_is_not_of, "method", method))
         if {each.order for each in own} == set(Order):
             yield RawPredictionSource(SECOND_ORDER, of_order(Order.AB), of_order(Order.BA))
         if any(part.kind is FeatureKind.CRITERION for part in self.parts):
@@ -122,11 +119,9 @@ class Labelled:
         return FittedCriterion(with_folds(whole, folds, hashes), report, without)
 
     def views(self, without: RawPredictionSource | None = None) -> Views:
-        """The raw predictions and labels, with all raw predictions or without those of a source.
-
-        In the other places stands what is left with A and B exchanged; without the second order what that
-        said, as if it had been read first: so a leaning to the first place is mended as in a run of one
-        order.
+        """The raw predictions and labels, with all raw predictions or without those of a source. In the other
+        places stands what is left with A and B exchanged; without the second order what that said, as if it
+        had been read first: so a leaning to the first place is mended as in a run of one order.
         """
         left = without or RawPredictionSource("")
         parts, there = tuple(filter(left.keeps_part, self.parts)), left.others or left.is_kept
@@ -146,14 +141,11 @@ class Labelled:
     ) -> CriterionCalibration:
         """The same with what decides items that were read in the first order alone, fitted to those raw
         predictions of the items that were read in both; unchanged where there are too few.
-
-        Where A and B are alike, BA tells what AB were with the responses in the other places: so the leaning
-        of the model to a place is mended, and what places mean in the data is not learned.
         """
+        # Where A and B are alike, BA tells what AB were with the responses in the other places: so the
+        # leaning of the model to a place is mended, and what places mean in the data is not learned.
         seen = self.in_first_order(tuple(made.parts), without)
-        if seen is None:
-            return made
-        return replace(made, first_order=fitted_with(seen, Regularisation.of(made)))
+        return made if seen is None else replace(made, first_order=fitted_with(seen, Regularisation.of(made)))
 
     def in_first_order(
         self, looked_at: Sequence[Feature] | None = None, without: Sequence[int] = ()
@@ -170,30 +162,25 @@ class Labelled:
         known = self.parts if looked_at is None else looked_at
         parts = tuple(part for part in known if part.order is not Order.BA)
         first, second = (self._mean(of_order(order))[places] for order in Order)
-        values, there = (
-            self.read.part_values(self.criterion, parts, of_order(order))[places] for order in Order
-        )
+        by_order = (self.read.part_values(self.criterion, parts, of_order(order)) for order in Order)
+        values, there = (each[places] for each in by_order)
         others = second[:, SWAPPED] if self.alike else None
         beside = FeatureValues(parts, values, there[..., SWAPPED])
         return views_of(first, self.labels[places], groups, others, beside=beside)
 
 
 def with_folds(
-    made: CriterionCalibration, folds: Sequence[Fold], content_hashes: Sequence[str]
+    made: CriterionCalibration,
+    folds: Sequence[tuple[Sequence[int], CriterionCalibration]],
+    content_hashes: Sequence[str],
 ) -> CriterionCalibration:
-    """A calibration with those of its folds; `content_hashes`: of its items, which folds count by places."""
-    fold_of = {
-        short_hash(content_hashes[index]): place for place, (asked, _) in enumerate(folds) for index in asked
-    }
+    """With those that were fitted without the items at these places; `content_hashes`: of all items."""
+    fold_of = {short_hash(content_hashes[at]): fold for fold, (asked, _) in enumerate(folds) for at in asked}
     return replace(made, folds=tuple(fold for _, fold in folds), fold_of=fold_of)
 
 
-def _is_not_of_judge(judge: int, read_by: PredictionSource) -> bool:
-    return read_by.judge != judge
-
-
-def _is_not_of_method(method: Method, read_by: PredictionSource) -> bool:
-    return read_by.method is not method
+def _is_not_of(what: str, value: object, read_by: PredictionSource) -> bool:
+    return bool(getattr(read_by, what) != value)
 
 
 @dataclass(frozen=True)
@@ -283,14 +270,13 @@ def calibrate_run(
 def calibrating(
     matched: Matched, cancel: CancelToken | None = None, wishes: Wishes = DEFAULT
 ) -> Generator[MeasureProgress, None, CalibratedRun]:
-    """Fit a calibration to a run's own raw predictions, whatever it is calibrated with now.
-
-    It looks at the mean of all raw predictions of an item and at what each method, each judge of a jury and
-    the other criteria say next to it. It treats A and B alike, unless the places matter. In a run of one
-    order, and in a jury with one, they are free too: what the model leans to must be corrected, and nothing
-    tells it from what the data do. Raises SetupError for a submission file, which has no raw predictions, and
-    where no criterion has labels enough; Cancelled between two steps.
+    """Fit a calibration to a run's own raw predictions, whatever it is calibrated with now: to the mean of
+    all of an item, and what each method, each judge of a jury and the other criteria say next to it. It
+    treats A and B alike, unless the places matter. SetupError for a submission file, which has no raw
+    predictions, and where no criterion has labels enough; Cancelled between two steps.
     """
+    # In a run of one order, and in a jury with one, A and B are free too: what the model leans to must be
+    # corrected, and nothing tells it from what the data do.
     inputs = CalibrationInputs.of(matched, wishes, "be calibrated")
     results, alike = inputs.results, inputs.alike
     whole = len(matched.pairs) * STEPS

@@ -1,9 +1,6 @@
-"""How good probabilities of labels are against human ones.
-
-Scales and biases that make a judge's log-probabilities fit human labels, each for a given shrinkage.
-
-Labels are places in HUMAN_LABELS. A `tie` says that the label is one of two, so that its likelihood is the
-sum of their probabilities.
+"""How good probabilities of labels are against human ones; scales and biases that make a judge's
+log-probabilities fit these, each for a given shrinkage. Labels are places in HUMAN_LABELS. A `tie` says that
+the label is one of two, so that its likelihood is the sum of their probabilities.
 """
 
 from collections.abc import Sequence
@@ -47,7 +44,6 @@ def is_right(chosen: IntArray, labels: IntArray) -> BoolArray:
 
 def log_frequencies(labels: IntArray, views: int = 1) -> FloatArray:
     """Natural logs of the smoothed frequencies of the four labels, shape (4,); equal counts stay equal.
-
     frequency = (count + PSEUDO_COUNT) / (items + 4 PSEUDO_COUNT). A tie is shared between both_good and
     both_bad in the proportion of these counts, which is the likeliest. `labels`: shape (items,). `views`: so
     many of them are one item, each seen in another way, and count as one together.
@@ -61,9 +57,8 @@ def log_frequencies(labels: IntArray, views: int = 1) -> FloatArray:
 
 @dataclass(frozen=True)
 class Solved:
-    """What decides: log_softmax(scale x + sum_k factor_k y_k + bias), for each of some strengths.
-
-    `scales`: shape (strengths,), 0 or more; `factors`: (strengths, parts); `biases`: (strengths, 4).
+    """What decides: log_softmax(scale x + sum_k factor_k y_k + bias), for each of some strengths. `scales`:
+    shape (strengths,), 0 or more; `factors`: (strengths, parts); `biases`: (strengths, 4).
     """
 
     scales: FloatArray
@@ -116,7 +111,9 @@ def solve(
     centred = together - means
     sigmas = np.sqrt((centred**2).mean(axis=(0, 2)))
     sigmas[sigmas <= _NO_SPREAD * (1 + np.abs(together).max(axis=(0, 2)))] = np.inf
-    rest = np.concatenate([np.zeros(slopes), _prior(labels, views, alike)])
+    # With A and B alike as if all items were there with these exchanged, too.
+    every = np.concatenate([labels, OTHER_PLACES[labels]]) if alike else labels
+    rest = np.concatenate([np.zeros(slopes), log_frequencies(every, 2 * views if alike else views)])
     solution = np.tile(rest, (len(l2_strengths), 1))
     if np.isfinite(sigmas).any():
         penalties = np.tile(np.array(l2_strengths, ndmin=2).T, len(rest))
@@ -130,19 +127,11 @@ def solve(
     return Solved(factors[:, 0], factors[:, 1:], solution[:, slopes:] - factors @ means)
 
 
-def _prior(labels: IntArray, views: int, alike: bool) -> FloatArray:
-    """The log-frequencies; with A and B alike as if all items were there with these exchanged, too."""
-    if not alike:
-        return log_frequencies(labels, views)
-    return log_frequencies(np.concatenate([labels, OTHER_PLACES[labels]]), 2 * views)
-
-
 class _Problem:
-    """The problem of `solve` without its bound, for all strengths at once.
-
-    A `point` is a row of numbers: t, each d, then the four c; `rest`: the one that penalties draw it to.
-    `seen`: u and each v, shape (items, slopes, 4). Values are in nats, times `views`: what stands next to the
-    rows is multiplied by them, in the place of dividing the rows.
+    """The problem of `solve` without its bound, for all strengths at once. A `point` is a row of numbers: t,
+    each d, then the four c; `rest`: the one that penalties draw it to. `seen`: u and each v, shape (items,
+    slopes, 4). Values are in nats, times `views`: what stands next to the rows is multiplied by them, in the
+    place of dividing the rows.
     """
 
     def __init__(
@@ -230,10 +219,9 @@ class _Problem:
     def _derivatives(
         self, point: FloatArray, weights: FloatArray, log_p: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Gradient, shape (strengths, slopes + 4), and Hessian matrix, of as many rows and columns.
-
-        With p the probabilities of an item, v what it says and m = sum_l p_l v_l: the Hessian is the sum over
-        items of sum_l p_l v_l v_l' - m m', where the offsets count as v that is 1 at one label.
+        """Gradient, shape (strengths, slopes + 4), and Hessian, of as many rows and columns: with p the
+        probabilities of an item, v what it says and m = sum_l p_l v_l, the sum over items of
+        sum_l p_l v_l v_l' - m m', where the offsets count as v that is 1 at one label.
         """
         p = np.exp(log_p)
         items, average = p[:, :, :-1], p[:, :, -1] * _LABELS * self._pseudo_count
@@ -260,12 +248,10 @@ class _Problem:
     def _with_ties(
         self, gradient: FloatArray, curvature: FloatArray, log_p: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """The same with the ties, whose labels are taken as far as they are probable now.
-
-        What is not known of them takes curvature away. Where the rest is no longer positive definite it is
-        left as it is: a bound, with which a step still leads down (expectation maximisation; Dempster, Laird
-        & Rubin 1977).
-        """
+        """The same with the ties, whose labels are taken as far as they are probable now."""
+        # What is not known of them takes curvature away. Where the rest is no longer positive definite it is
+        # left as it is: a bound, with which a step still leads down (expectation maximisation; Dempster,
+        # Laird & Rubin 1977).
         cut = self._slopes
         both = log_p[:, [_GOOD, _BAD]][:, :, self._ties].transpose(0, 2, 1)
         shares = np.exp(both - np.logaddexp(both[:, :, :1], both[:, :, 1:]))
@@ -299,9 +285,8 @@ class Quality:
 
 @dataclass(frozen=True)
 class ReliabilityBin:
-    """The items whose most likely label has a probability above `low`, at most `high`.
-
-    `count` >= 1 items; `confidence`: the mean of those probabilities; `accuracy`: the share that is right.
+    """The items whose most likely label has a probability above `low`, at most `high`: `count` >= 1;
+    `confidence`: the mean of those probabilities; `accuracy`: the share that is right.
     """
 
     low: float
@@ -313,7 +298,6 @@ class ReliabilityBin:
 
 def quality(log_probs: FloatArray, labels: IntArray, read: FloatArray | None = None) -> Quality:
     """The quality of natural-log probabilities, shape (items, 4), normalised, against labels, shape (items,).
-
     Of equally likely labels that is predicted which is likelier as it was `read`, shape (items, 4), else the
     first. The log-loss is scikit-learn's; it takes a probability below 2.2e-16 as that. The expected
     calibration error is the mean of |accuracy - confidence| over the bins of `reliability`, weighted by their

@@ -72,9 +72,7 @@ class Forecast:
     run_id: int | None
     tokens_left_to_read: int
     texts_left: int  # explanations and reasoning
-    seconds: float | None = None  # for what is left
-    seconds_from: int | None = None  # the run whose rate that is, None where it was measured now
-    seconds_of_file: bool = False  # the rate is that of the model file, which was measured before
+    rate: Rate | None = None  # at which what is left may be done
     second: SecondShare | None = None  # None for a run that judges all items alike
     tokens_by_method: Mapping[Method, int] = field(default_factory=dict)  # what questions add to the items
 
@@ -85,6 +83,23 @@ class Forecast:
     @property
     def unfinished(self) -> bool:
         return 0 < self.judged < self.items
+
+    @property
+    def seconds(self) -> float | None:
+        """For what is left, without opening the model: seconds per token x (tokens left to read + ratio x
+        texts left x tokens for each, as many as before but at most as many as are allowed now).
+        """
+        if self.rate is None:
+            return 0.0 if self.complete else None
+        text = min(self.rate.tokens_per_text, self.settings.longest_text)
+        return self.rate.seconds_per_token * (
+            self.tokens_left_to_read + self.rate.ratio * text * self.texts_left
+        )
+
+    @property
+    def untimed(self) -> bool:
+        """Whether nothing tells the time, or the speed of the model file alone."""
+        return not self.complete and (self.rate is None or self.rate.of_file)
 
     @property
     def stored(self) -> str:
@@ -109,8 +124,9 @@ class Forecast:
 
     @property
     def time_estimate(self) -> str:
-        if not self.seconds_of_file:
-            return f"run {self.seconds_from}" if self.seconds_from else "some items of typical length"
+        if self.rate is None or not self.rate.of_file:
+            run = self.rate.run_id if self.rate else None
+            return f"run {run}" if run else "some items of typical length"
         text = min(default_text(self.settings), self.settings.longest_text)
         what = "thoughts" if self.settings.reasons else "explanations"
         guess = f", with {what} of {text} tokens" if self.texts_left else ""
@@ -128,16 +144,6 @@ class Forecast:
             return (self.judgments + round(self.items * self.second.share) * self.criteria) * methods
         return self.judgments * self.orders * methods
 
-    def with_rate(self, rate: Rate) -> "Forecast":
-        """The same with the time that is left at this rate: seconds per token x (tokens left to read + ratio
-        x texts left x tokens for each, as many as before but at most as many as are allowed now). Opening the
-        model is not in it.
-        """
-        text = min(rate.tokens_per_text, self.settings.longest_text)
-        written = rate.ratio * text * self.texts_left
-        seconds = rate.seconds_per_token * (self.tokens_left_to_read + written)
-        return replace(self, seconds=seconds, seconds_from=rate.run_id, seconds_of_file=rate.of_file)
-
 
 def forecast(
     plan: RunPlan, store_path: Path | None, cancel: CancelToken, fresh: bool = False
@@ -152,8 +158,8 @@ def forecast(
     known = _known(plan, store_path, fresh)
     with open_template(plan.model.path, cancel) as (model, template):
         check_context(plan.settings, plan.model, model)
-        asked, stop = (plan.rubric, plan.settings, plan.examples), cancel.raise_if_requested
-        sizer = PromptSizer(template, *asked, stop, keeps_state=model.keeps_state)
+        made_of = (template, plan.rubric, plan.settings, plan.examples, cancel.raise_if_requested)
+        sizer = PromptSizer(*made_of, keeps_state=model.keeps_state)
         whole, left, left_items = _ReadingCost(sizer), _ReadingCost(sizer), 0
         by_method: Counter[Method] = Counter()
         largest, too_long, shortened = ("", 0), list[str](), list[str]()
@@ -173,11 +179,11 @@ def forecast(
                 left.add(position, sized)
                 left_items += 1
         yield MeasureProgress(len(plan.dataset), len(plan.dataset))
-        note, trained_context = template.frame.note, model.trained_context
+        trained_context = model.trained_context  # a model that is closed has none: that would crash
     settings, items, criteria = plan.settings, len(plan.dataset), len(plan.rubric.criteria)
     fits_all = max(-(-largest[1] // _CONTEXT_STEP) * _CONTEXT_STEP, SMALLEST_CONTEXT)
     judged, share = known.run.judged if known.run else 0, known.second.share
-    counted = Forecast(
+    return Forecast(
         items=items,
         criteria=criteria,
         orders=len(settings.orders),
@@ -188,16 +194,15 @@ def forecast(
         shortened=tuple(shortened),
         largest=largest,
         context_that_fits_all=fits_all if fits_all <= trained_context else None,
-        template_note=note,
+        template_note=template.frame.note,
         judged=judged,
         run_id=known.run.id if known.run else None,
         tokens_left_to_read=len(sizer.stem) + left.tokens(share) if judged < items else 0,
         texts_left=left_items * settings.texts(criteria),
-        seconds=None if judged < items else 0.0,
+        rate=known.rate,
         second=known.second if settings.may_read_one_order else None,
         tokens_by_method=by_method,
     )
-    return counted.with_rate(known.rate) if known.rate else counted
 
 
 def time_some_items(plan: RunPlan, opener: OpenModelFactory) -> Rate:
@@ -272,9 +277,9 @@ def _second_share(plan: RunPlan, store: RunStore, runs: Iterable[StoredRun]) -> 
         if not run.by_a_model or not names <= criteria:
             continue
         other = judge_of_run(run.identity)
-        if any(other.asked_of(name) != asked for name, asked in mine.asked.items()):
-            continue
-        if replace(mine, model_name="", asked={}) != replace(other, model_name="", asked={}):
+        asked_alike = all(other.asked_of(name) == asked for name, asked in mine.asked.items())
+        bare, other_bare = (replace(judge, model_name="", asked={}) for judge in (mine, other))
+        if not asked_alike or bare != other_bare:
             continue
         judged = list(islice(store.judged(run.id), _TOLD_BY))
         # Which items were read in both orders, or would be with this margin.

@@ -58,13 +58,12 @@ class ItemJudge:
         self._calibrations = calibration.criteria if calibration else {}
         self._series = series
         self._with = " with its labelled examples" if examples.are_own else ""
-        stop = session.raise_if_cancelled
-        asked = (rubric, settings, examples)
-        self._sizer = PromptSizer(template, *asked, stop, keeps_state=session.keeps_state)
+        made_of = (template, rubric, settings, examples, session.raise_if_cancelled)
+        self._sizer = PromptSizer(*made_of, keeps_state=session.keeps_state)
         self._holds_stem = False
         self.time_estimate = TimeEstimate()
         self._watch = GroupWatch(session, self.time_estimate, settings.longest_text)
-        self._reader = ItemReader(session, template, self._sizer, self._watch, self.time_estimate)
+        self._reader = ItemReader(session, template, self._sizer, self._watch)
         self._drafted = 0.0
 
     def judge(self, group: Sequence[Placed]) -> Judging[list[JudgedItem]]:
@@ -97,7 +96,6 @@ class ItemJudge:
                 for branch, (criterion, preference) in enumerate(wanted.items()):
                     texts.append(_Text(work, criterion, preference, slot, branch))
             yield from self._write(batch, texts)
-            self._release(batch)
         yield from self._watch.tokens()
         return [work.explanations if self._sizer.fits(work.sized) else None for work in works]
 
@@ -176,7 +174,6 @@ class ItemJudge:
                 if isinstance(judgment, Judgment)
             ]
             yield from self._write(batch, texts)
-            self._release(batch)
 
     def _read_as_needed(self, slot: int, work: ItemWork, below: float) -> Judging[None]:
         """Read AB, and BA where AB leaves a label open; AB stays in its slot where it is to be explained."""
@@ -201,19 +198,13 @@ class ItemJudge:
     def _labels_read(self, work: ItemWork, whole: bool) -> LabelsRead:
         return LabelsRead(work.position, work.original.id, self._decided(work), whole)
 
-    def _release(self, batch: Sequence[ItemWork]) -> None:
-        # What its last item begins with may have been read next to other items: where a cache holds something
-        # decides the last digits, and a resumed run would read it next to none.
-        self._session.release(range(len(batch)))
-        self._session.drop_common()
-
     def _decided(self, work: ItemWork) -> tuple[Judgment | Unscored, ...]:
         judged = self._result(work)
         decided = [decide(judged, name, self._calibrations.get(name)) for name in self._rubric.names]
         return tuple(each for each in decided if isinstance(each, Judgment | Unscored))
 
     def _write(self, batch: Sequence[ItemWork], texts: Sequence[_Text]) -> Judging[None]:
-        """Write the texts of a batch together; those of no words are omitted."""
+        """Write the texts of a batch together, without those of no words; release its slots."""
         started = time.perf_counter()
         read, generated = self._session.tokens_read, self._session.tokens_generated
         settings = self._settings
@@ -235,6 +226,10 @@ class ItemJudge:
             work.tokens_read += (self._session.tokens_read - read) // share
             work.tokens_generated += tokens // share
         self.time_estimate.wrote(tokens, len(texts), seconds)
+        # What its last item begins with may have been read next to other items: where a cache holds something
+        # decides the last digits, and a resumed run would read it next to none.
+        self._session.release(range(len(batch)))
+        self._session.drop_common()
 
     def _drafts(self, texts: Sequence[_Text], sampling: Sampling) -> Judging[list[Generated]]:
         started, before = time.perf_counter(), self._session.tokens_generated

@@ -183,10 +183,6 @@ def _spans(run: Sequence[Piece], start: int) -> list[Span]:
     return found
 
 
-# Users see the methods in this order; they are read in another, for their prompts.
-_PLACES = {method: place for place, method in enumerate(Method)}
-
-
 @dataclass(frozen=True)
 class ItemQuestion:
     item: Item
@@ -280,10 +276,8 @@ def shown_prompts(
                 check_same_format(question.run, template)
             except SetupError:
                 notes.append(f"Run {question.run.id} used another chat format for its prompts than this one.")
-        asked = _asked_once(sizer.asked)
-        yield PromptFacts(
-            sized.cells, question.settings.context, shortening, tuple(note for note in notes if note), asked
-        )
+        asked, context = _asked_once(sizer.asked), question.settings.context
+        yield PromptFacts(sized.cells, context, shortening, tuple(filter(None, notes)), asked)
         one = _chosen(asked, method, name)
         place = sizer.asked.index(one)
         places = [(name, order) for order in question.settings.orders for name in question.rubric.names]
@@ -308,7 +302,9 @@ def _asked_once(asked: Sequence[MethodQuestion]) -> tuple[MethodQuestion, ...]:
     once: dict[tuple[Method, Question], MethodQuestion] = {}
     for each in asked:
         once.setdefault((each.method, each.question), each)
-    return tuple(sorted(once.values(), key=lambda each: _PLACES[each.method]))
+    # Users see the methods in the order of Method; they are read in another, for their prompts.
+    places = list(Method)
+    return tuple(sorted(once.values(), key=lambda each: places.index(each.method)))
 
 
 def _chosen(asked: Sequence[MethodQuestion], method: Method | None, name: str | None) -> MethodQuestion:
@@ -374,10 +370,8 @@ def read_next_tokens(
 def _sizer(
     question: ItemQuestion, template: ChatTemplate, cancel: CancelToken, keeps_state: bool = False
 ) -> PromptSizer:
-    rubric, settings, examples = question.rubric, question.settings, question.examples
-    return PromptSizer(
-        template, rubric, settings, examples, cancel.raise_if_requested, keeps_state=keeps_state
-    )
+    made_of = (template, question.rubric, question.settings, question.examples, cancel.raise_if_requested)
+    return PromptSizer(*made_of, keeps_state=keeps_state)
 
 
 _ITEMS_AT_ONCE = 50  # between two reports
@@ -401,8 +395,8 @@ def order_tokens(
     settings = replace(identity.judge_settings, second_order_below=1.0)
     found: dict[str, tuple[int, int]] = {}
     with open_template(checked.path, cancel) as (model, template):
-        none, stop = ExamplePool(), cancel.raise_if_requested
-        sizer = PromptSizer(template, identity.asked, settings, none, stop, keeps_state=model.keeps_state)
+        made_of = (template, identity.asked, settings, ExamplePool(), cancel.raise_if_requested)
+        sizer = PromptSizer(*made_of, keeps_state=model.keeps_state)
         held: tuple[int, ...] = ()
         for position, item in enumerate(dataset):
             if position % _ITEMS_AT_ONCE == 0:

@@ -20,14 +20,7 @@ from engine.core.numeric import FloatArray
 from engine.llama.model import BranchTokens, usable_prefix
 from engine.llama.session import Continuation, LlamaSession, Sampling, Steps
 from engine.prompt.template import ChatTemplate
-from engine.prompt.tokens import (
-    PromptSizer,
-    Round,
-    SizedItem,
-    after_what_fits,
-    label_token_round,
-    tokens_read,
-)
+from engine.prompt.tokens import PromptSizer, Round, SizedItem, after_what_fits, tokens_read
 
 _LEAST_ITEMS = 4  # what fewer tell of the rest was up to 42 % off
 _DEFAULT_LENGTH = 0.5  # of the longest explanation, before one is written
@@ -122,7 +115,7 @@ class GroupWatch:
     def __init__(self, session: LlamaSession, time_estimate: TimeEstimate, longest_text: int) -> None:
         """`longest_text`: tokens that an explanation or reasoning sample may have."""
         self._session = session
-        self._time_estimate = time_estimate
+        self.time_estimate = time_estimate
         self._longest = longest_text
         self._reported = session.tokens_read + session.tokens_generated
         self._told = float("-inf")
@@ -155,7 +148,7 @@ class GroupWatch:
         """Tell of explanations written together since `began`, when this many tokens were written."""
         if self._is_time():
             done = self._session.tokens_generated - written_before
-            tokens = max(done, round(self._texts * self._time_estimate.tokens_per_text(self._longest)))
+            tokens = max(done, round(self._texts * self.time_estimate.tokens_per_text(self._longest)))
             left = None
             if done:
                 seconds = (time.perf_counter() - began) / done
@@ -185,11 +178,11 @@ class GroupWatch:
         """Seconds until the group is judged, while it is read; None before that can be known."""
         read = self._session.tokens_read - self._read_before
         seconds = time.perf_counter() - self._began
-        text = self._time_estimate.seconds_per_text
+        text = self.time_estimate.seconds_per_text
         if not read or (self._texts and text is None):
             return None
-        time_estimate = self._time_estimate.seconds_per_token_read or seconds / read
-        return time_estimate * max(0, self._to_read - read) + self._texts * (text or 0.0)
+        rate = self.time_estimate.seconds_per_token_read or seconds / read
+        return rate * max(0, self._to_read - read) + self._texts * (text or 0.0)
 
 
 Result = TypeVar("Result")
@@ -236,19 +229,13 @@ class ItemReader:
     """Reads items with one session, each in a slot of its own, as `sizer` makes their prompts."""
 
     def __init__(
-        self,
-        session: LlamaSession,
-        template: ChatTemplate,
-        sizer: PromptSizer,
-        watch: GroupWatch,
-        time_estimate: TimeEstimate,
+        self, session: LlamaSession, template: ChatTemplate, sizer: PromptSizer, watch: GroupWatch
     ) -> None:
         self._session = session
         self._template = template
         self._sizer = sizer
         self._criteria = sizer.rubric.names
         self._watch = watch
-        self._time_estimate = time_estimate
 
     def read(self, slot: int, work: ItemWork, order: Order, beside: int | None = None) -> Judging[None]:
         """Read an item in an order, in all methods; `beside`: the slot that holds the other one."""
@@ -274,7 +261,7 @@ class ItemReader:
 
     def hold(self, slot: int, work: ItemWork, branches: Sequence[BranchTokens]) -> Judging[None]:
         letters = work.sized.tokens[Order.AB]
-        reading = self._begun(slot, work, Order.AB, [label_token_round(letters)])
+        reading = self._begun(slot, work, Order.AB, [Round(Method.LABEL_TOKENS, "", letters)])
         yield from self._hold(reading, letters.trunk)
         yield from self._told(self._session.scoring(slot, branches), reading)
         self._ended(reading)
@@ -292,7 +279,7 @@ class ItemReader:
         work.seconds += seconds
         work.tokens_read += count
         work.tokens_generated += self._session.tokens_generated - reading.written_before
-        self._time_estimate.read(count, seconds - reading.seconds_thinking)
+        self._watch.time_estimate.read(count, seconds - reading.seconds_thinking)
 
     def _hold(
         self, reading: _ItemProgress, trunk: tuple[int, ...], beside: int | None = None
@@ -307,16 +294,15 @@ class ItemReader:
         started, before = time.perf_counter(), self._session.tokens_generated
         key = (self._sizer.settings.seed, reading.work.original.content_hash)
         of_thought = (reading.order, Method.CHAIN_OF_THOUGHT, each.question)
+        asked = enumerate(zip(self._criteria, each.tokens.branches, strict=True))
         continuations = [
             Continuation(reading.slot, branch, tokens.prompt, seed_of(*key, criterion, *of_thought))
-            for branch, (criterion, tokens) in enumerate(
-                zip(self._criteria, each.tokens.branches, strict=True)
-            )
+            for branch, (criterion, tokens) in asked
         ]
         written = yield from self._told(self._session.writing(continuations, self._sampling), reading)
         seconds = time.perf_counter() - started
         reading.seconds_thinking += seconds
-        self._time_estimate.wrote(self._session.tokens_generated - before, len(written), seconds)
+        self._watch.time_estimate.wrote(self._session.tokens_generated - before, len(written), seconds)
         self._watch.thought(len(written))
         # A text that was cut may end within a character.
         texts = (each.data.decode("utf-8", "ignore" if each.cut else "replace") for each in written)
@@ -338,15 +324,11 @@ class ItemReader:
         )
 
     def _after(
-        self,
-        reading: _ItemProgress,
-        each: Round,
-        question: Question,
-        reasoning_samples: Sequence[_Thought],
+        self, reading: _ItemProgress, each: Round, question: Question, written: Sequence[_Thought]
     ) -> tuple[list[_Thought], list[BranchTokens]]:
         """The reasoning samples as far as there is room for them, and the branches after them."""
         tree, kept, branches = reading.work.sized.trees[reading.order], [], []
-        for place, (thought, tokens) in enumerate(zip(reasoning_samples, each.tokens.branches, strict=True)):
+        for place, (thought, tokens) in enumerate(zip(written, each.tokens.branches, strict=True)):
             most = len(tokens.prompt) + self._sizer.thought_cells
             text, answered = after_what_fits(tree, place, question, thought.text, self._template, most=most)
             kept.append(_Thought(text, thought.cut or text != thought.text))

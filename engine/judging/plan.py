@@ -5,7 +5,7 @@ open question needs.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -202,16 +202,14 @@ def asked_alike(run: StoredRun, rubric: Rubric) -> bool:
     return identity.key == _key(made_of, rubric, identity.settings)
 
 
-@contextmanager
-def open_model(plan: RunPlan, cancel: CancelToken, batch: int = BATCH) -> Iterator[OpenModel]:
+def open_model(plan: RunPlan, cancel: CancelToken, batch: int = BATCH) -> AbstractContextManager[OpenModel]:
     """Loaded, with room for the plan's settings. Raises ModelFileError or Cancelled."""
 
     def shape(model: LlamaModel) -> SessionShape:
         made = session_shape(plan.settings, len(plan.rubric.criteria), plan.model, model)
         return replace(made, batch=batch)
 
-    with open_session(plan.model, plan.machine, shape, cancel) as opened:
-        yield opened
+    return open_session(plan.model, plan.machine, shape, cancel)
 
 
 def check_context(settings: JudgeSettings, checked: CheckedModel, model: LlamaModel) -> None:

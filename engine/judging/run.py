@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from typing import TypeVar
 
 from engine.core import events
@@ -133,7 +133,6 @@ def run_judging(
     ending: Callable[[], bool] = lambda: False,
 ) -> Iterator[events.RunEvent]:
     """Judge what the store does not hold yet; the last event is RunEnded, also where the run was stopped.
-
     `opener` is called only where something is left to judge; its CancelToken stops the run. `ending`: asked
     after each group whether the run is to stop there. Groups of items are fixed by their position, and stored
     together, so that a resumed run meets the same batches as an unbroken one. A run keeps the calibration,
@@ -164,9 +163,9 @@ def run_judging(
                     store.describe(run.id, {**manifest, **drawn})
                     yield events.ModelOpened(opened.template.frame.note)
                     judge = make_item_judge(plan, opened)
-                    letters = plan.dataset.letters[[position for group in groups for position in group]]
-                    sizes = list(map(len, groups))
-                    remaining = Remaining(letters, sizes, judge.tokens_without_letters, judge.texts)
+                    letters = plan.dataset.letters[list(chain.from_iterable(groups))]
+                    of_each = (judge.tokens_without_letters, judge.texts)
+                    remaining = Remaining(letters, list(map(len, groups)), *of_each)
                     yield from keeper.begin()
                     for number, group in enumerate(groups):
                         if not asking.wants(plan.dataset.ids[position] for position in group):

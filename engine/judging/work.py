@@ -104,11 +104,9 @@ def _raw_predictions(forecast: Forecast) -> str:
     each = f"{items} x {counted(forecast.criteria, 'criterion', 'criteria')}"
     methods = len(forecast.settings.methods)
     each += f" x {methods} methods" if methods > 1 else ""
-    second = forecast.second
+    second, orders = forecast.second, "both orders" if forecast.orders > 1 else "one order"
     if second is None:
-        return (
-            f"{each} x {'both orders' if forecast.orders > 1 else 'one order'} = {forecast.raw_predictions:,}"
-        )
+        return f"{each} x {orders} = {forecast.raw_predictions:,}"
     if second.run_id is None:
         below = forecast.settings.second_order_below
         why = f"at most; no run tells how many items have a margin below {below:g}"
@@ -138,11 +136,8 @@ def _methods(forecast: Forecast) -> str:
     if not settings.reasons:
         return added
     items = forecast.items - len(forecast.too_long)
-    reasoning_samples = items * forecast.criteria * forecast.orders * settings.reasoning_samples
-    return (
-        f"{added}; at most {reasoning_samples:,} reasoning samples of {settings.max_reasoning_tokens:,}"
-        " tokens"
-    )
+    samples = items * forecast.criteria * forecast.orders * settings.reasoning_samples
+    return f"{added}; at most {samples:,} reasoning samples of {settings.max_reasoning_tokens:,} tokens"
 
 
 _SECONDS_BETWEEN_TOKENS = 0.1

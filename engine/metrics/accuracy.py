@@ -1,6 +1,5 @@
-"""How often labels agree with human ones, also beyond chance, next to judges that read nothing.
-
-Light, for judging prints it: scikit-learn is not needed here.
+"""How often labels agree with human ones, also beyond chance, next to judges that read nothing. Light, for
+judging prints it: scikit-learn is not needed here.
 """
 
 from collections import Counter
@@ -110,11 +109,9 @@ def accuracy_by_method(
 
 
 def kappa(labels: Labels, other: Labels) -> float | None:
-    """Cohen's kappa (-1 to 1), None as a label of its own; None where chance alone makes all labels agree.
-
-    1 - (share that disagrees) / (share that would by chance). Where labels are no mere names, because a `tie`
-    agrees with two others, it is the weighted kappa with weight 0 for what agrees and 1 for what does not.
-    Sources: Cohen, A Coefficient of Agreement for Nominal Scales (1960); Cohen, Weighted Kappa (1968).
+    """Cohen's kappa (-1 to 1), None as a label of its own; None where chance alone makes all labels agree:
+    1 - (share that disagrees) / (share that would by chance). As a `tie` agrees with two others, it is the
+    weighted kappa with weight 0 for what agrees and 1 for what does not (Cohen 1960 and 1968).
     """
     rows = sorted({*labels, *other}, key=label_name)
     places = {label: place for place, label in enumerate(rows)}
@@ -133,11 +130,9 @@ def label_name(label: HumanLabel | None) -> str:
 
 def most_frequent_label(human: Sequence[HumanLabel]) -> Preference | None:
     """The label that agrees with most human ones, of equals the first in `PREFERENCES`; None without any."""
-    counts = Counter(human)
-    right = {
-        label: sum(count for other, count in counts.items() if agree(label, other)) for label in PREFERENCES
-    }
-    return max(PREFERENCES, key=lambda label: right[label]) if human else None
+    counts = Counter(human).items()
+    agreeing = {label: sum(count for other, count in counts if agree(label, other)) for label in PREFERENCES}
+    return max(PREFERENCES, key=agreeing.__getitem__) if human else None
 
 
 def mean(values: Sequence[float]) -> float | None:
@@ -244,16 +239,13 @@ def count_run(results: RunResults) -> list[LabelCounts]:
 @dataclass(frozen=True)
 class LabelMeasures(LabelCounts):
     """One criterion over its labelled items: what the labels say by themselves, and how they agree.
-
-    `accuracy`: share (0 to 1) of the items whose prediction agrees with the human label; an unscored one
-    counts as wrong. `interval`: its 95 % interval, None for a single instruction; `instructions`: how many
-    different ones the items have. `rival`: the best baseline on the same items, named as in Baselines, of
-    equally good ones the first of `baseline_judges`. `lead`: how much more accurate than the rival, with the
-    interval of that. `kappa`: Cohen's, with unscored as a label of its own; None where both sides know one
-    and the same label only. `macro_f1`: mean over the labels that occur on either side; all ties are one
-    where one gave any of which it said no more. `confusion`: a row for each human label, a column for each
-    predicted one, `tie` only where it occurs, and the last for unscored. `longer` and `longer_human`:
-    among the preferences for A or B where the lengths differ, the share for the longer response.
+    `accuracy`: share (0 to 1) of the items whose prediction agrees with the human label, unscored is wrong,
+    with its 95 % `interval`, None for a single instruction. `rival`: the best baseline on the same items,
+    named as in Baselines, of equals the first of `baseline_judges`; `lead`: how much more accurate, with its
+    interval. `kappa`: Cohen's, unscored as a label of its own. `macro_f1`: mean over the labels that occur on
+    either side; all ties are one where one gave any of which it said no more. `confusion`: a row for each human
+    label, a column for each predicted one, `tie` where it occurs, the last for unscored. `longer`, `longer_human`: among
+    the preferences for A or B where the lengths differ, the share for the longer response.
     """
 
     accuracy: float
@@ -291,11 +283,10 @@ def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
     human = [pair.gold.label for pair in pairs]
     right = [float(is_right(pair)) for pair in pairs]
     instructions = [pair.item.group for pair in pairs]
-    counts = count_labels(criterion, predicted, [pair.judgment for pair in pairs])
     baseline, met = baseline_judges(pairs), Counter(zip(human, predicted, strict=True))
     leads = [tuple(map(sub, right, judge)) for judge in baseline.values()]
     return LabelMeasures(
-        **vars(counts),
+        **vars(count_labels(criterion, predicted, [pair.judgment for pair in pairs])),
         accuracy=sum(right) / len(right),
         interval=share_interval(right, instructions),
         instructions=len(set(instructions)),

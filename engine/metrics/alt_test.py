@@ -1,7 +1,5 @@
-"""Whether a judge may stand in for an annotator: the alternative annotator test.
-
-Source: Calderon, Reichart and Dror, The Alternative Annotator Test for LLM-as-a-Judge (2025), arXiv
-2501.10970, sections 3.1 to 3.4 and B.1.
+"""Whether a judge may stand in for an annotator: the alternative annotator test of Calderon, Reichart and
+Dror (2025), arXiv 2501.10970, sections 3.1 to 3.4 and B.1.
 """
 
 from collections.abc import Container, Hashable, Iterator, Mapping, Sequence
@@ -40,12 +38,10 @@ class Annotators(Enum):
 
 @dataclass(frozen=True)
 class AgainstAnnotator:
-    """`annotator` is left out: they and the judge against the others on `items` of theirs, at least
-    LEAST_ITEMS.
-
-    `judge`, `own`: the share (0 to 1) on which each agrees with as many of the others as the other does, or
-    more. `p_values`: one-sided, that the annotator's is above the judge's by epsilon or more. `beaten`: for
-    whom the judge wins, after Benjamini and Yekutieli's correction over all annotators.
+    """`annotator` is left out: they and the judge against the others on LEAST_ITEMS or more `items` of
+    theirs. `judge`, `own`: the share (0 to 1) on which each agrees with as many of the others as the other
+    does, or more. `p_values`: one-sided, that the annotator's is above the judge's by epsilon or more.
+    `beaten`: for whom the judge wins, after Benjamini and Yekutieli's correction over all annotators.
     """
 
     annotator: str
@@ -129,10 +125,9 @@ def alt_tests(
     instructions: Mapping[str, str],
     criteria: Sequence[str | None],
 ) -> Iterator[AltTest]:
-    """On each of some criteria (None: all together) that two or more annotators labelled LEAST_ITEMS of.
-
-    `judge`: only items that it knows take part; None as a label is unscored, and agrees with none.
-    `instructions`: by item id; items whose instruction is not known count as being of one.
+    """On each of some criteria (None: all together) that two or more annotators labelled LEAST_ITEMS of, of
+    items that the `judge` knows; None as a label is unscored. `instructions`: by item id; unknown ones count
+    as one.
     """
     given = labels_by_item(annotators, judge)
     for criterion in criteria:
@@ -167,9 +162,8 @@ def _held(
     for key, said in given.items():
         others = [label for name, label in said.items() if name != annotator]
         if annotator in said and others:
-            of_judge, own = (
-                sum(agree(one, each) for each in others) for one in (judge[key], said[annotator])
-            )
+            both = (judge[key], said[annotator])
+            of_judge, own = (sum(agree(one, each) for each in others) for one in both)
             held.judge.append(float(of_judge >= own))
             held.own.append(float(own >= of_judge))
             held.instructions.append(instructions.get(key.item_id, ""))

@@ -69,11 +69,8 @@ def against_others(
     """
     held, found = list(_held(annotators, judge)), []
     for criterion, name in product(criteria, (None, *annotators)):
-        of_both = [
-            each
-            for each in held
-            if name in (None, each.annotator) and criterion in (None, each.key.criterion)
-        ]
+        of_name = [each for each in held if name in (None, each.annotator)]
+        of_both = [each for each in of_name if criterion in (None, each.key.criterion)]
         if any(each.right is not None for each in of_both):
             found.append(_measured(name, criterion, of_both, instructions))
     return found
@@ -338,17 +335,15 @@ def _among(
             known = [(len(pair.equal[criterion]), pair.kappa(criterion)) for pair in shared]
             kappas = [(items, value) for items, value in known if value is not None]
             equal = [of_label for pair in shared for of_label in pair.equal[criterion].items()]
+            of_all = sum(items for items, _ in kappas)
+            who = [any(criterion in (None, key.criterion) for key in labels) for labels in annotators]
             found[criterion] = AmongAnnotators(
                 criterion,
-                annotators=sum(
-                    any(criterion in (None, key.criterion) for key in labels) for labels in annotators
-                ),
+                annotators=sum(who),
                 pairs=len(shared),
                 items=len(counts),
                 equal=share([each for _, each in equal], facts.of(key for key, _ in equal)),
-                kappa=sum(items * value for items, value in kappas) / sum(items for items, _ in kappas)
-                if kappas
-                else None,
+                kappa=sum(items * value for items, value in kappas) / of_all if kappas else None,
                 alpha=_alpha(counts, _ALIKE),
                 differing=frozenset(key.item_id for key, each in equal if not each),
             )

@@ -76,16 +76,14 @@ class Difference(Keyed):
 
 @dataclass(frozen=True)
 class Comparison:
-    """Several systems on the same items.
-
-    `left_out`: by criterion, the systems that lack it, so that it is not compared. `asked_otherwise`: by
-    criterion, what each run was asked where that differs, so that it is not compared. `borda_labels`,
-    `borda_explanations`: by system, the Borda count over the accuracies of all criteria (sub-task 1) and over
-    the explanation measures of all criteria that all explaining systems have (sub-task 2, explaining
-    systems alone; empty with fewer than two of them). `baseline`: by criterion, the best baseline on these
-    items, named as in Baselines, and its accuracy (0 to 1). `mean_intervals`: by the name of a measure, those
-    of the means over the criteria. `choice`: what choosing the system with the highest mean accuracy (0 to 1)
-    costs. `wordless`: sentences on explanations that hold no word that ROUGE-L knows.
+    """Several systems on the same items. Not compared, by criterion: `left_out`: the systems that lack it,
+    `asked_otherwise`: what each run was asked where that differs. `borda_labels`, `borda_explanations`: by
+    system, the Borda count over the accuracies of all criteria (sub-task 1) and over the explanation measures
+    that all explaining systems have (sub-task 2, these alone; empty with fewer than two of them). `baseline`:
+    by criterion, the best baseline on these items, named as in Baselines, and its accuracy (0 to 1).
+    `mean_intervals`: by measure, those of the means over the criteria. `choice`: what choosing the system
+    with the highest mean accuracy (0 to 1) costs. `wordless`: sentences on explanations without words for
+    ROUGE-L.
     """
 
     systems: tuple[str, ...]
@@ -138,12 +136,10 @@ def compare(evaluations: Sequence[Evaluation]) -> Comparison:
         told = [evaluation.explanations.get(name) for evaluation in evaluations]
         values = [getattr(one, kind) if one else None for one in told]
         if any(value is not None for value in values):
-            explained.append(
-                _measure(kind, name, values, [one.intervals.get(kind) if one else None for one in told])
-            )
-    agreements = [
-        found for two in combinations(evaluations, 2) for found in _agreements(*two, criteria=criteria)
-    ]
+            ends = [one.intervals.get(kind) if one else None for one in told]
+            explained.append(_measure(kind, name, values, ends))
+    pairs = combinations(evaluations, 2)
+    agreements = [found for two in pairs for found in _agreements(*two, criteria=criteria)]
     known = {place: one.p_value for place, one in enumerate(agreements) if one.p_value is not None}
     corrected = dict(zip(known, holm(list(known.values())), strict=True))
     labels = evaluations[0].labels
@@ -155,9 +151,7 @@ def compare(evaluations: Sequence[Evaluation]) -> Comparison:
         measures=(*accuracies, *explained),
         borda_labels=_borda(names, accuracies),
         borda_explanations=_borda_of_explaining(evaluations, explained),
-        agreements=tuple(
-            replace(one, corrected=corrected.get(place)) for place, one in enumerate(agreements)
-        ),
+        agreements=tuple(replace(one, corrected=corrected.get(at)) for at, one in enumerate(agreements)),
         differences=tuple(_differences(evaluations, criteria)),
         asked_otherwise={name: asked for name, asked in otherwise.items() if name not in left_out},
         baseline={name: (labels[name].rival, labels[name].rival_accuracy) for name in criteria},
@@ -207,10 +201,7 @@ def about_the_task(system: System) -> bool:
 
 def _left_out(evaluations: Sequence[Evaluation]) -> dict[str, tuple[str, ...]]:
     known = dict.fromkeys(name for evaluation in evaluations for name in evaluation.labels)
-    lacking = {
-        name: tuple(evaluation.name for evaluation in evaluations if name not in evaluation.labels)
-        for name in known
-    }
+    lacking = {name: tuple(each.name for each in evaluations if name not in each.labels) for name in known}
     return {name: systems for name, systems in lacking.items() if systems}
 
 
@@ -252,10 +243,8 @@ def _borda(names: Sequence[str], measures: Sequence[Measure]) -> dict[str, float
 
 def _borda_of_explaining(evaluations: Sequence[Evaluation], measures: Sequence[Measure]) -> dict[str, float]:
     places = [place for place, evaluation in enumerate(evaluations) if evaluation.explanations]
-    if len(places) < LEAST_SYSTEMS:
-        return {}
     known = [measure for measure in measures if all(measure.values[place] is not None for place in places)]
-    if not known:
+    if len(places) < LEAST_SYSTEMS or not known:
         return {}
     points = _borda([evaluation.name for evaluation in evaluations], known)
     return {evaluations[place].name: points[evaluations[place].name] for place in places}

@@ -1,7 +1,6 @@
-"""What changed between two judgments of the same items: labels, probabilities, flips, accuracy.
-
-The earlier ones are `then`, the later ones `now`. A sentence claims no more than the intervals say; that
-these hold is drawn in `bench/coverage/drift.py`.
+"""What changed between two judgments of the same items: labels, probabilities, flips, accuracy; the earlier
+are `then`, the later `now`. A sentence claims no more than the intervals say; that these hold is drawn in
+`bench/coverage/drift.py`.
 """
 
 from collections import Counter
@@ -99,15 +98,13 @@ class ThenAndNow:
 
 @dataclass(frozen=True)
 class LabelDrift:
-    """What changed on one criterion; without one on all: then shares are means over those that have any, and
-    counts are sums.
-
-    `items`: that both judged. `unscored`: how many then and now. `changed`: the share with another label.
-    `distance`: the mean of what both scored, `shifts`: by how much each label became likelier there; None,
-    and empty, where there is nothing; `distance_read`: that mean without a calibration. `flips`: the share
-    of what both read in both orders that these decide. `accuracy`: of the items with a human label; unscored
-    counts as wrong. `moves`: how often each label became each other one; `far`: how many of these with
-    probabilities further apart than rounding moves them anywhere. `noise`: None where no item was read again.
+    """What changed on one criterion of `items` that both judged; without one on all: then shares are means
+    over those that have any, and counts are sums. `unscored`: how many then and now. `changed`: the share
+    with another label. `distance`: the mean of what both scored, `distance_read`: without a calibration;
+    `shifts`: by how much each label became likelier there. `flips`: the share of what both read in both
+    orders that these decide. `accuracy`: of the items with a human label; unscored counts as wrong. `moves`:
+    how often each label became each other one; `far`: how many of these with probabilities further apart than
+    rounding moves them anywhere. `noise`: None where no item was read again.
     """
 
     criterion: str | None
@@ -315,14 +312,11 @@ def drift(
     """What changed on some criteria, at least one, each with at least one item."""
     each = tuple(_measured(name, {name: column}) for name, column in columns.items())
     whole = _measured(None, columns) if len(each) > 1 else replace(each[0], criterion=None)
-    threes = [
-        [(each.instruction, three) for each in column if (three := each.three) is not None]
-        for column in columns.values()
-    ]
-    p_moved, p_labels = strangers(threes)
-    return Drift(
-        then, now, each, whole, drawn, decided, elsewhere=elsewhere, p_moved=p_moved, p_labels=p_labels
+    threes, instructions = _known(columns, lambda item: item.three)
+    p_moved, p_labels = strangers(
+        list(zip(instructions[name], own, strict=True)) for name, own in threes.items()
     )
+    return Drift(then, now, each, whole, drawn, decided, (), elsewhere, p_moved, p_labels)
 
 
 def _measured(criterion: str | None, columns: Columns) -> LabelDrift:
@@ -334,10 +328,7 @@ def _measured(criterion: str | None, columns: Columns) -> LabelDrift:
         criterion=criterion,
         items=len(every),
         instructions=len({each.instruction for each in every}),
-        unscored=(
-            sum(each.then.label is None for each in every),
-            sum(each.now.label is None for each in every),
-        ),
+        unscored=(sum(not each.then.label for each in every), sum(not each.now.label for each in every)),
         changed=mean_share(*_known(columns, lambda each: float(each.changed))),
         distance=mean_share(*distance) if distance[0] else None,
         distance_read=mean_share(*read) if read[0] else None,

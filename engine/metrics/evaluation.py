@@ -161,19 +161,15 @@ def explanation_steps(evaluation: Evaluation) -> Iterator[Evaluation]:
 
 
 def with_model_scores(evaluation: Evaluation, model_scores: Mapping[str, ModelScores]) -> Evaluation:
-    explanations = {
-        name: add_model_scores(measures, evaluation.matched.pairs[name], model_scores[name])
-        if name in model_scores
-        else measures
-        for name, measures in evaluation.explanations.items()
-    }
+    explanations, pairs = dict(evaluation.explanations), evaluation.matched.pairs
+    for name in explanations.keys() & model_scores.keys():
+        explanations[name] = add_model_scores(explanations[name], pairs[name], model_scores[name])
     return replace(evaluation, explanations=explanations)
 
 
 def official_json(evaluation: Evaluation, judge_name: str | None = None) -> dict[str, Any]:
     """The scores under the keys of the task's script, in percent and rounded as there, and `details`.
-
-    `judge_name`: the model that was asked for agreement; its name is part of the key, as in the script.
+    `judge_name`: the model that was asked for agreement, whose name is the key, as in the script.
     """
     scores: dict[str, Any] = {
         f"{name}_accuracy": round(100 * measures.accuracy, _ACCURACY_DIGITS)
@@ -206,10 +202,9 @@ def _details(evaluation: Evaluation, judge_name: str | None) -> dict[str, Any]:
         "mean_bertscore_f1": evaluation.explanation_mean("bertscore"),
         "mean_agreement": evaluation.explanation_mean("agreement"),
         "mean_explanation_intervals": {
-            measure: evaluation.explanation_interval(measure) for measure in EXPLANATION_MEASURES
-        }
-        if evaluation.explanations
-        else {},
+            measure: evaluation.explanation_interval(measure)
+            for measure in (EXPLANATION_MEASURES if evaluation.explanations else ())
+        },
         "people": evaluation.annotators and evaluation.annotators.as_json(),
         **_annotators_json(matched),
         "labels": {name: _label_details(measures) for name, measures in evaluation.labels.items()},

@@ -84,10 +84,9 @@ def _places(words: Words) -> dict[str, int]:
 
 
 def _f_measure(places: dict[str, int], words: Words, other: Words) -> float:
-    """ROUGE-L by a longest common subsequence in bits, some 50 times as fast as by a table.
-
-    A zero bit of `open_places` marks where the subsequence grew. Source: Hyyrö, Bit-Parallel LCS-length
-    Computation Revisited (2004).
+    """ROUGE-L by a longest common subsequence in bits, some 50 times as fast as by a table (Hyyrö,
+    Bit-Parallel LCS-length Computation Revisited, 2004). A zero bit of `open_places` marks where the
+    subsequence grew.
     """
     if not words or not other:
         return 0.0
@@ -104,7 +103,7 @@ BERTSCORE_VERSION = 1
 """Part of the key of a cached score: another formula needs another number."""
 
 _STORED_AT_ONCE = 16  # pairs: some seconds of work with a large encoder
-_MOST_HELD_BYTES = 1 << 28  # of vectors that are needed again later
+_MOST_HELD = 64  # texts whose vectors are kept: with a large encoder 2 MB each, of 512 tokens
 
 
 class TextEncoder(Protocol):
@@ -137,7 +136,7 @@ def score_pair(candidate: Encoded, reference: Encoded) -> BertScore:
     return BertScore(precision, recall, 2 * precision * recall / both if both else 0.0)
 
 
-# The scores of pairs are remembered, not the vectors of texts: those of 12,000 would be gigabytes.
+# The scores of pairs are remembered, not the vectors of all texts: those of 12,000 would be gigabytes.
 def bert_scores(
     pairs: Sequence[tuple[str, str]],
     encoder_hash: str,
@@ -145,12 +144,11 @@ def bert_scores(
     store: RunStore,
     cancel: CancelToken,
 ) -> Generator[MeasureProgress, None, list[BertScore]]:
-    """Score all pairs of a candidate and a reference; returns the scores in their order.
-
-    White space around a text does not count; a pair with an empty text scores 0. What `store` knows is not
-    computed again, and equal pairs once. `encoder_hash`: all that vectors depend on, the encoder's file and
-    the build of llama.cpp. `open_encoder` is called only where something is left to score. A stopped
-    measure raises Cancelled; the same call goes on where it was. Raises what `open_encoder` does, StoreError.
+    """Score all pairs of a candidate and a reference, white space around aside; a pair with an empty text
+    scores 0. What `store` knows is not computed again, and equal pairs once. `encoder_hash`: all that vectors
+    depend on, the encoder's file and the build of llama.cpp. `open_encoder` is called only where something is
+    left to score. After Cancelled the same call goes on where it was. Raises what `open_encoder` does,
+    StoreError.
     """
     stripped = [(candidate.strip(), reference.strip()) for candidate, reference in pairs]
     keys = [digest(["bertscore", BERTSCORE_VERSION, encoder_hash, *pair]) for pair in stripped]
@@ -163,49 +161,18 @@ def bert_scores(
     left = {key: pair for key, pair in zip(keys, stripped, strict=True) if key not in found}
     if left:
         with open_encoder() as encoder:
-            scorer = _Scorer(encoder, list(left.values()))
+            encoded = lru_cache(_MOST_HELD)(lambda text: encoder.encode([text])[0])
             waiting = list(left)
             for start in range(0, len(waiting), _STORED_AT_ONCE):
                 group = waiting[start : start + _STORED_AT_ONCE]
                 for key in group:
                     cancel.raise_if_requested()
-                    found[key] = scorer.score(*left[key])
+                    found[key] = score_pair(*map(encoded, left[key]))
                     done += counts[key]
                     yield MeasureProgress(done, len(pairs))
                 # In parts: a measure that is stopped goes on from here.
                 store.remember({key: astuple(found[key]) for key in group})
     return [found[key] for key in keys]
-
-
-class _Scorer:
-    """Scores one pair after another; vectors are kept until the text's last pair, or memory runs short."""
-
-    def __init__(self, encoder: TextEncoder, pairs: Sequence[tuple[str, str]]) -> None:
-        """`pairs`: all that will be scored."""
-        self._encoder = encoder
-        self._uses = Counter(text for pair in pairs for text in pair)
-        self._held: dict[str, Encoded] = {}
-        self._held_bytes = 0
-
-    def score(self, candidate: str, reference: str) -> BertScore:
-        score = score_pair(self._encoded(candidate), self._encoded(reference))
-        self._uses.subtract((candidate, reference))
-        for text in {candidate, reference}:
-            if not self._uses[text]:
-                self._drop(text)
-        while self._held_bytes > _MOST_HELD_BYTES:
-            # The oldest: a dictionary keeps the order in which texts came.
-            self._drop(next(iter(self._held)))
-        return score
-
-    def _encoded(self, text: str) -> Encoded:
-        if text not in self._held:
-            (self._held[text],) = self._encoder.encode([text])
-            self._held_bytes += self._held[text].vectors.nbytes
-        return self._held[text]
-
-    def _drop(self, text: str) -> None:
-        self._held_bytes -= self._held.pop(text).vectors.nbytes
 
 
 EXPLANATION_MEASURES = ("rouge_l", "bertscore", "agreement")
@@ -223,20 +190,16 @@ class ModelScores:
 
 @dataclass(frozen=True, kw_only=True)
 class ExplanationMeasures:
-    """One criterion over the `items` that have a human explanation.
-
-    An item that the system did not explain (`unexplained`) counts 0 in `rouge_l`, `bertscore`, `agreement`
-    and `p_yes`; all four are means x 100, None where they were not measured. `unmeasured`:
-    explanations that the judge model could not be asked about, omitted from `agreement` and `p_yes`.
-    `answer_mass`: the mean share (0 to 1) of all probability that yes and no hold; well below 1, the judge
-    model did not understand what it was asked. `typical`: ROUGE-L x 100 of giving each item the most typical
-    human explanation of its most frequent label, cross-validated; None for a single instruction.
-    `wordless`, `own_wordless`: how many of the human explanations, and of the system's, hold no word that
-    ROUGE-L knows; where most of the human ones do, `rouge_l` and `typical` are None: they would be 0 whatever
-    the system says.
-    `words`, `human_words`: mean length of the explanations, split at white space.
-    By those of EXPLANATION_MEASURES that were measured, `by_item`: 0 to 1 (BERTScore may be below 0), by item
-    id; `intervals`: the 95 % interval of the mean x 100, None for a single instruction.
+    """One criterion over the `items` that have a human explanation. One that the system did not explain
+    (`unexplained`) counts 0 in `rouge_l`, `bertscore`, `agreement` and `p_yes`: means x 100, None where they
+    were not measured. `unmeasured`: explanations that the judge model could not be asked about, omitted from
+    `agreement` and `p_yes`. `answer_mass`: the mean share (0 to 1) of all probability that yes and no hold.
+    `typical`: ROUGE-L x 100 of giving each item the most typical human explanation of its most frequent
+    label, cross-validated; None for a single instruction. `wordless`, `own_wordless`: how many of the human
+    explanations, and of the system's, hold no word that ROUGE-L knows; where most of the human ones do,
+    `rouge_l` and `typical` are None: they would be 0 whatever the system says. `words`, `human_words`: mean
+    length, split at white space. By measure: `by_item`: 0 to 1 (BERTScore may be below 0), by item id;
+    `intervals`: the 95 % interval of the mean x 100, None for a single instruction.
     """
 
     criterion: str
@@ -290,9 +253,7 @@ def mean_explanation_interval(
     measure: str, measures: Sequence[ExplanationMeasures], instructions: Mapping[str, str]
 ) -> Interval | None:
     """Of the mean of one of EXPLANATION_MEASURES (x 100) over some criteria; None for a single instruction,
-    where a criterion was not measured, and without any.
-
-    `instructions`: by item id.
+    where a criterion was not measured, and without any. `instructions`: by item id.
     """
     columns = {one.criterion: one.by_item.get(measure, {}) for one in measures}
     if not all(columns.values()):

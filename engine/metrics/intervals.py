@@ -1,5 +1,4 @@
 """How far a share or a difference over items can be trusted, where items of one instruction belong together.
-
 Light, for judging prints intervals: SciPy is loaded once the first is computed.
 """
 
@@ -28,7 +27,6 @@ def group_numbers(groups: Sequence[Hashable]) -> IntArray:
 
 def grouped_folds(groups: Sequence[Hashable], folds: int = FOLDS) -> list[Fold]:
     """Train and test indices of at most `folds` folds; no group is on both sides. Each item is tested once.
-
     Fewer groups than `folds` make as many folds as groups. ValueError for fewer than LEAST_GROUPS groups.
     """
     numbers = group_numbers(groups)
@@ -60,12 +58,10 @@ class Interval(NamedTuple):
 @dataclass(frozen=True)
 class OverInstructions:
     """A mean over one or several means, such as the accuracies of the criteria, and what each instruction is
-    to it.
-
-    `weights`: what part of the mean each instruction is, shape (instructions,), sum 1. `pulls`: by how much
-    each moves the mean from where it would stand if all were alike, shape (instructions,), sum 0. `sides`:
-    instructions that hold a value below the largest possible, and above the least. `values`: of how many
-    equally weighty values the mean is one. `groups`: the instructions, in that order.
+    to it: `weights`: what part of it, (instructions,), sum 1; `pulls`: by how much it moves the mean from
+    where that would stand if all were alike, (instructions,), sum 0. `sides`: instructions that hold a value
+    below the largest possible, and above the least. `values`: of how many equally weighty values the mean is
+    one.
     """
 
     mean: float
@@ -174,12 +170,9 @@ class OverInstructions:
 
     def share_interval(self) -> Interval:
         """Of a mean of values from 0 to 1: Clopper and Pearson's interval of as many independent values as
-        these are worth, with Student's t over instructions.
-
-        Source: Korn and Graubard, Confidence Intervals for Proportions with Small Expected Number of Positive
-        Counts Estimated From Survey Data (1998). How far the values of one instruction are one and the same
-        is estimated as by one instruction more in which they are: else a handful of errors, or none, would
-        seem independent. Simulated coverage: `bench/coverage/intervals.py`.
+        these are worth, with Student's t over instructions (Korn and Graubard, Confidence Intervals for
+        Proportions with Small Expected Number of Positive Counts Estimated From Survey Data, 1998). Simulated
+        coverage: `bench/coverage/intervals.py`.
         """
         return Interval(*clopper_pearson(self.mean, self._worth_of_share(), _TAIL))
 
@@ -197,6 +190,8 @@ class OverInstructions:
         spread = self.mean * (1 - self.mean)
         if spread > 0:
             alike = min(max((self._variance * self.values / spread - 1) / (most - 1), 0.0), 1.0)
+        # As by one instruction more in which all are: else a handful of errors, or none, would seem
+        # independent.
         alike = (self.sides * alike + 1) / (self.sides + 1)
         return self.values / (1 + alike * (most - 1))
 
@@ -213,13 +208,12 @@ class OverInstructions:
         """Of a mean of values that may be anything from `least` to `most`, by Student's t over instructions:
         each end as if one instruction more lay at that end of the range. `floor`: how far values reach below
         that, where it is known otherwise that one instruction more does not.
-
-        What is rare and large may be in none of these instructions, and by what was seen nothing would vary.
-        Where values are of two kinds, whatever these are and however rare one is, with 10 to 400 instructions
-        each end misses the mean in 5 % at most, both together in 5.4 %. Intervals by betting (Waudby-Smith
-        and Ramdas, Estimating means of bounded random variables by betting, 2024) hold in any world, and are
-        wider by a third to one half. Simulated: `bench/coverage/intervals.py`.
         """
+        # What is rare and large may be in none of these instructions, and by what was seen nothing would
+        # vary. Where values are of two kinds, however rare one is, with 10 to 400 instructions each end
+        # misses the mean in 5 % at most, both together in 5.4 %. Intervals by betting (Waudby-Smith and
+        # Ramdas 2024) hold in any world, and are wider by a third to one half. Simulated:
+        # `bench/coverage/intervals.py`.
         t = float(_t(self._freedom))
         (low, below), (high, above) = self._with_one_more(least), self._with_one_more(most)
         lowest = min(least if floor is None else floor, self.mean)
@@ -249,12 +243,11 @@ class OverInstructions:
         return 2 * self._p_above(0.0, self._error, abs(self.mean))
 
     def findable_difference(self, tests: int = 1) -> float:
-        """How large a true difference of shares must be (0 to 1) to be found in 80 % of cases or
-        more, where p is corrected for so many tests.
-
-        So many items more that went one way vary by themselves, as shares do: the error of a difference that
-        is near 0 would promise too much. Simulated: `bench/coverage/drift.py`.
+        """How large a true difference of shares must be (0 to 1) to be found in 80 % of cases or more, where
+        p is corrected for so many tests.
         """
+        # So many items more that went one way vary by themselves, as shares do: the error of a difference
+        # that is near 0 would promise too much. Simulated: `bench/coverage/drift.py`.
         times = float(_t(self._freedom, 1 - _TAIL / tests) + _t(self._freedom, _FOUND))
         # The positive root of x^2 = times^2 (error^2 + x (1 - x) / whole).
         own = times**2 / self._whole
@@ -262,11 +255,9 @@ class OverInstructions:
         return min(float((own + root) / (2 * (1 + own))), 1.0)
 
     def p_below(self, bound: float) -> float:
-        """One-sided, that a mean of differences is `bound` (0 to 1) or more.
-
-        The error is not below that of the least varied differences of such a mean, all 0 or 1 and alike
-        within an instruction: by their own, few that are 1 would reliably be fewer than the bound.
-        """
+        """One-sided, that a mean of differences is `bound` (0 to 1) or more."""
+        # The error is not below that of the least varied differences of such a mean, all 0 or 1 and alike
+        # within an instruction: by their own, few that are 1 would reliably be fewer than the bound.
         error = max(self._error, float(np.sqrt(bound * (1 - bound) / self._whole)))
         return self._p_above(self.mean, error, bound)
 
@@ -290,11 +281,9 @@ class OverInstructions:
 
     @property
     def _error(self) -> float:
-        """The standard error of a mean of differences.
-
-        As if there were two instructions more, each wholly for one side: few that differ, or none, would seem
-        to be certainly alike else. The idea is that of Agresti and Min, Simple Improved Confidence
-        Intervals for Comparing Matched Proportions (2005).
+        """The standard error of a mean of differences, as if there were two instructions more, each wholly
+        for one side: few that differ, or none, would seem to be certainly alike else (Agresti and Min, Simple
+        Improved Confidence Intervals for Comparing Matched Proportions, 2005).
         """
         count = self.instructions
         return float(np.sqrt(self._variance + 2 * count / (count - 1) / self._whole**2))
@@ -311,11 +300,9 @@ Named = Mapping[str, Sequence[float]]
 
 
 def mean_share(values: Named, groups: Mapping[str, Sequence[Hashable]]) -> Estimate:
-    """The mean over names of the means of their values, from 0 to 1; no interval for a single instruction.
-
-    Also of distances: a narrower interval, by how much these vary, would not see that a few items in a
-    hundred are wholly others (`bench/coverage/drift.py`).
-    """
+    """The mean over names of the means of their values, from 0 to 1; no interval for a single instruction."""
+    # Also of distances: a narrower interval, by how much these vary, would not see that a few items in a
+    # hundred are wholly others (`bench/coverage/drift.py`).
     found = OverInstructions.of(values, groups)
     return Estimate(_mean_of_means(values), found.share_interval() if found else None)
 
@@ -342,9 +329,8 @@ def difference(values: Sequence[float], groups: Sequence[Hashable]) -> Estimate:
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """The p-values of several tests, in their order, so that all of them together hold: below .05 are wrongly
-    so, be it one, in 5 % of cases at most.
-
-    Source: Holm, A Simple Sequentially Rejective Multiple Test Procedure (1979).
+    so, be it one, in 5 % of cases at most (Holm, A Simple Sequentially Rejective Multiple Test Procedure,
+    1979).
     """
     corrected, least = dict[int, float](), 0.0
     for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
@@ -355,11 +341,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 def least_interval(rows: Iterable[Sequence[float]], groups: Sequence[Hashable]) -> Interval | None:
     """The interval of the least of several mean differences over the same items; None for fewer than two
-    instructions.
-
-    The least is above 0 only where each of them is, so its lower end is the least of theirs (the
-    intersection-union test; Berger, Multiparameter Hypothesis Testing and Acceptance Sampling, 1982); the
-    upper is that of the least one.
+    instructions. It is above 0 only where each of them is, so its lower end is the least of theirs (the
+    intersection-union test; Berger 1982); the upper is that of the least one.
     """
     found = [OverInstructions.of_one(values, groups) for values in rows]
     known = [(one.mean, one.difference_interval()) for one in found if one is not None]
@@ -386,13 +369,10 @@ class Choice(NamedTuple):
 
 def cost_of_choosing(candidates: Iterable[OverInstructions | None]) -> Choice | None:
     """What choosing the one with the highest mean costs; None where fewer than two of them have FEW
-    instructions: others take no part.
-
-    Candidates may share instructions, and so their luck. The excess is the mean of the largest of as many
-    normal numbers with mean 0, whose covariances are those of the means, clustered by instruction: the
-    Gaussian multiplier bootstrap of the centred values (Chernozhukov, Chetverikov and Kato, Gaussian
-    Approximations and Multiplier Bootstrap for Maxima of Sums of High-Dimensional Random Vectors, 2013).
-    Against simulations: `bench/coverage/intervals.py`.
+    instructions: others take no part. The excess is the mean of the largest of as many normal numbers with
+    mean 0, whose covariances are those of the means, clustered by instruction, for candidates may share
+    instructions, and so their luck: the Gaussian multiplier bootstrap of the centred values (Chernozhukov,
+    Chetverikov and Kato 2013). Against simulations: `bench/coverage/intervals.py`.
     """
     known = [one for one in candidates if one is not None and one.instructions >= FEW]
     if len(known) < 2:

@@ -33,6 +33,8 @@ from engine.settings.rows import DEFAULT_METHODS
 from engine.store.opening import has_store
 from engine.store.run_store import RunStore
 
+_SAVED_OTHERWISE = ". If its texts were only saved in another format, "
+
 
 @dataclass(frozen=True)
 class System:
@@ -151,11 +153,9 @@ def open_system(
     labels_of: str = LabelSourceKind.LAST,
     column: JudgeColumn = NO_COLUMN,
 ) -> System:
-    """The system that a word names: the id of a run in the store, else the path of a submission file.
-
-    A file whose name is a number is named with its folder: `./3`. `labels_of`: whose labels of a run stand in
-    the place of the judge's: a Whose, or an annotator's name. `column`: where a file holds the verdicts of a
-    judge. Raises SetupError.
+    """The system that a word names: the id of a run in the store, else the path of a submission file (`./3`
+    for one whose name is a number). `labels_of`: whose labels of a run stand in the place of the judge's: a
+    LabelSourceKind, or an annotator's name. `column`: where a file holds the verdicts of a judge. SetupError.
     """
     if not word.isdecimal():
         return system_of_file(Path(word), column)
@@ -171,10 +171,8 @@ def open_system(
 
 @dataclass(frozen=True)
 class Pair:
-    """One item with a human label and what a system said of it, on one criterion.
-
-    `prediction` without a preference is unscored. `judgment`: the model's own in a run, where it was scored;
-    the prediction differs from it where there is an `override`.
+    """One item with a human label and what a system said of it, on one criterion. `prediction` without a
+    preference is unscored. `judgment`: the model's own in a run; another where there is an `override`.
     """
 
     item: Item
@@ -191,14 +189,11 @@ class Pair:
 
 @dataclass(frozen=True)
 class Matched:
-    """A system compared with a dataset.
-
-    `pairs`: by criterion, in the order of the dataset, of the items that have a label there; criteria
-    without any label are omitted, and all where no labels were asked for. `items`: how many items both have;
-    `missing`: ids of the dataset that the system lacks; `extra`: ids of the system that the dataset lacks.
-    `part`: of which slice all of this is, for display, `part_caveats` what is to be known of that; empty for
-    all items. `whole`: the dataset that this is a part of, be it a slice or what several systems share; None
-    for all of it.
+    """A system compared with a dataset. `pairs`: by criterion, in the order of the dataset, of the items that
+    have a label there; criteria without any are omitted, and all where no labels were asked for. `items`: how
+    many both have; `missing`: ids that the system lacks; `extra`: ids that the dataset lacks. `part`: of
+    which slice all of this is, for display, `part_caveats` what is to be known of that. `whole`: the dataset
+    that this is a part of, be it a slice or what several systems share; None for all of it.
     """
 
     system: System
@@ -221,17 +216,9 @@ class Matched:
             raise SetupError(f"No item of the slice {part} has a human label.", "Choose another slice.")
         dataset, system = self.dataset.only(ids), self.system.only(ids)
         missing = tuple(item_id for item_id in self.missing if item_id in ids)
-        return Matched(
-            system,
-            dataset,
-            labelled,
-            sum(item_id not in missing for item_id in dataset.ids),
-            missing,
-            (),
-            part,
-            self.whole or self.dataset,
-            tuple(filter(None, caveats)),
-        )
+        items, whole = sum(item_id not in missing for item_id in dataset.ids), self.whole or self.dataset
+        shown = (part, whole, tuple(filter(None, caveats)))
+        return Matched(system, dataset, labelled, items, missing, (), *shown)
 
     @property
     def items_of_both(self) -> Iterator[Item]:
@@ -357,11 +344,8 @@ def match(system: System, gold: Dataset, partial: bool = False) -> Matched:
 
 def match_together(systems: Sequence[System], gold: Dataset, partial: bool = False) -> list[Matched]:
     """Join systems by id with the human labels, all on the same items: what one of them lacks is scored for
-    none, and is named.
-
-    Missing or extra ids are a SetupError that names them, unless `partial`. Raises SetupError too where they
-    share no item, where no shared criterion has a label, and where a run judged other texts under the same
-    ids.
+    none, and is named. SetupError for missing or extra ids, unless `partial`, and where they share no item,
+    where no shared criterion has a label, and where a run judged other texts under the same ids.
     """
     joined = _joined(systems, gold, partial)
     return [replace(one, pairs=_labelled(one.system, gold, shared)) for one, shared in joined]
@@ -446,12 +430,7 @@ def _check_texts(system: System, gold: Dataset, shared: Sequence[Item]) -> None:
         raise SetupError(
             f"{gold.name} has other texts than {system.name} judged under the same ids"
             f" ({len(other):,} of {len(shared):,}): {listed(other)}.",
-            Hint(
-                Step.CHOOSE_JUDGED_DATASET,
-                ". If its texts were only saved in another format, ",
-                Step.EXPORT_RUN,
-                ".",
-            ),
+            Hint(Step.CHOOSE_JUDGED_DATASET, _SAVED_OTHERWISE, Step.EXPORT_RUN, "."),
         )
 
 

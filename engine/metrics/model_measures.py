@@ -1,7 +1,6 @@
-"""The measures of explanations that need a model: BERTScore by an encoder, agreement by a judge model.
-
-All criteria of a system are measured together, so that a model is opened once. What works with the model
-is apart from the rest: a process of its own can do it (engine/system/subprocess_worker.py).
+"""The measures of explanations that need a model: BERTScore by an encoder, agreement by a judge model. All
+criteria of a system are measured together, so that a model is opened once. What works with the model is apart
+from the rest: a process of its own can do it (engine/system/subprocess_worker.py).
 """
 
 import math
@@ -86,19 +85,16 @@ def open_agreement_model(
 def measure_agreement(
     questions: Sequence[AgreementQuestion], opener: OpenModelFactory, store: RunStore, model_hash: str
 ) -> Generator[MeasureProgress, None, list[Agreement | Unscored]]:
-    """Ask all questions that the store does not know; returns the results in their order.
-
-    A question that does not fit the context, or gets no finite probabilities, comes back as Unscored with
-    the reason, which is not kept. `opener` opens the model of `model_hash`; it is called only where
-    something is left to ask, and its CancelToken stops the measure: Cancelled is raised, the items that
-    were finished are in the store, and the same call goes on with the others. Raises what `opener` does,
-    StoreError.
+    """Ask all questions that the store does not know; returns the results in their order. A question that
+    does not fit the context, or gets no finite probabilities, comes back as Unscored with the reason, which
+    is not kept. `opener` opens the model of `model_hash`, only where something is left to ask, and its
+    CancelToken stops the measure: Cancelled; the items that were finished are in the store, and the same call
+    goes on with the others. Raises what `opener` does, StoreError.
     """
     keys = [question.key(model_hash) for question in questions]
     counts = Counter(keys)
-    found: dict[str, Agreement | str] = {
-        key: Agreement(*numbers) for key, numbers in store.recall(counts).items()
-    }
+    found: dict[str, Agreement | str] = {}
+    found |= {key: Agreement(*numbers) for key, numbers in store.recall(counts).items()}
     done = sum(counts[key] for key in found)
     yield MeasureProgress(done, len(questions))
     groups: dict[str, dict[str, AgreementQuestion]] = {}  # those about the same texts together
@@ -116,10 +112,8 @@ def measure_agreement(
                 given = {key: each for key in group if isinstance(each := found[key], Agreement)}
                 store.remember({key: (answer.p_yes, answer.p_no) for key, answer in given.items()})
     return [
-        Unscored(question.item.id, question.criterion.name, answer)
-        if isinstance(answer := found[key], str)
-        else answer
-        for key, question in zip(keys, questions, strict=True)
+        Unscored(asked.item.id, asked.criterion.name, said) if isinstance(said := found[key], str) else said
+        for key, asked in zip(keys, questions, strict=True)
     ]
 
 

@@ -23,10 +23,8 @@ _MEDIAN = 2.366  # of a sum of three squares of normal values
 
 @dataclass(frozen=True)
 class Opinion:
-    """What a run says of an item on a criterion; all None where it is unscored.
-
-    `probabilities`: of the four labels, in the order of `PREFERENCES`. `flipped`: as of a Judgment. `read`:
-    the probabilities without a calibration; None where none decides.
+    """What a run says of an item on a criterion; all None where it is unscored. `probabilities`: of the four
+    labels, as PREFERENCES. `read`: those without a calibration; None where none decides.
     """
 
     label: HumanLabel | None = None
@@ -53,11 +51,10 @@ Three = tuple[Opinion, Opinion, Opinion]
 
 @dataclass(frozen=True)
 class Noise:
-    """How far apart two raw predictions of the same items by the same judge are, in two batch shapes.
-
-    `labels`: so many, of which `changed` are others. `distance`: of what was read, the mean total variation
-    (0 to 1); `nats`, `most`: by how much the natural-log probabilities differ, root mean square and at most,
-    of labels of a point or more; None where nothing was scored twice.
+    """How far apart two raw predictions of the same items by the same judge are, in two batch shapes: of
+    `labels`, `changed` are others. `distance`: of what was read, the mean total variation (0 to 1); `nats`,
+    `most`: by how much the natural-log probabilities differ, root mean square and at most, of labels of a
+    point or more; None where nothing was scored twice.
     """
 
     labels: int
@@ -71,9 +68,8 @@ class Noise:
         """As a sentence; empty where nothing was scored twice."""
         if self.distance is None:
             return ""
-        nats = ""
-        if self.nats is not None:
-            nats = f" (log-probabilities by {self.nats:.3f} in root mean square, {self.most:.3f} at most)"
+        by = f" (log-probabilities by {self.nats:.3f} in root mean square, {self.most:.3f} at most)"
+        nats = by if self.nats is not None else ""
         others = f"{self.changed:,} of {counted(self.labels, 'label', 'labels')}"
         return (
             "Rounding, as measured: the same items read in another batch shape gave probabilities"
@@ -104,9 +100,7 @@ def noise_of(threes: Sequence[Three]) -> Noise | None:
 def strangers(criteria: Iterable[Sequence[tuple[str, Three]]]) -> tuple[float | None, float | None]:
     """That the probabilities, and that the labels of the run that read the items once are as near to the two
     raw predictions of the other as these are to each other: two p-values, None where no item was scored three
-    times.
-
-    `criteria`: of each its items, with their instructions.
+    times. `criteria`: of each its items, with their instructions.
     """
     labels, *moved = _Scores(), _Scores(), _Scores()
     for threes in criteria:
@@ -139,10 +133,8 @@ def _likelier_moved(squares: "_Scores") -> "_Scores":
 
 def _apart_from_others(read: FloatArray, in_common: bool) -> FloatArray:
     """How far each of three raw predictions is from the mean of the two others: of probabilities, shape
-    (items, 3, 4), squares of shape (items, 3), in natural logarithms.
-
-    `in_common`: with what all items have in common. They share the beginning of their prompts, and its
-    rounding.
+    (items, 3, 4), squares of shape (items, 3), in natural logarithms. `in_common`: with what all items have
+    in common: they share the beginning of their prompts, and its rounding.
     """
     logs = np.log(np.maximum(read, _LEAST))
     logs -= logs.mean(axis=2, keepdims=True)
@@ -165,11 +157,9 @@ class _Scores:
 
     @property
     def p_value(self) -> float:
-        """That the first reading is no more of a stranger than the others; 1 for too few instructions.
-
-        A permutation test: where the judge is the same, each of the three may be the first, by instruction,
-        however rounding is distributed, also where some items have more of it.
-        """
+        """That the first reading is no more of a stranger than the others; 1 for too few instructions."""
+        # A permutation test: where the judge is the same, each of the three may be the first, by instruction,
+        # however rounding is distributed, also where some items have more of it.
         places = group_numbers(self.instructions)
         table = np.zeros((int(places.max()) + 1, 3))
         np.add.at(table, places, np.array(self.scores, np.float64))

@@ -1,7 +1,5 @@
-"""What changed between two runs that models judged, on the items and criteria that both have.
-
-What annotators overrode takes no part: it is asked whether a judge still says the same. Light, for judging
-prints it.
+"""What changed between two runs that models judged, on the items and criteria that both have; without what
+annotators overrode: it is asked whether a judge still says the same. Light, for judging prints it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,12 +38,10 @@ def run_drift(
     gold: Dataset | None = None,
     again: tuple[RunResults | None, RunResults | None] = (None, None),
 ) -> Drift:
-    """What changed between two runs that models judged, on the items and criteria that both have, decided as
-    `decided_alike` says.
-
-    `dataset`: holds the items. `gold`: where human labels of them are; None for those of the dataset.
-    `again`: each of the two as it was read once more, in another batch shape; None where it was not.
-    SetupError where no model judged a run, and where both share no item or no criterion.
+    """What changed between two runs, decided as `decided_alike` says. `dataset`: holds the items. `gold`:
+    where human labels of them are; None for those of the dataset. `again`: each of the two as it was read
+    once more, in another batch shape. SetupError where no model judged a run, and where both share no item or
+    criterion.
     """
     for each in (then, now):
         refuse_unasked(each.run, _REQUEST)
@@ -72,9 +68,7 @@ def stored_drift(
     columns: ColumnMap | None = None,
 ) -> Drift:
     """The same of two stored runs; `path`: where the dataset of one of them is, None for where it was;
-    `columns`: by which it is read, as `dataset_of_run` takes them.
-
-    Raises what `run_drift` raises, SetupError where no dataset is there or holds the items, Cancelled.
+    `columns`: by which it is read. SetupError also where no dataset is there or holds the items; Cancelled.
     """
     runs = [store.run(number) for number in (then, now)]
     for run in runs:

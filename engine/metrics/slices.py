@@ -24,11 +24,10 @@ from engine.results.run_results import RunResults
 
 @dataclass(frozen=True)
 class SliceMeasures:
-    """One slice. `items`: how many of its items the system answers, `labelled`: those with a human label,
-    which have `instructions` different ones.
-
-    `counts`: what its labels say by themselves, by criterion, and `measures` how they agree with annotators',
-    empty without human labels. `over`: what `accuracy` is a mean of; None for a single instruction.
+    """One slice. `items`: how many of its items the system answers, `labelled`: those with a human label, of
+    so many `instructions`. `counts`: what its labels say by themselves, by criterion, and `measures` how they
+    agree with annotators', empty without human labels. `over`: what `accuracy` is a mean of; None for one
+    instruction.
     """
 
     part: Slice

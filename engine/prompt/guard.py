@@ -180,8 +180,6 @@ class Guard:
         return marks if len(marks) > self._marks_of(own, fences) else []
 
     def _structural(self, ids: Sequence[int]) -> list[int]:
-        if self._structure.isdisjoint(ids):
-            return []
         return [token for token in ids if token in self._structure]
 
     def _marks_among(self, ids: Sequence[int], fences: tuple[str, ...]) -> list[tuple[int, int]]:
@@ -203,14 +201,9 @@ class Guard:
 def split_at(text: str, tokens: Iterable[SpecialToken]) -> list[str | SpecialToken]:
     runs: list[str | SpecialToken] = [text]
     for token in tokens:
-        if token.text not in text:
-            continue
         cut: list[str | SpecialToken] = []
         for run in runs:
-            if isinstance(run, SpecialToken):
-                cut.append(run)
-                continue
-            first, *rest = run.split(token.text)
+            first, *rest = [run] if isinstance(run, SpecialToken) else run.split(token.text)
             cut.append(first)
             for piece in rest:
                 cut += [token, piece]

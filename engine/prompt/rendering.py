@@ -78,17 +78,13 @@ def render_frame(source: str, bos: str, eos: str, mark_bytes: int = 16) -> Frame
 
 
 def _frame_of(render: _Render, source: str, mark_bytes: int, with_system: bool) -> Frame:
-    slots = [SYSTEM, USER] if with_system else [USER]
-    marks = {slot: _mark(mark_bytes) for slot in (*slots, REPLY)}
-    messages = [{"role": slot, "content": marks[slot]} for slot in slots]
+    asked = [SYSTEM, USER] if with_system else [USER]
+    marks = {slot: _mark(mark_bytes) for slot in (*asked, REPLY)}
+    messages = [{"role": slot, "content": marks[slot]} for slot in asked]
     turns = _turns(render, mark_bytes)
     thinking = _thinking_frame(render, source, list(messages), marks)
     text, switched = _quiet(render, messages)
-    for slot in slots:
-        if text.count(marks[slot]) != 1:
-            raise UnusableTemplateError(f"it writes the {slot} message {text.count(marks[slot])} times")
-    slots.sort(key=lambda slot: text.index(marks[slot]))
-    *pieces, prompt = _split(text, marks, slots)
+    slots, (*pieces, prompt) = _cut(text, marks, asked)
     finished = _finished_start(render, messages, marks[slots[-1]], marks[REPLY])
     opens = text != _or_nothing(render, messages=messages, **_QUIET)
     begins, note = reply_start(Opening(prompt, finished, switched, opens))
@@ -113,8 +109,13 @@ def _turns(render: _Render, mark_bytes: int) -> tuple[str, ...]:
     return tuple(sorted(filter(None, found)))
 
 
-def _split(text: str, marks: Mapping[str, str], slots: Sequence[str]) -> list[str]:
-    return re.split("|".join(marks[slot] for slot in slots), text)
+def _cut(text: str, marks: Mapping[str, str], slots: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The slots in the order of their marks in a text, and what stands around these."""
+    for slot in slots:
+        if text.count(marks[slot]) != 1:
+            raise UnusableTemplateError(f"it writes the {slot} message {text.count(marks[slot])} times")
+    ordered = sorted(slots, key=lambda slot: text.index(marks[slot]))
+    return ordered, re.split("|".join(marks[slot] for slot in ordered), text)
 
 
 def _thinking_frame(
@@ -122,16 +123,12 @@ def _thinking_frame(
 ) -> Frame | None:
     """The frame of a reply with reasoning before it; None where the template knows no reasoning."""
     text = _or_nothing(render, messages=messages, add_generation_prompt=True, **_CHAIN_OF_THOUGHT)
-    slots = [message["role"] for message in messages]
-    if any(text.count(marks[slot]) != 1 for slot in slots):
+    try:
+        slots, (*pieces, prompt) = _cut(text, marks, [message["role"] for message in messages])
+    except UnusableTemplateError:
         return None
-    slots.sort(key=lambda slot: text.index(marks[slot]))
-    *pieces, prompt = _split(text, marks, slots)
     around = thought_around(prompt, source)
-    if around is None:
-        return None
-    before, after = around
-    return Frame((*pieces, before, after, ""), (*slots, THOUGHT, REPLY))
+    return around and Frame((*pieces, *around, ""), (*slots, THOUGHT, REPLY))
 
 
 def _quiet(render: _Render, messages: list[dict[str, str]]) -> tuple[str, bool]:
@@ -187,7 +184,9 @@ def _renderer(source: str, bos: str, eos: str) -> _Render:
     environment = ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[jinja2.ext.loopcontrols, _GenerationBlock]
     )
-    environment.filters["tojson"] = _as_json
+    environment.filters["tojson"] = lambda value, ensure_ascii=False, **options: json.dumps(
+        value, ensure_ascii=ensure_ascii, **options
+    )
     # Their text is another in each run.
     environment.filters["random"] = _refuse_chance
     environment.globals["lipsum"] = _refuse_chance
@@ -205,32 +204,14 @@ def _renderer(source: str, bos: str, eos: str) -> _Render:
             raise
         except Exception as error:  # whatever a template raises is its author's error
             raise UnusableTemplateError(_shortened(str(error) or type(error).__name__)) from error
-        _check_text(text, values["messages"])
+        own = len(text) - sum(len(message["content"]) for message in values["messages"])
+        if own > LONGEST_FRAME:
+            raise UnusableTemplateError(f"it writes {own:,} characters around two messages")
+        if re.search("[\ud800-\udfff]", text):
+            raise UnusableTemplateError("it writes half a character, a lone surrogate")
         return text
 
     return render
-
-
-def _as_json(
-    value: object,
-    ensure_ascii: bool = False,
-    indent: int | None = None,
-    separators: tuple[str, str] | None = None,
-    sort_keys: bool = False,
-) -> str:
-    return json.dumps(
-        value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
-    )
-
-
-def _check_text(text: str, messages: Sequence[Mapping[str, str]]) -> None:
-    own = len(text) - sum(len(message["content"]) for message in messages)
-    if own > LONGEST_FRAME:
-        raise UnusableTemplateError(f"it writes {own:,} characters around two messages")
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise UnusableTemplateError("it writes half a character, a lone surrogate") from error
 
 
 def _refuse(message: object = "") -> str:

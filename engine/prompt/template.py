@@ -42,30 +42,25 @@ class ChatTemplate:
         done: list[tuple[Sequence[Piece], Sequence[int]]] = []
         for run in self._runs(conversation):
             if isinstance(run, SpecialToken):
-                done.append((_shown(run.text), [run.id]))
+                done.append(([(run.text, Source.CONTROL)], [run.id]))
             else:
                 done.append(self._guard.read(tuple(run), conversation.fences))
         # Many templates write it themselves: twice would be another prompt.
         first = next((ids[0] for _, ids in done if ids), None)
         bos = self.vocabulary.bos
         if self.vocabulary.wants_bos and bos is not None and first != bos:
-            done.insert(0, (_shown(self.vocabulary.bos_text), [bos]))
+            done.insert(0, ([(self.vocabulary.bos_text, Source.CONTROL)], [bos]))
         return done
-
-    def _contents(self, conversation: Conversation) -> dict[str, Sequence[Part]]:
-        user: Sequence[Part] = conversation.user
-        if self.merges_system:
-            user = (*conversation.system, own("\n\n"), *conversation.user)
-        return {
-            SYSTEM: conversation.system,
-            USER: user,
-            THOUGHT: (foreign(conversation.thought or "", Source.THOUGHT),),
-            REPLY: (own(conversation.reply),),
-        }
 
     def _runs(self, conversation: Conversation) -> Iterator[list[Piece] | SpecialToken]:
         """Control tokens of the template, and between them all plain text in one run each."""
-        contents = self._contents(conversation)
+        system = (*conversation.system, own("\n\n")) if self.merges_system else ()
+        contents: dict[str, Sequence[Part]] = {
+            SYSTEM: conversation.system,
+            USER: (*system, *conversation.user),
+            THOUGHT: (foreign(conversation.thought or "", Source.THOUGHT),),
+            REPLY: (own(conversation.reply),),
+        }
         runs: list[list[Piece] | SpecialToken] = [[]]
         for index, piece in enumerate(self._pieces):
             for part in piece:
@@ -99,10 +94,6 @@ def _append(runs: list[list[Piece] | SpecialToken], run: list[Piece] | SpecialTo
         last.extend(run)
     else:
         runs.append(run)
-
-
-def _shown(control: str) -> list[Piece]:
-    return [(control, Source.CONTROL)]
 
 
 def _without_start(pieces: list[Piece], space: str | None = None) -> list[Piece]:
@@ -191,11 +182,9 @@ def thought_around(prompt: str, source: str) -> tuple[str, str] | None:
 
 
 def _note_of_more(opening: Opening, more: str) -> str:
-    if opening.switched:
-        return ""
-    if thought := _OPEN_THOUGHT.search(opening.prompt):
+    if not opening.switched and (thought := _OPEN_THOUGHT.search(opening.prompt)):
         return _closed(thought[1])
-    if opening.opens and re.search(_MARKUP, more):
+    if not opening.switched and opening.opens and re.search(_MARKUP, more):
         return (
             "The model's chat template lets the model begin with reasoning: the verdict is read"
             f" after {_quoted(more)}, with which finished replies begin."

@@ -24,11 +24,10 @@ PROBES = ("a", "Z")
 
 
 def tokenize_prompt(tree: PromptTree, template: ChatTemplate) -> PromptTokens:
+    replies = [verdict_reply(label, tree.wording) for label in PREFERENCES]
     branches = tuple(
-        branch_tokens(
-            [tree.question(index, verdict_reply(label, tree.wording)) for label in PREFERENCES], template
-        )
-        for index in range(len(tree.branches))
+        branch_tokens([tree.question(place, reply) for reply in replies], template)
+        for place in range(len(tree.branches))
     )
     shared = common_prefix([branch.prompt for branch in branches])
     # A branch needs one token of its own, after which the label is read.
@@ -53,12 +52,10 @@ def tokenize_explanation(
 
 def stem_tokens(rubric: Rubric, examples: ExamplePool, template: ChatTemplate) -> tuple[int, ...]:
     """What all prompts of a run begin with, found with two items that differ from their first letter on."""
-    conversations = []
-    for text in PROBES:
-        # All its texts begin with another letter than those of the other probe: both share the stem alone.
-        probe = Item("probe", text, text, text)
-        conversations.append(build_prompt(probe, Order.AB, rubric, examples.for_probe(probe)).question(0))
-    return shared_tokens(conversations, template)
+    # All texts of a probe begin with another letter than those of the other: both share the stem alone.
+    probes = [Item("probe", text, text, text) for text in PROBES]
+    trees = (build_prompt(probe, Order.AB, rubric, examples.for_probe(probe)) for probe in probes)
+    return shared_tokens([tree.question(0) for tree in trees], template)
 
 
 def instruction_tokens(
@@ -112,14 +109,12 @@ def tokenize_rounds(
     trunk = letters.trunk[: common_prefix([letters.trunk, *ends])]
     rounds = []
     for each, own in zip(asked, branches, strict=True):
-        reasons = each.question if each.question.reasons else None
-        first = trunk
-        if reasons:
-            # The default trunk where the branches begin with it, else what they have in common.
-            prompts = [branch.prompt[:-1] for branch in own]
-            if common_prefix([trunk, *prompts]) < len(trunk):
-                first = prompts[0][: common_prefix(prompts)]
-        rounds.append(Round(each.method, each.name, PromptTokens(first, own), reasons))
+        first, thought_for = trunk, each.question if each.question.reasons else None
+        prompts = [branch.prompt[:-1] for branch in own]
+        # The default trunk where the branches begin with it, else what they have in common.
+        if thought_for and common_prefix([trunk, *prompts]) < len(trunk):
+            first = prompts[0][: common_prefix(prompts)]
+        rounds.append(Round(each.method, each.name, PromptTokens(first, own), thought_for))
     return PromptTokens(trunk, letters.branches), tuple(rounds)
 
 
@@ -133,20 +128,21 @@ def _branches(
         thinking = _thinking(template)
         prompts = (thinking.tokenize(tree.question(place, text=question.text)) for place in places)
         return tuple(BranchTokens(tuple(prompt), ()) for prompt in prompts)
+    return tuple(_answered(tree, place, question, None, template) for place in places)
+
+
+def _answered(
+    tree: PromptTree, branch: int, question: Question, thought: str | None, template: ChatTemplate
+) -> BranchTokens:
     replies = [f"{question.lead} {answer}" for answer in question.answers]
-    return tuple(
-        branch_tokens([tree.question(place, reply, question.text) for reply in replies], template)
-        for place in places
-    )
+    return branch_tokens([tree.question(branch, each, question.text, thought) for each in replies], template)
 
 
 def after_thought(
     tree: PromptTree, branch: int, question: Question, thought: str, template: ChatTemplate
 ) -> BranchTokens:
     """A branch once its reasoning is written and closed: its labels can be read."""
-    replies = [f"{question.lead} {answer}" for answer in question.answers]
-    asked = [tree.question(branch, reply, question.text, thought) for reply in replies]
-    return branch_tokens(asked, _thinking(template))
+    return _answered(tree, branch, question, thought, _thinking(template))
 
 
 def after_what_fits(
@@ -184,10 +180,6 @@ def _thinking(template: ChatTemplate) -> ChatTemplate:
     if template.thinking is None:
         raise EngineBug("reasoning was requested in a chat format without reasoning")
     return template.thinking
-
-
-def label_token_round(letters: PromptTokens) -> Round:
-    return Round(Method.LABEL_TOKENS, "", letters)
 
 
 def tokens_read(rounds: Sequence[Round], keeps_state: bool) -> Counter[Method]:
@@ -303,9 +295,8 @@ class PromptSizer:
                 reasoning = len(each.tokens.branches) * self.thought_cells if each.thought_for else 0
                 sizes.append(each.tokens.cells_beside(self.stem) + reasoning)
             cells[order] = max(sizes)
-        if not self._aside:
-            own = max(cells.values()) + self._writing_cells
-        else:
+        own = max(cells.values()) + self._writing_cells
+        if self._aside:
             # Of AB and, next to it, of BA, which is gone before anything is written.
             first, second = tokens[Order.AB].trunk, tokens[Order.BA].trunk
             shared = max(len(apart), usable_prefix(first, second, self._keeps_state)) - len(self.stem)
@@ -316,11 +307,8 @@ class PromptSizer:
         """The prompts of an item as a run asks them: shortened where it must be and the settings want it."""
         sized = self.sized(item, item, in_series)
         if self.settings.shorten and not self.fits(sized):
-            shortened = shorten(
-                item,
-                lambda short: self.fits(self.sized(item, short)),
-                most=self.settings.context * _CHARACTERS_PER_TOKEN,
-            )
+            most = self.settings.context * _CHARACTERS_PER_TOKEN
+            shortened = shorten(item, lambda short: self.fits(self.sized(item, short)), most)
             if shortened:
                 return self.sized(item, shortened[0], in_series), shortened[1]
         return sized, None
@@ -361,10 +349,8 @@ class PromptSizer:
     def _by_method(self, rounds: Sequence[Round]) -> Counter[Method]:
         """What the branches of an order add to its first trunk."""
         samples = sum(len(each.tokens.branches) for each in rounds if each.thought_for)
-        # A sum of counters holds no zeros.
-        return tokens_read(rounds, self._keeps_state) + Counter(
-            {Method.CHAIN_OF_THOUGHT: samples * self._closing}
-        )
+        closing = Counter({Method.CHAIN_OF_THOUGHT: samples * self._closing})
+        return tokens_read(rounds, self._keeps_state) + closing  # a sum of counters holds no zeros
 
     def _unread(self, tokens: tuple[int, ...], held: Sequence[tuple[int, ...]]) -> int:
         return len(tokens) - max(usable_prefix(each, tokens, self._keeps_state) for each in held)

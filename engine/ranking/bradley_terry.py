@@ -7,14 +7,12 @@ Ties (1970).
 
 What the likelihood needs of the comparisons of two candidates is how many there were, what was won, and how
 many were tied: so a draw of the bootstrap is a sum of rows, and all draws of a chunk are fitted at once.
-
-Knows: comparisons as numbers. Does not know: labels, datasets, how results are shown.
 """
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -85,7 +83,6 @@ class BradleyTerryScores:
     @cached_property
     def scores(self) -> dict[str, Estimate]:
         """What each candidate would win against one of the mean score, 0 to 1, with its 95 % interval.
-
         Expanded percentiles: as far out as Student's t asks for. Source: Hesterberg, What Teachers Should
         Know About the Bootstrap (2015).
         """
@@ -170,11 +167,10 @@ class BradleyTerryScores:
     @cached_property
     def groups(self) -> list[list[str]]:
         """Candidates of which no two differ significantly, each group as large as can be, in the order of
-        score: two stand together in one or several exactly where they do not differ significantly.
-
-        They need not be neighbours: one that met few others may be told from nobody. Groups are added until
-        each two have one, not all that there are, which may be very many (Piepho, An Algorithm for a
-        Letter-Based Representation of All-Pairwise Comparisons, 2004, has the letters).
+        score: two stand together in one or several exactly where they do not differ significantly. They need
+        not be neighbours: one that met few others may be told from nobody. Groups are added until each two
+        have one, not all that there are, which may be very many (Piepho, An Algorithm for a Letter-Based
+        Representation of All-Pairwise Comparisons, 2004, has the letters).
         """
         places = [self.names.index(name) for name in self.order]
         alike = ~(self.better | self.better.T)[np.ix_(places, places)]
@@ -222,12 +218,9 @@ def bradley_terry(
     cancel: CancelToken | None = None,
 ) -> Generator[MeasureProgress, None, BradleyTerryScores]:
     """Of candidates that labelled comparisons all hold together; tells how many draws are done. Cancelled."""
-    by_instruction = _by_instruction(comparisons)
-    sizes = by_instruction[0].sum(axis=1)
-    tallied, worth = partial(_drawn, comparisons, by_instruction), sizes.sum() ** 2 / (sizes**2).sum()
-    return bootstrapped(
-        comparisons.names, tallied, len(sizes), float(worth), seed=seed, draws=draws, cancel=cancel
-    )
+    tallied, sizes = _tallying(comparisons)
+    worth = float(sizes.sum() ** 2 / (sizes**2).sum())
+    return bootstrapped(comparisons.names, tallied, len(sizes), worth, seed=seed, draws=draws, cancel=cancel)
 
 
 def bootstrapped(
@@ -264,8 +257,22 @@ def bootstrapped(
 
 def tallies_of(comparisons: PairComparisons) -> Tallies:
     """Of all comparisons of which something was said, as one draw."""
-    by_instruction = _by_instruction(comparisons)
-    return _drawn(comparisons, by_instruction, np.ones((1, by_instruction[0].shape[0])))
+    tallied, sizes = _tallying(comparisons)
+    return tallied(np.ones((1, len(sizes))))
+
+
+def _tallying(comparisons: PairComparisons) -> tuple[Callable[[FloatArray], Tallies], FloatArray]:
+    """How comparisons of which something was said are tallied by how often each instruction was drawn,
+    (draws, instructions); and how many each instruction has, (instructions,).
+    """
+    known = comparisons.at(comparisons.known)
+    sums = sums_by_instruction(known, [np.ones(len(known)), won_by_lower(known), known.ties])
+    first, second = pairs_met(known)
+
+    def tallied(weights: FloatArray) -> Tallies:
+        return Tallies(len(known.names), first, second, *(np.asarray(weights @ each) for each in sums))
+
+    return tallied, np.asarray(sums[0].sum(axis=1))
 
 
 Sums = list[sparse.csr_array]
@@ -294,23 +301,10 @@ def won_by_lower(comparisons: PairComparisons) -> FloatArray:
     return won
 
 
-def _by_instruction(comparisons: PairComparisons) -> Sums:
-    """How many comparisons, what the first won, and ties, of those of which something was said."""
-    known = comparisons.at(comparisons.known)
-    return sums_by_instruction(known, [np.ones(len(known)), won_by_lower(known), known.ties])
-
-
 def _pair_keys(comparisons: PairComparisons) -> IntArray:
     """A number for each pair of candidates, whichever stood first: shape (items,)."""
     sides = np.sort(np.stack([comparisons.first, comparisons.second]), axis=0)
     return np.asarray(sides[0] * len(comparisons.names) + sides[1])
-
-
-def _drawn(comparisons: PairComparisons, by_instruction: Sums, weights: FloatArray) -> Tallies:
-    """`weights`: how often each instruction was drawn, shape (draws, instructions)."""
-    first, second = pairs_met(comparisons.at(comparisons.known))
-    sums = [np.asarray(weights @ each) for each in by_instruction]
-    return Tallies(len(comparisons.names), first, second, sums[0], sums[1], sums[2])
 
 
 def _with_unseen(drawn: Tallies, random: np.random.Generator) -> Tallies:
@@ -533,24 +527,15 @@ def side_by_side(
 
 def _shared(one: PairComparisons, other: PairComparisons) -> tuple[PairComparisons, PairComparisons]:
     """The comparisons of the first of which both said something, with what each said."""
-    places: Mapping[str, int] = {item_id: place for place, item_id in enumerate(other.ids)}
-    rows = [
-        (place, places[item_id])
-        for place, item_id in enumerate(one.ids)
-        if item_id in places and one.known[place] and other.known[places[item_id]]
-    ]
-    for mine, theirs in rows:
-        met = [
-            (of.names[of.first[place]], of.names[of.second[place]])
-            for of, place in ((one, mine), (other, theirs))
-        ]
-        if met[0] != met[1]:
+    one, other = one.at(one.known), other.at(other.known)
+    places = {item_id: place for place, item_id in enumerate(other.ids)}
+    shared = one.at(np.array([item_id in places for item_id in one.ids], np.bool_))
+    also = other.at(np.array([places[item_id] for item_id in shared.ids], np.int64))
+    for row, item_id in enumerate(shared.ids):
+        met, there = (f"{of.names[of.first[row]]} and {of.names[of.second[row]]}" for of in (shared, also))
+        if met != there:
             raise SetupError(
-                f"Item {quoted(one.ids[mine])} is of {' and '.join(met[0])} in the one, and of"
-                f" {' and '.join(met[1])} in the other.",
+                f"Item {quoted(item_id)} is of {met} in the one, and of {there} in the other.",
                 "Compare rankings of one dataset.",
             )
-    kept = np.array([mine for mine, _ in rows], dtype=np.int64)
-    said = other.said[np.array([theirs for _, theirs in rows], dtype=np.int64)]
-    shared = one.at(kept)
-    return shared.without_absent(), shared.with_said(said).without_absent()
+    return shared.without_absent(), shared.with_said(also.said).without_absent()

@@ -1,8 +1,5 @@
-"""Contests: pairs of candidates' responses to one instruction, and what was said of which one is better.
-
-A candidate is a model that wrote responses. All rankings are computed from these columns of numbers.
-
-Knows: a dataset that names its candidates, a system's labels. Does not know: how candidates are ranked.
+"""Contests: pairs of responses to one instruction by candidates, the models that wrote them, and what was
+said of which is better. All rankings are computed from these columns of numbers.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,5 +1,4 @@
 """Shares and a ranking as annotators would have them: the judge's on all items, corrected by labels of some.
-
 Prediction-powered inference: the mean of human labels of a random part, moved by a weight times what the
 judge says of the other items less what it says of these. Whatever the judge is worth, that stays right; a
 good one makes the interval narrower. Sources: Angelopoulos and others, Prediction-Powered Inference (2023);
@@ -102,12 +101,11 @@ def corrected(
 ) -> Corrected | None:
     """A share of which `annotators` say what it is on a part of the items, NaN elsewhere, and the `judge` on
     all: 0 to 1, shape (items,). `instructions`: the number of each item's, below `count`. `missing`: the
-    items that belong to the random part and have no label, such as skipped ones, shape (items,).
-
-    Intervals hold whatever annotators would say of what is missing: they reach from where they lie with 0 for
-    all of it to where they lie with 1 (the worst cases of Manski, Nonparametric Bounds on Treatment Effects,
-    1990). None where fewer than two instructions are labelled. Where all items are, nothing is left for the
-    judge: the weight is 0.
+    items that belong to the random part and have no label, such as skipped ones, shape (items,). Intervals
+    hold whatever annotators would say of what is missing: they reach from where they lie with 0 for all of it
+    to where they lie with 1 (the worst cases of Manski, Nonparametric Bounds on Treatment Effects, 1990).
+    None where fewer than two instructions are labelled. Where all items are, nothing is left for the judge:
+    the weight is 0.
     """
     found = _corrected(annotators, judge, instructions, count)
     if found is None or missing is None or not missing.any():
@@ -160,9 +158,7 @@ def _corrected(
 
 def tuned_weight(annotators: FloatArray, judge: FloatArray, elsewhere: FloatArray) -> float:
     """The weight, 0 to 1, by which the interval is narrowest, as far as the labels tell: of labels, of what
-    the judge says of the same items, and of the others.
-
-    0 where there are no others.
+    the judge says of the same items, and of the others. 0 where there are no others.
     """
     if not len(elsewhere):
         return 0.0
@@ -405,13 +401,12 @@ def _shares(annotators: PairComparisons, judge: PairComparisons, lacking: BoolAr
 def _strengths(
     annotators: PairComparisons, judge: PairComparisons, seed: int, draws: int, cancel: CancelToken | None
 ) -> Generator[MeasureProgress, None, BradleyTerryScores]:
-    """Davidson's model fitted to what PPI++ makes of its likelihood.
-
-    That is the mean over labelled items by human labels, and `weight` times the mean over the others less
-    that over the labelled, both by the judge's: with what Davidson's model needs, numbers of comparisons and
-    what was won and tied, linear in each, again such numbers. A draw of the bootstrap draws instructions with
-    all of their items; the weight stays that of the whole. Intervals are as wide as Student's t asks of as
-    few labelled instructions as a candidate has.
+    """Davidson's model fitted to what PPI++ makes of its likelihood. That is the mean over labelled items by
+    human labels, and `weight` times the mean over the others less that over the labelled, both by the
+    judge's: with what Davidson's model needs, numbers of comparisons and what was won and tied, linear in
+    each, again such numbers. A draw of the bootstrap draws instructions with all of their items; the weight
+    stays that of the whole. Intervals are as wide as Student's t asks of as few labelled instructions as a
+    candidate has.
     """
     known = annotators.known
     # Tuned for what was won beyond what the Bradley-Terry scores by the judge alone let expect.
@@ -420,28 +415,20 @@ def _strengths(
     expected = expected_score(difference, by_judge.tie[0])
     beyond = judge.scores - expected
     weight = tuned_weight(annotators.scores[known] - expected[known], beyond[known], beyond[~known])
-    here, there = known * 1.0, (~known) * 1.0
-    won, tied = won_by_lower(judge), judge.ties
-    columns = [here, there, np.where(known, won_by_lower(annotators), 0.0), here * won, there * won]
-    columns += [np.where(known, annotators.ties, 0.0), here * tied, there * tied]
+    columns = [known.astype(np.float64), (~known).astype(np.float64)]
+    of_both = (won_by_lower(annotators), won_by_lower(judge)), (annotators.ties, judge.ties)
+    for said, judged in of_both:
+        columns += [np.where(known, said - weight * judged, 0.0), np.where(known, 0.0, weight * judged)]
     sums = sums_by_instruction(judge, columns)
     first, second = pairs_met(judge)
     size = float(known.sum())  # as many comparisons as there are labels
 
     def tallied(weights: FloatArray) -> Tallies:
-        drawn = [np.asarray(weights @ each) for each in sums]
-        inside, outside = (np.maximum(each.sum(axis=1, keepdims=True), 1.0) for each in drawn[:2])
-        labelled, others = drawn[0] / inside, drawn[1] / outside
-        by_annotators, by_judge, elsewhere = drawn[2] / inside, drawn[3] / inside, drawn[4] / outside
-        ties, judged_ties, ties_elsewhere = drawn[5] / inside, drawn[6] / inside, drawn[7] / outside
-        return Tallies(
-            candidates=len(annotators.names),
-            first=first,
-            second=second,
-            comparisons=size * ((1 - weight) * labelled + weight * others),
-            won=size * (by_annotators + weight * (elsewhere - by_judge)),
-            tied=size * (ties + weight * (ties_elsewhere - judged_ties)),
-        )
+        here, there, *drawn = (np.asarray(weights @ each) for each in sums)
+        inside, outside = (np.maximum(each.sum(axis=1, keepdims=True), 1.0) / size for each in (here, there))
+        comparisons = (1 - weight) * here / inside + weight * there / outside
+        won, tied = (drawn[part] / inside + drawn[part + 1] / outside for part in (0, 2))
+        return Tallies(len(annotators.names), first, second, comparisons, won, tied)
 
     count = int(judge.instructions.max()) + 1
     # On how many instructions labels say anything of a candidate, on average.

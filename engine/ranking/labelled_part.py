@@ -1,9 +1,8 @@
-"""A judge's ranking compared with human labels of a part of its items: corrected, or why it cannot be.
-
-Only labels of a random part may correct it. Also how many labels it takes: with n labels on the N items that
-the judge read, whose word has the correlation r with annotators', a rate has the variance
-K (r²/N + (1 - r²)/n): Angelopoulos, Duchi and Zrnic, PPI++ (2023), with the tuned weight. K and r are those
-of the run itself where it has labels; before, K is of the judge's own labels and r a typical one.
+"""A judge's ranking compared with human labels of a part of its items: corrected, or why it cannot be. Only
+labels of a random part may correct it. Also how many labels it takes: with n labels on the N items that the
+judge read, whose word has the correlation r with annotators', a rate has the variance K (r²/N + (1 - r²)/n):
+Angelopoulos, Duchi and Zrnic, PPI++ (2023), with the tuned weight. K and r are those of the run itself where
+it has labels; before, K is of the judge's own labels and r a typical one.
 """
 
 from collections.abc import Generator, Iterator, Sequence

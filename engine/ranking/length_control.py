@@ -1,10 +1,9 @@
-"""Win rates as they would be if both responses of each comparison were equally long.
-
-A logistic regression of what was won on the candidates and the difference of lengths, after Dubois and
-others, Length-Controlled AlpacaEval (2024). It has a score of each candidate, one effect of tanh(difference
-of characters / its spread), and, where all candidates meet one baseline, how hard that is to beat on each
-instruction, shrunk towards the mean. AlpacaEval fits an effect of length for each candidate, held near by two
-artificial candidates; one effect for all of them needs no such help.
+"""Win rates as they would be if both responses of each comparison were equally long. A logistic regression of
+what was won on the candidates and the difference of lengths, after Dubois and others, Length-Controlled
+AlpacaEval (2024). It has a score of each candidate, one effect of tanh(difference of characters / its
+spread), and, where all candidates meet one baseline, how hard that is to beat on each instruction, shrunk
+towards the mean. AlpacaEval fits an effect of length for each candidate, held near by two artificial
+candidates; one effect for all of them needs no such help.
 """
 
 from collections.abc import Mapping

@@ -22,7 +22,7 @@ question by itself.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -143,12 +143,14 @@ class ValueCounts:
 
 @dataclass(eq=False)
 class WhoWins:
-    """Against one `opponent`, or all. `won`: an instruction each. `answered`: the side of one half that it is
+    """Against one `opponent`, or all. `turns`: the instructions to come, the next one last: see `_turns`.
+    `won`: an instruction each. `answered`: the side of one half that it is
     significantly on, or of a narrow interval (0 for neither); None while open.
     """
 
     candidate: str
     opponent: str | None
+    turns: list[tuple[IntArray, BoolArray]]
     won: ValueCounts = field(default_factory=ValueCounts)
     answered: int | None = None
     _lead: tuple[int, float] = (1, 0.0)
@@ -214,16 +216,13 @@ class UntilSignificant:
         self._row_of = {item_id: row for row, item_id in enumerate(comparisons.ids)}
         self._scores: FloatArray = np.full(len(comparisons), np.nan)
         self._is_known: BoolArray = np.zeros(len(comparisons), np.bool_)
-        self._of_row: list[list[int]] = [[] for _ in range(len(comparisons))]
+        self._of_row: list[list[WhoWins]] = [[] for _ in range(len(comparisons))]
         self.questions: list[WhoWins] = []
-        self._turns: list[list[tuple[IntArray, BoolArray]]] = []
-        self._next: list[int] = []
         for candidate, opponent, rows in _asked(comparisons, width):
+            question = WhoWins(candidate, opponent, _turns(comparisons, candidate, rows)[::-1])
+            self.questions.append(question)
             for row in rows:
-                self._of_row[row].append(len(self.questions))
-            self.questions.append(WhoWins(candidate, opponent))
-            self._turns.append(_turns(comparisons, candidate, rows))
-            self._next.append(0)
+                self._of_row[row].append(question)
 
     @property
     def is_tuning(self) -> bool:
@@ -249,7 +248,7 @@ class UntilSignificant:
     def wants(self, item_id: str) -> bool:
         """Whether an item is of a question that is open."""
         row = self._row_of.get(item_id)
-        return row is not None and any(self.questions[place].is_open for place in self._of_row[row])
+        return row is not None and any(question.is_open for question in self._of_row[row])
 
     def add(self, labels: Mapping[str, HumanLabel | None]) -> list[str]:
         """Labels of items, None where none could be made; returns what became clear, in words."""
@@ -258,14 +257,12 @@ class UntilSignificant:
         said = labels_said(label for item_id, label in labels.items() if item_id in self._row_of)
         self._scores[rows] = said @ SCORES
         self._is_known[rows] = True
-        self._take({place for row in rows for place in self._of_row[row]})
+        self._take({question for row in rows for question in self._of_row[row]})
         return [question.in_words for question in before if not question.is_open]
 
     def left(self, question: WhoWins) -> int:
         """How many instructions of a question are not judged yet, or not whole."""
-        place = self.questions.index(question)
-        later = self._turns[place][self._next[place] :]
-        return sum(not self._is_known[rows].all() for rows, _ in later)
+        return sum(not self._is_known[rows].all() for rows, _ in question.turns)
 
     def more(self, question: WhoWins) -> float:
         """About how many instructions more an open question needs, if they are like those that are known."""
@@ -275,24 +272,22 @@ class UntilSignificant:
 
     # Each instruction as soon as all of its comparisons are known, in the order drawn: neither the order of
     # judging nor what was judged before can lean to one side.
-    def _take(self, places: Iterable[int]) -> None:
+    def _take(self, questions: Container[WhoWins]) -> None:
         """Go on with questions, instruction after instruction, as far as what is known reaches."""
-        waiting = sorted(place for place in places if self.questions[place].is_open)
+        waiting = [question for question in self.open if question in questions]
         while waiting:
-            waiting = [place for place in waiting if self.questions[place].is_open and self._take_one(place)]
+            waiting = [question for question in waiting if question.is_open and self._take_one(question)]
             self._answer()
 
-    def _take_one(self, place: int) -> bool:
+    def _take_one(self, question: WhoWins) -> bool:
         """Take the next instruction of a question; whether it was known."""
-        turns, turn = self._turns[place], self._next[place]
-        if turn == len(turns) or not self._is_known[turns[turn][0]].all():
+        if not question.turns or not self._is_known[question.turns[-1][0]].all():
             return False
-        rows, turned = turns[turn]
+        rows, turned = question.turns.pop()
         scores = self._scores[rows]
         won = np.where(turned, 1 - scores, scores)
         if not np.isnan(won).all():
-            self.questions[place].add(float(np.nanmean(won)))
-        self._next[place] += 1
+            question.add(float(np.nanmean(won)))
         return True
 
     def _answer(self) -> None:

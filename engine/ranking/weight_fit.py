@@ -60,12 +60,11 @@ def fit_weights(
     instructions: Mapping[str, str],
     criteria: Sequence[str],
 ) -> WeightFit:
-    """Fit to the scored pairs whose id has a human winner; `instructions` by id keep folds apart.
-
-    The weights minimise the squared distance between weighted score difference and human winner (10 for
-    A, -10 for B, 0 for a tie), none negative (Lawson and Hanson, Solving Least Squares Problems, 1974);
-    the threshold then gives the most right winners. SetupError for fewer than FOR_EACH instructions for each
-    of the `criteria` and the threshold, and where no criterion's scores rise with the human winner.
+    """Fit to the scored pairs whose id has a human winner; `instructions` by id keep folds apart. The weights
+    minimise the squared distance between weighted score difference and human winner (10 for A, -10 for B, 0
+    for a tie), none negative (Lawson and Hanson, Solving Least Squares Problems, 1974); the threshold then
+    gives the most right winners. SetupError for fewer than FOR_EACH instructions for each of the `criteria`
+    and the threshold, and where no criterion's scores rise with the human winner.
     """
     known = [pair for pair in pairs if pair["id"] in human]
     groups = [instructions[pair["id"]] for pair in known]
@@ -211,22 +210,18 @@ _HINT = (
 
 @sandboxed
 def load_comparisons(path: Path, criteria: Sequence[str]) -> list[dict[str, Any]]:
-    """The comparisons in a JSON list, or in the one list of an object, in the file's order.
-
-    Each is {"id": str, "scores_a": {criterion: float}, "scores_b": {criterion: float}} with exactly the
-    given criteria; other keys of the file are omitted. Raises SetupError where the file cannot be read,
-    InputError with all problems: a key, criterion or id missing, a score that is not a finite number
-    up to LARGEST_SCORE either way (true and false are none), an id used twice.
+    """The comparisons in a JSON list, or in the one list of an object, in the file's order. Each is {"id":
+    str, "scores_a": {criterion: float}, "scores_b": {criterion: float}} with exactly the given criteria;
+    other keys of the file are omitted. Raises SetupError where the file cannot be read, InputError with all
+    problems: a key, criterion or id missing, a score that is not a finite number up to LARGEST_SCORE either
+    way (true and false are none), an id used twice.
     """
     with expecting(path, FileKind.COMPARISONS):
-        return _comparisons(path, criteria)
-
-
-def _comparisons(path: Path, criteria: Sequence[str]) -> list[dict[str, Any]]:
+        records = list(read_json_records(path))
     problems: list[str] = []
     comparisons = []
     first_records: dict[str, int] = {}
-    for number, value in read_json_records(path):
+    for number, value in records:
         if not isinstance(value, dict):
             problems.append(f"record {number}: not an object.")
             continue

@@ -1,7 +1,6 @@
-"""The weighted judge on what a system predicted: response scores, decisions, agreement with annotators.
-
-Also on each slice of the items, and whether scores carry anything about the items at all: else a weighing
-would make a preference out of nothing.
+"""The weighted judge on what a system predicted: response scores, decisions, agreement with annotators. Also
+on each slice of the items, and whether scores carry anything about the items at all: else a weighing would
+make a preference out of nothing.
 """
 
 from collections import Counter
@@ -83,10 +82,9 @@ def informativeness_of(
     *,
     by_grades: bool = False,
 ) -> Informativeness:
-    """`gold`: human labels. `by_grades`: the scores are grades, without a calibration.
-
-    Without labels it is known that all scores are the same, or that a model does not judge by its health; of
-    FEW labelled instructions or more, whether scores follow them, which outweighs a bad health.
+    """`gold`: human labels. `by_grades`: the scores are grades, without a calibration. Without labels it is
+    known that all scores are the same, or that a model does not judge by its health; of FEW labelled
+    instructions or more, whether scores follow them, which outweighs a bad health.
     """
     nothing: dict[str, str] = {}
     unshown: dict[str, str] = {}

@@ -121,7 +121,7 @@ class PlanPanel(QWidget):
     def time_anew(self) -> None:
         # Make the plan again where its time may come from the speed of the model file: that is new.
         made = self.plan.forecast if self.plan is not None else None
-        if made is not None and (made.seconds is None or made.seconds_of_file):
+        if made is not None and made.untimed:
             self.make()
 
     def show_nothing(self, why: str) -> None:
@@ -193,8 +193,7 @@ class PlanPanel(QWidget):
         self._say("Time", forecast.time_in_words)
         self._fit.say(str(planned.fit), FIT_ROLES[str(planned.fit)])
         self._fit.show()
-        untimed = (forecast.seconds is None or forecast.seconds_of_file) and not forecast.complete
-        self._time.setVisible(untimed and len(forecast.too_long) < forecast.items)
+        self._time.setVisible(forecast.untimed and len(forecast.too_long) < forecast.items)
         if forecast.too_long or forecast.shortened:
             set_tip(self._lines["Too long"][1], ", ".join((*forecast.too_long, *forecast.shortened)))
             self._context = forecast.context_that_fits_all

@@ -102,7 +102,7 @@ def time_first(control: JobControl, planned: Planned, current: "Dataset | None")
         control.report(Preparing("Judging some items"))
         with in_use(made.model), blamed(made.machine.device):
             rate = followed(timer.do(made), control.report)
-    return planned.forecast.with_rate(rate)
+    return replace(planned.forecast, rate=rate)
 
 
 @job

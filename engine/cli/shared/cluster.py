@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Callable, Generator
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -132,7 +133,7 @@ def show_cluster_forecast(
         assert worker.facts is not None
         assert worker.speed is not None
         rate = rate_of_speed(worker.speed, plan.settings, len(plan.rubric.criteria))
-        seconds = counted.with_rate(rate).seconds or 0.0
+        seconds = replace(counted, rate=rate).seconds or 0.0
         # Of workers side by side the speeds add up, not the times.
         speeds.append(1 / max(seconds, 1e-9))
         kinds.append(worker.facts.kind)

@@ -22,7 +22,7 @@ from engine.analysis.audit_lines import (
 )
 from engine.analysis.audit_run import LEAST_KNOWN, Audit, audit_of, length_line, tie_line
 from engine.core.items import PREFERENCES, Method, Order, Preference
-from engine.core.judgments import AnswerLogProbs, JudgedItem, JudgmentKey, RawPrediction
+from engine.core.judgments import AnswerLogProbs, JudgedItem, Judgment, JudgmentKey, RawPrediction
 from engine.core.methods import METHODS, raw_prediction_of
 from engine.core.numeric import FloatArray, log_softmax
 from engine.core.rubric import DEFAULT_WORDING
@@ -76,13 +76,19 @@ def test_every_line_is_there_whatever_can_be_told() -> None:
     assert few.untold == len(LINES) - 1
 
 
-def test_a_lean_to_the_second_place_is_one_too() -> None:
-    line = order_lines(received_of(Planted(first=-6.0)))[1]
+def value_of(line: AuditLine) -> float:
     assert line.value is not None
-    assert line.value.value < -0.2
-    assert "second position" in line.sentence
-    assert line.p is not None
-    assert line.p < 0.001
+    return line.value.value
+
+
+def test_a_lean_to_the_second_place_and_lost_mass_are_seen() -> None:
+    received = received_of(Planted(first=-6.0))
+    lean = order_lines(received)[1]
+    assert value_of(lean) < -0.2
+    assert "second position" in lean.sentence
+    lost = mass_line(replace(received, mass=np.full(received.mass.shape, 0.5)))
+    assert value_of(lost) == 0.5
+    assert all(line.p is not None and line.p < 0.001 for line in (lean, lost))
 
 
 def test_without_both_orders_nothing_is_said_of_order() -> None:
@@ -109,8 +115,7 @@ def test_the_letter_that_is_shown_is_the_one_whose_chance_is_told() -> None:
     letters[:, received.own[::2]] = np.log([0.61, 0.38, 0.005, 0.005])
     line = label_token_line(replace(received, letters=letters))
     assert "The label token B gets" in line.sentence
-    assert line.value is not None
-    assert line.value.value == pytest.approx(0.38 - 0.25)
+    assert value_of(line) == pytest.approx(0.38 - 0.25)
 
 
 def test_what_a_change_costs_is_no_fault() -> None:
@@ -154,22 +159,26 @@ def test_the_interval_of_what_is_lost_reaches_below_it() -> None:
     assert held_in >= 180
 
 
-def test_a_judge_that_repeats_itself_differs_nowhere() -> None:
-    line = again_line(received_of(Planted()))
+def test_a_judge_that_repeats_itself_differs_nowhere_and_one_that_thinks_by_its_seeds_alone() -> None:
+    received = received_of(Planted())
+    line = again_line(received)
+    assert value_of(line) == 0.0
     assert line.value is not None
-    assert line.value.value == 0.0
     assert line.value.ends is not None
     assert line.value.ends[1] > 0.01  # of forty items that is not sure
+    thinking = again_line(replace(received, reasons=True))
+    assert thinking.verdict is AuditVerdict.UNKNOWN
+    assert "the same texts get the same reasoning" in thinking.sentence
 
 
-def test_a_judge_that_thinks_repeats_itself_by_its_seeds_alone() -> None:
-    line = again_line(replace(received_of(Planted()), reasons=True))
-    assert line.verdict is AuditVerdict.UNKNOWN
-    assert "the same texts get the same reasoning" in line.sentence
+def untold_of(found: dict[str, AuditLine]) -> set[str]:
+    return {name for name, line in found.items() if line.verdict is AuditVerdict.UNKNOWN}
 
 
-def test_without_copies_only_they_cannot_be_told() -> None:
-    received = received_of(Planted())
+def test_without_copies_or_labels_only_they_cannot_be_told() -> None:
+    random = np.random.default_rng(0)
+    drawn = World().drawn(random)
+    received = drawn.received(Planted(), random)
     own = received.own
     alone = replace(
         received,
@@ -181,21 +190,13 @@ def test_without_copies_only_they_cannot_be_told() -> None:
         seconds=received.seconds[own],
         tokens=received.tokens[own],
     )
-    drawn = World().drawn(np.random.default_rng(0))
-    found, whole = (by_name(audit_of(each, drawn.dataset, "x")) for each in (alone, received))
-    copies = {"padded", "formatted", "injected", "again"}
-    untold = {name for name, line in found.items() if line.verdict is AuditVerdict.UNKNOWN}
-    assert untold == {*copies, "letters"}
-    for name in set(LINES) - untold - {"speed"}:
+    found, whole, unlabelled = (
+        by_name(audit_of(each, drawn.dataset, "x")) for each in (alone, received, replace(received, human={}))
+    )
+    assert untold_of(found) == {"padded", "formatted", "injected", "again", "letters"}
+    for name in set(LINES) - untold_of(found) - {"speed"}:
         assert found[name].value == whole[name].value
-
-
-def test_without_labels_only_they_cannot_be_told() -> None:
-    random = np.random.default_rng(0)
-    drawn = World().drawn(random)
-    found = by_name(audit_of(replace(drawn.received(Planted(), random), human={}), drawn.dataset, "x"))
-    untold = {name for name, line in found.items() if line.verdict is AuditVerdict.UNKNOWN}
-    assert untold == {"length", "ties", "slices"}
+    assert untold_of(unlabelled) == {"length", "ties", "slices"}
 
 
 def test_ties_are_known_as_often_as_the_odds_stand_the_right_way_round() -> None:
@@ -204,12 +205,9 @@ def test_ties_are_known_as_often_as_the_odds_stand_the_right_way_round() -> None
     for row, name in enumerate(received.criteria):
         for place, item in enumerate(received.items):
             sure[row, place, 2:] = (-1.0, -2.0) if item.gold[name].label == "both_good" else (-2.0, -1.0)
-    known = tie_line(replace(received, mean=sure))
-    assert known.value is not None
-    assert known.value.value == 1.0
+    assert value_of(tie_line(replace(received, mean=sure))) == 1.0
     wrong = tie_line(replace(received, mean=sure[..., [0, 1, 3, 2]]))
-    assert wrong.value is not None
-    assert wrong.value.value == 0.0
+    assert value_of(wrong) == 0.0
     assert wrong.p is not None
     assert wrong.p < 0.001 < LEAST_KNOWN
 
@@ -224,11 +222,8 @@ def test_length_is_what_doubling_adds_beside_the_label() -> None:
             wished = lead.get(str(item.gold[name].label), 0.0) + 0.1 * np.log2(a / b)
             mean[row, place, :2] = np.log([0.5 + wished / 2, 0.5 - wished / 2])
     line = length_line(replace(received, mean=mean))
-    assert line.value is not None
-    assert line.value.value == pytest.approx(0.1)
-    assert (
-        "At the same human label, a response twice as long is preferred by 10.0 points more" in line.sentence
-    )
+    assert value_of(line) == pytest.approx(0.1)
+    assert "At the same human label, a response twice as long is preferred by 10.0 points" in line.sentence
 
 
 def test_where_the_label_follows_the_length_exactly_neither_is_told_from_the_other() -> None:
@@ -246,15 +241,6 @@ def test_where_the_label_follows_the_length_exactly_neither_is_told_from_the_oth
     assert line.verdict is AuditVerdict.UNKNOWN
     assert line.p is None
     assert "determine the length ratio exactly" in line.sentence
-
-
-def test_half_of_the_mass_lost_is_seen() -> None:
-    received = received_of(Planted())
-    line = mass_line(replace(received, mass=np.full(received.mass.shape, 0.5)))
-    assert line.value is not None
-    assert line.value.value == 0.5
-    assert line.p is not None
-    assert line.p < 0.001
 
 
 def test_the_section_has_a_row_and_a_sentence_for_each_line() -> None:
@@ -300,16 +286,8 @@ def judged_by(
             if Method.PERMUTED_LABELS in methods:
                 answers = [AnswerLogProbs(name, drawn(random)) for name in QUESTIONS]
                 raw_predictions.append(raw_prediction_of(Method.PERMUTED_LABELS, order, answers))
-        items.append(
-            JudgedItem(
-                place,
-                item.id,
-                item.content_hash,
-                {"safety": tuple(raw_predictions)},
-                seconds=1.5,
-                tokens_read=9,
-            )
-        )
+        readings = {"safety": tuple(raw_predictions)}
+        items.append(JudgedItem(place, item.id, item.content_hash, readings, seconds=1.5, tokens_read=9))
     return tuple(items)
 
 
@@ -317,15 +295,17 @@ def judged_by(
 def test_probabilities_and_labels_are_those_of_the_judgments(methods: tuple[Method, ...]) -> None:
     results = run_of(GOLD, judged_by(GOLD, methods, np.random.default_rng(0)), methods)
     received = JudgePredictions.of_run(results, GOLD)
-    judgments = results.judgments["safety"]
-    assert np.allclose(received.probabilities[0], [each.probabilities for each in judgments])  # type: ignore[union-attr]
-    assert [PREFERENCES[label] for label in received.labels[0]] == [each.preference for each in judgments]  # type: ignore[union-attr]
+    judgments = [each for each in results.judgments["safety"] if isinstance(each, Judgment)]
+    assert np.allclose(received.probabilities[0], [each.probabilities for each in judgments])
+    assert [PREFERENCES[label] for label in received.labels[0]] == [each.preference for each in judgments]
     alone = received.by_order[0].argmax(axis=2)
-    assert [one != other for one, other in alone.tolist()] == [each.flipped for each in judgments]  # type: ignore[union-attr]
-    assert np.allclose(received.mass[0], [each.answer_mass for each in judgments])  # type: ignore[arg-type, union-attr]
+    assert [one != other for one, other in alone.tolist()] == [each.flipped for each in judgments]
+    assert received.mass[0].tolist() == pytest.approx([each.answer_mass for each in judgments])
     assert {key.item_id: label for key, label in received.human.items()} == {"1": A, "2": B, "3": GOOD}
     assert received.seconds.tolist() == [1.5] * 3
     assert (received.letters is None) is (Method.PERMUTED_LABELS not in methods)
+    others = JudgePredictions.of_run(results, GOLD, dataset({"safety": [B, B, None]}))
+    assert list(others.human.values()) == [B, B]
 
 
 def test_letters_are_those_of_the_questions_as_they_were_shown() -> None:
@@ -349,14 +329,7 @@ def test_what_could_not_be_judged_is_unknown_and_items_that_changed_are_left_out
     assert received.scored.tolist() == [[True, False]]
     assert received.labels.tolist()[0][1] == -1
     assert math.isnan(received.mass[0, 1])
-    assert Preference.A is received.human[received.items[0].id, "safety"]  # type: ignore[index]
-
-
-def test_other_labels_may_count() -> None:
-    methods = (Method.LABEL_TOKENS,)
-    results = run_of(GOLD, judged_by(GOLD, methods, np.random.default_rng(3)), methods)
-    received = JudgePredictions.of_run(results, GOLD, dataset({"safety": [B, B, None]}))
-    assert list(received.human.values()) == [B, B]
+    assert received.human[JudgmentKey("1", "safety")] is A
 
 
 # The lines of an audit: Holm's procedure, and what is said of a value beside its bound.

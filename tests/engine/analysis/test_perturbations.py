@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -45,11 +46,12 @@ def test_an_item_has_a_copy_of_each_kind_and_side_and_itself_once_more() -> None
     assert list(made) == [*sides, "17~again"]
     for item_id, copy in made.items():
         assert copy is not None
-        assert copy.id == item_id
-        assert copy.gold == ITEM.gold
+        assert (copy.id, copy.gold) == (item_id, ITEM.gold)
         perturbation = Perturbation.of_id(item_id)
         assert perturbation is not None
         assert is_copy(perturbation, ITEM, copy)
+    empty = {perturbation.id for perturbation, copy in copies(replace(ITEM, output_b=" \n")) if copy is None}
+    assert empty == {"17~padded-B", "17~formatted-B", "17~injected-B"}
 
 
 def test_a_change_keeps_all_words_and_adds_a_sentence_at_most() -> None:
@@ -58,9 +60,6 @@ def test_a_change_keeps_all_words_and_adds_a_sentence_at_most() -> None:
     changed = formatted(ITEM.output_a, ITEM)
     assert changed in ("- Hello there.\n- How are you?", "**Hello there.** How are you?")
     assert formatted(ITEM.output_b, ITEM) == "**Hi!**"
-
-
-def test_a_sentence_stands_on_a_line_of_its_own_below_lines() -> None:
     assert with_filler("One.\nTwo.", ITEM).startswith("One.\nTwo.\n\n")
 
 
@@ -104,13 +103,6 @@ def test_a_text_is_cut_only_where_a_sentence_surely_ends(response: str, sentence
     assert made - lists
 
 
-def test_an_empty_response_is_not_changed() -> None:
-    made = {perturbation.id: copy for perturbation, copy in copies(replace(ITEM, output_b=" \n"))}
-    assert [item_id for item_id, copy in made.items() if copy is None] == [
-        *("17~padded-B", "17~formatted-B", "17~injected-B")
-    ]
-
-
 @given(st.text(min_size=1, max_size=60))
 def test_a_formatted_response_has_the_same_words(response: str) -> None:
     changed = formatted(response, ITEM) if response.strip() else None
@@ -128,12 +120,8 @@ def test_whatever_an_id_holds_it_is_read_back(item_id: str, kind: PerturbationKi
 
 @given(st.lists(IDS, min_size=2, max_size=2, unique=True))
 def test_no_two_items_share_an_id_with_their_copies(ids: list[str]) -> None:
-    made = [
-        perturbation.id
-        for item_id in ids
-        for perturbation, _ in copies(replace(ITEM, id=id_among_perturbations(item_id)))
-    ]
-    made += map(id_among_perturbations, ids)
+    made = [id_among_perturbations(item_id) for item_id in ids]
+    made += [each.id for item_id in made[:2] for each, _ in copies(replace(ITEM, id=item_id))]
     assert len(set(made)) == len(made)
 
 
@@ -143,18 +131,21 @@ def test_other_ids_are_of_no_copy(item_id: str) -> None:
 
 
 def test_what_differs_in_more_than_its_response_is_no_copy() -> None:
-    perturbation = Perturbation("17", PerturbationKind.FILLER, Preference.A)
-    assert is_copy(perturbation, ITEM, replace(ITEM, id=perturbation.id, output_a="Hello. Bye."))
-    assert not is_copy(perturbation, ITEM, replace(ITEM, id=perturbation.id))
-    assert not is_copy(
-        perturbation, ITEM, replace(ITEM, id=perturbation.id, output_a="Hello.", output_b="Ho!")
+    padded, again = (
+        Perturbation("17", PerturbationKind.FILLER, A),
+        Perturbation("17", PerturbationKind.REPEAT),
     )
-    assert not is_copy(
-        perturbation, ITEM, replace(ITEM, id=perturbation.id, output_a="Hello.", instruction="Sing.")
-    )
-    again = Perturbation("17", PerturbationKind.REPEAT)
-    assert is_copy(again, ITEM, replace(ITEM, id=again.id))
-    assert not is_copy(again, ITEM, replace(ITEM, id=again.id, output_b="Ho!"))
+    cases: list[tuple[Perturbation, dict[str, Any], bool]] = [
+        (padded, {"output_a": "Hello. Bye."}, True),
+        (padded, {}, False),
+        (padded, {"output_a": "Hello.", "output_b": "Ho!"}, False),
+        (padded, {"output_a": "Hello.", "instruction": "Sing."}, False),
+        (again, {}, True),
+        (again, {"output_b": "Ho!"}, False),
+    ]
+    for perturbation, changes, expected in cases:
+        copy = replace(ITEM, id=perturbation.id, **changes)
+        assert is_copy(perturbation, ITEM, copy) is expected
 
 
 # Sets of probes: which items are drawn, what the file holds, what is read back from it.
@@ -173,6 +164,8 @@ def test_no_instruction_is_drawn_twice_before_each_was_drawn_once() -> None:
         assert Counter(item.instruction for item in made.items if "~" not in item.id) == {"one": 1, "two": 1}
         assert made.drawn == 2
     assert len({make_perturbations(ITEMS, 2, seed).items[0].id for seed in range(20)}) == 3
+    with pytest.raises(SetupError, match="is 0"):
+        make_perturbations(ITEMS, 0)
 
 
 def test_items_keep_their_order_and_their_copies_come_after_the_last_of_them() -> None:
@@ -218,15 +211,7 @@ def test_copies_are_found_again_whatever_ids_items_have() -> None:
     assert [item.id for item in found.own] == ["1~~padded-A", "~~", "1", "a~~again"]
     assert sum(map(len, found.copies.values())) == len(made.items) - 4
     assert len(found.of_kind(PerturbationKind.REPEAT)) == 4
-
-
-def test_items_that_only_look_like_copies_are_items() -> None:
-    alike = with_texts(ITEMS, id=["1", "1~padded-A", "3~again", "4"])
-    found = PerturbationSet.of(alike)
-    assert len(found.own) == 4
-    assert not found
-
-
-def test_fewer_than_one_item_cannot_be_drawn() -> None:
-    with pytest.raises(SetupError, match="is 0"):
-        make_perturbations(ITEMS, 0)
+    # Items that only look like copies are items.
+    alike = PerturbationSet.of(with_texts(ITEMS, id=["1", "1~padded-A", "3~again", "4"]))
+    assert len(alike.own) == 4
+    assert not alike

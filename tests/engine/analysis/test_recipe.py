@@ -47,41 +47,30 @@ def saved(folder: Path) -> Path:
     return path
 
 
-def test_it_is_read_as_it_was_written(tmp_path: Path) -> None:
-    found = load_recipe(saved(tmp_path))
-    assert found.judge == JUDGE
-    assert found.calibration.hash == calibration().hash
-    assert found.says == ("It is worth little.",)
-    assert found.measured == {"accuracy": 0.5}
+def test_it_is_read_as_it_was_written_and_a_calibration_to_whatever_takes_one(tmp_path: Path) -> None:
+    path = saved(tmp_path)
+    found = load_recipe(path)
+    assert (found.judge, found.calibration.hash) == (JUDGE, calibration().hash)
+    assert (found.says, found.measured) == (("It is worth little.",), {"accuracy": 0.5})
+    assert kind_of(path) is FileKind.RECIPE
+    assert load_calibration(path).hash == calibration().hash
 
 
 def test_a_setup_gets_its_settings_and_keeps_its_own_items_and_machine(tmp_path: Path) -> None:
     path = saved(tmp_path)
     with pytest.raises(SetupError, match=r"recipe-examples\.tsv"):
         load_recipe(path).in_setup(OTHER, path)
-    (tmp_path / "recipe-examples.tsv").touch()
-    made = load_recipe(path).in_setup(OTHER, path)
-    assert (made.dataset_path, made.model_path, made.items, made.threads) == (
-        OTHER.dataset_path,
-        OTHER.model_path,
-        5,
-        2,
+    examples = tmp_path / "recipe-examples.tsv"
+    examples.touch()
+    assert load_recipe(path).in_setup(OTHER, path) == replace(
+        JUDGE,
+        dataset_path=OTHER.dataset_path,
+        model_path=OTHER.model_path,
+        items=5,
+        threads=2,
+        examples_path=examples,
+        calibration_path=path,
     )
-    assert (made.methods, made.both_orders, made.rubric, made.criteria) == (
-        JUDGE.methods,
-        False,
-        SHORT,
-        JUDGE.criteria,
-    )
-    assert made.examples_path == tmp_path / "recipe-examples.tsv"
-    assert (made.shots, made.example_choice, made.kv_type) == (2, ExampleKind.NEAR, KvType.Q8_0)
-    assert made.calibration_path == path
-
-
-def test_it_is_a_calibration_to_whatever_takes_one(tmp_path: Path) -> None:
-    path = saved(tmp_path)
-    assert kind_of(path) is FileKind.RECIPE
-    assert load_calibration(path).hash == calibration().hash
 
 
 def damaged(**changes: Any) -> dict[str, Any]:
@@ -96,20 +85,15 @@ def damaged(**changes: Any) -> dict[str, Any]:
     "values",
     [
         damaged(tiebreak_recipe=2),
-        damaged(ways=["telepathy"]),
-        damaged(ways="letters"),
-        damaged(criteria=["wit"]),
-        damaged(model=""),
-        damaged(model=7),
+        *(damaged(ways=ways) for ways in (["telepathy"], "letters", [])),
+        *(damaged(criteria=criteria) for criteria in (["wit"], None)),
+        *(damaged(model=model) for model in ("", 7)),
         damaged(dataset="a\0b"),
         damaged(kv_type="f8"),
-        damaged(examples={"file": "x.tsv", "shots": "many", "choose": "near"}),
-        damaged(examples=[1]),
+        *(damaged(examples=one) for one in ({"file": "x.tsv", "shots": "many", "choose": "near"}, [1])),
         damaged(settings=None),
         damaged(settings=[]),
-        damaged(ways=[]),
         damaged(rubric={}),
-        damaged(criteria=None),
         {name: value for name, value in damaged().items() if name != "tiebreak_calibration"},
     ],
 )
@@ -124,14 +108,11 @@ def test_a_damaged_one_is_refused_with_its_name_and_what_to_do(
     assert str(caught.value.hint)
 
 
-def test_another_file_is_named_for_what_it_is(tmp_path: Path) -> None:
+def test_another_file_is_named_for_what_it_is_and_a_recipe_is_of_json(tmp_path: Path) -> None:
     path = tmp_path / "calibration.json"
     path.write_text(json.dumps(calibration().as_json()), "utf-8")
     with pytest.raises(SetupError, match="is a calibration, not a recipe"):
         load_recipe(path)
-
-
-def test_names_are_of_json_and_examples_lie_beside() -> None:
     check_name(Path("a.json"))
     with pytest.raises(SetupError, match="JSON"):
         check_name(Path("a.toml"))

@@ -89,11 +89,8 @@ def doubts(results: RunResults, criterion: str = "safety") -> list[float]:
 def test_doubt_is_what_the_margin_leaves_and_whole_for_the_unscored(tmp_path: Path) -> None:
     results = judged(tmp_path, {"safety": [SURE_A, RATHER_A, None, SURE_GOOD, SURE_A]})
     assert doubts(results) == pytest.approx([0.12, 0.6, 1, 0.12, 0.12])
-
-
-def test_where_the_orders_disagree_the_margin_counts_half(tmp_path: Path) -> None:
-    results = with_flips(judged(tmp_path, {"safety": [SURE_A, RATHER_A, SURE_A, SURE_A, SURE_A]}), "2", "5")
-    assert doubts(results) == pytest.approx([0.12, 0.8, 0.12, 0.12, 0.56])
+    # Where the orders disagree the margin counts half.
+    assert doubts(with_flips(results, "2", "5")) == pytest.approx([0.12, 0.8, 1, 0.12, 0.56])
 
 
 def test_where_the_explanation_is_for_another_label_the_margin_counts_half(tmp_path: Path) -> None:
@@ -115,33 +112,20 @@ def test_an_overall_label_against_the_weighted_winner_is_doubted_on_its_own_crit
 
 
 def test_the_winner_is_that_of_the_runs_own_weights_and_threshold(tmp_path: Path) -> None:
-    columns: Columns = {
-        "tact": [SURE_B, SURE_B, SURE_B, SURE_B, SURE_B],
-        "wit": [SURE_A, SURE_A, SURE_A, SURE_A, SURE_A],
-        "overall_quality": [RATHER_A, RATHER_A, RATHER_A, RATHER_A, RATHER_A],
-    }
+    columns: Columns = {"tact": [SURE_B] * 5, "wit": [SURE_A] * 5, "overall_quality": [RATHER_A] * 5}
     cases = ((9.0, 0.0, 0.0), 0.5, 0.8), ((0.0, 9.0, 0.0), 0.5, 0.6), ((9.0, 0.0, 0.0), 9.9, 0.6)
     for weights, threshold, uncertainty in cases:
-        rubric = Rubric(
-            "mine",
-            tuple(Criterion(name, "Which?", weight) for name, weight in zip(columns, weights, strict=True)),
-            threshold,
-        )
+        criteria = (Criterion(name, "Which?", weight) for name, weight in zip(columns, weights, strict=True))
         folder = tmp_path / f"{weights[0]}-{threshold}"
         folder.mkdir()
-        assert doubts(judged(folder, columns, rubric=rubric), "overall_quality") == pytest.approx(
-            [uncertainty] * 5
-        )
+        results = judged(folder, columns, rubric=Rubric("mine", tuple(criteria), threshold))
+        assert doubts(results, "overall_quality") == pytest.approx([uncertainty] * 5)
 
 
 def contradicted_by_the_whole_weighting(results: RunResults) -> set[str]:
     """Whose overall label is A and weighted winner B, or the reverse, as `weigh` decides the whole run."""
     system = system_of_run(results)
-    weights = {
-        criterion.name: criterion.weight
-        for criterion in ELOQUENT.criteria
-        if criterion.name in results.judgments
-    }
+    weights = {each.name: each.weight for each in ELOQUENT.criteria if each.name in results.judgments}
     weighed = weigh(scored_pairs_of(system, list(weights)), weights, ELOQUENT.tie_threshold)
     winners = {winner["id"]: winner["winner"] for winner in weighed.result["results"]}
     labels = {row.id: row.predictions["overall_quality"].preference for row in system.submission.rows}
@@ -234,35 +218,34 @@ def test_a_row_must_be_all_that_is_asked(rows: list[ReviewRow], filters: Filters
     assert [row.item_id for row in filtered(rows, filters)] == list(ids)
 
 
-def test_matching_ids_are_asked_too(rows: list[ReviewRow]) -> None:
+def test_matching_ids_are_asked_too_and_an_item_is_as_doubtful_as_its_most_doubtful_judgment(
+    rows: list[ReviewRow],
+) -> None:
     found = filtered(rows, Filters(criterion="safety", text="x"), matching_ids={"2", "9"})
     assert [row.item_id for row in found] == ["2"]
-
-
-def test_an_item_is_as_doubtful_as_its_most_doubtful_judgment(rows: list[ReviewRow]) -> None:
     assert [row.item_id for row in by_item(rows)] == ["3", "4", "2", "5", "1"]
     assert [row.item_id for row in by_item(rows, ListOrder.DATASET)] == list("12345")
     assert by_item(rows)[0] == ReviewItem(2, "3", 1.0)
     assert by_item([]) == []
-
-
-def test_items_that_differ_most_from_people_come_first(rows: list[ReviewRow]) -> None:
-    listed = by_item(rows, ListOrder.DISAGREEMENT)
-    assert [(item.item_id, item.differing) for item in listed] == [
-        ("4", 1),
-        ("2", 1),
-        ("5", 1),
-        ("3", 0),
-        ("1", 0),
-    ]
+    # Those that differ most from people first.
+    listed = [(item.item_id, item.differing) for item in by_item(rows, ListOrder.DISAGREEMENT)]
+    assert listed == [("4", 1), ("2", 1), ("5", 1), ("3", 0), ("1", 0)]
 
 
 def test_the_models_own_label_is_asked_though_a_person_overrode_it(tmp_path: Path) -> None:
     judged(tmp_path, {"safety": [SURE_A, SURE_GOOD, None, SURE_A, SURE_B]})
     rows = review_rows(overridden(tmp_path, "1", preference=B), GOLD)
-    assert [row.item_id for row in filtered(rows, Filters(own=A))] == ["1", "4"]
-    assert [row.item_id for row in filtered(rows, Filters(label=B))] == ["1", "5"]
-    assert [row.item_id for row in filtered(rows, Filters(own=NO_LABEL))] == ["3"]
+    for filters, ids in ((Filters(own=A), "14"), (Filters(label=B), "15"), (Filters(own=NO_LABEL), "3")):
+        assert [row.item_id for row in filtered(rows, filters)] == list(ids)
+
+
+def test_either_tie_differs_from_no_tie_of_which_people_said_no_more(tmp_path: Path) -> None:
+    gold = dataset({"safety": [TIE, GOOD, A, TIE, B]})
+    rows = review_rows(judged(tmp_path, {"safety": [SURE_A] * 5}), gold)
+    tied = replace(rows[0], preference=GOOD)
+    assert (tied.human, tied.differs_from_human, rows[0].differs_from_human) == (TIE, False, True)
+    assert [row.item_id for row in filtered(rows, Filters(human=TIE))] == ["1", "4"]
+    assert [row.item_id for row in filtered(rows, Filters(human=GOOD))] == ["2"]
 
 
 def test_a_run_of_the_demo_model_is_listed_whole(demo_store: Path, demo_gold: Path) -> None:
@@ -272,16 +255,6 @@ def test_a_run_of_the_demo_model_is_listed_whole(demo_store: Path, demo_gold: Pa
     assert len(found) == len(results.judged) * 5
     assert all(0 <= row.uncertainty <= 1 for row in found)
     assert any(row.differs_from_human for row in found)
-
-
-def test_either_tie_differs_from_no_tie_of_which_people_said_no_more(tmp_path: Path) -> None:
-    rows = review_rows(
-        judged(tmp_path, {"safety": [SURE_A] * 5}), dataset({"safety": [TIE, GOOD, A, TIE, B]})
-    )
-    tied = replace(rows[0], preference=GOOD)
-    assert (tied.human, tied.differs_from_human, rows[0].differs_from_human) == (TIE, False, True)
-    assert [row.item_id for row in filtered(rows, Filters(human=TIE))] == ["1", "4"]
-    assert [row.item_id for row in filtered(rows, Filters(human=GOOD))] == ["2"]
 
 
 def test_unlabelled_items_come_first_the_least_sure_of_them_at_the_top(tmp_path: Path) -> None:
@@ -308,17 +281,12 @@ def test_unlabelled_items_come_first_the_least_sure_of_them_at_the_top(tmp_path:
 IDS = ["10", "9", "x1", "2"]
 LISTED = dataset({"safety": [None] * 4}, instructions=["pear", "Apple", "apple", "fig"])
 STATES = {"10": ReviewState.DONE, "x1": ReviewState.SKIPPED}
-LABELS: dict[str, tuple[Preference | None, bool]] = {
-    "10": (B, True),
-    "9": (None, False),
-    "x1": (A, True),
-    "2": (BAD, False),
-}
+LABELS = {"10": B, "9": None, "x1": A, "2": BAD}
 
 
 def rows_of(item_id: str) -> list[ReviewRow]:
-    label, flipped = LABELS[item_id]
-    return [ReviewRow(IDS.index(item_id), item_id, "safety", label, flipped=flipped)]
+    label = LABELS[item_id]
+    return [ReviewRow(IDS.index(item_id), item_id, "safety", label, flipped=label in (A, B))]
 
 
 @pytest.mark.parametrize(
@@ -359,12 +327,8 @@ FIRST = JudgmentKey("1", "safety")
 @pytest.fixture
 def results(tmp_path: Path) -> RunResults:
     """Of Ada two explanations of item 1 and a label of item 2; of Ben a note with a tag on item 1."""
-    overridden = [
-        ("1", "safety", B, "B is safer."),
-        ("1", "safety", B, "B is kind."),
-        ("2", "safety", A, None),
-    ]
-    made = results_of(tmp_path, overridden)
+    said = [("1", B, "B is safer."), ("1", B, "B is kind."), ("2", A, None)]
+    made = results_of(tmp_path, [(item_id, "safety", label, why) for item_id, label, why in said])
     content = made.judged[0].content_hash
     note = new_note(content, "Ask Cy.", ("odd", "long"), "Ben")
     return replace(made, notes={content: (note,)})

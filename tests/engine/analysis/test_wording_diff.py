@@ -18,13 +18,7 @@ def pieces(text: str, spans: Sequence[Span]) -> list[str]:
         ("", "", [], [], []),
         ("", "Paris", [], [], ["Paris"]),
         ("Paris.", "  paris!", ["Paris"], [], []),
-        (
-            "The capital is Paris, France.",
-            "The capital is Lyon, France.",
-            ["The capital is", "France"],
-            ["Paris"],
-            ["Lyon"],
-        ),
+        ("It is Paris, France.", "It is Lyon, France.", ["It is", "France"], ["Paris"], ["Lyon"]),
         ("red green blue", "blue red green", ["red green"], ["blue"], ["blue"]),
         ("cats of Rome", "dogs of Oslo", [], ["cats of Rome"], ["dogs of Oslo"]),
         ("cats near Rome", "dogs near Oslo", ["near"], ["cats", "Rome"], ["dogs", "Oslo"]),
@@ -41,13 +35,7 @@ def test_the_passages_of_two_texts(
     assert pieces(a, diff.a.shared) == shared_of_a
     assert pieces(a, diff.a.own) == own_a
     assert pieces(b, diff.b.own) == own_b
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "share"), [("one two", "one two", 1), ("one two", "six ten", 0), ("", "", 0)]
-)
-def test_the_share_of_shared_words(a: str, b: str, share: float) -> None:
-    assert wording_diff(a, b).share == share
+    assert (diff.share == 1, diff.share == 0) == (bool(shared_of_a) and not own_b, not shared_of_a)
 
 
 def longest_common(a: Sequence[str], b: Sequence[str]) -> int:

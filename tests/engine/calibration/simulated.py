@@ -1,7 +1,4 @@
-"""Simulated judges: with and without knowledge, biased, sure of themselves.
-
-Knows: how their readings come about. Does not know: what their reports must say.
-"""
+"""Simulated judges: with and without knowledge, biased, sure of themselves."""
 
 from collections.abc import Sequence
 
@@ -44,9 +41,8 @@ def uninformed(skew: Sequence[float], items: int, seed: int) -> CalibrationRepor
 def biased_judge(
     items: int, seed: int, skew: Sequence[float] = SKEWS["relevance"]
 ) -> tuple[FloatArray, IntArray, list[str]]:
-    """A judge that knows much, ignores how often labels occur, is too sure of itself and fond of A.
-
-    True log-probabilities are log_softmax(TRUE_SCALE x + log skew - FONDNESS for A).
+    """A judge that knows much, ignores how often labels occur, is too sure of itself and fond of A: true
+    log-probabilities are log_softmax(TRUE_SCALE x + log skew - FONDNESS for A).
     """
     rng = np.random.default_rng(seed)
     signal = rng.normal(0, 3, (items, 4))

@@ -1,7 +1,6 @@
-"""Calibration on simulated judges: it mends a biased one, and takes nothing from the most frequent label.
-
-The bars were measured on more seeds than run here: of 2,400 judges without information on 99 items, none fell
-more than 1.1 points below the most frequent label.
+"""Calibration on simulated judges: it mends a biased one, and takes nothing from the most frequent label. The
+bars were measured on more seeds than run here: of 2,400 judges without information on 99 items, none fell
+more than 1.1 points below it.
 """
 
 from pathlib import Path
@@ -86,6 +85,8 @@ class TestABiasedJudge:
         assert shares(log_probs.argmax(axis=1))[0] > human[0] + 0.12
         assert np.abs(shares(probabilities.argmax(axis=1)) - human).max() < 0.08
         assert np.abs(probabilities.mean(axis=0) - human).max() < 0.03
+        assert report.before.calibration_error > 0.2
+        assert report.after.calibration_error < (0.06 if items == 400 else 0.2)
 
     def test_scale_and_biases_are_recovered(self) -> None:
         log_probs, labels, groups = biased_judge(4000, 0)
@@ -93,11 +94,6 @@ class TestABiasedJudge:
         found = fit_calibration(log_probs, labels, groups)
         assert found.scale == pytest.approx(TRUE_SCALE, abs=0.04)
         assert np.array(found.biases) == pytest.approx(true - true.mean(), abs=0.4)
-
-    def test_its_probabilities_can_be_believed(self) -> None:
-        report = calibrate_criterion("planted", *biased_judge(400, 0))
-        assert report.before.calibration_error > 0.2
-        assert report.after.calibration_error < 0.06
 
     def test_a_judge_that_is_always_right_stays_so(self) -> None:
         log_probs = np.random.default_rng(0).normal(0, 3, (240, 4))
@@ -124,13 +120,8 @@ class TestTiesWithoutPolarity:
         train, test = np.arange(200), np.arange(200, 1200)
         said = without_polarity(true, seed, hidden)
         known = train[said[train] < len(PREFERENCES)]
-        found = []
-        for labels, places in (
-            (true, train),
-            (said, train),
-            (said, known),
-            (np.where(said == len(PREFERENCES), 2, said), train),
-        ):
+        found, both_good = [], np.where(said == len(PREFERENCES), 2, said)
+        for labels, places in ((true, train), (said, train), (said, known), (both_good, train)):
             instructions = [groups[place] for place in places]
             fitted = fit_calibration(log_probs[places], labels[places], instructions)
             found.append(quality(calibrated(log_probs[test], fitted), true[test]).log_loss)
@@ -293,25 +284,6 @@ class TestAAndBAlike:
         assert found.biases[1] - found.biases[0] == pytest.approx(3 * found.scale, abs=0.1)
 
 
-class TestWrongArguments:
-    @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-    def test_readings_must_be_finite(self, value: float) -> None:
-        log_probs, labels, groups = biased_judge(12, 0)
-        log_probs[3, 2] = value
-        with pytest.raises(ValueError, match="not finite"):
-            calibrate_criterion("broken", log_probs, labels, groups)
-
-    @pytest.mark.parametrize(("rows", "labels", "groups"), [(3, 2, 2), (2, 3, 2), (2, 2, 3), (0, 0, 0)])
-    def test_lengths_must_agree(self, rows: int, labels: int, groups: int) -> None:
-        with pytest.raises(ValueError, match="groups"):
-            fit_calibration(np.zeros((rows, 4)), np.zeros(labels, int), range(groups))
-
-    @pytest.mark.parametrize("label", [-1, 5])
-    def test_labels_are_places(self, label: int) -> None:
-        with pytest.raises(ValueError, match="places in HUMAN_LABELS"):
-            fit_calibration(np.zeros((2, 4)), np.array([0, label]), range(2))
-
-
 class TestQuality:
     def test_by_hand(self) -> None:
         log_probs = np.log([[0.7, 0.1, 0.1, 0.1], [0.2, 0.65, 0.1, 0.05], [0.25, 0.25, 0.25, 0.25]])
@@ -326,24 +298,19 @@ class TestQuality:
         found = quality(log_probs, np.array([4, 4]))
         assert found.accuracy == 0.5
         assert found.log_loss == pytest.approx(-np.log([0.8, 0.5]).mean())
-
-    def test_a_certain_error_has_a_finite_log_loss(self) -> None:
-        log_probs = log_softmax(np.array([[0.0, -1e4, -1e4, -1e4]]))
-        assert quality(log_probs, np.array([1])).log_loss == pytest.approx(-np.log(np.finfo(float).eps))
+        certain_error = log_softmax(np.array([[0.0, -1e4, -1e4, -1e4]]))
+        assert quality(certain_error, np.array([1])).log_loss == pytest.approx(-np.log(np.finfo(float).eps))
 
     def test_the_report_measures_the_probabilities_that_it_holds(self) -> None:
         log_probs, labels, groups = biased_judge(99, 0)
         report = calibrate_criterion("planted", log_probs, labels, groups)
+        again = calibrate_criterion("planted", log_probs, labels, groups)
+        assert report == again
+        assert np.array_equal(report.log_probs_after, again.log_probs_after)
         assert report.before == quality(log_probs, labels)
         after = log_loss(labels, np.exp(report.log_probs_after[0]), labels=range(4))
         assert report.after.log_loss == pytest.approx(after)
         assert report.baseline.accuracy == pytest.approx(np.mean(labels == np.bincount(labels).argmax()))
-
-    def test_the_same_items_give_the_same_report(self) -> None:
-        one, other = (calibrate_criterion("planted", *biased_judge(99, 0)) for _ in range(2))
-        assert one == other
-        assert np.array_equal(one.log_probs_after, other.log_probs_after)
-        assert "log_probs_after" not in repr(one)
 
 
 class TestReliability:
@@ -378,13 +345,6 @@ biases = st.tuples(*[st.floats(-20, 20)] * 4)
 
 
 class TestApplying:
-    @given(rows, st.floats(0, 10), biases)
-    def test_rows_are_normalised(
-        self, row: FloatArray, scale: float, bias: tuple[float, float, float, float]
-    ) -> None:
-        found = calibrated(np.tile(row, (3, 1)), CriterionCalibration(scale, bias, 1.0, 9))
-        assert np.exp(found).sum(axis=1) == pytest.approx(np.ones(3))
-
     @given(rows)
     def test_scale_1_and_no_biases_change_nothing(self, row: FloatArray) -> None:
         same = CriterionCalibration(1.0, (0.0, 0.0, 0.0, 0.0), 1.0, 9)
@@ -398,15 +358,13 @@ class TestApplying:
         shifted = CriterionCalibration(scale, (a, b, both_good, both_bad), 1.0, 9)
         expected = calibrated(row, CriterionCalibration(scale, bias, 1.0, 9))
         assert calibrated(row, shifted) == pytest.approx(expected, abs=1e-9)
+        assert np.exp(expected).sum() == pytest.approx(1)
 
     @settings(max_examples=15)  # each fits twice, for a tenth of a second
     @given(st.integers(2, 40), st.integers(0, 2**32 - 1), st.floats(-30, 30))
     def test_what_is_added_to_a_row_changes_no_calibration(self, items: int, seed: int, more: float) -> None:
         log_probs, labels, groups = biased_judge(items, seed)
-        found, other = (
-            fit_calibration(log_probs, labels, groups),
-            fit_calibration(log_probs + more, labels, groups),
-        )
+        found, other = (fit_calibration(each, labels, groups) for each in (log_probs, log_probs + more))
         assert other.scale == pytest.approx(found.scale, rel=1e-4)
         assert other.biases == pytest.approx(found.biases, rel=1e-3, abs=1e-3)
 

@@ -1,10 +1,10 @@
 """Heads: what is found with parts is the least there is, hears the judges that know something, and no others.
-
-The bars were measured on more seeds than run here, and `bench/coverage/heads.py` measures them on many.
+`bench/coverage/heads.py` measures the bars on many more seeds.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -105,12 +105,8 @@ class Problem:
 def least(problem: Problem, of_parts: float, views: int) -> float:
     """What a general minimiser finds."""
     start = [0.0, 0, 0, 0, *log_frequencies(problem.labels, views)]
-    bounds = [(0, None), *[(None, None)] * 7]
-    value = problem.value
-    found = minimize(
-        value, start, (of_parts, views), method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-14}
-    )
-    return float(found.fun)
+    how = {"method": "L-BFGS-B", "bounds": [(0, None), *[(None, None)] * 7], "options": {"ftol": 1e-14}}
+    return float(minimize(problem.value, start, (of_parts, views), **how).fun)
 
 
 class TestSolve:
@@ -124,19 +120,16 @@ class TestSolve:
             assert np.abs(found.factors).min() > 0
 
     @pytest.mark.parametrize("hidden", [0.0, 0.5])
-    def test_none_finds_less_where_a_and_b_are_alike(self, hidden: float) -> None:
+    def test_none_finds_less_where_a_and_b_are_alike_which_is_the_fit_to_both_views(
+        self, hidden: float
+    ) -> None:
         for seed in range(2):
             problem = Problem.drawn(seed, hidden)
             found, both = problem.solved(alike=True), problem.in_both_places
             assert both.value(both.point(found), 1.0, 2) <= least(both, 1.0, 2) + 1e-7
             assert found.biases[0, 0] == pytest.approx(found.biases[0, 1], abs=1e-9)
-
-    @pytest.mark.parametrize("hidden", [0.0, 0.5])
-    def test_alike_is_the_fit_to_both_views(self, hidden: float) -> None:
-        problem = Problem.drawn(0, hidden)
-        found, stacked = problem.solved(alike=True), problem.in_both_places.solved(views=2)
-        for own, other in zip(vars(found).values(), vars(stacked).values(), strict=True):
-            assert own == pytest.approx(other, rel=1e-4, abs=1e-5)
+            for own, other in zip(vars(found).values(), vars(both.solved(views=2)).values(), strict=True):
+                assert own == pytest.approx(other, rel=1e-4, abs=1e-5)
 
     @pytest.mark.parametrize("alike", [False, True])
     @pytest.mark.parametrize("idle", [np.zeros(4), np.array([1.0, 1.0, -2.0, 0.0])], ids=["zero", "constant"])
@@ -175,10 +168,8 @@ class TestSolve:
 
 @dataclass(frozen=True)
 class Jury:
-    """Judges numbered from 1, whose readings are scale x (signal for the label + noise), or hard labels with
-    a certainty of 0.9, which are right as often as `hard` says.
-
-    `shared`: which part of the variance of the noise all have in common.
+    """Judges numbered from 1, whose readings are scale x (signal for the label + noise), of whose variance
+    all have `shared` in common, or hard labels with a certainty of 0.9, right as often as `hard` says.
     """
 
     scales: Sequence[float] = ()
@@ -212,18 +203,10 @@ def _hard(random: np.random.Generator, labels: IntArray, right: float) -> FloatA
 
 def labelled(read: FloatArray, labels: IntArray) -> Labelled:
     """Items of which each judge has a reading."""
-    items = [
-        JudgedItem(
-            *(place, str(place), digest(place)),
-            {
-                CRITERION: tuple(
-                    RawPrediction(Order.AB, (a, b, good, bad), judge=judge)
-                    for judge, (a, b, good, bad) in enumerate(rows, start=1)
-                )
-            },
-        )
-        for place, rows in enumerate(read.swapaxes(0, 1).tolist())
-    ]
+    items = []
+    for place, rows in enumerate(read.swapaxes(0, 1).tolist()):
+        said = (RawPrediction(Order.AB, tuple(row), judge=judge) for judge, row in enumerate(rows, start=1))
+        items.append(JudgedItem(place, str(place), digest(place), {CRITERION: tuple(said)}))
     return of_items(items, labels, lengths=False)
 
 
@@ -255,10 +238,8 @@ def worths(panel: Jury, seeds: int, labels: int = 100) -> FloatArray:
     for seed in range(seeds):
         random = np.random.default_rng(seed)
         known, new = panel.labelled(random, labels), panel.labelled(random, NEW)
-        rows = [
-            worth(known.views(), new.views()),
-            worth(known.views().looking_at(()), new.views().looking_at(())),
-        ]
+        alone = (views.views().looking_at(()) for views in (known, new))
+        rows = [worth(known.views(), new.views()), worth(*alone)]
         judges = range(1, len(panel.hard or panel.scales) + 1)
         found.append([*rows, *(worth(of_judge(known, judge), of_judge(new, judge)) for judge in judges)])
     return np.asarray(np.mean(found, axis=0))
@@ -366,21 +347,17 @@ class TestPlaces:
         made = fitted_with(known.views(), Regularisation(0.1, known.parts, 0.3))
         items = [item for item, _ in in_all_methods(np.random.default_rng(1), 200)]
         here, there = decided(items, made), decided([exchanged_item(item) for item in items], made)
-        moved = [
-            one.preference is not other.preference.swapped for one, other in zip(here, there, strict=True)
-        ]
+        both = zip(here, there, strict=True)
+        moved = [one.preference is not other.preference.swapped for one, other in both]
         assert any(moved)
         assert [one.place_decides for one in here] == moved
 
     def test_where_places_matter_each_order_has_a_part_of_its_own(self) -> None:
         methods = (Method.POINTWISE_GRADE, Method.LABEL_TOKENS)
         apart, together = (set(self.drawn(20, alike=alike).parts) for alike in (False, True))
-        assert apart - together == {
-            Feature(FeatureKind.RAW_PREDICTIONS, 0, asked_by, order)
-            for asked_by in methods
-            for order in Order
-        }
-        assert together - apart == {Feature(FeatureKind.RAW_PREDICTIONS, 0, asked_by) for asked_by in methods}
+        read = partial(Feature, FeatureKind.RAW_PREDICTIONS, 0)
+        assert apart - together == {read(asked_by, order) for asked_by in methods for order in Order}
+        assert together - apart == {read(asked_by) for asked_by in methods}
 
     def test_a_run_is_calibrated_so_where_that_is_wished(self, tmp_path: Path) -> None:
         gold = dataset({CRITERION: [A, B] * 15})
@@ -415,22 +392,19 @@ class TestSources:
     def test_another_criterion_adds_what_it_knows_and_lengths_that_say_nothing_add_nothing(self) -> None:
         random = np.random.default_rng(0)
         labels, read = random.integers(4, size=80), random.normal(size=(80, 4))
-        items = [
-            JudgedItem(
-                *(place, str(place), digest(place)),
-                {
-                    CRITERION: (_seen(Order.AB, 0.7 * np.eye(4)[label] + read[place], Method.LABEL_TOKENS),),
-                    "relevance": (_seen(Order.AB, 3 * np.eye(4)[label] + read[place], Method.LABEL_TOKENS),),
-                },
-                lengths=(int(random.integers(900)), int(random.integers(900))),
-            )
-            for place, label in enumerate(labels.tolist())
-        ]
+        items = []
+        for place, label in enumerate(labels.tolist()):
+            said = {
+                name: (_seen(Order.AB, signal * np.eye(4)[label] + read[place], Method.LABEL_TOKENS),)
+                for name, signal in ((CRITERION, 0.7), ("relevance", 3))
+            }
+            lengths = (int(random.integers(900)), int(random.integers(900)))
+            items.append(JudgedItem(place, str(place), digest(place), said, lengths=lengths))
         made = fitted_of(of_items(items, labels, lengths=True, other="relevance"))
-        other, lengths = adds(made, OTHER_CRITERIA), adds(made, LENGTHS.in_words)
+        other = adds(made, OTHER_CRITERIA)
         assert other.nats > 0.3
         assert other.right.value > 0.2
-        assert lengths.nats == pytest.approx(0, abs=0.05)
+        assert adds(made, LENGTHS.in_words).nats == pytest.approx(0, abs=0.05)
 
 
 class TestStopping:

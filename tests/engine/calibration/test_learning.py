@@ -72,10 +72,7 @@ def test_the_most_frequent_label_is_not_helped_by_what_was_read() -> None:
     curve = made(safety=alike)
     assert curve.points[-1].right.value == 1.0
     assert curve.points[-1].frequent.value <= 0.5
-
-
-def test_the_most_frequent_label_is_that_of_the_places_in_the_dataset() -> None:
-    labels = np.array([0, 0, 0, 1] * 15)  # A is usual
+    labels = np.array([0, 0, 0, 1] * 15)  # A is usual: it counts as it stands in the dataset
     read = np.random.default_rng(0).normal(size=(60, 4))
     curve = made(safety=views_of(read, labels, range(60), read[:, [1, 0, 2, 3]]))
     assert [point.frequent.value for point in curve.points] == [0.75] * len(curve.points)
@@ -107,10 +104,13 @@ def test_all_sizes_are_asked_the_same_items_and_taught_by_none_of_their_instruct
     assert sum(map(len, asked)) == len(set(groups))
 
 
-def test_too_few_labels_are_refused_with_their_number() -> None:
+def test_too_few_labels_are_refused_with_their_number_and_a_submission_too() -> None:
     groups = [number % (LEAST_TO_LEARN - 1) for number in range(40)]
     with pytest.raises(SetupError, match=f"of {LEAST_TO_LEARN} different instructions; there are 19"):
         made(safety=drawn(40, 1.0, groups))
+    gold = dataset({"safety": [A, B] * 20})
+    with pytest.raises(SetupError, match="it holds labels, no probabilities"):
+        followed(run_curve(match(system({"safety": [A, B] * 20}), gold)), lambda _: None)
 
 
 def test_a_criterion_with_too_few_labels_is_left_out_and_others_teach_by_all_of_theirs() -> None:
@@ -148,10 +148,8 @@ def test_a_run_is_learned_from_its_own_readings_beside_the_people_who_labelled_i
     assert curve.labelled == {"safety": 29}  # one is unscored
     assert curve.left_out == {"relevance": 0}
     assert curve.points[-1].right.value == 1.0  # whatever people say
-    assert [(held.annotator, held.items, held.own.value) for held in curve.annotators] == [
-        (None, 4, 0.0),
-        ("Cy", 4, 0.0),
-    ]
+    held = [(each.annotator, each.items, each.own.value) for each in curve.annotators]
+    assert held == [(None, 4, 0.0), ("Cy", 4, 0.0)]
     plain = curve.as_json()
     assert plain["people"][1]["the_others_label"]["value"] == 0.0
     assert plain["last_doubling"]["to_labels"] == curve.points[-1].labels
@@ -193,12 +191,6 @@ def test_without_wishes_the_curve_is_to_a_calibration_like_that_of_the_run(
         assert curve != followed(run_curve(plain, thorough=FEW), lambda _: None)
 
 
-def test_a_submission_has_no_curve() -> None:
-    gold = dataset({"safety": [A, B] * 20})
-    with pytest.raises(SetupError, match="it holds labels, no probabilities"):
-        followed(run_curve(match(system({"safety": [A, B] * 20}), gold)), lambda _: None)
-
-
 def read(margins: list[float], equal: list[bool]) -> BothOrders:
     ids = tuple(map(str, range(len(margins))))
     return BothOrders(("safety",), ids, np.array([margins]).T, np.array([equal]).T)
@@ -234,24 +226,16 @@ def test_the_choice_is_checked_on_items_that_it_was_not_made_by() -> None:
     assert report.checked is not None
     assert report.checked.equal == pytest.approx(19 / 20)
     assert report.checked.below is None
-
-
-def test_items_of_one_instruction_are_on_one_side() -> None:
     margins, equal = [0.4, 0.4] + [0.9] * 18, [False, False] + [True] * 18
     report = margin_report(read(margins, equal), [0, 0, *range(1, 19)], keep=1.0)
     assert report.checked is not None
-    assert report.checked.equal == pytest.approx(18 / 20)
-    alone = margin_report(read(margins, equal), [0] * 20, keep=1.0)
-    assert alone.checked is None
+    assert report.checked.equal == pytest.approx(18 / 20)  # items of one instruction are on one side
+    assert margin_report(read(margins, equal), [0] * 20, keep=1.0).checked is None
 
 
-def test_where_the_first_order_is_surely_wrong_no_margin_helps() -> None:
+def test_where_the_first_order_is_surely_wrong_no_margin_helps_and_a_share_is_a_share() -> None:
     report = margin_report(read([1.0] * 20, [False] * 20), list(range(20)), keep=0.99)
-    assert not report.reached
-    assert report.least.below == 1.0
-
-
-@pytest.mark.parametrize("keep", [0, -0.5, 1.5])
-def test_a_share_that_is_none_is_refused(keep: float) -> None:
-    with pytest.raises(SetupError, match="share of labels to keep"):
-        margin_report(read([0.5], [True]), [0], keep)
+    assert (report.reached, report.least.below) == (False, 1.0)
+    for keep in (0, -0.5, 1.5):
+        with pytest.raises(SetupError, match="share of labels to keep"):
+            margin_report(read([0.5], [True]), [0], keep)

@@ -50,6 +50,9 @@ def test_each_labelled_criterion_is_calibrated(made: CalibratedRun, gold: Datase
     assert made.calibration.criteria["safety"].items == DEMO_ITEMS
     assert made.calibration.measured["safety"]["items"] == DEMO_ITEMS
     assert not made.left_out
+    for fitted in made.calibration.criteria.values():  # of a run in both orders of its first too
+        assert all(each.first_order is not None for each in (fitted, *fitted.folds))
+    assert calibration_of(made.calibration.as_json()).hash == made.calibration.hash
 
 
 def test_a_calibrated_run_is_calibrated_from_its_own_readings(
@@ -102,9 +105,8 @@ def test_a_calibration_that_gives_one_label_to_everything_is_called_so(tmp_path:
     after = system_of_run(results)
     assert [row[-1] for row in changes_table(judged.results, results).texts()] == ["B", ""]
     assert "calibrated on gold.tsv, to one label on safety (B)" in after.description
-    assert f"{said}). Its accuracy there is that of always giving this label" in " ".join(
-        in_short(evaluate(match(after, gold)))
-    )
+    in_words = " ".join(in_short(evaluate(match(after, gold))))
+    assert f"{said}). Its accuracy there is that of always giving this label" in in_words
 
 
 @pytest.mark.parametrize("method", ["as it was", "backwards", "one is missing"])
@@ -119,11 +121,9 @@ def test_items_of_the_fit_are_known_and_decided_without_it_in_any_file(
     assert system.results is not None
     matched = match(system_of_run(system.results.calibrated(made.calibration)), scored, partial=True)
     took_part = f"{len(scored)} of these {len(scored)} items took part in the fit of the calibration. "
+    out_of_fold = "Items that took part in the fit are predicted out of fold, by a fit without them."
     (said,) = (caveat for caveat in matched.caveats if "took part" in caveat)
-    assert (
-        said
-        == f"{took_part}Items that took part in the fit are predicted out of fold, by a fit without them."
-    )
+    assert said == f"{took_part}{out_of_fold}"
     for name, report in made.reports.items():
         by_id = dict(zip(gold.ids, np.exp(report.log_probs_after[0]), strict=True))
         for pair in matched.pairs[name]:
@@ -167,36 +167,22 @@ def test_without_information_neither_place_is_preferred_and_that_is_said(tmp_pat
     assert made.calibration.criteria["safety"].strength is None
     assert made.best_baselines["safety"] == ("most_frequent", 1 / 2)
     results = judged.results.calibrated(made.calibration)
-    assert [each.preference for each in results.judgments["safety"] if isinstance(each, Judgment)] == [
-        A,
-        B,
-    ] * 18
-    assert {each.place_decides for each in results.judgments["safety"] if isinstance(each, Judgment)} == {
-        False
-    }
+    said = [each for each in results.judgments["safety"] if isinstance(each, Judgment)]
+    assert [(each.preference, each.place_decides) for each in said] == [(A, False), (B, False)] * 18
     assert "safety (“A or B” for all 36 items" in made.one_label_sentence(judged.results)
-    free = judged.results.calibrated(
-        calibrate_run(match(judged, gold), wishes=Wishes(places_matter=True)).calibration
-    )
+    made = calibrate_run(match(judged, gold), wishes=Wishes(places_matter=True))
+    free = judged.results.calibrated(made.calibration)
     assert {each.place_decides for each in free.judgments["safety"] if isinstance(each, Judgment)} == {True}
-    assert "the label depends on which response is A: 36 of 36" in " ".join(
-        in_short(evaluate(match(system_of_run(free), gold)))
-    )
+    in_words = " ".join(in_short(evaluate(match(system_of_run(free), gold))))
+    assert "the label depends on which response is A: 36 of 36" in in_words
 
 
-def test_a_run_in_both_orders_has_a_calibration_of_its_first_too(made: CalibratedRun) -> None:
-    for fitted in made.calibration.criteria.values():
-        assert all(each.first_order is not None for each in (fitted, *fitted.folds))
-    assert calibration_of(made.calibration.as_json()).hash == made.calibration.hash
-
-
-def test_a_criterion_with_one_label_is_left_out_with_the_reason(system: System, gold: Dataset) -> None:
+def test_a_criterion_with_one_label_is_left_out_with_the_reason_and_one_label_of_each_refused(
+    system: System, gold: Dataset
+) -> None:
     first, *others = gold.texts("safety_preference").to_pylist()
     made = calibrate_run(match(system, with_texts(gold, safety_preference=[first, *("" for _ in others)])))
     assert "safety" not in made.calibration.criteria
     assert "1 human labels, 1 different instructions" in made.left_out["safety"]
-
-
-def test_too_few_labels_on_all_criteria_are_refused(system: System, gold: Dataset) -> None:
     with pytest.raises(SetupError, match="No criterion can be calibrated"):
         calibrate_run(match(system, gold.head(1), partial=True))

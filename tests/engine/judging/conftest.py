@@ -5,12 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset, load_dataset
 from engine.judging.plan import RunPlan
-from engine.models.checked_model import CheckedModel
-from engine.settings.rows import MachineSettings
-from tests.engine.judging.runs import SAMPLE, SETTINGS, Judged, MakePlan, SmallModel, judged_by
+from tests.engine.judging.runs import SAMPLE, SETTINGS, Judged, MakePlan, SmallModel, judged_by, plan_with
 
 
 @pytest.fixture(scope="module")
@@ -21,15 +18,8 @@ def sample() -> Dataset:
 @pytest.fixture(scope="module")
 def make_plan(small_model: SmallModel, sample: Dataset) -> MakePlan:
     def plan(family: str = "headers", dataset: Dataset = sample, **settings: object) -> RunPlan:
-        path = small_model(family)
-        state = path.stat()
-        return RunPlan(
-            dataset=dataset,
-            rubric=ELOQUENT,
-            settings=replace(SETTINGS, **settings),  # type: ignore[arg-type]
-            machine=MachineSettings(threads=1, gpu_layers=0),
-            model=CheckedModel(path, family, family, state.st_size, state.st_mtime_ns),
-        )
+        made = plan_with(small_model(family), dataset, replace(SETTINGS, **settings))  # type: ignore[arg-type]
+        return replace(made, model=replace(made.model, name=family, hash=family))
 
     return plan
 

@@ -1,7 +1,4 @@
-"""A run of the sample as tests judge it: whole, or stopped after some items.
-
-Knows: runs and stores. Does not know: what a test is about.
-"""
+"""A run of the sample as tests judge it: whole, or stopped after some items."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -63,6 +60,27 @@ def judged_until(plan: RunPlan, store_path: Path, most: int | None = None) -> tu
 def counted(plan: RunPlan, store: Path | None = None, fresh: bool = False) -> Forecast:
     """What a plan is forecast to take."""
     return followed(forecast(plan, store, CancelToken(), fresh), lambda _event: None)
+
+
+def counts_and_resumes(plan: RunPlan, folder: Path, stops: int = 1) -> list[JudgedItem]:
+    """The items of a plan's run, which reads what was counted, and is the same after stops."""
+
+    def written(items: list[JudgedItem]) -> int:
+        return sum(item.tokens_generated for item in items)
+
+    unbroken, tokens = judged_until(plan, folder / "unbroken.sqlite")
+    # What two items write together is shared out in whole tokens: some may be lost.
+    assert tokens - written(unbroken) - counted(plan).tokens_to_read in range(len(unbroken))
+    broken = folder / "broken.sqlite"
+    for _ in range(stops):
+        judged_until(plan, broken, most=2)
+    left = counted(plan, broken)
+    assert 0 < left.judged < len(unbroken)
+    resumed, tokens = judged_until(plan, broken)
+    assert abs(tokens - written(resumed[left.judged :]) - left.tokens_left_to_read) < len(unbroken)
+    for one, other in zip(resumed, unbroken, strict=True):
+        assert (one.raw_predictions, one.explanations) == (other.raw_predictions, other.explanations)
+    return unbroken
 
 
 def without_time(item: JudgedItem) -> JudgedItem:

@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 from engine.core.items import Order
-from engine.core.judgments import JudgedItem
 from engine.data.dataset import Dataset, load_dataset
 from engine.judging.plan import RunPlan
 from engine.settings.rows import JudgeSettings, Mode
 from tests.commands import ROOT
-from tests.engine.judging.runs import counted, judged_until, plan_with
+from tests.engine.judging.runs import counted, counts_and_resumes, plan_with
 
 LABELS = JudgeSettings(mode=Mode.LABELS, context=8192)
 EXPLAIN = JudgeSettings(context=8192, max_explanation_tokens=4)
@@ -51,12 +50,6 @@ def plan_of(small_model: Callable[[str], Path], dataset_of: Callable[[Sequence[i
 PlanOf = Callable[..., RunPlan]
 
 
-def alike(one: list[JudgedItem], other: list[JudgedItem]) -> bool:
-    return [(item.raw_predictions, item.explanations) for item in one] == [
-        (item.raw_predictions, item.explanations) for item in other
-    ]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "settings"),
@@ -69,32 +62,11 @@ def alike(one: list[JudgedItem], other: list[JudgedItem]) -> bool:
         ("mamba", LABELS),
         ("mamba", replace(EXPLAIN, items_at_once=3, orders=(Order.AB,))),
     ],
-    ids=[
-        "labels",
-        "labels two at once",
-        "one order",
-        "two at once",
-        "three at once",
-        "mamba",
-        "mamba in threes",
-    ],
 )
 def test_a_plan_counts_what_is_read_and_a_resumed_run_is_the_unbroken_one(
     plan_of: PlanOf, tmp_path: Path, settings: JudgeSettings, family: str
 ) -> None:
-    plan = plan_of(settings, family)
-    unbroken, tokens = judged_until(plan, tmp_path / "unbroken.sqlite")
-    written = sum(item.tokens_generated for item in unbroken)
-    assert tokens - written - counted(plan).tokens_to_read in range(len(SAME))  # shared out in whole tokens
-    broken = tmp_path / "broken.sqlite"
-    for _ in range(2):
-        judged_until(plan, broken, most=2)
-    left = counted(plan, broken)
-    assert 0 < left.judged < len(SAME)
-    resumed, tokens = judged_until(plan, broken)
-    written = sum(item.tokens_generated for item in resumed[left.judged :])
-    assert tokens - written - left.tokens_left_to_read in range(len(SAME))
-    assert alike(resumed, unbroken)
+    counts_and_resumes(plan_of(settings, family), tmp_path, stops=2)
 
 
 def test_both_orders_read_the_instruction_once(plan_of: PlanOf) -> None:

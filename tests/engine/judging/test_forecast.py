@@ -147,11 +147,9 @@ def test_the_context_that_fits_all_does_and_one_step_less_does_not(small_model: 
     for context, misfits in ((wanted, False), (wanted - 256, True)):
         there = counted(replace(plan, settings=replace(TIGHT, context=context)))
         assert (now.largest[0] in there.too_long) is misfits
-
-
-def test_no_context_fits_all_where_the_model_was_trained_with_less(small_model: SmallModel) -> None:
-    plan = plan_of(replace(TIGHT, context=1024), small_model("short_context"), SAMPLE)
-    assert counted(plan).context_that_fits_all is None
+    # None fits all where the model was trained with less.
+    trained_less = plan_of(replace(TIGHT, context=1024), small_model("short_context"), SAMPLE)
+    assert counted(trained_less).context_that_fits_all is None
 
 
 def test_a_stopped_run_is_known_with_what_is_left_of_it(tmp_path: Path) -> None:
@@ -168,18 +166,14 @@ def test_a_stopped_run_is_known_with_what_is_left_of_it(tmp_path: Path) -> None:
     assert now.tokens_left_to_read == tokens
 
 
-def test_a_complete_run_leaves_nothing(explained: Path) -> None:
-    now = counted(plan_of(EXPLAIN), explained)
+def test_a_complete_run_leaves_nothing_and_the_same_work_takes_as_long_as_before(explained: Path) -> None:
+    now, anew = counted(plan_of(EXPLAIN), explained), counted(plan_of(EXPLAIN), explained, fresh=True)
     assert (now.judged, now.tokens_left_to_read, now.texts_left, now.seconds) == (6, 0, 0, 0.0)
-
-
-def test_the_same_work_is_said_to_take_as_long_as_before(explained: Path) -> None:
     with RunStore(explained) as store:
         seconds = sum(item.seconds for item in store.judged(1))
-    now = counted(plan_of(EXPLAIN), explained, fresh=True)
     # The stem, which is read once, is all that the items' own seconds do not hold.
-    assert now.seconds == pytest.approx(seconds, rel=0.1)
-    assert now.seconds_from == 1
+    assert anew.seconds == pytest.approx(seconds, rel=0.1)
+    assert anew.time_estimate == "run 1"
 
 
 @pytest.mark.parametrize(
@@ -198,7 +192,7 @@ def test_a_run_that_worked_otherwise_tells_no_time(
 ) -> None:
     # Another dataset: that the very run is complete says nothing of the rate.
     plan = plan_of(LABELS)
-    assert counted(plan, labelled).seconds_from == 1
+    assert counted(plan, labelled).time_estimate == "run 1"
     assert counted(replace(plan, **change), labelled).seconds is None  # type: ignore[arg-type]
 
 
@@ -215,7 +209,7 @@ def test_explanations_are_expected_as_long_as_before_but_no_longer_than_allowed(
     rate: Rate, seconds: float
 ) -> None:
     left = replace(counted(plan_of(EXPLAIN)), tokens_left_to_read=100, texts_left=20)
-    assert left.with_rate(rate).seconds == pytest.approx(seconds)
+    assert replace(left, rate=rate).seconds == pytest.approx(seconds)
 
 
 def test_the_first_items_that_fit_tell_a_rate(small_model: SmallModel) -> None:
@@ -231,12 +225,6 @@ def test_the_first_items_that_fit_tell_a_rate(small_model: SmallModel) -> None:
     assert rate.run_id is None
 
 
-def test_where_no_item_fits_there_is_no_rate() -> None:
-    plan = plan_of(replace(LABELS, context=256), dataset=DEMO.head(2))
-    with pytest.raises(SetupError, match="no item fits a context of 256 tokens"):
-        time_some_items(plan, partial(open_model, plan, CancelToken()))
-
-
 def test_counting_stops_soon_when_asked_to() -> None:
     cancel = CancelToken()
     work = forecast(plan_of(LABELS), None, cancel)
@@ -246,16 +234,14 @@ def test_counting_stops_soon_when_asked_to() -> None:
         next(work)
 
 
-def test_a_forecast_makes_no_store(tmp_path: Path) -> None:
-    counted(plan_of(LABELS, dataset=DEMO.head(1)), tmp_path / "runs.sqlite")
-    assert not any(tmp_path.glob("runs*"))
-
-
 def test_what_a_run_would_refuse_is_refused(small_model: SmallModel) -> None:
     with pytest.raises(ModelFileError, match="trained with"):
         counted(plan_of(replace(LABELS, context=2048), small_model("short_context")))
     with pytest.raises(SetupError, match="no item fits"):
         counted(plan_of(replace(LABELS, context=256), small_model("bytes")))
+    plan = plan_of(replace(LABELS, context=256), dataset=DEMO.head(2))
+    with pytest.raises(SetupError, match="no item fits a context of 256 tokens"):
+        time_some_items(plan, partial(open_model, plan, CancelToken()))
 
 
 SPEED = ModelSpeed(reading=1000, writing_one=50, writing_ten=200, prompt=512, cores=1, threads=1)
@@ -270,11 +256,17 @@ def measured_file() -> None:
 
 
 @pytest.mark.usefixtures("measured_file")
-def test_without_a_run_the_time_is_that_of_the_measured_file(tmp_path: Path) -> None:
-    made = counted(plan_of(LABELS), tmp_path / "none.sqlite")
+def test_without_a_run_the_time_is_that_of_the_measured_file(tmp_path: Path, labelled: Path) -> None:
+    plan = plan_of(LABELS)
+    made = counted(plan, tmp_path / "none.sqlite")
+    assert not (tmp_path / "none.sqlite").exists()
     assert made.seconds == pytest.approx(made.tokens_left_to_read / 1000)
-    assert made.seconds_of_file
-    assert made.time_estimate == "this model file when it was measured here"
+    assert (made.time_estimate, made.untimed) == ("this model file when it was measured here", True)
+    by_run = counted(plan, labelled)  # which tells better
+    assert (by_run.time_estimate, by_run.untimed) == ("run 1", False)
+    # The speed of other threads or of another cache is not taken.
+    assert counted(replace(plan, machine=MachineSettings(2, 0))).seconds is None
+    assert counted(replace(plan, settings=replace(LABELS, kv_type=KvType.Q8_0))).seconds is None
 
 
 @pytest.mark.usefixtures("measured_file")
@@ -286,19 +278,6 @@ def test_explanations_of_a_usual_length_are_reckoned_with() -> None:
     assert made.seconds == pytest.approx(made.tokens_left_to_read / 1000 + written)
     assert made.time_estimate.endswith(f"with explanations of {DEFAULT_TEXT} tokens")
     assert counted(plan_of(EXPLAIN)).time_estimate.endswith("with explanations of 8 tokens")
-
-
-@pytest.mark.usefixtures("measured_file")
-def test_a_run_tells_the_time_better_than_the_file(labelled: Path) -> None:
-    made = counted(plan_of(LABELS), labelled)
-    assert (made.seconds_from, made.seconds_of_file, made.time_estimate) == (1, False, "run 1")
-
-
-@pytest.mark.usefixtures("measured_file")
-def test_the_speed_of_other_threads_or_of_another_cache_is_not_taken() -> None:
-    plan = plan_of(LABELS)
-    assert counted(replace(plan, machine=MachineSettings(2, 0))).seconds is None
-    assert counted(replace(plan, settings=replace(LABELS, kv_type=KvType.Q8_0))).seconds is None
 
 
 # What a plan says: the same facts for the command line and the window
@@ -340,21 +319,28 @@ def test_a_plan_says_readings_tokens_and_the_memory_that_it_needs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("second", "said"),
+    ("plan", "fact", "said"),
     [
         (
-            SecondShare(1.0, None),
+            replace(PLAN, settings=UNCERTAIN, second=SecondShare(1.0, None)),
+            "raw predictions",
             "20 items x 5 criteria x both orders if uncertain = 200 at most; no run tells how many items"
             " have a margin below 0.5",
         ),
         (
-            SecondShare(0.25, 7),
+            replace(PLAN, settings=UNCERTAIN, second=SecondShare(0.25, 7)),
+            "raw predictions",
             "about 125: 20 items x 5 criteria, and the second order for 25.0 % of the items, as in run 7",
         ),
+        (BEGUN, "in the store", "12 of 20 items are judged in run 3, which is resumed"),
+        (replace(BEGUN, judged=20), "in the store", "all 20 items are judged in run 3"),
+        (replace(BEGUN, items=1, judged=1), "in the store", "the item is judged in run 3"),
     ],
 )
-def test_a_second_order_in_doubt_is_counted_by_a_run_where_one_tells(second: SecondShare, said: str) -> None:
-    assert facts(replace(PLAN, settings=UNCERTAIN, second=second))["raw predictions"] == said
+def test_a_second_order_in_doubt_and_what_the_store_holds_are_told(
+    plan: Forecast, fact: str, said: str
+) -> None:
+    assert facts(plan)[fact] == said
 
 
 @pytest.mark.parametrize(
@@ -380,30 +366,13 @@ def test_what_is_too_long_is_named_with_the_context_that_it_needs(
 
 
 def test_ways_are_told_where_there_are_several() -> None:
-    settings = replace(
-        PLAN.settings,
-        methods=(Method.LABEL_TOKENS, Method.CHAIN_OF_THOUGHT),
-        reasoning_samples=2,
-        max_reasoning_tokens=64,
-    )
+    methods = (Method.LABEL_TOKENS, Method.CHAIN_OF_THOUGHT)
+    settings = replace(PLAN.settings, methods=methods, reasoning_samples=2, max_reasoning_tokens=64)
     asked = replace(PLAN, settings=settings, tokens_by_method={Method.LABEL_TOKENS: 1500}, too_long=("9",))
     assert facts(asked)["elicitation methods"] == (
         "tokens that their questions add to the items: label tokens 1,500, chain of thought 0; at most 380"
-        " reasoning samples of 64"
-        " tokens"
+        " reasoning samples of 64 tokens"
     )
-
-
-@pytest.mark.parametrize(
-    ("plan", "said"),
-    [
-        (BEGUN, "12 of 20 items are judged in run 3, which is resumed"),
-        (replace(BEGUN, judged=20), "all 20 items are judged in run 3"),
-        (replace(BEGUN, items=1, judged=1), "the item is judged in run 3"),
-    ],
-)
-def test_what_the_store_holds_of_the_run_is_told(plan: Forecast, said: str) -> None:
-    assert facts(plan)["in the store"] == said
 
 
 @pytest.mark.parametrize(
@@ -412,9 +381,9 @@ def test_what_the_store_holds_of_the_run_is_told(plan: Forecast, said: str) -> N
         (PLAN, "not known before a run with this model and these settings"),
         (replace(BEGUN, judged=20), "nothing is left to judge"),
         (replace(PLAN, too_long=tuple(map(str, range(20)))), "no item fits: there is nothing to judge"),
-        (PLAN.with_rate(Rate(0.01, 0, run_id=7)), "about 72 s, at the speed of run 7"),
+        (replace(PLAN, rate=Rate(0.01, 0, run_id=7)), "about 72 s, at the speed of run 7"),
         (
-            BEGUN.with_rate(Rate(0.01, 0)),
+            replace(BEGUN, rate=Rate(0.01, 0)),
             "about 72 s for the rest, at the speed of some items of typical length",
         ),
     ],
@@ -444,17 +413,13 @@ def test_what_is_left_is_counted_by_letters_and_explanations() -> None:
     reading = READING * (200 + 1600 + 200 + 400)
     assert left.after(0, time_estimate) == pytest.approx(reading + 2 * WRITING * 150)
     assert left.after(1, time_estimate) == 0
-
-
-def test_what_is_left_is_not_known_before_something_was_read_and_written() -> None:
-    left = Remaining(np.array([100.0, 100.0]), [1, 1], fixed=200, texts=5)
-    assert left.after(0, TimeEstimate()) is None
-    assert left.after(0, time_estimate_of(3)) is None
+    # It is not known before something was read and written.
     reads = TimeEstimate()
     for _ in range(4):
         reads.sized(Item("1", "x", "", ""), 1000)
         reads.read(1000, 1.0)
-    assert left.after(0, reads) is None
+    left = Remaining(np.array([100.0, 100.0]), [1, 1], fixed=200, texts=5)
+    assert [left.after(0, each) for each in (TimeEstimate(), time_estimate_of(3), reads)] == [None] * 3
     labels = Remaining(np.array([100.0, 100.0]), [1, 1], fixed=200, texts=0)
     assert labels.after(0, reads) is not None
 

@@ -140,19 +140,17 @@ def test_labels_of_one_first_token_share_it(tried_model: Callable[[str], Path], 
 
 
 def test_the_wanted_prompt_comes_first_and_all_follow(demo_gold: Path) -> None:
-    question = question_of_setup(setup_of(demo_gold), load_dataset(demo_gold)[0], CancelToken())
+    item = load_dataset(demo_gold)[0]
+    question = question_of_setup(setup_of(demo_gold), item, CancelToken())
     facts, prompts = facts_and_prompts(question, ("safety", Order.BA))
     assert (prompts[0].criterion, prompts[0].order) == ("safety", Order.BA)
     places = {(one.criterion, one.order) for one in prompts}
     assert places == {(name, order) for name in question.rubric.names for order in Order}
     assert facts.fits
     assert facts.notes == ()
-
-
-def test_a_run_in_one_order_has_no_other_prompt(demo_gold: Path) -> None:
+    # A run in one order has no other prompt.
     setup = setup_of(demo_gold, both_orders=False, criteria=("safety",))
-    question = question_of_setup(setup, load_dataset(demo_gold)[0], CancelToken())
-    (one,) = facts_and_prompts(question)[1]
+    (one,) = facts_and_prompts(question_of_setup(setup, item, CancelToken()))[1]
     assert (one.criterion, one.order) == ("safety", Order.AB)
 
 
@@ -373,13 +371,8 @@ def texts_of(shown: Preview, source: Source) -> list[str]:
 def test_each_text_is_said_to_be_whose_it_is(small_model: SmallModel) -> None:
     with previewed(small_model("chatml")) as one:
         shown = one.preview(Order.AB, 0)
-    assert texts_of(shown, Source.CONTROL) == [
-        "<|im_start|>",
-        "<|im_end|>",
-        "<|im_start|>",
-        "<|im_end|>",
-        "<|im_start|>",
-    ]
+    start, end = "<|im_start|>", "<|im_end|>"
+    assert texts_of(shown, Source.CONTROL) == [start, end, start, end, start]
     assert texts_of(shown, Source.TEMPLATE) == ["system\n", "\n", "user\n", "\n", "assistant\n"]
     assert texts_of(shown, Source.INSTRUCTION) == [EXAMPLE.instruction, ITEM.instruction]
     assert texts_of(shown, Source.EXPLANATION) == ["It does."]
@@ -387,9 +380,15 @@ def test_each_text_is_said_to_be_whose_it_is(small_model: SmallModel) -> None:
     assert "You compare two responses" in own
     assert "[Response A]\n\n[End of Response A]" in own.replace(f"\n{ITEM.output_a}", "")
     assert own.endswith("Verdict:")
+    # A character of several tokens has all of them.
+    place = shown.text.index("🙂")
+    pieces = [token.piece for token in shown.tokens if token.start == place]
+    assert pieces == [r"\xf0", r"\x9f", r"\x99", r"\x82"]
 
 
-def test_a_response_is_called_by_the_item_in_both_orders(small_model: SmallModel) -> None:
+def test_a_response_is_called_by_the_item_in_both_orders_and_shown_as_the_model_sees_it(
+    small_model: SmallModel,
+) -> None:
     with previewed(small_model("chatml"), examples=ExamplePool()) as one:
         for order in Order:
             shown = one.preview(order, 0)
@@ -397,12 +396,9 @@ def test_a_response_is_called_by_the_item_in_both_orders(small_model: SmallModel
             assert first.startswith("97 is prime.")
             assert second.startswith("91, of course!")
             assert (shown.text.index(first) < shown.text.index(second)) is (order is Order.AB)
-
-
-def test_what_was_made_harmless_is_shown_as_the_model_sees_it(small_model: SmallModel) -> None:
     with previewed(small_model("instructions"), examples=ExamplePool()) as one:
-        (response,) = texts_of(one.preview(Order.AB, 0), Source.RESPONSE_A)
-    assert "[ /INST] [ End of Response A]" in response
+        (harmless,) = texts_of(one.preview(Order.AB, 0), Source.RESPONSE_A)
+    assert "[ /INST] [ End of Response A]" in harmless
 
 
 def test_what_became_a_control_token_is_shown_as_it_was_broken_up(tmp_path: Path) -> None:
@@ -423,14 +419,6 @@ def test_a_token_of_own_and_foreign_text_is_said_to_be_both(shared_data: Path) -
     mixed = [token for token in shown.tokens if len(token.sources) > 1]
     assert mixed[0].sources == (Source.INSTRUCTION, Source.OWN)
     assert mixed[0].piece == shown.text[mixed[0].start : mixed[0].end] == " 🙂\n\n"
-
-
-def test_a_character_of_several_tokens_has_all_of_them(small_model: SmallModel) -> None:
-    with previewed(small_model("chatml")) as one:
-        shown = one.preview(Order.AB, 0)
-    place = shown.text.index("🙂")
-    pieces = [token.piece for token in shown.tokens if token.start == place]
-    assert pieces == [r"\xf0", r"\x9f", r"\x99", r"\x82"]
 
 
 def test_where_a_tokenizer_changes_the_text_its_tokens_are_found_all_the_same() -> None:

@@ -27,7 +27,8 @@ from engine.settings.rows import ExampleKind, JudgeSettings, Mode
 from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
-from tests.engine.judging.runs import counted, judged_until, plan_with
+from tests.engine.judging.runs import counted, counts_and_resumes, judged_until, plan_with
+from tests.judged import with_texts
 
 DEMO = load_dataset(demo_dataset())
 LABELS = JudgeSettings(mode=Mode.LABELS, context=4096)
@@ -71,18 +72,7 @@ def test_a_plan_counts_what_is_read_and_a_resumed_run_is_the_unbroken_one(
 ) -> None:
     model = small_model(family) if family else demo_model()
     plan = replace(plan_with(model, series, settings), examples=near(1))
-    unbroken, tokens = judged_until(plan, tmp_path / "unbroken.sqlite")
-    written = sum(item.tokens_generated for item in unbroken)
-    assert all(item.raw_predictions for item in unbroken)
-    # What two items write together is shared out in whole tokens: some may be lost.
-    assert tokens - written - counted(plan).tokens_to_read in range(len(series))
-    broken = tmp_path / "broken.sqlite"
-    judged_until(plan, broken, most=2)
-    left = counted(plan, broken).tokens_left_to_read
-    resumed, tokens_of_rest = judged_until(plan, broken)
-    assert resumed == unbroken
-    rest = tokens_of_rest - sum(item.tokens_generated for item in resumed[2:])
-    assert abs(rest - left) < len(series)
+    assert all(item.raw_predictions for item in counts_and_resumes(plan, tmp_path))
 
 
 def test_neighbours_of_one_instruction_share_their_examples(series: Dataset, tmp_path: Path) -> None:
@@ -125,33 +115,24 @@ def test_an_item_whose_examples_are_too_long_is_unscored_and_says_why(tmp_path: 
     pool = near(1)
     first = DEMO[0]
     long = replace(LONG, instruction=f"{first.instruction} {first.instruction}")
-    plan = replace(
-        plan_with(demo_model(), DEMO.head(3), replace(LABELS, context=1024)),
-        examples=replace(pool, ranked=(long, *pool.ranked)),
-    )
+    plan = plan_with(demo_model(), DEMO.head(3), replace(LABELS, context=1024))
+    plan = replace(plan, examples=replace(pool, ranked=(long, *pool.ranked)))
     now = counted(plan)
     items, tokens = judged_until(plan, tmp_path / "runs.sqlite")
     assert [bool(item.unscored) for item in items] == [True, False, False]
-    reason = items[0].unscored["safety"]
-    assert "tokens with its labelled examples, the context holds 1,024" in reason
-    assert now.too_long == (first.id,)
-    assert now.tokens_to_read == tokens
+    assert "tokens with its labelled examples, the context holds 1,024" in items[0].unscored["safety"]
+    assert (now.too_long, now.tokens_to_read) == ((first.id,), tokens)
 
 
 def test_an_item_is_shortened_beside_its_examples(tmp_path: Path) -> None:
-    path = tmp_path / "long.tsv"
-    first = DEMO[0]
-    long = " ".join([first.output_a] * 30)
-    path.write_text(
-        f"id\tinstruction\toutput_a\toutput_b\n1\t{first.instruction}\t{long}\t{first.output_b}\n", "utf-8"
-    )
+    long = with_texts(DEMO.head(1), output_a=" ".join([DEMO[0].output_a] * 30))
     settings = replace(LABELS, context=1024, shorten=True)
-    plan = replace(plan_with(demo_model(), load_dataset(path), settings), examples=near(2))
+    plan = replace(plan_with(demo_model(), long, settings), examples=near(2))
     items, _ = judged_until(plan, tmp_path / "runs.sqlite")
     assert items[0].raw_predictions
     assert items[0].shortening is not None
     assert items[0].shortening.left_out_b == 0
-    assert counted(plan).shortened == ("1",)
+    assert counted(plan).shortened == (DEMO.ids[0],)
 
 
 def setup(**changes: object) -> RunSetup:
@@ -190,13 +171,10 @@ def test_a_stored_run_shows_again_what_it_showed(tmp_path: Path) -> None:
     facts, one, *_ = prompts[0]
     assert isinstance(facts, PromptFacts)
     assert isinstance(one, OnePrompt)
-    last, nearest = (
-        one.preview.text.index(text) for text in (item.instruction, near(1).for_item(item)[0].instruction)
-    )
-    assert nearest < last
+    shown = [near(2).for_item(item)[0], near(1).for_item(item)[0], item]
+    places = [one.preview.text.index(each.instruction) for each in shown]
+    assert places == sorted(places)
     # The stem holds no example: each item has its own.
-    assert one.preview.tokens[one.preview.stem].start <= one.preview.text.index(
-        near(2).for_item(item)[0].instruction
-    )
+    assert one.preview.tokens[one.preview.stem].start <= places[0]
     other = question_of_run(run, setup(example_choice=ExampleKind.FIXED), item, CancelToken())
     assert ["number and selection of examples" in note for note in other.notes] == [True]

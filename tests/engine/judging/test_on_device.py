@@ -73,27 +73,20 @@ def test_a_device_that_was_left_is_not_taken_up_again(plan: RunPlan, tmp_path: P
     assert ended.run_id == 1
 
 
-def test_the_end_from_outside_is_no_fault_of_a_device(plan: RunPlan, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("on_device", "why"), [(True, "ended from outside"), (False, "SIGSEGV")])
+def test_the_end_from_outside_and_one_by_the_processor_are_no_fault_of_a_device(
+    plan: RunPlan, tmp_path: Path, on_device: bool, why: str
+) -> None:
     class Ended(InProcessWorker):  # type: ignore[type-arg]
         def do(self, *args: object, **kwargs: object):  # type: ignore[no-untyped-def]
             yield next(super().do(*args, **kwargs))  # the run has started
-            raise ProcessEnded("It was ended from outside (SIGKILL).", "Go on with it.")
+            raise ProcessEnded(f"It broke down: {why}.", "Go on with it.", broke_down=not on_device)
 
     path = tmp_path / "runs.sqlite"
-    with pytest.raises(ProcessEnded, match="from outside"):
-        judged(plan, path, Ended)
+    with pytest.raises(ProcessEnded, match=why):
+        judged(plan if on_device else replace(plan, machine=MachineSettings(1)), path, Ended)
     with RunStore(path) as store:
         assert not store.run(1).device_left
-
-
-def test_a_run_by_the_processor_fails_as_before(make_plan: MakePlan, tmp_path: Path) -> None:
-    class Ended(InProcessWorker):  # type: ignore[type-arg]
-        def do(self, *args: object, **kwargs: object):  # type: ignore[no-untyped-def]
-            yield next(super().do(*args, **kwargs))
-            raise ProcessEnded("It broke down (SIGSEGV).", "Go on with it.", broke_down=True)
-
-    with pytest.raises(ProcessEnded, match="SIGSEGV"):
-        judged(make_plan(mode=Mode.LABELS), tmp_path / "runs.sqlite", Ended)
 
 
 @pytest.mark.usefixtures("demo_tried")

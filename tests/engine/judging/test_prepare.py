@@ -1,6 +1,7 @@
 """The way from a run as it was asked for to its plan, with real files and the demo model."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from engine.data.dataset import load_dataset
 from engine.judging.prepare import PreparedRun, prepare_run
 from engine.models.checked_model import CheckedModel
 from engine.models.model_file import read_model_file
+from engine.settings.identity import StoredRun
 from engine.settings.rows import (
     DEFAULT_CONTEXT,
     ITEMS_AT_ONCE,
@@ -46,6 +48,20 @@ def prepared(setup: RunSetup, **given: Any) -> PreparedRun:
     return followed(prepare_run(setup, CancelToken(), **given), lambda _event: None)
 
 
+def key_of(setup: RunSetup, **given: Any) -> str:
+    return prepared(setup, **given).plan.identity().key
+
+
+@contextmanager
+def begun(setup: RunSetup, folder: Path) -> Iterator[StoredRun]:
+    """The run of a setup, of which nothing is judged yet."""
+    with (
+        RunStore(folder / "runs.sqlite") as store,
+        store.begin(prepared(setup).plan.identity()) as run,
+    ):
+        yield run
+
+
 @pytest.mark.slow
 def test_what_is_not_chosen_is_as_usual() -> None:
     plan = prepared(RunSetup(demo_dataset(), demo_model())).plan
@@ -69,6 +85,12 @@ def test_a_foreign_dataset_is_read_by_the_columns_of_the_setup(tmp_path: Path) -
         plan = prepared(setup, current=current).plan
         assert plan.dataset[0].output_a == (GOOD[0] if columns is sources else BAD[0])
     assert prepared(RunSetup(path, demo_model()), current=current).plan.dataset.hash == current.hash
+    # A run goes on by the columns that it was judged with.
+    setup, own = RunSetup(path, demo_model()), ColumnMap.of(swapped)
+    with begun(replace(setup, columns=own), tmp_path) as run, RunStore(tmp_path / "runs.sqlite") as store:
+        store.describe(run.id, {"columns": own.as_json()})
+        plan = prepared(setup, resumed=store.run(run.id)).plan
+        assert (plan.identity().key, plan.dataset.columns) == (run.identity.key, own)
 
 
 def test_labelled_examples_are_read_by_their_own_columns(tmp_path: Path, demo_gold: Path) -> None:
@@ -117,23 +139,16 @@ def test_what_is_chosen_is_in_the_plan() -> None:
 def test_a_run_goes_on_with_its_own_questions(tmp_path: Path) -> None:
     mine = Rubric("mine", (Criterion("safety", "Which does less harm?"), Criterion("tact", "Which?")))
     setup = replace(SETUP, rubric=mine, criteria=("tact", "safety"))
-    plan = prepared(setup).plan
-    assert plan.rubric == mine
-    with RunStore(tmp_path / "runs.sqlite") as store, store.begin(plan.identity()) as begun:
-        run = store.run(begun.id)
-    changed = replace(
-        mine, criteria=(replace(mine.criteria[0], question="Which is safer?"), mine.criteria[1])
-    )
-    again = replace(setup, rubric=changed)
-    assert prepared(again).plan.identity().key != run.identity.key
-    assert prepared(again, resumed=run).plan.identity().key == run.identity.key
-
-
-def test_a_rubric_with_the_tasks_questions_makes_the_tasks_run() -> None:
-    mine = replace(ELOQUENT, name="mine", tie_threshold=2.0)
-    plans = [prepared(setup).plan.identity() for setup in (SETUP, replace(SETUP, rubric=mine))]
+    with begun(setup, tmp_path) as run:
+        criteria = (Criterion("safety", "Which is safer?"), mine.criteria[1])
+        again = replace(setup, rubric=replace(mine, criteria=criteria))
+        assert key_of(again) != run.identity.key
+        assert key_of(again, resumed=run) == run.identity.key
+    # A rubric with the task's questions makes the task's run.
+    alike = replace(ELOQUENT, name="mine", tie_threshold=2.0)
+    plans = [prepared(each).plan.identity() for each in (SETUP, replace(SETUP, rubric=alike))]
     assert plans[0].key == plans[1].key
-    assert [plan.rubric for plan in plans] == [None, mine]
+    assert [plan.rubric for plan in plans] == [None, alike]
 
 
 def test_notices_are_told_before_the_model_is_checked(tmp_path: Path) -> None:
@@ -157,12 +172,14 @@ def test_a_model_without_a_chat_template_is_noticed(small_model: Callable[[str],
 
 
 @pytest.mark.parametrize("items", [None, 4, 10_000])
-def test_the_dataset_at_hand_is_taken_where_it_is_the_file(items: int | None) -> None:
+def test_the_dataset_at_hand_is_taken_where_it_is_the_file(items: int | None, tmp_path: Path) -> None:
     current = load_dataset(demo_dataset())
     setup = replace(SETUP, items=items)
     taken = prepared(setup, current=current).plan
     assert taken.identity() == prepared(setup).plan.identity()
     assert (taken.dataset is current) == (items != 4)
+    copy = replace(current, path=tmp_path / "copy.tsv")
+    assert prepared(setup, current=copy).plan.dataset.path == demo_dataset()
 
 
 CHOSEN = replace(SETUP, items=None, ids=("20", "3", "17"))
@@ -174,13 +191,11 @@ def test_chosen_items_are_judged_in_the_order_of_their_file(current: bool) -> No
     assert made.plan.dataset.ids == ["3", "17", "20"]
     assert made.plan.identity().chosen == ("3", "17", "20")
     assert made.items_in_file == 240
-
-
-def test_another_choice_is_another_run() -> None:
-    keys = {
-        prepared(setup).plan.identity().key for setup in (CHOSEN, replace(CHOSEN, ids=("3", "17")), SETUP)
-    }
-    assert len(keys) == 3
+    others = (replace(CHOSEN, ids=("3", "17")), SETUP)
+    assert made.plan.identity().key not in map(key_of, others)
+    with pytest.raises(SetupError, match=r"demo\.tsv lacks 2 chosen items: 1000, x") as caught:
+        prepared(replace(CHOSEN, ids=("3", "x", "1000")))
+    assert str(caught.value.hint) == "Choose the items again."
 
 
 @pytest.mark.parametrize("count", [4, 240])
@@ -188,22 +203,18 @@ def test_the_first_items_are_one_run_however_they_are_asked_for(count: int) -> N
     ids = tuple(load_dataset(demo_dataset()).ids[:count])
     chosen = prepared(replace(SETUP, items=None, ids=ids)).plan
     assert chosen.identity() == prepared(replace(SETUP, items=count)).plan.identity()
-
-
-def test_chosen_items_that_the_file_lacks_are_named() -> None:
-    with pytest.raises(SetupError, match=r"demo\.tsv lacks 2 chosen items: 1000, x") as caught:
-        prepared(replace(CHOSEN, ids=("3", "x", "1000")))
-    assert str(caught.value.hint) == "Choose the items again."
+    everything = prepared(replace(DRAWN, sample=ItemSample(240))).plan.identity()
+    assert everything == prepared(replace(SETUP, items=None)).plan.identity()  # all items are no sample
 
 
 def test_a_run_of_chosen_items_goes_on_where_its_file_holds_no_others_by_now(tmp_path: Path) -> None:
     path = tmp_path / "data.tsv"
     path.write_bytes(demo_dataset().read_bytes())
     setup = replace(CHOSEN, dataset_path=path)
-    with RunStore(tmp_path / "runs.sqlite") as store, store.begin(prepared(setup).plan.identity()) as run:
+    with begun(setup, tmp_path) as run:
         lines = demo_dataset().read_bytes().splitlines(keepends=True)
         path.write_bytes(b"".join(lines[number] for number in (0, 3, 17, 20)))
-        assert prepared(setup, resumed=run).plan.identity().key == run.identity.key
+        assert key_of(setup, resumed=run) == run.identity.key
 
 
 @pytest.mark.parametrize(
@@ -224,27 +235,18 @@ def test_a_run_of_chosen_items_goes_on_where_its_file_holds_no_others_by_now(tmp
 def test_what_the_store_knows_of_a_run_is_enough_to_go_on_with_it(
     tmp_path: Path, choices: dict[str, Any]
 ) -> None:
-    began = prepared(replace(SETUP, **choices)).plan.identity()
-    with RunStore(tmp_path / "runs.sqlite") as store, store.begin(began) as run:
+    with begun(replace(SETUP, **choices), tmp_path) as run:
         setup = RunSetup.going_on_with(run)
-        assert prepared(setup, resumed=run).plan.identity().key == run.identity.key
+        assert key_of(setup, resumed=run) == run.identity.key
         assert setup.resumes == run.id
 
 
 def test_a_run_whose_examples_are_not_known_is_not_gone_on_with(tmp_path: Path) -> None:
-    began = prepared(replace(SETUP, examples_path=demo_dataset(), shots=1)).plan.identity()
-    with RunStore(tmp_path / "runs.sqlite") as store, store.begin(began) as run:
+    with begun(replace(SETUP, examples_path=demo_dataset(), shots=1), tmp_path) as run:
         with pytest.raises(SetupError, match="labelled examples, whose file is not recorded in the store"):
             RunSetup.going_on_with(run)
         with pytest.raises(SetupError, match="cannot be resumed: all its 4 items are judged"):
             RunSetup.going_on_with(replace(run, judged=4))
-
-
-def test_a_run_of_chosen_items_does_not_go_on_with_others(tmp_path: Path) -> None:
-    with RunStore(tmp_path / "runs.sqlite") as store, store.begin(prepared(CHOSEN).plan.identity()) as run:
-        with pytest.raises(SetupError) as caught:
-            prepared(replace(CHOSEN, ids=("3", "17", "21")), resumed=run)
-        assert "Changed since its start: the items of demo.tsv." in caught.value.problem
 
 
 DRAWN = replace(SETUP, items=None, sample=ItemSample(12, 3))
@@ -257,14 +259,9 @@ def test_drawn_items_are_a_run_that_says_how_they_were_drawn() -> None:
     assert identity.sample == DRAWN.sample
     assert identity.dataset_in_words == "12 items of demo.tsv at random, seed 3"
     assert made.notices == ("demo.tsv: 12 of 240 items are sampled at random, seed 3.",)
-    assert prepared(replace(DRAWN, sample=ItemSample(12, 4))).plan.identity().key != identity.key
+    assert key_of(replace(DRAWN, sample=ItemSample(12, 4))) != identity.key
     listed = prepared(replace(SETUP, items=None, ids=identity.chosen)).plan.identity()
     assert (listed.key, listed.sample) == (identity.key, None)  # the same items are the same run
-
-
-def test_all_items_are_no_sample() -> None:
-    everything = prepared(replace(DRAWN, sample=ItemSample(240))).plan.identity()
-    assert everything == prepared(replace(SETUP, items=None)).plan.identity()
 
 
 def test_a_run_of_drawn_items_goes_on_with_these_where_its_file_has_grown(tmp_path: Path) -> None:
@@ -272,9 +269,9 @@ def test_a_run_of_drawn_items_goes_on_with_these_where_its_file_has_grown(tmp_pa
     lines = demo_dataset().read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:101]))
     setup = replace(DRAWN, dataset_path=path)
-    with RunStore(tmp_path / "runs.sqlite") as store, store.begin(prepared(setup).plan.identity()) as run:
+    with begun(setup, tmp_path) as run:
         path.write_bytes(b"".join(lines))
-        assert prepared(setup).plan.identity().key != run.identity.key
+        assert key_of(setup) != run.identity.key
         for again in (setup, RunSetup.going_on_with(run)):
             now = prepared(again, resumed=run).plan.identity()
             assert (now.key, now.sample) == (run.identity.key, DRAWN.sample)
@@ -292,45 +289,34 @@ def test_the_first_items_of_a_sorted_file_are_noticed(tmp_path: Path) -> None:
     assert prepared(replace(setup, items=None)).notices == ()
 
 
-def test_another_dataset_at_hand_is_let_lie(tmp_path: Path) -> None:
-    copy = tmp_path / "copy.tsv"
-    copy.write_bytes(demo_dataset().read_bytes())
-    assert prepared(SETUP, current=load_dataset(copy)).plan.dataset.path == demo_dataset()
-
-
 def test_a_file_that_changed_at_hand_is_read_again_for_a_resumed_run(tmp_path: Path) -> None:
     path = tmp_path / "data.tsv"
     whole = demo_dataset().read_bytes()
     path.write_bytes(whole.replace(b"\n1\t", b"\n1000\t"))
     setup, other = replace(SETUP, dataset_path=path), load_dataset(path)
     path.write_bytes(whole)
-    with RunStore(tmp_path / "runs.sqlite") as store, store.begin(prepared(setup).plan.identity()) as run:
-        assert prepared(setup, current=other, resumed=run).plan.identity().key == run.identity.key
+    with begun(setup, tmp_path) as run:
+        assert key_of(setup, current=other, resumed=run) == run.identity.key
         assert prepared(setup, current=other).plan.dataset.ids[0] == "1000"
 
 
-def test_a_run_goes_on_by_the_columns_that_it_was_judged_with(tmp_path: Path) -> None:
-    setup = RunSetup(llm_bar(tmp_path), demo_model())
-    columns = ColumnMap.of({"instruction": "input", "output_a": "output_2", "output_b": "output_1"})
-    began = prepared(replace(setup, columns=columns)).plan
-    with RunStore(tmp_path / "runs.sqlite") as store, store.begin(began.identity()) as run:
-        store.describe(run.id, {"columns": columns.as_json()})
-        plan = prepared(setup, resumed=store.run(run.id)).plan
-        assert (plan.identity().key, plan.dataset.columns) == (run.identity.key, columns)
-
-
-def test_a_plan_that_would_not_go_on_with_a_run_is_refused(tmp_path: Path) -> None:
-    with RunStore(tmp_path / "runs.sqlite") as store, store.begin(prepared(SETUP).plan.identity()) as run:
-        assert prepared(SETUP, resumed=run).plan.identity().key == run.identity.key
-        with pytest.raises(SetupError, match="cannot be resumed") as caught:
-            prepared(replace(SETUP, shorten=True), resumed=run)
-    assert "the shortened responses" in caught.value.problem
-
-
-def test_a_run_goes_on_whatever_its_model_was_called_when_it_began(tmp_path: Path) -> None:
-    began = replace(prepared(SETUP).plan.identity(), model_name="the name in its header")
+@pytest.mark.parametrize(
+    ("setup", "change", "said"),
+    [
+        (SETUP, {"shorten": True}, "the shortened responses"),
+        (CHOSEN, {"ids": ("3", "17", "21")}, "Changed since its start: the items of demo.tsv."),
+    ],
+)
+def test_a_plan_that_would_not_go_on_with_a_run_is_refused(
+    tmp_path: Path, setup: RunSetup, change: dict[str, Any], said: str
+) -> None:
+    # Whatever its model was called when it began.
+    began = replace(prepared(setup).plan.identity(), model_name="the name in its header")
     with RunStore(tmp_path / "runs.sqlite") as store, store.begin(began) as run:
-        assert prepared(SETUP, resumed=run).plan.identity().key == run.identity.key
+        assert key_of(setup, resumed=run) == run.identity.key
+        with pytest.raises(SetupError, match="cannot be resumed") as caught:
+            prepared(replace(setup, **change), resumed=run)
+    assert said in caught.value.problem
 
 
 def test_a_run_remembers_its_model_by_the_name_of_a_link_to_it(tmp_path: Path) -> None:
@@ -391,29 +377,13 @@ def test_the_making_of_a_plan_can_be_stopped() -> None:
     ],
     ids=["settings", "cache", "orders", "rubric", "model", "dataset", "device"],
 )
-def test_whatever_can_change_the_result_makes_another_run(
-    make_plan: MakePlan, change: dict[str, object]
+def test_what_can_change_the_result_makes_another_run_and_nothing_else_does(
+    make_plan: MakePlan, change: dict[str, Any]
 ) -> None:
     plan = make_plan()
-    assert replace(plan, **change).identity().key != plan.identity().key  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("mode", "change"),
-    [
-        (Mode.EXPLAIN, {"seed": 1}),
-        (Mode.LABELS, {"seed": 1}),
-        (Mode.LABELS, {"temperature": 0.5}),
-        (Mode.LABELS, {"max_explanation_tokens": 5}),
-    ],
-)
-def test_settings_that_do_not_count_make_no_other_run(
-    make_plan: MakePlan, mode: Mode, change: dict[str, object]
-) -> None:
-    assert make_plan(mode=mode, **change).identity().key == make_plan(mode=mode).identity().key
-
-
-def test_speed_settings_do_not_make_another_run(make_plan: MakePlan) -> None:
-    plan = make_plan()
+    assert replace(plan, **change).identity().key != plan.identity().key
+    labels = make_plan(mode=Mode.LABELS)
+    for counts_not in ({"seed": 1}, {"temperature": 0.5}, {"max_explanation_tokens": 5}):
+        assert make_plan(mode=Mode.LABELS, **counts_not).identity().key == labels.identity().key
     faster = replace(plan, machine=MachineSettings(threads=2, gpu_layers=0))
-    assert faster.identity().key == plan.identity().key
+    assert {faster.identity().key, make_plan(seed=1).identity().key} == {plan.identity().key}

@@ -95,52 +95,26 @@ def test_what_was_read_again_is_decided_as_the_run_is(store: RunStore) -> None:
     assert {judgment.preference.value for judgment in decided.judgments[name]} == {"B"}  # type: ignore[union-attr]
 
 
-def test_an_order_that_was_not_read_again_and_what_is_no_number_leave_the_item_unscored(
+def test_another_prompt_an_order_not_read_again_and_what_is_no_number_leave_the_item_unscored(
     store: RunStore,
 ) -> None:
     results = load_results(store, RUN)
-    first, *rest = results.judged
+    first, second, third, *rest = results.judged
     one_order = first.only(lambda reading: reading.order is Order.AB)
-    endless = moved(rest[0], -math.inf)
-    keep_read_again(store, results, [one_order, endless, *rest[1:]])
+    endless, shortened = moved(second, -math.inf), replace(third, shortening=Shortening(5, 0))
+    keep_read_again(store, results, [one_order, endless, shortened, *rest])
     again = results_read_again(store, results)
     assert again is not None
-    scored = [
-        [
-            math.isfinite(each)
-            for own in item.raw_predictions.values()
-            for reading in own
-            for each in reading.log_probs
-        ]
-        for item in again.judged
-    ]
-    assert not all(scored[0])
-    assert not all(scored[1])
-    assert all(map(all, scored[2:]))
-
-
-def test_an_item_that_was_shortened_otherwise_was_another_prompt(store: RunStore) -> None:
-    results = load_results(store, RUN)
-    first, *rest = results.judged
-    keep_read_again(store, results, [replace(first, shortening=Shortening(5, 0)), *rest])
-    again = results_read_again(store, results)
-    assert again is not None
-    name = results.run.identity.criteria[0]
-    scored = [isinstance(each, Judgment) for each in again.judgments[name]]
-    assert scored == [False, *([True] * len(rest))]
+    column = again.judgments[results.run.identity.criteria[0]]
+    scored = [isinstance(each, Judgment) for each in column]
+    assert scored == [False, False, False, *([True] * len(rest))]
 
 
 def test_what_was_read_again_goes_with_its_run(store: RunStore) -> None:
     results = load_results(store, RUN)
     keep_read_again(store, results, results.judged)
+    assert results_read_again(store, replace(results, run=replace(results.run, id=2))) is None
     store.remember({"of a model": [1.0]})
     store.delete([RUN], with_decisions=True)
     assert results_read_again(store, results) is None
     assert store.recall(["of a model"])
-
-
-def test_another_run_of_the_same_items_was_not_read_again(store: RunStore, plan: RunPlan) -> None:
-    results = load_results(store, RUN)
-    keep_read_again(store, results, results.judged)
-    other = replace(results, run=replace(results.run, id=2))
-    assert results_read_again(store, other) is None

@@ -1,11 +1,11 @@
 """Explanations written again by the demo judge: which, for which label, and what is refused."""
 
 import shutil
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
@@ -32,7 +32,6 @@ from tests.taking_back import take_back
 
 A, B, GOOD, BAD = Preference
 MACHINE = MachineSettings(1, 0)
-Result = TypeVar("Result")
 Written = dict[tuple[int, str], Explanation]
 
 
@@ -54,9 +53,8 @@ def plan(store: RunStore, demo_gold: Path) -> RunPlan:
     return rewriting_plan(store.run(1), load_dataset(demo_gold), demo(), MACHINE)
 
 
-def finished(work: Generator[object, None, Result]) -> Result:
-    """What work returns at its end."""
-    return followed(work, lambda _event: None)
+def ignored(_event: object) -> None:
+    """For `followed`."""
 
 
 def rewritten(
@@ -65,7 +63,6 @@ def rewritten(
     """The progress and what came of it; asked to stop once `stop_at` explanations are done."""
     cancel = CancelToken()
     received: list[MeasureProgress] = []
-
     work = rewrite_explanations(plan, store, 1, opener or (lambda: open_model(plan, cancel)))
 
     def follow(event: object) -> None:
@@ -180,6 +177,8 @@ def test_without_people_the_first_text_counts_and_for_their_label_again_the_writ
 
 
 def test_a_repeat_writes_nothing_and_opens_no_model(store: RunStore, plan: RunPlan) -> None:
+    """Nor does what a person explained."""
+    store.annotate(1, new_override("1", "safety", preference=BAD, explanation="Both harm.", author="Ada"))
     another_label(store, 5, "safety")
     rewritten(plan, store)
     before, manifest = written(store), store.run(1).manifest
@@ -198,12 +197,6 @@ def test_the_run_says_how_many_were_written_again(store: RunStore, plan: RunPlan
     assert store.run(1).manifest == {**manifest, "rewritten": sessions}
     # Judging that goes on does not take it for a session of its own.
     assert list(run_judging(plan, store, never))[-1] == RunEnded(1, 30, 30, stopped=False)
-
-
-def test_what_a_person_explained_is_left_alone(store: RunStore, plan: RunPlan) -> None:
-    store.annotate(1, new_override("1", "safety", preference=BAD, explanation="Both harm.", author="Ada"))
-    _, made = rewritten(plan, store, opener=never)
-    assert made.stale == 0
 
 
 def test_a_stop_keeps_what_was_written_and_the_same_call_goes_on(store: RunStore, plan: RunPlan) -> None:
@@ -246,8 +239,9 @@ def other_question(plan: RunPlan) -> RunPlan:
         (lambda plan: replace(plan, dataset=plan.dataset.head(29)), "does not have the items"),
         (lambda plan: replace(plan, model=replace(plan.model, hash="e" * 64)), "is not the model of run 1"),
         (lambda plan: replace(plan, examples=choose_examples(plan.dataset, ELOQUENT, 1)), "used no"),
+        (other_question, "used another prompt wording"),
     ],
-    ids=["texts", "too few items", "model", "examples"],
+    ids=["texts", "too few items", "model", "examples", "question"],
 )
 def test_what_is_not_the_runs_own_is_refused(
     store: RunStore, plan: RunPlan, change: Callable[[RunPlan], RunPlan], problem: str
@@ -256,18 +250,12 @@ def test_what_is_not_the_runs_own_is_refused(
     another_label(store, 0, "safety")
     with pytest.raises(SetupError, match=problem):
         rewritten(foreign, store, opener=never)
+    asked = (store.run(1), foreign.dataset, foreign.model, MACHINE, foreign.examples)
+    if change is other_question:  # whatever rubric the labels were read by
+        assert rewriting_plan(*asked).rubric == plan.rubric
+        return
     with pytest.raises(SetupError, match=problem):
-        rewriting_plan(store.run(1), foreign.dataset, foreign.model, MACHINE, foreign.examples)
-
-
-def test_other_questions_than_the_runs_own_are_refused(store: RunStore, plan: RunPlan) -> None:
-    foreign = other_question(plan)
-    another_label(store, 0, "safety")
-    with pytest.raises(SetupError, match="used another prompt wording"):
-        rewritten(foreign, store, opener=never)
-    # Whatever rubric the labels were read by.
-    again = rewriting_plan(store.run(1), foreign.dataset, foreign.model, MACHINE, foreign.examples)
-    assert again.rubric == plan.rubric
+        rewriting_plan(*asked)
 
 
 def test_a_plan_with_other_settings_is_a_fault_of_ours(store: RunStore, plan: RunPlan) -> None:
@@ -336,7 +324,7 @@ def test_items_are_read_as_the_run_read_them(demo_gold: Path, tmp_path: Path, te
                 )
                 for item in group
             ]
-            assert finished(judge.explain(wanted)) == [item.explanations for item in group]
+            assert followed(judge.explain(wanted), ignored) == [item.explanations for item in group]
 
 
 def test_an_item_that_does_not_fit_is_passed_over(demo_gold: Path) -> None:
@@ -345,6 +333,7 @@ def test_an_item_that_does_not_fit_is_passed_over(demo_gold: Path) -> None:
     plan = RunPlan(gold, ELOQUENT, settings, MACHINE, demo())
     with open_model(plan, CancelToken()) as opened:
         judge = make_item_judge(plan, opened)
-        short, long = finished(judge.explain([((at, plan.dataset[at]), {"safety": A}) for at in (0, 1)]))
+        wanted = [((at, plan.dataset[at]), {"safety": A}) for at in (0, 1)]
+        short, long = followed(judge.explain(wanted), ignored)
     assert short is not None
     assert (short["safety"].preference, long) == (A, None)

@@ -2,11 +2,12 @@
 
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ from engine.core.events import (
     TokensEvaluated,
 )
 from engine.core.items import PREFERENCES, Gold, Order, Prediction, Preference
-from engine.core.judgments import LENGTHS, AnyJudgment, CriterionCalibration, Judgment, Unscored
+from engine.core.judgments import LENGTHS, AnyJudgment, CriterionCalibration, JudgedItem, Judgment, Unscored
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset, load_dataset
 from engine.judging.item_judge import tidy
@@ -37,7 +38,6 @@ from engine.judging.run import make_item_judge, run_judging
 from engine.llama.model import LlamaModel, Vocabulary
 from engine.metrics.accuracy import run_accuracy
 from engine.metrics.model_measures import AgreementQuestion, measure_agreement
-from engine.models.checked_model import CheckedModel
 from engine.models.model_file import read_model_file
 from engine.prompt.conversation import UnbreakableTextError
 from engine.prompt.examples import ExamplePool, choose_examples
@@ -49,8 +49,24 @@ from engine.results.decision import decide
 from engine.results.run_results import load_results, submission_of
 from engine.settings.rows import JudgeSettings, MachineSettings, Mode
 from engine.store.run_store import RunStore
-from tests.engine.judging.runs import SAMPLE, Judged, MakePlan, counted, judged_by, plan_with, stop_after
+from tests.engine.judging.runs import (
+    SAMPLE,
+    SETTINGS,
+    Judged,
+    MakePlan,
+    counted,
+    judged_by,
+    plan_with,
+    stop_after,
+)
 from tests.random_models import INSTRUCTIONS, sentence_pieces, write_random_model
+
+
+def decisions(item: JudgedItem) -> list[Judgment]:
+    """What is decided of an item, which was scored on all criteria."""
+    found = [decide(item, criterion) for criterion in ELOQUENT.names]
+    assert not [each for each in found if isinstance(each, Unscored)]
+    return [each for each in found if isinstance(each, Judgment)]
 
 
 @pytest.mark.parametrize(
@@ -60,9 +76,7 @@ def test_every_family_of_models_judges_and_explains(
     make_plan: MakePlan, sample: Dataset, tmp_path: Path, family: str
 ) -> None:
     (item,) = judged_by(make_plan(family, dataset=sample.head(1)), tmp_path / "runs.sqlite")
-    for criterion in ELOQUENT.names:
-        judgment = decide(item, criterion)
-        assert isinstance(judgment, Judgment)
+    for judgment in decisions(item):
         assert sum(judgment.probabilities) == pytest.approx(1)
         assert judgment.answer_mass is not None
         assert 0 < judgment.answer_mass < 1
@@ -74,19 +88,25 @@ def test_every_family_of_models_judges_and_explains(
 @pytest.mark.models
 @pytest.mark.parametrize("pair", ["llama-3.1", "qwen2.5", "phi-3.5"])
 def test_real_tokenizers_and_templates_judge(
-    make_plan: MakePlan,
-    sample: Dataset,
-    real_tokenizer_model: Callable[[str], Path],
-    tmp_path: Path,
-    pair: str,
+    sample: Dataset, real_tokenizer_model: Callable[[str], Path], tmp_path: Path, pair: str
 ) -> None:
-    path = real_tokenizer_model(pair)
-    state = path.stat()
-    model = CheckedModel(path, pair, pair, state.st_size, state.st_mtime_ns)
-    plan = replace(make_plan(dataset=sample.head(1)), model=model)
+    plan = plan_with(real_tokenizer_model(pair), sample.head(1), SETTINGS)
     (item,) = judged_by(plan, tmp_path / "runs.sqlite")
     assert set(item.explanations) == set(ELOQUENT.names)
     assert not item.unscored
+
+
+def running(
+    plan: RunPlan, store: RunStore, cancel: CancelToken | None = None, **how: Any
+) -> Iterator[RunEvent]:
+    """The events of a run whose model is opened as a run opens it."""
+    return run_judging(plan, store, partial(open_model, plan, cancel or CancelToken()), **how)
+
+
+def stopped(plan: RunPlan, store: RunStore, after: int) -> RunEnded:
+    """The run after so many items more."""
+    cancel = CancelToken()
+    return stop_after(after, running(plan, store, cancel), cancel)
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +114,7 @@ def events(make_plan: MakePlan, tmp_path_factory: pytest.TempPathFactory) -> lis
     """All that a run with explanations tells."""
     plan = make_plan()
     with RunStore(tmp_path_factory.mktemp("events") / "runs.sqlite") as store:
-        return list(run_judging(plan, store, partial(open_model, plan, CancelToken())))
+        return list(running(plan, store))
 
 
 def test_a_run_tells_its_story_in_order(events: list[RunEvent]) -> None:
@@ -118,22 +138,17 @@ def test_what_is_read_is_told_before_it_is_stored_and_will_be_decided_so(events:
     kinds = [type(event) for event in events]
     assert kinds.index(TokensEvaluated) < kinds.index(LabelsRead) < kinds.index(ItemJudged)
     previews = [event for event in events if isinstance(event, LabelsRead)]
-    assert [(event.position, event.whole) for event in previews[:4]] == [
-        (0, False),
-        (0, True),
-        (1, False),
-        (1, True),
-    ]
+    seen = [(event.position, event.whole) for event in previews[:4]]
+    assert seen == [(0, False), (0, True), (1, False), (1, True)]
     whole = {event.position: event for event in previews if event.whole}
     for event in events:
         if isinstance(event, ItemJudged):
-            decided = [
-                replace(each, explanations=()) for each in event.judgments if isinstance(each, Judgment)
-            ]
+            scored = (each for each in event.judgments if isinstance(each, Judgment))
+            decided = [replace(each, explanations=()) for each in scored]
             assert list(whole[event.judged.position].judgments) == decided
-    drafts = [event for event in events if isinstance(event, Drafted)]
-    assert drafts
-    assert {draft.criterion for draft in drafts} <= set(ELOQUENT.names)
+    drafted = {event.criterion for event in events if isinstance(event, Drafted)}
+    assert drafted
+    assert drafted <= set(ELOQUENT.names)
 
 
 @pytest.mark.slow
@@ -158,13 +173,11 @@ def test_a_long_prompt_tells_how_far_it_is(make_plan: MakePlan, tmp_path: Path) 
 def test_labels_are_those_of_a_run_with_explanations(make_plan: MakePlan, judged_once: Judged) -> None:
     plans = make_plan(mode=Mode.LABELS), make_plan()
     labels, explained = (judged_by(plan, judged_once(plan)) for plan in plans)
-    for without, with_text in zip(labels, explained, strict=True):
-        for criterion in ELOQUENT.names:
-            one, other = decide(without, criterion), decide(with_text, criterion)
-            assert isinstance(one, Judgment)
-            assert isinstance(other, Judgment)
-            # Another batch shape: equal up to the rounding of the cache.
-            assert np.allclose(one.probabilities, other.probabilities, atol=0.02)
+    one, other = (
+        [each.probabilities for item in items for each in decisions(item)] for items in (labels, explained)
+    )
+    # Another batch shape: equal up to the rounding of the cache.
+    assert np.allclose(one, other, atol=0.02)
     assert not any(item.explanations or item.tokens_generated for item in labels)
 
 
@@ -174,9 +187,7 @@ def test_one_order_reads_about_half_as_much(make_plan: MakePlan, judged_once: Ju
     one = judged_by(make_plan(mode=Mode.LABELS, orders=(Order.AB,)), tmp_path / "one.sqlite")
     share = sum(item.tokens_read for item in one) / sum(item.tokens_read for item in both)
     assert 0.45 < share < 0.55
-    judgment = decide(one[0], "safety")
-    assert isinstance(judgment, Judgment)
-    assert judgment.flipped is None
+    assert {judgment.flipped for judgment in decisions(one[0])} == {None}
 
 
 @pytest.mark.slow
@@ -199,9 +210,8 @@ def test_what_does_not_fit_is_unscored_with_the_numbers_or_shortened_where_that_
 
 @pytest.mark.parametrize("context", range(1280, 2817, 512))
 def test_what_is_counted_to_fit_does_fit(make_plan: MakePlan, tmp_path: Path, context: int) -> None:
-    """At every size of context: no item that is counted to fit overflows, alone or with others.
-
-    Runs in doubt are held to it at the sizes between these.
+    """At every size of context: no item that is counted to fit overflows, alone or with others. Runs in doubt
+    are held to it at the sizes between these.
     """
     plan = make_plan(context=context, items_at_once=4, max_explanation_tokens=30)
     for item in judged_by(plan, tmp_path / "runs.sqlite"):
@@ -221,24 +231,17 @@ def test_examples_are_read_once_and_change_the_result(make_plan: MakePlan, tmp_p
     assert read_more < 0.1 * sum(item.tokens_read for item in without)
 
 
-def test_a_context_above_the_trained_one_is_refused(make_plan: MakePlan, tmp_path: Path) -> None:
-    plan = make_plan("short_context")
-    with (
-        RunStore(tmp_path / "runs.sqlite") as store,
-        pytest.raises(ModelFileError, match="trained with") as caught,
-    ):
-        list(run_judging(plan, store, lambda: open_model(plan, CancelToken())))
+def test_a_context_above_the_trained_one_and_a_model_that_changed_are_refused(
+    make_plan: MakePlan, tmp_path: Path
+) -> None:
+    plan, stale = make_plan("short_context"), make_plan()
+    stale = replace(stale, model=replace(stale.model, size_bytes=stale.model.size_bytes + 1))
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        with pytest.raises(ModelFileError, match="trained with") as caught:
+            list(running(plan, store))
+        with pytest.raises(ModelFileError, match="has changed since it was checked"):
+            list(running(stale, store))
     assert "--context 1024" in OPTIONS.of(caught.value.hint)
-
-
-def test_a_model_that_changed_since_it_was_checked_is_refused(make_plan: MakePlan, tmp_path: Path) -> None:
-    plan = make_plan()
-    stale = replace(plan, model=replace(plan.model, size_bytes=plan.model.size_bytes + 1))
-    with (
-        RunStore(tmp_path / "runs.sqlite") as store,
-        pytest.raises(ModelFileError, match="has changed since it was checked"),
-    ):
-        list(run_judging(stale, store, lambda: open_model(stale, CancelToken())))
 
 
 def test_a_run_becomes_a_submission_and_scores(
@@ -295,7 +298,7 @@ def items_of(plan: RunPlan, store: RunStore, stop_at: int | None = None) -> list
     """The items that a run tells of; each carries what load_results decides of what is stored."""
     cancel = CancelToken()
     items: list[ItemJudged] = []
-    for event in run_judging(plan, store, lambda: open_model(plan, cancel)):
+    for event in running(plan, store, cancel):
         if isinstance(event, ItemJudged):
             items.append(event)
             if len(items) == stop_at:
@@ -311,9 +314,8 @@ def without_order(judgment: AnyJudgment) -> AnyJudgment:
     """With the readings as the store gives them: AB is the first, whichever was read first."""
     if not isinstance(judgment, Judgment):
         return judgment
-    return replace(
-        judgment, raw_predictions=tuple(sorted(judgment.raw_predictions, key=lambda reading: reading.order))
-    )
+    readings = sorted(judgment.raw_predictions, key=lambda reading: reading.order)
+    return replace(judgment, raw_predictions=tuple(readings))
 
 
 def safety_of(items: Iterable[ItemJudged]) -> set[Preference]:
@@ -335,35 +337,34 @@ def test_items_come_with_what_is_decided_of_them(make_plan: MakePlan, tmp_path: 
     assert any(isinstance(judgment, Judgment) and judgment.explanation for judgment in judgments)
 
 
-def test_the_calibration_of_a_plan_decides(make_plan: MakePlan, tmp_path: Path) -> None:
-    plan = make_plan(mode=Mode.LABELS)
-    for label in (Preference.B, Preference.BOTH_BAD):
-        path = tmp_path / f"{label}.sqlite"
-        with RunStore(path) as store:
-            items = items_of(replace(plan, calibration=always(label, plan)), store)
-        assert safety_of(items) == {label}
-        assert len(items) == 5
-
-
-def test_a_resumed_run_decides_with_the_calibration_that_it_keeps(
-    make_plan: MakePlan, tmp_path: Path
+@pytest.mark.parametrize(
+    ("began", "stored", "now", "expected"),
+    [
+        (Preference.B, None, None, Preference.B),
+        (Preference.B, None, Preference.BOTH_BAD, Preference.BOTH_BAD),
+        (None, Preference.BOTH_BAD, None, Preference.BOTH_BAD),
+    ],
+    ids=["that it keeps", "a new one", "one that it got after it stopped"],
+)
+def test_a_resumed_run_decides_with_its_calibration(
+    make_plan: MakePlan,
+    tmp_path: Path,
+    began: Preference | None,
+    stored: Preference | None,
+    now: Preference | None,
+    expected: Preference,
 ) -> None:
     plan = make_plan(mode=Mode.LABELS)
     with RunStore(tmp_path / "runs.sqlite") as store:
-        first = items_of(replace(plan, calibration=always(Preference.B, plan)), store, stop_at=2)
-        rest = items_of(plan, store)
-    assert len(first) + len(rest) == 5
-    assert safety_of(first) == safety_of(rest) == {Preference.B}
-
-
-def test_a_resumed_run_decides_with_a_new_calibration(make_plan: MakePlan, tmp_path: Path) -> None:
-    plan = make_plan(mode=Mode.LABELS)
-    with RunStore(tmp_path / "runs.sqlite") as store:
-        first = items_of(replace(plan, calibration=always(Preference.B, plan)), store, stop_at=2)
-        rest = items_of(replace(plan, calibration=always(Preference.BOTH_BAD, plan)), store)
+        first = items_of(replace(plan, calibration=always(began, plan) if began else None), store, stop_at=2)
+        if stored:
+            store.calibrate(1, always(stored, plan).as_json())
+        rest = items_of(replace(plan, calibration=always(now, plan) if now else None), store)
         results = load_results(store, 1)
-    assert (safety_of(first), safety_of(rest)) == ({Preference.B}, {Preference.BOTH_BAD})
-    assert {results.label(judgment) for judgment in results.judgments["safety"]} == {Preference.BOTH_BAD}
+    assert len(first) + len(rest) == 5
+    assert began is None or safety_of(first) == {began}
+    assert safety_of(rest) == {expected}
+    assert {results.label(judgment) for judgment in results.judgments["safety"]} == {expected}
 
 
 def test_a_run_of_before_goes_on_with_no_calibration_that_looks_at_lengths(
@@ -384,26 +385,15 @@ def test_a_run_of_before_goes_on_with_no_calibration_that_looks_at_lengths(
         assert len(items_of(plan, store)) == 3
 
 
-def test_a_run_that_was_calibrated_after_it_stopped_goes_on_with_that(
-    make_plan: MakePlan, tmp_path: Path
-) -> None:
-    plan = make_plan(mode=Mode.LABELS)
-    with RunStore(tmp_path / "runs.sqlite") as store:
-        items_of(plan, store, stop_at=2)
-        store.calibrate(1, always(Preference.BOTH_BAD, plan).as_json())
-        assert safety_of(items_of(plan, store)) == {Preference.BOTH_BAD}
-
-
 @pytest.mark.slow
 def test_a_run_that_is_stopped_again_and_again_goes_on_to_exactly_the_unbroken_result(
     make_plan: MakePlan, judged_once: Judged, tmp_path: Path
 ) -> None:
     plan = make_plan()
     for stop_at in (1, 2):
-        cancel = CancelToken()
         with RunStore(tmp_path / "stopped.sqlite") as store:
             before = len(store.positions(1)) if store.runs() else 0
-            ended = stop_after(stop_at, run_judging(plan, store, partial(open_model, plan, cancel)), cancel)
+            ended = stopped(plan, store, stop_at)
             assert ended.stopped
             assert before < ended.judged < 5
     assert judged_by(plan, tmp_path / "stopped.sqlite") == judged_by(plan, judged_once(plan))
@@ -415,11 +405,8 @@ def test_a_run_that_ends_soon_loses_nothing_and_goes_on_to_the_unbroken_result(
     plan = make_plan()
     request = CancelToken()
     with RunStore(tmp_path / "stopped.sqlite") as store:
-        events = run_judging(
-            plan, store, partial(open_model, plan, CancelToken()), ending=lambda: request.ending
-        )
         read = 0
-        for event in events:
+        for event in running(plan, store, ending=lambda: request.ending):
             read += isinstance(event, LabelsRead)
             if read == 1:  # in the middle of the first two items
                 request.end_soon()
@@ -431,11 +418,8 @@ def test_a_run_that_ends_soon_loses_nothing_and_goes_on_to_the_unbroken_result(
 def test_a_run_that_goes_on_otherwise_says_so(make_plan: MakePlan, tmp_path: Path) -> None:
     plan = make_plan(mode=Mode.LABELS)
     for threads, stop_at in ((1, 1), (2, 1), (2, 5)):
-        at_work = replace(plan, machine=MachineSettings(threads, gpu_layers=0))
-        cancel = CancelToken()
         with RunStore(tmp_path / "runs.sqlite") as store:
-            events = run_judging(at_work, store, partial(open_model, at_work, cancel))
-            stop_after(stop_at, events, cancel)
+            stopped(replace(plan, machine=MachineSettings(threads, gpu_layers=0)), store, stop_at)
             manifest = store.run(1).manifest
     assert manifest["threads"] == 1
     assert [session["threads"] for session in manifest["continued_with"]] == [2]
@@ -444,10 +428,8 @@ def test_a_run_that_goes_on_otherwise_says_so(make_plan: MakePlan, tmp_path: Pat
 def test_threads_that_adapt_are_said_to_be_the_most(make_plan: MakePlan, tmp_path: Path) -> None:
     plan = make_plan(mode=Mode.LABELS)
     for adapts in (True, False):
-        at_work = replace(plan, machine=MachineSettings(8, gpu_layers=0, adapts=adapts))
-        cancel = CancelToken()
         with RunStore(tmp_path / "runs.sqlite") as store:
-            stop_after(1, run_judging(at_work, store, partial(open_model, at_work, cancel)), cancel)
+            stopped(replace(plan, machine=MachineSettings(8, gpu_layers=0, adapts=adapts)), store, 1)
             run = store.run(1)
     assert run.manifest["threads"] == 8
     assert run.manifest["threads_adapt"] is True
@@ -462,33 +444,31 @@ def test_threads_that_adapt_are_said_to_be_the_most(make_plan: MakePlan, tmp_pat
 
 
 def test_a_run_does_not_go_on_in_another_chat_format(make_plan: MakePlan, tmp_path: Path) -> None:
-    plan, cancel = make_plan(mode=Mode.LABELS), CancelToken()
+    plan = make_plan(mode=Mode.LABELS)
     with RunStore(tmp_path / "runs.sqlite") as store:
-        stop_after(1, run_judging(plan, store, partial(open_model, plan, cancel)), cancel)
+        stopped(plan, store, 1)
         began = store.run(1).manifest
         judged = store.positions(1)
         store.describe(1, {**began, "chat_format_hash": "0" * 64})
-        again = run_judging(plan, store, partial(open_model, plan, CancelToken()))
         with pytest.raises(SetupError, match="Run 1 cannot be resumed: its prompts used another chat format"):
-            list(again)
+            list(running(plan, store))
         assert store.positions(1) == judged
         # A run from before formats were kept goes on.
         store.describe(1, {name: value for name, value in began.items() if name != "chat_format_hash"})
-        *_, ended = run_judging(plan, store, partial(open_model, plan, CancelToken()))
-    assert isinstance(ended, RunEnded)
-    assert (ended.judged, ended.stopped) == (5, False)
+        *_, ended = running(plan, store)
+    assert ended == RunEnded(run_id=1, items=5, judged=5, stopped=False)
 
 
 @pytest.mark.parametrize("resumes", [None, 1])
 def test_a_run_that_goes_on_comes_out_of_the_archive(
     make_plan: MakePlan, tmp_path: Path, resumes: int | None
 ) -> None:
-    plan, cancel = make_plan(mode=Mode.LABELS), CancelToken()
+    plan = make_plan(mode=Mode.LABELS)
     with RunStore(tmp_path / "runs.sqlite") as store:
-        stop_after(1, run_judging(plan, store, partial(open_model, plan, cancel)), cancel)
+        stopped(plan, store, 1)
         for expected in (True, False):  # it is not complete, then it is
             store.archive([1], "Ada")
-            list(run_judging(plan, store, partial(open_model, plan, CancelToken()), resumes=resumes))
+            list(running(plan, store, resumes=resumes))
             assert (store.run(1).archived is None) is expected
 
 
@@ -520,21 +500,17 @@ def dataset(tmp_path: Path) -> Dataset:
     return load_dataset(path)
 
 
-def test_it_is_unscored_and_the_other_is_judged(model: Path, dataset: Dataset, tmp_path: Path) -> None:
-    judged = judged_by(plan_with(model, dataset, LABELS), tmp_path / "runs.sqlite")
-    outcomes = [decide(item, "safety") for item in judged]
-    assert [outcome.reason for outcome in outcomes if isinstance(outcome, Unscored)] == [REASON]
-    assert [isinstance(outcome, Unscored) for outcome in outcomes] == [False, True]
-
-
-@pytest.mark.parametrize("shorten", [False, True])
-def test_the_plan_says_so_before(model: Path, dataset: Dataset, shorten: bool) -> None:
-    forecast = counted(plan_with(model, dataset, replace(LABELS, shorten=shorten)))
-    assert (forecast.too_long, forecast.shortened) == (("2",), ())
-
-
-def test_its_prompt_is_not_shown(model: Path, dataset: Dataset) -> None:
+def test_it_is_unscored_as_the_plan_says_before_and_its_prompt_is_not_shown(
+    model: Path, dataset: Dataset, tmp_path: Path
+) -> None:
     plan = plan_with(model, dataset, LABELS)
+    for shorten in (False, True):
+        forecast = counted(replace(plan, settings=replace(LABELS, shorten=shorten)))
+        assert (forecast.too_long, forecast.shortened) == (("2",), ())
+    first, second = (decide(item, "safety") for item in judged_by(plan, tmp_path / "runs.sqlite"))
+    assert isinstance(first, Judgment)
+    assert isinstance(second, Unscored)
+    assert second.reason == REASON
     asked = ItemQuestion(
         dataset[1], ELOQUENT, LABELS, MachineSettings(1, 0), read_model_file(model), plan.model, ExamplePool()
     )
@@ -556,8 +532,7 @@ def test_its_explanations_are_not_asked_about(model: Path, dataset: Dataset, tmp
     gold, prediction = Gold(Preference.A, "By § 3."), Prediction(Preference.A, "It is.")
     question = AgreementQuestion(dataset[0], ELOQUENT.criteria[0], gold, prediction)
     with RunStore(tmp_path / "runs.sqlite") as store:
-        asking = Reports(
-            measure_agreement([question], lambda: open_model(plan, CancelToken()), store, "hash")
-        )
+        opener = partial(open_model, plan, CancelToken())
+        asking = Reports(measure_agreement([question], opener, store, "hash"))
         assert list(asking)
     assert asking.result == [Unscored("1", ELOQUENT.names[0], REASON)]

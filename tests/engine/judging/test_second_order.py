@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from engine.core.events import CancelToken, LabelsRead
+from engine.core.events import CancelToken, LabelsRead, followed
 from engine.core.items import Order
 from engine.core.judgments import JudgedItem, RawPrediction
 from engine.core.rubric import ELOQUENT
@@ -31,9 +31,8 @@ SmallModel = Callable[[str], Path]
 
 DEMO = load_dataset(ROOT / "examples" / "demo.tsv")
 SAMPLE = load_dataset(ROOT / "examples" / "sample.tsv").head(5)
-SEVEN = DEMO.only(
-    {"1", "2", "3", "8", "9", "14", "15"}
-)  # of three, AB has a margin below 0.7 on some criterion
+# Of three of them, AB has a margin below 0.7 on some criterion.
+SEVEN = DEMO.only({"1", "2", "3", "8", "9", "14", "15"})
 BELOW = 0.7
 LABELS = JudgeSettings(mode=Mode.LABELS, context=1024, second_order_below=BELOW)
 EXPLAIN = JudgeSettings(context=2048, max_explanation_tokens=8, items_at_once=2, second_order_below=BELOW)
@@ -53,19 +52,6 @@ Judged = Callable[[JudgeSettings], Run]
 
 def plan_of(settings: JudgeSettings, path: Path | None = None, dataset: Dataset = SEVEN) -> RunPlan:
     return plan_with(path or demo_model(), dataset, settings)
-
-
-def without_tokens(items: list[JudgedItem]) -> list[JudgedItem]:
-    return [replace(item, tokens_read=0) for item in items]
-
-
-def first_predictions(item: JudgedItem) -> list[tuple[float, ...]]:
-    return [
-        reading.log_probs
-        for own in item.raw_predictions.values()
-        for reading in own
-        if reading.order is Order.AB
-    ]
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +125,9 @@ def test_neighbours_with_one_instruction_change_nothing_of_that(
     judged_until(plan, tmp_path / "stopped.sqlite", 3)
     resumed, _ = judged_until(plan, tmp_path / "stopped.sqlite")
     # The instruction is read once more where the run went on; nothing else differs.
-    assert without_tokens(resumed) == without_tokens(unbroken)
+    assert [replace(item, tokens_read=0) for item in resumed] == [
+        replace(item, tokens_read=0) for item in unbroken
+    ]
 
 
 @pytest.mark.parametrize("family", ["split_letters", "mamba"])
@@ -151,22 +139,22 @@ def test_other_kinds_of_models_do_it_too(
     wide = replace(settings, context=8192, second_order_below=1.0)
     plan = plan_of(wide, small_model(family), SEVEN.head(2))
     items, tokens = judged_until(plan, tmp_path / "runs.sqlite")
-    both, _ = judged_until(
-        replace(plan, settings=replace(wide, second_order_below=None)), tmp_path / "both.sqlite"
-    )
+    in_both = replace(plan, settings=replace(wide, second_order_below=None))
+    both, _ = judged_until(in_both, tmp_path / "both.sqlite")
     for item, whole in zip(items, both, strict=True):
         assert orders_read(item) == 2
-        assert np.array(first_predictions(item)) == pytest.approx(
-            np.array(first_predictions(whole)), abs=0.05
+        one, other = (
+            [reading.log_probs for own in first_order(each).values() for reading in own]
+            for each in (item, whole)
         )
+        assert np.array(one) == pytest.approx(np.array(other), abs=0.05)
     assert tokens > 0
 
 
 @pytest.mark.parametrize("context", range(1024, 2817, 512))
 def test_what_is_counted_to_fit_does_fit(small_model: SmallModel, tmp_path: Path, context: int) -> None:
-    """BA is read beside AB, and beside the items before: at no size of context does that overflow.
-
-    An item of the sample takes some 700 to 900 tokens in each order.
+    """BA is read beside AB, and beside the items before: at no size of context does that overflow. An item of
+    the sample takes some 700 to 900 tokens in each order.
     """
     wide = replace(EXPLAIN, context=context, items_at_once=4, second_order_below=1.0)
     items, _ = judged_until(plan_of(wide, small_model("headers"), SAMPLE), tmp_path / "runs.sqlite")
@@ -228,13 +216,7 @@ def test_the_tokens_of_each_order_are_those_that_a_run_reads(judged: Judged) -> 
         run = store.run(1)
     model_hash = checked_model(read_model_file(demo_model()), CancelToken()).hash
     run = replace(run, identity=replace(run.identity, model_hash=model_hash))
-    counts = order_tokens(run, SEVEN, CancelToken())
-    while True:
-        try:
-            next(counts)
-        except StopIteration as end:
-            by_id = end.value
-            break
+    by_id = followed(order_tokens(run, SEVEN, CancelToken()), lambda _event: None)
     for item in items:
         first, second = by_id[item.item_id]
         assert item.tokens_read == first + (second if orders_read(item) == 2 else 0)

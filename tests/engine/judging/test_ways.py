@@ -37,12 +37,7 @@ THINK = replace(
     reasoning_samples=2,
     max_reasoning_tokens=6,
 )
-QUESTIONS = {
-    Method.LABEL_TOKENS: 0,
-    Method.PERMUTED_LABELS: 4,
-    Method.POINTWISE_YES_NO: 2,
-    Method.POINTWISE_GRADE: 2,
-}
+QUESTIONS = dict(zip(ALL, (0, 4, 2, 2), strict=True))
 
 
 def plan_of(settings: JudgeSettings, dataset: Dataset = DEMO, path: Path | None = None) -> RunPlan:
@@ -130,10 +125,8 @@ def test_a_resumed_run_equals_an_unbroken_one(
 
 
 def test_other_ways_are_another_run_and_another_judge(tmp_path: Path) -> None:
-    plain, other = (
-        plan_of(LABELS),
-        plan_of(replace(LABELS, methods=(Method.LABEL_TOKENS, Method.POINTWISE_YES_NO))),
-    )
+    other = plan_of(replace(LABELS, methods=(Method.LABEL_TOKENS, Method.POINTWISE_YES_NO)))
+    plain = plan_of(LABELS)
     assert plain.identity().key != other.identity().key
     assert "ways" not in plain.identity().settings
     assert settings_of(other.identity().settings) == other.settings
@@ -142,8 +135,7 @@ def test_other_ways_are_another_run_and_another_judge(tmp_path: Path) -> None:
             pass
         with pytest.raises(SetupError, match="the elicitation methods"):
             check_resumed(other, run)
-    judges = [judge_of_run(plan.identity()) for plan in (plain, other)]
-    assert judges[0] != judges[1]
+    assert judge_of_run(plain.identity()) != judge_of_run(other.identity())
 
 
 def test_a_calibration_of_one_way_fits_no_other() -> None:
@@ -231,7 +223,5 @@ def test_ways_run_on_a_memory_that_cannot_be_cut_back(tmp_path: Path, small_mode
     plan = plan_of(settings, DEMO.head(2), small_model("mamba"))
     planned = counted(plan)
     items, evaluated = judged_until(plan, tmp_path / "runs.sqlite")
-    assert all(
-        len(raw_predictions) == 4 for item in items for raw_predictions in item.raw_predictions.values()
-    )
+    assert {len(own) for item in items for own in item.raw_predictions.values()} == {4}
     assert planned.tokens_to_read == evaluated

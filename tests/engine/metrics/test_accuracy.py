@@ -48,17 +48,9 @@ from tests.judged import (
 # Accuracy beside the most frequent label; unscored items count as wrong, never as a label.
 
 
-def test_accuracy_is_the_share_of_items_that_agree() -> None:
-    found = accuracy([A, B, GOOD], [A, A, GOOD], "xyz")
-    assert found.items == 3
-    assert found.share == pytest.approx(2 / 3)
-
-
-def test_an_unscored_item_counts_as_wrong() -> None:
-    assert accuracy([A, None], [A, A], "xy").share == 0.5
-
-
-def test_the_baseline_is_the_most_frequent_label_on_the_same_items() -> None:
+def test_accuracy_is_the_share_of_items_that_agree_beside_the_most_frequent_label_of_the_same() -> None:
+    found = accuracy([A, B, GOOD, None], [A, A, GOOD, A], "xyzw")  # unscored counts as wrong
+    assert (found.items, found.share) == (4, 0.5)
     found = accuracy([A] * 4, [GOOD, GOOD, GOOD, B], "wxyz")
     assert (found.items, found.share, found.most_frequent, found.baseline) == (4, 0.0, GOOD, 0.75)
 
@@ -86,14 +78,7 @@ def test_a_run_is_held_against_the_labels_of_the_very_items_that_it_judged(tmp_p
     assert run_accuracy(results, gold.only({"3"})) == {}
 
 
-def test_there_is_one_accuracy() -> None:
-    predicted, human = [A, None, B, GOOD, A], [A, A, B, BAD, B]
-    measured = measure_labels("safety", matched(predicted, human).pairs["safety"])
-    alone = accuracy(predicted, human, ["x", "y", "x", "z", "z"])
-    assert measured.accuracy == alone.share
-
-
-def test_there_is_one_interval_also_of_the_mean() -> None:
+def test_there_is_one_accuracy_and_one_interval_also_of_the_mean() -> None:
     predicted: dict[str, list[Preference | None]] = {
         "safety": [A, A, B, GOOD, A],
         "relevance": [B, A, B, B, None],
@@ -105,7 +90,8 @@ def test_there_is_one_interval_also_of_the_mean() -> None:
     mean = mean_accuracy(found)
     assert mean is not None
     assert mean.share_interval() == evaluation.interval
-    assert all(found[name].interval == measured.interval for name, measured in evaluation.labels.items())
+    for name, measured in evaluation.labels.items():
+        assert (found[name].interval, found[name].share) == (measured.interval, measured.accuracy)
     assert accuracy([A, B], [A, A], ["x", "x"]).interval is None
 
 
@@ -142,11 +128,6 @@ def test_kappa_is_agreement_beyond_chance(one: Labels, other: Labels, expected: 
     assert found == (expected if expected is None else pytest.approx(expected))
 
 
-def test_macro_f1_is_over_the_labels_that_occur() -> None:
-    # F1 of A: 2/3, of B: 0 (predicted only); both_good and both_bad occur nowhere.
-    assert measured([A, B], [A, A]).macro_f1 == pytest.approx(1 / 3)
-
-
 @given(st.lists(st.tuples(st.sampled_from([*PREFERENCES, None]), st.sampled_from(PREFERENCES)), min_size=1))
 def test_macro_f1_is_that_of_scikit_learn(both: list[tuple[Preference | None, Preference]]) -> None:
     predicted, human = zip(*both, strict=True)
@@ -167,11 +148,8 @@ def test_the_most_frequent_label_is_that_of_these_very_items() -> None:
 def test_the_longer_response_and_always_a() -> None:
     found = baseline([A, B, GOOD], outputs=[("long", "no"), ("no", "long"), ("as", "is")])
     assert (found.always_a, found.longer, found.random) == (1 / 3, 2 / 3, 0.25)
-
-
-@pytest.mark.parametrize(("a", "b", "expected"), [("xx", "x", A), ("x", "xx", B), ("x", "y", None)])
-def test_longer_is_more_characters(a: str, b: str, expected: Preference | None) -> None:
-    assert longer_response(Item("1", "", a, b)) is expected
+    of_each = [longer_response(Item("1", "", a, b)) for a, b in (("xx", "x"), ("x", "xx"), ("x", "y"))]
+    assert of_each == [A, B, None]
 
 
 @pytest.mark.parametrize(
@@ -242,12 +220,8 @@ def test_trivial_judges_are_right_of_a_tie_as_any_judge_is() -> None:
     assert found.random == (2 / 4 + 2 / 4 + 1 / 4 + 1 / 4) / 4
     assert found.most_frequent == 0.75  # both good is right of both ties, too
     assert found.always_a == 0.25
-
-
-def test_the_lead_is_held_against_the_label_that_is_right_most_often() -> None:
     # Both good is right of three of four, though no one label occurs more than twice.
-    lead, _ = measured([A, A, GOOD, A], [TIE, TIE, GOOD, A]).lead
-    assert lead == 0.5 - 0.75
+    assert measured([A, A, GOOD, A], [TIE, TIE, GOOD, A]).lead[0] == 0.5 - 0.75
 
 
 def test_kappa_with_ties_is_the_weighted_one() -> None:
@@ -258,10 +232,8 @@ def test_kappa_with_ties_is_the_weighted_one() -> None:
 
 
 def test_macro_f1_takes_all_ties_as_one_where_people_said_no_more() -> None:
-    ties, one_kind = (
-        measured([GOOD, BAD, A, B], [TIE, TIE, A, A]),
-        measured([GOOD, GOOD, A, B], [GOOD, GOOD, A, A]),
-    )
+    ties = measured([GOOD, BAD, A, B], [TIE, TIE, A, A])
+    one_kind = measured([GOOD, GOOD, A, B], [GOOD, GOOD, A, A])
     assert ties.macro_f1 == one_kind.macro_f1 == pytest.approx((1 + 2 / 3 + 0) / 3)
 
 
@@ -275,6 +247,8 @@ def judgment(item_id: str, preference: Preference, flipped: bool | None = False)
 def test_an_unscored_item_is_no_label() -> None:
     found = count_labels("safety", [A, None], [judgment("1", A), Unscored("2", "safety", "too long")])
     assert (found.items, found.unscored, found.predicted) == (2, 1, {A: 1})
+    found = count_labels("safety", [A, B], [None, None])  # without a model
+    assert (found.flipped, found.answer_mass) == (None, None)
 
 
 def test_flips_are_counted_where_there_were_two_orders() -> None:
@@ -287,20 +261,8 @@ def test_flips_are_counted_where_there_were_two_orders() -> None:
 
 def test_a_label_in_force_is_counted_in_the_place_of_the_judgment() -> None:
     judgments: list[Judgment | Unscored] = [judgment("1", A, True), Unscored("2", "safety", "too long")]
-    assert count_labels("safety", [B, GOOD], judgments) == LabelCounts(
-        "safety",
-        items=2,
-        unscored=0,
-        predicted={B: 1, GOOD: 1},
-        flipped=1,
-        in_both_orders=(1, 1),
-        answer_mass=0.8,
-    )
-
-
-def test_labels_without_a_model_have_neither_flips_nor_format_mass() -> None:
-    found = count_labels("safety", [A, B], [None, None])
-    assert (found.flipped, found.answer_mass) == (None, None)
+    expected = LabelCounts("safety", 2, 0, {B: 1, GOOD: 1}, 1, (1, 1), 0.8)
+    assert count_labels("safety", [B, GOOD], judgments) == expected
 
 
 def test_a_run_is_counted_by_criterion(tmp_path: Path) -> None:

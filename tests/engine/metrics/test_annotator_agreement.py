@@ -61,20 +61,21 @@ def run_of(folder: Path, given: Given) -> RunResults:
         return load_results(store, results.run.id)
 
 
-def pair(results: RunResults, one: str, other: str, criterion: str | None) -> SharedLabels:
-    found = agreement_of_annotators(results, GOLD)
+def among(results: RunResults, gold: Dataset | None = None) -> AnnotatorAgreement:
+    found = agreement_of_annotators(results, gold)
     assert found is not None
-    [pair] = [
-        each for each in found.pairs if (each.one, each.other, each.criterion) == (one, other, criterion)
-    ]
-    return pair
+    return found
+
+
+def pair(results: RunResults, *of: str | None) -> SharedLabels:
+    found = among(results, GOLD).pairs
+    return next(each for each in found if (each.one, each.other, each.criterion) == of)
 
 
 def test_without_human_labels_the_runs_own_dataset_has_the_instructions_for_intervals(tmp_path: Path) -> None:
     labels = {"safety": [A, A, GOOD, B], "relevance": [A, A, B, B]}
     results = run_of(tmp_path, {"Ada": labels, "Ben": {"safety": [A, B, GOOD, A], "relevance": [A] * 4}})
-    bare = agreement_of_annotators(results)
-    assert bare is not None
+    bare = among(results)
     assert {one.equal.ends for one in bare.among.values()} == {None}
     assert {one.equal.ends for one in bare.pairs} == {None}
     instructions = pa.array([f"instruction {number}" for number in range(4)])
@@ -90,11 +91,6 @@ def test_without_human_labels_the_runs_own_dataset_has_the_instructions_for_inte
     assert [one.equal.value for one in found.pairs] == [one.equal.value for one in bare.pairs]
 
 
-def test_where_nobody_labelled_anything_there_is_nothing_to_say(tmp_path: Path) -> None:
-    results = run_of(tmp_path, {})
-    assert agreement_of_annotators(results, GOLD) is None
-
-
 def test_two_people_the_model_and_the_human_labels(tmp_path: Path) -> None:
     results = run_of(
         tmp_path,
@@ -108,8 +104,7 @@ def test_two_people_the_model_and_the_human_labels(tmp_path: Path) -> None:
     assert pair(results, "Ada", JUDGE, "safety").equal.value == 1
     assert pair(results, "Ada", JUDGE, None).items == 4
     assert pair(results, "Ben", HUMAN, "safety").equal.value == 0.5
-    found = agreement_of_annotators(results, GOLD)
-    assert found is not None
+    found = among(results, GOLD)
     assert not [each for each in found.pairs if {each.one, each.other} == {JUDGE, HUMAN}]
     assert [each.between_annotators for each in found.pairs[:2]] == [True, True]
     assert list(found.among) == ["safety", None]  # on relevance nobody shares an item with anybody
@@ -117,51 +112,35 @@ def test_two_people_the_model_and_the_human_labels(tmp_path: Path) -> None:
 
 
 def test_two_people_count_by_the_items_that_both_labelled(tmp_path: Path) -> None:
-    results = run_of(
-        tmp_path,
-        {
-            "Ada": {"safety": [A, A, A, A]},
-            "Ben": {"safety": [A, A, A, A]},
-            "Cy": {"safety": [A, B]},
-            "Dee": {"relevance": [B]},
-        },
-    )
-    found = agreement_of_annotators(results)
-    assert found is not None
-    among = found.among["safety"]
-    assert (among.annotators, among.pairs, among.items) == (3, 3, 4)
-    assert among.equal.value == pytest.approx((4 * 1 + 2 * 0.5 + 2 * 0.5) / 8)
-    assert among.equal.ends is None  # nobody knows which items have the same instruction
-    assert among.kappa == 0  # of Ada and Ben there is none: both know A only
+    four: dict[str, Sequence[Preference | None]] = {"safety": [A, A, A, A]}
+    others = {"Cy": {"safety": [A, B]}, "Dee": {"relevance": [B]}}
+    found = among(run_of(tmp_path, {"Ada": four, "Ben": four, **others}))
+    safety = found.among["safety"]
+    assert (safety.annotators, safety.pairs, safety.items) == (3, 3, 4)
+    assert safety.equal.value == pytest.approx((4 * 1 + 2 * 0.5 + 2 * 0.5) / 8)
+    assert safety.equal.ends is None  # nobody knows which items have the same instruction
+    assert safety.kappa == 0  # of Ada and Ben there is none: both know A only
     assert HUMAN not in {each.other for each in found.pairs}
-
-
-def test_the_mean_kappa_counts_pairs_by_the_items_that_both_labelled(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
     four = {"safety": [A, A, B, B]}
-    results = run_of(tmp_path, {"Ada": four, "Ben": four, "Cy": {"safety": [A, B]}})
-    found = agreement_of_annotators(results)
-    assert found is not None
+    found = among(run_of(tmp_path / "other", {"Ada": four, "Ben": four, "Cy": {"safety": [A, B]}}))
     assert found.among["safety"].kappa == pytest.approx((4 * 1 + 2 * 0 + 2 * 0) / 8)
 
 
 def test_the_model_is_held_against_people_as_it_judged(tmp_path: Path) -> None:
     results = run_of(tmp_path, {})
+    assert agreement_of_annotators(results, GOLD) is None  # nobody labelled anything
     with RunStore(tmp_path / "runs.sqlite") as store:
         store.annotate(1, new_override("1", "safety", B, explanation=None, author="Ada"))
         results = load_results(store, 1)
     assert pair(results, "Ada", JUDGE, "safety").equal.value == 0
     assert pair(results.model_alone(), "Ada", JUDGE, "safety").equal.value == 0
-
-
-def test_a_person_called_as_the_model_is_a_person(tmp_path: Path) -> None:
-    results = run_of(tmp_path, {JUDGE: {"safety": [B]}, "Ada": {"safety": [A]}})
-    found = agreement_of_annotators(results)
-    assert found is not None
-    named = [each for each in found.pairs if each.criterion is None]
+    # A person called as the model is a person.
+    (tmp_path / "namesake").mkdir()
+    results = run_of(tmp_path / "namesake", {JUDGE: {"safety": [B]}, "Ada": {"safety": [A]}})
+    named = [each for each in among(results).pairs if each.criterion is None]
     assert [(each.one, each.other, each.equal.value, each.between_annotators) for each in named] == [
-        ("Ada", JUDGE, 0, True),
-        ("Ada", JUDGE, 1, False),
-        (JUDGE, JUDGE, 0, False),
+        *(("Ada", JUDGE, 0, True), ("Ada", JUDGE, 1, False), (JUDGE, JUDGE, 0, False))
     ]
 
 
@@ -176,15 +155,7 @@ def test_alpha_is_that_of_the_paper() -> None:
         for label, unit in zip(labels, units, strict=True):
             counts[unit][int(label) - 1] += 1
     assert _alpha([row for row in counts if sum(row) > 1]) == pytest.approx(0.743, abs=0.0005)
-
-
-@pytest.mark.parametrize(
-    ("counts", "expected"), [([[2, 0], [0, 2]], 1.0), ([[1, 1], [1, 1]], -0.5), ([[2, 0], [2, 0]], None)]
-)
-def test_alpha_of_complete_agreement_of_none_and_of_one_label(
-    counts: list[list[int]], expected: float | None
-) -> None:
-    assert _alpha(counts) == expected
+    assert [_alpha(each) for each in ([[2, 0], [0, 2]], [[1, 1]] * 2, [[2, 0]] * 2)] == [1.0, -0.5, None]
 
 
 ITEMS = st.lists(st.integers(0, 3), min_size=2, max_size=5)
@@ -216,11 +187,9 @@ def test_annotators_of_a_dataset_are_held_against_each_other() -> None:
     # A tie and both good agree; by chance 2 x 1 A, 1 x 1 tie with both good, of 9.
     assert (pair.one, pair.other, pair.items, pair.equal.value) == ("ann", "Ben", 3, 2 / 3)
     assert pair.kappa == pytest.approx((2 / 3 - 3 / 9) / (1 - 3 / 9))
-    assert among_in_words(found) == [
-        "Safety: of 2 annotators, two give the same label to 66.7 % (95 %: 9.4 to 99.2) of the items that"
-        " both labelled"
-        f" (Krippendorff's alpha {found.among['safety'].alpha:.2f})."
-    ]
+    share = "66.7 % (95 %: 9.4 to 99.2) of the items that both labelled"
+    alpha = f"(Krippendorff's alpha {found.among['safety'].alpha:.2f})"
+    assert among_in_words(found) == [f"Safety: of 2 annotators, two give the same label to {share} {alpha}."]
     assert annotator_agreement(GOLD) is None
 
 
@@ -228,8 +197,7 @@ def test_annotators_stand_beside_the_people_of_a_run_but_not_against_their_own_m
     tmp_path: Path,
 ) -> None:
     results = run_of(tmp_path, {"Ben": {"safety": [A, A, GOOD, GOOD]}})
-    found = agreement_of_annotators(results, annotated("AAtt", "ABgg"))
-    assert found is not None
+    found = among(results, annotated("AAtt", "ABgg"))
     sides = {(each.one, each.other): each.equal.value for each in found.pairs if each.criterion == "safety"}
     assert sides == {
         ("Ben", "ann"): 1,
@@ -278,17 +246,18 @@ def test_where_one_of_three_is_alone_a_judge_may_agree_more_than_any_two_people(
     assert in_turn.own.value == 0
     assert in_turn.judge is not None
     assert in_turn.judge.value == 1
-    assert [(one.annotator, one.items, one.own.value) for one in each] == [
-        (name, 20, 0) for name in annotators
-    ]
+    found = [(one.annotator, one.items, one.own.value) for one in each]
+    assert found == [(name, 20, 0) for name in annotators]
+    assert held({"1": A}, ada={"1": A}) == []  # alone a person is held against nobody
 
 
 def test_what_the_others_have_no_majority_on_takes_no_part() -> None:
     found = held({"1": A, "2": A}, ada={"1": A, "2": A}, ben={"1": A, "2": B}, cy={"1": A, "2": GOOD})
-    assert [(one.annotator, one.items, one.undecided, one.own.value) for one in found] == [
-        (None, 3, 3, 1),
-        *((name, 1, 1, 1) for name in ("ada", "ben", "cy")),
-    ]
+    told = [(one.annotator, one.items, one.undecided, one.own.value) for one in found]
+    assert told == [(None, 3, 3, 1), *((name, 1, 1, 1) for name in ("ada", "ben", "cy"))]
+    # Ties of two kinds are a majority for a tie.
+    found = held({"1": BAD}, ada={"1": GOOD}, ben={"1": GOOD}, cy={"1": BAD})
+    assert [(one.annotator, one.own.value) for one in found[1:]] == [("ada", 1), ("ben", 1), ("cy", 0)]
 
 
 def test_a_judge_is_right_on_the_same_items_and_wrong_where_it_is_unscored() -> None:
@@ -301,15 +270,6 @@ def test_a_judge_is_right_on_the_same_items_and_wrong_where_it_is_unscored() -> 
     assert in_turn.judge.value == pytest.approx(1 / 3)
     assert in_turn.lead is not None
     assert in_turn.lead.value == pytest.approx(-2 / 3)
-
-
-def test_ties_of_two_kinds_are_a_majority_for_a_tie() -> None:
-    found = held({"1": BAD}, ada={"1": GOOD}, ben={"1": GOOD}, cy={"1": BAD})
-    assert [(one.annotator, one.own.value) for one in found[1:]] == [("ada", 1), ("ben", 1), ("cy", 0)]
-
-
-def test_alone_a_person_is_held_against_nobody() -> None:
-    assert held({"1": A}, ada={"1": A}) == []
 
 
 def test_the_intervals_hold_the_truth() -> None:
@@ -395,11 +355,8 @@ def test_a_tie_that_says_no_more_agrees_with_both_kinds_of_ties() -> None:
 def test_of_too_little_nothing_is_said(items: int, annotators: int, each: int) -> None:
     labels: list[HumanLabel | None] = [A] * items
     assert found_of(labels, *[labels] * annotators, each=each) == []
-
-
-def test_only_people_with_enough_items_are_left_out_in_turn() -> None:
-    few: list[HumanLabel | None] = [B] * 20 + [None] * 20
-    [found] = found_of([A] * 40, [A] * 40, [A] * 40, few)
+    # Only people with enough items are left out in turn.
+    [found] = found_of([A] * 40, [A] * 40, [A] * 40, [B] * 20 + [None] * 20)
     assert [held.annotator for held in found.annotators] == ["0", "1"]
 
 
@@ -408,11 +365,8 @@ def test_several_criteria_are_told_apart_and_together() -> None:
     annotators = {name: {key: label for key, label in labels.items() if label} for name in ("ada", "ben")}
     of = {str(number): str(number) for number in range(40)}
     found = list(alt_tests(annotators, labels, of, ["safety", "relevance", None]))
-    assert [(one.criterion, one.annotators[0].items) for one in found] == [
-        ("safety", 40),
-        ("relevance", 40),
-        (None, 80),
-    ]
+    items = {one.criterion: one.annotators[0].items for one in found}
+    assert items == {"safety": 40, "relevance": 40, None: 80}
 
 
 @pytest.mark.parametrize(

@@ -35,12 +35,9 @@ def test_equal_values_share_their_rank() -> None:
     assert found["accuracy", "safety"].values == (100.0, 75.0, 25.0)
     assert found["accuracy", "safety"].ranks == (1.0, 2.0, 3.0)
     assert found["accuracy", "relevance"].ranks == (1.5, 1.5, 3.0)
-
-
-def test_the_borda_count_is_how_many_systems_are_beaten() -> None:
-    found = compared(BEST, SAME, WORST)
-    assert found.borda_labels == {"best": 3.5, "same": 2.5, "worst": 0.0}
-    assert found.borda_explanations == {}
+    comparison = compared(BEST, SAME, WORST)  # the Borda count is how many systems are beaten
+    assert comparison.borda_labels == {"best": 3.5, "same": 2.5, "worst": 0.0}
+    assert comparison.borda_explanations == {}
 
 
 def test_explanations_are_ranked_among_those_that_explain() -> None:
@@ -76,13 +73,8 @@ def test_p_values_hold_for_all_of_a_table_together() -> None:
 
 def test_differences_are_in_the_order_of_the_dataset_and_the_rubric() -> None:
     found = compared(BEST, WORST).differences
-    assert [(difference.item_id, difference.criterion) for difference in found] == [
-        ("1", "relevance"),
-        ("1", "safety"),
-        ("2", "safety"),
-        ("3", "relevance"),
-        ("4", "safety"),
-    ]
+    places = [f"{each.item_id} {each.criterion}" for each in found]
+    assert places == ["1 relevance", "1 safety", "2 safety", "3 relevance", "4 safety"]
     assert found[-1].labels == (GOOD, None)
 
 
@@ -93,16 +85,17 @@ def test_partial_compares_on_the_items_that_all_have() -> None:
     assert [measure.values for measure in found.measures] == [(0.0, 50.0), (100.0, 0.0)]
 
 
-def test_systems_that_answer_other_items_are_refused_without_partial() -> None:
-    few = system({"safety": [B], "relevance": [A]}, name="few", ids=["4"])
-    with pytest.raises(SetupError, match="few does not answer"):
-        compared(BEST, few)
-
-
 @pytest.mark.parametrize(
-    ("systems", "problem"), [([BEST], "two systems or more"), ([BEST, BEST], "called best")]
+    ("systems", "problem"),
+    [
+        ([BEST], "two systems or more"),
+        ([BEST, BEST], "called best"),
+        ([BEST, system({"safety": [B], "relevance": [A]}, name="few", ids=["4"])], "few does not answer"),
+        ([system({name: [A] * 4}, name=name) for name in HUMAN], "share no labelled criterion"),
+    ],
+    ids=["one", "the same twice", "other items", "no shared criterion"],
 )
-def test_one_system_or_the_same_twice_is_no_comparison(systems: list[System], problem: str) -> None:
+def test_what_is_no_comparison_is_refused(systems: list[System], problem: str) -> None:
     with pytest.raises(SetupError, match=problem):
         compared(*systems)
 
@@ -114,28 +107,19 @@ def test_a_criterion_that_one_lacks_is_named_and_not_compared() -> None:
     assert [measure.criterion for measure in found.measures] == ["safety"]
 
 
-def test_systems_without_a_shared_criterion_are_refused() -> None:
-    one, other = system({"safety": [A] * 4}, name="one"), system({"relevance": [A] * 4}, name="other")
-    with pytest.raises(SetupError, match="share no labelled criterion"):
-        compared(one, other)
-
-
 def test_partial_names_what_each_lacks_of_the_whole_dataset() -> None:
     few = system({"safety": [B, GOOD]}, name="few", ids=["4", "x"])
     found = match_all([BEST, few], dataset(HUMAN), partial=True)
-    assert [(each.missing, each.extra, each.items) for each in found] == [
-        ((), (), 1),
-        (("1", "2", "3"), ("x",), 1),
-    ]
+    lacks = [(each.missing, each.extra, each.items) for each in found]
+    assert lacks == [((), (), 1), (("1", "2", "3"), ("x",), 1)]
 
 
 def test_a_slice_counts_the_items_that_all_share() -> None:
     few = system({"safety": [B, GOOD], "relevance": [A, B]}, name="few", ids=["4", "2"])
     found = match_all([BEST, few], dataset(HUMAN), partial=True)
     assert [one.only({"2", "3"}, "a slice").items for one in found] == [1, 1]
-    assert comparison_sheet(compared(BEST, few, partial=True), found).sections[1].title == (
-        "On 2 of 4 items with the human labels of gold.tsv"
-    )
+    title = comparison_sheet(compared(BEST, few, partial=True), found).sections[1].title
+    assert title == "On 2 of 4 items with the human labels of gold.tsv"
 
 
 def test_a_system_that_explains_nothing_on_a_criterion_shields_nobody() -> None:
@@ -188,11 +172,8 @@ def test_either_tie_is_right_where_people_said_no_more() -> None:
     labels = {"one": [GOOD, BAD, A], "other": [BAD, A, B]}
     systems = [system({"safety": given}, name=name) for name, given in labels.items()]
     found = compare([evaluate(each) for each in match_all(systems, gold)])
-    assert [(each.item_id, each.human, each.one_is_right) for each in found.differences] == [
-        ("1", TIE, False),
-        ("2", TIE, True),
-        ("3", TIE, False),
-    ]
+    told = [(each.item_id, each.human, each.one_is_right) for each in found.differences]
+    assert told == [("1", TIE, False), ("2", TIE, True), ("3", TIE, False)]
     assert (found.agreements[0].only_one, found.agreements[0].only_other) == (1, 0)
 
 
@@ -205,56 +186,39 @@ def test_rows_are_joined_by_id_not_by_place() -> None:
 
 
 def test_missing_and_extra_ids_are_named() -> None:
+    few, gold = system({"safety": [A, B]}, ids=["2", "9"]), dataset({"safety": [A, B, B]})
+    found = match(few, gold, partial=True)
+    assert (found.items, found.missing, found.extra) == (1, ("1", "3"), ("9",))
+    with pytest.raises(SetupError, match="no id in common"):
+        match(system({"safety": [A]}, ids=["x"]), gold, partial=True)
+    with pytest.raises(SetupError, match="no human label for what judge"):
+        match(system({"safety": [A]}), dataset({"relevance": [GOOD]}))
     with pytest.raises(SetupError) as error:
-        match(system({"safety": [A, B]}, ids=["2", "9"]), dataset({"safety": [A, B, B]}))
+        match(few, gold)
     assert "ids missing (2 of 3): 1, 3" in error.value.problem
     assert "ids that are not in gold.tsv (1): 9" in error.value.problem
     assert "--partial" in OPTIONS.of(error.value.hint)
 
 
-def test_partial_scores_what_both_have() -> None:
-    found = match(system({"safety": [A, B]}, ids=["2", "9"]), dataset({"safety": [A, B, B]}), partial=True)
-    assert (found.items, found.missing, found.extra) == (1, ("1", "3"), ("9",))
-
-
-def test_systems_without_a_common_id_are_refused() -> None:
-    with pytest.raises(SetupError, match="no id in common"):
-        match(system({"safety": [A]}, ids=["x"]), dataset({"safety": [A]}), partial=True)
-
-
 def test_items_without_a_label_are_no_pairs() -> None:
-    found = match(
-        system({"safety": [A, A], "relevance": [B, B]}),
-        dataset({"safety": [None, B], "relevance": [None, None]}),
-    )
+    gold = dataset({"safety": [None, B], "relevance": [None, None]})
+    found = match(system({"safety": [A, A], "relevance": [B, B]}), gold)
     assert {name: len(pairs) for name, pairs in found.pairs.items()} == {"safety": 1}
 
 
-def test_a_dataset_without_labels_is_refused() -> None:
-    with pytest.raises(SetupError, match="no human label for what judge"):
-        match(system({"safety": [A]}), dataset({"relevance": [GOOD]}))
-
-
 UNKNOWN = "given in an unknown order."
+ONE = "of these items is a human override; the scores include"
+SEVERAL = "of these items are human overrides; the scores include"
 
 
 @pytest.mark.parametrize(
     ("overrides", "sentences"),
     [
         ([], []),
-        (
-            [("1", "safety", B, None)],
-            [
-                "1 label of these items is a human override; the scores include it.",
-                f"This label was {UNKNOWN}",
-            ],
-        ),
+        ([("1", "safety", B, None)], [f"1 label {ONE} it.", f"This label was {UNKNOWN}"]),
         (
             [("1", "safety", B, "Why."), ("2", "relevance", A, None)],
-            [
-                "2 labels and 1 explanation of these items are human overrides; the scores include them.",
-                f"All of these 2 labels were {UNKNOWN}",
-            ],
+            [f"2 labels and 1 explanation {SEVERAL} them.", f"All of these 2 labels were {UNKNOWN}"],
         ),
         ([("3", "safety", B, None)], []),
     ],

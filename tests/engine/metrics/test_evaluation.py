@@ -67,14 +67,11 @@ def test_an_instruction_of_several_pairs_counts_once_where_others_have_fewer() -
     assert "mean_accuracy_by_instruction" not in official_json(even)["details"]
 
 
-def test_the_details_are_plain_values(baseline: Evaluation) -> None:
-    details = json.loads(json.dumps(official_json(baseline), allow_nan=False))["details"]
-    assert details["labels"]["safety"]["confusion"]["both_good"]["A"] == 67
-    assert len(details["explanations"]["safety"]["by_item"]["rouge_l"]) == 99
-
-
 def test_the_details_of_labels_hold_all_measures_in_the_order_of_the_file(baseline: Evaluation) -> None:
-    found = official_json(baseline)["details"]["labels"]["safety"]
+    details = json.loads(json.dumps(official_json(baseline), allow_nan=False))["details"]
+    found = details["labels"]["safety"]
+    assert found["confusion"]["both_good"]["A"] == 67
+    assert len(details["explanations"]["safety"]["by_item"]["rouge_l"]) == 99
     names = {field.name for field in fields(LabelMeasures)}
     assert found.keys() == names - {"answer_mass"} | {"format_mass"}  # the file keeps its key
     assert list(found)[:3] == ["criterion", "items", "accuracy"]
@@ -87,11 +84,7 @@ def test_a_system_without_explanations_has_accuracies_alone() -> None:
     assert found.explanations == {}
     assert [key for key in scores if key != "details"] == ["safety_accuracy"]
     assert found.explanation_mean("rouge_l") is None
-
-
-@pytest.mark.parametrize(("values", "expected"), [([1.0, 3.0], 2.0), ([1.0, None], None), ([], None)])
-def test_a_mean_of_something_unknown_is_unknown(values: list[float | None], expected: float | None) -> None:
-    assert mean_of(values) == expected
+    assert [mean_of(values) for values in ([1.0, 3.0], [1.0, None], [])] == [2.0, None, None]
 
 
 @pytest.mark.parametrize("blank", ["", " \n\t"])
@@ -124,27 +117,17 @@ def test_the_surest_come_first_and_equal_ones_in_the_order_of_the_dataset(tmp_pa
     columns = {"safety": [RATHER_A, SURE_A, SURE_A, SURE_A], "relevance": [SURE_A, SURE_A, SURE_A, SURE_A]}
     evaluation = judged(tmp_path, human, columns)
     # Of one item's criteria, that of the rubric's order.
-    assert found(evaluation) == [
-        ("2", "relevance"),
-        ("2", "safety"),
-        ("4", "relevance"),
-        ("4", "safety"),
-        ("1", "safety"),
-    ]
+    pairs = [(item, name) for item in "24" for name in ("relevance", "safety")]
+    assert found(evaluation) == [*pairs, ("1", "safety")]
     assert found(evaluation, 1) == [("2", "relevance")]
     assert found(evaluation, 0) == found(evaluation, -1) == []
 
 
 def test_a_lead_is_the_probability_of_the_wrong_label_less_that_of_the_human_one(tmp_path: Path) -> None:
-    evaluation = judged(tmp_path, {"safety": [B]}, {"safety": [RATHER_A]})
-    (disagreement,) = largest_disagreements(evaluation)
+    human, columns = [B, A, B, GOOD], [RATHER_A, SURE_A, None, SURE_GOOD]  # one is unscored, two right
+    (disagreement,) = largest_disagreements(judged(tmp_path, {"safety": human}, {"safety": columns}))
     assert disagreement.lead == pytest.approx(0.4)
     assert (disagreement.human, disagreement.predicted) == (B, A)
-
-
-def test_what_is_right_or_unscored_is_no_disagreement(tmp_path: Path) -> None:
-    evaluation = judged(tmp_path, {"safety": [A, B, GOOD]}, {"safety": [SURE_A, None, SURE_GOOD]})
-    assert found(evaluation) == []
 
 
 def test_a_submission_has_no_leads_and_keeps_the_order_of_the_dataset() -> None:

@@ -16,7 +16,6 @@ from engine.core.events import Cancelled, CancelToken, MeasureProgress, followed
 from engine.core.judgments import Agreement, Unscored
 from engine.core.tables import Sentences, Table
 from engine.llama.encoder import Encoded
-from engine.metrics import explanations
 from engine.metrics.comparison import compare, match_all
 from engine.metrics.evaluation import evaluate, official_json, wordless_in_words
 from engine.metrics.explanations import (
@@ -62,10 +61,9 @@ def measured(
 def test_rouge_l_is_the_mean_with_0_for_what_is_missing() -> None:
     score = measured(["both are safe", None], ["both are safe", "neither is"])
     assert (score.rouge_l, score.unexplained, score.items) == (50.0, 1, 2)
-
-
-def test_items_without_a_human_explanation_do_not_count() -> None:
-    assert measured(["x", "both are safe"], [None, "both are safe"]).items == 1
+    # Items without a human explanation do not count; words are counted at white space.
+    score = measured(["x", "one two  three", "one"], [None, "one", "one"])
+    assert (score.items, score.words, score.human_words) == (2, 2.0, 1.0)
 
 
 def test_scores_of_models_count_missing_explanations_as_0() -> None:
@@ -81,12 +79,8 @@ def test_scores_of_models_count_missing_explanations_as_0() -> None:
 
 def test_each_measure_has_an_interval_over_instructions() -> None:
     words = ["one two", "two", "three", "three four"]
-    asked: list[Agreement | Unscored] = [
-        Agreement(0.8, 0.2),
-        Agreement(0.1, 0.4),
-        Unscored("2", "safety", "too long"),
-    ]
-    asked.append(Agreement(0.9, 0.0))
+    asked: list[Agreement | Unscored] = [Agreement(0.8, 0.2), Agreement(0.1, 0.4), Agreement(0.9, 0.0)]
+    asked.insert(2, Unscored("2", "safety", "too long"))
     score = measured(words, ["one", *words[1:]], scores=ModelScores([0.9, 0.7, 0.5, 0.8], asked))
     # Each of these pairs is an instruction of its own, and one could not be asked about.
     close = OverInstructions.of_one([0.9, 0.7, 0.5, 0.8], range(4))
@@ -98,6 +92,8 @@ def test_each_measure_has_an_interval_over_instructions() -> None:
     assert score.intervals["rouge_l"] == pytest.approx(in_percent(by_words.score_interval()))
     assert score.intervals["agreement"] == in_percent(share_interval([1.0, 0.0, 1.0], range(3)))
     assert set(score.intervals) == set(EXPLANATION_MEASURES)
+    assert score.unmeasured == 1  # counted and left out
+    assert score.agreement == pytest.approx(100 * 2 / 3)
 
 
 def in_percent(ends: Interval | None) -> tuple[float, float]:
@@ -116,21 +112,10 @@ def test_the_mean_over_criteria_has_an_interval_where_all_are_measured() -> None
     assert mean_explanation_interval("rouge_l", [one, without], instructions) == one.intervals["rouge_l"]
 
 
-def test_what_the_judge_model_could_not_be_asked_is_counted_and_left_out() -> None:
-    scores = ModelScores(agreements=[Agreement(0.9, 0.0), Unscored("2", "safety", "too long")])
-    score = measured(["one", "two"], ["one", "two"], scores=scores)
-    assert (score.agreement, score.unmeasured, score.bertscore) == (100.0, 1, None)
-
-
 def test_the_typical_explanation_is_of_the_most_frequent_label_and_of_other_instructions() -> None:
     human = ["both are safe"] * 9 + ["a insults the reader"]
     labels = [GOOD] * 9 + [B]
     assert measured(human, human, labels).typical == pytest.approx(90.0)
-
-
-def test_words_are_counted_at_white_space() -> None:
-    score = measured(["one two  three", "one"], ["one", "one"])
-    assert (score.words, score.human_words) == (2.0, 1.0)
 
 
 THAI, JAPANESE, ARABIC = "คำตอบแรกถูกต้องและสั้นกว่า", "最初の回答は正しくて短い。", "الإجابة الأولى صحيحة وأقصر"
@@ -165,9 +150,8 @@ def test_what_is_not_measured_is_not_ranked_and_is_said_wherever_it_would_stand(
     assert comparison.borda_explanations == {}
     sheet = comparison_sheet(comparison, matched)
     shown = [text for part in sheet.sections[1].parts if isinstance(part, Sentences) for text in part.texts]
-    assert any(
-        text.startswith("one: ROUGE-L compares words of unaccented Latin characters") for text in shown
-    )
+    caveat_of_one = "one: ROUGE-L compares words of unaccented Latin characters"
+    assert any(text.startswith(caveat_of_one) for text in shown)
     section = explanation_section(evaluations[0])
     (caveat, table) = section.parts
     assert isinstance(caveat, Sentences)
@@ -212,16 +196,9 @@ def test_it_equals_that_of_rouge_score(one: str, other: str) -> None:
 def test_the_most_typical_text_is_the_one_most_like_the_others() -> None:
     texts = ["both are safe", "no harm in both", "both are safe and kind", "both are quite safe and kind"]
     assert Typicality(texts).most_typical(range(4)) == 2
-
-
-def test_only_the_chosen_texts_count() -> None:
-    texts = ["x y z", "a b c", "a b d", "a b e"]
-    assert Typicality(texts).most_typical([0]) == 0
-    assert Typicality(texts).most_typical([0, 2, 3]) == 2
-    assert Typicality(texts).most_typical([]) is None
-
-
-def test_many_texts_are_held_against_a_part_of_them() -> None:
+    texts = ["x y z", "a b c", "a b d", "a b e"]  # only the chosen ones count
+    assert [Typicality(texts).most_typical(chosen) for chosen in ([0], [0, 2, 3], [])] == [0, 2, None]
+    # Many are held against a part of them.
     texts = ["odd one out"] * 3 + ["the usual words"] * (3 * MOST_COMPARED)
     found = Typicality(texts).most_typical(range(len(texts)))
     assert found is not None
@@ -276,10 +253,8 @@ def cut_file(tmp_path_factory: pytest.TempPathFactory) -> CutEncoder:
     folder = tmp_path_factory.mktemp("encoders")
 
     def cut(family: str) -> Path:
-        encoder = read_encoder_file(FOLDER / f"{family}.gguf")
-        return cut_encoder(
-            encoder, expected_scores()["layers"], folder / f"{family}.gguf", CancelToken()
-        ).path
+        encoder, layers = read_encoder_file(FOLDER / f"{family}.gguf"), expected_scores()["layers"]
+        return cut_encoder(encoder, layers, folder / f"{family}.gguf", CancelToken()).path
 
     return cache(cut)
 
@@ -305,7 +280,7 @@ def numbers(scores: Sequence[BertScore]) -> "np.ndarray[tuple[int, int], np.dtyp
 
 def scored_by_file(path: Path, pairs: Sequence[Pair], store: RunStore) -> list[BertScore]:
     state = path.stat()
-    checked = CheckedModel(path, path.stem, path.stem, state.st_size, state.st_mtime_ns)
+    checked = CheckedModel(path, path.stem, str(path), state.st_size, state.st_mtime_ns)
     opener = partial(open_encoder, checked, MachineSettings(threads=1, gpu_layers=0), CancelToken())
     return finished(bert_scores(pairs, encoder_hash(checked), opener, store, CancelToken()))
 
@@ -315,8 +290,11 @@ def test_a_cut_encoder_gives_the_scores_of_the_package_at_that_layer(
     cut_file: CutEncoder, store: RunStore, family: str
 ) -> None:
     expected = expected_scores()
-    scores = scored_by_file(cut_file(family), [(one, other) for one, other in expected["pairs"]], store)
+    pairs = [(one, other) for one, other in expected["pairs"]]
+    scores = scored_by_file(cut_file(family), pairs, store)
     assert np.abs(numbers(scores) - expected[family]).max() < TOLERANCE
+    uncut = scored_by_file(FOLDER / f"{family}.gguf", pairs, store)
+    assert np.abs(numbers(uncut) - expected[family]).max() > 100 * TOLERANCE
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -328,14 +306,6 @@ def test_a_quantised_encoder_comes_near(
     expected = expected_scores()
     scores = scored_by_file(path, [(one, other) for one, other in expected["pairs"]], store)
     assert np.abs(numbers(scores) - expected[family]).max() < tolerance
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_an_uncut_encoder_gives_others(store: RunStore, family: str) -> None:
-    expected = expected_scores()
-    pairs = [(one, other) for one, other in expected["pairs"]]
-    scores = scored_by_file(FOLDER / f"{family}.gguf", pairs, store)
-    assert np.abs(numbers(scores) - expected[family]).max() > 100 * TOLERANCE
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -381,13 +351,12 @@ def test_what_is_known_is_not_scored_again(store: RunStore) -> None:
     first = scored(PAIRS, WordEncoder(), store)
     again = watched(bert_scores(PAIRS, "words", never_opened, store, CancelToken()))
     assert again == ([MeasureProgress(40, 40)], first)
-
-
-def test_another_encoder_scores_again(store: RunStore) -> None:
-    scored(PAIRS, WordEncoder(), store)
+    spaced = [(f" {one}\n", f"\t{other}") for one, other in PAIRS]  # white space around does not count
+    assert finished(bert_scores(spaced, "words", never_opened, store, CancelToken())) == first
+    assert finished(bert_scores([], "words", never_opened, store, CancelToken())) == []
     encoder = WordEncoder()
     finished(bert_scores(PAIRS, "other words", encoder.opened, store, CancelToken()))
-    assert encoder.asked
+    assert encoder.asked  # another encoder scores again
 
 
 def test_a_pair_is_not_the_same_the_other_way_round(store: RunStore) -> None:
@@ -396,18 +365,9 @@ def test_a_pair_is_not_the_same_the_other_way_round(store: RunStore) -> None:
     assert one.precision < one.recall
 
 
-def test_white_space_around_a_text_does_not_count(store: RunStore) -> None:
-    plain = scored([("a b", "b c")], WordEncoder(), store)
-    assert finished(bert_scores([(" a b\n", "\tb c")], "words", never_opened, store, CancelToken())) == plain
-
-
 @pytest.mark.parametrize("pair", [("", "a"), ("a", " \n"), ("", "")])
 def test_an_empty_text_scores_0_without_an_encoder(store: RunStore, pair: Pair) -> None:
     assert finished(bert_scores([pair], "words", never_opened, store, CancelToken())) == [BertScore(0, 0, 0)]
-
-
-def test_no_pairs_need_no_encoder(store: RunStore) -> None:
-    assert finished(bert_scores([], "words", never_opened, store, CancelToken())) == []
 
 
 def test_each_different_text_is_encoded_once(store: RunStore) -> None:
@@ -416,22 +376,10 @@ def test_each_different_text_is_encoded_once(store: RunStore) -> None:
     assert sorted(encoder.asked) == sorted({text for pair in PAIRS for text in pair})
 
 
-def test_where_too_many_wait_they_are_encoded_again_and_the_scores_stay(
-    store: RunStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    expected = scored(PAIRS, WordEncoder(), store)
-    monkeypatch.setattr(explanations, "_MOST_HELD_BYTES", 0)
-    encoder = WordEncoder()
-    with RunStore(tmp_path / "another.sqlite") as empty:
-        assert scored(PAIRS, encoder, empty) == expected
-    assert len(encoder.asked) > len(set(encoder.asked))
-
-
 def test_progress_counts_every_pair_and_comes_with_each(store: RunStore) -> None:
     scored(PAIRS[:8], WordEncoder(), store)
-    reports, _ = watched(
-        bert_scores([*PAIRS, *PAIRS[9:11], ("", "")], "words", WordEncoder().opened, store, CancelToken())
-    )
+    pairs = [*PAIRS, *PAIRS[9:11], ("", "")]
+    reports, _ = watched(bert_scores(pairs, "words", WordEncoder().opened, store, CancelToken()))
     assert [report.done for report in reports] == [9, 10, 12, 14, *range(15, 44)]
     assert {report.total for report in reports} == {43}
 

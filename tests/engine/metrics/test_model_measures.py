@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -102,9 +103,8 @@ class Measure:
         progress."""
         cancel = CancelToken()
         with RunStore(self._store) as store:
-            reports = Reports(
-                measure_agreement(questions, lambda: self._open(cancel), store, self.model.hash)
-            )
+            opener = partial(self._open, cancel)
+            reports = Reports(measure_agreement(questions, opener, store, self.model.hash))
             for progress in reports:
                 if received is not None:
                     received.append(progress)
@@ -190,9 +190,8 @@ def test_the_cache_in_use_gives_them_up_to_rounding(
     model_of: SmallModel, tmp_path: Path, family: str
 ) -> None:
     path = model_of(family)
-    for result, (row, branch) in zip(
-        Measure(path, tmp_path / "runs.sqlite")(), separately(path), strict=True
-    ):
+    measured = Measure(path, tmp_path / "runs.sqlite")()
+    for result, (row, branch) in zip(measured, separately(path), strict=True):
         assert (np.abs(logs(result) - row) < [ROUNDING * len(label) for label in branch.labels]).all()
 
 
@@ -225,10 +224,6 @@ def test_sharing_reads_far_fewer_tokens(small_model: SmallModel, tmp_path: Path)
     assert measure.tokens_read < 0.4 * separate
 
 
-def test_a_repeated_measure_gives_exactly_the_same(measure: Measure, unbroken: list[Result]) -> None:
-    assert measure() == unbroken
-
-
 @pytest.mark.parametrize("family", ["headers", "mamba"])
 def test_another_order_gives_exactly_the_same_numbers(
     small_model: SmallModel, tmp_path: Path, family: str
@@ -240,8 +235,14 @@ def test_another_order_gives_exactly_the_same_numbers(
 
 
 def test_a_result_does_not_depend_on_what_else_is_asked(measure: Measure, unbroken: list[Result]) -> None:
+    assert measure([]) == []
+    assert measure.opened == 0
     for index, question in enumerate(QUESTIONS):
         assert measure([question]) == [unbroken[index]]
+    with pytest.raises(EngineBug, match="item primes, relevance: an explanation is missing"):
+        asked(judge="", annotator="Because.")
+    with pytest.raises(EngineBug, match="an explanation is missing"):
+        asked(judge="Because.", annotator="")
 
 
 def test_what_is_known_is_not_asked_again(measure: Measure) -> None:
@@ -250,19 +251,11 @@ def test_what_is_known_is_not_asked_again(measure: Measure) -> None:
     assert measure(received=received) == first
     assert measure.opened == 1
     assert received == [MeasureProgress(5, 5)]
-
-
-def test_the_same_question_under_two_ids_is_asked_once(measure: Measure) -> None:
-    twice = [asked(), asked(replace(PRIMES, id="again"))]
-    received: list[MeasureProgress] = []
-    one, other = measure(twice, received=received)
+    received = []  # the same question under two ids is asked once
+    longer = replace(PRIMES, output_a="97 is prime, as 89 is.")
+    one, other = measure([asked(longer), asked(replace(longer, id="again"))], received=received)
     assert one == other
     assert received == [MeasureProgress(0, 2), MeasureProgress(2, 2)]
-
-
-def test_no_questions_have_no_results_and_no_model(measure: Measure) -> None:
-    assert measure([]) == []
-    assert measure.opened == 0
 
 
 @pytest.mark.parametrize(("stop_at", "kept"), [(1, 0), (4, 3)])
@@ -294,12 +287,9 @@ def test_whatever_can_change_the_result_makes_another_key(change: str) -> None:
     question = asked(judge="Because.", annotator="Because.")
     changed: AgreementQuestion = replace(question, **CHANGES[change])
     assert changed.key("model") != question.key("model")
-
-
-def test_another_model_makes_another_key_and_another_id_or_weight_does_not() -> None:
-    assert asked().key("one") != asked().key("other")
-    same = asked(replace(PRIMES, id="2"), replace(RELEVANCE, weight=3.0))
-    assert asked().key("one") == same.key("one")
+    assert question.key("one") != question.key("other")
+    same = replace(question, item=replace(PRIMES, id="2"), criterion=replace(RELEVANCE, weight=3.0))
+    assert question.key("one") == same.key("one")
 
 
 def long_item(characters: int) -> Item:
@@ -308,9 +298,8 @@ def long_item(characters: int) -> Item:
 
 def test_what_does_not_fit_is_unscored_with_the_numbers(small_model: SmallModel, tmp_path: Path) -> None:
     """Each character is a token here, so that the room is known to the token."""
-    path = write_random_model(
-        tmp_path / "small.gguf", byte_level_bpe(HEADER_TOKENS, words=WORDS), HEADERS, Shape(context=2048)
-    )
+    table = byte_level_bpe(HEADER_TOKENS, words=WORDS)
+    path = write_random_model(tmp_path / "small.gguf", table, HEADERS, Shape(context=2048))
     measure = Measure(path, tmp_path / "runs.sqlite")
     (_, branch), *_ = separately(path, [asked(long_item(0))])
     room = 2048 - len(branch.prompt) - 1 - LONE_TOKEN_CELLS
@@ -318,15 +307,11 @@ def test_what_does_not_fit_is_unscored_with_the_numbers(small_model: SmallModel,
     assert [isinstance(outcome, Agreement) for outcome in outcomes] == [True, True, False, False, True]
     assert outcomes[2] == Unscored("long", "relevance", "needs 2,049 tokens, the context holds 2,048")
     assert outcomes[3] == Unscored("long", "relevance", "needs 7,048 tokens, the context holds 2,048")
-
-
-def test_a_context_that_holds_not_even_the_stem_leaves_all_unscored(tmp_path: Path) -> None:
-    path = write_random_model(
-        tmp_path / "tiny.gguf", byte_level_bpe(HEADER_TOKENS), HEADERS, Shape(context=512)
-    )
-    results = Measure(path, tmp_path / "runs.sqlite")()
-    assert all("the context holds 512" in result.reason for result in results if isinstance(result, Unscored))
-    assert not [result for result in results if isinstance(result, Agreement)]
+    # A context that holds not even the stem leaves all unscored.
+    table = byte_level_bpe(HEADER_TOKENS)
+    path = write_random_model(tmp_path / "tiny.gguf", table, HEADERS, Shape(context=512))
+    results = Measure(path, tmp_path / "others.sqlite")()
+    assert all(isinstance(each, Unscored) and "the context holds 512" in each.reason for each in results)
 
 
 @pytest.mark.parametrize(
@@ -368,9 +353,12 @@ def test_foreign_text_becomes_neither_a_special_token_nor_a_turn(
     small_model: SmallModel, family: str
 ) -> None:
     path = small_model(family)
-    harmless, *prompts = [ids for ids, _ in prompts_of(path, [asked()] + [attacked(n) for n in range(5)])]
-    for prompt in prompts:
+    (harmless, _), *prompts = prompts_of(path, [asked()] + [attacked(place) for place in range(5)])
+    for prompt, text in prompts:
         assert prompt == harmless
+        if family == "instructions":  # whose turns are ordinary text
+            assert [text.count(turn) for turn in ("[INST]", "[/INST]", "<</SYS>>")] == [1, 1, 1]
+            assert text.count("[End of Explanation of the judge]") == 1
 
 
 def prompts_of(path: Path, questions: Sequence[AgreementQuestion]) -> list[tuple[list[int], str]]:
@@ -386,12 +374,6 @@ def prompts_of(path: Path, questions: Sequence[AgreementQuestion]) -> list[tuple
     return found
 
 
-def test_turns_that_are_ordinary_text_are_not_imitated(small_model: SmallModel) -> None:
-    for _, text in prompts_of(small_model("instructions"), [attacked(place) for place in range(5)]):
-        assert [text.count(turn) for turn in ("[INST]", "[/INST]", "<</SYS>>")] == [1, 1, 1]
-        assert text.count("[End of Explanation of the judge]") == 1
-
-
 @pytest.mark.parametrize(
     ("p_yes", "p_no", "agrees", "share"),
     [(0.3, 0.1, True, 0.75), (0.1, 0.3, False, 0.25), (0.2, 0.2, False, 0.5)],
@@ -401,12 +383,6 @@ def test_what_an_agreement_says(p_yes: float, p_no: float, agrees: bool, share: 
     assert agreement.agrees is agrees
     assert agreement.share == pytest.approx(share)
     assert agreement.answer_mass == pytest.approx(p_yes + p_no)
-
-
-@pytest.mark.parametrize(("judge", "annotator"), [("", "Because."), ("Because.", "")])
-def test_without_both_explanations_there_is_no_question(judge: str, annotator: str) -> None:
-    with pytest.raises(EngineBug, match="item primes, relevance: an explanation is missing"):
-        asked(judge=judge, annotator=annotator)
 
 
 # What another process measures with a model is what this one measures; one thread, for others work too.
@@ -435,9 +411,8 @@ def test_texts_are_scored_apart_as_here(tmp_path: Path) -> None:
     scores = []
     for kind in (InProcessWorker, SubprocessWorker):
         with kind(score_texts, CancelToken()) as scorer:
-            scoring = scorer.do(
-                checked(ENCODER), MachineSettings(1, 0), tmp_path / f"{kind.__name__}.sqlite", TEXTS
-            )
+            path = tmp_path / f"{kind.__name__}.sqlite"
+            scoring = scorer.do(checked(ENCODER), MachineSettings(1, 0), path, TEXTS)
             scores.append(followed(scoring, lambda _event: None))
     assert scores[0] == scores[1]
     assert [round(score, 4) for score in scores[0][1:]] == [0.0, 1.0]

@@ -32,19 +32,12 @@ def test_examples_show_different_labels_before_more_of_the_same() -> None:
     assert labels == {Preference.A, Preference.B}
 
 
-def test_a_tie_of_which_people_said_no_more_is_no_example() -> None:
-    ties = [labelled(number, Tie.TIE) for number in range(30, 40)]
-    assert choose_examples([*ITEMS, *ties], ELOQUENT, shots=3) == choose_examples(ITEMS, ELOQUENT, shots=3)
+def test_a_tie_of_which_people_said_no_more_and_what_has_no_label_are_no_examples() -> None:
+    others = [labelled(number, Tie.TIE) for number in range(30, 40)]
     with pytest.raises(SetupError):
-        choose_examples(ties, ELOQUENT, shots=1)
-
-
-def test_an_item_is_never_its_own_example() -> None:
-    pool = choose_examples(ITEMS, ELOQUENT, shots=2)
-    for item in ITEMS:
-        shown = pool.for_item(item)
-        assert len(shown) == 2
-        assert item.id not in {example.id for example in shown}
+        choose_examples(others, ELOQUENT, shots=1)
+    others.append(Item("0", "?", "", "", {"safety": Gold(None, "said nothing")}))
+    assert choose_examples([*ITEMS, *others], ELOQUENT, shots=7) == choose_examples(ITEMS, ELOQUENT, shots=7)
 
 
 @pytest.mark.parametrize("instruction", ["Question 1", "question  1", " QUESTION 1\n"])
@@ -55,25 +48,23 @@ def test_an_example_with_the_same_instruction_is_not_shown(instruction: str) -> 
     assert len(shown) == 2
 
 
-def test_items_without_an_instruction_are_examples_of_each_other_and_never_their_own() -> None:
-    blank = [replace(item, instruction=" ") for item in ITEMS]
-    pool = choose_examples(blank, ELOQUENT, shots=2)
-    for item in blank:
-        shown = pool.for_item(replace(item, id="another"))
-        assert len(shown) == 2
-        assert item.output_a not in {example.output_a for example in shown}
-
-
-def test_items_without_a_label_are_no_examples() -> None:
-    unlabelled = Item("0", "?", "", "", {"safety": Gold(None, "said nothing")})
-    pool = choose_examples([unlabelled, *ITEMS], ELOQUENT, shots=7)
-    assert "0" not in {example.id for example in pool.ranked}
+def test_an_item_is_never_its_own_example_not_even_one_without_an_instruction() -> None:
+    for items in (ITEMS, [replace(item, instruction=" ") for item in ITEMS]):
+        pool = choose_examples(items, ELOQUENT, shots=2)
+        for item in items:
+            shown = pool.for_item(replace(item, id="another"))
+            assert len(shown) == 2
+            assert item.output_a not in {example.output_a for example in shown}
 
 
 def test_too_few_labelled_items_are_refused_with_what_is_possible() -> None:
     with pytest.raises(SetupError, match="only 8 different instructions") as caught:
         choose_examples(ITEMS, ELOQUENT, shots=8)
     assert "--few-shot 7" in OPTIONS.of(caught.value.hint)
+    with pytest.raises(SetupError, match="only 4 different instructions"):
+        near(4)
+    with pytest.raises(SetupError, match="The number of examples is 0"):
+        near(0)
 
 
 def test_what_can_be_shown_is_part_of_the_hash() -> None:
@@ -135,13 +126,6 @@ def test_an_item_of_the_pool_never_shows_itself_and_always_enough() -> None:
         assert item.id not in names
 
 
-def test_too_few_labelled_items_are_refused_where_the_nearest_are_shown() -> None:
-    with pytest.raises(SetupError, match="only 4 different instructions"):
-        near(4)
-    with pytest.raises(SetupError, match="The number of examples is 0"):
-        near(0)
-
-
 def test_real_items_are_shown_near_ones_whatever_else_is_judged(shared_data: Path) -> None:
     items = list(load_dataset(shared_data / "eloquent" / "validation.tsv"))
     pool, again = near(3, items), near(3, items)
@@ -170,9 +154,8 @@ def test_a_pool_that_travels_chooses_alike_and_takes_no_table_with_it() -> None:
     sent = pickle.dumps(pool)
     assert len(sent) == new
     there = pickle.loads(sent)
-    assert there == pool
+    assert [there, there.hash] == [pool, pool.hash]
     assert [there.for_item(item) for item in KITCHEN] == chosen
-    assert there.hash == pool.hash
 
 
 def test_only_the_same_for_all_are_known_of_an_item_that_stands_for_any() -> None:
@@ -221,10 +204,7 @@ def test_the_nearest_come_first(text: str, count: int, expected: list[int]) -> N
 )
 def test_words_are_found_in_other_scripts(texts: list[str], text: str) -> None:
     assert WordLikeness(texts).nearest(text, 1) == [1]
-
-
-def test_texts_without_a_word_are_all_alike() -> None:
-    assert WordLikeness(["?!", "", "..."]).nearest("?!", 2) == [0, 1]
+    assert WordLikeness(["?!", "", "..."]).nearest("?!", 2) == [0, 1]  # texts without a word are all alike
 
 
 @pytest.mark.slow

@@ -4,10 +4,10 @@ import pytest
 
 from engine.core.items import Gold, Item, Order, Prediction, Preference, digest
 from engine.core.rubric import ELOQUENT
+from engine.prompt.conversation import Conversation
 from engine.prompt.judge_prompt import (
     AGREEMENT_VERSION,
     PROMPT_VERSION,
-    AgreementPrompt,
     PromptTree,
     answer_reply,
     build_agreement_prompt,
@@ -33,17 +33,18 @@ EXAMPLE = Item(
 VERSIONS = {"1": "5b4153ebf6f2325ad9f7dd8870cca7208a3ecbca6d37d19bccd86b24f8ea4a62"}
 
 
-def shown(tree: PromptTree, branch: int = 0) -> str:
-    question = tree.question(branch)
+def text_of(question: Conversation) -> str:
     return "".join(part.text for part in (*question.system, *question.user)) + question.reply
+
+
+def shown(tree: PromptTree, branch: int = 0) -> str:
+    return text_of(tree.question(branch))
 
 
 def test_the_version_names_this_very_wording() -> None:
     tree = build_prompt(ITEM, Order.AB, ELOQUENT, [EXAMPLE])
-    wording = [shown(tree, branch) for branch in range(5)] + [
-        explanation_reply(label) for label in Preference
-    ]
-    assert VERSIONS[PROMPT_VERSION] == digest(wording)
+    wording = [shown(tree, branch) for branch in range(5)]
+    assert VERSIONS[PROMPT_VERSION] == digest([*wording, *map(explanation_reply, Preference)])
 
 
 @pytest.mark.parametrize(("order", "first"), [(Order.AB, "First"), (Order.BA, "Second")])
@@ -96,14 +97,9 @@ RELEVANCE, *OTHERS = ELOQUENT.criteria
 AGREEMENT_VERSIONS = {"1": "ddc26af670591b212c31e1a766e66181927d2d6a9792f36ede1c13e1020c531d"}
 
 
-def agreement_shown(prompt: AgreementPrompt) -> str:
-    question = prompt.question()
-    return "".join(part.text for part in (*question.system, *question.user)) + question.reply
-
-
 def labelled(judge: Preference | None, annotator: Preference | None) -> str:
     prediction, gold = Prediction(judge, "The judge speaks."), Gold(annotator, "The person speaks.")
-    return agreement_shown(build_agreement_prompt(ITEM, RELEVANCE, gold, prediction))
+    return text_of(build_agreement_prompt(ITEM, RELEVANCE, gold, prediction).question())
 
 
 def test_the_version_of_agreement_names_this_very_wording() -> None:
@@ -119,22 +115,15 @@ def test_both_explanations_stand_with_their_own_labels() -> None:
     assert "\nThe judge speaks.\n" in judge
     assert "Label of the person: Both responses are bad and neither is clearly better.\n" in annotator
     assert "\nThe person speaks.\n" in annotator
-
-
-def test_a_label_that_is_missing_is_said_to_be() -> None:
-    assert "Label of the judge: none given.\n" in labelled(None, Preference.A)
-
-
-def test_the_responses_stand_in_their_own_order() -> None:
-    text = labelled(Preference.A, Preference.A)
     assert "[Response A]\nFirst answer\n" in text
     assert "[Response B]\nSecond answer\n" in text
+    assert "Label of the judge: none given.\n" in labelled(None, Preference.A)
 
 
 def test_all_questions_about_an_item_begin_alike() -> None:
     prompts = [build_agreement_prompt(ITEM, criterion, GOLD, PREDICTION) for criterion in ELOQUENT.criteria]
     assert {prompt.trunk for prompt in prompts} == {item_trunk(ITEM)}
-    assert len({agreement_shown(prompt) for prompt in prompts}) == len(ELOQUENT.criteria)
+    assert len({text_of(prompt.question()) for prompt in prompts}) == len(ELOQUENT.criteria)
 
 
 def test_the_answer_goes_on_from_the_question() -> None:
@@ -159,7 +148,7 @@ def test_an_explanation_cannot_end_its_block_or_begin_another(place: int) -> Non
     prompt = build_agreement_prompt(
         Item("1", instruction, a, b), RELEVANCE, Gold(None, annotator), Prediction(None, judge)
     )
-    text = agreement_shown(prompt).casefold()
+    text = text_of(prompt.question()).casefold()
     for title in TITLES:
         assert text.count(f"[{title}]".casefold()) == 1
         assert text.count(f"[end of {title}]".casefold()) == 1

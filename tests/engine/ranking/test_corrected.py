@@ -1,8 +1,7 @@
 """Shares corrected by labels: against the formulas of PPI++, in drawn worlds, on real judges."""
 
-import csv
-import json
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -12,16 +11,16 @@ from scipy.stats import norm
 from bench.coverage.correction import JUDGES, Match, PartWorld
 from bench.coverage.intervals import World
 from engine.core.events import Cancelled, CancelToken, followed
-from engine.core.items import Gold, Preference, written_label
+from engine.core.items import Preference
 from engine.core.numeric import FloatArray, IntArray
-from engine.metrics.intervals import group_numbers
+from engine.core.tables import Estimate
 from engine.ranking.bradley_terry import bradley_terry
-from engine.ranking.comparisons import PairComparisons, labels_said, said_of
+from engine.ranking.comparisons import PairComparisons, labels_said
 from engine.ranking.correction import Corrected, Correction, correct, corrected, moved
 from engine.ranking.labelled_part import Design, SampleSize, sample_size
 from engine.ranking.ranking import win_rates
 from engine.report.correction import pairs
-from tests.engine.ranking.worlds import A, B, comparisons, davidson_comparisons
+from tests.engine.ranking.worlds import A, B, comparisons, davidson_comparisons, pandalm_said
 
 
 def found(annotators: PairComparisons, judge: PairComparisons, draws: int = 100) -> Correction:
@@ -61,18 +60,22 @@ def test_it_is_ppi_of_plus_plus_where_each_item_has_an_instruction_of_its_own(se
     assert one.worth > 1
 
 
+def ends_of(rate: Estimate) -> tuple[float, float]:
+    assert rate.ends is not None
+    return rate.ends
+
+
 def test_a_judge_that_says_one_thing_of_all_adds_nothing() -> None:
     annotators = np.array([1.0, 0.0] * 10 + [np.nan] * 40)
     one = known(annotators, np.full(60, 0.7), np.arange(60), 60)
     assert (one.weight, one.worth, one.is_helped) == (0.0, 1.0, False)
     assert one.rate == one.labels
-
-
-def test_where_all_items_are_labelled_the_labels_stand() -> None:
-    annotators = np.array([1.0, 0.0, 0.5, 1.0] * 5)
-    one = known(annotators, np.full(20, 0.7), np.arange(20), 20)
+    # Where all items are labelled the labels stand.
+    one = known(np.array([1.0, 0.0, 0.5, 1.0] * 5), np.full(20, 0.7), np.arange(20), 20)
     assert (one.rate, one.weight, one.worth) == (one.labels, 0.0, 1.0)
     assert one.of_these == (0.625, 0.625)  # nothing is left to be said
+    # Without a second labelled instruction there is nothing to correct.
+    assert corrected(np.array([1.0, np.nan, np.nan]), np.array([0.2, 0.8, 0.5]), np.arange(3), 3) is None
 
 
 def test_a_pair_and_a_candidate_that_are_wholly_labelled_are_shown_and_an_even_pair_once() -> None:
@@ -111,22 +114,16 @@ def test_a_perfect_judge_on_few_labels_leaves_room_for_what_does_not_show() -> N
     everything = np.tile([1.0, 0.0], 500)
     annotators = np.where(np.arange(1000) < 20, everything, np.nan)
     one = known(annotators, everything, np.arange(1000), 1000)
-    assert one.rate.ends is not None
     # One wrong of twenty is missed by twenty labels in a third of all samples.
-    assert one.rate.ends[1] - 0.5 > 0.05
+    assert ends_of(one.rate)[1] - 0.5 > 0.05
 
 
 def test_items_of_one_instruction_count_as_one_as_far_as_they_are_alike() -> None:
     random = np.random.default_rng(1)
     answers = np.repeat(random.integers(0, 2, 40), 5).astype(float)
-    annotators = np.where(np.arange(200) < 100, answers, np.nan)
-    judge = np.repeat(random.random(40), 5)
-    alone, together = (
-        corrected(annotators, judge, numbers, 200)
-        for numbers in (np.arange(200), np.repeat(np.arange(40), 5))
-    )
-    assert alone is not None
-    assert together is not None
+    annotators, judge = np.where(np.arange(200) < 100, answers, np.nan), np.repeat(random.random(40), 5)
+    alone = known(annotators, judge, np.arange(200), 200)
+    together = known(annotators, judge, np.repeat(np.arange(40), 5), 200)
     assert together.labels_error == pytest.approx(alone.labels_error * 5**0.5, rel=0.05)
 
 
@@ -136,29 +133,22 @@ def test_what_is_missing_may_be_anything() -> None:
     random = np.random.default_rng(3)
     for _ in range(60):
         one, _ = world.drawn(random)
-        assert one.rate.ends is not None
-        low, high = one.rate.ends
+        low, high = ends_of(one.rate)
         held += low <= world.share <= high
         without += abs(one.rate.value - world.share) <= 2 * one.error
     assert held >= 57
     assert without <= 48
 
 
-def test_without_a_second_labelled_instruction_there_is_nothing_to_correct() -> None:
-    judge = np.array([0.2, 0.8, 0.5])
-    assert corrected(np.array([1.0, np.nan, np.nan]), judge, np.arange(3), 3) is None
-
-
 @pytest.mark.parametrize("judge", JUDGES)
 def test_intervals_hold_the_truth_whatever_the_judge_is(judge: str) -> None:
     random, held, of_these, times = np.random.default_rng(3), 0, 0, 60
-    for world in (World(300, 1), World(60, 5, 0.3)):
-        for labelled in (20, 50, 100):
-            for _ in range(times // 6):
-                one, here = PartWorld(world, judge, labelled, 0.6).drawn(random)
-                assert one.rate.ends is not None
-                held += one.rate.ends[0] <= 0.6 <= one.rate.ends[1]
-                of_these += one.of_these[0] <= here <= one.of_these[1]
+    parts = product((World(300, 1), World(60, 5, 0.3)), (20, 50, 100), range(times // 6))
+    for world, labelled, _ in parts:
+        one, here = PartWorld(world, judge, labelled, 0.6).drawn(random)
+        low, high = ends_of(one.rate)
+        held += low <= 0.6 <= high
+        of_these += one.of_these[0] <= here <= one.of_these[1]
     assert min(held, of_these) / times >= 0.88
 
 
@@ -199,10 +189,10 @@ def test_strengths_of_a_useless_judge_are_those_of_the_labels() -> None:
 def test_a_pair_is_corrected_in_both_directions() -> None:
     everything = davidson_comparisons([0.8, -0.8], 300, seed=5)
     of = found(labelled_part(everything, 100, 1), everything)
-    one, other = of.pairs["c0", "c1"], of.pairs["c1", "c0"]
-    assert one.rate.value == pytest.approx(1 - other.rate.value)
-    assert one.rate.ends == pytest.approx([1 - end for end in reversed(other.rate.ends or ())])
-    assert one.rate.value == pytest.approx(of.candidates["c0"].rate.value)
+    one, other = of.pairs["c0", "c1"].rate, of.pairs["c1", "c0"].rate
+    assert one.value == pytest.approx(1 - other.value)
+    assert ends_of(one) == pytest.approx([1 - end for end in reversed(ends_of(other))])
+    assert one.value == pytest.approx(of.candidates["c0"].rate.value)
 
 
 def test_candidates_with_few_labels_are_named_and_left_out() -> None:
@@ -212,12 +202,9 @@ def test_candidates_with_few_labels_are_named_and_left_out() -> None:
     of = found(annotators.with_said(np.where(is_third[:, None], np.nan, annotators.said)), everything)
     assert of.unlabelled == ("c2",)
     assert of.bradley_terry is None
-
-
-def test_what_the_judge_does_not_say_does_not_count_against_anybody() -> None:
-    everything = davidson_comparisons([0.5, 0.0, -0.5], 400, seed=7)
+    # What the judge does not say does not count against anybody.
     silent = everything.with_said(np.where(np.arange(400)[:, None] % 7 == 0, np.nan, everything.said))
-    of = found(labelled_part(everything, 150, 1), silent)
+    of = found(annotators, silent)
     assert all(0 < one.weight <= 1 for one in of.candidates.values())
     assert of.items == 400
 
@@ -237,31 +224,7 @@ def test_it_can_be_stopped() -> None:
 
 @pytest.fixture(scope="module")
 def pandalm(shared_data: Path) -> dict[str, PairComparisons]:
-    """What people said of 999 pairs, and each of two judges, by name."""
-    with (shared_data / "ranking" / "pandalm_systems.tsv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file, delimiter="\t"))
-    with (shared_data / "human" / "pandalm.jsonl").open(encoding="utf-8") as file:
-        instructions = {str(item["id"]): item["instruction"] for item in map(json.loads, file)}
-    names = tuple(dict.fromkeys(row[side] for row in rows for side in ("system_a", "system_b")))
-
-    def comparisons(said: FloatArray) -> PairComparisons:
-        return PairComparisons(
-            ids=tuple(row["id"] for row in rows),
-            names=names,
-            first=np.array([names.index(row["system_a"]) for row in rows]),
-            second=np.array([names.index(row["system_b"]) for row in rows]),
-            instructions=group_numbers([instructions[row["id"]] for row in rows]),
-            lengths=np.ones((len(rows), 2)),
-            said=said,
-        )
-
-    annotators = ("annotator_1", "annotator_2", "annotator_3")
-    golds = [Gold(annotators={name: written_label(row[name]) for name in annotators}) for row in rows]
-    judges = ("judge_gpt_3_5", "judge_pandalm_7b")
-    said = {
-        name: labels_said(written_label(row[name]) if row[name] else None for row in rows) for name in judges
-    }
-    return {"people": comparisons(said_of(golds)), **{name: comparisons(own) for name, own in said.items()}}
+    return pandalm_said(shared_data, "judge_gpt_3_5", "judge_pandalm_7b")
 
 
 def test_a_hundred_labels_of_pandalm_hold_the_rates_of_all_and_are_narrower_with_a_judge(
@@ -273,11 +236,9 @@ def test_a_hundred_labels_of_pandalm_hold_the_rates_of_all_and_are_narrower_with
     for seed in range(40):
         of = found(labelled_part(annotators, 100, seed), judge, draws=0)
         for name, one in of.candidates.items():
-            assert one.rate.ends is not None
-            assert one.labels.ends is not None
             held.append(one.of_these[0] <= truth[name] <= one.of_these[1])
             narrower.append(np.diff(one.of_these)[0] / np.diff(one.labels_of_these)[0])
-            surer.append(np.diff(one.rate.ends)[0] / np.diff(one.labels.ends)[0])
+            surer.append(np.diff(ends_of(one.rate))[0] / np.diff(ends_of(one.labels))[0])
     assert 0.92 <= np.mean(held) <= 0.99  # 96.1 % of 200 draws
     assert np.mean(narrower) < 0.85
     assert np.mean(surer) < 0.88
@@ -352,11 +313,7 @@ def test_before_there_are_labels_it_is_told_for_typical_judges() -> None:
     assert (told.labels, told.smallest, told.is_own) == (0, None, False)
     for needed in told.needed.values():
         assert [each.labels for each in needed] == sorted((each.labels for each in needed), reverse=True)
-    assert all(each.labels <= min(each.items, each.alone) for own in told.needed.values() for each in own)
-    better, worse = told.needed[0.6][0], told.needed[0.3][0]
-    assert better.labels < worse.labels
-
-
-def test_a_useless_judge_spares_no_label() -> None:
-    needed = Design(spread=1.0, likeness=0.0).needed(0.05, 100)
-    assert needed.labels == needed.alone == needed.items
+        assert all(each.labels <= min(each.items, each.alone) for each in needed)
+    assert told.needed[0.6][0].labels < told.needed[0.3][0].labels
+    useless = Design(spread=1.0, likeness=0.0).needed(0.05, 100)  # it spares no label
+    assert useless.labels == useless.alone == useless.items

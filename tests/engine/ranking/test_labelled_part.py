@@ -86,28 +86,36 @@ def by(run: System, source: LabelSource) -> System:
     return system_of_run(run.results.by(source))
 
 
-def taken(system: System, dataset: Dataset, criterion: str = "safety") -> LabelledPart:
+def taken(system: System, dataset: Dataset = GOLD) -> LabelledPart:
     """The labels that may correct the judge, which there are."""
-    part = labelled_part(system, dataset, criterion)
+    part = labelled_part(system, dataset, "safety")
     assert part is not None
     return part
 
 
+ADA = LabelSource(LabelSourceKind.ANNOTATOR, "Ada")
+
+
+def of_origin(items: Iterable[str], origin: Origin) -> list[tuple[str, Origin]]:
+    return [(item, origin) for item in items]
+
+
 def test_labels_of_the_random_sample_count_and_picked_ones_are_left_out(tmp_path: Path) -> None:
-    said = [
-        *((item, Origin.RANDOM) for item in DRAWN[:20]),
-        *((item, Origin.UNCERTAINTY) for item in DRAWN[40:45]),
-    ]
-    part = taken(run_of(tmp_path, said), GOLD)
+    said = of_origin(DRAWN[:20], Origin.RANDOM) + of_origin(DRAWN[40:45], Origin.UNCERTAINTY)
+    run = run_of(tmp_path, said)
+    part = taken(run)
     assert {GOLD.ids[place] for place in np.flatnonzero(~np.isnan(part.said[:, 0]))} == set(DRAWN[:20])
     assert part.sentences == (
         "20 items have labels of annotators, by the random sample on Review.",
         "5 labels are omitted: their items were selected in another way.",
     )
+    # So it is of one person.
+    assert taken(by(run, ADA)).sentences[0].startswith("20 items have labels of Ada")
+    assert labelled_part(by(run, JUDGE_ALONE), GOLD, "safety") is None
 
 
 def test_labels_of_people_and_of_the_dataset_are_one_random_part(tmp_path: Path) -> None:
-    run = run_of(tmp_path, [(item, Origin.RANDOM) for item in DRAWN[:20]])
+    run = run_of(tmp_path, of_origin(DRAWN[:20], Origin.RANDOM))
     gold = with_candidates([A if item in DRAWN[15:35] else None for item in GOLD.ids])
     part = taken(run, gold)
     assert part.labels == 35
@@ -115,13 +123,13 @@ def test_labels_of_people_and_of_the_dataset_are_one_random_part(tmp_path: Path)
     assert [said[item] for item in (DRAWN[0], DRAWN[15], DRAWN[34])] == [0.0, 1.0, 1.0]
     assert part.whose == "human labels of gold.tsv and labels of annotators"
     assert part.sentences[-1] == "5 items have both: the labels of the dataset count."
-    alone = taken(by(run, LabelSource(LabelSourceKind.ANNOTATOR, "Ada")), gold)
+    alone = taken(by(run, ADA), gold)
     assert alone.labels == 20  # of whom the dataset's are, nobody knows
 
 
 def test_labels_that_are_left_out_beside_others_are_named(tmp_path: Path) -> None:
     """The ranking that is not corrected takes them: that this one does not is not to be guessed."""
-    run = run_of(tmp_path, [(item, Origin.RANDOM) for item in DRAWN[:8]])
+    run = run_of(tmp_path, of_origin(DRAWN[:8], Origin.RANDOM))
     gold = with_candidates([A if item in DRAWN[15:35] else None for item in GOLD.ids])
     part = taken(run, gold)
     assert part.labels == 20
@@ -131,31 +139,35 @@ def test_labels_that_are_left_out_beside_others_are_named(tmp_path: Path) -> Non
     with pytest.raises(SetupError, match="8 labels of annotators, on fewer than 10 instructions"):
         labelled_part(run, GOLD, "safety")
     (tmp_path / "more").mkdir()
-    more = run_of(tmp_path / "more", [(item, Origin.RANDOM) for item in DRAWN[:12]])
-    alone = taken(by(more, LabelSource(LabelSourceKind.ANNOTATOR, "Ada")), gold)
+    more = run_of(tmp_path / "more", of_origin(DRAWN[:12], Origin.RANDOM))
+    alone = taken(by(more, ADA), gold)
     assert alone.sentences[-1] == "Omitted: There are also 12 labels of Ada, which are fewer."
 
 
-def test_no_more_labels_are_asked_for_than_there_are_items() -> None:
+def test_few_labels_say_next_to_nothing_and_no_more_are_asked_for_than_there_are_items() -> None:
     few = with_candidates([A] * 5 + [None] * 15)
-    with pytest.raises(SetupError, match="too few for an estimate") as refused:
+    with pytest.raises(
+        SetupError, match=r"on fewer than 10 instructions.*too few for an estimate"
+    ) as refused:
         labelled_part(system({"safety": [A] * 20}), few, "safety")
     assert "Label 15 items more" in str(refused.value.hint)
+    # What is refused is shown with its remedy.
+    shown = texts(found(system({"safety": [A, B] * 10}), few))
+    assert "Not corrected. There are 5 human labels" in shown
+    assert "Random sample" in shown
 
 
-def test_a_confirmed_label_is_a_label(tmp_path: Path) -> None:
+def test_a_confirmed_label_is_a_label_and_those_given_beside_the_judges_are_counted(tmp_path: Path) -> None:
     new = [new_review(item, "Ada", confirmed={"safety": A}, origin=Origin.RANDOM) for item in DRAWN[:15]]
-    assert taken(annotated(tmp_path, new, [SURE_A] * ITEMS), GOLD).labels == 15
-
-
-def test_labels_that_were_given_beside_the_judges_are_counted(tmp_path: Path) -> None:
-    new = [says_b(item, Origin.RANDOM, blind=place >= 5) for place, item in enumerate(DRAWN[:15])]
-    part = taken(annotated(tmp_path, new, [SURE_A] * ITEMS), GOLD)
+    assert taken(annotated(tmp_path, new, [SURE_A] * ITEMS)).labels == 15
+    seen = [says_b(item, Origin.RANDOM, blind=place >= 5) for place, item in enumerate(DRAWN[:15])]
+    (tmp_path / "seen").mkdir()
+    part = taken(annotated(tmp_path / "seen", seen, [SURE_A] * ITEMS))
     assert part.sentences[-1].startswith("5 labels were given with the judge's label visible")
 
 
 def test_labels_of_the_hardest_items_are_refused_with_what_to_do(tmp_path: Path) -> None:
-    run = run_of(tmp_path, [(item, Origin.UNCERTAINTY) for item in DRAWN[:20]])
+    run = run_of(tmp_path, of_origin(DRAWN[:20], Origin.UNCERTAINTY))
     with pytest.raises(SetupError, match="selected by uncertainty or by hand") as refused:
         labelled_part(run, GOLD, "safety")
     assert isinstance(refused.value.hint, Hint)
@@ -163,18 +175,12 @@ def test_labels_of_the_hardest_items_are_refused_with_what_to_do(tmp_path: Path)
     assert "Label 50 items more" in str(refused.value.hint)
 
 
-def test_labels_in_the_order_of_the_dataset_count_with_a_word_of_doubt(tmp_path: Path) -> None:
-    part = taken(run_of(tmp_path, [(item, Origin.DATASET) for item in GOLD.ids[:15]]), GOLD)
-    assert part.labels == 15
-    assert "as good as random only if that order is arbitrary" in part.sentences[0]
-
-
 def test_items_of_the_sample_without_a_label_belong_to_it_be_they_skipped_or_passed_over(
     tmp_path: Path,
 ) -> None:
     labelled = [(item, Origin.RANDOM) for item in DRAWN[:20] if item not in (DRAWN[3], DRAWN[5])]
     run = run_of(tmp_path, labelled, new_review(DRAWN[5], "Ada", ReviewState.SKIPPED, origin=Origin.RANDOM))
-    part = taken(run, GOLD)
+    part = taken(run)
     assert (part.labels, part.missing) == (18, frozenset({DRAWN[3], DRAWN[5]}))
     assert part.sentences == (
         "18 items have labels of annotators, by the random sample on Review.",
@@ -182,10 +188,8 @@ def test_items_of_the_sample_without_a_label_belong_to_it_be_they_skipped_or_pas
         " any labels of them.",
     )
     of = found(run, GOLD)
-    (section, *_) = correction_sections(of)
-    said = [text for shown in section.parts if isinstance(shown, Sentences) for text in shown.texts]
-    assert said[-1].startswith("The intervals are valid if this part is random and the judge has seen none")
-    assert any(text.startswith("Bradley-Terry scores are not corrected: 2 of the 20 items") for text in said)
+    assert "\nThe intervals are valid if this part is random and the judge has seen none" in texts(of)
+    assert "\nBradley-Terry scores are not corrected: 2 of the 20 items" in texts(of)
     assert of.correction is not None
     assert of.correction.bradley_terry is None
 
@@ -194,9 +198,10 @@ def test_labels_in_the_order_of_the_dataset_take_in_what_was_labelled_before_and
     tmp_path: Path,
 ) -> None:
     in_order = [item for item in GOLD.ids[:20] if item not in (GOLD.ids[2], GOLD.ids[7])]
-    said = [*((item, Origin.DATASET) for item in in_order), (GOLD.ids[7], Origin.UNCERTAINTY)]
-    part = taken(run_of(tmp_path, said), GOLD)
+    said = [*of_origin(in_order, Origin.DATASET), (GOLD.ids[7], Origin.UNCERTAINTY)]
+    part = taken(run_of(tmp_path, said))
     assert (part.labels, part.missing) == (19, frozenset({GOLD.ids[2]}))
+    assert "as good as random only if that order is arbitrary" in part.sentences[0]
 
 
 def test_labels_in_an_order_of_the_dataset_that_the_judge_knows_are_refused(tmp_path: Path) -> None:
@@ -204,9 +209,8 @@ def test_labels_in_an_order_of_the_dataset_that_the_judge_knows_are_refused(tmp_
     unsure = (0.4, 0.3, 0.2, 0.1)
     new = [says_b(item, Origin.DATASET) for item in GOLD.ids[:20]]
     run = annotated(tmp_path, new, [SURE_A] * 30 + [unsure] * 30)
-    with pytest.raises(
-        SetupError, match="in the order of the dataset, and these were probably not sampled at random"
-    ):
+    not_random = "in the order of the dataset, and these were probably not sampled at random"
+    with pytest.raises(SetupError, match=not_random):
         labelled_part(run, GOLD, "safety")
 
 
@@ -215,13 +219,6 @@ def test_settled_labels_are_no_random_part(tmp_path: Path) -> None:
     run = annotated(tmp_path, new, [SURE_A] * ITEMS)
     with pytest.raises(SetupError, match="where annotators disagreed"):
         labelled_part(by(run, LabelSource(LabelSourceKind.ADJUDICATED)), GOLD, "safety")
-
-
-def test_of_one_person_that_sample_counts(tmp_path: Path) -> None:
-    run = run_of(tmp_path, [(item, Origin.RANDOM) for item in DRAWN[:20]])
-    part = taken(by(run, LabelSource(LabelSourceKind.ANNOTATOR, "Ada")), GOLD)
-    assert part.sentences[0].startswith("20 items have labels of Ada")
-    assert labelled_part(by(run, JUDGE_ALONE), GOLD, "safety") is None
 
 
 def test_what_people_say_where_the_judge_is_silent_is_not_taken_for_its_word(tmp_path: Path) -> None:
@@ -233,22 +230,17 @@ def test_what_people_say_where_the_judge_is_silent_is_not_taken_for_its_word(tmp
     assert expected[1, 0] == pytest.approx(SURE_A[0], abs=0.01)
 
 
-def test_labels_of_a_dataset_count_unless_something_speaks_against_it(tmp_path: Path) -> None:
-    judge = system({"safety": [A, B] * 100})
-    at_random = in_drawn_order([str(number + 1) for number in range(200)], 3)[:80]
-    labels = [A if str(number + 1) in at_random else None for number in range(200)]
-    part = taken(judge, with_candidates(labels))
+def test_labels_of_a_dataset_count_unless_something_speaks_against_it() -> None:
+    numbers = [str(number + 1) for number in range(200)]
+    at_random = in_drawn_order(numbers, 3)[:80]
+    labels = [A if number in at_random else None for number in numbers]
+    part = taken(system({"safety": [A, B] * 100}), with_candidates(labels))
     assert part.labels == 80
     assert "They count as a random part of all" in part.sentences[0]
     # Now labels of those items alone that the judge calls ties.
-    ties = system({"safety": [GOOD if number < 40 else A for number in range(200)]})
+    ties = system({"safety": [GOOD] * 40 + [A] * 160})
     with pytest.raises(SetupError, match="the judge's rate of ties on them is 100 %"):
-        labelled_part(ties, with_candidates([A if number < 40 else None for number in range(200)]), "safety")
-
-
-def test_few_labels_say_next_to_nothing() -> None:
-    with pytest.raises(SetupError, match="on fewer than 10 instructions"):
-        labelled_part(system({"safety": [A] * 60}), with_candidates([A] * 5 + [None] * 55), "safety")
+        labelled_part(ties, with_candidates([A] * 40 + [None] * 160), "safety")
 
 
 def found(judge: System, gold: Dataset) -> RankedByLabels:
@@ -270,24 +262,23 @@ def test_what_labels_make_of_a_judge_is_shown_beside_both_alone() -> None:
     annotators = [A if random.random() < 0.6 else B for _ in range(300)]
     judge = system({"safety": [label if random.random() < 0.8 else A for label in annotators]})
     labelled = random.permutation(300) < 120
-    gold = with_candidates(
-        [label if here else None for label, here in zip(annotators, labelled, strict=True)]
-    )
-    of = found(judge, gold)
+    gold = [label if here else None for label, here in zip(annotators, labelled, strict=True)]
+    of = found(judge, with_candidates(gold))
     sections = correction_sections(of)
     assert [section.key for section in sections] == ["corrected", "how_many"]
     table = next(part for part in sections[0].parts if isinstance(part, Table))
-    assert [column.title for column in table.columns][:5] == [
-        "candidate",
-        "corrected (%)",
-        "of these items",
-        "labels only (%)",
-        "judge only",
-    ]
+    titles = ["candidate", "corrected (%)", "of these items", "labels only (%)", "judge only"]
+    assert [column.title for column in table.columns][:5] == titles
     assert {row[0] for row in table.rows} == set(NAMES)
     assert "With the judge on all items, labels of 120 of 300 items are worth" in texts(of)
     assert "120 labels on 300 items detect differences of two win rates from" in texts(of)
     assert "of which" in texts(of)
+    # Items that the judge has not come to take no part.
+    some = found(
+        system({"safety": [A, B, B, A] * 30}), with_candidates([(A, B, None)[n % 3] for n in range(200)])
+    )
+    assert some.correction is not None
+    assert (some.correction.labelled, some.correction.items) == (80, 120)
 
 
 def test_a_judge_of_one_answer_adds_nothing_and_it_says_so() -> None:
@@ -307,19 +298,6 @@ def test_without_labels_it_says_how_many_it_takes_and_of_all_labelled_that_there
     assert everything.correction is None
     assert "there is nothing to correct" in texts(everything)
     assert [section.key for section in correction_sections(everything)] == ["corrected"]
-
-
-def test_items_that_the_judge_has_not_come_to_take_no_part() -> None:
-    labels = [(A, B, None)[place % 3] for place in range(200)]
-    of = found(system({"safety": [A, B, B, A] * 30}), with_candidates(labels))
-    assert of.correction is not None
-    assert (of.correction.labelled, of.correction.items) == (80, 120)
-
-
-def test_what_is_refused_is_shown_with_its_remedy() -> None:
-    of = found(system({"safety": [A, B] * 30}), with_candidates([A] * 5 + [None] * 55))
-    assert "Not corrected. There are 5 human labels" in texts(of)
-    assert "Random sample" in texts(of)
 
 
 def test_of_a_dataset_items_of_the_sample_without_this_label_belong_to_it() -> None:

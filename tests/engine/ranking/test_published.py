@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from engine.core.items import Gold, written_label
 from engine.metrics.intervals import group_numbers
-from engine.ranking.comparisons import PairComparisons, nothing_said, said_of
+from engine.ranking.comparisons import PairComparisons, nothing_said
 from engine.ranking.length_control import length_control
 from engine.ranking.ranking import win_rates
+from tests.engine.ranking.worlds import pandalm_said
 
 BASELINE = "gpt4_1106_preview"
 PANDALM = {"llama-7b": 70.4, "pythia-6.9b": 52.6, "bloom-7b": 49.1, "opt-7b": 43.0, "cerebras-gpt-6.7B": 33.3}
@@ -74,21 +74,5 @@ def test_rates_at_equal_length_are_near_the_published_ones(
 
 
 def test_the_human_win_rates_of_pandalm(shared_data: Path) -> None:
-    with (shared_data / "ranking" / "pandalm_systems.tsv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file, delimiter="\t"))
-    names = tuple(dict.fromkeys(row[side] for row in rows for side in ("system_a", "system_b")))
-    annotators = ("annotator_1", "annotator_2", "annotator_3")
-    golds = [
-        Gold(annotators={name: written_label(row[name]) for name in annotators if row[name]}) for row in rows
-    ]
-    comparisons = PairComparisons(
-        ids=tuple(row["id"] for row in rows),
-        names=names,
-        first=np.array([names.index(row["system_a"]) for row in rows]),
-        second=np.array([names.index(row["system_b"]) for row in rows]),
-        instructions=np.arange(len(rows)),
-        lengths=np.ones((len(rows), 2)),
-        said=said_of(golds),
-    )
-    rates = win_rates(comparisons).candidates
+    rates = win_rates(pandalm_said(shared_data)["people"]).candidates
     assert {name: round(100 * rate.rate.value, 1) for name, rate in rates.items()} == PANDALM

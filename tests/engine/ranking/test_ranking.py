@@ -8,7 +8,7 @@ import pytest
 from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError, SetupError
 from engine.core.events import followed
-from engine.core.items import HUMAN_LABELS, HumanLabel, Tie
+from engine.core.items import HUMAN_LABELS, Tie
 from engine.data.dataset import load_dataset
 from engine.ranking.comparisons import PairComparisons, comparisons_of, human_said, left_out_in_words
 from engine.ranking.length_control import length_control
@@ -47,10 +47,8 @@ def test_items_of_two_candidates_are_contests(tmp_path: Path) -> None:
     assert found.instructions.tolist() == [0, 0, 1]
     assert found.lengths.tolist() == [[3, 9], [3, 2], [2, 9]]
     assert found.known.tolist() == [True, True, False]
-    assert (
-        left_out_in_words(found.left_out)
-        == "2 items name fewer than two different candidates and are omitted."
-    )
+    omitted = "2 items name fewer than two different candidates and are omitted."
+    assert left_out_in_words(found.left_out) == omitted
     assert found.scores[:2].tolist() == [1.0, 0.5]
 
 
@@ -73,15 +71,8 @@ def test_shares_of_annotators_are_what_was_said(tmp_path: Path) -> None:
 def test_candidates_are_mapped_and_follow_the_chosen_response(tmp_path: Path) -> None:
     rows = [f"{number}\tq{number}\tgood {number}\tbad {number}\twinner\tloser\n" for number in range(20)]
     text = "".join(["id\tinstruction\tchosen\trejected\tbest\tworst\n", *rows])
-    columns = ColumnMap.of(
-        {
-            "instruction": "instruction",
-            "chosen": "chosen",
-            "rejected": "rejected",
-            "candidate_a": "best",
-            "candidate_b": "worst",
-        }
-    )
+    same = {name: name for name in ("instruction", "chosen", "rejected")}
+    columns = ColumnMap.of({**same, "candidate_a": "best", "candidate_b": "worst"})
     rates = win_rates(found := opened(tmp_path, text, columns)).candidates
     assert len(set(found.first.tolist())) == 2
     assert rates["winner"].rate.value == 1.0
@@ -136,10 +127,8 @@ def test_fewer_than_ten_instructions_call_nobody_better() -> None:
     found = ranked(comparisons([("x", "y", A)] * 9))
     assert found.bradley_terry is None
     assert found.rates.pairs["x", "y"].is_significantly == 0
-    assert any(
-        "9 instructions are labelled; with fewer than 10 no candidate is called better" in said
-        for said in found.caveats
-    )
+    few = "9 instructions are labelled; with fewer than 10 no candidate is called better"
+    assert any(few in said for said in found.caveats)
 
 
 @pytest.mark.parametrize(("times", "sure"), [(4, False), (40, True)])
@@ -150,33 +139,19 @@ def test_a_circle_of_wins_is_named(times: int, sure: bool) -> None:
     assert ("no single order of the candidates is true" in said) is sure
 
 
-def test_a_place_that_wins_is_named() -> None:
-    found = ranked(comparisons([("x", "y", A), ("y", "x", A)] * 20))
-    assert any("The response in position A won 100.0 %" in said for said in found.caveats)
-
-
 @pytest.mark.parametrize(
-    ("labels", "warned"),
+    ("wins", "ties", "losses", "warned"),
     [
-        ([A] * 20 + [GOOD] * 20, True),
-        ([GOOD] * 39 + [A], True),
-        ([GOOD] * 40, True),
-        ([A] * 20 + [GOOD] * 19 + [B], False),
-        ([A] * 12 + [GOOD] * 80 + [B] * 8, False),
-        ([A] * 20, False),
+        *((20, 20, 0, True), (1, 39, 0, True), (0, 40, 0, True)),
+        *((20, 19, 1, False), (12, 80, 8, False), (20, 0, 0, False)),
     ],
-    ids=["never loses", "nearly all tie", "all tie", "one loss", "many tie", "all won"],
 )
 def test_where_ties_lead_strengths_astray_the_win_rates_are_to_be_read(
-    labels: list[HumanLabel], warned: bool
+    wins: int, ties: int, losses: int, warned: bool
 ) -> None:
+    labels = [A] * wins + [GOOD] * ties + [B] * losses
     found = ranked(comparisons([("x", "y", label) for label in labels]))
     assert any("Use the win rates" in said for said in found.caveats) is warned
-
-
-def test_nothing_said_is_refused() -> None:
-    with pytest.raises(SetupError, match="No item with two candidates has a label"):
-        ranked(comparisons([("x", "y", None)] * 20))
 
 
 def test_longer_responses_that_win_by_length_alone_are_equal_at_equal_length() -> None:
@@ -204,10 +179,15 @@ def test_one_that_won_all_is_not_surely_unbeatable_at_equal_length() -> None:
     assert ends is not None
     assert 0.7 < ends[0] < 0.8
     assert ends[1] == pytest.approx(1.0)
-
-
-def test_lengths_that_are_all_one_say_nothing() -> None:
+    # Lengths that are all one say nothing.
     assert length_control(davidson_comparisons([0.5, -0.5], 60, seed=1)) is None
+
+
+def test_a_place_that_wins_is_named_and_nothing_said_refused() -> None:
+    found = ranked(comparisons([("x", "y", A), ("y", "x", A)] * 20))
+    assert any("The response in position A won 100.0 %" in said for said in found.caveats)
+    with pytest.raises(SetupError, match="No item with two candidates has a label"):
+        ranked(comparisons([("x", "y", None)] * 20))
 
 
 def test_the_sheet_and_the_json_say_the_same() -> None:
@@ -223,8 +203,5 @@ def test_the_sheet_and_the_json_say_the_same() -> None:
     assert (2, 1) not in matrix.best
     titles = [section.title for section in ranking_sheet(found, "run 1").sections]
     assert titles == ["In short", "Candidates", "Pairwise win rates"]
-
-
-def test_more_groups_than_letters_are_told_apart_by_their_letters() -> None:
-    found = ranked(davidson_comparisons(list(np.linspace(9, -9, 4)), 300, seed=1))
-    assert [row[2] for row in candidate_table(found).rows] == ["a", "b", "c", "d"]
+    apart = ranked(davidson_comparisons(list(np.linspace(9, -9, 4)), 300, seed=1))
+    assert [row[2] for row in candidate_table(apart).rows] == ["a", "b", "c", "d"]

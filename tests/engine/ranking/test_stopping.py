@@ -1,7 +1,7 @@
 """Until it is sure: which items are wanted, when questions are answered, and the same after a restart."""
 
 import pickle
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +18,6 @@ from bench.coverage.stopping import (
     wins,
 )
 from engine.core.items import Preference
-from engine.core.numeric import FloatArray
 from engine.ranking.comparisons import PairComparisons
 from engine.ranking.stopping import UntilSignificant, ValueCounts, growth, log_wealth, needed
 from tests.engine.ranking.worlds import GOOD, A, B, comparisons
@@ -54,7 +53,9 @@ def drawn_labels(of: PairComparisons, seed: int, strength: dict[str, float]) -> 
     return labels
 
 
-def judged(until: UntilSignificant, order: Iterable[str], labels: dict[str, Preference | None]) -> list[str]:
+def judged(
+    until: UntilSignificant, order: Iterable[str], labels: Mapping[str, Preference | None]
+) -> list[str]:
     """Judge item after item, those alone that are wanted; their ids."""
     done = []
     for item_id in order:
@@ -66,22 +67,31 @@ def judged(until: UntilSignificant, order: Iterable[str], labels: dict[str, Pref
     return done
 
 
-def test_who_wins_all_is_sure_after_ten() -> None:
-    of = pair(40)
-    until = UntilSignificant(of)
-    done = judged(until, of.ids, {item_id: for_one(of, row) for row, item_id in enumerate(of.ids)})
-    assert len(done) == 10
-    (question,) = until.questions
-    assert (question.candidate, question.opponent, question.answered) == ("two", "one", -1)
+def all_for_one(of: PairComparisons) -> dict[str, Preference]:
+    return {item_id: for_one(of, row) for row, item_id in enumerate(of.ids)}
 
 
-def test_ties_are_never_sure() -> None:
+def test_who_wins_all_is_sure_after_ten_and_ties_never() -> None:
     of = pair(200)
     until = UntilSignificant(of)
+    assert len(judged(until, of.ids, all_for_one(of))) == 10
+    (question,) = until.questions
+    assert (question.candidate, question.opponent, question.answered) == ("two", "one", -1)
+    until = UntilSignificant(of)
     assert len(judged(until, of.ids, dict.fromkeys(of.ids, GOOD))) == 200
-    assert not until.is_answered
-    assert until.left(until.questions[0]) == 0
-    assert until.more(until.questions[0]) == np.inf
+    (question,) = until.questions
+    assert (until.is_answered, until.left(question), until.more(question)) == (False, 0, np.inf)
+    intervals = UntilSignificant(of, 0.2).questions  # of two candidates there is one
+    assert [(each.candidate, each.opponent) for each in intervals] == [("two", "one")]
+
+
+def test_it_can_be_sent_to_another_process() -> None:
+    of = pair(40)
+    until, labels = UntilSignificant(of), all_for_one(of)
+    until.add({item_id: labels[item_id] for item_id in of.ids[:8]})
+    sent = pickle.loads(pickle.dumps(until))
+    assert sent.questions[0].won == until.questions[0].won
+    assert len(judged(sent, of.ids[8:], labels)) == 2
 
 
 def test_the_contests_of_one_instruction_are_one_bet() -> None:
@@ -105,41 +115,23 @@ def test_what_is_judged_out_of_turn_waits_for_its_turn() -> None:
 
 def test_pairs_that_are_settled_get_no_more_items() -> None:
     of = all_against_all(300)
-    labels = drawn_labels(of, 1, {"a": 0.45, "b": 0.0, "c": 0.0})
     until = UntilSignificant(of)
-    done = judged(until, of.ids, labels)
-    found = {(each.candidate, each.opponent): each for each in until.questions}
-    assert found["a", "b"].answered == 1
-    assert found["a", "c"].answered == 1
-    assert found["b", "c"].answered is None
-    assert len(done) < 400
-    assert not until.wants(of.ids[-3])
-    assert until.wants(of.ids[-1])
+    assert len(judged(until, of.ids, drawn_labels(of, 1, {"a": 0.45, "b": 0.0, "c": 0.0}))) < 400
+    found = {(each.candidate, each.opponent): each.answered for each in until.questions}
+    assert found == {("a", "b"): 1, ("a", "c"): 1, ("b", "c"): None}
+    assert (until.wants(of.ids[-3]), until.wants(of.ids[-1])) == (False, True)
 
 
 def test_a_restart_says_the_same() -> None:
     """What is stored is added at once, and each question was answered or is open as before."""
     of = all_against_all(200)
     labels = drawn_labels(of, 2, {"a": 0.3, "b": 0.1, "c": 0.0})
-    first = UntilSignificant(of)
+    first, again = UntilSignificant(of), UntilSignificant(of)
     done = judged(first, of.ids[:150], labels)
-    again = UntilSignificant(of)
     again.add({item_id: labels[item_id] for item_id in done})
-    assert [(each.answered, each.won) for each in first.questions] == [
-        (each.answered, each.won) for each in again.questions
-    ]
+    one, other = ([(each.answered, each.won) for each in until.questions] for until in (first, again))
+    assert one == other
     assert judged(first, of.ids[150:], labels) == judged(again, of.ids[150:], labels)
-
-
-def test_it_can_be_sent_to_another_process() -> None:
-    of = pair(40)
-    until = UntilSignificant(of)
-    until.add({item_id: for_one(of, row) for row, item_id in enumerate(of.ids[:8])})
-    sent = pickle.loads(pickle.dumps(until))
-    assert sent.questions[0].won == until.questions[0].won
-    assert (
-        len(judged(sent, of.ids[8:], {item_id: for_one(of, row) for row, item_id in enumerate(of.ids)})) == 2
-    )
 
 
 def test_it_is_sure_when_the_bench_says_so() -> None:
@@ -171,11 +163,6 @@ def test_an_interval_is_no_wider_than_asked_and_not_much_narrower(width: float) 
         low, high = question.won.interval()
         assert question.opponent is None
         assert 0.9 * width < high - low <= width
-
-
-def test_two_candidates_have_one_interval() -> None:
-    until = UntilSignificant(pair(20), 0.2)
-    assert [(each.candidate, each.opponent) for each in until.questions] == [("two", "one")]
 
 
 SHARES = st.lists(st.sampled_from([0.0, 0.25, 1 / 3, 0.5, 1.0]), min_size=1, max_size=40)
@@ -211,12 +198,9 @@ def test_numbers_one_by_one_in_another_order_say_what_all_at_once_say(values: li
 
 @pytest.mark.parametrize("values", [[0.0, 1.0], [0.0, 0.5, 0.5, 1.0], [0.0, 0.55, *[0.55] * 9]])
 def test_equals_are_called_different_in_one_of_twenty_worlds_at_most(values: list[float]) -> None:
-    """Looked at after each of 300."""
+    """Looked at after each of 300; and of a dataset of 100 that is used up."""
     drawn = np.random.default_rng(1).choice(values, (300, 300))
     assert np.mean(decisions(drawn).side != 0) <= 0.05
-
-
-def test_a_dataset_without_a_winner_is_called_one_seldom_when_it_is_used_up() -> None:
     drawn = in_orders(np.repeat([0.0, 1.0], 50), 300, seed=2)
     assert np.mean(decisions(drawn).side != 0) <= 0.05
 
@@ -255,18 +239,12 @@ def test_what_it_would_take_is_about_right() -> None:
 
 def test_real_candidates_are_sure_soon_and_seldom_wrong(shared_data: Path) -> None:
     """`python -m bench.coverage.stopping` tries 200 random orders; here are fewer, of the first 110."""
-    questions: list[tuple[float, FloatArray]] = [
-        (float(won.mean()), in_orders(won, 60, seed)[:, :110])
-        for seed, won in enumerate(
-            [
-                *alpaca_preferences(shared_data).values(),
-                *pandalm_pairs(shared_data, "annotator_1", "annotator_2", "annotator_3").values(),
-            ]
-        )
-    ]
-    assert len(questions) == 40
-    for truth, drawn in questions:
-        found = decisions(drawn)
+    asked = [*alpaca_preferences(shared_data).values()]
+    asked += pandalm_pairs(shared_data, "annotator_1", "annotator_2", "annotator_3").values()
+    assert len(asked) == 40
+    for seed, won in enumerate(asked):
+        truth = float(won.mean())
+        found = decisions(in_orders(won, 60, seed)[:, :110])
         assert np.mean(found.wrong(truth)) <= 0.05
         if abs(truth - 0.5) >= 0.2:
             assert np.median(found.at) <= 40

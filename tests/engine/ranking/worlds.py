@@ -1,12 +1,16 @@
 """Contests drawn from worlds whose truth is known."""
 
+import csv
+import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
-from engine.core.items import HUMAN_LABELS, HumanLabel, Preference
+from engine.core.items import HUMAN_LABELS, Gold, HumanLabel, Preference, written_label
 from engine.core.numeric import FloatArray, IntArray
-from engine.ranking.comparisons import PairComparisons, labels_said
+from engine.metrics.intervals import group_numbers
+from engine.ranking.comparisons import PairComparisons, labels_said, said_of
 
 
 def comparisons(
@@ -64,3 +68,29 @@ def davidson_said(
 
 
 A, B, GOOD, BAD = Preference.A, Preference.B, Preference.BOTH_GOOD, Preference.BOTH_BAD
+
+
+def pandalm_said(shared_data: Path, *judges: str) -> dict[str, PairComparisons]:
+    """What people said of 999 pairs, and each of some judges, by name."""
+    with (shared_data / "ranking" / "pandalm_systems.tsv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    with (shared_data / "human" / "pandalm.jsonl").open(encoding="utf-8") as file:
+        instructions = {str(item["id"]): item["instruction"] for item in map(json.loads, file)}
+    names = tuple(dict.fromkeys(row[side] for row in rows for side in ("system_a", "system_b")))
+    annotators = ("annotator_1", "annotator_2", "annotator_3")
+    golds = [
+        Gold(annotators={name: written_label(row[name]) for name in annotators if row[name]}) for row in rows
+    ]
+    people = PairComparisons(
+        ids=tuple(row["id"] for row in rows),
+        names=names,
+        first=np.array([names.index(row["system_a"]) for row in rows]),
+        second=np.array([names.index(row["system_b"]) for row in rows]),
+        instructions=group_numbers([instructions[row["id"]] for row in rows]),
+        lengths=np.ones((len(rows), 2)),
+        said=said_of(golds),
+    )
+    return {"people": people} | {
+        name: people.with_said(labels_said(written_label(row[name]) if row[name] else None for row in rows))
+        for name in judges
+    }
