@@ -71,18 +71,12 @@ _TITLES = {
 _MEASURE = Column(
     "measure", "measure", Kind.NAME, "The measure, on one criterion or as the mean over the criteria."
 )
-_BASELINE = Column(
-    "trivial",
-    "best baseline",
-    Kind.TEXT,
+_BASELINE = Column("trivial", "best baseline", Kind.TEXT).means(
     "The accuracy of the best baseline (named in brackets) on the same items. A system that does not"
-    " beat it is not useful here.",
+    " beat it is not useful here."
 )
-_BORDA = Column(
-    "sub_task",
-    "Borda count",
-    Kind.NAME,
-    "For each measure, the number of systems that this one beats; a tie counts half.",
+_BORDA = Column("sub_task", "Borda count", Kind.NAME).means(
+    "For each measure, the number of systems that this one beats; a tie counts half."
 )
 _P_VALUE = Column("p_value", "p", Kind.NUMBER, "", digits=4, least=0.0001)
 _BOTH = (
@@ -90,34 +84,20 @@ _BOTH = (
     CRITERION,
     Column("same", "same label", Kind.SHARE, "The share of items with the same label from both systems."),
     replace(KAPPA, digits=3),
-    Column(
-        "only_one_right",
-        "only one right",
-        Kind.PAIR,
-        "Items on which only the first system, or only the second, gives the human label.",
+    Column("only_one_right", "only one right", Kind.PAIR).means(
+        "Items on which only the first system, or only the second, gives the human label."
     ),
-    Column(
-        "difference",
-        "difference",
-        Kind.ESTIMATE,
+    Column("difference", "difference", Kind.ESTIMATE).means(
         "The accuracy of the first system minus that of the second, in percentage points, with its 95 %"
-        " interval over instructions.",
+        " interval over instructions."
     ),
-    replace(
-        _P_VALUE,
-        meaning=(
-            "The probability of a difference at least this large if both systems are equally accurate:"
-            " Student's t over instructions."
-        ),
+    _P_VALUE.means(
+        "The probability of a difference at least this large if both systems are equally accurate:"
+        " Student's t over instructions."
     ),
-    replace(
-        _P_VALUE,
-        key="corrected",
-        title="p, Holm",
-        meaning=(
-            "p, corrected by Holm's method for all tests in this table: below .05 by chance in one of"
-            " twenty such tables."
-        ),
+    replace(_P_VALUE, key="corrected", title="p, Holm").means(
+        "p, corrected by Holm's method for all tests in this table: below .05 by chance in one of"
+        " twenty such tables."
     ),
 )
 _PUBLISHED = (

@@ -33,40 +33,24 @@ from engine.report.columns import CANDIDATE
 from engine.report.correction import HintText, corrected_candidates, correction_sections
 from engine.report.stopping import until_section
 
-_WIN_RATE = Column(
-    "win_rate",
-    "win rate (%)",
-    Kind.ESTIMATE,
-    f"The share of its comparisons that it won, in percent; a tie counts half. {INTERVAL}",
+_WIN_RATE = Column("win_rate", "win rate (%)", Kind.ESTIMATE).means(
+    f"The share of its comparisons that it won, in percent; a tie counts half. {INTERVAL}"
 )
-STRENGTH = Column(
-    "strength",
-    "vs the mean (%)",
-    Kind.ESTIMATE,
+STRENGTH = Column("strength", "vs the mean (%)", Kind.ESTIMATE).means(
     "The win rate against a candidate with the mean Bradley-Terry score, in percent (model with ties)."
-    f" It is fair even if candidates had different opponents. {INTERVAL}",
+    f" It is fair even if candidates had different opponents. {INTERVAL}"
 )
-RANK = Column(
-    "rank",
-    "rank",
-    Kind.TEXT,
+RANK = Column("rank", "rank", Kind.TEXT).means(
     "The possible ranks: below those that are significantly better, above those that are significantly"
-    " worse. The family-wise error rate of all pairs is at most 5 %.",
+    " worse. The family-wise error rate of all pairs is at most 5 %."
 )
 _GROUP = Column("group", "group", Kind.TEXT, "Candidates that share a letter do not differ significantly.")
-_EQUAL_LENGTH = Column(
-    "equal_length",
-    "length-controlled (%)",
-    Kind.ESTIMATE,
+_EQUAL_LENGTH = Column("equal_length", "length-controlled (%)", Kind.ESTIMATE).means(
     "The win rate if both responses of each comparison had the same length, in percent, by a logistic"
-    f" regression. {INTERVAL}",
+    f" regression. {INTERVAL}"
 )
-_BY_LENGTH = Column(
-    "by_length",
-    "length effect",
-    Kind.NUMBER,
-    "The win rate minus the length-controlled one, in percentage points: what is due to length.",
-    digits=1,
+_BY_LENGTH = Column("by_length", "length effect", Kind.NUMBER, digits=1).means(
+    "The win rate minus the length-controlled one, in percentage points: what is due to length."
 )
 _TIES = (
     Column("both_good", "both good", Kind.SHARE, "The share of its comparisons labelled both good."),
@@ -237,13 +221,8 @@ def _pairs(ranking: Ranking) -> Section:
 def pair_table(ranking: Ranking) -> Table:
     order, pairs = ranking.order, ranking.rates.pairs
     columns = [
-        Column(
-            f"against {place}",
-            name,
-            Kind.ESTIMATE,
-            f"The win rate against {name}, in percent. {INTERVAL}",
-            foreign=True,
-            shaded=True,
+        Column(f"against {place}", name, Kind.ESTIMATE, foreign=True, shaded=True).means(
+            f"The win rate against {name}, in percent. {INTERVAL}"
         )
         for place, name in enumerate(order)
     ]

@@ -122,12 +122,9 @@ _SWAPPED = (
     Column(
         "below", "first below", Kind.TEXT, "The candidate that ranks lower there, and higher in the second."
     ),
-    Column(
-        "told",
-        "significance",
-        Kind.TEXT,
+    Column("told", "significance", Kind.TEXT).means(
         "Significant: in each ranking the two differ significantly, in opposite directions. The"
-        " family-wise error rate of all pairs is at most 5 %.",
+        " family-wise error rate of all pairs is at most 5 %."
     ),
 )
 
@@ -162,9 +159,8 @@ def _in_words(found: TwoRankings) -> Iterator[str]:
     low, high = found.tau_ends
     yield (
         f"Kendall's tau-b {number(found.tau)} (95 %: {low:.2f} to {high:.2f}): of {pairs} of candidates"
-        f" {alike:,} are significantly in the same order, {swapped:,} significantly swapped, and"
-        f" {unsure:,} not significantly different in at least one ranking. By point estimates, {swaps}"
-        " swapped."
+        f" {alike:,} are significantly in the same order, {swapped:,} significantly swapped, and {unsure:,}"
+        f" not significantly different in at least one ranking. By point estimates, {swaps} swapped."
     )
     items = counted(len(found.comparisons), "item", "items")
     yield (

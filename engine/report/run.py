@@ -173,18 +173,12 @@ _CHANGES = (
     Column(
         "changed", "labels changed", Kind.COUNT, "How many of the judge's labels the calibration changes."
     ),
-    Column(
-        "place_decides",
-        "flip rate",
-        Kind.SHARE,
+    Column("place_decides", "flip rate", Kind.SHARE).means(
         "The share of labels that depend on which response is A, of those read in both orders: 0 if the"
-        " calibration treats A and B alike.",
+        " calibration treats A and B alike."
     ),
-    Column(
-        "one_label",
-        "one label",
-        Kind.TEXT,
-        "The label that every item of the run gets with it; empty if there are several.",
+    Column("one_label", "one label", Kind.TEXT).means(
+        "The label that every item of the run gets with it; empty if there are several."
     ),
 )
 _UNSCORED = (
@@ -194,12 +188,8 @@ _UNSCORED = (
     Column("label", "human override", Kind.TEXT, "The human override, if any."),
 )
 
-_METHOD = Column(
-    "way",
-    "method",
-    Kind.NAME,
-    "The elicitation method. A method's labels are from its raw predictions only, without calibration.",
-    instead={method.value: method.title for method in Method},
+_METHOD = Column("way", "method", Kind.NAME, instead={method.value: method.title for method in Method}).means(
+    "The elicitation method. A method's labels are from its raw predictions only, without calibration."
 )
 _JUDGE = replace(_METHOD, title="judge", meaning="The judge of the jury, by its number and name.")
 _OF_METHODS = (

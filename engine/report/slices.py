@@ -106,11 +106,8 @@ def slice_table(measured: SlicedMeasures) -> Table:
 def criterion_slice_table(measured: SlicedMeasures) -> Table:
     names = dict.fromkeys(name for found in measured.slices for name in found.measures)
     columns = [
-        Column(
-            name,
-            words(name),
-            Kind.ESTIMATE,
-            f"Accuracy on {words(name)} in percent, and its 95 % interval. {SHARE_INTERVAL.meaning}",
+        Column(name, words(name), Kind.ESTIMATE).means(
+            f"Accuracy on {words(name)} in percent, and its 95 % interval. {SHARE_INTERVAL.meaning}"
         )
         for name in names
     ]

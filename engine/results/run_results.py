@@ -214,9 +214,8 @@ class RunResults:
         by_number = (f"{some.count(number):,} by {number}" for number in sorted({*filter(None, some)}))
         return (
             f"Not all {len(self.run.judges)} judges of the jury decided {len(some):,} of"
-            f" {counted(len(scored), 'judgment', 'judgments')} ({', '.join(by_number)}): the others have"
-            " no answer there. A judge without an answer counts as giving all four labels the same"
-            " probability."
+            f" {counted(len(scored), 'judgment', 'judgments')} ({', '.join(by_number)}): the others have no"
+            " answer there. A judge without an answer counts as giving all four labels the same probability."
         )
 
     @property
