@@ -10,18 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from engine.analysis.recipe import Recipe, load_recipe
+from engine.core import events
 from engine.core.errors import Given, Hint, SetupError
-from engine.core.events import (
-    CancelToken,
-    FilesRead,
-    MeasureProgress,
-    Note,
-    Preparing,
-    Reports,
-    RunEnded,
-    RunEvent,
-    followed,
-)
+from engine.core.events import CancelToken, MeasureProgress, Note, RunEvent
 from engine.core.formatting import counted, visible
 from engine.core.rubric import default_criterion
 from engine.core.tables import Facts
@@ -80,7 +71,7 @@ class ReadyRun:
 
 def prepare(
     request: JudgeRequest, cancel: CancelToken
-) -> Generator[Note | FilesRead | Preparing, None, ReadyRun]:
+) -> Generator[Note | events.FilesRead | events.Preparing, None, ReadyRun]:
     """The plan of a request. SetupError where values exclude each other or cannot be used, ModelFileError,
     Cancelled.
     """
@@ -255,14 +246,14 @@ def timed(
     yield Note("No run in the store shows the speed of this model: judging some items to measure it ...")
     kind = SubprocessWorker if apart or ready.plan.machine.device else InProcessWorker
     with kind(time_plan, cancel) as worker:
-        return found.with_rate(followed(worker.do(ready.plan), lambda _event: None))
+        return found.with_rate(events.followed(worker.do(ready.plan), lambda _event: None))
 
 
 @dataclass(frozen=True)
 class Judged:
     """A run as it ended. `results`: None if it was stopped. `until`: what was to be answered."""
 
-    ended: RunEnded
+    ended: events.RunEnded
     results: RunResults | None
     until: UntilSignificant | None = None
 
@@ -277,7 +268,7 @@ class Judged:
 
 def judged_here(
     plan: RunPlan, store: Path, fresh: bool, cancel: CancelToken, *, apart: bool = False
-) -> Generator[RunEvent, None, RunEnded]:
+) -> Generator[RunEvent, None, events.RunEnded]:
     """The run, judged on this computer; `apart`: in a process of its own, whose crash affects no other."""
     # A GPU driver may crash the process that uses it.
     kind: Any = SubprocessWorker if apart or plan.machine.device else InProcessWorker
@@ -291,7 +282,7 @@ def judge(
     cancel: CancelToken,
     *,
     apart: bool = False,
-    elsewhere: Callable[[RunPlan, bool], Generator[RunEvent, None, RunEnded]] | None = None,
+    elsewhere: Callable[[RunPlan, bool], Generator[RunEvent, None, events.RunEnded]] | None = None,
 ) -> Generator[RunEvent, None, Judged]:
     """Judge what the store does not hold yet; `elsewhere`: by other computers."""
     plan = ready.plan
@@ -346,6 +337,6 @@ def rewrite(
     model = checked_model(described, cancel)
     plan = rewriting_plan(run, request.dataset, model, machine_settings(request.threads), pool)
     with (SubprocessWorker if apart else InProcessWorker)(rewrite_run, cancel) as writer, in_use(model):
-        writing = Reports(writer.do(plan, request.store, run.id))
+        writing = events.Reports(writer.do(plan, request.store, run.id))
         yield from writing
         return writing.result

@@ -18,15 +18,9 @@ from engine.core.judgments import Agreement, KeptFit, Unscored
 from engine.core.rubric import Rubric, rubric_of_names
 from engine.core.tables import Section
 from engine.data.dataset import Dataset
+from engine.metrics import model_measures
 from engine.metrics.explanations import ModelScores
 from engine.metrics.matching import Matched, System, match, system_of_run
-from engine.metrics.model_measures import (
-    agreement_warnings,
-    ask_questions,
-    measure_agreements,
-    measure_bertscore,
-    score_texts,
-)
 from engine.models.checked_model import CheckedModel, checked_encoder, checked_model
 from engine.models.encoder_file import read_encoder_file
 from engine.models.memory import check_memory
@@ -104,15 +98,15 @@ class ModelMeasures:
         agreements: Mapping[str, Sequence[Agreement | Unscored]] = {}
         if self.encoder:
             yield Preparing(f"BERTScore of {name}")
-            with kind(score_texts, self.cancel) as scorer:
+            with kind(model_measures.score_texts, self.cancel) as scorer:
                 score = partial(scorer.do, self.encoder, self.machine, self.store)
-                bertscores = yield from measure_bertscore(matched, score)
+                bertscores = yield from model_measures.measure_bertscore(matched, score)
         if self.judge:
             yield Preparing(f"agreement of {name}")
-            with kind(ask_questions, self.cancel) as asker:
+            with kind(model_measures.ask_questions, self.cancel) as asker:
                 ask = partial(asker.do, self.judge, self.machine, self.store)
-                agreements = yield from measure_agreements(matched, ask)
-            for warning in agreement_warnings(agreements):
+                agreements = yield from model_measures.measure_agreements(matched, ask)
+            for warning in model_measures.agreement_warnings(agreements):
                 yield Note(warning)
         return {
             criterion: ModelScores(bertscores.get(criterion), agreements.get(criterion))

@@ -8,15 +8,8 @@ from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
-from engine.annotations.effective import (
-    AnnotatorStep,
-    EffectiveAnnotation,
-    OverrideCount,
-    Reviews,
-    count_overrides,
-    standing_notes,
-    steps_of,
-)
+from engine.annotations import effective
+from engine.annotations.effective import EffectiveAnnotation, Reviews, standing_notes
 from engine.annotations.records import JUDGE_ALONE, LAST, Annotation, LabelSource
 from engine.core.formatting import counted, short_name, words
 from engine.core.items import PREFERENCES, Method, Order, Prediction, Preference, certain, digest
@@ -173,10 +166,10 @@ class RunResults:
     def all_notes(self) -> Iterator[Annotation]:
         return chain.from_iterable(map(standing_notes, self.notes.values()))
 
-    def steps(self, item: JudgedItem, author: str) -> list[AnnotatorStep]:
+    def steps(self, item: JudgedItem, author: str) -> list[effective.AnnotatorStep]:
         """What an annotator did with an item, the oldest first; also what was undone."""
         said = self.reviews.words_of(item.item_id)
-        return steps_of([*said, *self.notes.get(item.content_hash, ())], author)
+        return effective.steps_of([*said, *self.notes.get(item.content_hash, ())], author)
 
     def last_said(self, place: str) -> tuple[frozenset[str], datetime | None]:
         """Of an item, by its id or content hash: both, and when anybody said or undid anything last (UTC)."""
@@ -281,8 +274,8 @@ class RunResults:
         return sum(self.label(judgment) is None for judgment in self._all())
 
     @property
-    def overridden(self) -> OverrideCount:
-        return count_overrides(self.overrides.values())
+    def overridden(self) -> effective.OverrideCount:
+        return effective.count_overrides(self.overrides.values())
 
     @property
     def explains(self) -> bool:

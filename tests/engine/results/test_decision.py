@@ -20,19 +20,8 @@ from engine.core.judgments import (
     Unscored,
 )
 from engine.core.numeric import FloatArray, log_softmax
-from engine.results.decision import (
-    NOT_FINITE,
-    SWAPPED,
-    CriterionPredictions,
-    PredictionSource,
-    RunPredictions,
-    average,
-    decide,
-    decide_all,
-    exchanged,
-    of_order,
-    parts_of,
-)
+from engine.results import decision
+from engine.results.decision import CriterionPredictions, RunPredictions, decide, of_order, parts_of
 
 # Readings to judgments: un-swap, average, decide, or say why not.
 
@@ -150,7 +139,7 @@ def one_by_one(item: JudgedItem, calibration: CriterionCalibration | None) -> Ju
         return Unscored(item.item_id, "safety", item.unscored["safety"])
     raw_predictions = item.raw_predictions["safety"]
     if not np.isfinite([reading.log_probs for reading in raw_predictions]).all():
-        return Unscored(item.item_id, "safety", NOT_FINITE)
+        return Unscored(item.item_id, "safety", decision.NOT_FINITE)
     own = []
     for reading in raw_predictions:
         a, b, both_good, both_bad = log_softmax(np.array(reading.log_probs))
@@ -181,26 +170,29 @@ def test_items_decided_together_are_decided_as_one_by_one_to_the_last_bit(
     spread: float, calibration: CriterionCalibration | None
 ) -> None:
     items = random_items(300, spread)
-    together = decide_all(items, "safety", calibration)
+    together = decision.decide_all(items, "safety", calibration)
     assert list(together) == [one_by_one(item, calibration) for item in items]
     assert list(together) == [decide(item, "safety", calibration) for item in items]
-    assert decide_all([], "safety", calibration) == ()
+    assert decision.decide_all([], "safety", calibration) == ()
     assert len({type(outcome) for outcome in together}) == 2
 
 
 @pytest.mark.parametrize("orders", [BOTH_ORDERS, AS_READ])
 def test_the_average_does_not_depend_on_what_was_read_first(orders: Sequence[Order]) -> None:
     seen = {Order.AB: (0.4, 0.1, 0.2, 0.1), Order.BA: (0.1, 0.1, 0.2, 0.1)}
-    log_probs = average([reading(order, *seen[order]) for order in orders])
+    log_probs = decision.average([reading(order, *seen[order]) for order in orders])
     assert np.exp(log_probs).sum() == pytest.approx(1)
-    assert log_probs.tolist() == average([reading(order, *seen[order]) for order in BOTH_ORDERS]).tolist()
+    assert (
+        log_probs.tolist()
+        == decision.average([reading(order, *seen[order]) for order in BOTH_ORDERS]).tolist()
+    )
 
 
 # Readings as arrays: what counts how much in the mean, what each part says beside it, and of which items.
 
 
 AB, BA = Order
-by = PredictionSource
+by = decision.PredictionSource
 LETTERS, PERMUTED_LABELS, POINTWISE_GRADE = (
     Method.LABEL_TOKENS,
     Method.PERMUTED_LABELS,
@@ -222,7 +214,7 @@ def item(*raw_predictions: RawPrediction, number: int = 0, **more: Sequence[RawP
     )
 
 
-def read_by(*asked: PredictionSource) -> list[RawPrediction]:
+def read_by(*asked: decision.PredictionSource) -> list[RawPrediction]:
     return [
         RawPrediction(each.order, FOUR[at], each.method, judge=each.judge) for at, each in enumerate(asked)
     ]
@@ -257,7 +249,7 @@ def centred(values: FloatArray) -> FloatArray:
     ids=["one", "judges alike", "orders alike", "ways alike", "judges, orders, ways"],
 )
 def test_judges_count_alike_orders_alike_within_a_judge_and_ways_alike_within_an_order(
-    asked: list[PredictionSource], shares: list[float]
+    asked: list[decision.PredictionSource], shares: list[float]
 ) -> None:
     raw_predictions = read_by(*asked)
     expected = sum(share * own(reading) for share, reading in zip(shares, raw_predictions, strict=True))
@@ -381,7 +373,7 @@ class TestPartValues:
 
 class TestExchanged:
     def test_what_was_ab_is_ba_and_the_rest_stays(self) -> None:
-        assert exchanged(
+        assert decision.exchanged(
             [part(1, POINTWISE_GRADE, AB), part(1, POINTWISE_GRADE, BA), part(2, LETTERS), RELEVANCE, LENGTHS]
         ) == [
             part(1, POINTWISE_GRADE, BA),
@@ -396,7 +388,7 @@ class TestExchanged:
         items = [random_item(random, number) for number in range(30)]
         there = [_in_the_other_places(each) for each in items]
         parts = parts_of(RunPredictions(items), "safety", ["relevance"], by_order=True, lengths=True)
-        said = RunPredictions(items).part_values("safety", exchanged(parts))[..., SWAPPED]
+        said = RunPredictions(items).part_values("safety", decision.exchanged(parts))[..., decision.SWAPPED]
         assert RunPredictions(there).part_values("safety", parts) == pytest.approx(
             said, abs=1e-12, nan_ok=True
         )

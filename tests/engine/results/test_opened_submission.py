@@ -19,15 +19,8 @@ from engine.metrics.evaluation import evaluate
 from engine.metrics.matching import System, match, system_of_file, system_of_run, told_apart
 from engine.ranking.weighted_scoring import scored_pairs_of
 from engine.report.run import labels_given_section, unscored_table
-from engine.results.completeness import (
-    NOT_ANSWERED,
-    add_unanswered,
-    findings,
-    gaps,
-    incomplete,
-    open_submission,
-    share_answered,
-)
+from engine.results import completeness
+from engine.results.completeness import open_submission
 from engine.results.decision import NO_LABEL
 from engine.results.exports import as_json, write_results_csv
 from engine.results.health import run_health, submission_health
@@ -91,8 +84,8 @@ def test_ids_alone_join_and_what_is_left_out_is_said(
         "judge.tsv has predictions for 1 of the 3 items of gold.tsv, matched by id. Omitted, because the"
         " dataset lacks them (1): 9."
     )
-    assert incomplete(load_results(store, kept.id)) == what_is_joined(kept)
-    assert share_answered(read_submission(path), set(answered.ids)) == 0.5
+    assert completeness.incomplete(load_results(store, kept.id)) == what_is_joined(kept)
+    assert completeness.share_answered(read_submission(path), set(answered.ids)) == 0.5
 
 
 def test_an_explanation_without_a_label_is_kept(store: RunStore, answered: Dataset, tmp_path: Path) -> None:
@@ -214,7 +207,7 @@ def test_findings_are_of_what_an_export_would_hold_now(
     rows = path.read_text(encoding="utf-8")
     path.write_text(f"{rows}9\tA\n", encoding="utf-8")
     kept = open_submission(path, answered, store)
-    found = findings(load_results(store, kept.id), answered)
+    found = completeness.findings(load_results(store, kept.id), answered)
     assert found[0].startswith("official columns are missing: relevance_preference,")
     assert found[1:] == [
         "ids missing (1 of 3): 1.",
@@ -222,7 +215,7 @@ def test_findings_are_of_what_an_export_would_hold_now(
         "ids that are not in the dataset (1), omitted: 9.",
     ]
     store.annotate(kept.id, new_override("3", "safety", GOOD, None, "Ada"))
-    assert "empty cells" not in "".join(findings(load_results(store, kept.id), answered))
+    assert "empty cells" not in "".join(completeness.findings(load_results(store, kept.id), answered))
 
 
 def test_runs_share_items_with_the_same_texts(store: RunStore, answered: Dataset, tmp_path: Path) -> None:
@@ -286,11 +279,11 @@ def without(path: Path, places: Sequence[int], target: Path) -> Path:
 def test_what_it_lacks_stands_first_in_its_list(store: RunStore, four: Dataset, tmp_path: Path) -> None:
     results = opened(store, four, tmp_path)
     assert [item.item_id for item in results.judged] == ["1", "2", "3", "4"]
-    assert results.judgments["safety"][0] == Unscored("1", "safety", NOT_ANSWERED)
+    assert results.judgments["safety"][0] == Unscored("1", "safety", completeness.NOT_ANSWERED)
     assert [item.item_id for item in by_item(review_rows(results, four))] == ["1", "3", "4", "2"]
     assert (results.run.judged, results.run.complete, results.left) == (2, False, 2)
     said = "judge.tsv has predictions for 2 of the 4 items of gold.tsv, matched by id."
-    assert incomplete(results) == results.joined_in_words == said
+    assert completeness.incomplete(results) == results.joined_in_words == said
 
 
 def test_nothing_counts_what_it_never_said(store: RunStore, four: Dataset, tmp_path: Path) -> None:
@@ -303,7 +296,9 @@ def test_nothing_counts_what_it_never_said(store: RunStore, four: Dataset, tmp_p
     assert ours.labels == theirs.labels
     assert ours.matched.missing == theirs.matched.missing == ("1", "3")
     assert run_health(results) == submission_health(file.submission)
-    assert [gap.sentence for gap in gaps(results)] == ["1 judgment is unscored; its cell is empty."]
+    assert [gap.sentence for gap in completeness.gaps(results)] == [
+        "1 judgment is unscored; its cell is empty."
+    ]
     assert len(unscored_table(run.results or results).rows) == 1
     assert [row[5] for row in labels_given_section(run.results or results).parts[0].rows] == [0, 1]  # type: ignore[union-attr]
     written = tmp_path / "again.tsv"
@@ -325,7 +320,7 @@ def test_one_that_people_label_counts_once_all_its_criteria_are(
         "3 of the 4 items of gold.tsv have predictions: 2 by judge.tsv,"
     )
     assert len(system_of_run(results).overrides) == 3
-    assert [gap.sentence for gap in gaps(results)] == [
+    assert [gap.sentence for gap in completeness.gaps(results)] == [
         "1 judgment of the submission judge.tsv is overridden by annotators: 1 label and 1 explanation,"
         " by Ada.",
         "1 item that the submission judge.tsv does not answer is labelled by annotators: 2 labels and 2"
@@ -344,12 +339,12 @@ def test_it_is_complete_once_people_labelled_all_of_it(
     assert results.left == 0
     said = "All 4 items of gold.tsv have predictions: 2 by judge.tsv, matched by id, 2 by Ada."
     assert results.joined_in_words == said
-    assert incomplete(results) == said
+    assert completeness.incomplete(results) == said
     assert {results.only(ids).joined_in_words for ids in ("1", "24", "123")} == {said}
     assert "2 of the 4" in results.only("13").model_alone().joined_in_words
     assert match(system_of_run(results), four).left_out == [said]
     assert as_json(results)["run"]["complete"]
-    assert [each for each in findings(results, four) if "ids" in each or "empty" in each] == []
+    assert [each for each in completeness.findings(results, four) if "ids" in each or "empty" in each] == []
     assert match(system_of_run(results), four).missing == ()
 
 
@@ -369,9 +364,9 @@ def test_all_its_data_says_what_is_not_answered(store: RunStore, four: Dataset, 
     results = opened(store, four, tmp_path)
     plain = json.loads(json.dumps(as_json(results)))
     assert (plain["run"]["judged"], len(plain["items"])) == (2, 4)
-    assert plain["items"][0]["judgments"]["safety"]["unscored"] == NOT_ANSWERED
+    assert plain["items"][0]["judgments"]["safety"]["unscored"] == completeness.NOT_ANSWERED
     write_results_csv(tmp_path / "all.csv", results)
-    assert f"{NOT_ANSWERED}" in (tmp_path / "all.csv").read_text(encoding="utf-8").splitlines()[1]
+    assert completeness.NOT_ANSWERED in (tmp_path / "all.csv").read_text(encoding="utf-8").splitlines()[1]
 
 
 def test_runs_share_only_what_is_answered(store: RunStore, four: Dataset, tmp_path: Path) -> None:
@@ -393,8 +388,8 @@ def test_one_that_an_earlier_version_kept_is_completed_from_its_dataset(
     before = load_results(store, run.id)
     assert [row.id for row in submission_of(before).rows] == ["2", "4"]
     assert (before.run.judged, before.left) == (2, 2)
-    add_unanswered(store, before.run, four)
-    add_unanswered(store, before.run, four)
+    completeness.add_unanswered(store, before.run, four)
+    completeness.add_unanswered(store, before.run, four)
     assert [item.item_id for item in load_results(store, run.id).judged] == ["1", "2", "3", "4"]
 
 
