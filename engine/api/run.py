@@ -138,7 +138,8 @@ class Run(RunAsStored):
         system = self.by(LabelSourceKind.JUDGE.option)._system()
         wishes, labels = Wishes(places_matter, lengths), self._gold(gold, system)
         fitting = fit_calibration(system, labels, wishes, CancelToken(), partial=partial or gold is None)
-        return FittedCalibration(with_notices(fitting).made, self._files(gold))
+        _, made = with_notices(fitting)
+        return FittedCalibration(made, self._files(gold))
 
     @arguments.api_call
     def apply(self, calibration: FittedCalibration | arguments.AnyPath | None) -> pd.DataFrame:

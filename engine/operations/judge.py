@@ -326,7 +326,7 @@ def rewrite(
             shown["examples_path"], shown["shots"], run.identity.asked, cancel, choice=shown["example_choice"]
         )
     path = request.model or run.identity.model_path
-    if not is_there(path):
+    if request.model is None and not is_there(path):
         raise SetupError(
             f"{run.title} was judged by {visible(run.identity.model_name)}; {path} is missing.",
             Hint("Put the model back, or name its file with ", Given("model"), "."),

@@ -27,8 +27,14 @@ from engine.models.memory import check_memory
 from engine.models.model_file import read_model_file
 from engine.models.opening import machine_settings
 from engine.operations.opening import left_out_in_words
-from engine.ranking.weight_fit import load_fitted_weights
-from engine.ranking.weighted_scoring import ScoredPairs, WeightedScoring, scored_pairs_of, weigh
+from engine.ranking.weight_fit import WeightFit, fit_weights, kept_of, load_fitted_weights
+from engine.ranking.weighted_scoring import (
+    ScoredPairs,
+    WeightedScoring,
+    human_winners,
+    scored_pairs_of,
+    weigh,
+)
 from engine.report.calibration import calibration_sections, calibration_warnings
 from engine.report.run import labels_given_section
 from engine.results.calibration import Calibration, load_calibration
@@ -201,21 +207,24 @@ def weight_errors() -> Iterator[None]:
         raise SetupError(str(error), hint) from error
 
 
-@dataclass(frozen=True)
-class FittedRun:
-    matched: Matched
-    made: CalibratedRun
+def fit_weights_to(gold: Dataset, pairs: ScoredPairs, criteria: Sequence[str]) -> tuple[WeightFit, KeptFit]:
+    """Weights of these criteria and a tie threshold, fitted to human overall labels, and what is kept of
+    that. SetupError for too few labels.
+    """
+    human = human_winners(gold)
+    fit = fit_weights(pairs.rows, human, gold.groups, criteria)
+    return fit, kept_of(fit, gold, human.keys() & {row["id"] for row in pairs.rows})
 
 
 def fit_calibration(
     system: System, gold: Dataset, wishes: Wishes, cancel: CancelToken, *, partial: bool
-) -> Generator[Note | MeasureProgress, None, FittedRun]:
+) -> Generator[Note | MeasureProgress, None, tuple[Matched, CalibratedRun]]:
     """Calibrate the raw predictions of a system. SetupError for too few labels, and for a submission."""
     matched = match(system, gold, partial)
     yield from map(Note, left_out_in_words(matched))
     made = yield from calibrating(matched, cancel, wishes)
     yield from map(Note, calibration_warnings(made))
-    return FittedRun(matched, made)
+    return matched, made
 
 
 @dataclass(frozen=True)
@@ -279,9 +288,9 @@ def decide_together(
             )
     if setup.gold is not None:
         wishes, judged = Wishes(lengths=setup.lengths), system_of_run(made.results)
-        fitted = yield from fit_calibration(judged, setup.gold, wishes, cancel, partial=True)
-        calibration = fitted.made.calibration
-        sections += calibration_sections(fitted.made)
+        _, fitted = yield from fit_calibration(judged, setup.gold, wishes, cancel, partial=True)
+        calibration = fitted.calibration
+        sections += calibration_sections(fitted)
     cancel.raise_if_requested()
     with RunStore(store_path) as store:
         kept = made.keep(store, checked_name(setup.name, "the jury"), calibration)
