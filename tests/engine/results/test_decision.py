@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -22,8 +23,6 @@ from engine.core.judgments import (
 from engine.core.numeric import FloatArray, log_softmax
 from engine.results import decision
 from engine.results.decision import CriterionPredictions, RunPredictions, decide, of_order, parts_of
-
-# Readings to judgments: un-swap, average, decide, or say why not.
 
 
 def reading(order: Order, *probabilities: float) -> RawPrediction:
@@ -64,13 +63,6 @@ def test_a_pure_preference_for_the_first_place_cancels_out() -> None:
     assert judgment.flipped
 
 
-def test_probabilities_are_the_normalised_geometric_mean() -> None:
-    judgment = judgment_of(reading(Order.AB, 0.4, 0.1, 0.2, 0.1), reading(Order.BA, 0.1, 0.1, 0.2, 0.1))
-    weights = [math.sqrt(p) for p in (0.4 * 0.1, 0.1 * 0.1, 0.2 * 0.2, 0.1 * 0.1)]
-    expected = [weight / sum(weights) for weight in weights]
-    assert judgment.probabilities == pytest.approx(expected)
-
-
 FIRST = Explanation("Response A is kind.", Preference.A)
 LATER = {label: Explanation(f"It is {label}.", label) for label in (Preference.B, Preference.BOTH_BAD)}
 
@@ -102,17 +94,6 @@ def test_the_explanation_is_the_one_for_the_label_decided_else_the_first(
     assert (judgment.explanation, judgment.stale) == (shown, stale)
 
 
-@pytest.mark.parametrize("value", [math.nan, -math.inf])
-def test_probabilities_that_are_not_finite_leave_it_unscored(value: float) -> None:
-    item = judged(RawPrediction(Order.AB, (value, -1.0, -1.0, -1.0)))
-    assert decide(item, "safety") == Unscored("7", "safety", "the model gave no finite probabilities")
-
-
-def test_a_reason_in_the_store_leaves_it_unscored() -> None:
-    item = JudgedItem(0, "7", "hash", {}, unscored={"safety": "needs 9,312 tokens"})
-    assert decide(item, "safety") == Unscored("7", "safety", "needs 9,312 tokens")
-
-
 BOTH_ORDERS, ONE_ORDER, AS_READ = (Order.AB, Order.BA), (Order.AB,), (Order.BA, Order.AB)
 
 
@@ -123,8 +104,8 @@ def random_items(count: int, spread: float) -> list[JudgedItem]:
     for place in range(count):
         orders = (BOTH_ORDERS, ONE_ORDER, AS_READ)[place % 3]
         rows = (-spread * np.abs(numbers.normal(size=(len(orders), 4)))).tolist()
-        if place % 20 == 7:
-            rows[0][2] = math.nan
+        if place % 20 in (7, 11):
+            rows[0][2] = math.nan if place % 20 == 7 else -math.inf
         raw_predictions = {
             "safety": tuple(RawPrediction(order, tuple(row)) for order, row in zip(orders, rows, strict=True))
         }
@@ -177,33 +158,14 @@ def test_items_decided_together_are_decided_as_one_by_one_to_the_last_bit(
     assert len({type(outcome) for outcome in together}) == 2
 
 
-@pytest.mark.parametrize("orders", [BOTH_ORDERS, AS_READ])
-def test_the_average_does_not_depend_on_what_was_read_first(orders: Sequence[Order]) -> None:
-    seen = {Order.AB: (0.4, 0.1, 0.2, 0.1), Order.BA: (0.1, 0.1, 0.2, 0.1)}
-    log_probs = decision.average([reading(order, *seen[order]) for order in orders])
-    assert np.exp(log_probs).sum() == pytest.approx(1)
-    assert (
-        log_probs.tolist()
-        == decision.average([reading(order, *seen[order]) for order in BOTH_ORDERS]).tolist()
-    )
-
-
 # Readings as arrays: what counts how much in the mean, what each part says beside it, and of which items.
 
 
 AB, BA = Order
 by = decision.PredictionSource
-LETTERS, PERMUTED_LABELS, POINTWISE_GRADE = (
-    Method.LABEL_TOKENS,
-    Method.PERMUTED_LABELS,
-    Method.POINTWISE_GRADE,
-)
-FOUR = (
-    (-0.2, -2.0, -3.0, -4.0),
-    (-3.0, -0.3, -1.5, -2.5),
-    (-1.0, -2.0, -0.9, -3.0),
-    (-2.0, -2.0, -2.0, -0.5),
-)
+LETTERS, PERMUTED_LABELS = Method.LABEL_TOKENS, Method.PERMUTED_LABELS
+POINTWISE_GRADE = Method.POINTWISE_GRADE
+FOUR = ((-0.2, -2, -3, -4), (-3, -0.3, -1.5, -2.5), (-1, -2, -0.9, -3), (-2, -2, -2, -0.5))
 RELEVANCE = Feature(FeatureKind.CRITERION, criterion="relevance")
 
 
@@ -265,12 +227,7 @@ def test_of_some_of_the_readings_the_rest_takes_no_part() -> None:
 
 def random_item(random: np.random.Generator, number: int) -> JudgedItem:
     """Read by some of two judges in some ways and orders, on two criteria."""
-    all_methods = [
-        by(judge, method, order)
-        for judge in (1, 2)
-        for method in (LETTERS, POINTWISE_GRADE)
-        for order in Order
-    ]
+    all_methods = [by(*each) for each in product((1, 2), (LETTERS, POINTWISE_GRADE), Order)]
     raw_predictions = {}
     for name in ("safety", "relevance"):
         chosen = [each for each in all_methods if random.random() < 0.6]
@@ -373,15 +330,9 @@ class TestPartValues:
 
 class TestExchanged:
     def test_what_was_ab_is_ba_and_the_rest_stays(self) -> None:
-        assert decision.exchanged(
-            [part(1, POINTWISE_GRADE, AB), part(1, POINTWISE_GRADE, BA), part(2, LETTERS), RELEVANCE, LENGTHS]
-        ) == [
-            part(1, POINTWISE_GRADE, BA),
-            part(1, POINTWISE_GRADE, AB),
-            part(2, LETTERS),
-            RELEVANCE,
-            LENGTHS,
-        ]
+        first, second = part(1, POINTWISE_GRADE, AB), part(1, POINTWISE_GRADE, BA)
+        rest = [part(2, LETTERS), RELEVANCE, LENGTHS]
+        assert decision.exchanged([first, second, *rest]) == [second, first, *rest]
 
     def test_it_says_of_items_in_the_other_places_what_was_said_of_them_here(self) -> None:
         random = np.random.default_rng(0)
@@ -408,26 +359,15 @@ class TestPartsOf:
     )
 
     def test_each_judge_and_way_in_their_order(self) -> None:
-        found = parts_of(
-            RunPredictions([item(*self.RAW_PREDICTIONS)]), "safety", (), by_order=False, lengths=False
-        )
+        run = RunPredictions([item(*self.RAW_PREDICTIONS)])
+        found = parts_of(run, "safety", (), by_order=False, lengths=False)
         assert found == (part(1, LETTERS), part(1, POINTWISE_GRADE), part(2, LETTERS))
 
     def test_each_order_too_where_that_is_asked_then_other_criteria_and_lengths(self) -> None:
-        found = parts_of(
-            RunPredictions([item(*self.RAW_PREDICTIONS)]),
-            "safety",
-            ["relevance"],
-            by_order=True,
-            lengths=True,
-        )
-        raw_predictions = (
-            part(1, LETTERS, AB),
-            part(1, POINTWISE_GRADE, BA),
-            part(2, LETTERS, AB),
-            part(2, LETTERS, BA),
-        )
-        assert found == (*raw_predictions, RELEVANCE, LENGTHS)
+        run = RunPredictions([item(*self.RAW_PREDICTIONS)])
+        found = parts_of(run, "safety", ["relevance"], by_order=True, lengths=True)
+        graded = (part(1, LETTERS, AB), part(1, POINTWISE_GRADE, BA))
+        assert found == (*graded, part(2, LETTERS, AB), part(2, LETTERS, BA), RELEVANCE, LENGTHS)
 
     def test_they_are_of_all_items_together(self) -> None:
         run = RunPredictions([item(self.RAW_PREDICTIONS[0]), item(self.RAW_PREDICTIONS[2])])
