@@ -20,7 +20,6 @@ from tests.packaging.steps import ran
 
 MADE = 1_700_000_000
 FILES = {"tiebreak": "program", "_internal/b.so": "library", "_internal/a/c.txt": "text"}
-Pack = Callable[[Path, Path], None]
 
 
 def pack_tar(archive: Path, folder: Path) -> None:
@@ -28,7 +27,14 @@ def pack_tar(archive: Path, folder: Path) -> None:
         target.add(folder, folder.name, filter=lambda member: plain_member(member, MADE))
 
 
-pack_zip = partial(write_zip, made=MADE)
+PACK: dict[str, Callable[[Path, Path], None]] = {"tar.xz": pack_tar, "zip": partial(write_zip, made=MADE)}
+
+
+def packed(suffix: str, *folders: Path) -> list[Path]:
+    archives = [folder.with_name(f"archive.{suffix}") for folder in folders]
+    for archive, folder in zip(archives, folders, strict=True):
+        PACK[suffix](archive, folder)
+    return archives
 
 
 def made_in(folder: Path, names: list[str], time: int, umask: int) -> Path:
@@ -43,38 +49,28 @@ def made_in(folder: Path, names: list[str], time: int, umask: int) -> Path:
     return bundle
 
 
-def packed(pack: Pack, *folders: Path) -> list[Path]:
-    archives = [folder.with_name("archive") for folder in folders]
-    for archive, folder in zip(archives, folders, strict=True):
-        pack(archive, folder)
-    return archives
-
-
-IN_EACH_WAY = pytest.mark.parametrize("pack", [pack_tar, pack_zip])
-
-
-@IN_EACH_WAY
+@pytest.mark.parametrize("suffix", PACK)
 def test_who_packed_it_and_when_makes_no_difference(
-    tmp_path: Path, pack: Pack, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = made_in(tmp_path / "first", list(FILES), 1_000_000_000, 0o022)
     second = made_in(tmp_path / "second", list(reversed(FILES)), 1_500_000_000, 0o077)
-    archives = packed(pack, first, second)
+    archives = packed(suffix, first, second)
     assert archives[0].read_bytes() == archives[1].read_bytes()
     assert main([str(path) for path in archives]) == 0
     assert "Equal byte for byte" in capsys.readouterr().out
 
 
-@IN_EACH_WAY
+@pytest.mark.parametrize("suffix", PACK)
 def test_what_differs_is_named_by_its_path(
-    tmp_path: Path, pack: Pack, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = made_in(tmp_path / "first", list(FILES), MADE, 0o022)
     second = made_in(tmp_path / "second", list(FILES), MADE, 0o022)
     (second / "_internal" / "b.so").write_text("another library", encoding="ascii")
     (second / "_internal" / "a" / "c.txt").unlink()
     (second / "new.txt").touch()
-    archives = packed(pack, first, second)
+    archives = packed(suffix, first, second)
     assert main([str(path) for path in archives]) == 1
     assert capsys.readouterr().out.splitlines() == [
         "only in the first   _internal/a/c.txt",

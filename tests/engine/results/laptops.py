@@ -3,7 +3,7 @@
 Knows: runs of judged items, words of people. Does not know: what a test is about.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -102,3 +102,6 @@ class Laptop:
         """How many words the run has."""
         with RunStore(self.path) as store:
             return len(store.all_annotations(1))
+
+
+Made = Callable[..., Laptop]

@@ -39,7 +39,7 @@ from engine.results.calibration import (
 from engine.results.decision import calibrated, decide, decide_all
 from engine.results.run_results import RunResults
 from engine.results.second_order import learned_from
-from tests.judged import GOOD, SURE_A, A, B, dataset, stored_run, system
+from tests.judged import GOOD, SURE_A, A, B, dataset, judged_run, system
 from tests.steps import refused
 
 JUDGE = JudgeIdentity("a model", "a" * 64, "1", ("AB", "BA"), "")
@@ -386,10 +386,9 @@ def looking_at(*parts: Feature) -> CriterionCalibration:
 def run_and_fit(folder: Path, *parts: Feature, **settings: object) -> tuple[RunResults, Calibration]:
     """A run of letters in both orders, and a calibration for its judge that looks at these."""
     made = {"mode": "labels", "orders": ["AB", "BA"], "examples": "", **settings}
-    found = stored_run(folder, dataset({"safety": [None] * 30}), {"safety": [SURE_A] * 30}, settings=made)
-    assert found.results
-    judge = judge_of_run(found.results.run.identity)
-    return found.results, replace(calibration(safety=looking_at(*parts)), judge=judge)
+    found = judged_run(folder, dataset({"safety": [None] * 30}), {"safety": [SURE_A] * 30}, settings=made)
+    judge = judge_of_run(found.run.identity)
+    return found, replace(calibration(safety=looking_at(*parts)), judge=judge)
 
 
 JUDGE_2, LETTERS, PERMUTED_LABELS, IN_BA = (

@@ -21,9 +21,6 @@ from engine.results.run_results import load_reviews
 from engine.store.run_store import RunStore
 from tests.judged import SURE_A, A, B, Overridden, dataset, results_of, stored_run, write_old_store
 
-# The sentences on what a run lacks.
-
-
 UNSCORED = "1 judgment is unscored; its cell is empty."
 STALE = "1 explanation was written for another label than the effective one (stale): a submission omits it."
 UNEXPLAINED = "1 judgment has no explanation: the model generated no text."
@@ -46,13 +43,14 @@ UNEXPLAINED = "1 judgment has no explanation: the model generated no text."
                 " submission omits them.",
             ],
         ),
-        ([(item, "safety", B, "B is safe.") for item in "1234"], None),
+        (
+            [(item, "safety", B, "B is safe.") for item in "1234"],
+            ["4 judgments of run 1 are overridden by annotators: 4 labels and 4 explanations, by Ada."],
+        ),
     ],
 )
-def test_each_gap_is_a_sentence(tmp_path: Path, overrides: Overridden, sentences: list[str] | None) -> None:
-    found = [gap.sentence for gap in completeness.gaps(results_of(tmp_path, overrides))]
-    everything = ["4 judgments of run 1 are overridden by annotators: 4 labels and 4 explanations, by Ada."]
-    assert found == (everything if sentences is None else sentences)
+def test_each_gap_is_a_sentence(tmp_path: Path, overrides: Overridden, sentences: list[str]) -> None:
+    assert [gap.sentence for gap in completeness.gaps(results_of(tmp_path, overrides))] == sentences
 
 
 def test_the_models_own_has_no_gap_for_what_people_overrode(tmp_path: Path) -> None:
@@ -128,11 +126,8 @@ def test_a_sample_that_items_were_skipped_in_is_not_random_any_more_and_says_so(
     assert said.startswith("2 items of the random sample were skipped and have no label, 2 have one")
     assert completeness.origins_in_words([("x", Origin.DATASET)], reviews) == []
     division = slicing(GOLD, RANDOM_SAMPLE, noted_of_items(store, GOLD))
-    assert [(part.key, len(part)) for part in division.slices] == [
-        ("labelled", 2),
-        ("skipped", 2),
-        ("others", ITEMS - 4),
-    ]
+    parts = [(part.key, len(part)) for part in division.slices]
+    assert parts == [("labelled", 2), ("skipped", 2), ("others", ITEMS - 4)]
     assert division.slices[0].caveat == said
     confirm(store, DRAWN[1], Origin.CHOSEN)
     assert completeness.random_part(load_reviews(store, 1)).skipped == {DRAWN[2]}

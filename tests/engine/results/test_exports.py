@@ -41,13 +41,11 @@ from tests.judged import (
     A,
     B,
     dataset,
+    judged_run,
     results_of,
     stored_run,
     with_texts,
 )
-
-# All data of a run as CSV: what is in it, and that pandas reads it back exactly.
-
 
 AWKWARD = (
     'a "quoted, text"',
@@ -66,21 +64,15 @@ AWKWARD = (
 """Texts that a careless reader or writer of CSV would change."""
 
 
-def read(path: Path) -> pd.DataFrame:
-    return pd.read_csv(path, dtype=str, keep_default_na=False)
-
-
 def run_of(
     folder: Path, gold: Dataset, **columns: list[tuple[float, float, float, float] | None]
 ) -> RunResults:
-    results = stored_run(folder, gold, columns, explanations={"safety": "A is better."}).results
-    assert results is not None
-    return results
+    return judged_run(folder, gold, columns, explanations={"safety": "A is better."})
 
 
-def written(folder: Path, results: RunResults, gold: Dataset | None = None) -> pd.DataFrame:
-    write_results_csv(folder / "x.csv", results, gold)
-    return read(folder / "x.csv")
+def written(folder: Path, results: RunResults, *datasets: Dataset | None) -> pd.DataFrame:
+    write_results_csv(folder / "x.csv", results, *datasets)
+    return pd.read_csv(folder / "x.csv", dtype=str, keep_default_na=False)
 
 
 def test_there_is_a_row_for_each_item_and_criterion(tmp_path: Path) -> None:
@@ -125,9 +117,7 @@ def test_what_people_overrode_stands_beside_the_models_own(tmp_path: Path) -> No
     run_of(tmp_path, dataset({"safety": [A] * 4}), safety=[SURE_A, SURE_A, None, SURE_A])
     with RunStore(tmp_path / "runs.sqlite") as store:
         for item_id, label, text in (("1", B, "So, it is."), ("2", None, "No."), ("3", GOOD, None)):
-            store.annotate(
-                1, new_override(item_id, "safety", preference=label, explanation=text, author="Ada, B.")
-            )
+            store.annotate(1, new_override(item_id, "safety", label, text, "Ada, B."))
         results = load_results(store, 1)
     found = written(tmp_path, results)
     columns = ["preference", "model_preference", "overridden", "label_author", "explanation", "outdated"]
@@ -143,13 +133,8 @@ def test_what_people_overrode_stands_beside_the_models_own(tmp_path: Path) -> No
 
 
 def test_texts_of_the_dataset_come_back_exactly(tmp_path: Path) -> None:
-    count = len(AWKWARD)
-    gold = dataset(
-        {"safety": [A, None] * (count // 2)},
-        explanations={"safety": AWKWARD[::-1]},
-        instructions=AWKWARD,
-        outputs=[(text, text * 2) for text in AWKWARD],
-    )
+    count, outputs = len(AWKWARD), [(text, text * 2) for text in AWKWARD]
+    gold = dataset({"safety": [A, None] * (count // 2)}, {"safety": AWKWARD[::-1]}, AWKWARD, outputs)
     found = written(tmp_path, run_of(tmp_path, gold, safety=[SURE_A] * count), gold)
     assert tuple(found.columns) == RUN_COLUMNS + DATASET_COLUMNS
     for column in ("instruction", "output_a", "output_b"):
@@ -200,8 +185,7 @@ def test_human_labels_are_those_of_the_chosen_dataset(tmp_path: Path) -> None:
     results = run_of(tmp_path, judged, safety=[SURE_A, SURE_A])
     other = dataset({"safety": [GOOD, None]})
     for items in (judged, None):
-        write_results_csv(tmp_path / "x.csv", results, items, other)
-        found = read(tmp_path / "x.csv")
+        found = written(tmp_path, results, items, other)
         assert found["human_preference"].tolist() == ["both_good", ""]
         assert found["instruction"].tolist() == ["question 1", "question 2"]
 
@@ -290,8 +274,7 @@ def test_csv_holds_states_labels_and_notes(store: RunStore, tmp_path: Path) -> N
     store.annotate(1, new_review("1", "Ada", ReviewState.DONE, {"safety": A}, Origin.RANDOM))
     store.annotate(1, new_override("1", "safety", B, explanation=None, author=LONG))
     store.annotate(None, new_note(hash_of(store, "1"), 'a "note",\nwith lines', ["odd, very", "ß"], "Ben"))
-    write_results_csv(tmp_path / "all.csv", results(store))
-    table = pd.read_csv(tmp_path / "all.csv", dtype=str, keep_default_na=False)
+    table = written(tmp_path, results(store))
     first, other = table.iloc[0], table.iloc[2]
     assert (first.review_state, first.review_author, other.review_state) == ("done", "Ada", "")
     assert json.loads(first.labels_by_people) == {"Ada": "A", LONG: "B"}
@@ -299,9 +282,7 @@ def test_csv_holds_states_labels_and_notes(store: RunStore, tmp_path: Path) -> N
     assert (first.override_origin, first.random_sample) == ("", "labelled")
     assert (other.origins_by_people, other.random_sample) == ("", "")
     store.annotate(1, new_override("1", "safety", B, None, LONG, origin=Origin.RANDOM, seed=3))
-    write_results_csv(tmp_path / "all.csv", results(store))
-    again = pd.read_csv(tmp_path / "all.csv", dtype=str, keep_default_na=False)
-    assert again.override_origin[0] == "random"
+    assert written(tmp_path, results(store)).override_origin[0] == "random"
     [judgment, *_] = as_json(results(store))["items"][0]["judgments"].values()
     assert (judgment["override"]["origin"], judgment["override"]["seed"]) == ("random", 3)
     assert json.loads(first.notes_by_people) == {"Ben": 'a "note",\nwith lines'}
@@ -320,9 +301,7 @@ ITEMS = dataset({"safety": [A, B, None, None]}, outputs=OUTPUTS)
 def on_items(folder: Path, *said: Any, gold: Dataset = ITEMS, overrides: Any = ()) -> RunResults:
     """A run on ITEMS that gives these probabilities on safety, and A on relevance."""
     columns = {"relevance": [SURE_A] * 4, "safety": list(said)}
-    results = stored_run(folder, gold, columns, overrides=overrides).results
-    assert results is not None
-    return results
+    return judged_run(folder, gold, columns, overrides=overrides)
 
 
 # Pairs
@@ -334,10 +313,8 @@ def test_the_preferred_response_is_chosen_and_ties_and_the_unscored_are_counted(
         on_items(tmp_path, RATHER_A, swapped, None, SURE_GOOD), ITEMS, "safety"
     )
     assert made.columns["prompt"] == tuple(item.instruction for item in ITEMS)[:2]
-    assert list(zip(made.columns["chosen"], made.columns["rejected"], strict=True)) == [
-        OUTPUTS[0],
-        OUTPUTS[1][::-1],
-    ]
+    pairs = zip(made.columns["chosen"], made.columns["rejected"], strict=True)
+    assert list(pairs) == [OUTPUTS[0], OUTPUTS[1][::-1]]
     assert made.columns["margin"] == pytest.approx([RATHER_A[0] - RATHER_A[1]] * 2, abs=1e-6)
     assert made.columns["id"] == ("1", "2")
     assert made.in_words == "2 pairs on safety; omitted: 1 tie, 1 without a label"
@@ -383,9 +360,8 @@ def test_annotations_have_the_names_and_the_scale_of_alpaca_eval(tmp_path: Path)
     _, b, *ties = RATHER_A
     assert made[0]["preference"] == pytest.approx(1 + b + sum(ties) / 2, abs=1e-6)
     assert [each["preference"] for each in made[1:]] == [1.5, 2.0]
-    assert {(each["generator_1"], each["generator_2"], each["annotator"]) for each in made} == {
-        ("A", "B", "a model")
-    }
+    for each in made:
+        assert (each["generator_1"], each["generator_2"], each["annotator"]) == ("A", "B", "a model")
     assert (made[2]["output_1"], made[2]["output_2"]) == OUTPUTS[3]
 
 

@@ -27,11 +27,8 @@ from engine.results.health import run_health, submission_health
 from engine.results.run_results import RunResults, load_results, submission_of
 from engine.settings.identity import RunKind, what_is_joined
 from engine.store.run_store import RunStore
-from tests.commands import run_here
-from tests.judged import BAD, GOOD, A, B, Labels, dataset, system
-
-# A submission in the run store: read back as it was, joined by ids, changed and exported as a run.
-
+from tests.commands import refusal, run_here
+from tests.judged import BAD, GOOD, A, B, Labels, Texts, dataset, system
 
 TEXTS = {"safety": ["A is safer.", "B insults the reader.", None]}
 LABELS = {"safety": [A, B, None]}
@@ -48,13 +45,18 @@ def file_of(folder: Path, predicted: System, name: str = "judge.tsv") -> Path:
     return path
 
 
+def kept_of(store: RunStore, gold: Dataset, path: Path) -> RunResults:
+    """A submission that is opened, as it counts."""
+    return load_results(store, open_submission(path, gold, store).id)
+
+
 def test_a_submission_comes_back_as_it_was(store: RunStore, answered: Dataset, tmp_path: Path) -> None:
     path = file_of(tmp_path, system(LABELS, TEXTS))
-    kept = open_submission(path, answered, store)
+    results = kept_of(store, answered, path)
+    kept = results.run
     assert kept.identity.kind is RunKind.SUBMITTED
     assert kept.submitted
     assert kept.complete
-    results = load_results(store, kept.id)
     assert results.judgments["safety"] == (
         SubmittedLabel("1", "safety", A, "A is safer."),
         SubmittedLabel("2", "safety", B, "B insults the reader."),
@@ -90,7 +92,7 @@ def test_ids_alone_join_and_what_is_left_out_is_said(
 
 def test_an_explanation_without_a_label_is_kept(store: RunStore, answered: Dataset, tmp_path: Path) -> None:
     path = file_of(tmp_path, system({"safety": [None, A, B]}, {"safety": ["No label.", "A.", "B."]}))
-    results = load_results(store, open_submission(path, answered, store).id)
+    results = kept_of(store, answered, path)
     assert submission_of(results).rows[0].predictions["safety"] == Prediction(None, "No label.")
     assert results.unscored == 1
 
@@ -109,27 +111,17 @@ def test_a_person_changes_it_as_a_run(store: RunStore, answered: Dataset, tmp_pa
     store.annotate(kept.id, new_override("2", "safety", GOOD, "Both are harmless.", "Ada"))
     store.annotate(kept.id, new_override("3", "safety", BAD, None, "Ada"))
     results = load_results(store, kept.id)
-    labels = [row.predictions["safety"] for row in submission_of(results).rows]
-    assert labels == [
-        Prediction(A, "A is safer."),
-        Prediction(GOOD, "Both are harmless."),
-        Prediction(BAD, None),
-    ]
+    said = [row.predictions["safety"] for row in submission_of(results).rows]
+    own, overridden = Prediction(A, "A is safer."), Prediction(GOOD, "Both are harmless.")
+    assert said == [own, overridden, Prediction(BAD, None)]
     assert [judgment.preference for judgment in results.model_alone().judgments["safety"][:2]] == [A, B]  # type: ignore[union-attr]
-
-
-def test_an_explanation_for_another_label_is_out_of_date(
-    store: RunStore, answered: Dataset, tmp_path: Path
-) -> None:
-    kept = open_submission(file_of(tmp_path, system(LABELS, TEXTS)), answered, store)
-    store.annotate(kept.id, new_override("2", "safety", GOOD, None, "Ada"))
+    store.annotate(kept.id, new_override("1", "safety", GOOD, None, "Ada"))
     assert load_results(store, kept.id).stale == 1
 
 
 def test_it_is_measured_as_its_file_is(store: RunStore, answered: Dataset, tmp_path: Path) -> None:
     predicted = system({"safety": [A, B, GOOD]}, TEXTS)
-    kept = open_submission(file_of(tmp_path, predicted), answered, store)
-    opened = system_of_run(load_results(store, kept.id))
+    opened = system_of_run(kept_of(store, answered, file_of(tmp_path, predicted)))
     assert opened.name == "judge.tsv"
     assert opened.description == "submission judge.tsv on gold.tsv"
     ours, theirs = evaluate(match(opened, answered)), evaluate(match(predicted, answered))
@@ -150,8 +142,7 @@ def test_its_labels_are_certain_so_doubt_is_what_contradicts(
 
 
 def test_all_its_data_is_written(store: RunStore, answered: Dataset, tmp_path: Path) -> None:
-    kept = open_submission(file_of(tmp_path, system(LABELS, TEXTS)), answered, store)
-    results = load_results(store, kept.id)
+    results = kept_of(store, answered, file_of(tmp_path, system(LABELS, TEXTS)))
     plain = json.loads(json.dumps(as_json(results)))
     assert plain["run"]["kind"] == "submitted"
     assert plain["items"][0]["judgments"]["safety"] == {
@@ -168,13 +159,10 @@ def test_all_its_data_is_written(store: RunStore, answered: Dataset, tmp_path: P
 
 
 def test_its_health_is_that_of_labels_and_texts(store: RunStore, tmp_path: Path) -> None:
-    count = 40
-    kept = open_submission(
-        file_of(tmp_path, system(dict.fromkeys(["safety", "relevance", "naturalness"], [A] * count))),
-        dataset({"safety": [A] * count}),
-        store,
-    )
-    assert [symptom.sign for symptom in run_health(load_results(store, kept.id)).symptoms] == [Sign.ONE_LABEL]
+    labels = [A] * 40
+    path = file_of(tmp_path, system(dict.fromkeys(["safety", "relevance", "naturalness"], labels)))
+    found = run_health(kept_of(store, dataset({"safety": labels}), path))
+    assert [symptom.sign for symptom in found.symptoms] == [Sign.ONE_LABEL]
 
 
 def test_the_commands_take_it_and_refuse_what_needs_a_model(shared_data: Path, tmp_path: Path) -> None:
@@ -189,13 +177,11 @@ def test_the_commands_take_it_and_refuse_what_needs_a_model(shared_data: Path, t
     assert written.read_bytes() == baseline.read_bytes()
     assert len(load_dataset(gold)) == 99
     calibrated = tmp_path / "calibration.json"
-    for refused in (
+    for words in (
         ("runs", "recalibrate", 1, "--none"),
         ("calibrate", 1, "--gold", gold, "--out", calibrated),
     ):
-        answer = run_here(*refused, *store)
-        assert answer.returncode == 2
-        assert "has labels without probabilities" in answer.stderr
+        assert "has labels without probabilities" in refusal(*words, *store)
     assert not calibrated.exists()
     assert "submission, explain" in run_here("runs", *store).stdout
 
@@ -253,11 +239,8 @@ def four() -> Dataset:
 def opened(store: RunStore, four: Dataset, folder: Path) -> RunResults:
     """A submission that answers the second and the last of four items."""
     said: dict[str, Labels] = {"safety": [A, B], "relevance": [A, None]}
-    path = folder / "judge.tsv"
-    write_submission(
-        path, system(said, {"safety": ["A.", "B."], "relevance": ["A.", None]}, ids=["2", "4"]).submission
-    )
-    return load_results(store, open_submission(path, four, store).id)
+    texts: dict[str, Texts] = {"safety": ["A.", "B."], "relevance": ["A.", None]}
+    return kept_of(store, four, file_of(folder, system(said, texts, ids=["2", "4"])))
 
 
 def labelled(store: RunStore, results: RunResults, *keys: tuple[str, str]) -> RunResults:
@@ -351,9 +334,8 @@ def test_it_is_complete_once_people_labelled_all_of_it(
 def test_a_judge_is_not_wrong_beside_people_where_it_said_nothing(
     store: RunStore, four: Dataset, tmp_path: Path
 ) -> None:
-    results = labelled(
-        store, opened(store, four, tmp_path), ("1", "safety"), ("1", "relevance"), ("2", "safety")
-    )
+    keys = (("1", "safety"), ("1", "relevance"), ("2", "safety"))
+    results = labelled(store, opened(store, four, tmp_path), *keys)
     found = agreement_of_annotators(results, four)
     assert found is not None
     with_model = [pair for pair in found.pairs if pair.other == "the judge" and pair.criterion is None]
@@ -371,8 +353,7 @@ def test_all_its_data_says_what_is_not_answered(store: RunStore, four: Dataset, 
 
 def test_runs_share_only_what_is_answered(store: RunStore, four: Dataset, tmp_path: Path) -> None:
     part = opened(store, four, tmp_path)
-    path = tmp_path / "whole.tsv"
-    write_submission(path, system({"safety": [A, B, B, BAD]}).submission)
+    path = file_of(tmp_path, system({"safety": [A, B, B, BAD]}), "whole.tsv")
     whole = open_submission(path, four, store)
     assert store.shared_items(whole.id) == {part.run.id: 2}
     assert store.shared_items(part.run.id) == {whole.id: 4}
