@@ -56,9 +56,8 @@ def test_choosing_the_best_system_has_its_price_below_the_table() -> None:
 
     def said(*systems: System) -> list[str]:
         matched = match_all(systems, gold)
-        section = comparison.comparison_sheet(
-            compare([evaluate(each) for each in matched]), matched
-        ).sections[1]
+        found = compare([evaluate(each) for each in matched])
+        section = comparison.comparison_sheet(found, matched).sections[1]
         return [text for part in section.parts if isinstance(part, Sentences) for text in part.texts]
 
     assert said(one, replace(one, name="again")) == []
@@ -70,12 +69,8 @@ def test_choosing_the_best_system_has_its_price_below_the_table() -> None:
 
 
 def test_equally_good_systems_share_the_first_place_unless_all_are() -> None:
-    assert comparison.measure_table(compared(SILENT, SILENT_TOO, POOR)).best == {
-        (0, 1),
-        (0, 2),
-        (1, 1),
-        (1, 2),
-    }
+    best = comparison.measure_table(compared(SILENT, SILENT_TOO, POOR)).best
+    assert best == {(0, 1), (0, 2), (1, 1), (1, 2)}
     assert comparison.measure_table(compared(SILENT, SILENT_TOO)).best == frozenset()
 
 
@@ -115,10 +110,8 @@ def test_what_was_published_of_the_task_stands_beside_its_own_items_alone(
         matched = match_all(systems, gold)
         evaluations = [evaluate(each) for each in matched]
         found = comparison.comparison_json(compare(evaluations), evaluations)
-        shown = [
-            section.key for section in comparison.comparison_sheet(compare(evaluations), matched).sections
-        ]
-        assert ("published" in found) is ("published" in shown)
+        sheet = comparison.comparison_sheet(compare(evaluations), matched)
+        assert ("published" in found) is ("published" in [section.key for section in sheet.sections])
         return "published" in found
 
     two = [system({"safety": [label] * 99}, name=label, ids=gold.ids) for label in (A, B)]
@@ -139,10 +132,8 @@ def test_it_says_how_many_items_have_human_labels_where_not_all_do() -> None:
     def titles(*systems: System) -> list[str]:
         matched = match_all(systems, gold, partial=True)
         found = [evaluate(each) for each in matched]
-        return [
-            comparison.comparison_sheet(compare(found), matched).sections[1].title,
-            evaluation_sheet(found[0]).title,
-        ]
+        sheet = comparison.comparison_sheet(compare(found), matched)
+        return [sheet.sections[1].title, evaluation_sheet(found[0]).title]
 
     other = replace(whole, name="other")
     of_whole = "whole against the human labels of gold.tsv: 8 items, 4 of them labelled"

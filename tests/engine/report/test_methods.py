@@ -12,11 +12,9 @@ from engine.annotations.effective import EffectiveAnnotation
 from engine.calibration.jury import make_jury
 from engine.core import RELEASED, VERSION
 from engine.core.events import Reports
-from engine.core.items import Prediction
 from engine.core.judgments import JudgmentKey
-from engine.data.submission import Submission, SubmissionRow
 from engine.metrics.evaluation import evaluate
-from engine.metrics.matching import System, match, system_of_run
+from engine.metrics.matching import match, system_of_run
 from engine.ranking.ranking import Ranking, rank
 from engine.report import methods
 from engine.report.evaluation import evaluation_methods
@@ -74,12 +72,10 @@ def test_a_run_is_told_by_its_facts(tmp_path: Path, ranking: Ranking) -> None:
 
 
 def test_what_is_not_known_is_said(tmp_path: Path, ranking: Ranking) -> None:
-    assert "a model (quantisation not known, the file is gone or another)" in text_of(
-        of_run(tmp_path, manifest={}), ranking
-    )
-    rows = tuple(SubmissionRow(item.id, {"safety": Prediction(A)}) for item in GOLD)
-    system = System("theirs.tsv", Submission(rows, ("safety",), with_explanations=False))
-    text = text_of(RankedBy.by_system(system, GOLD, "safety"), ranking)
+    text = text_of(of_run(tmp_path, manifest={}), ranking)
+    assert "a model (quantisation not known, the file is gone or another)" in text
+    theirs = system({"safety": [A] * 4}, name="theirs.tsv")
+    text = text_of(RankedBy.by_system(theirs, GOLD, "safety"), ranking)
     assert "The labels on safety are those of theirs.tsv; how they were made is not recorded." in text
     assert "prompt version" not in text
 
@@ -95,10 +91,8 @@ def test_what_is_unscored_is_counted_and_said_how_it_counts() -> None:
     said = {"safety": ["It is.", "", "", "It is."]}
     judge = system({"safety": [A, None, None, B], "relevance": [A, A, A, None]}, said)
     text = methods.methods_text(evaluation_methods(evaluate(match(judge, gold))))
-    assert (
-        "Of the 8 human labels 3 are unscored by the judge and count as wrong: relevance (1), safety (2)."
-        in text
-    )
+    unscored = "Of the 8 human labels 3 are unscored by the judge and count as wrong:"
+    assert f"{unscored} relevance (1), safety (2)." in text
     assert "The judge explains 2 of 4; the others count 0." in text
     whole = methods.methods_text(evaluation_methods(evaluate(matched([A, B], [A, A]))))
     assert "The judge has a label for each of the 2 human labels: none is unscored." in whole
@@ -122,11 +116,8 @@ def test_an_evaluation_is_told_by_its_data_its_judge_and_its_measures(tmp_path: 
 
 
 def test_latex_cites_each_work_of_a_statement_and_escapes_the_rest() -> None:
-    said = [
-        methods.Statement(
-            "It is 95 % of R&D, after Holm (1979) and others (Lin 2004).", "a\nb", (methods.HOLM, methods.LIN)
-        )
-    ]
+    sentence = "It is 95 % of R&D, after Holm (1979) and others (Lin 2004)."
+    said = [methods.Statement(sentence, "a\nb", (methods.HOLM, methods.LIN))]
     assert methods.methods_latex(said, "Made") == (
         "% Made\n% a b\nIt is 95 \\% of R\\&D, after Holm~\\cite{holm1979simple} and others"
         " (Lin~\\cite{lin2004rouge}).\n"
@@ -158,11 +149,8 @@ def test_of_a_panel_too_it_is_said_whose_labels_stand_in_it(tmp_path: Path) -> N
     panel = system_of_run(make_jury(judges, GOLD).results)
     assert "All labels are the judge's." in [said.text for said in methods.labels_of_system(panel, None)]
     assert panel.results is not None
-    given = {
-        JudgmentKey("1", "safety"): EffectiveAnnotation(
-            "1", "safety", B, None, ("Ada",), None, datetime.now(UTC)
-        )
-    }
-    changed = replace(panel, results=replace(panel.results, overrides=given))
+    given = EffectiveAnnotation("1", "safety", B, None, ("Ada",), None, datetime.now(UTC))
+    overridden = replace(panel.results, overrides={JudgmentKey("1", "safety"): given})
+    changed = replace(panel, results=overridden)
     texts = [said.text for said in methods.labels_of_system(changed, None)]
     assert any(text.startswith("Human labels override labels of the judge: ") for text in texts)
