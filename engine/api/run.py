@@ -436,10 +436,10 @@ def _warn_of_the_rest(matched: Matched) -> None:
 
 
 def _gathered(matched: Matched) -> "Report":
-    from engine.report.html_report import gather  # noqa: PLC0415 - loads Jinja
+    from engine.report.html_report import Report  # noqa: PLC0415 - loads Jinja
 
     _, weighted_scoring = Weighing().of_system(matched.system, matched)
-    return gather(evaluate(matched), weighted_scoring)
+    return Report(evaluate(matched), weighted_scoring)
 
 
 def _weighing(

@@ -47,29 +47,18 @@ Pair = tuple[str, str]
 
 def run_facts(results: RunResults, questions: bool = False) -> Facts:
     """Of a run: how it was made, what it took, what annotators changed; `questions`: all that was asked."""
-    run = results.run
+    run, calibration = results.run, results.calibration
     by_whom = results.overridden.by_whom if results.overrides else "nothing"
     if results.overrides and results.source != LAST:
         by_whom = f"{by_whom} (the labels used: {results.source.in_words})"
-    overridden = ("human overrides", by_whom)
+    made, overridden = stored_facts(run, questions), ("human overrides", by_whom)
     if run.submitted:
-        return Facts([*stored_facts(run), ("joined", results.joined_in_words), overridden])
-    calibration = results.calibration
+        return Facts([*made, ("joined", results.joined_in_words), overridden])
     fitted = f"{calibration.hash}, fitted {results.calibrated_in_words}" if calibration else "none"
-    if run.panel:
-        of_items = effort_facts(results.judged)
-        return Facts([*stored_facts(run), ("calibration", fitted), overridden, *of_items])
     shortened = sum(item.shortening is not None for item in results.judged)
-    return Facts(
-        [
-            *stored_facts(run, questions),
-            ("calibration", fitted),
-            ("read in", read_in_words(results)),
-            overridden,
-            ("items shortened", f"{shortened:,}"),
-            *effort_facts(results.judged),
-        ]
-    )
+    read = [] if run.panel else [("read in", read_in_words(results))]
+    cut = [] if run.panel else [("items shortened", f"{shortened:,}")]
+    return Facts([*made, ("calibration", fitted), *read, overridden, *cut, *effort_facts(results.judged)])
 
 
 def stored_facts(run: StoredRun, questions: bool = False) -> Iterator[Pair]:
@@ -273,14 +262,13 @@ def method_sections(results: RunResults | None, dataset: Dataset | None = None) 
     table = method_table(by_method, right)
     if table is None:
         return []
-    what = "judges" if results is not None and results.run.panel else "methods"
+    what, title, note = "methods", "By elicitation method", _OF_METHODS
+    if results is not None and results.run.panel:
+        what, title, note = "judges", "By judge of the jury", _OF_JUDGES
     # All together is what a run decides by: it was not chosen.
     alone = [mean_accuracy(found) for name, found in right.items() if name != ALL_METHODS]
     chosen = best_of(what, cost_of_choosing(alone))
-    parts = [table, *([Sentences(chosen)] if chosen else ())]
-    if results is not None and results.run.panel:
-        return [Section("ways", "By judge of the jury", parts, _OF_JUDGES)]
-    return [Section("ways", "By elicitation method", parts, _OF_METHODS)]
+    return [Section("ways", title, [table, *([Sentences(chosen)] if chosen else ())], note)]
 
 
 def method_table(by_method: Mapping[str, RunResults], right: AccuracyByMethod) -> Table | None:

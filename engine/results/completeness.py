@@ -69,32 +69,26 @@ def random_part(reviews: Reviews, author: str | None = None) -> RandomPart:
     reached = _reached(reviews, author)
     if not reached:
         return RandomPart()
-    labelled = {
-        key.item_id for name, labels in reviews.labels.items() if author in (None, name) for key in labels
-    }
+    of_author = [labels for name, labels in reviews.labels.items() if author in (None, name)]
+    labelled = {key.item_id for labels in of_author for key in labels}
     passed = {mark.item_id for mark in reviews.marks if author in (None, mark.author)} - labelled
     return RandomPart(_up_to(reached, labelled), _up_to(reached, passed))
 
 
 def _up_to(reached: dict[int, bytes], ids: Iterable[str]) -> frozenset[str]:
     """Those of some items that stand in any of the orders no further down than was reached there."""
-    return frozenset(
-        item_id
-        for item_id in ids
-        if any(drawn_place(item_id, seed) <= last for seed, last in reached.items())
-    )
-
-
-def origins_beside_sample(said: Iterable[tuple[str, Origin | None]], reviews: Reviews) -> list[Origin | None]:
-    """How annotators came to some labels, each after its item: to those of the random part by the sample."""
-    part = random_part(reviews).labelled
-    return [Origin.RANDOM if item_id in part else origin for item_id, origin in said]
+    far = reached.items()
+    return frozenset(each for each in ids if any(drawn_place(each, seed) <= last for seed, last in far))
 
 
 def origins_in_words(said: Iterable[tuple[str, Origin | None]], reviews: Reviews) -> list[str]:
-    """Sentences on labels of items that were picked, and on what was skipped in a random sample."""
-    origins = origins_beside_sample(said, reviews)
-    skipped = random_part(reviews).in_words if Origin.RANDOM in origins else ""
+    """Sentences on labels of items that were picked, and on what was skipped in a random sample; `said`: how
+    annotators came to some labels, each after its item.
+    """
+    part = random_part(reviews)
+    # What was labelled in order of uncertainty before, and is of the sample, is no more of the hardest.
+    origins = [Origin.RANDOM if item_id in part.labelled else origin for item_id, origin in said]
+    skipped = part.in_words if Origin.RANDOM in origins else ""
     return [*picked_in_words(origins), *([skipped] if skipped else ())]
 
 

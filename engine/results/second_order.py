@@ -109,18 +109,13 @@ def both_orders(
     judged: Iterable[JudgedItem], criteria: Sequence[str], calibrations: Calibrations
 ) -> BothOrders:
     """The items among these that were read in both orders on all these criteria, calibrated so."""
-    read_twice = [
+    twice = [
         item
         for item in judged
         if all({each.order for each in item.raw_predictions.get(name, ())} == set(Order) for name in criteria)
     ]
-    scored = [
-        item
-        for item, *column in zip(
-            read_twice, *(decide_all(read_twice, name) for name in criteria), strict=True
-        )
-        if all(isinstance(each, Judgment) for each in column)
-    ]
+    decided = zip(twice, *(decide_all(twice, name) for name in criteria), strict=True)
+    scored = [item for item, *own in decided if all(isinstance(each, Judgment) for each in own)]
     alone = [_in_first_order(item) for item in scored]
     margins = [
         [_margin_of(item, name, own.get(name)) for name in criteria]
@@ -159,10 +154,7 @@ def _equal(
 
 def orders_read(item: JudgedItem) -> int:
     """In how many orders an item was read: 0 where it is unscored or a submission's."""
-    return max(
-        (len({each.order for each in raw_predictions}) for raw_predictions in item.raw_predictions.values()),
-        default=0,
-    )
+    return max((len({each.order for each in own}) for own in item.raw_predictions.values()), default=0)
 
 
 def read_in_words(results: RunResults) -> str:

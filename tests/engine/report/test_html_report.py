@@ -27,7 +27,7 @@ from engine.metrics.slices import measure_slices
 from engine.ranking.weighted_scoring import scored_pairs_of, weigh
 from engine.report.audit import audit_of_copies
 from engine.report.calibration import reliability_of
-from engine.report.html_report import Report, gather, report_html, report_sheet
+from engine.report.html_report import Report, report_html, report_sheet
 from engine.report.run import judged_model
 from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
@@ -122,7 +122,7 @@ def report_of(found: Matched, **weights: float) -> Report:
     if weights:
         judged = found.system
         weighted_scoring = weigh(scored_pairs_of(judged, list(weights)), weights, 0.5, found.dataset, judged)
-    return gather(evaluate(found), weighted_scoring)
+    return Report(evaluate(found), weighted_scoring)
 
 
 def run_of(folder: Path, gold: Dataset, probabilities: Mapping[str, Sequence[Any]], **more: Any) -> Matched:
@@ -219,7 +219,7 @@ def test_the_page_takes_the_width_there_is_and_wide_tables_may_break_their_cells
     gold = replace(dataset({name: [A, B] * 2 for name in names}), rubric=asked)
     found = run_of(tmp_path, gold, {name: [SURE_A] * 4 for name in names}, rubric=asked)
     slices = [measure_slices(found, slicing(gold, "longer"))]
-    page = Page(report_html(gather(evaluate(found), slices=slices), {}))
+    page = Page(report_html(Report(evaluate(found), slices=slices), {}))
     (body,) = re.findall(r"body {[^}]*max-width: (\d+)rem", page.source)
     assert int(body) > 100  # a window of 1,920 pixels is 120 rem wide
     assert ("table", {"class": "many most"}) in page.elements
@@ -265,7 +265,7 @@ def test_a_judge_that_is_not_better_is_called_so(
     measured = measures(lead, interval)
     assert measured.better == verdict
     evaluation = Evaluation(matched([A, B], [A, A]), {"safety": measured}, {})
-    page = Page(report_html(Report(evaluation, {}), {}))
+    page = Page(report_html(Report(evaluation), {}))
     assert sentence in page.text
     assert page.table("criterion", "labels", "accuracy")[0][-1].removesuffix(" (most frequent)") == verdict
 
@@ -277,7 +277,7 @@ def test_each_group_of_criteria_has_its_sentence() -> None:
     }
     both = {name: [A, B] for name in labels}
     found = match(system(both), dataset(both))
-    page = Page(report_html(Report(Evaluation(found, labels, {}), {}), {}))
+    page = Page(report_html(Report(Evaluation(found, labels, {})), {}))
     assert NOT_BETTER in page.text
     assert "Significantly better (the whole 95 % interval of the difference is above 0): rel" in page.text
 
@@ -416,7 +416,7 @@ def test_what_was_not_measured_of_explanations_is_a_dash() -> None:
     found = match(system({"safety": [A, B]}, {"safety": ["A is safe.", None]}), gold)
     slow = {"safety": ModelScores([0.9], [Agreement(0.75, 0.25)])}
     plain = page_of(found).table("explanations", "items", "ROUGE-L")[0]
-    page = Page(report_html(gather(evaluate(found, slow)), {}))
+    page = Page(report_html(Report(evaluate(found, slow)), {}))
     measured = page.table("explanations", "items", "ROUGE-L")[0]
     assert (plain[2], plain[4:6], plain[-1]) == ("50.00 (0.0 to 100.0)", ["-", "-"], "1")
     assert [cell.split(" (")[0] for cell in measured[4:6]] == ["45.00", "50.00"]
@@ -460,7 +460,7 @@ def test_people_among_themselves_stand_beside_the_judge(tmp_path: Path) -> None:
 
 
 def test_a_report_of_copies_has_the_page(tmp_path: Path) -> None:
-    report = gather(evaluate(match(*run_of_copies(tmp_path))))
+    report = Report(evaluate(match(*run_of_copies(tmp_path))))
     section = report_sheet(report).sections[1]
     assert section.key == "audit"
     [table] = [part for part in section.parts if isinstance(part, Table)]

@@ -19,7 +19,7 @@ from engine.metrics.matching import Matched, match
 from engine.ranking.comparisons import PairComparisons
 from engine.ranking.ranking import Ranking, rank, ranking_json
 from engine.report.drawing import as_svg
-from engine.report.html_report import REPORT_FIGURES, gather, report_html, report_sheet
+from engine.report.html_report import REPORT_FIGURES, Report, report_html, report_sheet
 from engine.report.ranking import (
     candidate_table,
     pair_table,
@@ -155,7 +155,7 @@ def reported(matched: Matched) -> ReportedRanking:
 
 def test_the_report_ranks_the_candidates_and_holds_the_judge_against_people() -> None:
     matched = match(JUDGE, gold())
-    keys = [section.key for section in report_sheet(gather(evaluate(matched))).sections]
+    keys = [section.key for section in report_sheet(Report(evaluate(matched))).sections]
     assert keys.index("ranking_in_short") < keys.index("ranking_candidates") < keys.index("side_by_side")
     sections = {section.key: section for section in reported(matched).sections}
     table, said = sections["ranking_candidates"].parts[0], sections["side_by_side"].parts[0]
@@ -163,7 +163,7 @@ def test_the_report_ranks_the_candidates_and_holds_the_judge_against_people() ->
     assert {row[0] for row in table.rows} == set(NAMES)
     assert isinstance(said, Sentences)
     assert said.texts[0] == ("First: judge.tsv, safety. Second: the human labels of gold.tsv, safety.")
-    page = report_html(gather(evaluate(matched)), {})
+    page = report_html(Report(evaluate(matched)), {})
     assert "Ranking: candidates" in page
     assert "&lt;b&gt;one" in page
     assert "<b>one" not in page
@@ -171,7 +171,7 @@ def test_the_report_ranks_the_candidates_and_holds_the_judge_against_people() ->
 
 @pytest.mark.slow
 def test_the_page_has_the_figure_of_the_ranking_once_and_says_it_in_words() -> None:
-    report = gather(evaluate(match(JUDGE, gold())))
+    report = Report(evaluate(match(JUDGE, gold())))
     assert set(report.figures) <= set(REPORT_FIGURES)
     page = report_html(report)
     assert page.count("Points with 95 % intervals of the win rate against the mean candidate") == 1

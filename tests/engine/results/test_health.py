@@ -213,7 +213,7 @@ def test_a_criterion_with_few_judgments_says_nothing() -> None:
 @pytest.mark.parametrize(
     ("change", "count", "said"),
     [
-        (some(1, flipped=True), 8, "40 of 40 labels on all criteria are position-inconsistent"),
+        (some(1, flipped=True), 8, "100.0 % of the labels on all criteria are position-inconsistent"),
         (some(1, flipped=True), 6, None),
         (lambda place, answer: replace(answer, flipped=place < 6), 8, None),  # by chance perhaps
         (some(1, answer_mass=0.01), 9, "The answer mass on all criteria is 1.0 %"),
