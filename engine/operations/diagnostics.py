@@ -2,8 +2,6 @@
 
 It is made to be published: no text of a dataset or a model's answer is in it, no name of the user, a dataset
 or a model file. What could hold one, such as the words of an error, is omitted rather than cleaned.
-
-Knows: what is asked. Does not know: who reads it, windows.
 """
 
 import json
@@ -50,10 +48,9 @@ class OfWindow:
 def tell_diagnostics(
     cancel: CancelToken, store: Path | None = None, window: OfWindow | None = None
 ) -> Generator[None, None, str]:
-    """The text, once all is asked. A part that cannot be had says so. Raises Cancelled.
-
-    `store`: of which the newest run is asked for its settings; `window`: of the one that asks, if any. As a
-    generator without events it can be asked of another process.
+    """The text, once all is asked, also of another process; a part that cannot be had says so. Raises
+    Cancelled. `store`: of which the newest run is asked for its settings; `window`: of the one that asks, if
+    any.
     """
     parts: dict[str, Callable[[], Iterator[tuple[str, str]]]] = {
         "Versions": _versions,

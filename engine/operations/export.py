@@ -1,11 +1,9 @@
-"""The effective labels of a run for other tools: training pairs, logs, annotations.
-
-Knows: which tool takes what, in which files. Does not know: who asks for it.
-"""
+"""The effective labels of a run for other tools: which takes what, in which files; not who asks."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from engine.core.errors import Given, Hint, SetupError
 from engine.core.formatting import counted, listed, visible, words
@@ -16,8 +14,7 @@ from engine.results.run_results import RunResults
 from engine.system.files import write_json
 
 
-@dataclass(frozen=True)
-class MadeForTool:
+class MadeForTool(NamedTuple):
     """The export for a tool. `called`: what it is; `in_words`: its content and what is left out, if any."""
 
     called: str
@@ -88,8 +85,7 @@ def _annotations(results: RunResults, dataset: Dataset, criterion: str, _stale: 
     return MadeForTool("Annotations", lambda path: write_json(path, made), told, lacking)
 
 
-@dataclass(frozen=True)
-class _Tool:
+class _Tool(NamedTuple):
     suffixes: tuple[str, ...]
     is_of_one: bool
     make: Callable[[RunResults, Dataset, str, bool], MadeForTool]

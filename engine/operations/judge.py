@@ -1,6 +1,5 @@
-"""Judging: a request becomes a plan, which is forecast and judged; stale explanations are written again.
-
-Does not know: who asks, how anything is shown.
+"""Judging: a request becomes a plan, which is forecast and judged; stale explanations are written again. Does
+not know: who asks, how anything is shown.
 """
 
 from collections.abc import Callable, Generator
@@ -72,9 +71,7 @@ class ReadyRun:
 def prepare(
     request: JudgeRequest, cancel: CancelToken
 ) -> Generator[Note | events.FilesRead | events.Preparing, None, ReadyRun]:
-    """The plan of a request. SetupError where values exclude each other or cannot be used, ModelFileError,
-    Cancelled.
-    """
+    """The plan of a request. SetupError where values exclude each other; ModelFileError, Cancelled."""
     # What is quick to refuse comes before the check of the model.
     request.check()
     until = request.stopping_rule
@@ -171,11 +168,10 @@ def _setup(
         default = RunSetup(request.dataset, model)
     rubric = default.rubric if request.rubric is None else find_rubric(request.rubric)
     criteria = request.criteria or rubric.names
-    asked = rubric.only(criteria).names
     if regression is not None:
         shared = regression.criteria_of(rubric.only(criteria))
-        criteria = shared if request.criteria is None else criteria
-        asked = rubric.only(criteria).names
+        criteria = request.criteria or shared
+    asked = rubric.only(criteria).names
     orders, notes = orders_of(request, asked, regression.orders if regression else None)
     yield from notes
     examples = example_settings(request.examples, request.few_shot, request.few_shot_selection)
@@ -216,9 +212,7 @@ def _chosen(
 
 
 def stopping(plan: RunPlan, until: StoppingRule | None, run: StoredRun | None = None) -> RunPlan:
-    """A plan that stops once its question is answered, in the order of the `run` that it resumes. SetupError
-    if the dataset does not allow it.
-    """
+    """A plan that stops once it is answered, in the order of the `run` that it resumes. SetupError."""
     if until is None:
         return plan
     if run is not None and run.order_seed is not None:

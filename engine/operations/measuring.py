@@ -1,6 +1,5 @@
-"""Measures that need a model, weighted scoring, calibrations and juries, of systems that are open.
-
-Does not know: where the systems and labels come from, how anything is shown.
+"""Measures that need a model, weighted scoring, calibrations and juries, of systems that are open. Does not
+know: where the systems and labels come from, how anything is shown.
 """
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -139,9 +138,7 @@ class GivenWeights:
 
 @dataclass(frozen=True)
 class Weighing:
-    """How items are decided by weighted criteria; None: by the rubric's weights and tie threshold, those of a
-    run by its own rubric. `grades`: by the grades of the model.
-    """
+    """How items are decided by weighted criteria; None: as the rubric says. `grades`: by the model's."""
 
     rubric: Rubric | None = None
     weights: GivenWeights | None = None
@@ -187,13 +184,15 @@ class Weighing:
         gold = matched.dataset if matched else None
         with weight_errors():
             made = weigh(pairs, weights, self.threshold(rubric), gold, system, items=items)
-        if given is None or given.kept is None:
-            fit_in_words = given.unknown if given else ""
-        elif matched is None:
-            overlap = given.kept.fitted_on.overlap_of_hashes(system.content_hashes.values())
+        fit_in_words = given.unknown if given else ""
+        if given is not None and given.kept is not None:
+            fitted_on = given.kept.fitted_on
+            overlap = (
+                fitted_on.overlap_of_hashes(system.content_hashes.values())
+                if matched is None
+                else fitted_on.overlap(matched.items_of_both)
+            )
             fit_in_words = given.kept.in_words(overlap)
-        else:
-            fit_in_words = given.kept.in_words(given.kept.fitted_on.overlap(matched.items_of_both))
         return pairs, replace(made, fit_in_words=fit_in_words)
 
 
@@ -208,9 +207,7 @@ def weight_errors() -> Iterator[None]:
 
 
 def fit_weights_to(gold: Dataset, pairs: ScoredPairs, criteria: Sequence[str]) -> tuple[WeightFit, KeptFit]:
-    """Weights of these criteria and a tie threshold, fitted to human overall labels, and what is kept of
-    that. SetupError for too few labels.
-    """
+    """Weights and a tie threshold, fitted to human overall labels, and the fit as it is kept. SetupError."""
     human = human_winners(gold)
     fit = fit_weights(pairs.rows, human, gold.groups, criteria)
     return fit, kept_of(fit, gold, human.keys() & {row["id"] for row in pairs.rows})
@@ -245,13 +242,8 @@ class JurySetup:
 
     def __post_init__(self) -> None:
         if self.gold is not None and self.calibration is not None:
-            raise SetupError(
-                Hint(
-                    *(Given("gold"), " and ", Given("calibration")),
-                    " are both given: one fits a calibration, the other loads one.",
-                ),
-                "Remove one of them.",
-            )
+            why = " are both given: one fits a calibration, the other loads one."
+            raise SetupError(Hint(Given("gold"), " and ", Given("calibration"), why), "Remove one of them.")
         if self.lengths and self.gold is None:
             raise SetupError(
                 Hint(Given("lengths"), " is a feature of the calibration that ", Given("gold"), " fits."),

@@ -1,6 +1,5 @@
-"""A progress bar of a run, for terminals and notebooks: what is done, the rate, the time left.
-
-Knows: what a run reports. Does not know: where it is shown, in whose words a hint is.
+"""A progress bar of a run, for terminals and notebooks: what is done, the rate, the time left. Does not know:
+where it is shown, in whose words a hint is.
 """
 
 import sys

@@ -275,9 +275,7 @@ def comparison_json(
 
 
 def _best(rows: Sequence[Sequence[float | None]]) -> frozenset[tuple[int, int]]:
-    """Row and column of the highest values of each row, the first column being that of the titles; none where
-    all are equal or one alone has a value.
-    """
+    """Row and column of each row's highest values, titles being column 0; none where all are equal."""
     found = set()
     for row, values in enumerate(rows):
         known = [value for value in values if value is not None]

@@ -1,7 +1,5 @@
 """One HTML file that says what a judge is worth: how it was made, tables, figures, the largest disagreements.
-
-The page has no script and loads nothing. Every text in it is escaped, and what could reorder or hide text
-(control characters, marks of direction) is written out.
+It has no script and loads nothing; texts are escaped, and what could reorder or hide text is written out.
 """
 
 import base64

@@ -175,9 +175,7 @@ def _ends(found: Nats) -> tuple[float | None, float | None]:
 
 
 def learning_figure(curve: LearningCurve, title: str = "", dark: bool = False) -> drawing.Figure:
-    """Log-loss, and accuracy beside that of annotators, by labels on an axis of doublings; with 95 %
-    intervals, next to the baseline of the same labels.
-    """
+    """Log-loss, and accuracy beside annotators', by labels on an axis of doublings, with intervals."""
     from matplotlib.ticker import NullFormatter, NullLocator  # noqa: PLC0415
 
     with drawing.themed(dark) as theme:

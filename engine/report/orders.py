@@ -138,9 +138,7 @@ _LINES = (":", "--", "-.", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
 
 
 def order_figure(report: MarginReport, name: str = "", dark: bool = False) -> drawing.Figure:
-    """Labels that stay equal, in percent, by the share of items that are read in both orders, together and by
-    criterion; and the least margin that keeps enough of each criterion's labels.
-    """
+    """Labels that stay equal (%) by the share of items that are read in both orders; and the least margin."""
     with drawing.themed(dark) as theme:
         figure = drawing.new_figure(3.4)
         axes = figure.subplots()

@@ -360,9 +360,9 @@ _BRACKETS = "Brackets: 95 % intervals over instructions."
 
 
 def ranking_csv(ranking: Ranking, corrected: RankedByLabels | None = None) -> bytes:
-    """A row for each candidate, the best first, then for each pair of candidates that met, in both
-    directions: `against` names the opponent. UTF-8, values as in the JSON of a ranking; the two ends of an
-    interval stand in two columns; a cell is empty where nothing is known.
+    """A row for each candidate, the best first, then for each pair that met, in both directions: `against`
+    names the opponent. UTF-8, values as in the JSON of a ranking; an interval has two columns; empty: not
+    known.
     """
     made = ranking_json(ranking, corrected)
     rows = [dict(_flat(row)) for row in (*made["candidates"], *made["pairs"])]
@@ -387,9 +387,7 @@ def _flat(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def paper_sheet(ranking: Ranking, title: str, corrected: RankedByLabels | None = None) -> Sheet:
-    """What of a ranking a page of a paper is wide enough for: the candidates, and a second table where
-    human labels correct a judge's; `title`: by whose labels.
-    """
+    """The candidates, as wide as a paper's page, and corrected by human labels; `title`: by whose."""
     sections = [Section("ranking", "", [_narrow(candidate_table(ranking))], _BRACKETS)]
     correction = corrected.correction if corrected else None
     if correction is not None and correction.candidates:

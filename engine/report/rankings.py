@@ -1,6 +1,5 @@
-"""By whose labels candidates are ranked: annotators', a judge's on one criterion, or the weighted judge's.
-
-Such a ranking in the report of a judge, two of them compared, and how one was made, as methods for a paper.
+"""By whose labels candidates are ranked: annotators', a judge's on one criterion, or the weighted judge's; in
+the report of a judge, two rankings compared, and how one was made, as methods for a paper.
 """
 
 from collections.abc import Iterator, Sequence
@@ -210,9 +209,7 @@ class ReportedRanking:
 
 
 def reported_ranking(matched: Matched) -> ReportedRanking | None:
-    """The candidates ranked by the system's labels, on the items that are measured; None where neither the
-    labelled dataset nor that of the run names two of them, or no item has a label.
-    """
+    """The candidates by the system's labels; None where no dataset names two, or none has a label."""
     system, criterion = matched.system, default_criterion(matched.system.criteria)
     try:
         dataset = _naming_candidates(matched)

@@ -272,9 +272,7 @@ def method_sections(results: RunResults | None, dataset: Dataset | None = None) 
 
 
 def method_table(by_method: Mapping[str, RunResults], right: AccuracyByMethod) -> Table | None:
-    """A row for all methods of a run combined, and one for each; None for a run of one method.
-    `by_method`: what `RunResults.by_method` gave. `right`: as `accuracy_by_method` gives it.
-    """
+    """A row for all methods combined, one for each; None for one method. `right`: of each, by criterion."""
     if not by_method:
         return None
     criteria = tuple(right[ALL_METHODS])

@@ -1,7 +1,4 @@
-"""What a run found that was judged until something was significant: its text and columns.
-
-A module of its own: `judge` prints it, and must start without what a ranking loads.
-"""
+"""What a run found that was judged until it was significant; for `judge`, it loads nothing of a ranking."""
 
 import math
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
-"""The annotation file, by which a run's annotations go to another computer: without the texts of items.
-
-Knows: what such a file contains, how it is made of a run, checked and read. Does not know: to which run its
-annotations belong elsewhere.
+"""The annotation file, by which a run's annotations go to another computer: without the texts of items. Does
+not know: to which run its annotations belong elsewhere.
 """
 
 import re
@@ -99,7 +97,6 @@ def annotation_file(
     store: RunStore, run_id: int, annotators: Iterable[str] = (), dataset: Dataset | None = None
 ) -> AnnotationFile:
     """The annotations of a run; of all, or of those named alone. `dataset`: whose texts are included.
-
     StoreError for no run, SetupError where nobody, or one of those named, has said anything.
     """
     own_id = store.own_id()

@@ -82,9 +82,7 @@ def _up_to(reached: dict[int, bytes], ids: Iterable[str]) -> frozenset[str]:
 
 
 def origins_in_words(said: Iterable[tuple[str, Origin | None]], reviews: Reviews) -> list[str]:
-    """Sentences on labels of items that were picked, and on what was skipped in a random sample; `said`: how
-    annotators came to some labels, each after its item.
-    """
+    """On labels of items that were picked, and on what was skipped; `said`: each origin after its item."""
     part = random_part(reviews)
     # What was labelled in order of uncertainty before, and is of the sample, is no more of the hardest.
     origins = [Origin.RANDOM if item_id in part.labelled else origin for item_id, origin in said]
@@ -148,11 +146,10 @@ NOT_ANSWERED = "the submission does not answer this item"
 
 
 def open_submission(path: Path, dataset: Dataset, store: RunStore) -> StoredRun:
-    """Keep a submission in the store; where it is there already, with the same dataset, that one.
-
-    What it lacks of the dataset stands next to what it answers, unscored, for annotators to complete it; rows
-    for items that the dataset lacks are named in the manifest. SetupError where the file is no submission, or
-    answers no item of the dataset.
+    """Keep a submission in the store; where it is there already, with the same dataset, that one. What it
+    lacks of the dataset stands next to what it answers, unscored, for annotators to complete it; rows for
+    items that the dataset lacks are named in the manifest. SetupError for no submission, or one that answers
+    no item.
     """
     submission = read_submission(path)
     places = {item_id: place for place, item_id in enumerate(dataset.ids)}
@@ -196,9 +193,7 @@ def share_answered(submission: Submission, ids: Container[str]) -> float:
 
 
 def findings(results: RunResults, dataset: Dataset) -> list[str]:
-    """What keeps a run, with all that annotators changed, from being the official submission for its dataset.
-    Of an opened submission also which of its rows are omitted.
-    """
+    """What keeps a run, with its annotations, from being the official submission; which rows are omitted."""
     found = list(check_submission(submission_of(results), dataset, results.run.identity.rubric))
     if extra := results.run.not_in_dataset:
         found.append(f"ids that are not in the dataset ({len(extra):,}), omitted: {listed(extra)}.")

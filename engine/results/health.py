@@ -26,9 +26,7 @@ from engine.store.run_store import RunStore
 
 @dataclass(frozen=True)
 class Limit:
-    """Beyond `look` a measure (0 to 1) is a sign, beyond `serious` alone that the model did not judge.
-    `below`: beyond is less than the limit.
-    """
+    """Beyond `look` (0 to 1) is a sign, beyond `serious` no judging; `below`: beyond is less than it."""
 
     look: float
     serious: float | None = None
@@ -376,9 +374,7 @@ def _flipped_sign(answers: Answers, least: int = LEAST_ITEMS) -> Iterator[Sympto
 
 
 def _one_label(answers: Answers) -> Iterator[Symptom]:
-    """One label for nearly everything, as the model saw the responses: if A is always better, that is another
-    one in each order.
-    """
+    """One label for nearly everything, as the model saw it: by place, that is another one in each order."""
     given = [answer for column in answers.values() for answer in column if answer.label]
     seen = [answer.seen or (answer.label,) for answer in given]
     if not seen:
@@ -445,9 +441,7 @@ _NOT_UNREAD = Hint("Read some of the explanations before you use them.")
 
 @dataclass(frozen=True)
 class _TextSign:
-    """`found`: whether an answer has it; `wordless`: whether answers without a text count too. `of_words`: it
-    looks for English words.
-    """
+    """`found`: whether an answer has it, `wordless` ones too; `of_words`: it looks for English words."""
 
     sign: Sign
     found: Callable[[Answer], bool]

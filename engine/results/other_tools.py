@@ -187,10 +187,9 @@ class PreferencePairs(NamedTuple):
 
 # The columns are those of TRL's preference data with an explicit prompt, in its standard form: texts alone.
 def preference_pairs(results: RunResults, dataset: Dataset, criterion: str) -> PreferencePairs:
-    """The items whose effective label on a criterion is A or B, in the order of the run.
-
-    `margin`: the probability of the chosen response less that of the rejected one, 0 to 1; a label of an
-    annotator or a submission has 1. Ties and what has no label are omitted. SetupError where no item is left.
+    """The items whose effective label on a criterion is A or B, in the order of the run. SetupError where
+    none is. `margin`: the probability of the chosen response less that of the rejected one, 0 to 1; a label
+    of an annotator or a submission has 1.
     """
     items = {item.id: item for item in dataset}
     rows: list[tuple[str, str, str, float, str]] = []

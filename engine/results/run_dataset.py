@@ -34,11 +34,9 @@ def dataset_of_run(
     cancel: CancelToken | None = None,
     columns: ColumnMap | None = None,
 ) -> Dataset:
-    """The items of a run out of its dataset's file, or out of `path`, where that file lies now.
-
-    `columns`: by which a foreign file is read; None for those that the run was judged with, or, where these
-    do not give its items, for what is remembered.
-    SetupError where the file is missing, cannot be read or holds other items; Cancelled.
+    """The items of a run out of its dataset's file, or out of `path`, where that file lies now. `columns`: by
+    which a foreign file is read; None for those of the run, or, where these do not give its items, those
+    remembered. SetupError where the file is missing, cannot be read or holds other items; Cancelled.
     """
     path = path or run.identity.dataset_path
     if not is_there(path):
@@ -67,11 +65,9 @@ def load_as_judged(
     moved: bool = False,
     rubric: Rubric | None = None,
 ) -> Dataset:
-    """A dataset that may be the file of one of some runs: read by the columns that the first such run was
-    judged with, where these still fit it; else as any other. `moved`: also a file that lies elsewhere.
-    `rubric`: on whose criteria its labels are; None for those that the runs were asked.
-
-    Raises what load_dataset raises.
+    """A dataset that may be the file of one of some runs: read by the columns of the first such run, where
+    these still fit it; else as any other. `moved`: also a file that lies elsewhere. `rubric`: on whose
+    criteria its labels are; None for those that the runs were asked. Raises what load_dataset raises.
     """
     runs = list(runs)
     rubric = rubric or rubric_for_labels([run.identity.asked for run in runs])
@@ -204,9 +200,7 @@ def labelled_dataset(results: RunResults, dataset: Dataset, with_judge: bool = F
 
 
 def written_otherwise(path: Path, made: LabelledDataset, dataset: Dataset) -> list[str]:
-    """What is read of the file otherwise than it was written, where remembered columns read it in another
-    way; a sentence each.
-    """
+    """What is read of the file otherwise than it was written, by remembered columns; a sentence each."""
     try:
         found = load_dataset(path, dataset.rubric)
     except SetupError as error:
@@ -272,9 +266,7 @@ class _Criterion:
 
     @property
     def beside(self) -> Mapping[str, Sequence[Cell]]:
-        """What each annotator said and how many gave each label, where any did; whose label and explanation
-        these are, and how annotators came to the item.
-        """
+        """What each annotator said, how many gave each label, whose label and explanation these are."""
         label, golds = f"{self._name}_preference", [Gold(annotators=row.given) for row in self._rows]
         names = sorted(set().union(*(row.given for row in self._rows)))
         columns: dict[str, Sequence[Cell]] = {

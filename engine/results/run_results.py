@@ -55,9 +55,7 @@ def _one_label(column: Sequence[AnyJudgment], fitted: CriterionCalibration) -> O
 
 
 def one_label_sentence(found: Mapping[str, OneLabel], out_of_fold: Container[str] = ()) -> str:
-    """What is to be said of a calibration that gives one label to everything; empty for any other.
-    `out_of_fold`: the criteria where the fits without an item do so, too.
-    """
+    """Of a calibration that gives one label to all, else empty; `out_of_fold`: where other fits do, too."""
     if not found:
         return ""
     named = ", ".join(
@@ -106,9 +104,7 @@ class RunResults:
         return None if isinstance(judgment, Unscored) else judgment.preference
 
     def probabilities(self, judgment: AnyJudgment) -> tuple[float, ...] | None:
-        """Of the four labels as they count: the model's own, 1 for a label of an annotator or a submission;
-        None where there is no effective label.
-        """
+        """As they count: the model's, 1 for an annotator's or a submission's label; None without any."""
         label, override = self.label(judgment), self._override(judgment)
         if isinstance(judgment, Judgment) and (override is None or override.preference is None):
             return judgment.probabilities
@@ -131,9 +127,7 @@ class RunResults:
         return None if stale else text
 
     def _told(self, judgment: AnyJudgment) -> tuple[str | None, bool]:
-        """The effective explanation, and whether it was written for another label: an annotator's, but where
-        only the judge's own is of the label.
-        """
+        """The effective explanation, and if it is stale: an annotator's, but where only the judge's fits."""
         label, override = self.label(judgment), self._override(judgment)
         own = self.model_explanation(judgment)
         if override is not None and override.explanation is not None:
@@ -372,9 +366,7 @@ class DecidedAgain(NamedTuple):
 
 
 def decided_again(store: RunStore, run_id: int, calibration: Calibration | None) -> DecidedAgain:
-    """Decide a run with another calibration from now on, or with none. StoreError; SetupError where it cannot
-    be calibrated, or was judged by another judge.
-    """
+    """Decide a run with another calibration, or none, from now on. StoreError; SetupError: no fit."""
     before = load_results(store, run_id)
     refuse_submitted(before.run, "be calibrated")
     lacking = "" if calibration is None else calibration.check_run(before.run, before.judged)
@@ -398,8 +390,8 @@ def load_reviews(store: RunStore, run_id: int) -> Reviews:
 
 def submission_of(results: RunResults, with_stale: bool = False) -> Submission:
     """The run's effective predictions; those without a label are empty, unanswered items are omitted.
-
-    With explanations where the run makes them: what annotators wrote for a run of labels alone is omitted.
+    Explanations are those of a run that makes them: what annotators wrote for a run of labels alone is
+    omitted.
     """
     rows, results = [], results.answered
     text = results.explanation if with_stale else results.fitting_explanation

@@ -40,9 +40,7 @@ def leaves_open(
     lengths: tuple[int, int] | None = None,
 ) -> bool:
     """Whether the margin of any criterion's raw predictions, in one order, is below this: as they were read,
-    or as their calibration for one order makes it, where there is one; `lengths`: of the responses.
-
-    Readings without finite probabilities leave nothing open: no second order makes a judgment of them.
+    or as calibrated for one order; `lengths`: of the responses. What is not finite leaves nothing open.
     """
     item = JudgedItem(0, "", "", {name: tuple(own) for name, own in raw_predictions.items()}, lengths=lengths)
     return any(_margin_of(item, name, calibrations.get(name)) < below for name in raw_predictions)
