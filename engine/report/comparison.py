@@ -252,11 +252,9 @@ def comparison_json(
     `judge_name`: the model that was asked for agreement. `slices`: those of each system. `wins`: for each
     division what the weighted judge decides on its slices, by system. `beside`: both rankings.
     """
-    of_each = {
-        found.name: [measured.as_json() for measured in divisions]
-        for found, divisions in zip(evaluations, slices, strict=False)
-        if divisions
-    }
+    known = [(found.name, own) for found, own in zip(evaluations, slices, strict=False) if own]
+    of_each = {name: [measured.as_json() for measured in divisions] for name, divisions in known}
+    weighed = [{name: each.as_json() for name, each in by_system.items()} for by_system in wins]
     published = {"measured_on": MEASURED_ON, "results": [asdict(result) for result in PUBLISHED]}
     # The key "trivial" is older than the name of the field.
     compared = {"trivial" if name == "baseline" else name: each for name, each in asdict(comparison).items()}
@@ -265,11 +263,7 @@ def comparison_json(
         **({"published": published} if of_the_task([found.matched for found in evaluations]) else {}),
         "scores": {found.name: official_json(found, judge_name) for found in evaluations},
         **({"slices": of_each} if of_each else {}),
-        **(
-            {"wins": [{name: weighed.as_json() for name, weighed in by_system.items()} for by_system in wins]}
-            if wins
-            else {}
-        ),
+        **({"wins": weighed} if weighed else {}),
         **({"side_by_side": beside.as_json()} if beside else {}),
     }
 

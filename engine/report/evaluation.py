@@ -59,8 +59,7 @@ def evaluation_sheet(
         *more,
     ]
     held = f"{evaluation.name} against the human labels of {matched.dataset.name}"
-    title = f"{held}: {matched.items_in_words}"
-    return Sheet(title, sections)
+    return Sheet(f"{held}: {matched.items_in_words}", sections)
 
 
 def run_sheet(
@@ -118,11 +117,10 @@ def in_short(evaluation: Evaluation) -> Iterator[str]:
         )
     elif results is not None and results.run.panel:
         differ = [pair.judgment.judges_differ for pair in pairs if pair.judgment]
-        known = [each for each in differ if each is not None]
-        if known:
-            found = _of(sum(known), len(known), "judgments")
-            several = " decided by more than one judge" if len(known) < len(differ) else ""
-            yield f"The judges of the jury disagree: {found}{several}."
+        if several := [each for each in differ if each is not None]:
+            found = _of(sum(several), len(several), "judgments")
+            some = " decided by more than one judge" if len(several) < len(differ) else ""
+            yield f"The judges of the jury disagree: {found}{some}."
         if results.judges_missing_sentence:
             yield results.judges_missing_sentence
     elif known:

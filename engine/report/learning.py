@@ -75,15 +75,19 @@ def learning_section(curve: LearningCurve) -> Section:
     if len(curve.by_criterion) > 1:
         parts.append(doubling_table(curve))
     if curve.annotators:  # all in turn first
-        held_against = curve.annotators
-        parts.append(Table(_ANNOTATORS, [[who(held), held.items, held.own] for held in held_against]))
+        parts.append(Table(_ANNOTATORS, [[who(held), held.items, held.own] for held in curve.annotators]))
     return Section(LEARNING_FIGURE, _TITLE, parts, _NOTE, help=("Learning curve",), spelt_out=True)
 
 
 def point_table(curve: LearningCurve) -> Table:
     rows: list[Row] = [
         [
-            *(point.labels, point.log_loss.value, *_ends(point.log_loss), point.frequencies),
+            *(
+                point.labels,
+                point.log_loss.value,
+                *(point.log_loss.interval or (None, None)),
+                point.frequencies,
+            ),
             *(point.ahead.significantly_above, point.right, point.frequent.value),
         ]
         for point in curve.points
@@ -95,7 +99,7 @@ def doubling_table(curve: LearningCurve) -> Table:
     rows: list[Row] = [
         [
             *(words(name), last.from_labels, last.to_labels),
-            *(last.gained.value, *_ends(last.gained), last.gained.significantly_above),
+            *(last.gained.value, *(last.gained.interval or (None, None)), last.gained.significantly_above),
             last.more_right,
         ]
         for name, last in curve.by_criterion.items()
@@ -164,14 +168,8 @@ def _other_side(found: Estimate) -> Estimate:
 
 def in_nats(found: Nats) -> str:
     """`0.012 nats (-0.003 to 0.027)`."""
-    if found.interval is None:
-        return f"{number(found.value, _DIGITS)} nats"
-    low, high = (number(end, _DIGITS) for end in found.interval)
-    return f"{number(found.value, _DIGITS)} nats ({low} to {high})"
-
-
-def _ends(found: Nats) -> tuple[float | None, float | None]:
-    return found.interval or (None, None)
+    ends = " to ".join(number(end, _DIGITS) for end in found.interval or ())
+    return f"{number(found.value, _DIGITS)} nats{f' ({ends})' if ends else ''}"
 
 
 def learning_figure(curve: LearningCurve, title: str = "", dark: bool = False) -> drawing.Figure:

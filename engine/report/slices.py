@@ -67,7 +67,7 @@ def compared_slices_in_words(matched: Sequence[Matched], measured: Sequence[Slic
     for one, of_system in zip(matched, measured, strict=True):
         choice = cost_of_choosing(found.over for found in of_system.slices)
         said += best_of(f"slices of {one.system.name} with {FEW} instructions or more", choice)
-    if len(matched) == len(("one", "other")):
+    if len(matched) == 2:
         leads = (lead(matched[0], matched[1], found.part) for found in measured[0].slices)
         choice = cost_of_choosing(led and led.over for led in leads)
         said += best_of(f"differences on slices with {FEW} instructions or more", choice, by="difference")
@@ -139,7 +139,7 @@ def compared_slice_table(matched: Sequence[Matched], measured: Sequence[SlicedMe
     of_systems = [
         Column(key, name, Kind.ESTIMATE, f"{name}: accuracy in percent.", foreign=True) for key, name in named
     ]
-    two = len(matched) == len(("one", "other"))
+    two = len(matched) == 2
     if two:
         meaning = (
             "The accuracy of the first system minus that of the second, in percentage points; not"
