@@ -41,11 +41,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Build the application for this system.")
     parser.add_argument("--no-archive", action="store_true", help="make only the folder")
     gpu = parser.add_mutually_exclusive_group()
-    gpu.add_argument(
-        "--with-gpu",
-        action="store_true",
-        help="with llama.cpp's GPU library (Vulkan); fail if it cannot be compiled",
-    )
+    with_gpu = "with llama.cpp's GPU library (Vulkan); fail if it cannot be compiled"
+    gpu.add_argument("--with-gpu", action="store_true", help=with_gpu)
     gpu.add_argument("--without-gpu", action="store_true", help="without the GPU library")
     options = parser.parse_args()
     vulkan, lacking = gpu_part(wanted=options.with_gpu, refused=options.without_gpu)
@@ -58,9 +55,8 @@ def main() -> int:
     _run_python(environment, str(PACKAGING / "icons.py"), str(BUILD / "icons"))
     made = time.monotonic()
     bundle = _bundle(environment)
-    print(
-        f"\nBuilt in {time.monotonic() - made:.0f} s and {made - start:.0f} s for the environment: {bundle}"
-    )
+    seconds, for_environment = time.monotonic() - made, made - start
+    print(f"\nBuilt in {seconds:.0f} s and {for_environment:.0f} s for the environment: {bundle}")
     code = bundle_check.main([str(bundle)])
     if not options.no_archive:
         archive = _archive(bundle, made_at())

@@ -41,6 +41,7 @@ _GPU_LIBRARY = re.compile(r"(lib)?ggml-vulkan\.(so|dll)")
 # What CMake reads for us inside llama-cpp-python's project, and what that has the compiler read.
 _CHANGES = (PACKAGING / "llama.cmake", PACKAGING / "vulkan_layer_settings.h")
 _DISTURBING = {"PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "CFLAGS", "CXXFLAGS", "SOURCE_DATE_EPOCH"}
+_LICENCE = re.compile(r"/vendor/llama\.cpp/((?:licenses/|vendor/[\w-]+/)?LICENSE[\w.-]*)$")
 _OWN_FOLDER = {"linux": "$ORIGIN", "darwin": "@loader_path"}
 
 
@@ -107,9 +108,8 @@ class BuildEnvironment:
 
     def _install(self, lock: str) -> None:
         """What a lock lists, of which each file has the sum that stands there; what is installed stays."""
-        self._pip(
-            *("install", "--quiet", "--no-build-isolation", "--require-hashes", "-r", str(_LOCKS / lock))
-        )
+        checked = ("--no-build-isolation", "--require-hashes")
+        self._pip("install", "--quiet", *checked, "-r", str(_LOCKS / lock))
 
     def _compiled_with(self) -> list[str]:
         """What decides how llama.cpp comes out of the compiler, beside its source; no folder is among it."""
@@ -126,9 +126,8 @@ class BuildEnvironment:
         folder = BUILD / "compiled" / _digest([source.name, *compiled_with])[:12]
         if not (made := sorted(folder.glob("*.whl"))):
             minutes = "15 to 40" if self._vulkan else "10 to 30"
-            print(
-                f"Compiling llama.cpp: {minutes} minutes. The next bundle takes it from {folder}.", flush=True
-            )
+            takes = f"Compiling llama.cpp: {minutes} minutes."
+            print(f"{takes} The next bundle takes it from {folder}.", flush=True)
             # pip's cache knows nothing of CMake's options: it might hand out a build for this very processor.
             self._pip(
                 *("wheel", "--no-cache-dir", "--no-deps", "--no-build-isolation"),
@@ -161,9 +160,7 @@ class BuildEnvironment:
         self.llama_licences.mkdir(parents=True, exist_ok=True)
         with tarfile.open(source) as archive:
             for member in archive:
-                inside = re.search(
-                    r"/vendor/llama\.cpp/((?:licenses/|vendor/[\w-]+/)?LICENSE[\w.-]*)$", member.name
-                )
+                inside = _LICENCE.search(member.name)
                 if inside and (file := archive.extractfile(member)):
                     (self.llama_licences / inside[1].replace("/", "-")).write_bytes(file.read())
 
@@ -178,10 +175,9 @@ class BuildEnvironment:
 
 def leave_amx_out(packages: Path) -> None:
     """Take away the library for processors with AMX; `packages`: where Python packages are installed."""
-    for path in [
-        path for path in (packages / "llama_cpp" / "lib").iterdir() if _AMX_LIBRARY.fullmatch(path.name)
-    ]:
-        path.unlink()
+    for path in list((packages / "llama_cpp" / "lib").iterdir()):
+        if _AMX_LIBRARY.fullmatch(path.name):
+            path.unlink()
 
 
 def put_gpu_apart(packages: Path) -> None:

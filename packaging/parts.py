@@ -135,9 +135,8 @@ def package_terms(package: Distribution) -> tuple[str, bool]:
     """The licence that a package names, in one line, and whether that is an expression of SPDX."""
     if expression := _field(package, "License-Expression"):
         return expression, True
-    classifiers = [
-        str(text) for text in package.metadata.get_all("Classifier", []) if text.startswith("License")
-    ]
+    classifiers = [str(each) for each in package.metadata.get_all("Classifier", [])]
+    classifiers = [each for each in classifiers if each.startswith("License")]
     named = _field(package, "License")
     if named and set(re.findall(r"[\w.-]+", named)) <= _SPDX | {"AND", "OR"}:
         return named, True
@@ -221,15 +220,10 @@ def _debian_record(package: str) -> Part:
     source, version, machine = _printed("dpkg-query", "--show", f"--showformat={form}", package).split()
     name = package.partition(":")[0]
     distro = _release()
-    return Part(
-        Origin.DEBIAN,
-        name,
-        version,
-        _debian_terms(_DEBIAN_RECORDS / name / "copyright"),
-        False,
-        f"pkg:deb/{distro[0]}/{name}@{version.replace('+', '%2B').replace(':', '%3A')}"
-        f"?arch={machine}&distro={'-'.join(distro)}&upstream={source}",
-    )
+    package_of = f"pkg:deb/{distro[0]}/{name}@{version.replace('+', '%2B').replace(':', '%3A')}"
+    address = f"{package_of}?arch={machine}&distro={'-'.join(distro)}&upstream={source}"
+    terms = _debian_terms(_DEBIAN_RECORDS / name / "copyright")
+    return Part(Origin.DEBIAN, name, version, terms, False, address)
 
 
 def _debian_terms(copyright_file: Path) -> str:

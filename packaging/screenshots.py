@@ -39,13 +39,14 @@ def main(arguments: list[str]) -> int:
         studio, another = Studio(at_work, folder), at_work.home / "another-team.tsv"
         studio.judge()
         studio.compare(another)
-        for theme in (ThemeChoice.LIGHT, ThemeChoice.DARK):
+        for theme in (ThemeChoice.DARK, ThemeChoice.LIGHT):
             studio.draw(theme)
-        studio.draw_tabs(ThemeChoice.LIGHT)
-        studio.draw_review(ThemeChoice.LIGHT)
-        studio.draw_annotators(ThemeChoice.LIGHT)
-        studio.draw_words(ThemeChoice.LIGHT)
-        studio.draw_submission(another, ThemeChoice.LIGHT)
+        # All others in the light theme, which the last ones left.
+        studio.draw_tabs()
+        studio.draw_review()
+        studio.draw_annotators()
+        studio.draw_words()
+        studio.draw_submission(another)
         studio.draw_ranking()
     return 0
 
@@ -76,9 +77,7 @@ class Studio:
     def _override(self, place: int, explanation: str | None) -> None:
         """Override the model's label on naturalness with another one."""
         judgment = self._results.judgments[OVERRIDDEN][place]
-        label = next(
-            preference for preference in Preference if preference is not self._results.label(judgment)
-        )
+        label = next(each for each in Preference if each is not self._results.label(judgment))
         self._window.workspace.override(judgment.key, label, explanation)
 
     @property
@@ -112,40 +111,33 @@ class Studio:
             self._stage.wait_until_idle()
             self._save(f"{page.NAME.lower()}-{theme.value}")
 
-    def draw_tabs(self, theme: ThemeChoice) -> None:
+    def draw_tabs(self) -> None:
         """The other tabs of Results, with a calibration proposed."""
-        self._window.frame.set_theme(theme)
         self._window.frame.show_page(PageName.RESULTS)
         page = self._window.results
         page.calibration.calibrate()
         for place, name in ((1, "figures"), (2, "weighted"), (3, "calibration")):
             page.tabs.setCurrentIndex(place)
             self._stage.wait_until_idle()
-            self._save(f"results-{name}-{theme.value}")
+            self._save(f"results-{name}-light")
 
-    def draw_review(self, theme: ThemeChoice) -> None:
+    def draw_review(self) -> None:
         """An overridden judgment, with the differences between the responses."""
-        self._window.frame.set_theme(theme)
         item_id = self._results.judged[0].item_id
         self._window.workspace.show_in_review(JudgmentKey(item_id, OVERRIDDEN))
         self._stage.wait_until_idle()
         self._window.review.marking.setCurrentIndex(1)
         self._stage.wait_until_idle()
-        self._save(f"review-overridden-{theme.value}")
+        self._save("review-overridden-light")
 
-    def draw_annotators(self, theme: ThemeChoice) -> None:
+    def draw_annotators(self) -> None:
         """Ada has reviewed some items; Ben labels the next one blind."""
-        self._window.frame.set_theme(theme)
         review = self._window.review
         review.marking.setCurrentIndex(0)
-        for step in (
-            review.queue.confirm,
-            review.queue.confirm,
-            review.queue.skip,
-        ):
+        for step in (review.queue.confirm, review.queue.confirm, review.queue.skip):
             step()
             self._stage.wait_until_idle()
-        self._save(f"review-progress-{theme.value}")
+        self._save("review-progress-light")
         self._window.workspace.set_author("Ben")
         review.reviewer.blind_button.click()
         self._stage.wait_until_idle()
@@ -153,34 +145,29 @@ class Studio:
         self._stage.wait_until_idle()
         review.desk.choose_number(1)
         self._stage.wait_until_idle()
-        self._save(f"review-blind-{theme.value}")
+        self._save("review-blind-light")
         review.reviewer.blind_button.click()
         self._window.workspace.set_author("Ada")
         self._stage.wait_until_idle()
 
-    def draw_words(self, theme: ThemeChoice) -> None:
+    def draw_words(self) -> None:
         """While another program locks the run store, annotations wait, and a notice says so."""
-        self._window.frame.set_theme(theme)
         words, frame, space = self._window.workspace.words, self._window.frame, self._window.workspace
         frame.show_page(PageName.REVIEW)
-        with subprocess.Popen(
-            [sys.executable, "-c", _HOLD, str(space.store_path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        ) as holder:
+        command = [sys.executable, "-c", _HOLD, str(space.store_path)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
             assert holder.stdout is not None
             holder.stdout.readline()
             self._window.review.desk.override_label(Preference.BOTH_BAD)
             space.note_item(self._results.judged[2].content_hash, "Both miss the point.", ["odd"])
             self._stage.until(lambda: "held" in frame.notices.text or "locked" in frame.notices.text)
-            self._save(f"words-wait-{theme.value}")
+            self._save("words-wait-light")
             holder.communicate()
         self._stage.until(lambda: not words.count)
         self._stage.wait_until_idle()
 
-    def draw_submission(self, path: Path, theme: ThemeChoice) -> None:
+    def draw_submission(self, path: Path) -> None:
         """An opened submission, with the human labels and the run in comparison columns."""
-        self._window.frame.set_theme(theme)
         run_id = self._results.run.id
         self._window.submissions.open(path)
         self._stage.until(lambda: self._results.run.submitted)
@@ -188,7 +175,7 @@ class Studio:
         beside = self._window.review.beside
         beside.button.ticked.emit(run_id, True)
         self._stage.wait_until_idle()
-        self._save(f"review-submission-{theme.value}")
+        self._save("review-submission-light")
 
     def draw_ranking(self) -> None:
         """The demo's candidates, judged, in both themes."""

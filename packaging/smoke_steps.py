@@ -53,9 +53,8 @@ def _check(trial: Trial) -> str:
 
 def _judge(trial: Trial) -> str:
     start = time.monotonic()
-    printed = trial.run(
-        "judge", "demo.tsv", "--model", "demo", "--out", "submission é.tsv", "--json", "all.json"
-    )
+    written = ("--out", "submission é.tsv", "--json", "all.json")
+    printed = trial.run("judge", "demo.tsv", "--model", "demo", *written)
     seconds = time.monotonic() - start
     _assert_as_from_source(trial, "submission é.tsv")
     means = [line.split()[1] for line in printed.splitlines() if line.startswith("mean")]
@@ -186,9 +185,8 @@ def _traces(trial: Trial) -> str:
     beside = {path.name for path in trial.place.outside(trial.work).iterdir()} - _ASKED_FOR
     assert not beside, f"written beside what was asked for: {sorted(beside)}"
     homes = [trial.place.outside(home) for home in (trial.home, trial.window_home)]
-    written = [
-        path.relative_to(home).as_posix() for home in homes for path in home.rglob("*") if path.is_file()
-    ]
+    files = ((home, path) for home in homes for path in home.rglob("*") if path.is_file())
+    written = [path.relative_to(home).as_posix() for home, path in files]
     foreign = [name for name in written if not _OWN[sys.platform].match(name)]
     assert not foreign, f"written outside the program's own folders: {foreign}"
     if not IS_ROOT:

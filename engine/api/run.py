@@ -138,7 +138,8 @@ class Run(RunAsStored):
         system = self.by(LabelSourceKind.JUDGE.option)._system()
         wishes, labels = Wishes(places_matter, lengths), self._gold(gold, system)
         fitting = fit_calibration(system, labels, wishes, CancelToken(), partial=partial or gold is None)
-        return FittedCalibration(with_notices(fitting).made, self._files(gold))
+        _, made = with_notices(fitting)
+        return FittedCalibration(made, self._files(gold))
 
     @arguments.api_call
     def apply(self, calibration: FittedCalibration | arguments.AnyPath | None) -> pd.DataFrame:
@@ -435,10 +436,10 @@ def _warn_of_the_rest(matched: Matched) -> None:
 
 
 def _gathered(matched: Matched) -> "Report":
-    from engine.report.html_report import gather  # noqa: PLC0415 - loads Jinja
+    from engine.report.html_report import Report  # noqa: PLC0415 - loads Jinja
 
     _, weighted_scoring = Weighing().of_system(matched.system, matched)
-    return gather(evaluate(matched), weighted_scoring)
+    return Report(evaluate(matched), weighted_scoring)
 
 
 def _weighing(

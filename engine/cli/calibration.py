@@ -55,13 +55,13 @@ def _calibrate(options: argparse.Namespace) -> int:
         system, gold = measures.judged_by_run(options, cancel)
         wishes = measures.wishes_of(options)
         fitting = fit_calibration(system, gold, wishes, cancel, partial=options.partial)
-        fitted = show_measure("fitting", fitting)
-    save_calibration(options.out, fitted.made.calibration)
+        matched, made = show_measure("fitting", fitting)
+    save_calibration(options.out, made.calibration)
     results = system.results
-    one_label = fitted.made.one_label_sentence(results) if results is not None else ""
+    one_label = made.one_label_sentence(results) if results is not None else ""
     caveats = [Section("one_label", "", [Sentences([one_label], Tone.CAVEAT)])] if one_label else []
-    title = f"{system.name}, cross-validated on {fitted.matched.dataset.name}"
-    sheet = Sheet(title, [*caveats, *calibration_sections(fitted.made)])
+    title = f"{system.name}, cross-validated on {matched.dataset.name}"
+    sheet = Sheet(title, [*caveats, *calibration_sections(made)])
     shared.write_table_files(options, "calibrate", sheet)
     console.print_sheet(sheet)
     print(f"\nCalibration: {options.out}")

@@ -21,12 +21,12 @@ from engine.core.rubric import ELOQUENT, OVERALL, default_criterion, rubric_for_
 from engine.core.tables import Part, Section, Sentences, Sheet
 from engine.data.dataset import Dataset
 from engine.metrics.matching import System, annotator_caveats, match_items
-from engine.operations.measuring import weight_errors
+from engine.operations.measuring import fit_weights_to, weight_errors
 from engine.ranking import ranking
 from engine.ranking import weighted_scoring as scoring
 from engine.ranking.bradley_terry import side_by_side
 from engine.ranking.labelled_part import by_labels
-from engine.ranking.weight_fit import WeightFit, fit_json, fit_weights, kept_of, load_comparisons
+from engine.ranking.weight_fit import WeightFit, fit_json, load_comparisons
 from engine.report.ranking import paper_sheet, ranking_csv, ranking_sheet
 from engine.report.rankings import RankedBy, ranking_methods, side_by_side_json, side_by_side_section, stopped
 from engine.report.slices import slice_caveats, weighed_slice_table
@@ -310,10 +310,7 @@ def _own_items(options: argparse.Namespace, system: System) -> Dataset | None:
 def _fitted(
     pairs: scoring.ScoredPairs, result: scoring.WeightedScoring, gold: Dataset
 ) -> tuple[WeightFit, KeptFit]:
-    criteria = [name for name, weight in result.weights.items() if weight > 0]
-    human = scoring.human_winners(gold)
-    fit = fit_weights(pairs.rows, human, gold.groups, criteria)
-    return fit, kept_of(fit, gold, human.keys() & {row["id"] for row in pairs.rows})
+    return fit_weights_to(gold, pairs, [name for name, weight in result.weights.items() if weight > 0])
 
 
 def _sections(

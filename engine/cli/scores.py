@@ -210,7 +210,7 @@ def report() -> console.Parser:
 
 def _report(options: argparse.Namespace) -> int:
     # Only reports wait for matplotlib.
-    from engine.report.html_report import DEFAULT_WEIGHTS, REPORT_FIGURES, gather, report_html  # noqa: PLC0415
+    from engine.report.html_report import DEFAULT_WEIGHTS, REPORT_FIGURES, Report, report_html  # noqa: PLC0415
 
     shared.check_suffix("--out", options.out, "a report is HTML", ".html", ".htm")
     measures.find_judge_model(options)
@@ -231,7 +231,7 @@ def _report(options: argparse.Namespace) -> int:
     chosen = not (options.weights is None and options.tie_threshold is None and options.rubric is None)
     source = "as given to the command" if chosen else DEFAULT_WEIGHTS
     slices = measures.sliced(matched, divisions)
-    made = gather(evaluated(matched, scores), weighted_scoring, source, slices, curve)
+    made = Report(evaluated(matched, scores), weighted_scoring, source, slices, curve)
     drawn = {name: figure.as_bytes("svg") for name, figure in made.figures.items()}
     write_whole(options.out, report_html(made, drawn).encode("utf-8"))
     print(f"Report: {options.out}")

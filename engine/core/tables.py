@@ -136,13 +136,17 @@ class Column:
     key: str  # its name among the columns
     title: str
     kind: Kind
-    meaning: str  # a sentence on what it holds
+    meaning: str = ""  # a sentence on what it holds
     digits: int = 2  # decimals of a NUMBER
     least: float | None = None  # a NUMBER below it is shown as less than it
     instead: Mapping[Value, str] = field(default_factory=dict)  # what is shown for some values
     foreign: bool = False  # its title is a name that the user gave
     shaded: bool = False
     """Estimates of shares about one half: a window colours cells by them, with intervals in tool tips."""
+
+    def means(self, meaning: str) -> "Column":
+        """The same with what it holds, where that needs lines of its own."""
+        return replace(self, meaning=meaning)
 
     def text(self, value: Value) -> str:
         if value in self.instead:

@@ -243,9 +243,10 @@ class LabelMeasures(LabelCounts):
     with its 95 % `interval`, None for a single instruction. `rival`: the best baseline on the same items,
     named as in Baselines, of equals the first of `baseline_judges`; `lead`: how much more accurate, with its
     interval. `kappa`: Cohen's, unscored as a label of its own. `macro_f1`: mean over the labels that occur on
-    either side; all ties are one where one gave any of which it said no more. `confusion`: a row for each human
-    label, a column for each predicted one, `tie` where it occurs, the last for unscored. `longer`, `longer_human`: among
-    the preferences for A or B where the lengths differ, the share for the longer response.
+    either side; all ties are one where one gave any of which it said no more. `confusion`: a row for each
+    human label, a column for each predicted one, `tie` where it occurs, the last for unscored. `longer`,
+    `longer_human`: among the preferences for A or B where the lengths differ, the share for the longer
+    response.
     """
 
     accuracy: float

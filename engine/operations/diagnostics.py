@@ -2,8 +2,6 @@
 
 It is made to be published: no text of a dataset or a model's answer is in it, no name of the user, a dataset
 or a model file. What could hold one, such as the words of an error, is omitted rather than cleaned.
-
-Knows: what is asked. Does not know: who reads it, windows.
 """
 
 import json
@@ -25,18 +23,9 @@ from engine.llama import check_library
 from engine.settings.rows import SETTINGS, ExampleKind, JudgeSettings, KvType, Mode
 from engine.store.opening import SQLITE
 from engine.store.run_store import RunStore
+from engine.system import paths
 from engine.system.computer import available_memory, default_threads
 from engine.system.crash_reports import last_fault
-from engine.system.paths import (
-    cache_folder,
-    data_folder,
-    default_store,
-    home,
-    is_installed,
-    log_folder,
-    network_file_system,
-    self_command,
-)
 
 _PACKAGES = (
     *("PySide6-Essentials", "llama-cpp-python", "numpy", "pandas", "pyarrow", "scipy", "scikit-learn"),
@@ -59,16 +48,17 @@ class OfWindow:
 def tell_diagnostics(
     cancel: CancelToken, store: Path | None = None, window: OfWindow | None = None
 ) -> Generator[None, None, str]:
-    """The text, once all is asked. A part that cannot be had says so. Raises Cancelled.
-
-    `store`: of which the newest run is asked for its settings; `window`: of the one that asks, if any. As a
-    generator without events it can be asked of another process.
+    """The text, once all is asked, also of another process; a part that cannot be had says so. Raises
+    Cancelled. `store`: of which the newest run is asked for its settings; `window`: of the one that asks, if
+    any.
     """
     parts: dict[str, Callable[[], Iterator[tuple[str, str]]]] = {
         "Versions": _versions,
         "Computer": partial(_computer, cancel, window),
         "Settings of the window that differ from the default": partial(_of_window, window),
-        "Settings of the newest run that differ from the default": partial(_of_run, store or default_store()),
+        "Settings of the newest run that differ from the default": partial(
+            _of_run, store or paths.default_store()
+        ),
         "Last bug": lambda: (("", line) for line in last_fault() or ["none"]),
     }
     lines = ["Tiebreak, diagnostics"]
@@ -90,7 +80,13 @@ def _looked(look: Callable[[], Iterator[tuple[str, str]]]) -> Iterator[tuple[str
 
 
 def _versions() -> Iterator[tuple[str, str]]:
-    kind = "bundle" if getattr(sys, "frozen", False) else "installed by pip" if is_installed() else "source"
+    kind = (
+        "bundle"
+        if getattr(sys, "frozen", False)
+        else "installed by pip"
+        if paths.is_installed()
+        else "source"
+    )
     yield "Tiebreak", f"{VERSION} ({kind})"
     yield "Python", f"{platform.python_version()} {platform.python_implementation()}"
     yield "llama.cpp", _if_loadable(_library)
@@ -113,9 +109,13 @@ def _computer(cancel: CancelToken, window: OfWindow | None) -> Iterator[tuple[st
     yield "memory", memory.in_words if memory else "not known"
     yield "GPU", _if_loadable(lambda: _gpu(cancel))
     yield from window.screen if window else ()
-    for name, folder in (("data", data_folder()), ("cache", cache_folder()), ("logs", log_folder())):
+    for name, folder in (
+        ("data", paths.data_folder()),
+        ("cache", paths.cache_folder()),
+        ("logs", paths.log_folder()),
+    ):
         yield f"folder of {name}", _folder(folder)
-    yield "program", _folder(Path(self_command()[-1]).parent)
+    yield "program", _folder(Path(paths.self_command()[-1]).parent)
 
 
 def _if_loadable(look: Callable[[], str]) -> str:
@@ -151,8 +151,8 @@ def _gpu(cancel: CancelToken) -> str:
 
 def _folder(path: Path) -> str:
     """Where a folder is, if that is below the user's own, and on what kind of disk."""
-    disk = network_file_system(path)
-    where = "below ~" if path.is_relative_to(home()) and path != home() else "elsewhere"
+    disk = paths.network_file_system(path)
+    where = "below ~" if path.is_relative_to(paths.home()) and path != paths.home() else "elsewhere"
     there = "" if path.exists() else ", does not exist yet"
     return f"{where}, on {f'a network ({disk})' if disk else 'a disk of this computer'}{there}"
 

@@ -1,29 +1,20 @@
-"""The effective labels of a run for other tools: training pairs, logs, annotations.
-
-Knows: which tool takes what, in which files. Does not know: who asks for it.
-"""
+"""The effective labels of a run for other tools: which takes what, in which files; not who asks."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from engine.core.errors import Given, Hint, SetupError
 from engine.core.formatting import counted, listed, visible, words
 from engine.core.rubric import default_criterion
 from engine.data.dataset import Dataset
-from engine.results.other_tools import (
-    SUFFIXES,
-    alpaca_annotations,
-    inspect_log,
-    preference_pairs,
-    write_preference_pairs,
-)
+from engine.results import other_tools
 from engine.results.run_results import RunResults
 from engine.system.files import write_json
 
 
-@dataclass(frozen=True)
-class MadeForTool:
+class MadeForTool(NamedTuple):
     """The export for a tool. `called`: what it is; `in_words`: its content and what is left out, if any."""
 
     called: str
@@ -73,34 +64,35 @@ def suffixes_of(tool: str) -> tuple[str, ...]:
 
 
 def _pairs(results: RunResults, dataset: Dataset, criterion: str, _stale: bool) -> MadeForTool:
-    pairs = preference_pairs(results, dataset, criterion)
+    pairs = other_tools.preference_pairs(results, dataset, criterion)
     lacking = len(results.judged) - len(pairs.columns["id"])
     in_words = f"{pairs.in_words}."
-    return MadeForTool("Pairs", lambda path: write_preference_pairs(path, pairs), in_words, lacking)
+    return MadeForTool(
+        "Pairs", lambda path: other_tools.write_preference_pairs(path, pairs), in_words, lacking
+    )
 
 
 def _log(results: RunResults, dataset: Dataset, _criterion: str, with_stale: bool) -> MadeForTool:
-    made = inspect_log(results, dataset, with_stale)
+    made = other_tools.inspect_log(results, dataset, with_stale)
     return MadeForTool("Log", lambda path: write_json(path, made))
 
 
 def _annotations(results: RunResults, dataset: Dataset, criterion: str, _stale: bool) -> MadeForTool:
-    made = alpaca_annotations(results, dataset, criterion)
+    made = other_tools.alpaca_annotations(results, dataset, criterion)
     lacking = len(results.judged) - len(made)
     in_words = f"{counted(len(made), 'annotation', 'annotations')} on {words(criterion)}"
     told = f"{in_words}; left out: {lacking:,} without a label."
     return MadeForTool("Annotations", lambda path: write_json(path, made), told, lacking)
 
 
-@dataclass(frozen=True)
-class _Tool:
+class _Tool(NamedTuple):
     suffixes: tuple[str, ...]
     is_of_one: bool
     make: Callable[[RunResults, Dataset, str, bool], MadeForTool]
 
 
 _TOOLS: Mapping[str, _Tool] = {
-    "dpo": _Tool(SUFFIXES, True, _pairs),
+    "dpo": _Tool(other_tools.SUFFIXES, True, _pairs),
     "inspect": _Tool((".json",), False, _log),
     "alpaca-eval": _Tool((".json",), True, _annotations),
 }

@@ -1,6 +1,5 @@
-"""Judging: a request becomes a plan, which is forecast and judged; stale explanations are written again.
-
-Does not know: who asks, how anything is shown.
+"""Judging: a request becomes a plan, which is forecast and judged; stale explanations are written again. Does
+not know: who asks, how anything is shown.
 """
 
 from collections.abc import Callable, Generator
@@ -10,18 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from engine.analysis.recipe import Recipe, load_recipe
+from engine.core import events
 from engine.core.errors import Given, Hint, SetupError
-from engine.core.events import (
-    CancelToken,
-    FilesRead,
-    MeasureProgress,
-    Note,
-    Preparing,
-    Reports,
-    RunEnded,
-    RunEvent,
-    followed,
-)
+from engine.core.events import CancelToken, MeasureProgress, Note, RunEvent
 from engine.core.formatting import counted, visible
 from engine.core.rubric import default_criterion
 from engine.core.tables import Facts
@@ -80,10 +70,8 @@ class ReadyRun:
 
 def prepare(
     request: JudgeRequest, cancel: CancelToken
-) -> Generator[Note | FilesRead | Preparing, None, ReadyRun]:
-    """The plan of a request. SetupError where values exclude each other or cannot be used, ModelFileError,
-    Cancelled.
-    """
+) -> Generator[Note | events.FilesRead | events.Preparing, None, ReadyRun]:
+    """The plan of a request. SetupError where values exclude each other; ModelFileError, Cancelled."""
     # What is quick to refuse comes before the check of the model.
     request.check()
     until = request.stopping_rule
@@ -180,11 +168,10 @@ def _setup(
         default = RunSetup(request.dataset, model)
     rubric = default.rubric if request.rubric is None else find_rubric(request.rubric)
     criteria = request.criteria or rubric.names
-    asked = rubric.only(criteria).names
     if regression is not None:
         shared = regression.criteria_of(rubric.only(criteria))
-        criteria = shared if request.criteria is None else criteria
-        asked = rubric.only(criteria).names
+        criteria = request.criteria or shared
+    asked = rubric.only(criteria).names
     orders, notes = orders_of(request, asked, regression.orders if regression else None)
     yield from notes
     examples = example_settings(request.examples, request.few_shot, request.few_shot_selection)
@@ -225,9 +212,7 @@ def _chosen(
 
 
 def stopping(plan: RunPlan, until: StoppingRule | None, run: StoredRun | None = None) -> RunPlan:
-    """A plan that stops once its question is answered, in the order of the `run` that it resumes. SetupError
-    if the dataset does not allow it.
-    """
+    """A plan that stops once it is answered, in the order of the `run` that it resumes. SetupError."""
     if until is None:
         return plan
     if run is not None and run.order_seed is not None:
@@ -255,14 +240,14 @@ def timed(
     yield Note("No run in the store shows the speed of this model: judging some items to measure it ...")
     kind = SubprocessWorker if apart or ready.plan.machine.device else InProcessWorker
     with kind(time_plan, cancel) as worker:
-        return replace(found, rate=followed(worker.do(ready.plan), lambda _event: None))
+        return replace(found, rate=events.followed(worker.do(ready.plan), lambda _event: None))
 
 
 @dataclass(frozen=True)
 class Judged:
     """A run as it ended. `results`: None if it was stopped. `until`: what was to be answered."""
 
-    ended: RunEnded
+    ended: events.RunEnded
     results: RunResults | None
     until: UntilSignificant | None = None
 
@@ -277,7 +262,7 @@ class Judged:
 
 def judged_here(
     plan: RunPlan, store: Path, fresh: bool, cancel: CancelToken, *, apart: bool = False
-) -> Generator[RunEvent, None, RunEnded]:
+) -> Generator[RunEvent, None, events.RunEnded]:
     """The run, judged on this computer; `apart`: in a process of its own, whose crash affects no other."""
     # A GPU driver may crash the process that uses it.
     kind: Any = SubprocessWorker if apart or plan.machine.device else InProcessWorker
@@ -291,7 +276,7 @@ def judge(
     cancel: CancelToken,
     *,
     apart: bool = False,
-    elsewhere: Callable[[RunPlan, bool], Generator[RunEvent, None, RunEnded]] | None = None,
+    elsewhere: Callable[[RunPlan, bool], Generator[RunEvent, None, events.RunEnded]] | None = None,
 ) -> Generator[RunEvent, None, Judged]:
     """Judge what the store does not hold yet; `elsewhere`: by other computers."""
     plan = ready.plan
@@ -335,7 +320,7 @@ def rewrite(
             shown["examples_path"], shown["shots"], run.identity.asked, cancel, choice=shown["example_choice"]
         )
     path = request.model or run.identity.model_path
-    if not is_there(path):
+    if request.model is None and not is_there(path):
         raise SetupError(
             f"{run.title} was judged by {visible(run.identity.model_name)}; {path} is missing.",
             Hint("Put the model back, or name its file with ", Given("model"), "."),
@@ -346,6 +331,6 @@ def rewrite(
     model = checked_model(described, cancel)
     plan = rewriting_plan(run, request.dataset, model, machine_settings(request.threads), pool)
     with (SubprocessWorker if apart else InProcessWorker)(rewrite_run, cancel) as writer, in_use(model):
-        writing = Reports(writer.do(plan, request.store, run.id))
+        writing = events.Reports(writer.do(plan, request.store, run.id))
         yield from writing
         return writing.result

@@ -1,6 +1,5 @@
-"""What is asked of a judge, before any file is read: as a command, a notebook or another program gives it.
-
-Knows: what a request may not combine, which orders it means. Does not know: how a run is planned or judged.
+"""What is asked of a judge, before any file is read: what a request may not combine, which orders it means.
+Does not know: how a run is planned or judged.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -124,11 +123,8 @@ class JudgeRequest:
                 Hint(*of_run, Given("recipe"), " its own."),
                 "Remove one of them; runs diff shows how two runs of the same items differ.",
             )
-        given = [
-            name
-            for name in _DECIDED_BY_RECIPE
-            if name in self.settings or getattr(self, name, None) is not None
-        ]
+        decided = _DECIDED_BY_RECIPE
+        given = [each for each in decided if each in self.settings or getattr(self, each, None) is not None]
         if self.recipe is not None and given:
             raise SetupError(
                 Hint(Given("recipe"), " sets what ", *joined(given), " would."),
@@ -140,15 +136,11 @@ class JudgeRequest:
                 Hint("Add ", Given("regression_check"), ", or use evaluate after judge."),
             )
         if checks_run and (given := self.given("sample", "sample_by", "ids", "until")):
+            of_run = (Given("regression_check"), " samples the items of the earlier run; ")
+            instead = (Given("items"), " sets their number, ", Given("seed"), " another sample.")
             raise SetupError(
-                Hint(
-                    *(Given("regression_check"), " samples the items of the earlier run; "),
-                    *(*joined(given), " would choose others."),
-                ),
-                Hint(
-                    *("Remove ", Given(given[0]), "; "),
-                    *(Given("items"), " sets their number, ", Given("seed"), " another sample."),
-                ),
+                Hint(*of_run, *joined(given), " would choose others."),
+                Hint("Remove ", Given(given[0]), "; ", *instead),
             )
         if checks_run and self.calibration is not None:
             alike = " decides both runs alike: by the calibration of the earlier run if it fits, else"
@@ -190,9 +182,7 @@ def joined(names: Sequence[str]) -> Iterator[HintPart]:
 
 @dataclass(frozen=True)
 class Orders:
-    """The requested orders. `below`: the margin threshold for the second order, `learned_from` a run if any;
-    None to read it always.
-    """
+    """`below`: the margin threshold for the second order, `learned_from` a run if any; None: always."""
 
     both: bool = True
     below: float | None = None
@@ -210,11 +200,9 @@ class Orders:
             ("labelled examples", before.examples, judge.examples),
         ):
             if then != now:
+                unlike = f": that run had other {what} ({then[:12] or 'none'}) than this one"
                 raise SetupError(
-                    Hint(
-                        *(named, f": that run had other {what} ({then[:12] or 'none'})"),
-                        f" than this one ({now[:12] or 'none'}).",
-                    ),
+                    Hint(named, f"{unlike} ({now[:12] or 'none'})."),
                     Hint("Name a run of the same judge, or give a number: ", Given("margin_threshold")),
                 )
         if other := [name for name, asked in judge.asked.items() if before.asked_of(name) != asked]:
@@ -227,9 +215,7 @@ class Orders:
 def orders_of(
     request: JudgeRequest, criteria: Sequence[str], default: Orders | None = None
 ) -> tuple[Orders, list[Note]]:
-    """The orders that are requested, else `default`; and where a margin threshold comes from. SetupError if
-    the values contradict each other, or no threshold can be learned.
-    """
+    """The requested orders, else `default`, and whence a threshold is. SetupError for contradictions."""
     named = request.given("margin_threshold", "margin_threshold_from")
     if default is not None and request.orders is None and not named:
         return default, []

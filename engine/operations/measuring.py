@@ -1,6 +1,5 @@
-"""Measures that need a model, weighted scoring, calibrations and juries, of systems that are open.
-
-Does not know: where the systems and labels come from, how anything is shown.
+"""Measures that need a model, weighted scoring, calibrations and juries, of systems that are open. Does not
+know: where the systems and labels come from, how anything is shown.
 """
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -18,23 +17,23 @@ from engine.core.judgments import Agreement, KeptFit, Unscored
 from engine.core.rubric import Rubric, rubric_of_names
 from engine.core.tables import Section
 from engine.data.dataset import Dataset
+from engine.metrics import model_measures
 from engine.metrics.explanations import ModelScores
 from engine.metrics.matching import Matched, System, match, system_of_run
-from engine.metrics.model_measures import (
-    agreement_warnings,
-    ask_questions,
-    measure_agreements,
-    measure_bertscore,
-    score_texts,
-)
 from engine.models.checked_model import CheckedModel, checked_encoder, checked_model
 from engine.models.encoder_file import read_encoder_file
 from engine.models.memory import check_memory
 from engine.models.model_file import read_model_file
 from engine.models.opening import machine_settings
 from engine.operations.opening import left_out_in_words
-from engine.ranking.weight_fit import load_fitted_weights
-from engine.ranking.weighted_scoring import ScoredPairs, WeightedScoring, scored_pairs_of, weigh
+from engine.ranking.weight_fit import WeightFit, fit_weights, kept_of, load_fitted_weights
+from engine.ranking.weighted_scoring import (
+    ScoredPairs,
+    WeightedScoring,
+    human_winners,
+    scored_pairs_of,
+    weigh,
+)
 from engine.report.calibration import calibration_sections, calibration_warnings
 from engine.report.run import labels_given_section
 from engine.results.calibration import Calibration, load_calibration
@@ -104,15 +103,15 @@ class ModelMeasures:
         agreements: Mapping[str, Sequence[Agreement | Unscored]] = {}
         if self.encoder:
             yield Preparing(f"BERTScore of {name}")
-            with kind(score_texts, self.cancel) as scorer:
+            with kind(model_measures.score_texts, self.cancel) as scorer:
                 score = partial(scorer.do, self.encoder, self.machine, self.store)
-                bertscores = yield from measure_bertscore(matched, score)
+                bertscores = yield from model_measures.measure_bertscore(matched, score)
         if self.judge:
             yield Preparing(f"agreement of {name}")
-            with kind(ask_questions, self.cancel) as asker:
+            with kind(model_measures.ask_questions, self.cancel) as asker:
                 ask = partial(asker.do, self.judge, self.machine, self.store)
-                agreements = yield from measure_agreements(matched, ask)
-            for warning in agreement_warnings(agreements):
+                agreements = yield from model_measures.measure_agreements(matched, ask)
+            for warning in model_measures.agreement_warnings(agreements):
                 yield Note(warning)
         return {
             criterion: ModelScores(bertscores.get(criterion), agreements.get(criterion))
@@ -139,9 +138,7 @@ class GivenWeights:
 
 @dataclass(frozen=True)
 class Weighing:
-    """How items are decided by weighted criteria; None: by the rubric's weights and tie threshold, those of a
-    run by its own rubric. `grades`: by the grades of the model.
-    """
+    """How items are decided by weighted criteria; None: as the rubric says. `grades`: by the model's."""
 
     rubric: Rubric | None = None
     weights: GivenWeights | None = None
@@ -187,13 +184,15 @@ class Weighing:
         gold = matched.dataset if matched else None
         with weight_errors():
             made = weigh(pairs, weights, self.threshold(rubric), gold, system, items=items)
-        if given is None or given.kept is None:
-            fit_in_words = given.unknown if given else ""
-        elif matched is None:
-            overlap = given.kept.fitted_on.overlap_of_hashes(system.content_hashes.values())
+        fit_in_words = given.unknown if given else ""
+        if given is not None and given.kept is not None:
+            fitted_on = given.kept.fitted_on
+            overlap = (
+                fitted_on.overlap_of_hashes(system.content_hashes.values())
+                if matched is None
+                else fitted_on.overlap(matched.items_of_both)
+            )
             fit_in_words = given.kept.in_words(overlap)
-        else:
-            fit_in_words = given.kept.in_words(given.kept.fitted_on.overlap(matched.items_of_both))
         return pairs, replace(made, fit_in_words=fit_in_words)
 
 
@@ -207,21 +206,22 @@ def weight_errors() -> Iterator[None]:
         raise SetupError(str(error), hint) from error
 
 
-@dataclass(frozen=True)
-class FittedRun:
-    matched: Matched
-    made: CalibratedRun
+def fit_weights_to(gold: Dataset, pairs: ScoredPairs, criteria: Sequence[str]) -> tuple[WeightFit, KeptFit]:
+    """Weights and a tie threshold, fitted to human overall labels, and the fit as it is kept. SetupError."""
+    human = human_winners(gold)
+    fit = fit_weights(pairs.rows, human, gold.groups, criteria)
+    return fit, kept_of(fit, gold, human.keys() & {row["id"] for row in pairs.rows})
 
 
 def fit_calibration(
     system: System, gold: Dataset, wishes: Wishes, cancel: CancelToken, *, partial: bool
-) -> Generator[Note | MeasureProgress, None, FittedRun]:
+) -> Generator[Note | MeasureProgress, None, tuple[Matched, CalibratedRun]]:
     """Calibrate the raw predictions of a system. SetupError for too few labels, and for a submission."""
     matched = match(system, gold, partial)
     yield from map(Note, left_out_in_words(matched))
     made = yield from calibrating(matched, cancel, wishes)
     yield from map(Note, calibration_warnings(made))
-    return FittedRun(matched, made)
+    return matched, made
 
 
 @dataclass(frozen=True)
@@ -242,13 +242,8 @@ class JurySetup:
 
     def __post_init__(self) -> None:
         if self.gold is not None and self.calibration is not None:
-            raise SetupError(
-                Hint(
-                    *(Given("gold"), " and ", Given("calibration")),
-                    " are both given: one fits a calibration, the other loads one.",
-                ),
-                "Remove one of them.",
-            )
+            why = " are both given: one fits a calibration, the other loads one."
+            raise SetupError(Hint(Given("gold"), " and ", Given("calibration"), why), "Remove one of them.")
         if self.lengths and self.gold is None:
             raise SetupError(
                 Hint(Given("lengths"), " is a feature of the calibration that ", Given("gold"), " fits."),
@@ -285,9 +280,9 @@ def decide_together(
             )
     if setup.gold is not None:
         wishes, judged = Wishes(lengths=setup.lengths), system_of_run(made.results)
-        fitted = yield from fit_calibration(judged, setup.gold, wishes, cancel, partial=True)
-        calibration = fitted.made.calibration
-        sections += calibration_sections(fitted.made)
+        _, fitted = yield from fit_calibration(judged, setup.gold, wishes, cancel, partial=True)
+        calibration = fitted.calibration
+        sections += calibration_sections(fitted)
     cancel.raise_if_requested()
     with RunStore(store_path) as store:
         kept = made.keep(store, checked_name(setup.name, "the jury"), calibration)

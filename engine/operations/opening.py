@@ -1,6 +1,5 @@
-"""What a request names, opened: models, datasets with human labels, and what no output may replace.
-
-Knows: which file a word means, what the user should know of it. Does not know: options, parameters, fields.
+"""What a request names, opened: models, datasets with human labels, and what no output may replace. Does not
+know: options, parameters, fields.
 """
 
 from collections.abc import Iterable, Sequence
@@ -36,11 +35,11 @@ def find_model(word: str) -> tuple[Path, str]:
     if word == DEMO:
         return demo_model(), ""
     if path.name != word or is_there(path):
-        found = None
+        found = FileKind.MODEL
         if path.suffix.lower() != ".gguf":
             with suppress(SetupError):  # an unreadable file is reported when it is read
-                found = kind_of(path)
-        if found is not None and found is not FileKind.MODEL:
+                found = kind_of(path) or found
+        if found is not FileKind.MODEL:
             raise WrongKindError(path, found, FileKind.MODEL)
         return path, ""
     places = models_named(word, default_folders())
@@ -104,9 +103,7 @@ def remember_columns(dataset: Dataset) -> str:
 def dataset_beside(
     results: RunResults, path: Path | None, columns: ColumnMap | None, *, forms: Sequence[str]
 ) -> tuple[Dataset | None, Note | None]:
-    """The items of a run, from `path` if it is given, to write with its judgments; None if they are gone,
-    and what the `forms` that are written, CSV and JSON, lack for that.
-    """
+    """The items of a run, from `path` if given, None if they are gone; and what the `forms` lack then."""
     try:
         return dataset_of_run(results.run, path, columns=columns), None
     except SetupError as error:

@@ -1,6 +1,5 @@
-"""A progress bar of a run, for terminals and notebooks: what is done, the rate, the time left.
-
-Knows: what a run reports. Does not know: where it is shown, in whose words a hint is.
+"""A progress bar of a run, for terminals and notebooks: what is done, the rate, the time left. Does not know:
+where it is shown, in whose words a hint is.
 """
 
 import sys
@@ -9,21 +8,8 @@ from typing import NoReturn, TextIO
 
 from tqdm import tqdm
 
+from engine.core import events
 from engine.core.errors import Hint
-from engine.core.events import (
-    ClusterNews,
-    ClusterUnderWay,
-    DeviceLeft,
-    HealthSeen,
-    ItemJudged,
-    ModelOpened,
-    Resolved,
-    RunEvent,
-    RunFollower,
-    RunProgress,
-    RunStarted,
-    TokensEvaluated,
-)
 from engine.core.formatting import clipped, counted, duration, visible
 from engine.core.health import Health
 
@@ -48,7 +34,7 @@ class RunProgressBar:
         self, stream: Callable[[], TextIO], tell: Callable[[str], None], word: Callable[[Hint | str], str]
     ) -> None:
         self._stream, self._tell, self._word = stream, tell, word
-        self._follower = RunFollower()
+        self._follower = events.RunFollower()
         self._bar: tqdm[NoReturn] | None = None
         self._warned = False
 
@@ -70,37 +56,37 @@ class RunProgressBar:
             return ""
         return f"{group.ending_in_words} {group.loss_in_words}"
 
-    def follow(self, event: RunEvent) -> None:
+    def follow(self, event: events.RunEvent) -> None:
         """Take in an event without showing it."""
         self._follower.follow(event)
 
-    def show(self, event: RunEvent) -> None:
+    def show(self, event: events.RunEvent) -> None:
         self.follow(event)
         match event:
-            case RunStarted() if event.judged == event.items:
+            case events.RunStarted() if event.judged == event.items:
                 self._tell(f"Run {event.run_id} is complete in the store: nothing is judged again.")
-            case RunStarted() if event.judged:
+            case events.RunStarted() if event.judged:
                 far = f"{event.judged} of {event.items} items are judged already."
                 self._tell(f"Run {event.run_id} is resumed: {far}")
-            case ModelOpened():
+            case events.ModelOpened():
                 if event.note:
                     self._tell(event.note)
                 if (progress := self._follower.progress) is not None:
                     self._bar = new_bar(self._stream(), progress.items, progress.judged, _BAR)
-            case TokensEvaluated() | ClusterUnderWay():
+            case events.TokensEvaluated() | events.ClusterUnderWay():
                 progress = self._follower.progress
                 if self._bar is not None and progress is not None:
                     self._bar.set_postfix_str(", ".join(self._how_far(progress)), refresh=False)
                     self._bar.update(0)
-            case HealthSeen():
+            case events.HealthSeen():
                 self._warn(event.health)
-            case Resolved():
+            case events.Resolved():
                 self._say(f"Resolved: {event.said}.")
-            case ClusterNews():
+            case events.ClusterNews():
                 self._say(event.said if event.hint is None else f"{event.said} {self._word(event.hint)}")
-            case DeviceLeft():
+            case events.DeviceLeft():
                 self._say(event.in_words)
-            case ItemJudged() if self._bar is not None:
+            case events.ItemJudged() if self._bar is not None:
                 self._bar.update()
 
     def _warn(self, health: Health) -> None:
@@ -118,7 +104,7 @@ class RunProgressBar:
             # To the bar's own stream: only there does tqdm clear the bar first.
             self._bar.write(visible(text), file=self._stream())
 
-    def _how_far(self, progress: RunProgress) -> Iterator[str]:
+    def _how_far(self, progress: events.RunProgress) -> Iterator[str]:
         """The time left, the current item, the speed: as far as they are known."""
         cluster, group = self._follower.cluster, progress.group
         if progress.left is not None:

@@ -1,7 +1,5 @@
-"""A regression check: items of an earlier run are judged again, and what changed since is measured.
-
-Knows: which settings come from the earlier run, when a check starts anew. Does not know: how a run is judged,
-how drift is measured.
+"""A regression check: items of an earlier run are judged again by its settings, and what changed since is
+measured. Does not know: how a run is judged, how drift is measured.
 """
 
 from collections.abc import Generator
@@ -69,13 +67,11 @@ class RegressionCheck:
         known = self.run.identity.criteria
         if shared := tuple(name for name in rubric.names if name in known):
             return shared
+        other = ", or a rubric that has criteria of these names."
         raise SetupError(
             f"{self.run.title} has the criteria {', '.join(known)}, and none of them is requested now"
             f" ({', '.join(rubric.names)}).",
-            Hint(
-                *("Name one of its criteria with ", Given("criteria")),
-                ", or a rubric that has criteria of these names.",
-            ),
+            Hint("Name one of its criteria with ", Given("criteria"), other),
         )
 
 
@@ -124,10 +120,7 @@ def drift_since(
 def regression_check_of(
     request: JudgeRequest, cancel: CancelToken
 ) -> Generator[Note, None, RegressionCheck | None]:
-    """The requested regression check, if any.
-
-    SetupError if no model judged that run, it has too few items, its dataset is missing or has other items.
-    """
+    """The requested check. SetupError for a run of no model, too few items, a dataset gone or other."""
     if request.regression_check is None:
         return None
     with RunStore(check_store(request.store)) as store:
@@ -135,12 +128,10 @@ def regression_check_of(
         refuse_unasked(run, "be judged again")
         then = load_results(store, run.id)
     if run.identity.examples and request.examples is None:
+        same = (Given("few_shot"), " and ", Given("few_shot_selection"))
         raise SetupError(
             f"{run.title} was shown labelled examples, and the store does not have their file.",
-            Hint(
-                *("Name it: ", Given("examples"), " (with the same ", Given("few_shot"), " and "),
-                *(Given("few_shot_selection"), ")"),
-            ),
+            Hint("Name it: ", Given("examples"), " (with the same ", *same, ")"),
         )
     path = request.dataset or run.identity.dataset_path
     if request.dataset is None and not has_store(path):
@@ -154,32 +145,24 @@ def regression_check_of(
     if not len(judged):
         raise SetupError(f"{run.title} has judged no item yet.", "Name another run.")
     if request.items is not None and request.items > len(judged):
+        found = f"{run.called} judged {counted(len(judged), 'item', 'items')}."
         raise SetupError(
-            Hint(
-                *(Given("items"), f" is {request.items:,}: {run.called} judged"),
-                f" {counted(len(judged), 'item', 'items')}.",
-            ),
-            f"Use {len(judged):,} or fewer.",
+            Hint(Given("items"), f" is {request.items:,}: {found}"), f"Use {len(judged):,} or fewer."
         )
     if request.items is None and len(judged) < DEFAULT_ITEMS:
         yield Note(f"All {len(judged):,} items that {run.called} judged are judged again.")
     count = request.items or min(DEFAULT_ITEMS, len(judged))
     items = drawn_by_instruction(judged, count, request.seed)
-    return RegressionCheck(
-        then, items, None if request.gold is None else _gold(request.gold, run, items, cancel)
-    )
+    gold = None if request.gold is None else _gold(request.gold, run, items, cancel)
+    return RegressionCheck(then, items, gold)
 
 
 def _gold(path: Path, run: StoredRun, items: Dataset, cancel: CancelToken) -> Dataset:
     """A file of human labels. SetupError if it has no label of these items on a criterion of the run."""
     gold = load_as_judged(path, [run], cancel, moved=True, rubric=rubric_for_labels([run.identity.asked]))
     hashes = {item.id: item.content_hash for item in items}
-    known = run.identity.criteria
-    labelled = sum(
-        any(name in known and labelled.label is not None for name, labelled in item.gold.items())
-        for item in gold.same_items(hashes)
-    )
-    if not labelled:
+    given = [each for item in gold.same_items(hashes) for each in item.gold.items()]
+    if not any(name in run.identity.criteria and each.label is not None for name, each in given):
         raise SetupError(
             f"{gold.name} has no human label of the {len(items):,} items that are judged again.",
             "Name a dataset with the same ids and texts, and labels of the criteria of the run.",

@@ -1,6 +1,5 @@
 """A self-test: whether each part of the program works on this computer, tried for real, one after the other.
-
-Knows: what is tried, and what its result means. Does not know: who reads it.
+Does not know: who reads it.
 """
 
 import platform
@@ -57,10 +56,8 @@ class Check:
 
 
 def self_test(cancel: CancelToken) -> Generator[Check, None, None]:
-    """Try everything, each check when it is asked for. Raises Cancelled.
-
-    What is written goes to folders that are gone at the end, but for the program's own folders, in the cache
-    that the demo model was tried, and the log file of a fault of the program.
+    """Try everything, each check when it is asked for. Raises Cancelled. What is written is gone at the end,
+    but for the program's own folders, in the cache that the demo model was tried, and the log of a bug.
     """
     for name, look in _checks(cancel):
         cancel.raise_if_requested()
@@ -238,12 +235,8 @@ def _as_expected(results: RunResults, dataset: Dataset) -> str:
         f"{len(scored)} of {len(dataset) * len(ELOQUENT.names)} judgments made, {100 * right:.0f} % agree"
         f" with the human label, {sum(judgment.explanation is not None for judgment in scored)} explained"
     )
-    unclear = [
-        judgment
-        for judgment in scored
-        if (judgment.answer_mass or 0.0) < _LEAST_ANSWER_MASS or judgment.explanation is None
-    ]
-    if len(scored) < len(judgments) or len(results.judged) < len(dataset) or unclear or right < _LEAST_RIGHT:
+    clear = [each for each in scored if each.explanation and (each.answer_mass or 0) >= _LEAST_ANSWER_MASS]
+    if len(clear) < len(judgments) or len(results.judged) < len(dataset) or right < _LEAST_RIGHT:
         raise SetupError(
             f"{found}: the demo model gives different results here than where it was built.",
             f"{_SET_UP_AGAIN} If that does not help, report it with this list.",

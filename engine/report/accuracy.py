@@ -1,7 +1,6 @@
 """How often the labels of a judge are the human ones: next to baselines, by label, as figures."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import compress
 from statistics import fmean
@@ -17,9 +16,8 @@ from engine.metrics.evaluation import Evaluation, mean_of
 from engine.report import columns, drawing
 
 _BASELINES = (
-    replace(
-        columns.MOST_FREQUENT,
-        meaning=f"{columns.MOST_FREQUENT.meaning} The label is chosen on other items (cross-validation).",
+    columns.MOST_FREQUENT.means(
+        f"{columns.MOST_FREQUENT.meaning} The label is chosen on other items (cross-validation)."
     ),
     Column(
         "always_a", "always A", Kind.SHARE, "The accuracy of always giving A, without reading the responses."
@@ -45,12 +43,9 @@ _LABELS = (
     *columns.LABELS_GIVEN,
     columns.FLIPPED,
     columns.ANSWER_MASS,
-    Column(
-        "longer",
-        "longer wins",
-        Kind.SHARE,
+    Column("longer", "longer wins", Kind.SHARE).means(
         "How often the longer response wins if one response is preferred. A judge far above the"
-        " annotators has a length bias.",
+        " annotators has a length bias."
     ),
 )
 _CONFUSION = (

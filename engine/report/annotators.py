@@ -13,113 +13,68 @@ from engine.results.annotation_import import AnnotatorJoined, FileJoined, Joinin
 _ALL = "all criteria"
 _LONGEST_NAME = 20  # characters
 _IN_TURN = "all, in turn"
-_EQUAL = Column(
-    "equal",
-    "agreement (%)",
-    Kind.ESTIMATE,
-    "The share of items with the same label from both, with its 95 % interval over instructions.",
+_EQUAL = Column("equal", "agreement (%)", Kind.ESTIMATE).means(
+    "The share of items with the same label from both, with its 95 % interval over instructions."
 )
 _OTHERS = (
     replace(CRITERION, title="the others' majority"),
-    Column(
-        "who",
-        "who",
-        Kind.TEXT,
-        (
-            "The annotator who is left out and compared with the others; the first row covers all, each"
-            " in turn."
-        ),
+    Column("who", "who", Kind.TEXT).means(
+        "The annotator who is left out and compared with the others; the first row covers all, each in turn."
     ),
-    Column(
-        "items",
-        "labels",
-        Kind.COUNT,
+    Column("items", "labels", Kind.COUNT).means(
         "The number of the annotator's labels on items with a majority label of the others. Annotator"
-        " and judge are compared on these items only.",
+        " and judge are compared on these items only."
     ),
-    Column(
-        "undecided",
-        "no majority",
-        Kind.COUNT,
-        "The number of the annotator's labels on items without a majority label of the others.",
+    Column("undecided", "no majority", Kind.COUNT).means(
+        "The number of the annotator's labels on items without a majority label of the others."
     ),
-    Column(
-        "own",
-        "annotator (%)",
-        Kind.ESTIMATE,
-        "How often the annotator gives the majority label, with its 95 % interval over instructions.",
+    Column("own", "annotator (%)", Kind.ESTIMATE).means(
+        "How often the annotator gives the majority label, with its 95 % interval over instructions."
     ),
     Column("judge", "judge (%)", Kind.ESTIMATE, "The same for the judge, on the same items."),
-    Column(
-        "lead",
-        "difference",
-        Kind.ESTIMATE,
+    Column("lead", "difference", Kind.ESTIMATE).means(
         "Judge minus annotator, in percentage points, with its 95 % interval over instructions. If the"
-        " interval is above 0, the judge agrees with the others significantly more than the annotator"
-        " does.",
+        " interval is above 0, the judge agrees with the others significantly more than the annotator does."
     ),
 )
 _AMONG = (
     replace(CRITERION, title="labels on"),
     Column("people", "annotators", Kind.COUNT, "The number of annotators who gave any label here."),
     Column("items", "items", Kind.COUNT, "The number of labels on items with two or more annotators."),
-    replace(
-        _EQUAL,
-        meaning=(
-            "How often two annotators give the same label, over all items with two or more, with its 95"
-            " % interval over instructions. It is not an upper bound for a judge."
-        ),
+    _EQUAL.means(
+        "How often two annotators give the same label, over all items with two or more, with its 95"
+        " % interval over instructions. It is not an upper bound for a judge."
     ),
-    replace(
-        KAPPA,
-        meaning=(
-            "Cohen's kappa, agreement beyond chance: the mean over all pairs of annotators, on the items"
-            " that both labelled."
-        ),
+    KAPPA.means(
+        "Cohen's kappa, agreement beyond chance: the mean over all pairs of annotators, on the items"
+        " that both labelled."
     ),
-    Column(
-        "alpha",
-        "alpha",
-        Kind.NUMBER,
+    Column("alpha", "alpha", Kind.NUMBER).means(
         "Krippendorff's alpha over all annotators, also if they labelled different items. 0 is chance, 1"
-        " is perfect agreement.",
+        " is perfect agreement."
     ),
 )
 _FIRST_KIND = next(iter(Annotators))
 _STANDS_IN = (
     replace(CRITERION, title="annotator left out"),
     Column("who", "who", Kind.TEXT, "The annotator who is left out; the first row is the mean over all."),
-    Column(
-        "items",
-        "labels",
-        Kind.COUNT,
-        "The number of the annotator's labels on items that others labelled too.",
+    Column("items", "labels", Kind.COUNT).means(
+        "The number of the annotator's labels on items that others labelled too."
     ),
-    Column(
-        "judge",
-        "judge (%)",
-        Kind.ESTIMATE,
-        "The advantage probability, rho: the share of these items on which the judge agrees with at"
-        " least as many of the others as the annotator does. The mean has its 95 % interval over"
-        " instructions.",
+    Column("judge", "judge (%)", Kind.ESTIMATE).means(
+        "The advantage probability, rho: the share of these items on which the judge agrees with at least as"
+        " many of the others as the annotator does. The mean has its 95 % interval over instructions."
     ),
-    Column(
-        "person",
-        "annotator (%)",
-        Kind.ESTIMATE,
-        "The share on which the annotator agrees with at least as many of the others as the judge does.",
+    Column("person", "annotator (%)", Kind.ESTIMATE).means(
+        "The share on which the annotator agrees with at least as many of the others as the judge does."
     ),
     *(
-        Column(
-            kind.name.lower(),
-            f"wins, {kind.in_words}",
-            Kind.TEXT,
-            "Whether the annotator's share is significantly less than epsilon (the number in brackets)"
-            " above the judge's. p is one-sided and uncorrected; the answer is corrected for all"
-            " annotators. The first row has the winning rate, omega: the share of annotators against"
-            " whom the judge wins."
+        Column(kind.name.lower(), f"wins, {kind.in_words}", Kind.TEXT).means(
+            "Whether the annotator's share is significantly less than epsilon (the number in brackets) above"
+            " the judge's. p is one-sided and uncorrected; the answer is corrected for all annotators. The"
+            " first row has the winning rate, omega: the share of annotators against whom the judge wins."
             if kind is _FIRST_KIND
-            else "The same with another epsilon.",
+            else "The same with another epsilon."
         )
         for kind in Annotators
     ),
@@ -226,9 +181,8 @@ def _verdict(test: AltTest) -> str:
         )
     return (
         f"{_named(test.criterion).capitalize()}: {'; '.join(said)}. It is at least as good as each of the"
-        f" {len(test.annotators):,} annotators, taken in turn, on {_in_words(test.advantage)} of the"
-        f" labels. If they are skilled annotators it wins against {test.wins(default):,}; it needs half"
-        f" of them.{two}"
+        f" {len(test.annotators):,} annotators, taken in turn, on {_in_words(test.advantage)} of the labels."
+        f" If they are skilled annotators it wins against {test.wins(default):,}; it needs half of them.{two}"
     )
 
 
@@ -312,11 +266,8 @@ _ANNOTATORS = (
     Column("states", "states", Kind.COUNT, "New item marks: done, skipped or to do."),
     Column("notes", "notes", Kind.COUNT, "New notes and tags of items."),
     Column("turned", "changed", Kind.COUNT, "Annotations that this store has, undone or redone since."),
-    Column(
-        "known",
-        "here already",
-        Kind.COUNT,
-        "Annotations that this store already has; they are not added twice.",
+    Column("known", "here already", Kind.COUNT).means(
+        "Annotations that this store already has; they are not added twice."
     ),
 )
 

@@ -13,28 +13,24 @@ from engine.results.run_results import RunResults
 
 _COLUMNS = (
     Column("line", "what", Kind.NAME, "What is measured."),
-    Column(
-        "value",
-        "% (95 % interval)",
-        Kind.TEXT,
-        "The measured value, over instructions: in percent; differences in points; speed in items per"
-        " minute.",
+    Column("value", "% (95 % interval)", Kind.TEXT).means(
+        "The measured value, over instructions: in percent; differences in points; speed in items per minute."
     ),
     Column("bound", "issue if", Kind.NAME, "The bound beyond which it is an issue, in percent."),
     Column(
         "verdict",
         "verdict",
         Kind.NAME,
+        instead={AuditVerdict.FAULT.value: "issue", AuditVerdict.UNKNOWN.value: "not measured"},
+    ).means(
         "Issue: significantly beyond the bound, corrected for the number of checks. Perhaps: beyond it,"
         " possibly by chance. None found: within it, but the interval reaches beyond. Sound: the whole"
-        " interval is within it.",
-        instead={AuditVerdict.FAULT.value: "issue", AuditVerdict.UNKNOWN.value: "not measured"},
+        " interval is within it."
     ),
 )
 _NOTE = (
-    "The judge only: without calibration and without human overrides. A check is called an issue only"
-    f" if a judge that is nowhere beyond a bound would have any issue in at most {UNCERTAINTY:.0%} of"
-    " audits."
+    "The judge only: without calibration and without human overrides. A check is called an issue only if a"
+    f" judge that is nowhere beyond a bound would have any issue in at most {UNCERTAINTY:.0%} of audits."
 ).replace("%", " %")
 
 

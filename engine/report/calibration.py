@@ -28,97 +28,58 @@ _CALIBRATED = "The measure in the previous column, with the calibration; cross-v
 _QUALITY = (
     columns.CRITERION,
     columns.LABELS,
-    Column(
-        "accuracy_before",
-        "accuracy, uncalibrated",
-        Kind.ESTIMATE,
-        f"Accuracy in percent, with its 95 % interval. {_AS_IT_IS}",
+    Column("accuracy_before", "accuracy, uncalibrated", Kind.ESTIMATE).means(
+        f"Accuracy in percent, with its 95 % interval. {_AS_IT_IS}"
     ),
     Column("accuracy_after", "calibrated", Kind.ESTIMATE, _CALIBRATED),
-    Column(
-        "gain",
-        "accuracy gain",
-        Kind.ESTIMATE,
+    Column("gain", "accuracy gain", Kind.ESTIMATE).means(
         "By how many percentage points the calibration raises the accuracy, with its 95 % interval;"
-        " cross-validated.",
+        " cross-validated."
     ),
     columns.MOST_FREQUENT,
 )
 _GAIN = (
     columns.CRITERION,
-    Column(
-        "chosen",
-        "used",
-        Kind.NAME,
+    Column("chosen", "used", Kind.NAME).means(
         "What had the lowest cross-validated log-loss: calibrated predictions, raw predictions, or the"
-        " class prior only.",
+        " class prior only."
     ),
-    Column(
-        "log_loss_before",
-        "log-loss, uncalibrated",
-        Kind.NUMBER,
-        f"The mean negative log-probability of the human labels; lower is better. {_AS_IT_IS}",
-        digits=3,
+    Column("log_loss_before", "log-loss, uncalibrated", Kind.NUMBER, digits=3).means(
+        f"The mean negative log-probability of the human labels; lower is better. {_AS_IT_IS}"
     ),
     Column("log_loss_after", "calibrated", Kind.NUMBER, _CALIBRATED, digits=3),
-    Column(
-        "frequencies",
-        "frequencies",
-        Kind.NUMBER,
-        "The log-loss of a baseline that only knows how frequent each label is (class prior only).",
-        digits=3,
+    Column("frequencies", "frequencies", Kind.NUMBER, digits=3).means(
+        "The log-loss of a baseline that only knows how frequent each label is (class prior only)."
     ),
-    Column(
-        "gain",
-        "gain (nats)",
-        Kind.NUMBER,
-        "By how much the log-loss is below that of the class prior only.",
-        digits=3,
+    Column("gain", "gain (nats)", Kind.NUMBER, digits=3).means(
+        "By how much the log-loss is below that of the class prior only."
     ),
     *columns.ends(of="the gain's"),
-    Column(
-        "surely",
-        "significant?",
-        Kind.FLAG,
+    Column("surely", "significant?", Kind.FLAG).means(
         f"Whether the interval is above 0, with {FEW} instructions or more. If it is not, the raw"
         " predictions may be no more informative than the class prior. They are used if their"
-        " cross-validated log-loss is lower.",
+        " cross-validated log-loss is lower."
     ),
-    Column(
-        "ece_before",
-        "ECE, uncalibrated",
-        Kind.NUMBER,
+    Column("ece_before", "ECE, uncalibrated", Kind.NUMBER, digits=3).means(
         "Expected calibration error: the mean gap between confidence and accuracy; lower is better."
-        f" {_AS_IT_IS}",
-        digits=3,
+        f" {_AS_IT_IS}"
     ),
     Column("ece_after", "calibrated", Kind.NUMBER, _CALIBRATED, digits=3),
 )
 _SOURCES = (
     Column("source", "source", Kind.NAME, "The source that is omitted to measure what it adds."),
-    Column(
-        "nats",
-        "log-loss (nats)",
-        Kind.NUMBER,
-        "By how much the log-loss rises without it: above 0, it helps.",
-        digits=4,
+    Column("nats", "log-loss (nats)", Kind.NUMBER, digits=4).means(
+        "By how much the log-loss rises without it: above 0, it helps."
     ),
     *columns.ends(4),
-    Column(
-        "right",
-        "accuracy gain",
-        Kind.ESTIMATE,
-        "By how many percentage points it raises the accuracy, with the 95 % interval.",
+    Column("right", "accuracy gain", Kind.ESTIMATE).means(
+        "By how many percentage points it raises the accuracy, with the 95 % interval."
     ),
 )
 _PARAMETERS = (
     Column("criterion", "fitted on all", Kind.NAME, "The criterion, fitted on all its labels."),
-    Column(
-        "scale",
-        "scale",
-        Kind.NUMBER,
-        "The factor on the judge's log-probabilities: above 1 makes it more confident, below 1 less.",
-        digits=3,
+    Column("scale", "scale", Kind.NUMBER, digits=3).means(
+        "The factor on the judge's log-probabilities: above 1 makes it more confident, below 1 less."
     ),
     *(
         Column(label, f"bias {label}", Kind.NUMBER, f"The bias added for the label “{words(label)}”.")
@@ -128,24 +89,16 @@ _PARAMETERS = (
         "shrinkage",
         "shrinkage",
         Kind.SHORTEST,
-        "L2 regularisation: how strongly the fit is pulled towards the class prior.",
         instead={AS_READ: "uncalibrated", math.inf: "class prior only"},
-    ),
+    ).means("L2 regularisation: how strongly the fit is pulled towards the class prior."),
 )
 _PARTS = (
     Column("criterion", "additional feature", Kind.NAME, "The criterion whose labels are predicted."),
-    Column(
-        "part",
-        "what",
-        Kind.NAME,
-        "A feature of the calibration model, in addition to the mean raw prediction.",
+    Column("part", "what", Kind.NAME).means(
+        "A feature of the calibration model, in addition to the mean raw prediction."
     ),
-    Column(
-        "factor",
-        "factor",
-        Kind.NUMBER,
-        "The weight of this feature, added to the mean raw prediction.",
-        digits=3,
+    Column("factor", "factor", Kind.NUMBER, digits=3).means(
+        "The weight of this feature, added to the mean raw prediction."
     ),
     Column("shrinkage", "shrinkage", Kind.SHORTEST, "L2 regularisation of the weights."),
 )
@@ -260,11 +213,8 @@ def parameter_table(reports: Mapping[str, CalibrationReport]) -> Table:
 _BINS = (
     columns.CRITERION,
     Column("judgments", "judgments", Kind.COUNT, "The number of judgments with about this confidence."),
-    Column(
-        "sure",
-        "probability of its label",
-        Kind.SHARE,
-        "The mean probability of the judge's label (confidence).",
+    Column("sure", "probability of its label", Kind.SHARE).means(
+        "The mean probability of the judge's label (confidence)."
     ),
     Column("right", "right", Kind.SHARE, "The share of these that are right (accuracy)."),
 )

@@ -20,53 +20,34 @@ LABELS_GIVEN = (
 )
 """How often each label was given, and how often none."""
 
-TIE = Column(
-    Tie.TIE.value,
-    Tie.TIE.value,
-    Kind.COUNT,
-    "Labels that are only “tie”: “both good” and “both bad” both agree with one.",
+TIE = Column(Tie.TIE.value, Tie.TIE.value, Kind.COUNT).means(
+    "Labels that are only “tie”: “both good” and “both bad” both agree with one."
 )
 """Added to LABELS_GIVEN if there are any."""
 
-ACCURACY = Column(
-    "accuracy",
-    "accuracy",
-    Kind.SHARE,
+ACCURACY = Column("accuracy", "accuracy", Kind.SHARE).means(
     "The share of human labels that the judge also gives. If the human label is only “tie”, any tie is"
-    " right. An unscored judgment counts as wrong.",
+    " right. An unscored judgment counts as wrong."
 )
-MOST_FREQUENT = Column(
-    "most_frequent",
-    "most frequent",
-    Kind.SHARE,
-    "The accuracy of always giving the most frequent human label, without reading the responses.",
+MOST_FREQUENT = Column("most_frequent", "most frequent", Kind.SHARE).means(
+    "The accuracy of always giving the most frequent human label, without reading the responses."
 )
 KAPPA = Column("kappa", "kappa", Kind.NUMBER, formatting.KAPPA)
 INTERVAL = Column("interval", "95 % interval", Kind.INTERVAL, formatting.INTERVAL)
 SHARE_INTERVAL = replace(INTERVAL, kind=Kind.SHARE_INTERVAL)
-FLIPPED = Column(
-    "flipped",
-    "flip rate",
-    Kind.SHARE,
+FLIPPED = Column("flipped", "flip rate", Kind.SHARE).means(
     "The share of position-inconsistent judgments, of those read in both orders: the label changes if"
     " the responses are swapped. A high rate means that the judge looks at the position of a response,"
-    " not at its text.",
+    " not at its text."
 )
-IN_BOTH_ORDERS = Column(
-    "in_both_orders",
-    "in both orders",
-    Kind.PAIR,
+IN_BOTH_ORDERS = Column("in_both_orders", "in both orders", Kind.PAIR).means(
     "How many judgments were read in both orders, of how many. It is not known whether the others are"
-    " position-inconsistent.",
+    " position-inconsistent."
 )
 """Added to FLIPPED if a run read the second order of uncertain items only."""
 
-ANSWER_MASS = Column(
-    "format_mass",
-    "answer mass",
-    Kind.NUMBER,
-    "Total probability of the valid answers; near 1: the model understood the question.",
-    digits=3,
+ANSWER_MASS = Column("format_mass", "answer mass", Kind.NUMBER, digits=3).means(
+    "Total probability of the valid answers; near 1: the model understood the question."
 )
 ROUGE_L = Column("rouge_l", "ROUGE-L", Kind.NUMBER, formatting.ROUGE_L)
 BERTSCORE = Column(

@@ -71,18 +71,12 @@ _TITLES = {
 _MEASURE = Column(
     "measure", "measure", Kind.NAME, "The measure, on one criterion or as the mean over the criteria."
 )
-_BASELINE = Column(
-    "trivial",
-    "best baseline",
-    Kind.TEXT,
+_BASELINE = Column("trivial", "best baseline", Kind.TEXT).means(
     "The accuracy of the best baseline (named in brackets) on the same items. A system that does not"
-    " beat it is not useful here.",
+    " beat it is not useful here."
 )
-_BORDA = Column(
-    "sub_task",
-    "Borda count",
-    Kind.NAME,
-    "For each measure, the number of systems that this one beats; a tie counts half.",
+_BORDA = Column("sub_task", "Borda count", Kind.NAME).means(
+    "For each measure, the number of systems that this one beats; a tie counts half."
 )
 _P_VALUE = Column("p_value", "p", Kind.NUMBER, "", digits=4, least=0.0001)
 _BOTH = (
@@ -90,34 +84,20 @@ _BOTH = (
     CRITERION,
     Column("same", "same label", Kind.SHARE, "The share of items with the same label from both systems."),
     replace(KAPPA, digits=3),
-    Column(
-        "only_one_right",
-        "only one right",
-        Kind.PAIR,
-        "Items on which only the first system, or only the second, gives the human label.",
+    Column("only_one_right", "only one right", Kind.PAIR).means(
+        "Items on which only the first system, or only the second, gives the human label."
     ),
-    Column(
-        "difference",
-        "difference",
-        Kind.ESTIMATE,
+    Column("difference", "difference", Kind.ESTIMATE).means(
         "The accuracy of the first system minus that of the second, in percentage points, with its 95 %"
-        " interval over instructions.",
+        " interval over instructions."
     ),
-    replace(
-        _P_VALUE,
-        meaning=(
-            "The probability of a difference at least this large if both systems are equally accurate:"
-            " Student's t over instructions."
-        ),
+    _P_VALUE.means(
+        "The probability of a difference at least this large if both systems are equally accurate:"
+        " Student's t over instructions."
     ),
-    replace(
-        _P_VALUE,
-        key="corrected",
-        title="p, Holm",
-        meaning=(
-            "p, corrected by Holm's method for all tests in this table: below .05 by chance in one of"
-            " twenty such tables."
-        ),
+    replace(_P_VALUE, key="corrected", title="p, Holm").means(
+        "p, corrected by Holm's method for all tests in this table: below .05 by chance in one of"
+        " twenty such tables."
     ),
 )
 _PUBLISHED = (
@@ -272,11 +252,9 @@ def comparison_json(
     `judge_name`: the model that was asked for agreement. `slices`: those of each system. `wins`: for each
     division what the weighted judge decides on its slices, by system. `beside`: both rankings.
     """
-    of_each = {
-        found.name: [measured.as_json() for measured in divisions]
-        for found, divisions in zip(evaluations, slices, strict=False)
-        if divisions
-    }
+    known = [(found.name, own) for found, own in zip(evaluations, slices, strict=False) if own]
+    of_each = {name: [measured.as_json() for measured in divisions] for name, divisions in known}
+    weighed = [{name: each.as_json() for name, each in by_system.items()} for by_system in wins]
     published = {"measured_on": MEASURED_ON, "results": [asdict(result) for result in PUBLISHED]}
     # The key "trivial" is older than the name of the field.
     compared = {"trivial" if name == "baseline" else name: each for name, each in asdict(comparison).items()}
@@ -285,19 +263,13 @@ def comparison_json(
         **({"published": published} if of_the_task([found.matched for found in evaluations]) else {}),
         "scores": {found.name: official_json(found, judge_name) for found in evaluations},
         **({"slices": of_each} if of_each else {}),
-        **(
-            {"wins": [{name: weighed.as_json() for name, weighed in by_system.items()} for by_system in wins]}
-            if wins
-            else {}
-        ),
+        **({"wins": weighed} if weighed else {}),
         **({"side_by_side": beside.as_json()} if beside else {}),
     }
 
 
 def _best(rows: Sequence[Sequence[float | None]]) -> frozenset[tuple[int, int]]:
-    """Row and column of the highest values of each row, the first column being that of the titles; none where
-    all are equal or one alone has a value.
-    """
+    """Row and column of each row's highest values, titles being column 0; none where all are equal."""
     found = set()
     for row, values in enumerate(rows):
         known = [value for value in values if value is not None]

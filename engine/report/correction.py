@@ -16,83 +16,50 @@ HintText = Callable[[Hint | str], str]
 
 _PAIR = (replace(CANDIDATE, key="one"), Column("other", "against", Kind.TEXT, "The one that it met."))
 _LABEL = Column("label", "label", Kind.NAME, "A label, of any candidates.")
-_STRENGTH = Column(
-    "strength",
-    "vs the mean (%)",
-    Kind.ESTIMATE,
+_STRENGTH = Column("strength", "vs the mean (%)", Kind.ESTIMATE).means(
     "The corrected win rate against a candidate with the mean Bradley-Terry score, in percent (model"
-    f" with ties). {INTERVAL}",
+    f" with ties). {INTERVAL}"
 )
 _CORRECTED = (
-    Column(
-        "corrected",
-        "corrected (%)",
-        Kind.ESTIMATE,
+    Column("corrected", "corrected (%)", Kind.ESTIMATE).means(
         "The estimated win rate by human labels, in percent: from the labels of a part and the judge's"
-        f" labels of all items, as far as the judge agrees with the annotators. {INTERVAL}",
+        f" labels of all items, as far as the judge agrees with the annotators. {INTERVAL}"
     ),
-    Column(
-        "of_these",
-        "of these items",
-        Kind.SHARE_INTERVAL,
+    Column("of_these", "of these items", Kind.SHARE_INTERVAL).means(
         "The 95 % interval for the win rate if annotators labelled the rest of these same items. It is"
-        " narrower, because it does not cover how other items would differ.",
+        " narrower, because it does not cover how other items would differ."
     ),
     Column("labels", "labels only (%)", Kind.ESTIMATE, f"By human labels only, in percent. {INTERVAL}"),
     Column("judge", "judge only", Kind.SHARE, "By the judge only, on all items, uncorrected."),
-    Column(
-        "weight",
-        "weight",
-        Kind.NUMBER,
+    Column("weight", "weight", Kind.NUMBER).means(
         "The weight of the judge's predictions, 0 to 1, chosen to make the interval narrowest. At 0 the"
-        " judge adds nothing to the labels.",
+        " judge adds nothing to the labels."
     ),
-    Column(
-        "worth",
-        "worth",
-        Kind.NUMBER,
-        "Effective sample size: with the judge, the labels are worth this many times as many labels.",
-        digits=1,
+    Column("worth", "worth", Kind.NUMBER, digits=1).means(
+        "Effective sample size: with the judge, the labels are worth this many times as many labels."
     ),
     Column("labelled", "labelled", Kind.COUNT, "How many of its items have human labels."),
     Column("items", "items", Kind.COUNT, "How many items it takes part in."),
 )
 _MORE = (
-    Column(
-        "more",
-        "additional labels",
-        Kind.COUNT,
-        "Labels of the random sample, in addition to the present ones.",
+    Column("more", "additional labels", Kind.COUNT).means(
+        "Labels of the random sample, in addition to the present ones."
     ),
-    Column(
-        "half",
-        "± points",
-        Kind.NUMBER,
-        "Half the width of the interval of a candidate's corrected win rate, in percentage points.",
-        digits=1,
+    Column("half", "± points", Kind.NUMBER, digits=1).means(
+        "Half the width of the interval of a candidate's corrected win rate, in percentage points."
     ),
 )
-_CORRELATION = Column(
-    "correlation",
-    "correlation",
-    Kind.NUMBER,
+_CORRELATION = Column("correlation", "correlation", Kind.NUMBER).means(
     "The correlation of the judge with the annotators in A's win per item: 1 if the judge always agrees"
-    " with them.",
+    " with them."
 )
 _NEEDED = (
-    Column(
-        "points",
-        "difference",
-        Kind.NUMBER,
-        "The difference of two candidates' win rates that is to be detected, in percentage points.",
-        digits=0,
+    Column("points", "difference", Kind.NUMBER, digits=0).means(
+        "The difference of two candidates' win rates that is to be detected, in percentage points."
     ),
     Column("items", "items", Kind.COUNT, "The number of items that the judge needs to read."),
-    Column(
-        "labels",
-        "labelled",
-        Kind.COUNT,
-        "The number of these that annotators need to label, sampled at random.",
+    Column("labels", "labelled", Kind.COUNT).means(
+        "The number of these that annotators need to label, sampled at random."
     ),
     Column(
         "alone", "without a judge", Kind.COUNT, "The number of labels that would be needed without a judge."
@@ -241,9 +208,8 @@ def _reach(found: SampleSize) -> Iterator[str]:
     least = first[0]
     like = "like this" if found.is_own else f"whose correlation with annotators is {TYPICAL[-1]:g}"
     yield (
-        f"To detect a difference of {100 * least.difference:g} points you need about {least.items:,}"
-        f" items, of which {least.labels:,} labelled, with a judge {like}; without a judge"
-        f" {least.alone:,} labels."
+        f"To detect a difference of {100 * least.difference:g} points you need about {least.items:,} items,"
+        f" of which {least.labels:,} labelled, with a judge {like}; without a judge {least.alone:,} labels."
     )
     if not found.is_own:
         yield (

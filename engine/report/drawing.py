@@ -1,7 +1,7 @@
 """How figures look: colours, layout, names that cannot be misread, and their bytes as PNG or SVG.
 
-matplotlib is loaded once something is drawn. A drawing function makes a figure of its own and leaves
-matplotlib's settings as they were: a window may show it too.
+A drawing function makes a figure of its own and leaves matplotlib's settings as they were: a window may show
+it too.
 """
 
 import io
@@ -71,9 +71,7 @@ def as_png(figure: Figure, dpi: int = 200) -> bytes:
 
 
 def as_svg(figure: Figure, in_words: str) -> bytes:
-    """The figure as an SVG that needs no font and nothing else; the same figure gives the same bytes.
-    `in_words`: what it shows, for those who do not see it.
-    """
+    """The figure as an SVG that needs nothing else, always the same bytes; `in_words`: its description."""
     drawn = _saved(figure, "svg", 72, dict.fromkeys(("Date", "Creator", "Format", "Type")))
     title, said = (escape(visible(" ".join(text.split()))) for text in (figure.get_suptitle(), in_words))
     begun = drawn.index(b">", drawn.index(b"<svg"))

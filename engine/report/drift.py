@@ -22,20 +22,14 @@ _DISTANCE = (
 _CHANGED = (
     CRITERION,
     Column("items", "items", Kind.COUNT, "How many items both runs judged."),
-    Column(
-        "changed",
-        "labels changed, %",
-        Kind.ESTIMATE,
-        "The share of items whose label changed, with its 95 % interval; unscored counts as a label.",
+    Column("changed", "labels changed, %", Kind.ESTIMATE).means(
+        "The share of items whose label changed, with its 95 % interval; unscored counts as a label."
     ),
     Column("distance", "probability change, points", Kind.ESTIMATE, _DISTANCE),
 )
 _REPEAT = (
-    Column(
-        "changed_again",
-        "by rounding, %",
-        Kind.ESTIMATE,
-        "The share of items whose label changes if the same judge reads them in another batch shape.",
+    Column("changed_again", "by rounding, %", Kind.ESTIMATE).means(
+        "The share of items whose label changes if the same judge reads them in another batch shape."
     ),
     Column(
         "distance_again", "by rounding, points", Kind.ESTIMATE, "The change of the raw probabilities there."
@@ -48,12 +42,9 @@ _UNSCORED = (
 _SHIFTS = (
     CRITERION,
     *(
-        Column(
-            label.value,
-            label.value,
-            Kind.ESTIMATE,
+        Column(label.value, label.value, Kind.ESTIMATE).means(
             f"The mean change of the probability of “{words(label)}”, in percentage points, with its 95 %"
-            " interval.",
+            " interval."
         )
         for label in PREFERENCES
     ),

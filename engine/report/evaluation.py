@@ -22,12 +22,9 @@ _EXPLANATIONS = (
     Column("criterion", "explanations", Kind.NAME, "The criterion whose explanations are measured."),
     Column("items", "items", Kind.COUNT, "How many items have a human explanation here."),
     replace(columns.ROUGE_L, kind=Kind.RANKED),
-    Column(
-        "typical",
-        "most typical",
-        Kind.NUMBER,
+    Column("typical", "most typical", Kind.NUMBER).means(
         "The score of always repeating one human explanation, the most typical one of the most frequent"
-        " label, × 100. A judge below it explains less like annotators than a fixed sentence does.",
+        " label, × 100. A judge below it explains less like annotators than a fixed sentence does."
     ),
     replace(columns.BERTSCORE, kind=Kind.RANKED),
     replace(columns.AGREEMENT, kind=Kind.PARTIAL),
@@ -37,11 +34,8 @@ _EXPLANATIONS = (
     replace(columns.ANSWER_MASS, digits=2),
     Column("words", "words", Kind.NUMBER, "The mean length of the judge's explanations, in words."),
     Column("human_words", "human words", Kind.NUMBER, "The mean length of the human explanations, in words."),
-    Column(
-        "missing",
-        "missing",
-        Kind.COUNT,
-        "Items with a human explanation but none of the judge; they count 0.",
+    Column("missing", "missing", Kind.COUNT).means(
+        "Items with a human explanation but none of the judge; they count 0."
     ),
 )
 
@@ -65,8 +59,7 @@ def evaluation_sheet(
         *more,
     ]
     held = f"{evaluation.name} against the human labels of {matched.dataset.name}"
-    title = f"{held}: {matched.items_in_words}"
-    return Sheet(title, sections)
+    return Sheet(f"{held}: {matched.items_in_words}", sections)
 
 
 def run_sheet(
@@ -130,11 +123,10 @@ def in_short(evaluation: Evaluation) -> Iterator[str]:
         )
     elif results is not None and results.run.panel:
         differ = [pair.judgment.judges_differ for pair in pairs if pair.judgment]
-        known = [each for each in differ if each is not None]
-        if known:
-            found = _of(sum(known), len(known), "judgments")
-            several = " decided by more than one judge" if len(known) < len(differ) else ""
-            yield f"The judges of the jury disagree: {found}{several}."
+        if several := [each for each in differ if each is not None]:
+            found = _of(sum(several), len(several), "judgments")
+            some = " decided by more than one judge" if len(several) < len(differ) else ""
+            yield f"The judges of the jury disagree: {found}{some}."
         if results.judges_missing_sentence:
             yield results.judges_missing_sentence
     elif known:
@@ -274,9 +266,8 @@ def _data(evaluation: Evaluation) -> Iterator[methods.Statement]:
     several = any(pair.gold.annotators for pairs in matched.pairs.values() for pair in pairs)
     majority = " If several annotators labelled an item, their majority label counts." if several else ""
     yield methods.Statement(
-        f"{capitalised(evaluation.name)} was compared with"
-        f" {counted(labels, 'human label', 'human labels')} of {counted(len(items), 'item', 'items')},"
-        " pairs of responses to"
+        f"{capitalised(evaluation.name)} was compared with {counted(labels, 'human label', 'human labels')}"
+        f" of {counted(len(items), 'item', 'items')}, pairs of responses to"
         f" {counted(len({item.group for item in items}), 'instruction', 'instructions')}, on"
         f" {counted(len(matched.pairs), 'criterion', 'criteria')}: {criteria}.{majority}",
         f"{dataset.path.name}, the columns of human labels; SHA-256 of its texts {dataset.hash}",

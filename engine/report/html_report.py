@@ -1,7 +1,5 @@
 """One HTML file that says what a judge is worth: how it was made, tables, figures, the largest disagreements.
-
-The page has no script and loads nothing. Every text in it is escaped, and what could reorder or hide text
-(control characters, marks of direction) is written out.
+It has no script and loads nothing; texts are escaped, and what could reorder or hide text is written out.
 """
 
 import base64
@@ -14,7 +12,6 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from engine.analysis.audit_run import Audit
 from engine.calibration.learning import LearningCurve, MarginReport
 from engine.calibration.scaling import ReliabilityBin
 from engine.core import VERSION
@@ -65,34 +62,45 @@ def evaluation_figures(
 
 def figures_of(evaluation: Evaluation) -> dict[str, ReportFigure]:
     """The same with what its run alone tells of reliability and orders."""
-    bins, read = calibration.reliability_of(evaluation.matched), orders.order_report_of(evaluation.matched)
-    return evaluation_figures(evaluation, bins, read)
+    found = Report(evaluation)
+    return evaluation_figures(evaluation, found.bins, found.orders)
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a report is made of, as far as it is known or was asked for.
+    """What a report is made of: what was asked for, and what its evaluation alone tells.
 
-    `bins`: the reliability by criterion, empty for a submission. `model`: the model file of a run as it is
-    now, None where it is gone or another. `weights_from`: where the weights and the tie threshold of
-    `weighted_scoring` come from. `slices`: the measures by slice, for each division. `curve`: what more
-    labels bring. `audited`: the audit by perturbations.
+    `weights_from`: where the weights and the tie threshold of `weighted_scoring` come from. `slices`: the
+    measures by slice, for each division. `curve`: what more labels bring.
     """
 
     evaluation: Evaluation
-    bins: Mapping[str, Sequence[ReliabilityBin]]
     weighted_scoring: WeightedScoring | None = None
-    model: ModelFile | None = None
     weights_from: str = DEFAULT_WEIGHTS
     slices: Sequence[SlicedMeasures] = ()
-    orders: MarginReport | None = None
-    ranking: ReportedRanking | None = None
     curve: LearningCurve | None = None
-    audited: Audit | None = None
 
     @property
     def results(self) -> RunResults | None:
         return self.evaluation.matched.system.results
+
+    @cached_property
+    def bins(self) -> Mapping[str, Sequence[ReliabilityBin]]:
+        """The reliability by criterion, empty for a submission."""
+        return calibration.reliability_of(self.evaluation.matched)
+
+    @cached_property
+    def model(self) -> ModelFile | None:
+        """The model file of a run as it is now, None where it is gone or another."""
+        return judged_model(self.results.run) if self.results else None
+
+    @cached_property
+    def orders(self) -> MarginReport | None:
+        return orders.order_report_of(self.evaluation.matched)
+
+    @cached_property
+    def ranking(self) -> ReportedRanking | None:
+        return reported_ranking(self.evaluation.matched)
 
     @cached_property
     def figures(self) -> dict[str, ReportFigure]:
@@ -106,22 +114,6 @@ class Report:
         return found
 
 
-def gather(
-    evaluation: Evaluation,
-    weighted_scoring: WeightedScoring | None = None,
-    weights_from: str = DEFAULT_WEIGHTS,
-    slices: Sequence[SlicedMeasures] = (),
-    curve: LearningCurve | None = None,
-) -> Report:
-    """All that the report of an evaluation needs; looks at the model file of its run."""
-    matched = evaluation.matched
-    bins, results = calibration.reliability_of(matched), matched.system.results
-    model = judged_model(results.run) if results else None
-    audited = audit_of_copies(results, matched.dataset) if results else None
-    known = (evaluation, bins, weighted_scoring, model, weights_from, slices, orders.order_report_of(matched))
-    return Report(*known, reported_ranking(matched), curve, audited)
-
-
 def report_html(report: Report, drawn: Mapping[str, bytes] | None = None) -> str:
     """The whole page; `drawn`: the figures of the report as SVG, drawn here unless given."""
     evaluation, figures, notice = report.evaluation, report.figures, ""
@@ -130,6 +122,7 @@ def report_html(report: Report, drawn: Mapping[str, bytes] | None = None) -> str
         notice = f"{report.results.run.identity.model_name}: {report.model.notice}"
     if drawn is None:
         drawn = {name: figure.as_bytes("svg") for name, figure in figures.items()}
+    note = f"{'' if report.results else _UNKNOWN_MAKING}{_SAME_AGAIN}"
     return _template().render(
         version=VERSION,
         name=evaluation.name,
@@ -147,7 +140,7 @@ def report_html(report: Report, drawn: Mapping[str, bytes] | None = None) -> str
         tables={name: None if name in _WITH_A_TABLE else figures[name].numbers for name in drawn},
         overridden=bool(evaluation.matched.system.overrides),
         disagreements=[_shown(disagreement) for disagreement in largest_disagreements(evaluation)],
-        made=_how_it_was_made(report),
+        made=Section("made", "How it was made", [Facts(list(_facts(report)))], note),
     )
 
 
@@ -159,10 +152,11 @@ def report_sheet(report: Report) -> Sheet:
         *([orders.ORDERS_SECTION] if report.orders else ()),
         *([learning.learning_section(report.curve)] if report.curve else ()),
     ]
+    matched, results = report.evaluation.matched, report.results
     if report.weighted_scoring:
-        system = report.evaluation.matched.system
-        more.append(weighted_scoring_section(report.weighted_scoring, system, report.weights_from))
-    return with_audit(evaluation_sheet(report.evaluation, more=more), report.audited)
+        more.append(weighted_scoring_section(report.weighted_scoring, matched.system, report.weights_from))
+    audited = audit_of_copies(results, matched.dataset) if results else None
+    return with_audit(evaluation_sheet(report.evaluation, more=more), audited)
 
 
 def _template() -> Template:
@@ -203,14 +197,11 @@ def _shown(disagreement: Disagreement) -> dict[str, Any]:
     }
 
 
-def _how_it_was_made(report: Report) -> Section:
-    unknown = "A submission file does not record the model and settings it was made with."
-    same = (
-        "The same dataset, model, settings and build of llama.cpp on the same computer give the same labels"
-        " and probabilities. Quantisation is read from the model file, if it still exists."
-    )
-    note = same if report.results else f"{unknown} {same}"
-    return Section("made", "How it was made", [Facts(list(_facts(report)))], note)
+_UNKNOWN_MAKING = "A submission file does not record the model and settings it was made with. "
+_SAME_AGAIN = (
+    "The same dataset, model, settings and build of llama.cpp on the same computer give the same labels and"
+    " probabilities. Quantisation is read from the model file, if it still exists."
+)
 
 
 def _facts(report: Report) -> Iterator[tuple[str, str]]:

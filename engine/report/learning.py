@@ -15,62 +15,43 @@ LEARNING_FIGURE = "learning"
 _DIGITS = 3
 _TITLE = "Is labelling more worth it?"
 _NOTE = (
-    "Cross-validated: each item is predicted by a calibration on labels of other instructions, and all"
-    " rows use the same items. Training labels are sampled twice; intervals are over instructions. A"
-    " fifth of the labels is held out, so a calibration on all labels is slightly better than the last"
-    " row."
+    "Cross-validated: each item is predicted by a calibration on labels of other instructions, and all rows"
+    " use the same items. Training labels are sampled twice; intervals are over instructions. A fifth of the"
+    " labels is held out, so a calibration on all labels is slightly better than the last row."
 )
 _READ = "Left: lower is better. Right: higher is better. The number of labels doubles from point to point."
 _LABELS = Column("labels", "labels", Kind.COUNT, "The number of training labels per criterion.")
 _POINTS = (
     _LABELS,
-    Column(
-        "log_loss",
-        "log-loss (nats)",
-        Kind.NUMBER,
-        "The log-loss of the human labels after calibration on this number of labels: lower is better.",
-        _DIGITS,
+    Column("log_loss", "log-loss (nats)", Kind.NUMBER, digits=_DIGITS).means(
+        "The log-loss of the human labels after calibration on this number of labels: lower is better."
     ),
     *columns.ends(),
-    Column(
-        "frequencies",
-        "frequencies",
-        Kind.NUMBER,
-        "The log-loss of the class prior of the same labels.",
-        _DIGITS,
+    Column("frequencies", "frequencies", Kind.NUMBER, digits=_DIGITS).means(
+        "The log-loss of the class prior of the same labels."
     ),
-    Column(
-        "surely",
-        "significantly below?",
-        Kind.FLAG,
+    Column("surely", "significantly below?", Kind.FLAG).means(
         "Whether the log-loss is significantly below that of the class prior, by the interval of the"
-        " difference.",
+        " difference."
     ),
-    Column(
-        "right",
-        "accuracy (%)",
-        Kind.ESTIMATE,
-        "The accuracy after calibration on this number of labels, with its 95 % interval.",
+    Column("right", "accuracy (%)", Kind.ESTIMATE).means(
+        "The accuracy after calibration on this number of labels, with its 95 % interval."
     ),
-    replace(
-        columns.MOST_FREQUENT,
-        meaning="The accuracy of the most frequent of the same labels, with A and B as in the dataset.",
+    columns.MOST_FREQUENT.means(
+        "The accuracy of the most frequent of the same labels, with A and B as in the dataset."
     ),
 )
 _DOUBLINGS = (
     replace(columns.CRITERION, title="last doubling"),
-    replace(
-        _LABELS, key="from_labels", title="from labels", meaning="The number of training labels before it."
+    replace(_LABELS, key="from_labels", title="from labels").means(
+        "The number of training labels before it."
     ),
     replace(_LABELS, key="to_labels", title="to labels", meaning="The number of training labels after it."),
     Column("gained", "log-loss reduction", Kind.NUMBER, "By how many nats the log-loss fell.", _DIGITS),
     *columns.ends(),
     Column("surely", "significant?", Kind.FLAG, "Whether that interval is above 0."),
-    Column(
-        "more_right",
-        "accuracy gain",
-        Kind.ESTIMATE,
-        "By how many percentage points the accuracy rose, with the 95 % interval.",
+    Column("more_right", "accuracy gain", Kind.ESTIMATE).means(
+        "By how many percentage points the accuracy rose, with the 95 % interval."
     ),
 )
 _ANNOTATORS = (
@@ -78,11 +59,8 @@ _ANNOTATORS = (
     Column(
         "items", "labels", Kind.COUNT, "The number of their labels on items where the others have a majority."
     ),
-    Column(
-        "own",
-        "agreement with others (%)",
-        Kind.ESTIMATE,
-        "How often the annotator gives the label of that majority, with its 95 % interval over instructions.",
+    Column("own", "agreement with others (%)", Kind.ESTIMATE).means(
+        "How often the annotator gives the label of that majority, with its 95 % interval over instructions."
     ),
 )
 _IN_TURN = "all, in turn"
@@ -97,15 +75,19 @@ def learning_section(curve: LearningCurve) -> Section:
     if len(curve.by_criterion) > 1:
         parts.append(doubling_table(curve))
     if curve.annotators:  # all in turn first
-        held_against = curve.annotators
-        parts.append(Table(_ANNOTATORS, [[who(held), held.items, held.own] for held in held_against]))
+        parts.append(Table(_ANNOTATORS, [[who(held), held.items, held.own] for held in curve.annotators]))
     return Section(LEARNING_FIGURE, _TITLE, parts, _NOTE, help=("Learning curve",), spelt_out=True)
 
 
 def point_table(curve: LearningCurve) -> Table:
     rows: list[Row] = [
         [
-            *(point.labels, point.log_loss.value, *_ends(point.log_loss), point.frequencies),
+            *(
+                point.labels,
+                point.log_loss.value,
+                *(point.log_loss.interval or (None, None)),
+                point.frequencies,
+            ),
             *(point.ahead.significantly_above, point.right, point.frequent.value),
         ]
         for point in curve.points
@@ -117,7 +99,7 @@ def doubling_table(curve: LearningCurve) -> Table:
     rows: list[Row] = [
         [
             *(words(name), last.from_labels, last.to_labels),
-            *(last.gained.value, *_ends(last.gained), last.gained.significantly_above),
+            *(last.gained.value, *(last.gained.interval or (None, None)), last.gained.significantly_above),
             last.more_right,
         ]
         for name, last in curve.by_criterion.items()
@@ -174,9 +156,8 @@ def _further_sentences(curve: LearningCurve) -> Iterator[str]:
         )
     if curve.annotators:
         yield (
-            "Annotators are compared with the majority of the others, the calibration with the human"
-            " labels of the dataset. If these labels are not such a majority, the two numbers are not"
-            " comparable."
+            "Annotators are compared with the majority of the others, the calibration with the human labels"
+            " of the dataset. If these labels are not such a majority, the two numbers are not comparable."
         )
 
 
@@ -187,20 +168,12 @@ def _other_side(found: Estimate) -> Estimate:
 
 def in_nats(found: Nats) -> str:
     """`0.012 nats (-0.003 to 0.027)`."""
-    if found.interval is None:
-        return f"{number(found.value, _DIGITS)} nats"
-    low, high = (number(end, _DIGITS) for end in found.interval)
-    return f"{number(found.value, _DIGITS)} nats ({low} to {high})"
-
-
-def _ends(found: Nats) -> tuple[float | None, float | None]:
-    return found.interval or (None, None)
+    ends = " to ".join(number(end, _DIGITS) for end in found.interval or ())
+    return f"{number(found.value, _DIGITS)} nats{f' ({ends})' if ends else ''}"
 
 
 def learning_figure(curve: LearningCurve, title: str = "", dark: bool = False) -> drawing.Figure:
-    """Log-loss, and accuracy beside that of annotators, by labels on an axis of doublings; with 95 %
-    intervals, next to the baseline of the same labels.
-    """
+    """Log-loss, and accuracy beside annotators', by labels on an axis of doublings, with intervals."""
     from matplotlib.ticker import NullFormatter, NullLocator  # noqa: PLC0415
 
     with drawing.themed(dark) as theme:

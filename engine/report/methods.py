@@ -1,7 +1,4 @@
-"""How results were made, as a paragraph for a paper: each sentence with the source of what it says.
-
-The works that such paragraphs name have their entries in `works.bib`.
-"""
+"""How results were made, as a paragraph for a paper, each sentence with its source. Works: `works.bib`."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

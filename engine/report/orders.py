@@ -15,21 +15,15 @@ from engine.metrics.matching import Matched
 from engine.report import drawing
 from engine.results.second_order import KEEP, learned_from
 
-_MARGIN = Column(
-    "margin",
-    "margin",
-    Kind.SHORTEST,
+_MARGIN = Column("margin", "margin", Kind.SHORTEST).means(
     "An item is uncertain if, after the first order, the margin between its two likeliest labels is"
-    " below this.",
+    " below this."
 )
 _SHARES = (
     Column("read", "second order read", Kind.SHARE, "The share of items that are read in both orders."),
     Column("saved", "tokens saved", Kind.SHARE, "The share of prompt tokens that need not be read."),
-    Column(
-        "equal",
-        "labels kept",
-        Kind.ESTIMATE,
-        "The share of labels, in percent, that equal those of both orders, with its 95 % interval.",
+    Column("equal", "labels kept", Kind.ESTIMATE).means(
+        "The share of labels, in percent, that equal those of both orders, with its 95 % interval."
     ),
 )
 _CALIBRATED = Column("calibrated", "calibrated", Kind.ESTIMATE, "The same for the calibrated labels.")
@@ -67,11 +61,8 @@ def chosen_table(report: MarginReport) -> Table:
     """The criteria at the least margin: on the items it was chosen by, and cross-validated."""
     columns = [
         Column("criterion", "criterion", Kind.NAME, "The criterion that responses are judged by."),
-        Column(
-            "in_sample",
-            "on these items",
-            Kind.ESTIMATE,
-            "Labels kept, in percent, on the items that the threshold was chosen on.",
+        Column("in_sample", "on these items", Kind.ESTIMATE).means(
+            "Labels kept, in percent, on the items that the threshold was chosen on."
         ),
         Column("checked", "cross-validated", Kind.ESTIMATE, "Labels kept on held-out items."),
     ]
@@ -126,10 +117,9 @@ ORDERS_SECTION = Section(
     "orders",
     "Whether the second order is needed",
     [Picture("orders")],
-    "Items that are certain after the first order need no second one. Each point is a margin threshold:"
-    " an item is also read in the second order if the margin between its two likeliest labels is below"
-    " it on any criterion. The diamond is the smallest threshold that keeps enough of the labels of"
-    " every criterion.",
+    "Items that are certain after the first order need no second one. Each point is a margin threshold: an"
+    " item is also read in the second order if the margin between its two likeliest labels is below it on any"
+    " criterion. The diamond is the smallest threshold that keeps enough of the labels of every criterion.",
 )
 
 
@@ -148,9 +138,7 @@ _LINES = (":", "--", "-.", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
 
 
 def order_figure(report: MarginReport, name: str = "", dark: bool = False) -> drawing.Figure:
-    """Labels that stay equal, in percent, by the share of items that are read in both orders, together and by
-    criterion; and the least margin that keeps enough of each criterion's labels.
-    """
+    """Labels that stay equal (%) by the share of items that are read in both orders; and the least margin."""
     with drawing.themed(dark) as theme:
         figure = drawing.new_figure(3.4)
         axes = figure.subplots()

@@ -10,11 +10,8 @@ from engine.report.columns import CANDIDATE
 
 _FILE = Column("file", "file", Kind.TEXT, "The file of its responses.")
 _RESPONSES = Column("responses", "responses", Kind.COUNT, "The number of responses in the file.")
-_LEFT_OUT = Column(
-    "left_out",
-    "without match",
-    Kind.COUNT,
-    "Its instructions that some candidate did not answer, or that have another text under the same id.",
+_LEFT_OUT = Column("left_out", "without match", Kind.COUNT).means(
+    "Its instructions that some candidate did not answer, or that have another text under the same id."
 )
 _LACKING = Column(
     "lacking", "missing", Kind.COUNT, "Instructions of other candidates that this one did not answer."

@@ -33,40 +33,24 @@ from engine.report.columns import CANDIDATE
 from engine.report.correction import HintText, corrected_candidates, correction_sections
 from engine.report.stopping import until_section
 
-_WIN_RATE = Column(
-    "win_rate",
-    "win rate (%)",
-    Kind.ESTIMATE,
-    f"The share of its comparisons that it won, in percent; a tie counts half. {INTERVAL}",
+_WIN_RATE = Column("win_rate", "win rate (%)", Kind.ESTIMATE).means(
+    f"The share of its comparisons that it won, in percent; a tie counts half. {INTERVAL}"
 )
-STRENGTH = Column(
-    "strength",
-    "vs the mean (%)",
-    Kind.ESTIMATE,
+STRENGTH = Column("strength", "vs the mean (%)", Kind.ESTIMATE).means(
     "The win rate against a candidate with the mean Bradley-Terry score, in percent (model with ties)."
-    f" It is fair even if candidates had different opponents. {INTERVAL}",
+    f" It is fair even if candidates had different opponents. {INTERVAL}"
 )
-RANK = Column(
-    "rank",
-    "rank",
-    Kind.TEXT,
+RANK = Column("rank", "rank", Kind.TEXT).means(
     "The possible ranks: below those that are significantly better, above those that are significantly"
-    " worse. The family-wise error rate of all pairs is at most 5 %.",
+    " worse. The family-wise error rate of all pairs is at most 5 %."
 )
 _GROUP = Column("group", "group", Kind.TEXT, "Candidates that share a letter do not differ significantly.")
-_EQUAL_LENGTH = Column(
-    "equal_length",
-    "length-controlled (%)",
-    Kind.ESTIMATE,
+_EQUAL_LENGTH = Column("equal_length", "length-controlled (%)", Kind.ESTIMATE).means(
     "The win rate if both responses of each comparison had the same length, in percent, by a logistic"
-    f" regression. {INTERVAL}",
+    f" regression. {INTERVAL}"
 )
-_BY_LENGTH = Column(
-    "by_length",
-    "length effect",
-    Kind.NUMBER,
-    "The win rate minus the length-controlled one, in percentage points: what is due to length.",
-    digits=1,
+_BY_LENGTH = Column("by_length", "length effect", Kind.NUMBER, digits=1).means(
+    "The win rate minus the length-controlled one, in percentage points: what is due to length."
 )
 _TIES = (
     Column("both_good", "both good", Kind.SHARE, "The share of its comparisons labelled both good."),
@@ -237,13 +221,8 @@ def _pairs(ranking: Ranking) -> Section:
 def pair_table(ranking: Ranking) -> Table:
     order, pairs = ranking.order, ranking.rates.pairs
     columns = [
-        Column(
-            f"against {place}",
-            name,
-            Kind.ESTIMATE,
-            f"The win rate against {name}, in percent. {INTERVAL}",
-            foreign=True,
-            shaded=True,
+        Column(f"against {place}", name, Kind.ESTIMATE, foreign=True, shaded=True).means(
+            f"The win rate against {name}, in percent. {INTERVAL}"
         )
         for place, name in enumerate(order)
     ]
@@ -381,9 +360,9 @@ _BRACKETS = "Brackets: 95 % intervals over instructions."
 
 
 def ranking_csv(ranking: Ranking, corrected: RankedByLabels | None = None) -> bytes:
-    """A row for each candidate, the best first, then for each pair of candidates that met, in both
-    directions: `against` names the opponent. UTF-8, values as in the JSON of a ranking; the two ends of an
-    interval stand in two columns; a cell is empty where nothing is known.
+    """A row for each candidate, the best first, then for each pair that met, in both directions: `against`
+    names the opponent. UTF-8, values as in the JSON of a ranking; an interval has two columns; empty: not
+    known.
     """
     made = ranking_json(ranking, corrected)
     rows = [dict(_flat(row)) for row in (*made["candidates"], *made["pairs"])]
@@ -408,9 +387,7 @@ def _flat(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def paper_sheet(ranking: Ranking, title: str, corrected: RankedByLabels | None = None) -> Sheet:
-    """What of a ranking a page of a paper is wide enough for: the candidates, and a second table where
-    human labels correct a judge's; `title`: by whose labels.
-    """
+    """The candidates, as wide as a paper's page, and corrected by human labels; `title`: by whose."""
     sections = [Section("ranking", "", [_narrow(candidate_table(ranking))], _BRACKETS)]
     correction = corrected.correction if corrected else None
     if correction is not None and correction.candidates:

@@ -1,6 +1,5 @@
-"""By whose labels candidates are ranked: annotators', a judge's on one criterion, or the weighted judge's.
-
-Such a ranking in the report of a judge, two of them compared, and how one was made, as methods for a paper.
+"""By whose labels candidates are ranked: annotators', a judge's on one criterion, or the weighted judge's; in
+the report of a judge, two rankings compared, and how one was made, as methods for a paper.
 """
 
 from collections.abc import Iterator, Sequence
@@ -122,12 +121,9 @@ _SWAPPED = (
     Column(
         "below", "first below", Kind.TEXT, "The candidate that ranks lower there, and higher in the second."
     ),
-    Column(
-        "told",
-        "significance",
-        Kind.TEXT,
+    Column("told", "significance", Kind.TEXT).means(
         "Significant: in each ranking the two differ significantly, in opposite directions. The"
-        " family-wise error rate of all pairs is at most 5 %.",
+        " family-wise error rate of all pairs is at most 5 %."
     ),
 )
 
@@ -162,9 +158,8 @@ def _in_words(found: TwoRankings) -> Iterator[str]:
     low, high = found.tau_ends
     yield (
         f"Kendall's tau-b {number(found.tau)} (95 %: {low:.2f} to {high:.2f}): of {pairs} of candidates"
-        f" {alike:,} are significantly in the same order, {swapped:,} significantly swapped, and"
-        f" {unsure:,} not significantly different in at least one ranking. By point estimates, {swaps}"
-        " swapped."
+        f" {alike:,} are significantly in the same order, {swapped:,} significantly swapped, and {unsure:,}"
+        f" not significantly different in at least one ranking. By point estimates, {swaps} swapped."
     )
     items = counted(len(found.comparisons), "item", "items")
     yield (
@@ -214,9 +209,7 @@ class ReportedRanking:
 
 
 def reported_ranking(matched: Matched) -> ReportedRanking | None:
-    """The candidates ranked by the system's labels, on the items that are measured; None where neither the
-    labelled dataset nor that of the run names two of them, or no item has a label.
-    """
+    """The candidates by the system's labels; None where no dataset names two, or none has a label."""
     system, criterion = matched.system, default_criterion(matched.system.criteria)
     try:
         dataset = _naming_candidates(matched)

@@ -14,46 +14,23 @@ from engine.data.dataset import Dataset
 from engine.metrics.accuracy import Accuracy, LabelCounts, accuracy_by_method, count_run, mean, mean_accuracy
 from engine.metrics.intervals import Interval, cost_of_choosing
 from engine.models.model_file import ModelFile, read_model_file
-from engine.report.columns import (
-    ACCURACY,
-    ANSWER_MASS,
-    CRITERION,
-    FLIPPED,
-    LABELS,
-    LABELS_GIVEN,
-    MOST_FREQUENT,
-    SHARE_INTERVAL,
-    with_both_orders,
-    with_human_ties,
-)
+from engine.report import columns
 from engine.results.run_results import ALL_METHODS, RunResults
 from engine.results.second_order import read_in_words
-from engine.settings.identity import (
-    CERTAINTY,
-    COMPUTED_ON,
-    CONTINUED,
-    DEVICE,
-    DEVICE_LEFT,
-    DRIVER,
-    GPU_LAYERS,
-    JUDGES,
-    RANDOM_ORDER,
-    REWRITTEN,
-    Effort,
-    StoredRun,
-)
+from engine.settings import identity as stored
+from engine.settings.identity import Effort, StoredRun
 from engine.settings.rows import SETTINGS
 
 _WORDS = {
     **{row.key: row.fact for row in SETTINGS},
-    DEVICE: "GPU of the run",
-    COMPUTED_ON: "computed on",
-    DRIVER: "driver of the GPU",
-    GPU_LAYERS: "GPU layers",
-    DEVICE_LEFT: "fallback from GPU to CPU",
-    CONTINUED: "continued with",
-    REWRITTEN: "explanations written again",
-    RANDOM_ORDER: "instructions in a random order",
+    stored.DEVICE: "GPU of the run",
+    stored.COMPUTED_ON: "computed on",
+    stored.DRIVER: "driver of the GPU",
+    stored.GPU_LAYERS: "GPU layers",
+    stored.DEVICE_LEFT: "fallback from GPU to CPU",
+    stored.CONTINUED: "continued with",
+    stored.REWRITTEN: "explanations written again",
+    stored.RANDOM_ORDER: "instructions in a random order",
     "llama_cpp": "llama.cpp",
     "examples": "labelled examples, SHA-256",
     "chat_format_hash": "chat format, SHA-256",
@@ -70,29 +47,18 @@ Pair = tuple[str, str]
 
 def run_facts(results: RunResults, questions: bool = False) -> Facts:
     """Of a run: how it was made, what it took, what annotators changed; `questions`: all that was asked."""
-    run = results.run
+    run, calibration = results.run, results.calibration
     by_whom = results.overridden.by_whom if results.overrides else "nothing"
     if results.overrides and results.source != LAST:
         by_whom = f"{by_whom} (the labels used: {results.source.in_words})"
-    overridden = ("human overrides", by_whom)
+    made, overridden = stored_facts(run, questions), ("human overrides", by_whom)
     if run.submitted:
-        return Facts([*stored_facts(run), ("joined", results.joined_in_words), overridden])
-    calibration = results.calibration
+        return Facts([*made, ("joined", results.joined_in_words), overridden])
     fitted = f"{calibration.hash}, fitted {results.calibrated_in_words}" if calibration else "none"
-    if run.panel:
-        of_items = effort_facts(results.judged)
-        return Facts([*stored_facts(run), ("calibration", fitted), overridden, *of_items])
     shortened = sum(item.shortening is not None for item in results.judged)
-    return Facts(
-        [
-            *stored_facts(run, questions),
-            ("calibration", fitted),
-            ("read in", read_in_words(results)),
-            overridden,
-            ("items shortened", f"{shortened:,}"),
-            *effort_facts(results.judged),
-        ]
-    )
+    read = [] if run.panel else [("read in", read_in_words(results))]
+    cut = [] if run.panel else [("items shortened", f"{shortened:,}")]
+    return Facts([*made, ("calibration", fitted), *read, overridden, *cut, *effort_facts(results.judged)])
 
 
 def stored_facts(run: StoredRun, questions: bool = False) -> Iterator[Pair]:
@@ -116,10 +82,10 @@ def stored_facts(run: StoredRun, questions: bool = False) -> Iterator[Pair]:
         yield "submission, SHA-256", identity.model_hash
         return
     if run.panel:
-        for number, judge in enumerate(run.manifest.get(JUDGES, ()), start=1):
+        for number, judge in enumerate(run.manifest.get(stored.JUDGES, ()), start=1):
             yield f"judge {number}", f"{judge['name']}: {judge.get('what', '')}"
-        if CERTAINTY in run.manifest:
-            yield "certainty of labels", f"{run.manifest[CERTAINTY]}"
+        if stored.CERTAINTY in run.manifest:
+            yield "certainty of labels", f"{run.manifest[stored.CERTAINTY]}"
         return
     yield "model", identity.model_name
     yield "model file", str(identity.model_path)
@@ -158,49 +124,44 @@ def judged_model(run: StoredRun) -> ModelFile | None:
     return None
 
 
-_DISTRIBUTION = (CRITERION, *LABELS_GIVEN, FLIPPED, replace(ANSWER_MASS, least=0.001))
+_DISTRIBUTION = (
+    columns.CRITERION,
+    *columns.LABELS_GIVEN,
+    columns.FLIPPED,
+    replace(columns.ANSWER_MASS, least=0.001),
+)
 _RUN_ACCURACY = (
-    CRITERION,
-    LABELS,
-    ACCURACY,
-    SHARE_INTERVAL,
-    replace(MOST_FREQUENT, title="most-frequent-label baseline"),
+    columns.CRITERION,
+    columns.LABELS,
+    columns.ACCURACY,
+    columns.SHARE_INTERVAL,
+    replace(columns.MOST_FREQUENT, title="most-frequent-label baseline"),
     Column("label", "label", Kind.TEXT, "The most frequent human label."),
 )
 _CHANGES = (
-    CRITERION,
+    columns.CRITERION,
     Column("calibrated", "calibrated?", Kind.FLAG, "Whether the calibration decides this criterion."),
     Column("items", "items", Kind.COUNT, "How many items of the run were judged on this criterion."),
     Column(
         "changed", "labels changed", Kind.COUNT, "How many of the judge's labels the calibration changes."
     ),
-    Column(
-        "place_decides",
-        "flip rate",
-        Kind.SHARE,
+    Column("place_decides", "flip rate", Kind.SHARE).means(
         "The share of labels that depend on which response is A, of those read in both orders: 0 if the"
-        " calibration treats A and B alike.",
+        " calibration treats A and B alike."
     ),
-    Column(
-        "one_label",
-        "one label",
-        Kind.TEXT,
-        "The label that every item of the run gets with it; empty if there are several.",
+    Column("one_label", "one label", Kind.TEXT).means(
+        "The label that every item of the run gets with it; empty if there are several."
     ),
 )
 _UNSCORED = (
     Column("item", "item", Kind.TEXT, "The id of the item."),
-    CRITERION,
+    columns.CRITERION,
     Column("reason", "reason", Kind.TEXT, "Why it is unscored."),
     Column("label", "human override", Kind.TEXT, "The human override, if any."),
 )
 
-_METHOD = Column(
-    "way",
-    "method",
-    Kind.NAME,
-    "The elicitation method. A method's labels are from its raw predictions only, without calibration.",
-    instead={method.value: method.title for method in Method},
+_METHOD = Column("way", "method", Kind.NAME, instead={method.value: method.title for method in Method}).means(
+    "The elicitation method. A method's labels are from its raw predictions only, without calibration."
 )
 _JUDGE = replace(_METHOD, title="judge", meaning="The judge of the jury, by its number and name.")
 _OF_METHODS = (
@@ -241,8 +202,8 @@ def distribution_table(counts: Sequence[LabelCounts]) -> Table:
         ]
         for count in counts
     ]
-    shown = with_both_orders(_DISTRIBUTION) if partly else _DISTRIBUTION
-    return Table(with_human_ties(shown) if Tie.TIE in labels else shown, rows)
+    shown = columns.with_both_orders(_DISTRIBUTION) if partly else _DISTRIBUTION
+    return Table(columns.with_human_ties(shown) if Tie.TIE in labels else shown, rows)
 
 
 def run_accuracy_table(accuracies: Mapping[str, Accuracy]) -> Table:
@@ -303,48 +264,47 @@ def method_sections(results: RunResults | None, dataset: Dataset | None = None) 
     table = method_table(by_method, right)
     if table is None:
         return []
-    what = "judges" if results is not None and results.run.panel else "methods"
+    what, title, note = "methods", "By elicitation method", _OF_METHODS
+    if results is not None and results.run.panel:
+        what, title, note = "judges", "By judge of the jury", _OF_JUDGES
     # All together is what a run decides by: it was not chosen.
     alone = [mean_accuracy(found) for name, found in right.items() if name != ALL_METHODS]
     chosen = best_of(what, cost_of_choosing(alone))
-    parts = [table, *([Sentences(chosen)] if chosen else ())]
-    if results is not None and results.run.panel:
-        return [Section("ways", "By judge of the jury", parts, _OF_JUDGES)]
-    return [Section("ways", "By elicitation method", parts, _OF_METHODS)]
+    return [Section("ways", title, [table, *([Sentences(chosen)] if chosen else ())], note)]
 
 
 def method_table(by_method: Mapping[str, RunResults], right: AccuracyByMethod) -> Table | None:
-    """A row for all methods of a run combined, and one for each; None for a run of one method.
-    `by_method`: what `RunResults.by_method` gave. `right`: as `accuracy_by_method` gives it.
-    """
+    """A row for all methods combined, one for each; None for one method. `right`: of each, by criterion."""
     if not by_method:
         return None
     criteria = tuple(right[ALL_METHODS])
     method = _JUDGE if by_method[ALL_METHODS].run.panel else _METHOD
-    columns = (
+    shown = (
         method,
-        *((ACCURACY, SHARE_INTERVAL) if criteria else ()),
+        *((columns.ACCURACY, columns.SHARE_INTERVAL) if criteria else ()),
         *(Column(name, words(name), Kind.SHARE, f"The accuracy on {words(name)}.") for name in criteria),
-        *((FLIPPED,) if Order.BA in by_method[ALL_METHODS].run.identity.orders else ()),
-        ANSWER_MASS,
+        *((columns.FLIPPED,) if Order.BA in by_method[ALL_METHODS].run.identity.orders else ()),
+        columns.ANSWER_MASS,
     )
-    rows = [_row(name, right[name], count_run(each), columns) for name, each in by_method.items()]
-    return Table(columns, rows)
+    rows = [_row(name, right[name], count_run(each), shown) for name, each in by_method.items()]
+    return Table(shown, rows)
 
 
 def _row(
-    name: str, right: Mapping[str, Accuracy], counts: list[LabelCounts], columns: tuple[Column, ...]
+    name: str, right: Mapping[str, Accuracy], counts: list[LabelCounts], shown: tuple[Column, ...]
 ) -> Row:
     shares = {criterion: found.share for criterion, found in right.items()}
     values = {
         **shares,
         _METHOD.key: name,
-        ACCURACY.key: mean(list(shares.values())),
-        SHARE_INTERVAL.key: _of_mean(right),
-        FLIPPED.key: mean([count.flipped for count in counts if count.flipped is not None]),
-        ANSWER_MASS.key: mean([count.answer_mass for count in counts if count.answer_mass is not None]),
+        columns.ACCURACY.key: mean(list(shares.values())),
+        columns.SHARE_INTERVAL.key: _of_mean(right),
+        columns.FLIPPED.key: mean([count.flipped for count in counts if count.flipped is not None]),
+        columns.ANSWER_MASS.key: mean(
+            [count.answer_mass for count in counts if count.answer_mass is not None]
+        ),
     }
-    return [values[column.key] for column in columns]
+    return [values[column.key] for column in shown]
 
 
 _HASH_SHOWN = 12  # letters: enough to tell two apart
@@ -358,7 +318,7 @@ def differences_table(
     """Facts of two runs, those that differ first; `efforts`: of their items, by the number of the run;
     `common`: how many items both judged with the same texts, said in the place of two hashes.
     """
-    columns = (
+    compared = (
         Column("fact", "fact", Kind.TEXT, "The fact that is compared."),
         Column("differs", "differs", Kind.FLAG, "Whether the two runs differ in it.", instead={False: ""}),
         *(
@@ -377,7 +337,7 @@ def differences_table(
     differing = [fact for fact in facts if fact not in aside and left.get(fact) != right.get(fact)]
     alike = [fact for fact in facts if fact not in aside and left.get(fact) == right.get(fact)]
     shown = [fact for fact in (*NEVER_ALIKE, *differing, *TIMES, *alike) if fact in facts]
-    return Table(columns, [[fact, fact in differing, left.get(fact), right.get(fact)] for fact in shown])
+    return Table(compared, [[fact, fact in differing, left.get(fact), right.get(fact)] for fact in shown])
 
 
 def difference_count(table: Table) -> int:

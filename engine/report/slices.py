@@ -10,21 +10,14 @@ from engine.metrics.matching import Matched
 from engine.metrics.slices import SlicedMeasures, SliceMeasures, lead
 from engine.ranking.weighted_judge import WINNERS
 from engine.ranking.weighted_scoring import SlicedWeightedScoring, SliceScoring
-from engine.report.columns import (
-    ACCURACY,
-    FLIPPED,
-    KAPPA,
-    LABELS,
-    MOST_FREQUENT,
-    SHARE_INTERVAL,
-    cells,
-    with_both_orders,
-)
+from engine.report import columns
 
 _ITEMS = Column("items", "items", Kind.COUNT, "The number of items of this slice that the judge answers.")
-_LABELLED = replace(LABELS, title="labelled", meaning="The number of items of this slice with a human label.")
-_MEAN = replace(ACCURACY, meaning="The mean accuracy over the criteria.")
-_KAPPA = replace(KAPPA, meaning=f"{KAPPA.meaning} Here the mean over the criteria.")
+_LABELLED = replace(
+    columns.LABELS, title="labelled", meaning="The number of items of this slice with a human label."
+)
+_MEAN = replace(columns.ACCURACY, meaning="The mean accuracy over the criteria.")
+_KAPPA = replace(columns.KAPPA, meaning=f"{columns.KAPPA.meaning} Here the mean over the criteria.")
 _TIES = Column("ties", "ties", Kind.SHARE, "The share of the judge's labels that prefer neither response.")
 _HUMAN_TIES = Column(
     "human_ties", "human ties", Kind.SHARE, "The share of human labels that prefer neither response."
@@ -74,7 +67,7 @@ def compared_slices_in_words(matched: Sequence[Matched], measured: Sequence[Slic
     for one, of_system in zip(matched, measured, strict=True):
         choice = cost_of_choosing(found.over for found in of_system.slices)
         said += best_of(f"slices of {one.system.name} with {FEW} instructions or more", choice)
-    if len(matched) == len(("one", "other")):
+    if len(matched) == 2:
         leads = (lead(matched[0], matched[1], found.part) for found in measured[0].slices)
         choice = cost_of_choosing(led and led.over for led in leads)
         said += best_of(f"differences on slices with {FEW} instructions or more", choice, by="difference")
@@ -90,14 +83,29 @@ def slice_table(measured: SlicedMeasures) -> Table:
     partly = any(0 < twice < scored for twice, scored in (found.in_both_orders for found in measured.slices))
     first: tuple[Column, ...] = (_first(measured.division.words), _ITEMS)
     if not any(found.measures for found in measured.slices):
-        shown = with_both_orders((_TIES, FLIPPED)) if partly else (_TIES, FLIPPED)
+        shown = columns.with_both_orders((_TIES, columns.FLIPPED)) if partly else (_TIES, columns.FLIPPED)
         return Table(
-            (*first, *shown), [[_name(found), found.items, *cells(found, shown)] for found in measured.slices]
+            (*first, *shown),
+            [[_name(found), found.items, *columns.cells(found, shown)] for found in measured.slices],
         )
-    shown = (_MEAN, SHARE_INTERVAL, MOST_FREQUENT, _KAPPA, _TIES, _HUMAN_TIES, FLIPPED)
-    shown = with_both_orders(shown) if partly else shown
+    shown = (
+        _MEAN,
+        columns.SHARE_INTERVAL,
+        columns.MOST_FREQUENT,
+        _KAPPA,
+        _TIES,
+        _HUMAN_TIES,
+        columns.FLIPPED,
+    )
+    shown = columns.with_both_orders(shown) if partly else shown
     rows = [
-        [_name(found), found.items, found.labelled, *cells(found, shown), _TOO_FEW if found.few else ""]
+        [
+            _name(found),
+            found.items,
+            found.labelled,
+            *columns.cells(found, shown),
+            _TOO_FEW if found.few else "",
+        ]
         for found in measured.slices
     ]
     return Table((*first, _LABELLED, *shown, _NOTE), rows)
@@ -105,12 +113,9 @@ def slice_table(measured: SlicedMeasures) -> Table:
 
 def criterion_slice_table(measured: SlicedMeasures) -> Table:
     names = dict.fromkeys(name for found in measured.slices for name in found.measures)
-    columns = [
-        Column(
-            name,
-            words(name),
-            Kind.ESTIMATE,
-            f"Accuracy on {words(name)} in percent, and its 95 % interval. {SHARE_INTERVAL.meaning}",
+    by_criterion = [
+        Column(name, words(name), Kind.ESTIMATE).means(
+            f"Accuracy on {words(name)} in percent, and its 95 % interval. {columns.SHARE_INTERVAL.meaning}"
         )
         for name in names
     ]
@@ -124,23 +129,23 @@ def criterion_slice_table(measured: SlicedMeasures) -> Table:
         ]
         for found in measured.slices
     ]
-    return Table((_first(measured.division.words), *columns), rows)
+    return Table((_first(measured.division.words), *by_criterion), rows)
 
 
 def compared_slice_table(matched: Sequence[Matched], measured: Sequence[SlicedMeasures]) -> Table:
     """The mean accuracy of several systems on each slice; of two systems the difference too."""
     first = measured[0]
     named = [(f"system_{place}", one.system.name) for place, one in enumerate(matched, start=1)]
-    columns = [
+    of_systems = [
         Column(key, name, Kind.ESTIMATE, f"{name}: accuracy in percent.", foreign=True) for key, name in named
     ]
-    two = len(matched) == len(("one", "other"))
+    two = len(matched) == 2
     if two:
         meaning = (
             "The accuracy of the first system minus that of the second, in percentage points; not"
             " significant if the interval includes 0."
         )
-        columns.append(Column("lead", "difference", Kind.ESTIMATE, meaning))
+        of_systems.append(Column("lead", "difference", Kind.ESTIMATE, meaning))
     rows: list[Row] = []
     for place, found in enumerate(first.slices):
         own = [of_system.slices[place] for of_system in measured]
@@ -149,7 +154,7 @@ def compared_slice_table(matched: Sequence[Matched], measured: Sequence[SlicedMe
             known = lead(matched[0], matched[1], found.part)
             values.append(known and Estimate(known.value, known.interval))
         rows.append([_name(found), found.labelled, *values, _TOO_FEW if found.few else ""])
-    return Table((_first(first.division.words), _LABELLED, *columns, _NOTE), rows)
+    return Table((_first(first.division.words), _LABELLED, *of_systems, _NOTE), rows)
 
 
 def compared_win_table(measured: SlicedMeasures, weighed: Mapping[str, SlicedWeightedScoring]) -> Table:

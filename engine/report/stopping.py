@@ -1,7 +1,4 @@
-"""What a run found that was judged until something was significant: its text and columns.
-
-A module of its own: `judge` prints it, and must start without what a ranking loads.
-"""
+"""What a run found that was judged until it was significant; for `judge`, it loads nothing of a ranking."""
 
 import math
 from collections.abc import Iterator
@@ -15,35 +12,22 @@ from engine.report.columns import CANDIDATE
 _COLUMNS = (
     CANDIDATE,
     Column("opponent", "against", Kind.TEXT, "The opponent: one candidate, or all."),
-    Column(
-        "win_rate",
-        "win rate (%)",
-        Kind.ESTIMATE,
+    Column("win_rate", "win rate (%)", Kind.ESTIMATE).means(
         "The win rate in percent; a tie counts half, and each instruction counts once. The interval is a"
         " confidence sequence: it covers the true rate with 95 %, however often you look and whenever"
-        " the run stops, and is therefore wider than a fixed-sample interval.",
+        " the run stops, and is therefore wider than a fixed-sample interval."
     ),
-    Column(
-        "instructions",
-        "counted",
-        Kind.COUNT,
-        "The number of its instructions that count, in the sampled order, until it was resolved.",
+    Column("instructions", "counted", Kind.COUNT).means(
+        "The number of its instructions that count, in the sampled order, until it was resolved."
     ),
     Column("left", "not judged", Kind.COUNT, "The number of its instructions that are not judged."),
-    Column(
-        "answer",
-        "answer",
-        Kind.TEXT,
+    Column("answer", "answer", Kind.TEXT).means(
         "Significantly better or worse: the family-wise error rate of all answers is at most 5 %,"
-        " however often you look. Narrow enough: its own 95 % interval has the requested width.",
+        " however often you look. Narrow enough: its own 95 % interval has the requested width."
     ),
-    Column(
-        "more",
-        "still needed",
-        Kind.TEXT,
-        "A rough estimate of how many more instructions an unresolved comparison needs if they are like"
-        " the judged ones. In simulations, half or more needed between a fifth and three times this"
-        " number.",
+    Column("more", "still needed", Kind.TEXT).means(
+        "A rough estimate of how many more instructions an unresolved comparison needs if they are like the"
+        " judged ones. In simulations, half or more needed between a fifth and three times this number."
     ),
 )
 

@@ -12,11 +12,8 @@ from engine.report import columns
 DEFAULT_IN_WORDS = "label tokens, both orders, no examples"
 _WORTH = (
     Column("beside", "better than", Kind.NAME, "What the chosen settings are compared with."),
-    Column(
-        "right",
-        "accuracy gain",
-        Kind.ESTIMATE,
-        "By how many percentage points the accuracy is higher, with its 95 % interval.",
+    Column("right", "accuracy gain", Kind.ESTIMATE).means(
+        "By how many percentage points the accuracy is higher, with its 95 % interval."
     ),
     Column("nats", "nats", Kind.NUMBER, "By how much the log-loss is lower.", digits=3),
     *columns.ends(of="that gain's"),
@@ -29,22 +26,14 @@ _COMPARED = (
     Column(
         "settings", "settings", Kind.NAME, "Elicitation methods, orders, and further parts of the prompt."
     ),
-    Column(
-        "log_loss",
-        "log-loss",
-        Kind.NUMBER,
+    Column("log_loss", "log-loss", Kind.NUMBER, digits=3).means(
         "The log-loss of the calibrated judge in nats, cross-validated, the mean over the criteria;"
-        " lower is better.",
-        digits=3,
+        " lower is better."
     ),
     Column("behind", "behind", Kind.NUMBER, "The log-loss minus that of the best settings.", digits=3),
-    Column(
-        "error",
-        "± 1 s.e.",
-        Kind.NUMBER,
+    Column("error", "± 1 s.e.", Kind.NUMBER, digits=3).means(
         "The standard error of that difference over instructions: settings within one standard error"
-        " count as equally good.",
-        digits=3,
+        " count as equally good."
     ),
     Column("tokens", "tokens", Kind.COUNT, "Tokens that the model reads per item."),
     Column("seconds", "seconds", Kind.NUMBER, "Seconds per item on this computer, for labels only."),

@@ -25,22 +25,16 @@ _DECIDED = (
     Column("value", "", Kind.FACT, f"A number of comparisons, a percentage of them, or points. {INTERVAL}"),
 )
 _AGREEMENT = (
-    Column(
-        "fact",
-        "compared with the human overall label",
-        Kind.NAME,
-        "What is compared with the winner by the human overall label.",
+    Column("fact", "compared with the human overall label", Kind.NAME).means(
+        "What is compared with the winner by the human overall label."
     ),
     Column("value", "", Kind.FACT, f"A number of items, or a percentage of them. {INTERVAL}"),
 )
 _WINNERS = (
     Column("human", "", Kind.NAME, "The winner by the human overall label."),
     *(
-        Column(
-            name,
-            f"weighted {name}",
-            Kind.COUNT,
-            f"The number of items for which the weighted judge decides “{name}”.",
+        Column(name, f"weighted {name}", Kind.COUNT).means(
+            f"The number of items for which the weighted judge decides “{name}”."
         )
         for name in WINNERS
     ),
@@ -48,11 +42,8 @@ _WINNERS = (
 _FITTED = (
     Column("fitted", "fitted", Kind.NAME, "The weight of a criterion in percent, or the tie threshold."),
     Column("value", "", Kind.FACT, "The fitted value: it explains the human overall labels best."),
-    Column(
-        "range",
-        "95 % range",
-        Kind.FACT,
-        "The range of the fit on other items of this kind: from bootstrap samples of instructions.",
+    Column("range", "95 % range", Kind.FACT).means(
+        "The range of the fit on other items of this kind: from bootstrap samples of instructions."
     ),
 )
 RANGES = (
@@ -137,11 +128,8 @@ def winner_table(agreement: OverallAgreement) -> Table:
 def fit_table(fit: WeightFit) -> Table:
     columns = (
         Column("how", f"cross-validated on {counted(fit.items, 'item', 'items')}", Kind.TEXT, _FIT),
-        Column(
-            "found",
-            "accuracy (%)",
-            Kind.ESTIMATE,
-            f"The percentage of items with the human winner. {INTERVAL}",
+        Column("found", "accuracy (%)", Kind.ESTIMATE).means(
+            f"The percentage of items with the human winner. {INTERVAL}"
         ),
     )
     rows: list[Row] = [

@@ -1,7 +1,5 @@
-"""The annotation file, by which a run's annotations go to another computer: without the texts of items.
-
-Knows: what such a file contains, how it is made of a run, checked and read. Does not know: to which run its
-annotations belong elsewhere.
+"""The annotation file, by which a run's annotations go to another computer: without the texts of items. Does
+not know: to which run its annotations belong elsewhere.
 """
 
 import re
@@ -99,7 +97,6 @@ def annotation_file(
     store: RunStore, run_id: int, annotators: Iterable[str] = (), dataset: Dataset | None = None
 ) -> AnnotationFile:
     """The annotations of a run; of all, or of those named alone. `dataset`: whose texts are included.
-
     StoreError for no run, SetupError where nobody, or one of those named, has said anything.
     """
     own_id = store.own_id()
@@ -155,10 +152,9 @@ def as_json(made: AnnotationFile) -> dict[str, Any]:
             del known["settles"]  # said of an adjudicator's alone
         lists[name].append(values | known)
     texts = {item_id: {name: getattr(item, name) for name in _TEXTS} for item_id, item in made.texts.items()}
-
-    def known_as(name: str) -> list[dict[str, str]]:
-        return [{"store": store, "name": there} for store, there in made.known_as.get(name, ())]
-
+    known_as = {
+        name: [{"store": store, "name": there} for store, there in met] for name, met in made.known_as.items()
+    }
     return {
         _MARK: FORMAT,
         "store": made.store,
@@ -169,7 +165,7 @@ def as_json(made: AnnotationFile) -> dict[str, Any]:
             "criteria": list(run.criteria),
             "dataset": {"name": run.dataset, "sha256": run.dataset_hash},
         },
-        "people": [{"name": name, "known_as": known_as(name)} for name in made.annotators],
+        "people": [{"name": name, "known_as": known_as.get(name, [])} for name in made.annotators],
         "items": [
             {"id": item_id, "sha256": content, **texts.get(item_id, {})}
             for item_id, content in made.items.items()

@@ -116,9 +116,7 @@ class FileJoined:
 
 @dataclass(frozen=True)
 class Joining:
-    """What some files come to in a run, before it is written. `words`: those that the store takes, `met`: how
-    annotators of other stores are called here.
-    """
+    """What files come to in a run. `words`: that the store takes; `met`: names of annotators elsewhere."""
 
     run: StoredRun
     files: tuple[FileJoined, ...]
@@ -141,10 +139,9 @@ def look_at(
     files: Sequence[tuple[str, AnnotationFile]],
     answers: Mapping[tuple[str, str], str] = {},
 ) -> Joining:
-    """What files, each with its name, would come to in a run; nothing is written.
-
-    `answers`: how somebody is called here, by the id of the store of the file and their name there.
-    StoreError for no run; SetupError where an answer is another one than was given before.
+    """What files, each with its name, would come to in a run; nothing is written. `answers`: how somebody is
+    called here, by the file's store and their name there. StoreError; SetupError for an answer unlike the
+    first.
     """
     with store.reading():
         run, here = store.run(run_id), store.all_annotations(run_id)

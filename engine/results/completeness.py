@@ -71,32 +71,24 @@ def random_part(reviews: Reviews, author: str | None = None) -> RandomPart:
     reached = _reached(reviews, author)
     if not reached:
         return RandomPart()
-    labelled = {
-        key.item_id for name, labels in reviews.labels.items() if author in (None, name) for key in labels
-    }
+    of_author = [labels for name, labels in reviews.labels.items() if author in (None, name)]
+    labelled = {key.item_id for labels in of_author for key in labels}
     passed = {mark.item_id for mark in reviews.marks if author in (None, mark.author)} - labelled
     return RandomPart(_up_to(reached, labelled), _up_to(reached, passed))
 
 
 def _up_to(reached: dict[int, bytes], ids: Iterable[str]) -> frozenset[str]:
     """Those of some items that stand in any of the orders no further down than was reached there."""
-    return frozenset(
-        item_id
-        for item_id in ids
-        if any(drawn_place(item_id, seed) <= last for seed, last in reached.items())
-    )
-
-
-def origins_beside_sample(said: Iterable[tuple[str, Origin | None]], reviews: Reviews) -> list[Origin | None]:
-    """How annotators came to some labels, each after its item: to those of the random part by the sample."""
-    part = random_part(reviews).labelled
-    return [Origin.RANDOM if item_id in part else origin for item_id, origin in said]
+    far = reached.items()
+    return frozenset(each for each in ids if any(drawn_place(each, seed) <= last for seed, last in far))
 
 
 def origins_in_words(said: Iterable[tuple[str, Origin | None]], reviews: Reviews) -> list[str]:
-    """Sentences on labels of items that were picked, and on what was skipped in a random sample."""
-    origins = origins_beside_sample(said, reviews)
-    skipped = random_part(reviews).in_words if Origin.RANDOM in origins else ""
+    """On labels of items that were picked, and on what was skipped; `said`: each origin after its item."""
+    part = random_part(reviews)
+    # What was labelled in order of uncertainty before, and is of the sample, is no more of the hardest.
+    origins = [Origin.RANDOM if item_id in part.labelled else origin for item_id, origin in said]
+    skipped = part.in_words if Origin.RANDOM in origins else ""
     return [*picked_in_words(origins), *([skipped] if skipped else ())]
 
 
@@ -158,12 +150,10 @@ NOT_ANSWERED = "the submission does not answer this item"
 def open_submission(
     path: Path, dataset: Dataset, store: RunStore, column: JudgeColumn = NO_COLUMN
 ) -> StoredRun:
-    """Keep a submission, or another file of a judge, in the store; where it is there already, with the same
-    dataset, that one.
-
-    What it lacks of the dataset stands next to what it answers, unscored, for annotators to complete it; rows
-    for items that the dataset lacks are named in the manifest. SetupError where the file is no submission, or
-    answers no item of the dataset.
+    """Keep a submission, or another judge's file, in the store; where it is there already, with the same
+    dataset, that one. What it lacks of the dataset stands next to what it answers, unscored, for annotators
+    to complete it; rows for items that the dataset lacks are named in the manifest. SetupError for no
+    submission, or one that answers no item.
     """
     submission = placed(read_system(path, column), dataset)
     places = {item_id: place for place, item_id in enumerate(dataset.ids)}
@@ -207,9 +197,7 @@ def share_answered(submission: Submission, ids: Container[str]) -> float:
 
 
 def findings(results: RunResults, dataset: Dataset) -> list[str]:
-    """What keeps a run, with all that annotators changed, from being the official submission for its dataset.
-    Of an opened submission also which of its rows are omitted.
-    """
+    """What keeps a run, with its annotations, from being the official submission; which rows are omitted."""
     found = list(check_submission(submission_of(results), dataset, results.run.identity.rubric))
     if extra := results.run.not_in_dataset:
         found.append(f"ids that are not in the dataset ({len(extra):,}), omitted: {listed(extra)}.")

@@ -219,9 +219,7 @@ def exchanged(parts: Iterable[Feature]) -> list[Feature]:
 def parts_of(
     read: RunPredictions, criterion: str, others: Sequence[str], *, by_order: bool, lengths: bool
 ) -> tuple[Feature, ...]:
-    """The parts that items have: each judge and method, each order too where asked, where there are several;
-    the `others` of their criteria; the lengths of the responses if wanted.
-    """
+    """The parts that items have: judges and methods, orders where asked, `others` of criteria, lengths."""
     known = {
         (each.judge, each.method, each.order if by_order else None) for each in read.of(criterion).read_by
     }
@@ -346,9 +344,7 @@ def _decided(
     first: FloatArray,
     beside: Mapping[Feature, FloatArray],
 ) -> Iterator[_Facts]:
-    """Of items that were `read` so on average; between equals `first` decides; `beside`: what each part says.
-    All arrays have the shape (items, 4).
-    """
+    """Of items `read` so on average; between equals `first` decides; `beside`: of each part. (items, 4)."""
     moved: Sequence[bool | None] = [None] * len(read)
     log_probs = read if used is None else _by_parts(used, read, [beside[part] for part in used.parts])
     labels = likeliest(log_probs, first)

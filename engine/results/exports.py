@@ -32,17 +32,12 @@ from engine.system.files import whole_file
 
 
 def as_json(results: RunResults, dataset: Dataset | None = None) -> dict[str, Any]:
-    """All that is known of a run, as plain values: how it was made, and every judgment with its raw
-    predictions.
+    """All that is known of a run, as plain values: how it was made, every judgment with its raw predictions.
 
     A judgment is the model's own; next to it stand the effective override, or null, and the labels that
-    annotators gave or confirmed, by name; in `annotators_said` all that they ever said of it, the oldest
-    first, also what is undone. `notes`, `reviews`: the same of what they noted of the item, and how far they
-    were with it; `tags`: those that stand. `all_explanations`: the model's first text, then those that it
-    wrote for other labels later. `random_sample`: `labelled` or `skipped` in one, else null. `human`: the
-    dataset's label, with what each of its annotators said where it has several. `other_columns`: the item's
-    cells in the further columns of the dataset. Both are null without a dataset that has them. The `model` of
-    a submission is its file.
+    annotators gave or confirmed, by name. `people_said`, `notes`, `reviews`: all that they ever said, the
+    oldest first, also what is undone; `tags`: those that stand. `all_explanations`: the model's first text,
+    then those for other labels. `human`, `other_columns`: null without a dataset that has them.
     """
     beside: Mapping[str, Mapping[str, str]] = {}
     human: Mapping[str, Mapping[str, Gold]] = {}
@@ -209,14 +204,8 @@ RUN_COLUMNS = (
     *("run", "item_id", "position", "criterion"),
     *("preference", "model_preference", "overridden", "label_author", "explanation_author"),
     *("override_created", "override_origin", "settled", "labels_of"),
-    *(
-        "review_state",
-        "review_author",
-        "review_created",
-        LABELS_BY_ANNOTATORS,
-        ORIGINS_BY_ANNOTATORS,
-        IN_SAMPLE,
-    ),
+    *("review_state", "review_author", "review_created"),
+    *(LABELS_BY_ANNOTATORS, ORIGINS_BY_ANNOTATORS, IN_SAMPLE),
     *("blind_by_people", "explanations_by_people", "states_by_people", "notes_by_people", "tags"),
     *(f"probability_{label}" for label in PREFERENCES),
     *("flipped", "judges", "judges_missing", "judges_differ", "place_decides", "format_mass"),
@@ -233,29 +222,14 @@ _EMPTY = ("",)
 def write_results_csv(
     path: Path, results: RunResults, dataset: Dataset | None = None, gold: Dataset | None = None
 ) -> None:
-    r"""Write RUN_COLUMNS and, with a dataset, DATASET_COLUMNS and its other columns, in UTF-8: whole or not
-    at all.
+    """Write RUN_COLUMNS and, with a dataset, DATASET_COLUMNS and its other columns, in UTF-8: whole or not
+    at all. What they hold: docs/commands.md. SetupError where the file cannot be written.
 
-    The human cells are those of `gold`; without it, those of the dataset. An other column whose name is taken
-    gets `dataset_` before it.
-
-    A cell is empty where there is nothing to say; truths are `yes` and `no`; numbers are written so that they
-    come back exactly. `labels_of`: whose labels count. `position` counts from 0. `preference` and
-    `explanation` are those in force, `overridden` says which of them is a person's: `label`, `explanation` or
-    `both`. `adjudicated`: whether an adjudicator gave the label. `review_state`: `done` or `skipped`, by the
-    person who said so last. What ends with `_by_annotators` is a JSON object with the names as keys:
-    `labels_by_annotators` those given or confirmed, `origins_by_annotators` how each of them came to the
-    item, one of Origin or null, `blind_by_annotators` whether they saw nothing of other labels, or null.
-    States, notes and `tags`, a JSON array, are of the item, on each of its rows. `random_sample`: `labelled`
-    or `skipped` in one. `flipped`, `judges_differ`: whether the two orders, or a jury's judges, alone give
-    different labels; `judges`: how many judges of a jury decided it; `judges_missing`: how many could not
-    say anything. Probabilities are the model's own, 0 to 1; `log_probability_BA_A` is what the model gave the
-    label A in the order BA, where A is the response that it saw first; of several elicitation methods it is
-    their mean. `shortened_a`: characters omitted from response A. `seconds`: of the whole item, the same on
-    each of its rows. The cells of the dataset are empty for items that it lacks or has with other texts.
-
-    A NUL, which ends a text for pandas, and half a character are written out: `\x00`, `\ud800`.
-    Raises SetupError where the file cannot be written.
+    The human cells are those of `gold`, else of the dataset; empty for items that it lacks or has with other
+    texts. An other column whose name is taken gets `dataset_` before it. Numbers come back exactly;
+    probabilities are 0 to 1, `log_probability_BA_A` is what the model gave the label A in the order BA, where
+    A is the response that it saw first, over several methods their mean. What ends with `_by_people` is a
+    JSON object with their names as keys.
     """
     dataset = dataset if dataset is not None else gold
     columns: tuple[str, ...] = ()
@@ -379,5 +353,6 @@ def _truth(value: bool | None) -> str:
 
 
 def _line(cells: tuple[str, ...]) -> bytes:
+    # A NUL ends a text for pandas, and half a character is no UTF-8: both are written out, as \\x00, \\ud800.
     line = ",".join(quoted_cell(cell.replace("\0", "\\x00"), between=",") for cell in cells) + "\n"
     return line.encode("utf-8", "backslashreplace")

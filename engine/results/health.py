@@ -26,9 +26,7 @@ from engine.store.run_store import RunStore
 
 @dataclass(frozen=True)
 class Limit:
-    """Beyond `look` a measure (0 to 1) is a sign, beyond `serious` alone that the model did not judge.
-    `below`: beyond is less than the limit.
-    """
+    """Beyond `look` (0 to 1) is a sign, beyond `serious` no judging; `below`: beyond is less than it."""
 
     look: float
     serious: float | None = None
@@ -79,20 +77,15 @@ def looked_for(
     hint: Hint,
     may_be_serious: bool = True,
 ) -> Iterator[Symptom]:
-    """The sign, where anything that was measured is beyond its limit, with what is so significantly, or else
-    with what may be so by chance; `text`: what is said of that.
-    """
+    """The sign of what is beyond its limit significantly, or else may be so by chance; `text`: says it."""
     limit = LIMITS[sign]
     look, below = limit.look, limit.below
     # The more is measured, the more is beyond a limit by chance (Bonferroni).
     uncertainty = UNCERTAINTY / max(len(measured), 1)
-    beyond = {
-        name: mean for name, mean in measured.items() if mean.value != look and (mean.value < look) is below
-    }
-    sure = {
-        name: mean for name, mean in beyond.items() if mean.is_significantly_beyond(look, below, uncertainty)
-    }
-    values = {name: mean.value for name, mean in (sure or beyond).items()}
+    known = measured.items()
+    beyond = {name: mean for name, mean in known if mean.value != look and (mean.value < look) is below}
+    sure = [name for name in beyond if beyond[name].is_significantly_beyond(look, below, uncertainty)]
+    values = {name: beyond[name].value for name in sure or beyond}
     serious = False
     if sure and may_be_serious and (worse := limit.serious) is not None:
         # Most criteria must be that bad: one alone may be ill-suited to the data. Chance alone would have to
@@ -193,10 +186,8 @@ Answers = Mapping[str, Sequence[Answer]]  # by criterion, the items in one order
 
 def run_health(results: RunResults) -> Health:
     results = results.model_alone().answered
-    places = _spread(len(results.judged))
-    answers = {
-        name: [_answer(column[place]) for place in places] for name, column in results.judgments.items()
-    }
+    places, columns = _spread(len(results.judged)), results.judgments.items()
+    answers = {name: [_answer(column[place]) for place in places] for name, column in columns}
     found = answers_health(answers, results.explains, in_english(results.run.identity.asked))
     return _of_all(found, len(results.judged))
 
@@ -244,9 +235,7 @@ def in_english(rubric: Rubric) -> bool:
 
 
 def answers_health(answers: Answers, explains: bool, english: bool = True) -> Health:
-    """What was found, the signs of labels before those of explanations; only English ones are searched for
-    words.
-    """
+    """What was found, the signs of labels first; only English explanations are searched for words."""
     by_item = list(zip(*answers.values(), strict=True))
     labelled = sum(any(answer.label for answer in given) for given in by_item)
     items = sum(any(answer.label or answer.unscored for answer in given) for given in by_item)
@@ -374,12 +363,9 @@ def _flipped_sign(answers: Answers, least: int = LEAST_ITEMS) -> Iterator[Sympto
     flipped = _means(answers, measure, least)
 
     def said(high: Mapping[str, float]) -> str:
-        given = [answer for name in high for answer in answers[name] if answer.label]
-        few = f"{sum(answer.flipped is True for answer in given):,} of {len(given):,}"
-        share = f"{_range(high)} of the" if least == LEAST_ITEMS else few
         some = f"; {read:,} of {labels:,} labels were read in both orders" if partly else ""
         return (
-            f"{f'At least {share}' if partly else share} labels on {_names(high, flipped)} are"
+            f"{'At least ' if partly else ''}{_range(high)} of the labels on {_names(high, flipped)} are"
             f" position-inconsistent (expected: at most {percent(LIMITS[Sign.FLIPPED].look)}{some}): they"
             " change if the responses are swapped, so the order decides, not the text."
         )
@@ -388,9 +374,7 @@ def _flipped_sign(answers: Answers, least: int = LEAST_ITEMS) -> Iterator[Sympto
 
 
 def _one_label(answers: Answers) -> Iterator[Symptom]:
-    """One label for nearly everything, as the model saw the responses: if A is always better, that is another
-    one in each order.
-    """
+    """One label for nearly everything, as the model saw it: by place, that is another one in each order."""
     given = [answer for column in answers.values() for answer in column if answer.label]
     seen = [answer.seen or (answer.label,) for answer in given]
     if not seen:
@@ -457,9 +441,7 @@ _NOT_UNREAD = Hint("Read some of the explanations before you use them.")
 
 @dataclass(frozen=True)
 class _TextSign:
-    """`found`: whether an answer has it; `wordless`: whether answers without a text count too. `of_words`: it
-    looks for English words.
-    """
+    """`found`: whether an answer has it, `wordless` ones too; `of_words`: it looks for English words."""
 
     sign: Sign
     found: Callable[[Answer], bool]

@@ -3,9 +3,8 @@
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine.core import VERSION
 from engine.core.column_map import CANDIDATES
@@ -32,11 +31,11 @@ def alpaca_annotations(results: RunResults, dataset: Dataset, criterion: str) ->
     dataset, else A and B.
     """
     items = {item.id: item for item in dataset}
-    generators = [
+    writers = [
         [name or side.value for name in dataset.texts(column).to_pylist()]
         for column, side in zip(CANDIDATES, _SIDES, strict=True)
     ]
-    names = dict(zip(dataset.ids, zip(*generators, strict=True), strict=True))
+    names = dict(zip(dataset.ids, zip(*writers, strict=True), strict=True))
     annotator = results.run.identity.model_name
     made = []
     for judgment in results.judgments[criterion]:
@@ -80,10 +79,8 @@ def inspect_log(results: RunResults, dataset: Dataset, with_stale: bool = False)
     """
     results = results.answered
     items = {item.id: item for item in dataset}
-    samples = [
-        _sample(results, items[judged.item_id], place, with_stale)
-        for place, judged in enumerate(results.judged)
-    ]
+    places = enumerate(results.judged)
+    samples = [_sample(results, items[judged.item_id], place, with_stale) for place, judged in places]
     found = [_found(name, [sample["scores"][name] for sample in samples]) for name in results.judgments]
     return {
         "version": _VERSION,
@@ -181,8 +178,7 @@ SUFFIXES = (".jsonl", ".parquet")
 _TIES, _UNSCORED = "ties", "unscored"
 
 
-@dataclass(frozen=True)
-class PreferencePairs:
+class PreferencePairs(NamedTuple):
     """`columns`: what is written, with a cell for each pair. `in_words`: how many, and what is omitted."""
 
     columns: Mapping[str, Sequence[Cell]]
@@ -191,10 +187,9 @@ class PreferencePairs:
 
 # The columns are those of TRL's preference data with an explicit prompt, in its standard form: texts alone.
 def preference_pairs(results: RunResults, dataset: Dataset, criterion: str) -> PreferencePairs:
-    """The items whose effective label on a criterion is A or B, in the order of the run.
-
-    `margin`: the probability of the chosen response less that of the rejected one, 0 to 1; a label of an
-    annotator or a submission has 1. Ties and what has no label are omitted. SetupError where no item is left.
+    """The items whose effective label on a criterion is A or B, in the order of the run. SetupError where
+    none is. `margin`: the probability of the chosen response less that of the rejected one, 0 to 1; a label
+    of an annotator or a submission has 1.
     """
     items = {item.id: item for item in dataset}
     rows: list[tuple[str, str, str, float, str]] = []

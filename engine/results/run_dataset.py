@@ -4,6 +4,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from engine.annotations.effective import standing_notes, tags_together
 from engine.annotations.records import LAST
@@ -33,11 +34,9 @@ def dataset_of_run(
     cancel: CancelToken | None = None,
     columns: ColumnMap | None = None,
 ) -> Dataset:
-    """The items of a run out of its dataset's file, or out of `path`, where that file lies now.
-
-    `columns`: by which a foreign file is read; None for those that the run was judged with, or, where these
-    do not give its items, for what is remembered.
-    SetupError where the file is missing, cannot be read or holds other items; Cancelled.
+    """The items of a run out of its dataset's file, or out of `path`, where that file lies now. `columns`: by
+    which a foreign file is read; None for those of the run, or, where these do not give its items, those
+    remembered. SetupError where the file is missing, cannot be read or holds other items; Cancelled.
     """
     path = path or run.identity.dataset_path
     if not is_there(path):
@@ -47,15 +46,14 @@ def dataset_of_run(
         )
     own = run.columns if columns is None else None
     rubric = rubric_for_labels([run.identity.asked])
-    if own is not None:
-        try:
-            return judged_items(run, load_dataset(path, rubric, cancel, columns=own))
-        except SetupError as refused:
-            # The file may have been written anew with other columns, and the same items.
-            with suppress(SetupError):
+    try:
+        return judged_items(run, load_dataset(path, rubric, cancel, columns=own or columns))
+    except SetupError:
+        # The file may have been written anew with other columns, and the same items.
+        with suppress(SetupError):
+            if own is not None:
                 return judged_items(run, load_dataset(path, rubric, cancel))
-            raise refused
-    return judged_items(run, load_dataset(path, rubric, cancel, columns=columns))
+        raise
 
 
 def load_as_judged(
@@ -67,11 +65,9 @@ def load_as_judged(
     moved: bool = False,
     rubric: Rubric | None = None,
 ) -> Dataset:
-    """A dataset that may be the file of one of some runs: read by the columns that the first such run was
-    judged with, where these still fit it; else as any other. `moved`: also a file that lies elsewhere.
-    `rubric`: on whose criteria its labels are; None for those that the runs were asked.
-
-    Raises what load_dataset raises.
+    """A dataset that may be the file of one of some runs: read by the columns of the first such run, where
+    these still fit it; else as any other. `moved`: also a file that lies elsewhere. `rubric`: on whose
+    criteria its labels are; None for those that the runs were asked. Raises what load_dataset raises.
     """
     runs = list(runs)
     rubric = rubric or rubric_for_labels([run.identity.asked for run in runs])
@@ -107,11 +103,8 @@ def _hint(run: StoredRun, dataset: Dataset) -> Hint:
 
 def cells_beside(dataset: Dataset, ids: Container[str]) -> dict[str, Mapping[str, str]]:
     """The cells of a dataset's other columns, by the ids of some items, in the order of its file."""
-    return {
-        item_id: cells
-        for item_id, cells in zip(dataset.ids, dataset.cells_beside(), strict=True)
-        if item_id in ids
-    }
+    of_all = zip(dataset.ids, dataset.cells_beside(), strict=True)
+    return {item_id: cells for item_id, cells in of_all if item_id in ids}
 
 
 def human_labels(results: RunResults, dataset: Dataset) -> dict[JudgmentKey, HumanLabel]:
@@ -207,9 +200,7 @@ def labelled_dataset(results: RunResults, dataset: Dataset, with_judge: bool = F
 
 
 def written_otherwise(path: Path, made: LabelledDataset, dataset: Dataset) -> list[str]:
-    """What is read of the file otherwise than it was written, where remembered columns read it in another
-    way; a sentence each.
-    """
+    """What is read of the file otherwise than it was written, by remembered columns; a sentence each."""
     try:
         found = load_dataset(path, dataset.rubric)
     except SetupError as error:
@@ -223,83 +214,76 @@ def written_otherwise(path: Path, made: LabelledDataset, dataset: Dataset) -> li
     return [f"It is read differently from how it was written{how}."]
 
 
+class _Row(NamedTuple):
+    """What is written of one item on a criterion; `behind`: who gave the label, nobody for the judge's."""
+
+    given: Mapping[str, HumanLabel] = {}
+    behind: Sequence[str] = ()
+    label: HumanLabel | None = None
+    explanation: str | None = None
+    explained_by: str | None = None
+    origin: str | None = None
+    stale: bool = False  # an explanation is omitted, which was written for another label
+
+
 class _Criterion:
-    """What is written of one criterion, cell by cell in the order of the dataset; `stale`: how many
-    explanations are omitted, written for another label.
-    """
+    """What is written of one criterion, a row for each item of the dataset."""
 
     def __init__(self, results: RunResults, dataset: Dataset, name: str, with_judge: bool) -> None:
         self._name, self._judge = name, f"{results.run.identity.model_name} (the judge)"
         there = {item.id for item in dataset.same_items(results.content_hashes)}
         by_id = {judgment.item_id: judgment for judgment in results.judgments[name]}
-        part, self.stale = random_part(results.reviews), 0
-        self._given: list[Mapping[str, HumanLabel]] = []
-        self._behind: list[Sequence[str]] = []
-        self._labels: list[HumanLabel | None] = []
-        self._explanations: list[str | None] = []
-        self._explained_by: list[str | None] = []
-        self._origins: list[str | None] = []
-        for item_id in dataset.ids:
-            judgment = by_id[item_id] if item_id in there else None
-            given = _given(results, judgment) if judgment else {}
-            behind = _behind(results, judgment, given) if judgment else ()
-            label = results.label(judgment) if judgment and (with_judge or behind) else None
-            text = by = origin = None
-            if judgment:
-                override = results.overrides.get(judgment.key)
-                if with_judge or (override and override.explanation is not None):
-                    is_stale = results.is_stale(judgment)
-                    self.stale += is_stale
-                    text = None if is_stale else results.explanation(judgment)
-                by = text and ((override.text_by if override else None) or self._judge)
-                origins = [each.origin for each in results.reviews.given_on(judgment.key).values()]
-                origin = origin_cell(origins, part.of(item_id)) or None
-            self._given.append(given)
-            self._behind.append(behind if label else ())
-            self._labels.append(label)
-            self._explanations.append(text)
-            self._explained_by.append(by)
-            self._origins.append(origin)
-        self.authors = set().union(*self._behind)
-        self.of_annotators = sum(map(bool, self._behind))
-        self.of_judge = sum(label is not None for label in self._labels) - self.of_annotators
+        part = random_part(results.reviews)
+        self._rows = [
+            self._row(results, by_id[item_id], with_judge, part.of(item_id)) if item_id in there else _Row()
+            for item_id in dataset.ids
+        ]
+        self.authors = set().union(*(row.behind for row in self._rows))
+        self.of_annotators = sum(bool(row.behind) for row in self._rows)
+        self.of_judge = sum(row.label is not None for row in self._rows) - self.of_annotators
+        self.stale = sum(row.stale for row in self._rows)
+
+    def _row(self, results: RunResults, judgment: AnyJudgment, with_judge: bool, in_sample: str) -> _Row:
+        key, override = judgment.key, results.overrides.get(judgment.key)
+        labels = results.reviews.labels
+        given = {name: of_one[key] for name, of_one in labels.items() if key in of_one}
+        behind = _behind(results, judgment, given)
+        label = results.label(judgment) if with_judge or behind else None
+        told = with_judge or (override is not None and override.explanation is not None)
+        stale = told and results.is_stale(judgment)
+        text = results.explanation(judgment) if told and not stale else None
+        by = text and ((override.text_by if override else None) or self._judge)
+        origins = [each.origin for each in results.reviews.given_on(key).values()]
+        origin = origin_cell(origins, in_sample) or None
+        return _Row(given, behind if label else (), label, text, by, origin, stale)
 
     @property
     def labels(self) -> Mapping[str, Sequence[Cell]]:
         return {
-            f"{self._name}_preference": self._labels,
-            f"{self._name}_explanation": self._explanations,
+            f"{self._name}_preference": [row.label for row in self._rows],
+            f"{self._name}_explanation": [row.explanation for row in self._rows],
         }
 
     @property
     def beside(self) -> Mapping[str, Sequence[Cell]]:
-        """What each annotator said and how many gave each label, where any did; whose label and explanation
-        these are, and how annotators came to the item.
-        """
-        label, golds = f"{self._name}_preference", [Gold(annotators=given) for given in self._given]
-        names = sorted(set().union(*self._given))
+        """What each annotator said, how many gave each label, whose label and explanation these are."""
+        label, golds = f"{self._name}_preference", [Gold(annotators=row.given) for row in self._rows]
+        names = sorted(set().union(*(row.given for row in self._rows)))
         columns: dict[str, Sequence[Cell]] = {
-            annotator_column(label, name): [given.get(name) for given in self._given] for name in names
+            annotator_column(label, name): [row.given.get(name) for row in self._rows] for name in names
         }
         for each in PREFERENCES if names else ():
             columns[f"{self._name}_share_{each}"] = [
                 gold.shares.get(each, 0.0) if gold.annotators else None for gold in golds
             ]
-        by: list[str | None] = [
-            (", ".join(behind) or self._judge) if each else None
-            for each, behind in zip(self._labels, self._behind, strict=True)
-        ]
         facts: dict[str, Sequence[Cell]] = {
-            f"{self._name}_label_by": by,
-            f"{self._name}_explanation_by": self._explained_by,
-            origin_column(self._name): self._origins,
+            f"{self._name}_label_by": [
+                (", ".join(row.behind) or self._judge) if row.label else None for row in self._rows
+            ],
+            f"{self._name}_explanation_by": [row.explained_by for row in self._rows],
+            origin_column(self._name): [row.origin for row in self._rows],
         }
         return columns | {name: cells for name, cells in facts.items() if any(cells)}
-
-
-def _given(results: RunResults, judgment: AnyJudgment) -> Mapping[str, HumanLabel]:
-    key, labels = judgment.key, results.reviews.labels
-    return {name: of_one[key] for name, of_one in labels.items() if key in of_one}
 
 
 def _behind(results: RunResults, judgment: AnyJudgment, given: Mapping[str, HumanLabel]) -> Sequence[str]:

@@ -5,18 +5,11 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from itertools import chain
+from itertools import chain, compress
 from typing import NamedTuple
 
-from engine.annotations.effective import (
-    AnnotatorStep,
-    EffectiveAnnotation,
-    OverrideCount,
-    Reviews,
-    count_overrides,
-    standing_notes,
-    steps_of,
-)
+from engine.annotations import effective
+from engine.annotations.effective import EffectiveAnnotation, Reviews, standing_notes
 from engine.annotations.records import JUDGE_ALONE, LAST, Annotation, LabelSource
 from engine.core.formatting import counted, short_name, words
 from engine.core.items import PREFERENCES, HumanLabel, Method, Order, Prediction, Preference, certain, digest
@@ -42,13 +35,10 @@ from engine.store.run_table import key_with_run
 
 @dataclass(frozen=True)
 class OneLabel:
-    """The one label of all `items` that the model scored, two or more; or two that are always equally likely.
-    `unscored`: whether there are others, which it could not score.
-    """
+    """The label of all `items` that were scored, two or more; or two that are always equally likely."""
 
     labels: tuple[Preference, ...]
     items: int
-    unscored: bool = False
 
     @property
     def in_words(self) -> str:
@@ -57,29 +47,19 @@ class OneLabel:
 
 
 def _one_label(column: Sequence[AnyJudgment], fitted: CriterionCalibration) -> OneLabel | None:
-    labels: set[Preference] = set()
+    given = [judgment.preference for judgment in column if isinstance(judgment, Judgment)]
+    labels = tuple(each for each in PREFERENCES if each in given)
+    # A fit that trusts no raw prediction may find two labels equally likely: the model then decides between.
     judges = any(each.judges for each in (fitted, *fitted.folds))
-    items = 0
-    for judgment in column:
-        if isinstance(judgment, Judgment):
-            labels.add(judgment.preference)
-            items += 1
-            if len(labels) > 1 and judges:  # in most runs the first few items differ
-                return None
-    if items < 2:
-        return None
-    return OneLabel(tuple(each for each in PREFERENCES if each in labels), items, items < len(column))
+    return None if len(given) < 2 or (judges and len(labels) > 1) else OneLabel(labels, len(given))
 
 
 def one_label_sentence(found: Mapping[str, OneLabel], out_of_fold: Container[str] = ()) -> str:
-    """What is to be said of a calibration that gives one label to everything; empty for any other.
-    `out_of_fold`: the criteria where the fits without an item do so, too.
-    """
+    """Of a calibration that gives one label to all, else empty; `out_of_fold`: where other fits do, too."""
     if not found:
         return ""
     named = ", ".join(
-        f"{words(name)} (“{one.in_words}” for all {one.items:,}"
-        f" {'scored items' if one.unscored else 'items'}"
+        f"{words(name)} (“{one.in_words}” for all {one.items:,} items"
         f"{', cross-validated too' if name in out_of_fold else ''})"
         for name, one in found.items()
     )
@@ -124,9 +104,7 @@ class RunResults:
         return None if isinstance(judgment, Unscored) else judgment.preference
 
     def probabilities(self, judgment: AnyJudgment) -> tuple[float, ...] | None:
-        """Of the four labels as they count: the model's own, 1 for a label of an annotator or a submission;
-        None where there is no effective label.
-        """
+        """As they count: the model's, 1 for an annotator's or a submission's label; None without any."""
         label, override = self.label(judgment), self._override(judgment)
         if isinstance(judgment, Judgment) and (override is None or override.preference is None):
             return judgment.probabilities
@@ -149,9 +127,7 @@ class RunResults:
         return None if stale else text
 
     def _told(self, judgment: AnyJudgment) -> tuple[str | None, bool]:
-        """The effective explanation, and whether it was written for another label: an annotator's, but where
-        only the judge's own is of the label.
-        """
+        """The effective explanation, and if it is stale: an annotator's, but where only the judge's fits."""
         label, override = self.label(judgment), self._override(judgment)
         own = self.model_explanation(judgment)
         if override is not None and override.explanation is not None:
@@ -173,10 +149,10 @@ class RunResults:
     def all_notes(self) -> Iterator[Annotation]:
         return chain.from_iterable(map(standing_notes, self.notes.values()))
 
-    def steps(self, item: JudgedItem, author: str) -> list[AnnotatorStep]:
+    def steps(self, item: JudgedItem, author: str) -> list[effective.AnnotatorStep]:
         """What an annotator did with an item, the oldest first; also what was undone."""
         said = self.reviews.words_of(item.item_id)
-        return steps_of([*said, *self.notes.get(item.content_hash, ())], author)
+        return effective.steps_of([*said, *self.notes.get(item.content_hash, ())], author)
 
     def last_said(self, place: str) -> tuple[frozenset[str], datetime | None]:
         """Of an item, by its id or content hash: both, and when anybody said or undid anything last (UTC)."""
@@ -214,9 +190,8 @@ class RunResults:
         by_number = (f"{some.count(number):,} by {number}" for number in sorted({*filter(None, some)}))
         return (
             f"Not all {len(self.run.judges)} judges of the jury decided {len(some):,} of"
-            f" {counted(len(scored), 'judgment', 'judgments')} ({', '.join(by_number)}): the others have"
-            " no answer there. A judge without an answer counts as giving all four labels the same"
-            " probability."
+            f" {counted(len(scored), 'judgment', 'judgments')} ({', '.join(by_number)}): the others have no"
+            " answer there. A judge without an answer counts as giving all four labels the same probability."
         )
 
     @property
@@ -245,12 +220,9 @@ class RunResults:
         """The ids of items that an opened submission does not answer, nor annotators on each criterion."""
         if not self.run.submitted:
             return frozenset()
-        columns = self.judgments.values()
-        return frozenset(
-            item.item_id
-            for place, item in enumerate(self.judged)
-            if not item.given and any(self.label(column[place]) is None for column in columns)
-        )
+        by_item = zip(self.judged, *self.judgments.values(), strict=True)
+        lacking = (item for item, *own in by_item if not item.given and None in map(self.label, own))
+        return frozenset(item.item_id for item in lacking)
 
     @property
     def joined_in_words(self) -> str:
@@ -282,8 +254,8 @@ class RunResults:
         return sum(self.label(judgment) is None for judgment in self._all())
 
     @property
-    def overridden(self) -> OverrideCount:
-        return count_overrides(self.overrides.values())
+    def overridden(self) -> effective.OverrideCount:
+        return effective.count_overrides(self.overrides.values())
 
     @property
     def explains(self) -> bool:
@@ -292,12 +264,8 @@ class RunResults:
     @property
     def unexplained(self) -> int:
         """How many judgments of an explaining run have an effective label and no explanation."""
-        if not self.explains:
-            return 0
-        return sum(
-            self.label(judgment) is not None and self.explanation(judgment) is None
-            for judgment in self._all()
-        )
+        labelled = (each for each in self._all() if self.explains and self.label(each) is not None)
+        return sum(self.explanation(each) is None for each in labelled)
 
     @property
     def stale(self) -> int:
@@ -317,16 +285,12 @@ class RunResults:
 
     def only(self, ids: Container[str]) -> "RunResults":
         """The same of these items alone; `run` stays what is stored of all of them."""
-        places = [place for place, item in enumerate(self.judged) if item.item_id in ids]
-        judgments = {
-            name: tuple(column[place] for place in places) for name, column in self.judgments.items()
-        }
-        overrides = {key: said for key, said in self.overrides.items() if key.item_id in ids}
+        kept = [item.item_id in ids for item in self.judged]
         return replace(
             self,
-            judged=tuple(self.judged[place] for place in places),
-            judgments=judgments,
-            overrides=overrides,
+            judged=tuple(compress(self.judged, kept)),
+            judgments={name: tuple(compress(column, kept)) for name, column in self.judgments.items()},
+            overrides={key: said for key, said in self.overrides.items() if key.item_id in ids},
             reviews=self.reviews.only(ids),
             whole=self.whole or self,
         )
@@ -358,12 +322,11 @@ class RunResults:
         """What a run would hold that asks by these methods and in these orders only, all of which this one
         has: the raw predictions of each do not depend on the others. Without a calibration.
         """
-        judged = tuple(
-            item.only(lambda reading: reading.method in methods and reading.order in orders)
-            for item in self.judged
-        )
+        asked = [
+            item.only(lambda read: read.method in methods and read.order in orders) for item in self.judged
+        ]
         identity = self.run.identity.as_asked(tuple(methods), tuple(orders))
-        return replace(self, run=replace(self.run, identity=identity), judged=judged).calibrated(None)
+        return replace(self, run=replace(self.run, identity=identity), judged=tuple(asked)).calibrated(None)
 
     def of_method(self, method: Method) -> "RunResults":
         """The same decided by the raw predictions of one method alone, calibrated as before."""
@@ -403,9 +366,7 @@ class DecidedAgain(NamedTuple):
 
 
 def decided_again(store: RunStore, run_id: int, calibration: Calibration | None) -> DecidedAgain:
-    """Decide a run with another calibration from now on, or with none. StoreError; SetupError where it cannot
-    be calibrated, or was judged by another judge.
-    """
+    """Decide a run with another calibration, or none, from now on. StoreError; SetupError: no fit."""
     before = load_results(store, run_id)
     refuse_submitted(before.run, "be calibrated")
     lacking = "" if calibration is None else calibration.check_run(before.run, before.judged)
@@ -429,8 +390,8 @@ def load_reviews(store: RunStore, run_id: int) -> Reviews:
 
 def submission_of(results: RunResults, with_stale: bool = False) -> Submission:
     """The run's effective predictions; those without a label are empty, unanswered items are omitted.
-
-    With explanations where the run makes them: what annotators wrote for a run of labels alone is omitted.
+    Explanations are those of a run that makes them: what annotators wrote for a run of labels alone is
+    omitted.
     """
     rows, results = [], results.answered
     text = results.explanation if with_stale else results.fitting_explanation
@@ -453,10 +414,8 @@ def keep_read_again(store: RunStore, results: RunResults, again: Sequence[Judged
     numbers: list[float] = []
     for item, other in zip(results.judged, again, strict=True):
         for name, reading in _raw_predictions(item, results.run):
-            raw_predictions = (
-                other.raw_predictions.get(name, ()) if item.shortening == other.shortening else ()
-            )
-            said = {(each.method, each.order): each.log_probs for each in raw_predictions}
+            alike = other.raw_predictions.get(name, ()) if item.shortening == other.shortening else ()
+            said = {(each.method, each.order): each.log_probs for each in alike}
             log_probs = said.get((reading.method, reading.order), (-math.inf,) * len(reading.log_probs))
             numbers += (each if math.isfinite(each) else _NO_NUMBER for each in log_probs)
     store.remember({_key(results.run): numbers})
@@ -466,12 +425,8 @@ def results_read_again(store: RunStore, results: RunResults) -> RunResults | Non
     """The same run as it was read again, decided as `results` are; None where it was not, or not this."""
     key = _key(results.run)
     numbers = list(store.recall([key]).get(key, ()))
-    sizes = [
-        len(reading.log_probs)
-        for item in results.judged
-        for _, reading in _raw_predictions(item, results.run)
-    ]
-    if not numbers or len(numbers) != sum(sizes):
+    read = [each for item in results.judged for _, each in _raw_predictions(item, results.run)]
+    if not numbers or len(numbers) != sum(len(each.log_probs) for each in read):
         return None
     rest = iter(-math.inf if number == _NO_NUMBER else number for number in numbers)
     judged = tuple(replace(item, raw_predictions=_with(item, results.run, rest)) for item in results.judged)

@@ -40,9 +40,7 @@ def leaves_open(
     lengths: tuple[int, int] | None = None,
 ) -> bool:
     """Whether the margin of any criterion's raw predictions, in one order, is below this: as they were read,
-    or as their calibration for one order makes it, where there is one; `lengths`: of the responses.
-
-    Readings without finite probabilities leave nothing open: no second order makes a judgment of them.
+    or as calibrated for one order; `lengths`: of the responses. What is not finite leaves nothing open.
     """
     item = JudgedItem(0, "", "", {name: tuple(own) for name, own in raw_predictions.items()}, lengths=lengths)
     return any(_margin_of(item, name, calibrations.get(name)) < below for name in raw_predictions)
@@ -109,18 +107,13 @@ def both_orders(
     judged: Iterable[JudgedItem], criteria: Sequence[str], calibrations: Calibrations
 ) -> BothOrders:
     """The items among these that were read in both orders on all these criteria, calibrated so."""
-    read_twice = [
+    twice = [
         item
         for item in judged
         if all({each.order for each in item.raw_predictions.get(name, ())} == set(Order) for name in criteria)
     ]
-    scored = [
-        item
-        for item, *column in zip(
-            read_twice, *(decide_all(read_twice, name) for name in criteria), strict=True
-        )
-        if all(isinstance(each, Judgment) for each in column)
-    ]
+    decided = zip(twice, *(decide_all(twice, name) for name in criteria), strict=True)
+    scored = [item for item, *own in decided if all(isinstance(each, Judgment) for each in own)]
     alone = [_in_first_order(item) for item in scored]
     margins = [
         [_margin_of(item, name, own.get(name)) for name in criteria]
@@ -159,10 +152,7 @@ def _equal(
 
 def orders_read(item: JudgedItem) -> int:
     """In how many orders an item was read: 0 where it is unscored or a submission's."""
-    return max(
-        (len({each.order for each in raw_predictions}) for raw_predictions in item.raw_predictions.values()),
-        default=0,
-    )
+    return max((len({each.order for each in own}) for own in item.raw_predictions.values()), default=0)
 
 
 def read_in_words(results: RunResults) -> str:

@@ -314,7 +314,7 @@ def export_report(control: JobControl, what: Exported, path: Path) -> Written:
     from engine.calibration.learning import run_curve
     from engine.core.events import followed
     from engine.metrics.slices import measure_slices
-    from engine.report.html_report import gather, report_html
+    from engine.report.html_report import Report, report_html
     from engine.system.files import write_whole
 
     _check_target(path, what)
@@ -326,7 +326,7 @@ def export_report(control: JobControl, what: Exported, path: Path) -> Written:
     slices = [measure_slices(evaluation.matched, what.slicing)] if what.slicing else []
     measuring = run_curve(evaluation.matched, control.cancel)
     curve = followed(measuring, control.report) if what.with_curve else None
-    report = gather(evaluation, weighted_scoring, what.request.source, slices, curve)
+    report = Report(evaluation, weighted_scoring, what.request.source, slices, curve)
     write_whole(path, report_html(report).encode("utf-8"))
     return _written(Form.REPORT, what, path)
 

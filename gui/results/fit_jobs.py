@@ -34,26 +34,23 @@ class Proposal:
 @job
 def fit(control: JobControl, results: "RunResults", gold: "Dataset", wishes: Mapping[str, bool]) -> Proposal:
     """Fit a calibration to the run's own raw predictions and these labels, as `calibrating` reports."""
-    from engine.calibration.run_calibration import Wishes, calibrating
+    from engine.calibration.run_calibration import Wishes
     from engine.core.events import followed
-    from engine.metrics.matching import match, system_of_run
-    from engine.report.calibration import (
-        calibration_warnings,
-        parameter_section,
-        quality_section,
-        sources_section,
-    )
+    from engine.metrics.matching import system_of_run
+    from engine.operations.measuring import fit_calibration
+    from engine.report import calibration as reports
     from engine.report.run import changes_section
 
-    # Raw predictions are the model's: human overrides takes no part.
-    matched = match(system_of_run(results.model_alone()), gold, partial=True)
-    made = followed(calibrating(matched, control.cancel, Wishes(**wishes)), control.report)
+    # Raw predictions are the model's: human overrides take no part.
+    system = system_of_run(results.model_alone())
+    fitting = fit_calibration(system, gold, Wishes(**wishes), control.cancel, partial=True)
+    matched, made = followed(fitting, control.progress)
     one_label = made.one_label_sentence(results)
     changes = changes_section(results, results.calibrated(made.calibration))
-    said = [one_label, *matched.labels_in_words, *calibration_warnings(made)]
-    sheet = _sheet(said, quality_section(made), *sources_section(made), changes)
+    said = [one_label, *matched.labels_in_words, *reports.calibration_warnings(made)]
+    sheet = _sheet(said, reports.quality_section(made), *reports.sources_section(made), changes)
     source = f"fitted on {matched.dataset.name}"
-    return Proposal(made.calibration, source, sheet, bool(one_label), parameter_section(made))
+    return Proposal(made.calibration, source, sheet, bool(one_label), reports.parameter_section(made))
 
 
 @job
@@ -117,7 +114,7 @@ def learn(control: JobControl, results: "RunResults", gold: "Dataset", wishes: M
     from engine.metrics.matching import match, system_of_run
     from engine.report.learning import learning_report_figure, learning_section
 
-    # Raw predictions are the model's: human overrides takes no part.
+    # Raw predictions are the model's: human overrides take no part.
     matched = match(system_of_run(results.model_alone()), gold, partial=True)
     curve = followed(run_curve(matched, control.cancel, Wishes(**wishes)), control.report)
     name = f"{matched.system.name}, by labels of {matched.dataset.name}"

@@ -173,18 +173,14 @@ class Fitted:
 @job
 def fit(_control: JobControl, basis: Basis, request: WeightsChoice) -> Fitted:
     """Fit the weights that are not 0, and the tie threshold, to human overall labels. Raises SetupError."""
-    from engine.ranking.weight_fit import fit_weights, kept_of
-    from engine.ranking.weighted_scoring import human_winners
+    from engine.operations.measuring import fit_weights_to
     from engine.report.weighted_scoring import RANGES, fit_table, fitted_weight_table, ranges_in_words
 
     gold = basis.gold
     if gold is None:
         raise SetupError("There are no human labels to fit weights to.", "Choose them with “Choose labels…”.")
     criteria = tuple(_weights(basis, request))
-    pairs = _scored_pairs(basis, criteria)
-    human = human_winners(gold)
-    found = fit_weights(pairs.rows, human, gold.groups, criteria)
-    kept = kept_of(found, gold, human.keys() & {row["id"] for row in pairs.rows})
+    found, kept = fit_weights_to(gold, _scored_pairs(basis, criteria), criteria)
     largest = max(found.weights.values())
     weights = {name: HIGHEST_MARGIN * weight / largest for name, weight in found.weights.items()}
     rest = dict.fromkeys(basis.system.criteria, 0.0)

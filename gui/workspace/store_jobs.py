@@ -16,7 +16,7 @@ from engine.system.write_ahead_log import WriteAheadLog
 from gui.workspace.file_jobs import has_labels_for
 from gui.workspace.garbage import many_records
 from gui.workspace.open_run import OpenRun
-from gui.workspace.threads import Job, JobControl, job, worker
+from gui.workspace.threads import Job, JobControl, job
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
@@ -233,19 +233,11 @@ def rewrite(control: JobControl, store_path: Path, run_id: int, dataset: "Datase
     keeps what was written. SetupError where dataset, model file, questions or examples are not the run's;
     ModelFileError; RunBusyError.
     """
-    from engine.judging.run import rewriting_plan
-    from engine.judging.work import rewrite_run
-    from engine.models.checked_model import checked_model, in_use
-    from engine.models.memory import check_memory
-    from engine.models.model_file import read_model_file
-    from engine.models.opening import machine_settings
+    from engine.operations.judge import RewriteRequest
+    from engine.operations.judge import rewrite as rewriting
 
-    with worker(rewrite_run, control) as writer:
-        with opened(store_path) as store:
-            run = store.run(run_id)
-        described, settings = read_model_file(run.identity.model_path), run.identity.judge_settings
-        check_memory(described, settings.context, kv_type=settings.kv_type)
-        model = checked_model(described, control.cancel)
-        plan = rewriting_plan(run, dataset, model, machine_settings(None))
-        with in_use(model):
-            return followed(writer.do(plan, store_path, run_id), control.report)
+    with opened(store_path) as store:
+        run = store.run(run_id)
+    # The window names no other model: that of the run is asked for as it is, gone or not.
+    request = RewriteRequest(store_path, run, dataset, model=run.identity.model_path)
+    return followed(rewriting(request, control.cancel, apart=control.apart), control.progress)

@@ -14,7 +14,7 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 from PySide6.QtCore import QObject, QThread, Signal, SignalInstance, Slot
 
 from engine.core.errors import EngineBug, EngineError
-from engine.core.events import Cancelled, CancelToken
+from engine.core.events import Cancelled, CancelToken, Note
 from engine.system.computer import STACK_BYTES
 from engine.system.crash_reports import fault_words, log_fault
 from engine.system.paths import said_of_system
@@ -48,6 +48,11 @@ class JobControl:
         self.cancel = cancel
         self.report = report
         self.apart = apart
+
+    def progress(self, event: object) -> None:
+        """Report an event of an operation, but no Note: the window words what is to be known."""
+        if not isinstance(event, Note):
+            self.report(event)
 
 
 Job = Callable[[JobControl], Result]

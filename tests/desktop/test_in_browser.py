@@ -13,7 +13,7 @@ from engine.metrics.evaluation import evaluate
 from engine.metrics.matching import match
 from engine.metrics.slices import measure_slices
 from engine.ranking.weighted_scoring import scored_pairs_of, weigh
-from engine.report.html_report import gather, report_html
+from engine.report.html_report import Report, report_html
 from tests.commands import run_here
 from tests.desktop.browser import Tab, found_browser, tab
 from tests.judged import BAD, GOOD, RATHER_A, SURE_A, SURE_B, SURE_GOOD, A, B, dataset, stored_run, text_table
@@ -181,7 +181,7 @@ def _of_foreign_names(folder: Path) -> str:
     weights = {name: 1 / len(criteria) for name in criteria}
     weighted_scoring = weigh(scored_pairs_of(judge, criteria), weights, 0.5, gold, judge)
     slices = [measure_slices(found, slicing(gold, "part"))]
-    return report_html(gather(evaluate(found), weighted_scoring, slices=slices))
+    return report_html(Report(evaluate(found), weighted_scoring, slices=slices))
 
 
 @pytest.fixture(params=REPORTS)

@@ -1,7 +1,6 @@
 """How llama.cpp is compiled for a bundle, and where its library for GPUs comes to lie."""
 
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 from build_environment import BuildEnvironment, changes_option, cmake_options, leave_amx_out, put_gpu_apart
 
 from tests.commands import ROOT
+from tests.packaging.steps import ran, write
 
 PROCESSOR = ["libggml-base.so", "libggml-cpu-x64.so", "libllama.so", "ggml-base.dll", "libggml-metal.dylib"]
 
@@ -17,9 +17,7 @@ PROCESSOR = ["libggml-base.so", "libggml-cpu-x64.so", "libllama.so", "ggml-base.
 def libraries(tmp_path: Path) -> Path:
     """The folder of a llama.cpp that computes with the processor alone."""
     folder = tmp_path / "llama_cpp" / "lib"
-    folder.mkdir(parents=True)
-    for name in PROCESSOR:
-        (folder / name).touch()
+    write(folder, **dict.fromkeys(PROCESSOR, ""))
     return folder
 
 
@@ -44,11 +42,7 @@ def test_the_gpus_library_gets_a_folder_of_its_own_and_all_others_stay(libraries
 def test_the_library_for_amx_is_left_out_and_all_others_stay(libraries: Path, name: str) -> None:
     (libraries / name).touch()
     leave_amx_out(libraries.parent.parent)
-    assert sorted(path.name for path in libraries.iterdir()) == sorted(PROCESSOR)
-
-
-def test_where_there_is_none_there_is_no_folder_for_it(libraries: Path) -> None:
-    put_gpu_apart(libraries.parent.parent)
+    put_gpu_apart(libraries.parent.parent)  # where there is no library for GPUs, there is no folder for it
     assert sorted(path.name for path in libraries.iterdir()) == sorted(PROCESSOR)
 
 
@@ -72,8 +66,7 @@ def test_the_gpus_library_has_its_declarations_no_folder_of_its_builder_and_its_
     source.mkdir()
     (sdk / "vulkan").mkdir(parents=True)
     (sdk / "vulkan" / "vulkan_core.h").write_text(headers, encoding="ascii")
-    library = [*("cc", "-shared", "-x", "c", "/dev/null"), "-o", str(sdk / "libvulkan.so")]
-    subprocess.run(library, check=True)
+    ran(*("cc", "-shared", "-x", "c", "/dev/null"), "-o", sdk / "libvulkan.so")
     (source / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.21)\n"
         "project(llama_cpp CXX)\n"
@@ -92,13 +85,9 @@ def test_the_gpus_library_has_its_declarations_no_folder_of_its_builder_and_its_
         encoding="ascii",
     )
     made = tmp_path / "made"
-    for command in (
-        ["cmake", "-S", str(source), "-B", str(made), changes_option()],
-        ["cmake", "--build", str(made)],
-        ["readelf", "--dynamic", "--wide", str(made / "libggml-vulkan.so")],
-    ):
-        printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert "[$ORIGIN/..]" in printed
+    ran("cmake", "-S", source, "-B", made, changes_option())
+    ran("cmake", "--build", made)
+    assert "[$ORIGIN/..]" in ran("readelf", "--dynamic", "--wide", made / "libggml-vulkan.so").stdout
     content = (made / "libggml-vulkan.so").read_bytes()
     assert b"llama-cpp-python/own.cpp" in content
     assert str(tmp_path).encode() not in content

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from smoke_trial import judged_in
 
 from tests.commands import run_here
 from tests.conftest import DEMO_ITEMS
+from tests.packaging.steps import ran, write
 
 linux_only = pytest.mark.skipif(
     sys.platform != "linux" or not shutil.which("readelf"), reason="looks into ELF files with readelf"
@@ -39,10 +39,7 @@ def own_library() -> Path:
 def add_libraries(bundle: Path) -> None:
     """Put all there that the module is linked with, as the system finds it."""
     for _ in range(2):
-        printed = subprocess.run(
-            ["ldd", str(bundle / USER)], capture_output=True, text=True, check=True
-        ).stdout
-        for path in re.findall(r"=> (/\S+)", printed):
+        for path in re.findall(r"=> (/\S+)", ran("ldd", bundle / USER).stdout):
             if Path(path).parent != bundle / "_internal":
                 shutil.copy(path, bundle / "_internal")
         shutil.copy(own_library(), bundle / "_internal")
@@ -94,9 +91,9 @@ def for_gpus(bundle: Path, tmp_path: Path) -> Path:
     add_libraries(bundle)
     library = tmp_path / "libggml-vulkan.so"
     finder = tmp_path / "libvulkan.so.1"
-    compile_nothing = ["cc", "-shared", "-x", "c", "/dev/null", "-x", "none", "-Wl,--no-as-needed"]
-    subprocess.run([*compile_nothing, f"-Wl,-soname,{finder.name}", "-o", str(finder)], check=True)
-    subprocess.run([*compile_nothing, str(finder), "-o", str(library)], check=True)
+    compile_nothing = ("cc", "-shared", "-x", "c", "/dev/null", "-x", "none", "-Wl,--no-as-needed")
+    ran(*compile_nothing, f"-Wl,-soname,{finder.name}", "-o", finder)
+    ran(*compile_nothing, finder, "-o", library)
     return library
 
 
@@ -141,24 +138,20 @@ def test_wrong_arguments_exit_with_2_and_usage(
 def weighed(tmp_path: Path) -> Path:
     """A folder whose parts weigh 12 MB, 3 MB and 5 bytes; a link in it weighs nothing."""
     folder = tmp_path / "tiebreak-1"
-    for name, size in (
-        ("_internal/pyarrow/lib.so", 2_000_000),
-        ("_internal/pyarrow/deep/libarrow.so", 10_000_000),
-        ("_internal/libz.so.1", 3_000_000),
-        ("tiebreak", 5),
-    ):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(bytes(size))
+    weights = {
+        "_internal/pyarrow/lib.so": 2_000_000,
+        "_internal/pyarrow/deep/libarrow.so": 10_000_000,
+        "_internal/libz.so.1": 3_000_000,
+        "tiebreak": 5,
+    }
+    write(folder, **{name: bytes(size) for name, size in weights.items()})
     if sys.platform != "win32":  # links need rights there
         (folder / "_internal" / "pyarrow" / "link.so").symlink_to("deep/libarrow.so")
     return folder
 
 
-def test_sizes_are_those_of_the_entries_of_the_folder_of_contents(weighed: Path) -> None:
-    assert sizes(weighed) == {"pyarrow": 12_000_000, "libz.so.1": 3_000_000, "tiebreak": 5}
-
-
 def test_the_report_names_the_largest_first_with_what_it_is_for_and_ten_at_most(weighed: Path) -> None:
+    assert sizes(weighed) == {"pyarrow": 12_000_000, "libz.so.1": 3_000_000, "tiebreak": 5}
     whole, first, second, third = size_report(weighed).splitlines()
     assert whole == "tiebreak-1: 15 MB unpacked, 3 parts. The largest:"
     assert first.split()[:4] == ["12.0", "MB", "pyarrow", "Parquet"]

@@ -7,6 +7,7 @@ import sys
 import tarfile
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 
@@ -15,9 +16,10 @@ from build import made_at, plain_member, write_zip
 from compare_bundles import contents, differences, main
 from steady_library import make_steady
 
+from tests.packaging.steps import ran
+
 MADE = 1_700_000_000
 FILES = {"tiebreak": "program", "_internal/b.so": "library", "_internal/a/c.txt": "text"}
-Pack = Callable[[Path, Path], None]
 
 
 def pack_tar(archive: Path, folder: Path) -> None:
@@ -25,8 +27,14 @@ def pack_tar(archive: Path, folder: Path) -> None:
         target.add(folder, folder.name, filter=lambda member: plain_member(member, MADE))
 
 
-def pack_zip(archive: Path, folder: Path) -> None:
-    write_zip(archive, folder, MADE)
+PACK: dict[str, Callable[[Path, Path], None]] = {"tar.xz": pack_tar, "zip": partial(write_zip, made=MADE)}
+
+
+def packed(suffix: str, *folders: Path) -> list[Path]:
+    archives = [folder.with_name(f"archive.{suffix}") for folder in folders]
+    for archive, folder in zip(archives, folders, strict=True):
+        PACK[suffix](archive, folder)
+    return archives
 
 
 def made_in(folder: Path, names: list[str], time: int, umask: int) -> Path:
@@ -41,32 +49,28 @@ def made_in(folder: Path, names: list[str], time: int, umask: int) -> Path:
     return bundle
 
 
-@pytest.mark.parametrize(("suffix", "pack"), [("tar.xz", pack_tar), ("zip", pack_zip)])
+@pytest.mark.parametrize("suffix", PACK)
 def test_who_packed_it_and_when_makes_no_difference(
-    tmp_path: Path, suffix: str, pack: Pack, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = made_in(tmp_path / "first", list(FILES), 1_000_000_000, 0o022)
     second = made_in(tmp_path / "second", list(reversed(FILES)), 1_500_000_000, 0o077)
-    archives = [folder.with_name(f"archive.{suffix}") for folder in (first, second)]
-    for archive, folder in zip(archives, (first, second), strict=True):
-        pack(archive, folder)
+    archives = packed(suffix, first, second)
     assert archives[0].read_bytes() == archives[1].read_bytes()
     assert main([str(path) for path in archives]) == 0
     assert "Equal byte for byte" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("suffix", "pack"), [("tar.xz", pack_tar), ("zip", pack_zip)])
+@pytest.mark.parametrize("suffix", PACK)
 def test_what_differs_is_named_by_its_path(
-    tmp_path: Path, suffix: str, pack: Pack, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = made_in(tmp_path / "first", list(FILES), MADE, 0o022)
     second = made_in(tmp_path / "second", list(FILES), MADE, 0o022)
     (second / "_internal" / "b.so").write_text("another library", encoding="ascii")
     (second / "_internal" / "a" / "c.txt").unlink()
     (second / "new.txt").touch()
-    archives = [folder.with_name(f"archive.{suffix}") for folder in (first, second)]
-    for archive, folder in zip(archives, (first, second), strict=True):
-        pack(archive, folder)
+    archives = packed(suffix, first, second)
     assert main([str(path) for path in archives]) == 1
     assert capsys.readouterr().out.splitlines() == [
         "only in the first   _internal/a/c.txt",
@@ -141,6 +145,7 @@ def test_the_same_modules_give_the_same_bytes_and_can_be_imported(tmp_path: Path
         make_steady(each)
     assert first.read_bytes() == second.read_bytes()
     told = "import sys; sys.path.insert(0, sys.argv[1]); import beta; print(beta.told())"
-    command = [sys.executable, "-I", "-c", told, str(first)]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert printed == "('told', 'one text', 2.5, ('one text', 'another'))\n"
+    assert (
+        ran(sys.executable, "-I", "-c", told, first).stdout
+        == "('told', 'one text', 2.5, ('one text', 'another'))\n"
+    )

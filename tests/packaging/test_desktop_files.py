@@ -2,9 +2,9 @@
 
 import re
 import shutil
-import subprocess
 from configparser import RawConfigParser
 from datetime import date
+from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -19,6 +19,7 @@ from engine.core import RELEASED, VERSION
 from gui.window.frame import MARK, mark
 from main import main
 from tests.commands import ROOT
+from tests.packaging.steps import ran
 
 LINUX = ROOT / "packaging" / "linux"
 ENTRY = LINUX / "tiebreak.desktop"
@@ -49,7 +50,7 @@ def test_the_entry_starts_the_program_with_a_file_and_shows_its_mark(entry: dict
 
 @pytest.mark.skipif(not shutil.which("desktop-file-validate"), reason="needs desktop-file-utils")
 def test_the_desktops_own_check_finds_nothing_to_say_of_the_entry() -> None:
-    done = subprocess.run(["desktop-file-validate", str(ENTRY)], capture_output=True, text=True, check=False)
+    done = ran("desktop-file-validate", ENTRY, check=False)
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
@@ -91,12 +92,8 @@ def test_the_program_says_its_version(capsys: pytest.CaptureFixture[str]) -> Non
 def test_the_mark_is_drawn_in_the_size_that_is_asked_for_and_fills_it(qapp: QApplication, side: int) -> None:
     image = mark(side).toImage()
     assert (image.width(), image.height()) == (side, side)
-    drawn = [
-        (x, y)
-        for x in range(0, side, max(side // 64, 1))
-        for y in range(0, side, max(side // 64, 1))
-        if image.pixelColor(x, y).alpha() > 0
-    ]
+    places = product(range(0, side, max(side // 64, 1)), repeat=2)
+    drawn = [(x, y) for x, y in places if image.pixelColor(x, y).alpha() > 0]
     columns, rows = {x for x, _ in drawn}, {y for _, y in drawn}
     assert max(columns) - min(columns) > side // 2
     assert max(rows) - min(rows) > side // 2
@@ -159,8 +156,5 @@ def test_a_film_shows_window_pointer_dialog_and_key_and_holds_what_does_not_chan
     assert empty.getpixel((24, 30)) == ImageColor.getrgb(GROUND)
     assert pressed.getpixel((24, 30)) == ImageColor.getrgb("#1c2024")
     assert pressed.getpixel((20, SIZE[1] + 22)) == ImageColor.getrgb("#f0b860")
-    at_dialog = (200, 110)
-    assert [frame.getpixel(at_dialog) for frame in (pressed, shown)] == [
-        ImageColor.getrgb(GROUND),
-        ImageColor.getrgb(DIALOG),
-    ]
+    at_dialog = [frame.getpixel((200, 110)) for frame in (pressed, shown)]
+    assert at_dialog == [ImageColor.getrgb(GROUND), ImageColor.getrgb(DIALOG)]

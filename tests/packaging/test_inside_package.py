@@ -4,7 +4,6 @@ import ast
 import compileall
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from email.parser import Parser
@@ -19,6 +18,7 @@ from packaging.requirements import Requirement
 
 from engine.core import VERSION
 from tests.commands import ROOT
+from tests.packaging.steps import ran, write
 
 inside_package: Any = import_module("inside_package")
 
@@ -50,14 +50,17 @@ def test_names_of_ours_get_their_package(code: str, becomes: str) -> None:
     assert inside_package.renamed(code, OWN) == becomes
 
 
-def test_an_import_that_would_need_the_bare_name_is_refused_with_its_line() -> None:
-    with pytest.raises(ValueError, match=r"line 2: import gui\.app"):
-        inside_package.renamed("import os\nimport gui.app\n", OWN)
-
-
-def test_a_name_in_pieces_is_refused_with_its_line() -> None:
-    with pytest.raises(ValueError, match=r"line 1: write engine\.core as one text"):
-        inside_package.renamed('load("engine" ".core")\n', OWN)
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("import os\nimport gui.app\n", "line 2: import gui.app"),
+        ('load("engine" ".core")\n', "line 1: write engine.core as one text"),
+    ],
+    ids=["needs the bare name", "in pieces"],
+)
+def test_a_name_that_cannot_be_changed_is_refused_with_its_line(code: str, said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        inside_package.renamed(code, OWN)
 
 
 def test_odd_breaks_within_a_line_move_nothing() -> None:
@@ -67,9 +70,8 @@ def test_odd_breaks_within_a_line_move_nothing() -> None:
 
 
 def test_nothing_that_a_person_keeps_in_the_checkout_gets_into_a_wheel(tmp_path: Path) -> None:
-    for name in ("engine/a.py", "gui/b.qss", "engine/.cache/x", "models/my.gguf", "examples/mine.html"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).touch()
+    kept = ("engine/a.py", "gui/b.qss", "engine/.cache/x", "models/my.gguf", "examples/mine.html")
+    write(tmp_path, **dict.fromkeys(kept, ""))
     named = {tmp_path / name for name in (*inside_package.RENAMED, *inside_package.FILES)}
     taken = set(inside_package.program_files(tmp_path)) - named
     assert taken == {tmp_path / "engine" / "a.py", tmp_path / "gui" / "b.qss"}
@@ -77,9 +79,7 @@ def test_nothing_that_a_person_keeps_in_the_checkout_gets_into_a_wheel(tmp_path:
 
 def test_all_examples_are_named() -> None:
     """Of a checkout without files of one's own; elsewhere nobody knows which they are."""
-    ours = subprocess.run(
-        ["git", "ls-files", "examples"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    ours = ran("git", "ls-files", "examples", cwd=ROOT, check=False)
     if ours.returncode or not ours.stdout:
         pytest.skip("no git repository: which examples are the project's is not known")
     assert set(ours.stdout.split()) == {name for name in inside_package.FILES if name.startswith("examples/")}
@@ -127,27 +127,14 @@ def test_the_copy_starts_itself_and_names_itself(placed: Path, tmp_path: Path) -
         "import sys; from tiebreak.engine.system.paths import program, self_command, demo_model;"
         "print(program(), *self_command()[1:], demo_model().is_file(), 'engine' in sys.modules)"
     )
-    made = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(placed)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    made = ran(sys.executable, "-c", program, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(placed)})
     assert made.stdout.split() == ["tiebreak", "-P", "-m", "tiebreak", "True", "False"]
 
 
 @pytest.mark.slow
 def test_the_copy_does_its_commands(placed: Path, tmp_path: Path) -> None:
-    judged = subprocess.run(
-        [sys.executable, "-m", "tiebreak", "selftest"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(placed), "QT_QPA_PLATFORM": "offscreen"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    variables = {**os.environ, "PYTHONPATH": str(placed), "QT_QPA_PLATFORM": "offscreen"}
+    judged = ran(sys.executable, "-m", "tiebreak", "selftest", cwd=tmp_path, env=variables, check=False)
     assert judged.returncode == 0, judged.stdout + judged.stderr
 
 
@@ -155,8 +142,7 @@ def test_the_copy_does_its_commands(placed: Path, tmp_path: Path) -> None:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ZipFile]:
     """The wheel of this checkout."""
     folder = tmp_path_factory.mktemp("wheel")
-    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    ran(sys.executable, *("-m", "hatchling", "build", "--target", "wheel", "--directory"), folder, cwd=ROOT)
     (made,) = folder.glob("*.whl")
     with ZipFile(made) as opened:
         yield opened

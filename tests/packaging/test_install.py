@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import ROOT
+from tests.packaging.steps import ran, write
 
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32" or not shutil.which("sh"), reason="a script for the shell of POSIX"
@@ -34,20 +35,17 @@ def home(tmp_path: Path) -> Path:
 def bundle(tmp_path: Path) -> Path:
     """An unpacked archive, laid out as packaging/build.py does, with a program that prints its arguments."""
     folder = tmp_path / "tiebreak 1.0"
-    for source, name in (
-        (LINUX / "install.sh", "install.sh"),
-        (LINUX / "tiebreak.desktop", "share/applications/tiebreak.desktop"),
-        (LINUX / "tiebreak.metainfo.xml", "share/metainfo/tiebreak.metainfo.xml"),
-        (ROOT / "gui" / "window" / "mark.svg", "share/icons/hicolor/scalable/apps/tiebreak.svg"),
-        (ROOT / "LICENSE", "LICENSE"),
-    ):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, folder / name)
-    for name in (TEMPLATE, "share/icons/hicolor/64x64/apps/tiebreak.png"):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(name.encode())
+    taken = {
+        "install.sh": LINUX / "install.sh",
+        "share/applications/tiebreak.desktop": LINUX / "tiebreak.desktop",
+        "share/metainfo/tiebreak.metainfo.xml": LINUX / "tiebreak.metainfo.xml",
+        "share/icons/hicolor/scalable/apps/tiebreak.svg": ROOT / "gui" / "window" / "mark.svg",
+        "LICENSE": ROOT / "LICENSE",
+    }
+    named = {name: name for name in (TEMPLATE, "share/icons/hicolor/64x64/apps/tiebreak.png")}
+    copied = {name: source.read_bytes() for name, source in taken.items()}
+    write(folder, **copied, **named, tiebreak=PROGRAM)
     (folder / "_internal" / "link.so").symlink_to(TEMPLATE.removeprefix("_internal/"))
-    (folder / "tiebreak").write_text(PROGRAM, encoding="ascii")
     for name in ("tiebreak", "install.sh"):
         (folder / name).chmod(0o755)
     return folder
@@ -56,14 +54,7 @@ def bundle(tmp_path: Path) -> Path:
 def run(script: Path, home: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """The script as a shell starts it, with nothing of this user's environment."""
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "LC_ALL": "C.UTF-8"} | variables
-    return subprocess.run(
-        ["sh", str(script), *words],
-        env=environment,
-        cwd=home.parent,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    return ran("sh", script, *words, env=environment, cwd=home.parent, check=False)
 
 
 def installed(bundle: Path, home: Path, **variables: str) -> Path:
@@ -76,16 +67,12 @@ def installed(bundle: Path, home: Path, **variables: str) -> Path:
 
 def files(folder: Path) -> set[str]:
     """The files and links below a folder."""
-    return {
-        path.relative_to(folder).as_posix()
-        for path in folder.rglob("*")
-        if path.is_symlink() or not path.is_dir()
-    }
+    found = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    return {path.relative_to(folder).as_posix() for path in found}
 
 
 def say(command: Path, *words: str) -> list[str]:
-    done = subprocess.run([str(command), *words], capture_output=True, encoding="utf-8", check=True)
-    return done.stdout.splitlines()
+    return ran(command, *words).stdout.splitlines()
 
 
 def started_by(entry: Path) -> str:
@@ -127,9 +114,7 @@ def test_the_desktop_entry_names_the_program_and_is_sound(bundle: Path, tmp_path
     assert "TryExec" not in text
     assert "Icon=tiebreak\n" in text
     if shutil.which("desktop-file-validate"):
-        done = subprocess.run(
-            ["desktop-file-validate", str(entry)], capture_output=True, text=True, check=False
-        )
+        done = ran("desktop-file-validate", entry, check=False)
         assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
@@ -187,14 +172,12 @@ def test_from_a_read_only_folder_it_installs_what_can_be_replaced_and_removed(
 def test_remove_takes_every_file_it_made_and_leaves_all_others(
     bundle: Path, home: Path, from_installed: bool
 ) -> None:
-    for name in (
+    before = {
         *(".local/share/Tiebreak/runs.sqlite", ".local/share/Tiebreak/models/own.gguf"),
         *(".local/share/applications/other.desktop", ".local/share/icons/hicolor/64x64/apps/other.png"),
         *(".local/bin/other", ".cache/Tiebreak/models.sqlite", ".local/state/Tiebreak/log/tiebreak.log"),
-    ):
-        (home / name).parent.mkdir(parents=True, exist_ok=True)
-        (home / name).write_text(name, encoding="ascii")
-    before = files(home)
+    }
+    write(home, **{name: name for name in before})
     program = installed(bundle, home)
     assert files(home) > before
     done = run((program if from_installed else bundle) / "install.sh", home, "--remove")
@@ -244,13 +227,10 @@ def test_a_wrong_argument_exits_with_2_and_usage_and_makes_nothing(
 def test_without_the_program_beside_it_it_exits_with_2_and_makes_nothing(
     bundle: Path, home: Path, missing: str
 ) -> None:
-    match missing:
-        case "tiebreak":
-            (bundle / "tiebreak").unlink()
-        case "_internal":
-            shutil.rmtree(bundle / "_internal")
-        case _:
-            (bundle / "tiebreak").chmod(0o644)
+    if missing == "the right to run":
+        (bundle / "tiebreak").chmod(0o644)
+    else:
+        (bundle / missing).rename(bundle.with_name("gone"))
     done = run(bundle / "install.sh", home)
     assert (done.returncode, done.stdout) == (2, "")
     assert "unpack the whole archive" in done.stderr
@@ -304,17 +284,14 @@ def test_a_command_of_that_name_that_is_not_ours_stays_and_the_program_is_instal
     assert command.read_text("ascii") == "somebody else's"
 
 
-@pytest.mark.parametrize("to", ["/usr/bin/true", "gone", None], ids=["a link", "a dead link", "a folder"])
-def test_a_link_or_folder_of_that_name_stays_as_it_is(bundle: Path, home: Path, to: str | None) -> None:
+@pytest.mark.parametrize("to", ["/usr/bin/true", "gone", "."], ids=["a link", "a dead link", "a folder"])
+def test_a_link_or_folder_of_that_name_stays_as_it_is(bundle: Path, home: Path, to: str) -> None:
     command = home / ".local" / "bin" / "tiebreak"
     command.parent.mkdir(parents=True)
-    if to is None:
+    if to == ".":
         command.mkdir()
     else:
         command.symlink_to(to)
     program = installed(bundle, home)
     assert run(program / "install.sh", home, "--remove").returncode == 0
-    if to is None:
-        assert list(command.iterdir()) == []
-    else:
-        assert command.readlink() == Path(to)
+    assert list(command.iterdir()) == [] if to == "." else command.readlink() == Path(to)

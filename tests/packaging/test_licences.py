@@ -25,6 +25,12 @@ def llama(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where the texts go."""
+    return tmp_path / "licences"
+
+
 def of_package(name: str) -> Part:
     """A package that is installed here, as a part."""
     package = distribution(name)
@@ -44,8 +50,7 @@ def texts_of(package: str) -> list[bytes]:
     ]
 
 
-def test_each_text_is_there_and_none_overwrites_another(tmp_path: Path, llama: Path) -> None:
-    folder = tmp_path / "licences"
+def test_each_text_is_there_and_none_overwrites_another(folder: Path, llama: Path) -> None:
     collect_licences([of_package("numpy")], llama, folder)
     own = folder / f"numpy-{distribution('numpy').version}"
     copied = [path for path in own.rglob("*") if path.is_file()]
@@ -56,9 +61,8 @@ def test_each_text_is_there_and_none_overwrites_another(tmp_path: Path, llama: P
 
 
 def test_every_package_that_the_window_names_has_all_its_texts_or_one_that_the_project_keeps(
-    tmp_path: Path, llama: Path
+    folder: Path, llama: Path
 ) -> None:
-    folder = tmp_path / "licences"
     parts = [of_package(package) for package in PACKAGES]
     collect_licences(parts, llama, folder)
     for part in parts:
@@ -69,8 +73,7 @@ def test_every_package_that_the_window_names_has_all_its_texts_or_one_that_the_p
         assert not Counter(texts_of(part.name)) - copied, part.name
 
 
-def test_the_entries_name_every_copied_file_once_below_licences(tmp_path: Path, llama: Path) -> None:
-    folder = tmp_path / "licences"
+def test_the_entries_name_every_copied_file_once_below_licences(folder: Path, llama: Path) -> None:
     entries = collect_licences([of_package("numpy"), of_package("rouge-score")], llama, folder)
     inside, sources, kinds = zip(*entries, strict=True)
     assert set(kinds) == {"DATA"}
@@ -82,26 +85,26 @@ def test_the_entries_name_every_copied_file_once_below_licences(tmp_path: Path, 
     ]
 
 
-def test_a_package_without_a_text_gets_the_one_that_the_project_keeps(tmp_path: Path, llama: Path) -> None:
-    collect_licences([of_package("rouge-score")], llama, tmp_path / "licences")
-    text = (tmp_path / "licences" / "rouge_score.txt").read_text("utf-8")
+def test_a_package_without_a_text_gets_the_one_that_the_project_keeps(folder: Path, llama: Path) -> None:
+    collect_licences([of_package("rouge-score")], llama, folder)
+    text = (folder / "rouge_score.txt").read_text("utf-8")
     assert "The rouge_score Authors" in text
     assert "TERMS AND CONDITIONS FOR USE, REPRODUCTION, AND DISTRIBUTION" in text
 
 
-def test_qt_and_its_modules_have_one_text_between_them(tmp_path: Path, llama: Path) -> None:
+def test_qt_and_its_modules_have_one_text_between_them(folder: Path, llama: Path) -> None:
     parts = [Part(Origin.BUNDLED, "Qt"), of_package("PySide6-Essentials"), of_package("shiboken6")]
-    entries = collect_licences(parts, llama, tmp_path / "licences")
+    entries = collect_licences(parts, llama, folder)
     assert sorted(Path(entry[0]).name for entry in entries) == ["Qt.txt", "Tiebreak.txt"]
 
 
 @pytest.mark.parametrize("origin", [Origin.UNKNOWN, Origin.BUNDLED, Origin.DEBIAN])
 def test_parts_without_any_text_end_the_build_with_what_to_do(
-    tmp_path: Path, llama: Path, origin: Origin
+    folder: Path, llama: Path, origin: Origin
 ) -> None:
     parts = [Part(origin, "libnowhere.so.1", terms="MIT"), of_package("numpy")]
     with pytest.raises(SystemExit) as ended:
-        collect_licences(parts, llama, tmp_path / "licences")
+        collect_licences(parts, llama, folder)
     said = str(ended.value)
     assert "libnowhere.so.1  (MIT)" in said
     assert "numpy" not in said
@@ -109,8 +112,7 @@ def test_parts_without_any_text_end_the_build_with_what_to_do(
     assert "libnowhere.so.1.txt" in said
 
 
-def test_the_programs_own_and_those_of_llama_cpp_and_python_are_there(tmp_path: Path, llama: Path) -> None:
-    folder = tmp_path / "licences"
+def test_the_programs_own_and_those_of_llama_cpp_and_python_are_there(folder: Path, llama: Path) -> None:
     collect_licences([TIEBREAK, of_llama("llama_cpp/lib/libllama.so")], llama, folder)
     assert (folder / "Tiebreak.txt").read_bytes() == (ROOT / "LICENSE").read_bytes()
     assert (folder / "llama.cpp" / "LICENSE").read_text("ascii") == "llama.cpp's terms"
@@ -122,25 +124,20 @@ def test_the_programs_own_and_those_of_llama_cpp_and_python_are_there(tmp_path: 
 
 @pytest.mark.parametrize("library", ["libggml-vulkan.so", "ggml-vulkan.dll"])
 def test_with_the_library_for_gpus_come_the_terms_of_the_headers_in_it(
-    tmp_path: Path, llama: Path, library: str
+    folder: Path, llama: Path, library: str
 ) -> None:
-    folder = tmp_path / "licences"
     collect_licences([of_llama(f"llama_cpp/lib/gpu/{library}")], llama, folder)
     terms = (folder / "llama.cpp" / "Khronos.txt").read_text("utf-8")
-    for part in (
-        "Vulkan headers",
-        "SPIR-V headers",
-        "The Khronos Group Inc.",
-        "Permission is hereby granted",
-    ):
+    granted = "Permission is hereby granted"
+    for part in ("Vulkan headers", "SPIR-V headers", "The Khronos Group Inc.", granted):
         assert part in terms
 
 
-def test_what_an_older_build_left_goes(tmp_path: Path, llama: Path) -> None:
-    old = tmp_path / "licences" / "gone-1.0" / "LICENSE"
+def test_what_an_older_build_left_goes(folder: Path, llama: Path) -> None:
+    old = folder / "gone-1.0" / "LICENSE"
     old.parent.mkdir(parents=True)
     old.touch()
-    assert not [path for _, path, _ in collect_licences([], llama, tmp_path / "licences") if "gone" in path]
+    assert not [path for _, path, _ in collect_licences([], llama, folder) if "gone" in path]
     assert not old.exists()
 
 
@@ -148,9 +145,8 @@ def test_what_an_older_build_left_goes(tmp_path: Path, llama: Path) -> None:
     not (shutil.which("dpkg") and Path("/usr/share/doc/libc6/copyright").is_file()), reason="not a Debian"
 )
 def test_a_library_of_debian_brings_the_words_of_its_package_and_the_texts_they_refer_to(
-    tmp_path: Path, llama: Path
+    folder: Path, llama: Path
 ) -> None:
-    folder = tmp_path / "licences"
     collect_licences([Part(Origin.DEBIAN, "libc6")], llama, folder)
     assert (folder / "libc6.txt").read_bytes() == Path("/usr/share/doc/libc6/copyright").read_bytes()
     assert "Version 2.1" in (folder / "common" / "LGPL-2.1.txt").read_text("utf-8")

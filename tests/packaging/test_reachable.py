@@ -40,9 +40,6 @@ def test_what_an_extension_is_linked_with_stays_also_through_another_library() -
 def test_without_what_is_linked_with_them_libraries_go() -> None:
     lonely = (EXTENSION[0].replace("Svg", "Core"), str(QT / "QtCore.abi3.so"), "EXTENSION")
     assert without_unreachable([SVG, GUI, DBUS, CORE, lonely]) == [CORE, lonely]
-
-
-def test_libraries_alone_keep_nothing() -> None:
     assert without_unreachable([SVG, GUI, CORE]) == []
 
 

@@ -4,13 +4,13 @@ import base64
 import os
 import shutil
 import struct
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.commands import ROOT
+from tests.packaging.steps import ran, write
 
 needs = pytest.mark.skipif(sys.platform == "win32" or not shutil.which("file"), reason="needs sh and file")
 SCRIPT = ROOT / "packaging" / "macos" / "sign.sh"
@@ -39,26 +39,13 @@ def machine_code(kind: int) -> bytes:
 def signed(folder: Path, unsignable: str = "nothing") -> tuple[int, list[str]]:
     """The exit code of the script with an application, and each call of a tool of macOS."""
     contents = folder / "unpacked" / "Tiebreak.app" / "Contents"
-    files = {
-        **dict.fromkeys(("MacOS/tiebreak", "MacOS/a helper"), machine_code(PROGRAM)),
-        **dict.fromkeys(
-            (
-                "Frameworks/a.dylib",
-                "Frameworks/b.so",
-                "Frameworks/plain",
-                "Frameworks/Qt.framework/Versions/A/Qt",
-            ),
-            machine_code(LIBRARY),
-        ),
-        "Resources/words.txt": b"words",
-    }
-    for name, data in files.items():
-        (contents / name).parent.mkdir(parents=True, exist_ok=True)
-        (contents / name).write_bytes(data)
+    programs, libraries = ("tiebreak", "a helper"), ("a.dylib", "b.so", "plain", "Qt.framework/Versions/A/Qt")
+    write(contents / "MacOS", **dict.fromkeys(programs, machine_code(PROGRAM)))
+    write(contents / "Frameworks", **dict.fromkeys(libraries, machine_code(LIBRARY)))
+    write(contents / "Resources", **{"words.txt": "words"})
     tools = folder / "tools"
-    tools.mkdir()
     for name in ("security", "plutil", "uuidgen", "ditto", "codesign", "xcrun", "spctl"):
-        (tools / name).write_text(STAND_IN, "utf-8")
+        write(tools, **{name: STAND_IN})
         (tools / name).chmod(0o755)
     archive, log = folder / "bundle.zip", folder / "log"
     archive.touch()
@@ -72,9 +59,7 @@ def signed(folder: Path, unsignable: str = "nothing") -> tuple[int, list[str]]:
         "UNPACKED": str(contents.parent.parent),
         "UNSIGNABLE": unsignable,
     }
-    done = subprocess.run(
-        ["sh", str(SCRIPT), str(archive)], env=environment, capture_output=True, check=False
-    )
+    done = ran("sh", SCRIPT, archive, env=environment, check=False)
     return done.returncode, log.read_text("utf-8").splitlines()
 
 

@@ -115,10 +115,14 @@ def evaluated(system: str, work: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
         },
         "PyInstaller.utils.win32.versioninfo": {
             name: lambda *words, **numbers: (words, numbers)
-            for name in (
-                *("FixedFileInfo", "StringFileInfo", "StringStruct", "StringTable", "VarFileInfo"),
-                *("VarStruct",),
-            )
+            for name in [
+                "FixedFileInfo",
+                "StringFileInfo",
+                "StringStruct",
+                "StringTable",
+                "VarFileInfo",
+                "VarStruct",
+            ]
         }
         | {"VSVersionInfo": lambda numbers, _: numbers[0]},
     }
@@ -131,10 +135,8 @@ def evaluated(system: str, work: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
     monkeypatch.setattr(sys, "platform", system)
     space = {"SPECPATH": str(SPEC.parent), "workpath": str(work), "Analysis": lambda *_, **__: found}
     kinds = ("PYZ", "EXE", "COLLECT", "BUNDLE")
-    exec(
-        compile(SPEC.read_text("utf-8"), SPEC, "exec"),
-        {**space, **{kind: made.record(kind) for kind in kinds}},
-    )
+    recorded = {kind: made.record(kind) for kind in kinds}
+    exec(compile(SPEC.read_text("utf-8"), SPEC, "exec"), {**space, **recorded})
     return made
 
 
@@ -142,10 +144,8 @@ def test_windows_gets_two_programs_one_of_them_for_a_console(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = evaluated("win32", tmp_path, monkeypatch)
-    assert [(exe["name"], exe["console"]) for exe in made.of("EXE")] == [
-        ("Tiebreak", False),
-        ("tiebreak-cli", True),
-    ]
+    programs = [(exe["name"], exe["console"]) for exe in made.of("EXE")]
+    assert programs == [("Tiebreak", False), ("tiebreak-cli", True)]
     assert {Path(exe["icon"]).name for exe in made.of("EXE")} == {"tiebreak.ico"}
     numbers = tuple(map(int, VERSION.split(".")))
     assert {exe["version"] for exe in made.of("EXE")} == {((*numbers, 0),) * 2}

@@ -1,13 +1,13 @@
 """What the script asks the system for, run where it finds no compiler and nothing that could install one."""
 
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.commands import ROOT
+from tests.packaging.steps import ran, write
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the script asks for Debian's packages")
 SCRIPT = ROOT / "packaging" / "system_packages.sh"
@@ -20,10 +20,8 @@ def missing(folder: Path, *words: str, **variables: str) -> set[str]:
     for name in ("basename", "uname", "sh"):
         if not (folder / name).exists():
             (folder / name).symlink_to(str(shutil.which(name)))
-    command = ["sh", str(SCRIPT), *words, sys.executable]
-    done = subprocess.run(
-        command, env={"PATH": str(folder), **variables}, capture_output=True, text=True, check=False
-    )
+    variables["PATH"] = str(folder)
+    done = ran(shutil.which("sh"), SCRIPT, *words, sys.executable, env=variables, check=False)
     assert done.returncode == 2
     assert not done.stdout
     named, _, _ = done.stderr.removeprefix("Missing: ").partition(" (Debian's names)")
@@ -36,11 +34,8 @@ def test_running_from_source_asks_for_nothing_of_vulkan(tmp_path: Path) -> None:
     assert not asked & FOR_GPUS
 
 
-def test_a_bundle_that_can_use_a_gpu_asks_for_its_tools_too(tmp_path: Path) -> None:
+def test_a_bundle_that_can_use_a_gpu_asks_for_its_tools_unless_it_may_go_without(tmp_path: Path) -> None:
     assert missing(tmp_path, "--with-gpu") == missing(tmp_path) | FOR_GPUS
-
-
-def test_a_bundle_that_may_go_without_does_not_stop_for_them(tmp_path: Path) -> None:
     assert missing(tmp_path, "--with-gpu-if-possible") == missing(tmp_path)
 
 
@@ -53,14 +48,11 @@ def test_tests_on_a_desktop_ask_for_what_they_start(tmp_path: Path) -> None:
 def test_vulkans_sdk_serves_in_place_of_the_packages(tmp_path: Path) -> None:
     tools, sdk = tmp_path / "tools", tmp_path / "folder with spaces"
     tools.mkdir()
-    for header in ("vulkan/vulkan.h", "spirv/unified1/spirv.h"):
-        (sdk / "include" / header).parent.mkdir(parents=True, exist_ok=True)
-        (sdk / "include" / header).touch()
+    write(sdk / "include", **{"vulkan/vulkan.h": "", "spirv/unified1/spirv.h": ""})
     for folder in ("bin", "lib"):
         (sdk / folder).mkdir()
     (sdk / "bin" / "glslc").touch(mode=0o755)
     for name in ("c++", "ld", "as"):
         (tools / name).symlink_to(str(shutil.which(name)))
-    library = [*("c++", "-shared", "-x", "c++", "/dev/null"), "-o", str(sdk / "lib" / "libvulkan.so")]
-    subprocess.run(library, check=True)
+    ran(*("c++", "-shared", "-x", "c++", "/dev/null"), "-o", sdk / "lib" / "libvulkan.so")
     assert not missing(tools, "--with-gpu", VULKAN_SDK=str(sdk)) & FOR_GPUS

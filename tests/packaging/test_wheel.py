@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import ROOT
+from tests.packaging.steps import ran
 
 pytestmark = pytest.mark.models
 
@@ -24,8 +25,8 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("environment")
     venv.create(folder, with_pip=True)
     programs = folder / ("Scripts" if sys.platform == "win32" else "bin")
-    pip = [str(programs / "python"), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-    subprocess.run([*pip, str(ROOT)], env=OUTSIDE, check=True, capture_output=True, text=True)
+    pip = ("-m", "pip", "--disable-pip-version-check", "install", "--quiet", ROOT)
+    ran(programs / "python", *pip, env=OUTSIDE)
     return programs
 
 
@@ -35,29 +36,22 @@ def run(environment: Path, tmp_path: Path) -> Run:
     for name in ("engine", "models", "gui", "main"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('not ours')\n")
 
-    def ran(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        made = subprocess.run(
-            [environment / program, *arguments],
-            cwd=tmp_path,
-            env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "TIEBREAK_HOME": str(tmp_path / "home")},
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+    def in_folder(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        variables = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "TIEBREAK_HOME": str(tmp_path / "home")}
+        command = (environment / program, *arguments)
+        made = ran(*command, cwd=tmp_path, env=variables, timeout=300, check=False)
         assert made.returncode == 0, made.stdout + made.stderr
         return made
 
-    return ran
+    return in_folder
 
 
 def test_the_command_judges_as_the_checkout_does(run: Run, tmp_path: Path) -> None:
     demo = str(ROOT / "examples" / "demo.tsv")
     run("tiebreak", "judge", demo, "--model", "demo", "--items", "4", "--out", "installed.tsv")
-    ours = [sys.executable, str(ROOT / "main.py"), "judge", demo, "--model", "demo", "--items", "4"]
-    home = {**os.environ, "TIEBREAK_HOME": str(tmp_path / "other")}
-    out = tmp_path / "checkout.tsv"
-    subprocess.run([*ours, "--out", str(out)], env=home, capture_output=True, check=True)
+    out, home = tmp_path / "checkout.tsv", {**os.environ, "TIEBREAK_HOME": str(tmp_path / "other")}
+    words = ("judge", demo, "--model", "demo", "--items", "4", "--out", out)
+    ran(sys.executable, ROOT / "main.py", *words, env=home)
     assert (tmp_path / "installed.tsv").read_bytes() == out.read_bytes()
 
 

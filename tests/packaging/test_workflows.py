@@ -12,6 +12,7 @@ import yaml
 
 from engine.core import VERSION
 from tests.commands import ROOT
+from tests.packaging.steps import ran
 
 GITHUB = ROOT / ".github"
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
@@ -20,6 +21,7 @@ BUNDLE = GITHUB / "workflows" / "bundle.yml"
 TESTS = GITHUB / "workflows" / "tests.yml"
 _USES = re.compile(r"uses: (\S+)@(\S+)(.*)")
 _FILES = re.compile(r"\b(?:packaging|requirements)[\w./-]*\.\w+")
+of_workflows = pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 
 
 def read(path: Path) -> dict[str | bool, Any]:
@@ -51,7 +53,7 @@ def test_a_form_asks_for_the_diagnostics_and_can_do_without(path: Path) -> None:
     assert "selftest" not in fields
 
 
-@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+@of_workflows
 def test_actions_are_named_by_commit_with_their_version_beside_it(path: Path) -> None:
     for _action, commit, rest in _USES.findall(path.read_text("utf-8")):
         assert re.fullmatch(r"[0-9a-f]{40}", commit)
@@ -63,42 +65,35 @@ def test_an_action_has_one_commit() -> None:
     assert len(used) == len({action for action, _ in used})
 
 
-@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+@of_workflows
 def test_a_job_has_its_own_rights_and_an_end(path: Path) -> None:
     workflow = read(path)
     assert workflow["permissions"] == {}
-    jobs = workflow["jobs"].values()
-    assert all(job["permissions"] for job in jobs)
-    assert all(
-        job["timeout-minutes"] for job in jobs if "uses" not in job
-    )  # another workflow's jobs have theirs
+    for job in workflow["jobs"].values():
+        assert job["permissions"]
+        assert "uses" in job or job["timeout-minutes"]  # another workflow's jobs have theirs
 
 
-@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+@of_workflows
 def test_what_a_workflow_runs_is_there(path: Path) -> None:
     named = _FILES.findall(path.read_text("utf-8"))
     assert named
     assert not [name for name in named if not (ROOT / name).is_file()]
 
 
-@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+@of_workflows
 def test_what_strangers_can_start_has_no_secrets(path: Path) -> None:
     started_by = read(path)[True]  # as YAML understands `on`
     assert "pull_request_target" not in started_by
-    assert not (
-        {"pull_request", "issues", "issue_comment"} & started_by.keys()
-        and "secrets." in path.read_text("utf-8")
-    )
+    by_strangers = {"pull_request", "issues", "issue_comment"} & started_by.keys()
+    assert not (by_strangers and "secrets." in path.read_text("utf-8"))
 
 
 def test_only_who_publishes_may_write() -> None:
     jobs = read(BUNDLE)["jobs"]
-    writing = {
-        name: {right for right, how in job["permissions"].items() if how == "write"}
-        for name, job in jobs.items()
-    }
-    reading: dict[str, set[str]] = {name: set() for name in ("version", "tests", "bundle")}
-    assert writing == reading | {"attest": {"id-token", "attestations"}, "publish": {"contents"}}
+    rights = [(name, right, how) for name, job in jobs.items() for right, how in job["permissions"].items()]
+    writing = {(name, right) for name, right, how in rights if how == "write"}
+    assert writing == {("attest", "id-token"), ("attest", "attestations"), ("publish", "contents")}
     assert (jobs["publish"]["needs"], jobs["attest"]["needs"]) == ("attest", "bundle")
 
 
@@ -122,14 +117,8 @@ def test_of_a_tag_nothing_is_built_before_its_tests_passed() -> None:
 def test_a_tag_is_held_to_the_version(tag: str, code: int) -> None:
     steps = read(BUNDLE)["jobs"]["version"]["steps"]
     script = steps[place(steps, "Hold the tag to the version")]["run"]
-    done = subprocess.run(  # as the service runs it
-        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
-        env={**os.environ, "GITHUB_REF_NAME": tag},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    as_the_service = ("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script)
+    done = ran(*as_the_service, env={**os.environ, "GITHUB_REF_NAME": tag}, cwd=ROOT, check=False)
     assert done.returncode == code
     assert (f"v{VERSION}" in done.stdout) is bool(code)
 
@@ -158,9 +147,8 @@ def test_signing_is_skipped_where_there_are_no_secrets_and_that_is_said() -> Non
 
 def test_signpath_is_asked_with_the_configuration_that_is_here() -> None:
     (asked,) = [step["with"] for step in read(BUNDLE)["jobs"]["bundle"]["steps"] if "signpath/" in str(step)]
-    assert (
-        ROOT / ".signpath" / "artifact-configurations" / f"{asked['artifact-configuration-slug']}.xml"
-    ).is_file()
+    name = f"{asked['artifact-configuration-slug']}.xml"
+    assert (ROOT / ".signpath" / "artifact-configurations" / name).is_file()
 
 
 # What continuous integration starts, and with what of the computer's environment

@@ -39,7 +39,7 @@ from engine.report import (
 from engine.results.annotation_import import AnnotatorJoined
 from engine.settings.identity import Effort
 from tests.engine.report.test_orders import read
-from tests.judged import BAD, GOOD, RATHER_A, SURE_A, SURE_GOOD, A, B, dataset, stored_run, system
+from tests.judged import BAD, GOOD, RATHER_A, SURE_A, SURE_GOOD, A, B, Columns, dataset, judged_run, system
 
 FIT = WeightFit(
     weights={"safety": 1.0},
@@ -79,10 +79,8 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Table]:
 
 def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
     """Each function with what it makes a table of."""
-    results = stored_run(
-        folder, GOLD, {"safety": [SURE_A, None], "overall_quality": [RATHER_A, SURE_GOOD]}
-    ).results
-    assert results is not None
+    probabilities: Columns = {"safety": [SURE_A, None], "overall_quality": [RATHER_A, SURE_GOOD]}
+    results = judged_run(folder, GOLD, probabilities)
     evaluated = evaluate(match(ONE, GOLD))
     compared = compare([evaluate(each) for each in match_all([ONE, OTHER], GOLD)])
     weighed = weigh(scored_pairs_of(OTHER, ["safety"]), {"safety": 1.0}, 0.5, GOLD, OTHER)
@@ -97,11 +95,8 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
     yield annotators.among_annotators_table, agreement
     yield annotators.annotator_pairs_table, agreement
     yield annotators.stands_in_table, stand_ins()
-    yield (
-        annotators.imported_table,
-        [AnnotatorJoined("Ada", "Ada", 1), AnnotatorJoined("Ben", "B", 2)],
-        {"Ben"},
-    )
+    joined = [AnnotatorJoined("Ada", "Ada", 1), AnnotatorJoined("Ben", "B", 2)]
+    yield annotators.imported_table, joined, {"Ben"}
     yield comparison.measure_table, compared
     yield comparison.borda_table, compared
     yield comparison.agreement_table, compared

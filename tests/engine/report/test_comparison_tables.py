@@ -11,14 +11,7 @@ from engine.data.dataset import Dataset, load_dataset
 from engine.metrics.comparison import Comparison, compare, match_all
 from engine.metrics.evaluation import evaluate
 from engine.metrics.matching import System
-from engine.report.comparison import (
-    agreement_table,
-    borda_table,
-    comparison_json,
-    comparison_sheet,
-    measure_table,
-    published_table,
-)
+from engine.report import comparison
 from engine.report.evaluation import evaluation_methods, evaluation_sheet
 from tests.judged import GOOD, A, B, dataset, system
 
@@ -36,7 +29,7 @@ def compared(*systems: System) -> Comparison:
 
 
 def test_each_measure_has_its_rank_and_a_mean() -> None:
-    table = measure_table(compared(SILENT, GOOD_ONE, POOR))
+    table = comparison.measure_table(compared(SILENT, GOOD_ONE, POOR))
     assert table.titles == ["measure", "silent", "good", "poor", "best baseline"]
     assert table.texts() == [
         [
@@ -63,7 +56,8 @@ def test_choosing_the_best_system_has_its_price_below_the_table() -> None:
 
     def said(*systems: System) -> list[str]:
         matched = match_all(systems, gold)
-        section = comparison_sheet(compare([evaluate(each) for each in matched]), matched).sections[1]
+        found = compare([evaluate(each) for each in matched])
+        section = comparison.comparison_sheet(found, matched).sections[1]
         return [text for part in section.parts if isinstance(part, Sentences) for text in part.texts]
 
     assert said(one, replace(one, name="again")) == []
@@ -75,31 +69,32 @@ def test_choosing_the_best_system_has_its_price_below_the_table() -> None:
 
 
 def test_equally_good_systems_share_the_first_place_unless_all_are() -> None:
-    assert measure_table(compared(SILENT, SILENT_TOO, POOR)).best == {(0, 1), (0, 2), (1, 1), (1, 2)}
-    assert measure_table(compared(SILENT, SILENT_TOO)).best == frozenset()
+    best = comparison.measure_table(compared(SILENT, SILENT_TOO, POOR)).best
+    assert best == {(0, 1), (0, 2), (1, 1), (1, 2)}
+    assert comparison.measure_table(compared(SILENT, SILENT_TOO)).best == frozenset()
 
 
 def test_explanations_are_counted_where_two_systems_explain() -> None:
-    both = borda_table(compared(SILENT, GOOD_ONE, POOR))
+    both = comparison.borda_table(compared(SILENT, GOOD_ONE, POOR))
     assert both.texts() == [["labels", "2", "1", "0"], ["explanations", "-", "1", "0"]]
     assert both.best == {(0, 1), (1, 2)}
-    assert len(borda_table(compared(SILENT, POOR)).rows) == 1
+    assert len(comparison.borda_table(compared(SILENT, POOR)).rows) == 1
 
 
 def test_agreement_is_told_for_each_two_systems() -> None:
-    assert agreement_table(compared(SILENT, POOR)).texts() == [
+    assert comparison.agreement_table(compared(SILENT, POOR)).texts() == [
         ["silent / poor", "safety", "0.0 %", "-0.333", "4/0", "100.0 (-29.9 to 100.0)", "0.0917", "0.0917"]
     ]
 
 
 def test_published_systems_without_explanations_have_dashes() -> None:
-    rows = {row[0]: row for row in published_table().texts()}
+    rows = {row[0]: row for row in comparison.published_table().texts()}
     assert rows["FHS (late submission)"][-3:] == ["-", "-", "-"]
 
 
 def test_the_json_holds_every_difference_and_each_systems_scores() -> None:
     evaluations = [evaluate(each) for each in match_all([SILENT, POOR], GOLD)]
-    found = comparison_json(compare(evaluations), evaluations)
+    found = comparison.comparison_json(compare(evaluations), evaluations)
     assert len(found["differences"]) == 4
     assert found["scores"]["silent"]["safety_accuracy"] == 100
     assert "published" not in found  # the items are not the task's
@@ -114,9 +109,9 @@ def test_what_was_published_of_the_task_stands_beside_its_own_items_alone(
     def published(gold: Dataset, *systems: System) -> bool:
         matched = match_all(systems, gold)
         evaluations = [evaluate(each) for each in matched]
-        found = comparison_json(compare(evaluations), evaluations)
-        shown = [section.key for section in comparison_sheet(compare(evaluations), matched).sections]
-        assert ("published" in found) is ("published" in shown)
+        found = comparison.comparison_json(compare(evaluations), evaluations)
+        sheet = comparison.comparison_sheet(compare(evaluations), matched)
+        assert ("published" in found) is ("published" in [section.key for section in sheet.sections])
         return "published" in found
 
     two = [system({"safety": [label] * 99}, name=label, ids=gold.ids) for label in (A, B)]
@@ -137,7 +132,8 @@ def test_it_says_how_many_items_have_human_labels_where_not_all_do() -> None:
     def titles(*systems: System) -> list[str]:
         matched = match_all(systems, gold, partial=True)
         found = [evaluate(each) for each in matched]
-        return [comparison_sheet(compare(found), matched).sections[1].title, evaluation_sheet(found[0]).title]
+        sheet = comparison.comparison_sheet(compare(found), matched)
+        return [sheet.sections[1].title, evaluation_sheet(found[0]).title]
 
     other = replace(whole, name="other")
     of_whole = "whole against the human labels of gold.tsv: 8 items, 4 of them labelled"

@@ -32,9 +32,6 @@ from engine.report.weighted_scoring import margin_figure
 from engine.results.second_order import BothOrders
 from tests.judged import BAD, GOOD, TIE, A, B, dataset, matched, system
 
-# Figures: the numbers they hold, foreign names, no trace in matplotlib's settings, the same bytes again.
-
-
 BINS = {
     "safety": [ReliabilityBin(0.3, 0.4, 3, 0.35, 1.0), ReliabilityBin(0.9, 1.0, 1200, 0.97, 0.5)],
     "relevance": [ReliabilityBin(0.9, 1.0, 7, 1.0, 0.0)],
@@ -123,22 +120,9 @@ def test_numbers_can_be_read_in_every_cell(evaluation: Evaluation, dark: bool) -
 
 def contrast(one: FloatArray, other: FloatArray) -> float:
     """Source: WCAG 2.2, contrast ratio."""
-    low, high = sorted(
-        float(
-            np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
-        )
-        for rgb in (one, other)
-    )
+    linear = [np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4) for rgb in (one, other)]
+    low, high = sorted(float(rgb @ [0.2126, 0.7152, 0.0722]) for rgb in linear)
     return (high + 0.05) / (low + 0.05)
-
-
-def test_the_diagonal_stays_within_the_axes() -> None:
-    # Qt, which shows the SVG, does not clip.
-    for axes in reliability_figure(BINS).axes:
-        ends = np.asarray(axes.lines[0].get_data())
-        assert axes.get_xlim()[0] <= ends[0].min()
-        assert ends[0].max() <= axes.get_xlim()[1]
-        assert (ends[0] == ends[1]).all()
 
 
 def test_the_bars_are_how_often_each_label_was_given(evaluation: Evaluation) -> None:
@@ -147,12 +131,15 @@ def test_the_bars_are_how_often_each_label_was_given(evaluation: Evaluation) -> 
     assert texts(safety) == ["2", "1", "1", "0", "1", "2", "0", "0", "1"]
 
 
-def test_the_points_are_the_bins() -> None:
+def test_the_points_are_the_bins_and_the_diagonal_stays_within_the_axes() -> None:
     safety, relevance = reliability_figure(BINS).axes
     points = np.asarray(safety.collections[-1].get_offsets())
     assert points == pytest.approx(np.array([[35, 100], [97, 50]]))
-    assert texts(safety) == ["3", "1.2k"]
-    assert texts(relevance) == ["7"]
+    assert (texts(safety), texts(relevance)) == (["3", "1.2k"], ["7"])
+    for axes in (safety, relevance):  # Qt, which shows the SVG, does not clip
+        along, up = np.asarray(axes.lines[0].get_data())
+        assert axes.get_xlim()[0] <= along.min() <= along.max() <= axes.get_xlim()[1]
+        assert (along == up).all()
 
 
 def test_margins_are_counted_by_winner_and_a_tie_stands_within_the_threshold() -> None:
@@ -199,6 +186,7 @@ def test_the_same_numbers_give_the_same_bytes(name: str, evaluation: Evaluation)
     svg = as_svg(once, "Bars.")
     assert svg.startswith(b"<?xml")
     assert as_svg(again, "Bars.") == svg
+    assert as_png(once, 60) == as_png(again, 60)
     assert_needs_nothing_from_elsewhere(svg.decode("utf-8"))
 
 
@@ -225,12 +213,6 @@ def test_the_numbers_of_a_figure_are_a_table(evaluation: Evaluation, name: str, 
     assert row in [list(each) for each in table.rows]
 
 
-def test_the_same_numbers_give_the_same_pixels(evaluation: Evaluation) -> None:
-    once, again = (as_png(accuracy_figure(evaluation), 60) for _ in range(2))
-    assert once.startswith(b"\x89PNG\r\n")
-    assert once == again
-
-
 def assert_needs_nothing_from_elsewhere(svg: str) -> None:
     tags = {element.tag.rpartition("}")[2] for element in ElementTree.fromstring(svg).iter()}
     assert "path" in tags
@@ -253,9 +235,8 @@ def test_a_foreign_name_is_drawn_as_it_is(name: str, drawn: str) -> None:
     evaluation = evaluate(match(judge, dataset({"safety": [A, A]})))
     figure = accuracy_figure(evaluation)
     assert figure.get_suptitle() == f"Accuracy with 95 % intervals\n{drawn} against gold.tsv, 2 items"
-    assert as_svg(figure, "Bars.").startswith(
-        b"<?xml"
-    )  # a warning, or a formula that cannot be read, would end here
+    # A warning, or a formula that cannot be read, would end here.
+    assert as_svg(figure, "Bars.").startswith(b"<?xml")
 
 
 def test_matplotlibs_settings_stay_as_they_were(evaluation: Evaluation) -> None:
@@ -312,14 +293,8 @@ UNSURE = Nats(-0.01, Interval(-0.05, 0.03))
 
 
 def point(labels: int, loss: float, right: float) -> LearningPoint:
-    return LearningPoint(
-        labels,
-        Nats(loss, Interval(loss - 0.1, loss + 0.1)),
-        Estimate(right, (right - 0.1, right + 0.1)),
-        frequencies=1.2,
-        ahead=Nats(1.2 - loss, Interval(0.1, 0.5)),
-        frequent=Estimate(0.4),
-    )
+    reached = Nats(loss, Interval(loss - 0.1, loss + 0.1)), Estimate(right, (right - 0.1, right + 0.1))
+    return LearningPoint(labels, *reached, 1.2, Nats(1.2 - loss, Interval(0.1, 0.5)), Estimate(0.4))
 
 
 def doubling(gained: Nats, more: float = 0.05) -> Doubling:
@@ -328,10 +303,7 @@ def doubling(gained: Nats, more: float = 0.05) -> Doubling:
 
 CURVE = LearningCurve(
     (point(10, 1.1, 0.5), point(20, 1.0, 0.6), point(40, 0.9, 0.65)),
-    doubling(HELPED),
-    {"safety": doubling(HELPED)},
-    {"safety": 50},
-    {},
+    *(doubling(HELPED), {"safety": doubling(HELPED)}, {"safety": 50}, {}),
 )
 ANNOTATORS = (
     AgainstOthers(None, None, 30, 2, Estimate(0.7, (0.6, 0.8)), None, None),
@@ -368,14 +340,9 @@ def test_people_are_lines_and_words_beside_the_curve() -> None:
     right = learning_figure(curve).axes[1]
     assert lines(right, "annotators, each in turn") == [[70, 70]]
     assert [80.0, 80.0] in [ordinates(line) for line in right.lines]
-    said = learning_in_words(curve)
-    assert (
-        "10 labels: log-loss 1.100 nats (1.000 to 1.200), class prior 1.200; accuracy 50.0 (40.0 to 60.0) %"
-        in said
-    )
-    assert said.endswith(
-        "all, in turn 70.0 (60.0 to 80.0) %; Ada 80.0 (60.0 to 90.0) %; Ben 65.0 (50.0 to 80.0) %."
-    )
+    said, of_first = learning_in_words(curve), "10 labels: log-loss 1.100 nats (1.000 to 1.200), class prior"
+    assert f"{of_first} 1.200; accuracy 50.0 (40.0 to 60.0) %" in said
+    assert said.endswith("70.0 (60.0 to 80.0) %; Ada 80.0 (60.0 to 90.0) %; Ben 65.0 (50.0 to 80.0) %.")
     tables = [part for part in learning_section(curve).parts if isinstance(part, Table)]
     assert [row[0] for row in tables[-1].texts()] == ["all, in turn", "Ada", "Ben"]
 
@@ -384,17 +351,9 @@ def test_people_are_lines_and_words_beside_the_curve() -> None:
     ("gained", "said"),
     [
         (HELPED, "fell by 0.100 nats (0.020 to 0.180), and 5.0 (3.0 to 7.0) percentage points more"),
-        (
-            HELPED,
-            "That helped significantly. Another doubling needs 40 more labels of each criterion: expect"
-            " at most",
-        ),
+        (HELPED, "That helped significantly. Another doubling needs 40 more labels of each criterion"),
         (UNSURE, "rose by 0.010 nats (-0.030 to 0.050), and 5.0"),
-        (
-            UNSURE,
-            "not significant: the interval of the log-loss includes 0. From twice as many labels expect"
-            " at most its upper end, 0.030 nats.",
-        ),
+        (UNSURE, "From twice as many labels expect at most its upper end, 0.030 nats."),
         (HELPED.turned(), "That did not help"),
         (Nats(0.0, None), "That changed nothing"),
     ],
@@ -404,22 +363,19 @@ def test_it_says_what_the_last_doubling_brought_and_no_more(gained: Nats, said: 
 
 
 def test_it_says_whether_readings_are_surely_better_than_frequencies() -> None:
-    assert list(doubling_sentences(CURVE))[-1].endswith(
+    *_, said = doubling_sentences(CURVE)
+    assert said.endswith(
         "(0.100 to 0.500) below that of their class prior: the raw predictions are informative."
     )
     last = replace(CURVE.points[-1], ahead=UNSURE)
-    unsure = replace(CURVE, points=(*CURVE.points[:-1], last))
-    assert (
-        "this does not show that the raw predictions are more informative"
-        in list(doubling_sentences(unsure))[-1]
-    )
+    *_, unsure = doubling_sentences(replace(CURVE, points=(*CURVE.points[:-1], last)))
+    assert "this does not show that the raw predictions are more informative" in unsure
 
 
 def test_it_says_what_is_left_out_and_that_numbers_of_labels_differ() -> None:
     both = {"safety": doubling(HELPED), "relevance": doubling(UNSURE)}
-    curve = replace(
-        CURVE, by_criterion=both, labelled={"safety": 50, "relevance": 90}, left_out={"naturalness": 3}
-    )
+    labelled = {"safety": 50, "relevance": 90}
+    curve = replace(CURVE, by_criterion=both, labelled=labelled, left_out={"naturalness": 3})
     section = learning_section(curve)
     (sentences,) = [part for part in section.parts if isinstance(part, Sentences)]
     assert "safety 50, relevance 90" in " ".join(sentences.texts)

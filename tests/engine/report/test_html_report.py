@@ -27,7 +27,7 @@ from engine.metrics.slices import measure_slices
 from engine.ranking.weighted_scoring import scored_pairs_of, weigh
 from engine.report.audit import audit_of_copies
 from engine.report.calibration import reliability_of
-from engine.report.html_report import Report, gather, report_html, report_sheet
+from engine.report.html_report import Report, report_html, report_sheet
 from engine.report.run import judged_model
 from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
@@ -43,15 +43,13 @@ from tests.judged import (
     B,
     Probabilities,
     dataset,
+    judged_run,
     matched,
     results_of,
     run_of_copies,
     stored_run,
     system,
 )
-
-# The report: what it says, that it loads nothing, and that foreign text stays text.
-
 
 DEMO_MODEL = ROOT / "models" / "demo-judge.gguf"
 HOSTILE = (
@@ -66,24 +64,8 @@ HOSTILE = (
 
 
 PLAIN = {
-    *(
-        "html",
-        "head",
-        "meta",
-        "title",
-        "style",
-        "body",
-        "main",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "p",
-        "ul",
-        "li",
-        "img",
-    ),
-    *("dl", "dt", "dd", "div", "span", "strong", "bdi", "table", "thead", "tbody", "tr", "th", "td"),
+    *("html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "h3", "h4", "p", "ul", "li"),
+    *("img", "dl", "dt", "dd", "div", "span", "strong", "bdi", "table", "thead", "tbody", "tr", "th", "td"),
     *("details", "summary"),
 }
 
@@ -140,7 +122,7 @@ def report_of(found: Matched, **weights: float) -> Report:
     if weights:
         judged = found.system
         weighted_scoring = weigh(scored_pairs_of(judged, list(weights)), weights, 0.5, found.dataset, judged)
-    return gather(evaluate(found), weighted_scoring)
+    return Report(evaluate(found), weighted_scoring)
 
 
 def run_of(folder: Path, gold: Dataset, probabilities: Mapping[str, Sequence[Any]], **more: Any) -> Matched:
@@ -210,21 +192,10 @@ def assert_harmless(page: Page) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_stays_text_wherever_it_stands(tmp_path: Path, text: str) -> None:
-    gold = dataset(
-        {"safety": [B, B]},
-        {"safety": [text, text]},
-        instructions=[text, "other"],
-        outputs=[(text, text), ("a", "")],
-    )
+    gold = dataset({"safety": [B, B]}, {"safety": [text, text]}, [text, "other"], [(text, text), ("a", "")])
     gold = replace(gold, path=Path(text.replace("/", "_")))
-    found = run_of(
-        tmp_path,
-        gold,
-        {"safety": [SURE_A, SURE_A]},
-        explanations={"safety": text},
-        model_name=text,
-        manifest={"chat_template_note": text},
-    )
+    foreign = {"model_name": text, "manifest": {"chat_template_note": text}}
+    found = run_of(tmp_path, gold, {"safety": [SURE_A] * 2}, explanations={"safety": text}, **foreign)
     found = replace(found, system=replace(found.system, name=text))
     page = page_of(found, safety=1)
     assert_harmless(page)
@@ -248,7 +219,7 @@ def test_the_page_takes_the_width_there_is_and_wide_tables_may_break_their_cells
     gold = replace(dataset({name: [A, B] * 2 for name in names}), rubric=asked)
     found = run_of(tmp_path, gold, {name: [SURE_A] * 4 for name in names}, rubric=asked)
     slices = [measure_slices(found, slicing(gold, "longer"))]
-    page = Page(report_html(gather(evaluate(found), slices=slices), {}))
+    page = Page(report_html(Report(evaluate(found), slices=slices), {}))
     (body,) = re.findall(r"body {[^}]*max-width: (\d+)rem", page.source)
     assert int(body) > 100  # a window of 1,920 pixels is 120 rem wide
     assert ("table", {"class": "many most"}) in page.elements
@@ -294,7 +265,7 @@ def test_a_judge_that_is_not_better_is_called_so(
     measured = measures(lead, interval)
     assert measured.better == verdict
     evaluation = Evaluation(matched([A, B], [A, A]), {"safety": measured}, {})
-    page = Page(report_html(Report(evaluation, {}), {}))
+    page = Page(report_html(Report(evaluation), {}))
     assert sentence in page.text
     assert page.table("criterion", "labels", "accuracy")[0][-1].removesuffix(" (most frequent)") == verdict
 
@@ -306,12 +277,9 @@ def test_each_group_of_criteria_has_its_sentence() -> None:
     }
     both = {name: [A, B] for name in labels}
     found = match(system(both), dataset(both))
-    page = Page(report_html(Report(Evaluation(found, labels, {}), {}), {}))
-    assert "NOT beat the best baseline on: safety (most frequent)." in page.text
-    assert (
-        "Significantly better (the whole 95 % interval of the difference is above 0): relevance (most"
-        " frequent)." in page.text
-    )
+    page = Page(report_html(Report(Evaluation(found, labels, {})), {}))
+    assert NOT_BETTER in page.text
+    assert "Significantly better (the whole 95 % interval of the difference is above 0): rel" in page.text
 
 
 def test_how_a_run_was_made_is_said_whole(page: Page) -> None:
@@ -340,15 +308,15 @@ def test_a_model_that_is_still_there_is_described_also_where_its_run_has_the_nam
     assert f"{name}: a model for trying Tiebreak. It knows only the small world" in page.text
 
 
-def test_a_model_of_another_name_is_not_that_of_the_run(tmp_path: Path) -> None:
-    run = demo_run(tmp_path, "another model", model_bytes=DEMO_MODEL.stat().st_size)
-    assert run.results
-    assert judged_model(run.results.run) is None
-
-
-@pytest.mark.parametrize("size", [1, None])
-def test_another_file_in_its_place_is_not_taken_for_the_model(tmp_path: Path, size: int | None) -> None:
-    run = demo_run(tmp_path, model_bytes=size)
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [("another model", DEMO_MODEL.stat().st_size), ("demo-judge", 1), ("demo-judge", None)],
+    ids=["of another name", "of another size", "of an unknown size"],
+)
+def test_another_file_in_its_place_is_not_taken_for_the_model(
+    tmp_path: Path, name: str, size: int | None
+) -> None:
+    run = demo_run(tmp_path, name, model_bytes=size)
     assert run.results
     assert judged_model(run.results.run) is None
     page = page_of(match(run, GOLD))
@@ -360,11 +328,9 @@ def test_a_file_that_is_no_model_any_more_is_left_out(
     tmp_path: Path, save: Callable[[str, bytes], Path]
 ) -> None:
     path = save("model.gguf", b"GGUF but nothing else")
-    run = stored_run(
-        tmp_path, GOLD, PROBABILITIES, model_path=path, manifest={"model_bytes": path.stat().st_size}
-    )
-    assert run.results
-    assert judged_model(run.results.run) is None
+    manifest = {"model_bytes": path.stat().st_size}
+    results = judged_run(tmp_path, GOLD, PROBABILITIES, model_path=path, manifest=manifest)
+    assert judged_model(results.run) is None
 
 
 def test_a_calibration_is_named_with_a_warning(tmp_path: Path) -> None:
@@ -397,12 +363,10 @@ def test_reliability_is_of_the_judgments_with_a_label(tmp_path: Path) -> None:
 
 
 def test_disagreements_show_both_sides(tmp_path: Path) -> None:
-    gold = dataset(
-        {"safety": [B]}, {"safety": ["People say so."]}, ["How?"], [("<b>First</b>", "Second & last")]
-    )
-    page = page_of(
-        run_of(tmp_path, gold, {"safety": [SURE_A]}, explanations={"safety": "The judge says so."})
-    )
+    responses = [("<b>First</b>", "Second & last")]
+    gold = dataset({"safety": [B]}, {"safety": ["People say so."]}, ["How?"], responses)
+    own = {"safety": "The judge says so."}
+    page = page_of(run_of(tmp_path, gold, {"safety": [SURE_A]}, explanations=own))
     for text in ("How?", "<b>First</b>", "Second & last", "People say so.", "The judge says so."):
         assert text in page.text
         assert html.escape(text) in page.source
@@ -414,27 +378,19 @@ def test_an_explanation_for_another_label_is_called_so(tmp_path: Path) -> None:
     gold = dataset({"safety": [B]})
     found = run_of(tmp_path, gold, {"safety": [SURE_GOOD]}, explanations={"safety": "A is best."})
     assert "(written for another label, before the calibration)" in page_of(found).text
+    agreed = dataset({"safety": [GOOD]})
+    assert "There are none" in page_of(match(found.system, agreed)).text
 
 
 def test_what_people_overrode_is_said_and_not_taken_for_the_judge(tmp_path: Path) -> None:
     gold = dataset({"safety": [B, B, B, A]})
-    overrides = [
-        ("1", "safety", A, None),
-        ("2", "safety", None, "A person's reason."),
-        ("3", "safety", B, "I saw it."),
-    ]
-    found = run_of(
-        tmp_path,
-        gold,
-        {"safety": [SURE_A, SURE_A, None, SURE_A]},
-        explanations={"safety": "The judge's reason."},
-        overrides=overrides,
-    )
+    given = ((A, None), (None, "A person's reason."), (B, "I saw it."))
+    overrides = [(str(number), "safety", *each) for number, each in enumerate(given, start=1)]
+    probabilities, own = {"safety": [SURE_A, SURE_A, None, SURE_A]}, {"safety": "The judge's reason."}
+    found = run_of(tmp_path, gold, probabilities, explanations=own, overrides=overrides)
     page = page_of(found, safety=1)
-    assert (
-        "2 labels and 2 explanations of these items are human overrides; the scores include them."
-        in page.text
-    )
+    said = "2 labels and 2 explanations of these items are human overrides; the scores include them."
+    assert said in page.text
     assert page.facts()["human overrides"] == "2 labels and 2 explanations, by Ada"
     assert "Unscored: 0 of 4 judgments" in page.text
     assert "1. Item 2, safety: human label B, judge A" in page.text
@@ -455,18 +411,12 @@ def test_a_report_of_the_model_alone_has_nothing_of_people(tmp_path: Path) -> No
     assert page.table("criterion", "labels", "accuracy")[0][2] == "0.0 %"
 
 
-def test_without_disagreements_it_says_so(tmp_path: Path) -> None:
-    gold = dataset({"safety": [A, A]})
-    page = page_of(run_of(tmp_path, gold, {"safety": [SURE_A, None]}))
-    assert "There are none" in page.text
-
-
 def test_what_was_not_measured_of_explanations_is_a_dash() -> None:
     gold = dataset({"safety": [A, B]}, {"safety": ["A is safe.", "B is safe."]})
     found = match(system({"safety": [A, B]}, {"safety": ["A is safe.", None]}), gold)
     slow = {"safety": ModelScores([0.9], [Agreement(0.75, 0.25)])}
     plain = page_of(found).table("explanations", "items", "ROUGE-L")[0]
-    page = Page(report_html(gather(evaluate(found, slow)), {}))
+    page = Page(report_html(Report(evaluate(found, slow)), {}))
     measured = page.table("explanations", "items", "ROUGE-L")[0]
     assert (plain[2], plain[4:6], plain[-1]) == ("50.00 (0.0 to 100.0)", ["-", "-"], "1")
     assert [cell.split(" (")[0] for cell in measured[4:6]] == ["45.00", "50.00"]
@@ -509,19 +459,12 @@ def test_people_among_themselves_stand_beside_the_judge(tmp_path: Path) -> None:
 # The page of an audit in reports and on Results: there for runs of copies, and for no others.
 
 
-@pytest.fixture
-def audited(tmp_path: Path) -> tuple[System, Dataset]:
-    """A run of copies that prefers what is padded on B's side."""
-    return run_of_copies(tmp_path)
-
-
-def test_a_report_of_copies_has_the_page(audited: tuple[System, Dataset]) -> None:
-    report = gather(evaluate(match(*audited)))
-    sheet = report_sheet(report)
-    section = sheet.sections[1]
+def test_a_report_of_copies_has_the_page(tmp_path: Path) -> None:
+    report = Report(evaluate(match(*run_of_copies(tmp_path))))
+    section = report_sheet(report).sections[1]
     assert section.key == "audit"
     [table] = [part for part in section.parts if isinstance(part, Table)]
-    with_filler = dict(zip([row[0] for row in table.rows], table.rows, strict=True))["length: filler"]
+    [with_filler] = [row for row in table.rows if row[0] == "length: filler"]
     # A wins nothing for A padded, and for B padded it loses .4 + .9 of its lead.
     assert str(with_filler[1]).startswith("64.0 (")
     assert with_filler[3] == "fault"

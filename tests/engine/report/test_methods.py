@@ -12,22 +12,12 @@ from engine.annotations.effective import EffectiveAnnotation
 from engine.calibration.jury import make_jury
 from engine.core import RELEASED, VERSION
 from engine.core.events import Reports
-from engine.core.items import Prediction
 from engine.core.judgments import JudgmentKey
-from engine.data.submission import Submission, SubmissionRow
 from engine.metrics.evaluation import evaluate
-from engine.metrics.matching import System, match, system_of_run
+from engine.metrics.matching import match, system_of_run
 from engine.ranking.ranking import Ranking, rank
 from engine.report import methods
 from engine.report.evaluation import evaluation_methods
-from engine.report.methods import (
-    Reference,
-    Statement,
-    bibliography,
-    labels_of_system,
-    methods_latex,
-    methods_text,
-)
 from engine.report.rankings import RankedBy, ranking_methods
 from engine.system.paths import demo_model
 from tests.engine.ranking.worlds import davidson_comparisons
@@ -44,7 +34,7 @@ def ranking() -> Ranking:
 
 
 def text_of(ranked: RankedBy, ranking: Ranking) -> str:
-    return methods_text(ranking_methods(ranked, ranking, seed=7))
+    return methods.methods_text(ranking_methods(ranked, ranking, seed=7))
 
 
 def of_run(folder: Path, **changes: Any) -> RankedBy:
@@ -82,12 +72,10 @@ def test_a_run_is_told_by_its_facts(tmp_path: Path, ranking: Ranking) -> None:
 
 
 def test_what_is_not_known_is_said(tmp_path: Path, ranking: Ranking) -> None:
-    assert "a model (quantisation not known, the file is gone or another)" in text_of(
-        of_run(tmp_path, manifest={}), ranking
-    )
-    rows = tuple(SubmissionRow(item.id, {"safety": Prediction(A)}) for item in GOLD)
-    system = System("theirs.tsv", Submission(rows, ("safety",), with_explanations=False))
-    text = text_of(RankedBy.by_system(system, GOLD, "safety"), ranking)
+    text = text_of(of_run(tmp_path, manifest={}), ranking)
+    assert "a model (quantisation not known, the file is gone or another)" in text
+    theirs = system({"safety": [A] * 4}, name="theirs.tsv")
+    text = text_of(RankedBy.by_system(theirs, GOLD, "safety"), ranking)
     assert "The labels on safety are those of theirs.tsv; how they were made is not recorded." in text
     assert "prompt version" not in text
 
@@ -102,20 +90,18 @@ def test_what_is_unscored_is_counted_and_said_how_it_counts() -> None:
     gold = dataset({"safety": [A] * 4, "relevance": [A] * 4}, {"safety": ["It is safe."] * 4})
     said = {"safety": ["It is.", "", "", "It is."]}
     judge = system({"safety": [A, None, None, B], "relevance": [A, A, A, None]}, said)
-    text = methods_text(evaluation_methods(evaluate(match(judge, gold))))
-    assert (
-        "Of the 8 human labels 3 are unscored by the judge and count as wrong: relevance (1), safety (2)."
-        in text
-    )
+    text = methods.methods_text(evaluation_methods(evaluate(match(judge, gold))))
+    unscored = "Of the 8 human labels 3 are unscored by the judge and count as wrong:"
+    assert f"{unscored} relevance (1), safety (2)." in text
     assert "The judge explains 2 of 4; the others count 0." in text
-    whole = methods_text(evaluation_methods(evaluate(matched([A, B], [A, A]))))
+    whole = methods.methods_text(evaluation_methods(evaluate(matched([A, B], [A, A]))))
     assert "The judge has a label for each of the 2 human labels: none is unscored." in whole
 
 
 def test_an_evaluation_is_told_by_its_data_its_judge_and_its_measures(tmp_path: Path) -> None:
     run = stored_run(tmp_path, GOLD, {"safety": [SURE_A] * 4}, {"safety": "A is safe."})
     evaluation = evaluate(match(run, GOLD))
-    text = methods_text(evaluation_methods(evaluation, "an encoder"))
+    text = methods.methods_text(evaluation_methods(evaluation, "an encoder"))
     for part in (
         "Run 1 was compared with 4 human labels of 4 items, pairs of responses to 4 instructions, on 1"
         " criterion: safety (4). [1]",
@@ -130,22 +116,19 @@ def test_an_evaluation_is_told_by_its_data_its_judge_and_its_measures(tmp_path: 
 
 
 def test_latex_cites_each_work_of_a_statement_and_escapes_the_rest() -> None:
-    said = [
-        Statement(
-            "It is 95 % of R&D, after Holm (1979) and others (Lin 2004).", "a\nb", (methods.HOLM, methods.LIN)
-        )
-    ]
-    assert methods_latex(said, "Made") == (
+    sentence = "It is 95 % of R&D, after Holm (1979) and others (Lin 2004)."
+    said = [methods.Statement(sentence, "a\nb", (methods.HOLM, methods.LIN))]
+    assert methods.methods_latex(said, "Made") == (
         "% Made\n% a b\nIt is 95 \\% of R\\&D, after Holm~\\cite{holm1979simple} and others"
         " (Lin~\\cite{lin2004rouge}).\n"
     )
 
 
-WORKS = [work for work in vars(methods).values() if isinstance(work, Reference)]
+WORKS = [work for work in vars(methods).values() if isinstance(work, methods.Reference)]
 
 
 @pytest.mark.parametrize("work", WORKS, ids=lambda work: work.key)
-def test_an_entry_of_a_work_has_what_bibtex_needs(work: Reference) -> None:
+def test_an_entry_of_a_work_has_what_bibtex_needs(work: methods.Reference) -> None:
     fields = dict(re.findall(r"^  (\w+) = \{(.+)\},?$", work.entry, re.M))
     assert {"author", "title", "year"} <= fields.keys()
     kind = work.entry[1:].partition("{")[0]
@@ -156,7 +139,7 @@ def test_an_entry_of_a_work_has_what_bibtex_needs(work: Reference) -> None:
 
 
 def test_a_bibliography_has_each_work_once_by_its_key() -> None:
-    keys = re.findall(r"^@\w+\{(.+),$", bibliography([*WORKS, *WORKS]), re.M)
+    keys = re.findall(r"^@\w+\{(.+),$", methods.bibliography([*WORKS, *WORKS]), re.M)
     assert keys == sorted({work.key for work in WORKS})
     assert len(keys) == len(WORKS)
 
@@ -164,13 +147,10 @@ def test_a_bibliography_has_each_work_once_by_its_key() -> None:
 def test_of_a_panel_too_it_is_said_whose_labels_stand_in_it(tmp_path: Path) -> None:
     judges = [stored_run(tmp_path, GOLD, {"safety": [SURE_A] * 4}), system({"safety": [A, A, B, A]})]
     panel = system_of_run(make_jury(judges, GOLD).results)
-    assert "All labels are the judge's." in [said.text for said in labels_of_system(panel, None)]
+    assert "All labels are the judge's." in [said.text for said in methods.labels_of_system(panel, None)]
     assert panel.results is not None
-    given = {
-        JudgmentKey("1", "safety"): EffectiveAnnotation(
-            "1", "safety", B, None, ("Ada",), None, datetime.now(UTC)
-        )
-    }
-    changed = replace(panel, results=replace(panel.results, overrides=given))
-    texts = [said.text for said in labels_of_system(changed, None)]
+    given = EffectiveAnnotation("1", "safety", B, None, ("Ada",), None, datetime.now(UTC))
+    overridden = replace(panel.results, overrides={JudgmentKey("1", "safety"): given})
+    changed = replace(panel, results=overridden)
+    texts = [said.text for said in methods.labels_of_system(changed, None)]
     assert any(text.startswith("Human labels override labels of the judge: ") for text in texts)

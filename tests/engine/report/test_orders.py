@@ -22,8 +22,6 @@ from engine.report.run import distribution_table
 from engine.results.second_order import BothOrders
 from tests.judged import SURE_A, A, dataset, stored_run
 
-# What is said of margins, and of labels that were read in one order only.
-
 
 def read(margins: Sequence[float], equal: Sequence[bool]) -> BothOrders:
     ids = tuple(map(str, range(len(margins))))
@@ -44,9 +42,8 @@ def matched(folder: Path, twice: int) -> Matched:
 
 
 def test_a_margin_is_told_with_what_it_saves_and_what_that_is_worth_elsewhere() -> None:
-    report = margin_report(
-        read([0.4] + [0.9] * 19, [False] + [True] * 19), range(20), 0.99, [OrderTokens(60, 40)] * 20
-    )
+    found = read([0.4] + [0.9] * 19, [False] + [True] * 19)
+    report = margin_report(found, range(20), 0.99, [OrderTokens(60, 40)] * 20)
     first, second, third = margin_sentences(report)
     assert first == (
         "The smallest margin threshold that keeps 99.0 % of the labels of every criterion: 0.41. It"
@@ -60,9 +57,11 @@ def test_a_margin_is_told_with_what_it_saves_and_what_that_is_worth_elsewhere() 
     assert [row[0] for row in chosen_table(report).texts()] == ["overall quality", "together"]
 
 
-def test_where_no_margin_helps_that_is_said() -> None:
-    (said,) = margin_sentences(margin_report(read([1.0] * 20, [False] * 20), range(20), 0.99))
+def test_where_no_margin_helps_that_is_said_and_none_is_marked() -> None:
+    none = margin_report(read([1.0] * 20, [False] * 20), range(20), 0.99)
+    (said,) = margin_sentences(none)
     assert said.startswith("No margin threshold keeps 99.0 %")
+    assert not [line for line in order_figure(none).axes[0].lines if str(line.get_label()).startswith("mar")]
 
 
 @pytest.mark.parametrize(
@@ -139,12 +138,6 @@ def test_calibrated_labels_have_a_line_of_their_own() -> None:
     assert read[0] == 0
     assert kept[0] == pytest.approx(60)
     assert (40, 100) in set(zip(read, kept, strict=True))
-
-
-def test_no_margin_is_marked_where_none_keeps_enough() -> None:
-    found = report(uncertain=10)
-    none = replace(found, reached=False)
-    assert not [line for line in order_figure(none).axes[0].lines if str(line.get_label()).startswith("mar")]
 
 
 def of_run(folder: Path, items: int, keep: Sequence[Order] = tuple(Order)) -> Matched:

@@ -61,25 +61,16 @@ def test_the_columns_of_a_foreign_dataset_stand_on_one_line() -> None:
 
 def test_what_computed_is_said_in_plain_words() -> None:
     made = {
-        **ONE.manifest,
-        "computed_on": "A card (graphics card, Vulkan)",
-        "driver": "31.0",
-        "gpu_layers": 9,
+        "computed on": ("computed_on", "A card (graphics card, Vulkan)"),
+        "driver of the GPU": ("driver", "31.0"),
+        "GPU layers": ("gpu_layers", 9),
+        "fallback from GPU to CPU": ("device_left", "A card, after 1 of 3 items: it hung"),
     }
-    on_device = replace(
-        ONE,
-        identity=replace(IDENTITY, settings={**IDENTITY.settings, "device": "Vulkan: A card"}),
-        manifest={**made, "device_left": "A card, after 1 of 3 items: it hung"},
-    )
-    found = facts(on_device, ONE)
-    for fact, value in (
-        ("GPU of the run", "Vulkan: A card"),
-        ("computed on", "A card (graphics card, Vulkan)"),
-        ("driver of the GPU", "31.0"),
-        ("GPU layers", "9"),
-        ("fallback from GPU to CPU", "A card, after 1 of 3 items: it hung"),
-    ):
-        assert found[fact] == (True, value, None)
+    identity = replace(IDENTITY, settings={**IDENTITY.settings, "device": "Vulkan: A card"})
+    found = facts(replace(ONE, identity=identity, manifest={**ONE.manifest, **dict(made.values())}), ONE)
+    assert found["GPU of the run"] == (True, "Vulkan: A card", None)
+    for fact, (_, value) in made.items():
+        assert found[fact] == (True, str(value), None)
 
 
 def test_items_that_are_a_part_of_the_others_are_told_by_their_number_and_not_by_hashes() -> None:

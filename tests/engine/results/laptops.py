@@ -3,21 +3,12 @@
 Knows: runs of judged items, words of people. Does not know: what a test is about.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from engine.annotations.records import (
-    AnyWord,
-    Said,
-    Undo,
-    later,
-    new_note,
-    new_override,
-    new_review,
-    place_of,
-)
+from engine.annotations import records
 from engine.core.items import Preference
 from engine.core.judgments import ReviewState
 from engine.data.dataset import Dataset
@@ -42,13 +33,13 @@ class Laptop:
         self.at = START + timedelta(milliseconds=len(folder.name))  # no two clocks are alike
         self._words = 0
 
-    def say(self, what: AnyWord, at: datetime | None = None) -> datetime:
+    def say(self, what: records.AnyWord, at: datetime | None = None) -> datetime:
         """What a person says, as the window has it stored; when. `at`: said so, whatever is known."""
         self.at, self._words = self.at + timedelta(seconds=1), self._words + 1
         with RunStore(self.path) as store:
-            _, last = load_results(store, 1).last_said(place_of(what))
-            at = at or later(self.at, last)
-            said = Said(what, at, None if place_of(what) in self._contents else 1)
+            _, last = load_results(store, 1).last_said(records.place_of(what))
+            at = at or records.later(self.at, last)
+            said = records.Said(what, at, None if records.place_of(what) in self._contents else 1)
             assert not store.take_words("test", [LogEntry(self._words, said.as_values())])
         return at
 
@@ -60,22 +51,22 @@ class Laptop:
         self, item: int, label: Preference, by: str, text: str | None = None, **more: object
     ) -> datetime:
         """A label of an item, numbered from 1, on safety."""
-        new = new_override(str(item), "safety", label, text, by, written_for=label if text else None)
+        new = records.new_override(str(item), "safety", label, text, by, written_for=label if text else None)
         return self.say(replace(new, **more))  # type: ignore[arg-type]
 
     def undo(self, item: int, by: str, step: datetime, again: bool = False) -> datetime:
         """A step is taken back, or done again."""
         content = self.data[item - 1].content_hash
-        return self.say(Undo(str(item), content, by, step, again))
+        return self.say(records.Undo(str(item), content, by, step, again))
 
     def agree(self, item: int, label: Preference, by: str, **more: object) -> datetime:
         """A label is confirmed, and the item is done."""
         confirmed = {"safety": label}
-        return self.say(new_review(str(item), by, ReviewState.DONE, confirmed, **more))  # type: ignore[arg-type]
+        return self.say(records.new_review(str(item), by, ReviewState.DONE, confirmed, **more))  # type: ignore[arg-type]
 
     def note(self, item: int, text: str, by: str, *tags: str) -> datetime:
         """A note of an item."""
-        return self.say(new_note(self.data[item - 1].content_hash, text, tags, by))
+        return self.say(records.new_note(self.data[item - 1].content_hash, text, tags, by))
 
     def file(self, *annotators: str) -> AnnotationFile:
         """What these people said here, or all."""
@@ -111,3 +102,6 @@ class Laptop:
         """How many words the run has."""
         with RunStore(self.path) as store:
             return len(store.all_annotations(1))
+
+
+Made = Callable[..., Laptop]

@@ -1,6 +1,5 @@
 """Clocks set back, or wrong by an hour: what is said later counts, on one computer and on several."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
@@ -16,17 +15,10 @@ from engine.report.annotators import joining_sections
 from engine.results.annotation_file import AnnotationFile, load_annotation_file, save_annotation_file
 from engine.results.run_results import RunResults, load_results
 from engine.store.run_store import RunStore
-from tests.engine.results.laptops import START, Laptop
+from tests.engine.results.laptops import START, Laptop, Made
 from tests.judged import BAD, GOOD, A, B
 
-Made = Callable[..., Laptop]
 HOUR = timedelta(hours=1)
-
-
-@pytest.fixture
-def laptop(tmp_path: Path) -> Made:
-    """Makes a laptop of a name."""
-    return lambda name, **more: Laptop(tmp_path / name, **more)
 
 
 def results(of: Laptop) -> RunResults:

@@ -1,7 +1,6 @@
 """What a run lacks, and which labels belong to its random samples."""
 
 import sqlite3
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -15,22 +14,11 @@ from engine.core.errors import SetupError
 from engine.core.judgments import JudgmentKey, Origin, ReviewState
 from engine.data.label_origins import in_drawn_order
 from engine.data.slices import RANDOM_SAMPLE, TAG, select, slicing
-from engine.results.completeness import (
-    IncompleteKind,
-    RandomPart,
-    gaps,
-    incomplete,
-    origins_beside_sample,
-    origins_in_words,
-    random_part,
-)
+from engine.results import completeness
 from engine.results.run_dataset import noted_of_items
 from engine.results.run_results import load_reviews
 from engine.store.run_store import RunStore
 from tests.judged import SURE_A, A, B, Overridden, dataset, results_of, stored_run, write_old_store
-
-# The sentences on what a run lacks.
-
 
 UNSCORED = "1 judgment is unscored; its cell is empty."
 STALE = "1 explanation was written for another label than the effective one (stale): a submission omits it."
@@ -54,26 +42,27 @@ UNEXPLAINED = "1 judgment has no explanation: the model generated no text."
                 " submission omits them.",
             ],
         ),
-        ([(item, "safety", B, "B is safe.") for item in "1234"], None),
+        (
+            [(item, "safety", B, "B is safe.") for item in "1234"],
+            ["4 judgments of run 1 are overridden by annotators: 4 labels and 4 explanations, by Ada."],
+        ),
     ],
 )
-def test_each_gap_is_a_sentence(tmp_path: Path, overrides: Overridden, sentences: list[str] | None) -> None:
-    found = [gap.sentence for gap in gaps(results_of(tmp_path, overrides))]
-    everything = ["4 judgments of run 1 are overridden by annotators: 4 labels and 4 explanations, by Ada."]
-    assert found == (everything if sentences is None else sentences)
+def test_each_gap_is_a_sentence(tmp_path: Path, overrides: Overridden, sentences: list[str]) -> None:
+    assert [gap.sentence for gap in completeness.gaps(results_of(tmp_path, overrides))] == sentences
 
 
 def test_the_models_own_has_no_gap_for_what_people_overrode(tmp_path: Path) -> None:
     results = results_of(tmp_path, [("1", "safety", B, "B is safe.")])
-    kinds = [[gap.kind for gap in gaps(each)] for each in (results, results.model_alone())]
-    own = [IncompleteKind.UNSCORED, IncompleteKind.STALE]
-    assert kinds == [[IncompleteKind.OVERRIDDEN, *own], own]
+    kinds = [[gap.kind for gap in completeness.gaps(each)] for each in (results, results.model_alone())]
+    own = [completeness.IncompleteKind.UNSCORED, completeness.IncompleteKind.STALE]
+    assert kinds == [[completeness.IncompleteKind.OVERRIDDEN, *own], own]
 
 
 def test_how_far_a_run_is(tmp_path: Path) -> None:
     results = results_of(tmp_path, [])
-    assert incomplete(results) == "The run is not complete: 4 of 4 items are judged."
-    assert incomplete(results, "Run 7") == "Run 7 is not complete: 4 of 4 items are judged."
+    assert completeness.incomplete(results) == "The run is not complete: 4 of 4 items are judged."
+    assert completeness.incomplete(results, "Run 7") == "Run 7 is not complete: 4 of 4 items are judged."
 
 
 # Which labels belong to the random sample of a run, and what is said of those that were picked.
@@ -111,12 +100,12 @@ def test_the_sample_goes_as_far_as_a_person_came_and_holds_what_was_labelled_bef
         confirm(store, item, Origin.RANDOM)
     store.annotate(1, new_override(DRAWN[3], "safety", B, None, "Ben", origin=Origin.UNCERTAINTY))
     reviews = load_reviews(store, 1)
-    assert random_part(reviews) == RandomPart(frozenset(DRAWN[:3]))
-    assert random_part(reviews, author="Ben") == RandomPart()
-    assert random_part(Reviews()) == RandomPart()
-    # What was labelled in order of doubt before, and is of the sample, is no more of the hardest.
-    counts = Counter(origins_beside_sample(reviews.origins, reviews))
-    assert counts == {Origin.RANDOM: 3, Origin.UNCERTAINTY: 2, Origin.CHOSEN: 1}
+    assert completeness.random_part(reviews) == completeness.RandomPart(frozenset(DRAWN[:3]))
+    assert completeness.random_part(reviews, author="Ben") == completeness.RandomPart()
+    assert completeness.random_part(Reviews()) == completeness.RandomPart()
+    hardest, picked, *_ = completeness.origins_in_words(reviews.origins, reviews)
+    assert hardest.startswith("2 of these 6 labels were given in order of uncertainty")
+    assert picked.startswith("1 of these 6 labels was given to items that the annotator picked")
     noted = noted_of_items(store, GOLD)
     _, part = select(GOLD, f"{RANDOM_SAMPLE}=labelled", noted)
     assert part.known == noted.sampled == set(DRAWN[:3])
@@ -131,19 +120,16 @@ def test_a_sample_that_items_were_skipped_in_is_not_random_any_more_and_says_so(
         store.annotate(1, new_review(item, "Ada", ReviewState.SKIPPED))
     store.annotate(1, new_review(DRAWN[1], "Ada", ReviewState.TO_DO))  # still it has no label
     reviews = load_reviews(store, 1)
-    assert random_part(reviews).skipped == set(DRAWN[1:3])
-    [said] = origins_in_words(reviews.origins, reviews)
+    assert completeness.random_part(reviews).skipped == set(DRAWN[1:3])
+    [said] = completeness.origins_in_words(reviews.origins, reviews)
     assert said.startswith("2 items of the random sample were skipped and have no label, 2 have one")
-    assert origins_in_words([("x", Origin.DATASET)], reviews) == []
+    assert completeness.origins_in_words([("x", Origin.DATASET)], reviews) == []
     division = slicing(GOLD, RANDOM_SAMPLE, noted_of_items(store, GOLD))
-    assert [(part.key, len(part)) for part in division.slices] == [
-        ("labelled", 2),
-        ("skipped", 2),
-        ("others", ITEMS - 4),
-    ]
+    parts = [(part.key, len(part)) for part in division.slices]
+    assert parts == [("labelled", 2), ("skipped", 2), ("others", ITEMS - 4)]
     assert division.slices[0].caveat == said
     confirm(store, DRAWN[1], Origin.CHOSEN)
-    assert random_part(load_reviews(store, 1)).skipped == {DRAWN[2]}
+    assert completeness.random_part(load_reviews(store, 1)).skipped == {DRAWN[2]}
 
 
 def test_a_persons_own_tag_is_not_the_random_sample(store: RunStore) -> None:
@@ -167,7 +153,7 @@ def test_labels_keep_the_sample_that_they_were_given_in(store: RunStore) -> None
     store.annotate(1, new_review(DRAWN[1], "Ben", confirmed={"safety": A}, origin=Origin.RANDOM, seed=0))
     assert [each.seed for each in store.annotations(1, AnnotationKind.OVERRIDE)] == [0]
     assert [each.seed for each in store.annotations(1, AnnotationKind.CONFIRMATION)] == [7, None, 0]
-    found = random_part(load_reviews(store, 1)).labelled
+    found = completeness.random_part(load_reviews(store, 1)).labelled
     assert found == {DRAWN[0], other[0], DRAWN[1]} | ({other[20]} if other[20] in DRAWN[:2] else set())
     with pytest.raises(SetupError, match="The seed is -1"):
         store.draw_sample_by(1, -1)

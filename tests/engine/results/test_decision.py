@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -20,21 +21,8 @@ from engine.core.judgments import (
     Unscored,
 )
 from engine.core.numeric import FloatArray, log_softmax
-from engine.results.decision import (
-    NOT_FINITE,
-    SWAPPED,
-    CriterionPredictions,
-    PredictionSource,
-    RunPredictions,
-    average,
-    decide,
-    decide_all,
-    exchanged,
-    of_order,
-    parts_of,
-)
-
-# Readings to judgments: un-swap, average, decide, or say why not.
+from engine.results import decision
+from engine.results.decision import CriterionPredictions, RunPredictions, decide, of_order, parts_of
 
 
 def reading(order: Order, *probabilities: float) -> RawPrediction:
@@ -75,13 +63,6 @@ def test_a_pure_preference_for_the_first_place_cancels_out() -> None:
     assert judgment.flipped
 
 
-def test_probabilities_are_the_normalised_geometric_mean() -> None:
-    judgment = judgment_of(reading(Order.AB, 0.4, 0.1, 0.2, 0.1), reading(Order.BA, 0.1, 0.1, 0.2, 0.1))
-    weights = [math.sqrt(p) for p in (0.4 * 0.1, 0.1 * 0.1, 0.2 * 0.2, 0.1 * 0.1)]
-    expected = [weight / sum(weights) for weight in weights]
-    assert judgment.probabilities == pytest.approx(expected)
-
-
 FIRST = Explanation("Response A is kind.", Preference.A)
 LATER = {label: Explanation(f"It is {label}.", label) for label in (Preference.B, Preference.BOTH_BAD)}
 
@@ -113,17 +94,6 @@ def test_the_explanation_is_the_one_for_the_label_decided_else_the_first(
     assert (judgment.explanation, judgment.stale) == (shown, stale)
 
 
-@pytest.mark.parametrize("value", [math.nan, -math.inf])
-def test_probabilities_that_are_not_finite_leave_it_unscored(value: float) -> None:
-    item = judged(RawPrediction(Order.AB, (value, -1.0, -1.0, -1.0)))
-    assert decide(item, "safety") == Unscored("7", "safety", "the model gave no finite probabilities")
-
-
-def test_a_reason_in_the_store_leaves_it_unscored() -> None:
-    item = JudgedItem(0, "7", "hash", {}, unscored={"safety": "needs 9,312 tokens"})
-    assert decide(item, "safety") == Unscored("7", "safety", "needs 9,312 tokens")
-
-
 BOTH_ORDERS, ONE_ORDER, AS_READ = (Order.AB, Order.BA), (Order.AB,), (Order.BA, Order.AB)
 
 
@@ -134,8 +104,8 @@ def random_items(count: int, spread: float) -> list[JudgedItem]:
     for place in range(count):
         orders = (BOTH_ORDERS, ONE_ORDER, AS_READ)[place % 3]
         rows = (-spread * np.abs(numbers.normal(size=(len(orders), 4)))).tolist()
-        if place % 20 == 7:
-            rows[0][2] = math.nan
+        if place % 20 in (7, 11):
+            rows[0][2] = math.nan if place % 20 == 7 else -math.inf
         raw_predictions = {
             "safety": tuple(RawPrediction(order, tuple(row)) for order, row in zip(orders, rows, strict=True))
         }
@@ -150,7 +120,7 @@ def one_by_one(item: JudgedItem, calibration: CriterionCalibration | None) -> Ju
         return Unscored(item.item_id, "safety", item.unscored["safety"])
     raw_predictions = item.raw_predictions["safety"]
     if not np.isfinite([reading.log_probs for reading in raw_predictions]).all():
-        return Unscored(item.item_id, "safety", NOT_FINITE)
+        return Unscored(item.item_id, "safety", decision.NOT_FINITE)
     own = []
     for reading in raw_predictions:
         a, b, both_good, both_bad = log_softmax(np.array(reading.log_probs))
@@ -181,37 +151,21 @@ def test_items_decided_together_are_decided_as_one_by_one_to_the_last_bit(
     spread: float, calibration: CriterionCalibration | None
 ) -> None:
     items = random_items(300, spread)
-    together = decide_all(items, "safety", calibration)
+    together = decision.decide_all(items, "safety", calibration)
     assert list(together) == [one_by_one(item, calibration) for item in items]
     assert list(together) == [decide(item, "safety", calibration) for item in items]
-    assert decide_all([], "safety", calibration) == ()
+    assert decision.decide_all([], "safety", calibration) == ()
     assert len({type(outcome) for outcome in together}) == 2
-
-
-@pytest.mark.parametrize("orders", [BOTH_ORDERS, AS_READ])
-def test_the_average_does_not_depend_on_what_was_read_first(orders: Sequence[Order]) -> None:
-    seen = {Order.AB: (0.4, 0.1, 0.2, 0.1), Order.BA: (0.1, 0.1, 0.2, 0.1)}
-    log_probs = average([reading(order, *seen[order]) for order in orders])
-    assert np.exp(log_probs).sum() == pytest.approx(1)
-    assert log_probs.tolist() == average([reading(order, *seen[order]) for order in BOTH_ORDERS]).tolist()
 
 
 # Readings as arrays: what counts how much in the mean, what each part says beside it, and of which items.
 
 
 AB, BA = Order
-by = PredictionSource
-LETTERS, PERMUTED_LABELS, POINTWISE_GRADE = (
-    Method.LABEL_TOKENS,
-    Method.PERMUTED_LABELS,
-    Method.POINTWISE_GRADE,
-)
-FOUR = (
-    (-0.2, -2.0, -3.0, -4.0),
-    (-3.0, -0.3, -1.5, -2.5),
-    (-1.0, -2.0, -0.9, -3.0),
-    (-2.0, -2.0, -2.0, -0.5),
-)
+by = decision.PredictionSource
+LETTERS, PERMUTED_LABELS = Method.LABEL_TOKENS, Method.PERMUTED_LABELS
+POINTWISE_GRADE = Method.POINTWISE_GRADE
+FOUR = ((-0.2, -2, -3, -4), (-3, -0.3, -1.5, -2.5), (-1, -2, -0.9, -3), (-2, -2, -2, -0.5))
 RELEVANCE = Feature(FeatureKind.CRITERION, criterion="relevance")
 
 
@@ -222,7 +176,7 @@ def item(*raw_predictions: RawPrediction, number: int = 0, **more: Sequence[RawP
     )
 
 
-def read_by(*asked: PredictionSource) -> list[RawPrediction]:
+def read_by(*asked: decision.PredictionSource) -> list[RawPrediction]:
     return [
         RawPrediction(each.order, FOUR[at], each.method, judge=each.judge) for at, each in enumerate(asked)
     ]
@@ -257,7 +211,7 @@ def centred(values: FloatArray) -> FloatArray:
     ids=["one", "judges alike", "orders alike", "ways alike", "judges, orders, ways"],
 )
 def test_judges_count_alike_orders_alike_within_a_judge_and_ways_alike_within_an_order(
-    asked: list[PredictionSource], shares: list[float]
+    asked: list[decision.PredictionSource], shares: list[float]
 ) -> None:
     raw_predictions = read_by(*asked)
     expected = sum(share * own(reading) for share, reading in zip(shares, raw_predictions, strict=True))
@@ -273,12 +227,7 @@ def test_of_some_of_the_readings_the_rest_takes_no_part() -> None:
 
 def random_item(random: np.random.Generator, number: int) -> JudgedItem:
     """Read by some of two judges in some ways and orders, on two criteria."""
-    all_methods = [
-        by(judge, method, order)
-        for judge in (1, 2)
-        for method in (LETTERS, POINTWISE_GRADE)
-        for order in Order
-    ]
+    all_methods = [by(*each) for each in product((1, 2), (LETTERS, POINTWISE_GRADE), Order)]
     raw_predictions = {}
     for name in ("safety", "relevance"):
         chosen = [each for each in all_methods if random.random() < 0.6]
@@ -381,22 +330,16 @@ class TestPartValues:
 
 class TestExchanged:
     def test_what_was_ab_is_ba_and_the_rest_stays(self) -> None:
-        assert exchanged(
-            [part(1, POINTWISE_GRADE, AB), part(1, POINTWISE_GRADE, BA), part(2, LETTERS), RELEVANCE, LENGTHS]
-        ) == [
-            part(1, POINTWISE_GRADE, BA),
-            part(1, POINTWISE_GRADE, AB),
-            part(2, LETTERS),
-            RELEVANCE,
-            LENGTHS,
-        ]
+        first, second = part(1, POINTWISE_GRADE, AB), part(1, POINTWISE_GRADE, BA)
+        rest = [part(2, LETTERS), RELEVANCE, LENGTHS]
+        assert decision.exchanged([first, second, *rest]) == [second, first, *rest]
 
     def test_it_says_of_items_in_the_other_places_what_was_said_of_them_here(self) -> None:
         random = np.random.default_rng(0)
         items = [random_item(random, number) for number in range(30)]
         there = [_in_the_other_places(each) for each in items]
         parts = parts_of(RunPredictions(items), "safety", ["relevance"], by_order=True, lengths=True)
-        said = RunPredictions(items).part_values("safety", exchanged(parts))[..., SWAPPED]
+        said = RunPredictions(items).part_values("safety", decision.exchanged(parts))[..., decision.SWAPPED]
         assert RunPredictions(there).part_values("safety", parts) == pytest.approx(
             said, abs=1e-12, nan_ok=True
         )
@@ -416,26 +359,15 @@ class TestPartsOf:
     )
 
     def test_each_judge_and_way_in_their_order(self) -> None:
-        found = parts_of(
-            RunPredictions([item(*self.RAW_PREDICTIONS)]), "safety", (), by_order=False, lengths=False
-        )
+        run = RunPredictions([item(*self.RAW_PREDICTIONS)])
+        found = parts_of(run, "safety", (), by_order=False, lengths=False)
         assert found == (part(1, LETTERS), part(1, POINTWISE_GRADE), part(2, LETTERS))
 
     def test_each_order_too_where_that_is_asked_then_other_criteria_and_lengths(self) -> None:
-        found = parts_of(
-            RunPredictions([item(*self.RAW_PREDICTIONS)]),
-            "safety",
-            ["relevance"],
-            by_order=True,
-            lengths=True,
-        )
-        raw_predictions = (
-            part(1, LETTERS, AB),
-            part(1, POINTWISE_GRADE, BA),
-            part(2, LETTERS, AB),
-            part(2, LETTERS, BA),
-        )
-        assert found == (*raw_predictions, RELEVANCE, LENGTHS)
+        run = RunPredictions([item(*self.RAW_PREDICTIONS)])
+        found = parts_of(run, "safety", ["relevance"], by_order=True, lengths=True)
+        graded = (part(1, LETTERS, AB), part(1, POINTWISE_GRADE, BA))
+        assert found == (*graded, part(2, LETTERS, AB), part(2, LETTERS, BA), RELEVANCE, LENGTHS)
 
     def test_they_are_of_all_items_together(self) -> None:
         run = RunPredictions([item(self.RAW_PREDICTIONS[0]), item(self.RAW_PREDICTIONS[2])])

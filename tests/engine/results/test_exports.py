@@ -26,14 +26,9 @@ from engine.core.judgments import (
     Shortening,
 )
 from engine.data.dataset import Dataset
+from engine.results import other_tools
 from engine.results.completeness import open_submission
 from engine.results.exports import DATASET_COLUMNS, RUN_COLUMNS, as_json, write_results_csv
-from engine.results.other_tools import (
-    alpaca_annotations,
-    inspect_log,
-    preference_pairs,
-    write_preference_pairs,
-)
 from engine.results.run_results import RunResults, load_results
 from engine.store.run_store import RunStore
 from tests.judged import (
@@ -46,13 +41,11 @@ from tests.judged import (
     A,
     B,
     dataset,
+    judged_run,
     results_of,
     stored_run,
     with_texts,
 )
-
-# All data of a run as CSV: what is in it, and that pandas reads it back exactly.
-
 
 AWKWARD = (
     'a "quoted, text"',
@@ -71,21 +64,15 @@ AWKWARD = (
 """Texts that a careless reader or writer of CSV would change."""
 
 
-def read(path: Path) -> pd.DataFrame:
-    return pd.read_csv(path, dtype=str, keep_default_na=False)
-
-
 def run_of(
     folder: Path, gold: Dataset, **columns: list[tuple[float, float, float, float] | None]
 ) -> RunResults:
-    results = stored_run(folder, gold, columns, explanations={"safety": "A is better."}).results
-    assert results is not None
-    return results
+    return judged_run(folder, gold, columns, explanations={"safety": "A is better."})
 
 
-def written(folder: Path, results: RunResults, gold: Dataset | None = None) -> pd.DataFrame:
-    write_results_csv(folder / "x.csv", results, gold)
-    return read(folder / "x.csv")
+def written(folder: Path, results: RunResults, *datasets: Dataset | None) -> pd.DataFrame:
+    write_results_csv(folder / "x.csv", results, *datasets)
+    return pd.read_csv(folder / "x.csv", dtype=str, keep_default_na=False)
 
 
 def test_there_is_a_row_for_each_item_and_criterion(tmp_path: Path) -> None:
@@ -130,9 +117,7 @@ def test_what_people_overrode_stands_beside_the_models_own(tmp_path: Path) -> No
     run_of(tmp_path, dataset({"safety": [A] * 4}), safety=[SURE_A, SURE_A, None, SURE_A])
     with RunStore(tmp_path / "runs.sqlite") as store:
         for item_id, label, text in (("1", B, "So, it is."), ("2", None, "No."), ("3", GOOD, None)):
-            store.annotate(
-                1, new_override(item_id, "safety", preference=label, explanation=text, author="Ada, B.")
-            )
+            store.annotate(1, new_override(item_id, "safety", label, text, "Ada, B."))
         results = load_results(store, 1)
     found = written(tmp_path, results)
     columns = ["preference", "model_preference", "overridden", "label_author", "explanation", "outdated"]
@@ -148,13 +133,8 @@ def test_what_people_overrode_stands_beside_the_models_own(tmp_path: Path) -> No
 
 
 def test_texts_of_the_dataset_come_back_exactly(tmp_path: Path) -> None:
-    count = len(AWKWARD)
-    gold = dataset(
-        {"safety": [A, None] * (count // 2)},
-        explanations={"safety": AWKWARD[::-1]},
-        instructions=AWKWARD,
-        outputs=[(text, text * 2) for text in AWKWARD],
-    )
+    count, outputs = len(AWKWARD), [(text, text * 2) for text in AWKWARD]
+    gold = dataset({"safety": [A, None] * (count // 2)}, {"safety": AWKWARD[::-1]}, AWKWARD, outputs)
     found = written(tmp_path, run_of(tmp_path, gold, safety=[SURE_A] * count), gold)
     assert tuple(found.columns) == RUN_COLUMNS + DATASET_COLUMNS
     for column in ("instruction", "output_a", "output_b"):
@@ -205,8 +185,7 @@ def test_human_labels_are_those_of_the_chosen_dataset(tmp_path: Path) -> None:
     results = run_of(tmp_path, judged, safety=[SURE_A, SURE_A])
     other = dataset({"safety": [GOOD, None]})
     for items in (judged, None):
-        write_results_csv(tmp_path / "x.csv", results, items, other)
-        found = read(tmp_path / "x.csv")
+        found = written(tmp_path, results, items, other)
         assert found["human_preference"].tolist() == ["both_good", ""]
         assert found["instruction"].tolist() == ["question 1", "question 2"]
 
@@ -295,8 +274,7 @@ def test_csv_holds_states_labels_and_notes(store: RunStore, tmp_path: Path) -> N
     store.annotate(1, new_review("1", "Ada", ReviewState.DONE, {"safety": A}, Origin.RANDOM))
     store.annotate(1, new_override("1", "safety", B, explanation=None, author=LONG))
     store.annotate(None, new_note(hash_of(store, "1"), 'a "note",\nwith lines', ["odd, very", "ß"], "Ben"))
-    write_results_csv(tmp_path / "all.csv", results(store))
-    table = pd.read_csv(tmp_path / "all.csv", dtype=str, keep_default_na=False)
+    table = written(tmp_path, results(store))
     first, other = table.iloc[0], table.iloc[2]
     assert (first.review_state, first.review_author, other.review_state) == ("done", "Ada", "")
     assert json.loads(first.labels_by_people) == {"Ada": "A", LONG: "B"}
@@ -304,9 +282,7 @@ def test_csv_holds_states_labels_and_notes(store: RunStore, tmp_path: Path) -> N
     assert (first.override_origin, first.random_sample) == ("", "labelled")
     assert (other.origins_by_people, other.random_sample) == ("", "")
     store.annotate(1, new_override("1", "safety", B, None, LONG, origin=Origin.RANDOM, seed=3))
-    write_results_csv(tmp_path / "all.csv", results(store))
-    again = pd.read_csv(tmp_path / "all.csv", dtype=str, keep_default_na=False)
-    assert again.override_origin[0] == "random"
+    assert written(tmp_path, results(store)).override_origin[0] == "random"
     [judgment, *_] = as_json(results(store))["items"][0]["judgments"].values()
     assert (judgment["override"]["origin"], judgment["override"]["seed"]) == ("random", 3)
     assert json.loads(first.notes_by_people) == {"Ben": 'a "note",\nwith lines'}
@@ -325,9 +301,7 @@ ITEMS = dataset({"safety": [A, B, None, None]}, outputs=OUTPUTS)
 def on_items(folder: Path, *said: Any, gold: Dataset = ITEMS, overrides: Any = ()) -> RunResults:
     """A run on ITEMS that gives these probabilities on safety, and A on relevance."""
     columns = {"relevance": [SURE_A] * 4, "safety": list(said)}
-    results = stored_run(folder, gold, columns, overrides=overrides).results
-    assert results is not None
-    return results
+    return judged_run(folder, gold, columns, overrides=overrides)
 
 
 # Pairs
@@ -335,12 +309,12 @@ def on_items(folder: Path, *said: Any, gold: Dataset = ITEMS, overrides: Any = (
 
 def test_the_preferred_response_is_chosen_and_ties_and_the_unscored_are_counted(tmp_path: Path) -> None:
     swapped = (RATHER_A[1], RATHER_A[0], *RATHER_A[2:])
-    made = preference_pairs(on_items(tmp_path, RATHER_A, swapped, None, SURE_GOOD), ITEMS, "safety")
+    made = other_tools.preference_pairs(
+        on_items(tmp_path, RATHER_A, swapped, None, SURE_GOOD), ITEMS, "safety"
+    )
     assert made.columns["prompt"] == tuple(item.instruction for item in ITEMS)[:2]
-    assert list(zip(made.columns["chosen"], made.columns["rejected"], strict=True)) == [
-        OUTPUTS[0],
-        OUTPUTS[1][::-1],
-    ]
+    pairs = zip(made.columns["chosen"], made.columns["rejected"], strict=True)
+    assert list(pairs) == [OUTPUTS[0], OUTPUTS[1][::-1]]
     assert made.columns["margin"] == pytest.approx([RATHER_A[0] - RATHER_A[1]] * 2, abs=1e-6)
     assert made.columns["id"] == ("1", "2")
     assert made.in_words == "2 pairs on safety; omitted: 1 tie, 1 without a label"
@@ -348,21 +322,21 @@ def test_the_preferred_response_is_chosen_and_ties_and_the_unscored_are_counted(
 
 def test_a_persons_label_counts_as_sure(tmp_path: Path) -> None:
     results = on_items(tmp_path, RATHER_A, None, None, None, overrides=[("1", "safety", B, None)])
-    made = preference_pairs(results, ITEMS, "safety")
+    made = other_tools.preference_pairs(results, ITEMS, "safety")
     assert (made.columns["chosen"], made.columns["margin"]) == (("y",), (1.0,))
 
 
 def test_without_any_preference_nothing_is_written(tmp_path: Path) -> None:
     results = on_items(tmp_path, SURE_GOOD, SURE_GOOD, None, None)
     with pytest.raises(SetupError, match="No item of run 1 has the label A or B on safety"):
-        preference_pairs(results, ITEMS, "safety")
+        other_tools.preference_pairs(results, ITEMS, "safety")
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
 def test_pairs_are_read_back_as_they_are(tmp_path: Path, suffix: str) -> None:
-    made = preference_pairs(on_items(tmp_path, *[RATHER_A] * 4), ITEMS, "safety")
+    made = other_tools.preference_pairs(on_items(tmp_path, *[RATHER_A] * 4), ITEMS, "safety")
     path = tmp_path / f"pairs{suffix}"
-    write_preference_pairs(path, made)
+    other_tools.write_preference_pairs(path, made)
     if suffix == ".parquet":
         read = parquet.read_table(path)
         assert read.schema.field("margin").type == pa.float64()
@@ -381,21 +355,20 @@ KEYS = ["instruction", "output_1", "generator_1", "output_2", "generator_2", "an
 
 def test_annotations_have_the_names_and_the_scale_of_alpaca_eval(tmp_path: Path) -> None:
     results = on_items(tmp_path, RATHER_A, SURE_GOOD, None, SURE_A, overrides=[("4", "safety", B, None)])
-    made = alpaca_annotations(results, ITEMS, "safety")
+    made = other_tools.alpaca_annotations(results, ITEMS, "safety")
     assert [list(each) for each in made] == [KEYS] * 3
     _, b, *ties = RATHER_A
     assert made[0]["preference"] == pytest.approx(1 + b + sum(ties) / 2, abs=1e-6)
     assert [each["preference"] for each in made[1:]] == [1.5, 2.0]
-    assert {(each["generator_1"], each["generator_2"], each["annotator"]) for each in made} == {
-        ("A", "B", "a model")
-    }
+    for each in made:
+        assert (each["generator_1"], each["generator_2"], each["annotator"]) == ("A", "B", "a model")
     assert (made[2]["output_1"], made[2]["output_2"]) == OUTPUTS[3]
 
 
 def test_generators_are_the_candidates_of_the_dataset(tmp_path: Path) -> None:
     named = pa.table({"candidate_a": ["m1", "m2", "", "m1"], "candidate_b": ["m2", "m1", "m1", "m2"]})
     gold = replace(ITEMS, others=named)
-    made = alpaca_annotations(on_items(tmp_path, *[SURE_A] * 4, gold=gold), gold, "safety")
+    made = other_tools.alpaca_annotations(on_items(tmp_path, *[SURE_A] * 4, gold=gold), gold, "safety")
     assert [each["generator_1"] for each in made] == ["m1", "m2", "A", "m1"]
     assert [each["generator_2"] for each in made] == ["m2", "m1", "m1", "m2"]
 
@@ -404,7 +377,9 @@ def test_generators_are_the_candidates_of_the_dataset(tmp_path: Path) -> None:
 
 
 def test_a_log_has_what_inspect_needs_of_a_log_of_its_schema(tmp_path: Path) -> None:
-    log = json.loads(json.dumps(inspect_log(results_of(tmp_path, []), FOUR_ITEMS), allow_nan=False))
+    log = json.loads(
+        json.dumps(other_tools.inspect_log(results_of(tmp_path, []), FOUR_ITEMS), allow_nan=False)
+    )
     assert (log["version"], log["status"]) == (2, "success")
     assert {"created", "task", "dataset", "model", "config"} <= log["eval"].keys()  # without a default there
     assert log["eval"]["packages"] == {"tiebreak": VERSION}
@@ -416,7 +391,7 @@ def test_a_log_has_what_inspect_needs_of_a_log_of_its_schema(tmp_path: Path) -> 
 
 
 def test_scores_hold_the_judge_against_the_human_labels(tmp_path: Path) -> None:
-    log = inspect_log(results_of(tmp_path, []), FOUR_ITEMS)  # people: B, A, A, both_good
+    log = other_tools.inspect_log(results_of(tmp_path, []), FOUR_ITEMS)  # people: B, A, A, both_good
     scores = [sample["scores"]["safety"] for sample in log["samples"]]
     assert [score["value"] for score in scores] == ["I", "C", "N", "C"]
     assert [score["answer"] for score in scores] == ["A", "A", None, "both_good"]
@@ -426,12 +401,12 @@ def test_scores_hold_the_judge_against_the_human_labels(tmp_path: Path) -> None:
     assert [sample["target"] for sample in log["samples"]] == ["B", "A", "A", "both_good"]
     [found] = log["results"]["scores"]
     assert found["metrics"]["accuracy"]["value"] == 0.5
-    stale = inspect_log(results_of(tmp_path / "2", []), FOUR_ITEMS, with_stale=True)
+    stale = other_tools.inspect_log(results_of(tmp_path / "2", []), FOUR_ITEMS, with_stale=True)
     assert stale["samples"][3]["scores"]["safety"]["explanation"] == OWN
 
 
 def test_a_persons_label_is_the_answer_and_named(tmp_path: Path) -> None:
-    log = inspect_log(results_of(tmp_path, [("1", "safety", B, "B, for me.")]), FOUR_ITEMS)
+    log = other_tools.inspect_log(results_of(tmp_path, [("1", "safety", B, "B, for me.")]), FOUR_ITEMS)
     score = log["samples"][0]["scores"]["safety"]
     assert (score["value"], score["answer"], score["explanation"]) == ("C", "B", "B, for me.")
     assert score["metadata"]["label_by"] == ["Ada"]
@@ -439,7 +414,7 @@ def test_a_persons_label_is_the_answer_and_named(tmp_path: Path) -> None:
 
 def test_where_people_said_nothing_the_value_is_the_label(tmp_path: Path) -> None:
     results = on_items(tmp_path, *[SURE_A] * 4)
-    log = inspect_log(results, ITEMS)
+    log = other_tools.inspect_log(results, ITEMS)
     values = [sample["scores"]["safety"]["value"] for sample in log["samples"]]
     assert values == ["C", "I", "A", "A"]
     by_name = {found["name"]: found for found in log["results"]["scores"]}
@@ -452,7 +427,7 @@ def test_of_a_submission_only_what_it_answers_is_in_a_log(tmp_path: Path) -> Non
     answers.write_text("id\tsafety_preference\n1\tA\n2\tA\n", "utf-8")
     with RunStore(tmp_path / "runs.sqlite") as store:
         results = load_results(store, open_submission(answers, ITEMS, store).id)
-    made = inspect_log(results, ITEMS)
+    made = other_tools.inspect_log(results, ITEMS)
     (found,) = made["results"]["scores"]
     assert [sample["id"] for sample in made["samples"]] == ["1", "2"]
     assert (made["results"]["total_samples"], made["results"]["completed_samples"]) == (4, 2)

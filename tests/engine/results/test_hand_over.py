@@ -1,7 +1,6 @@
 """The file of people's words: what stands in it, what it gives back, how it is refused."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -58,71 +57,33 @@ def test_a_run_of_which_nobody_said_anything_is_refused(tmp_path: Path) -> None:
         Laptop(tmp_path / "new").file()
 
 
-def set_label(values: dict[str, Any]) -> None:
-    values["overrides"][1]["label"] = "C"
-
-
-def set_item(values: dict[str, Any]) -> None:
-    values["notes"][0]["item"] = "99"
-
-
-def set_time(values: dict[str, Any]) -> None:
-    values["marks"][0]["said"] = "yesterday"
-
-
-def set_author(values: dict[str, Any]) -> None:
-    values["confirmations"][0]["author"] = "Mallory"
-
-
-def set_hash(values: dict[str, Any]) -> None:
-    values["items"][0]["sha256"] = "x"
-
-
-def set_texts(values: dict[str, Any]) -> None:
-    values["items"][0] |= {"instruction": "other", "output_a": "a", "output_b": "b"}
-
-
-def set_version(values: dict[str, Any]) -> None:
-    values["tiebreak_people"] = 9
-
-
-def drop_run(values: dict[str, Any]) -> None:
-    del values["run"]["judge"]
-
-
-def drop_list(values: dict[str, Any]) -> None:
-    del values["marks"]
-
-
-def drop_said(values: dict[str, Any]) -> None:
-    del values["overrides"][0]["said"]
-
-
-def set_nothing(values: dict[str, Any]) -> None:
-    values["overrides"][0] = 7
-
-
 @pytest.mark.parametrize(
-    ("spoil", "said"),
+    ("place", "changes", "said"),
     [
-        (set_label, "overrides, entry 2: label"),
-        (set_item, "notes, entry 1: item"),
-        (set_time, "marks, entry 1: said"),
-        (set_author, "confirmations, entry 1: author"),
-        (set_hash, "items, entry 1: sha256"),
-        (set_texts, "items, entry 1: sha256"),
-        (set_version, "version"),
-        (drop_run, "run: values: .*'judge' is missing"),
-        (drop_list, "marks: this list is missing"),
-        (drop_said, "overrides, entry 1: .*'said' is missing"),
-        (set_nothing, "overrides, entry 1: it is not an object"),
+        (("overrides", 1), {"label": "C"}, "overrides, entry 2: label"),
+        (("notes", 0), {"item": "99"}, "notes, entry 1: item"),
+        (("marks", 0), {"said": "yesterday"}, "marks, entry 1: said"),
+        (("confirmations", 0), {"author": "Mallory"}, "confirmations, entry 1: author"),
+        (("items", 0), {"sha256": "x"}, "items, entry 1: sha256"),
+        (("items", 0), dict.fromkeys(("instruction", "output_a", "output_b"), "x"), "items, entry 1: sha256"),
+        ((), {"tiebreak_people": 9}, "version"),
+        (("run",), {"judge": None}, "run: values: .*'judge' is missing"),
+        ((), {"marks": None}, "marks: this list is missing"),
+        (("overrides", 0), {"said": None}, "overrides, entry 1: .*'said' is missing"),
+        (("overrides",), {0: 7}, "overrides, entry 1: it is not an object"),
     ],
 )
 def test_a_damaged_file_is_refused_with_the_place(
-    away: Laptop, tmp_path: Path, spoil: Callable[[dict[str, Any]], None], said: str
+    away: Laptop, tmp_path: Path, place: tuple[Any, ...], changes: dict[Any, Any], said: str
 ) -> None:
     values = as_json(away.file())
-    spoil(values)
+    spoilt: Any = values
+    for step in place:
+        spoilt = spoilt[step]
+    for name, value in changes.items():
+        spoilt[name] = value
+        if value is None:
+            del spoilt[name]
     path = tmp_path / "words.json"
     path.write_text(json.dumps(values), "utf-8")
     with pytest.raises(InputError, match=said):

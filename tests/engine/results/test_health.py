@@ -14,44 +14,23 @@ from scipy.stats import binom
 from engine.core.errors import Hint
 from engine.core.events import CancelToken, HealthSeen, ItemJudged, RunEnded
 from engine.core.health import Health, HealthVerdict, Sign
-from engine.core.items import PREFERENCES, Method, Order, Prediction, Preference
+from engine.core.items import PREFERENCES, Method, Order, Preference
 from engine.core.judgments import AnswerLogProbs, Judgment, RawPrediction
 from engine.core.methods import raw_prediction_of
 from engine.core.numeric import clopper_pearson, worth_of
 from engine.core.rubric import ELOQUENT, PromptWording
 from engine.data.dataset import Dataset, load_dataset
-from engine.data.submission import Submission, SubmissionRow
 from engine.judging.plan import RunPlan, open_model
 from engine.judging.run import run_judging
 from engine.models.checked_model import CheckedModel
+from engine.results import health as measured
 from engine.results.exports import as_json
-from engine.results.health import (
-    LEAST_ITEMS,
-    LIMITS,
-    MOST_ITEMS,
-    UNCERTAINTY,
-    Answer,
-    HealthWatch,
-    Mean,
-    answers_health,
-    complete_length,
-    in_english,
-    looked_for,
-    mean_of,
-    names_a_response,
-    newest_masses,
-    repeats_a_sentence,
-    run_health,
-    submission_health,
-    without_half_sentence,
-)
+from engine.results.health import LEAST_ITEMS, LIMITS, MOST_ITEMS, Answer, answers_health
 from engine.results.run_results import load_results
 from engine.settings.rows import JudgeSettings, MachineSettings, Mode
 from engine.store.run_store import RunStore
 from tests.commands import ROOT
-
-# The health of a judge: planted signs are found, each by its limit, and sound judges are left alone.
-
+from tests.judged import system
 
 SOUND = "Response A names the capital, while response B does not."
 COUNT = 400
@@ -76,13 +55,9 @@ def some(share: float, **changes: object) -> Callable[[int, Answer], Answer]:
     return lambda place, answer: replace(answer, **changes) if place < share * COUNT else answer  # type: ignore[arg-type]
 
 
-def uncertain(place: int, answer: Answer) -> Answer:
-    """Half of the items are read in both orders, and these are all flipped."""
-    return replace(answer, flipped=True if place < COUNT / 2 else None)
-
-
 def test_labels_that_were_read_in_one_order_are_no_proof_for_or_against() -> None:
-    (found,) = health(uncertain).symptoms
+    half = health(lambda place, answer: replace(answer, flipped=True if place < COUNT / 2 else None))
+    (found,) = half.symptoms
     assert (found.sign, set(found.values.values())) == (Sign.FLIPPED, {0.5})
     assert found.text.startswith("At least 50.0 % of the labels on all criteria are position-inconsistent")
     assert "1,000 of 2,000 labels were read in both orders" in found.text
@@ -101,13 +76,10 @@ def test_a_sound_judge_has_no_signs() -> None:
 
 
 def test_of_more_answers_than_are_looked_at_it_says_how_many_were() -> None:
-    rows = [{name: Prediction(PREFERENCES[place % 4]) for name in ELOQUENT.names} for place in range(3000)]
-    submission = Submission(
-        tuple(SubmissionRow(str(place), row) for place, row in enumerate(rows)), ELOQUENT.names, False
-    )
-    assert submission_health(submission).headline == (
-        "No technical problem in the 2,000 of 3,000 answers checked."
-    )
+    labels = [PREFERENCES[place % 4] for place in range(3000)]
+    given = system(dict.fromkeys(ELOQUENT.names, labels))
+    said = "No technical problem in the 2,000 of 3,000 answers checked."
+    assert measured.submission_health(given.submission).headline == said
 
 
 @pytest.mark.parametrize(
@@ -166,9 +138,9 @@ def test_explanations_in_another_language_are_not_searched_for_english_names() -
     answers = dict.fromkeys(ELOQUENT.names, said)
     assert [symptom.sign for symptom in answers_health(answers, explains=True).symptoms] == [Sign.NAMELESS]
     assert answers_health(answers, explains=True, english=False).verdict is JUDGES
-    assert in_english(ELOQUENT)
+    assert measured.in_english(ELOQUENT)
     german = PromptWording(explanation="Begründung:")
-    assert not in_english(replace(ELOQUENT, wording=german))
+    assert not measured.in_english(replace(ELOQUENT, wording=german))
 
 
 def test_one_bad_criterion_of_five_does_not_condemn_a_judge() -> None:
@@ -184,14 +156,8 @@ def test_one_label_on_one_or_two_criteria_is_to_be_looked_at(criteria: int, verd
     assert health(some(1, label=PREFERENCES[2]), criteria=criteria).verdict is verdict
 
 
-def in_both(place: int, first: Preference) -> Answer:
-    """A label, as it was seen where the response shown first got it in one order, and B in the other."""
-    return replace(sound(place), label=PREFERENCES[0], seen=(first, PREFERENCES[1]))
-
-
 def test_a_file_where_one_response_is_always_better_speaks_against_no_judge() -> None:
-    reads = health(lambda place, _answer: in_both(place, PREFERENCES[0]))
-    assert reads.verdict is JUDGES
+    assert health(some(1, label=PREFERENCES[0], seen=PREFERENCES[:2])).verdict is JUDGES
     # By labels alone, or in one order, nobody knows whether the place or the text decided.
     (symptom,) = health(some(1, label=PREFERENCES[0])).symptoms
     assert (symptom.sign, symptom.serious) == (Sign.ONE_LABEL, False)
@@ -235,6 +201,7 @@ def test_items_of_which_no_label_was_asked_are_not_looked_at() -> None:
     assert (found.verdict, found.items) == (HealthVerdict.TOO_FEW, 0)
     few = health(lambda place, answer: answer if place < LEAST_ITEMS - 1 else UNSCORED)
     assert (few.verdict, few.items) == (HealthVerdict.TOO_FEW, LEAST_ITEMS - 1)
+    assert answers_health({}, explains=True) == Health(0, enough=False)
 
 
 def test_a_criterion_with_few_judgments_says_nothing() -> None:
@@ -246,7 +213,7 @@ def test_a_criterion_with_few_judgments_says_nothing() -> None:
 @pytest.mark.parametrize(
     ("change", "count", "said"),
     [
-        (some(1, flipped=True), 8, "40 of 40 labels on all criteria are position-inconsistent"),
+        (some(1, flipped=True), 8, "100.0 % of the labels on all criteria are position-inconsistent"),
         (some(1, flipped=True), 6, None),
         (lambda place, answer: replace(answer, flipped=place < 6), 8, None),  # by chance perhaps
         (some(1, answer_mass=0.01), 9, "The answer mass on all criteria is 1.0 %"),
@@ -267,10 +234,6 @@ def test_few_items_say_only_what_is_plain_already(
         assert "too few items to assess the model, but they already show problems" in found.in_short
 
 
-def test_without_an_answer_there_are_too_few() -> None:
-    assert answers_health({}, explains=True) == Health(0, enough=False)
-
-
 def test_labels_alone_are_not_asked_for_explanations() -> None:
     answers = {"safety": [replace(sound(place), text=None) for place in range(COUNT)]}
     assert answers_health(answers, explains=False).verdict is JUDGES
@@ -279,14 +242,9 @@ def test_labels_alone_are_not_asked_for_explanations() -> None:
 
 @pytest.mark.parametrize("count", [MOST_ITEMS + 500, 3 * MOST_ITEMS])
 def test_of_very_many_items_some_are_looked_at_spread_over_all(count: int) -> None:
-    rows = [
-        SubmissionRow(
-            str(place),
-            {"safety": Prediction(PREFERENCES[place // 7 % 4], SOUND if place < count / 2 else None)},
-        )
-        for place in range(count)
-    ]
-    found = submission_health(Submission(tuple(rows), ("safety",), with_explanations=True))
+    labels = [PREFERENCES[place // 7 % 4] for place in range(count)]
+    texts = [SOUND if place < count / 2 else None for place in range(count)]
+    found = measured.submission_health(system({"safety": labels}, {"safety": texts}).submission)
     assert found.items == MOST_ITEMS
     assert found.symptoms[0].values["safety"] == pytest.approx(0.5, abs=0.01)
 
@@ -312,7 +270,7 @@ def test_of_very_many_items_some_are_looked_at_spread_over_all(count: int) -> No
     ],
 )
 def test_what_names_a_response(text: str, names: bool) -> None:
-    assert names_a_response(text) is names
+    assert measured.names_a_response(text) is names
 
 
 # Real judges
@@ -331,18 +289,18 @@ def human_answers(dataset: Dataset) -> dict[str, list[Answer]]:
 
 
 def test_people_judge(shared_data: Path) -> None:
-    for name in ("demo.tsv", "sample.tsv"):
-        answers = human_answers(load_dataset(ROOT / "examples" / name))
+    examples = ROOT / "examples"
+    task = shared_data / "eloquent" / "validation.tsv"
+    for path in (examples / "demo.tsv", examples / "sample.tsv", task):
+        answers = human_answers(load_dataset(path))
         assert answers_health(answers, explains=True).verdict is JUDGES
-    answers = human_answers(load_dataset(shared_data / "eloquent" / "validation.tsv"))
-    assert answers_health(answers, explains=True).verdict is JUDGES
 
 
 @pytest.mark.slow
 def test_the_demo_judge_judges_its_world(demo_store: Path) -> None:
     with RunStore(demo_store) as store:
         results = load_results(store, 1)
-    assert run_health(results).verdict is JUDGES
+    assert measured.run_health(results).verdict is JUDGES
     assert as_json(results)["health"]["verdict"] == "judges"
 
 
@@ -367,7 +325,7 @@ def test_a_model_with_random_weights_does_not_and_the_run_says_so_early(
     assert kinds[:early] == [ItemJudged] * LEAST_ITEMS
     assert kinds[early + 1 :] == [ItemJudged, ItemJudged, HealthSeen, RunEnded]
     *_, seen = (event.health for event in events if isinstance(event, HealthSeen))
-    assert seen == run_health(results)
+    assert seen == measured.run_health(results)
     assert seen.verdict is DOES_NOT_JUDGE
     assert Sign.ANSWER_MASS in {symptom.sign for symptom in seen.symptoms}
 
@@ -384,31 +342,18 @@ def test_the_documented_limits_are_those_that_count() -> None:
 
 
 def test_of_several_ways_the_one_that_is_understood_counts_and_the_others_are_named() -> None:
-    watch = HealthWatch(ELOQUENT, explains=False)
+    watch = measured.HealthWatch(ELOQUENT, explains=False)
     for place in range(COUNT):
         label = PREFERENCES[place % 4]
         sure = tuple(math.log(0.97 if each is label else 0.01) for each in PREFERENCES)
         raw_predictions = (
             RawPrediction(Order.AB, sure),  # type: ignore[arg-type]
             raw_prediction_of(
-                Method.POINTWISE_YES_NO,
-                Order.AB,
-                [AnswerLogProbs("A", (-9.0, -9.0)), AnswerLogProbs("B", (-9.0, -9.0))],
+                Method.POINTWISE_YES_NO, Order.AB, [AnswerLogProbs(each, (-9.0, -9.0)) for each in "AB"]
             ),
         )
-        shares = (0.25, 0.25, 0.25, 0.25)
-        watch.add(
-            Judgment(
-                str(place),
-                name,
-                label,
-                shares,
-                flipped=None,
-                answer_mass=0.5,
-                raw_predictions=raw_predictions,
-            )
-            for name in ELOQUENT.names
-        )
+        facts = (label, (0.25, 0.25, 0.25, 0.25), None, 0.5, raw_predictions)
+        watch.add(Judgment(str(place), name, *facts) for name in ELOQUENT.names)
     found = watch.health
     assert [symptom.sign for symptom in found.symptoms] == [Sign.METHOD_MASS]
     assert found.verdict is LOOK
@@ -427,7 +372,7 @@ def alarms(limit: float, uncertainty: float) -> float:
     for seen, items in pairwise((0, *LOOKS)):
         more = items - seen
         still = np.convolve(still, binom.pmf(np.arange(more + 1), more, limit))
-        found = [Mean(count / items, items) for count in range(items + 1)]
+        found = [measured.Mean(count / items, items) for count in range(items + 1)]
         beyond = [one.is_significantly_beyond(limit, below=False, uncertainty=uncertainty) for one in found]
         said += float(still[beyond].sum())
         still[beyond] = 0
@@ -438,12 +383,12 @@ def alarms(limit: float, uncertainty: float) -> float:
     ("limit", "criteria"), [(LIMITS[Sign.FLIPPED].look, 1), (LIMITS[Sign.FLIPPED].look, 5), (0.05, 5)]
 )
 def test_in_few_runs_chance_alone_makes_a_sign_at_any_look(limit: float, criteria: int) -> None:
-    of_one = alarms(limit, UNCERTAINTY / criteria)
+    of_one = alarms(limit, measured.UNCERTAINTY / criteria)
     assert 0.02 < 1 - (1 - of_one) ** criteria < 0.05
 
 
 def test_a_watch_is_due_at_these_looks_alone() -> None:
-    watch, due = HealthWatch(ELOQUENT, explains=False), []
+    watch, due = measured.HealthWatch(ELOQUENT, explains=False), []
     for item in range(1, MOST_ITEMS):
         watch.items = item
         if watch.is_due:
@@ -457,10 +402,10 @@ def test_a_limit_is_passed_where_the_whole_interval_has_passed_it() -> None:
     assert clopper_pearson(0.8, 10) == pytest.approx((0.4439, 0.9748), abs=1e-4)
     assert clopper_pearson(1.0, 10) == pytest.approx((0.025**0.1, 1.0))
     assert clopper_pearson(0.0, 10) == pytest.approx((0.0, 1 - 0.025**0.1))
-    (sure,) = looked_for(Sign.FLIPPED, {"a": Mean(0.8, 10)}, str, Hint(""))
-    (unsure,) = looked_for(Sign.FLIPPED, {"a": Mean(0.7, 10)}, str, Hint(""))
+    (sure,) = measured.looked_for(Sign.FLIPPED, {"a": measured.Mean(0.8, 10)}, str, Hint(""))
+    (unsure,) = measured.looked_for(Sign.FLIPPED, {"a": measured.Mean(0.7, 10)}, str, Hint(""))
     assert (sure.sure, unsure.sure, unsure.serious) == (True, False, False)
-    assert not list(looked_for(Sign.FLIPPED, {"a": Mean(0.3, 10)}, str, Hint("")))
+    assert not list(measured.looked_for(Sign.FLIPPED, {"a": measured.Mean(0.3, 10)}, str, Hint("")))
 
 
 def test_means_that_vary_little_are_worth_more_than_shares() -> None:
@@ -475,8 +420,8 @@ def test_in_few_runs_chance_alone_makes_a_format_mass_low() -> None:
     for _ in range(400):
         masses = random.beta(10 * limit, 10 * (1 - limit), 80)
         low += any(
-            mean_of(masses[:items].tolist()).is_significantly_beyond(
-                limit, below=True, uncertainty=UNCERTAINTY
+            measured.mean_of(masses[:items].tolist()).is_significantly_beyond(
+                limit, below=True, uncertainty=measured.UNCERTAINTY
             )
             for items in (10, 20, 40, 80)
         )
@@ -492,13 +437,9 @@ HASH = "d" * 64
 def test_the_mean_over_the_criteria_of_the_newest_run_is_told(demo_store: Path) -> None:
     with RunStore(demo_store) as store:
         results = load_results(store, 1)
-    masses = [
-        judgment.answer_mass
-        for column in results.judgments.values()
-        for judgment in column
-        if isinstance(judgment, Judgment) and judgment.answer_mass is not None
-    ]
-    (found,) = newest_masses(demo_store, {HASH, "e" * 64}).values()
+    scored = [each for column in results.judgments.values() for each in column if isinstance(each, Judgment)]
+    masses = [each.answer_mass for each in scored if each.answer_mass is not None]
+    (found,) = measured.newest_masses(demo_store, {HASH, "e" * 64}).values()
     assert (found.run_id, found.items) == (1, len(results.judged))
     assert found.mass == pytest.approx(sum(masses) / len(masses))
 
@@ -510,13 +451,13 @@ def test_a_run_that_has_judged_nothing_does_not_count(demo_store: Path, tmp_path
         identity = store.run(1).identity
         with store.begin(identity, fresh=True) as later:
             assert later.id == 2
-    assert newest_masses(path, {HASH})[HASH].run_id == 1
+    assert measured.newest_masses(path, {HASH})[HASH].run_id == 1
 
 
 def test_without_a_store_or_a_run_nothing_is_known(demo_store: Path, tmp_path: Path) -> None:
-    assert newest_masses(tmp_path / "none.sqlite", {HASH}) == {}
+    assert measured.newest_masses(tmp_path / "none.sqlite", {HASH}) == {}
     assert not (tmp_path / "none.sqlite").exists()
-    assert newest_masses(demo_store, {"e" * 64}) == {}
+    assert measured.newest_masses(demo_store, {"e" * 64}) == {}
 
 
 # Where a text repeats itself, and where it has said enough.
@@ -533,7 +474,7 @@ def test_without_a_store_or_a_run_nothing_is_known(demo_store: Path, tmp_path: P
     ],
 )
 def test_repeated_sentences(text: str, repeats: bool) -> None:
-    assert repeats_a_sentence(text) is repeats
+    assert measured.repeats_a_sentence(text) is repeats
 
 
 @pytest.mark.parametrize(
@@ -553,15 +494,15 @@ def test_repeated_sentences(text: str, repeats: bool) -> None:
     ],
 )
 def test_a_growing_text_ends_before_it_repeats_itself_or_says_too_much(text: str, kept: str | None) -> None:
-    length = complete_length(text, most_sentences=3)
+    length = measured.complete_length(text, most_sentences=3)
     assert (None if length is None else text[:length]) == kept
 
 
 def test_of_a_text_that_has_ended_the_last_sentence_counts_too() -> None:
     text = "It is very clear. It is very clear."
-    assert complete_length(text, 3) is None
-    assert complete_length(text, 3, ended=True) == len("It is very clear.")
-    assert complete_length("A is fine. B is not.", 3, ended=True) is None
+    assert measured.complete_length(text, 3) is None
+    assert measured.complete_length(text, 3, ended=True) == len("It is very clear.")
+    assert measured.complete_length("A is fine. B is not.", 3, ended=True) is None
 
 
 @pytest.mark.parametrize(
@@ -575,4 +516,4 @@ def test_of_a_text_that_has_ended_the_last_sentence_counts_too() -> None:
     ],
 )
 def test_a_cut_text_loses_its_half_sentence(text: str, kept: str) -> None:
-    assert without_half_sentence(text) == kept
+    assert measured.without_half_sentence(text) == kept

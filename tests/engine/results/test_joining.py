@@ -1,6 +1,5 @@
 """What people said on several computers, put together: each word once, with its author and its time."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -15,16 +14,8 @@ from engine.results.annotation_import import join_items, look_at
 from engine.results.completeness import open_submission
 from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
-from tests.engine.results.laptops import START, Laptop
+from tests.engine.results.laptops import START, Made
 from tests.judged import BAD, GOOD, A, B, system
-
-Made = Callable[..., Laptop]
-
-
-@pytest.fixture
-def laptop(tmp_path: Path) -> Made:
-    """Makes a laptop of a name."""
-    return lambda name, **more: Laptop(tmp_path / name, **more)
 
 
 def test_what_was_said_elsewhere_comes_with_all_that_is_known_of_it(laptop: Made) -> None:
@@ -206,10 +197,8 @@ def test_a_store_that_refuses_one_word_takes_none(laptop: Made) -> None:
 
 def test_words_of_an_opened_submission_join_a_run_of_the_same_items(laptop: Made, tmp_path: Path) -> None:
     hub, away = laptop("hub", items=3), laptop("away", items=3)
-    path = tmp_path / "judge.tsv"
-    write_submission(
-        path, system({"safety": [A, B, A]}, {"safety": ["x is y.", "y is x.", "z is x."]}).submission
-    )
+    path, texts = tmp_path / "judge.tsv", {"safety": ["x is y.", "y is x.", "z is x."]}
+    write_submission(path, system({"safety": [A, B, A]}, texts).submission)
     with RunStore(away.path) as store:
         opened = open_submission(path, away.data, store)
         store.annotate(opened.id, new_override("2", "safety", GOOD, None, "Ben"))

@@ -18,7 +18,7 @@ from engine.data.submission import check_suffix, write_dataset
 from engine.results.run_dataset import labelled_dataset, written_otherwise
 from engine.results.run_results import RunResults, load_results
 from engine.store.run_store import RunStore
-from tests.judged import BAD, GOOD, SURE_A, A, B, dataset, stored_run, with_texts
+from tests.judged import BAD, GOOD, SURE_A, A, B, dataset, judged_run, stored_run, with_texts
 
 AWKWARD = (
     'a "quoted\ttext"',
@@ -91,8 +91,7 @@ def test_the_judge_speaks_where_nobody_did_if_it_is_asked_for(tmp_path: Path) ->
 
 def test_a_run_that_nobody_labelled_has_no_human_labels(tmp_path: Path) -> None:
     gold = dataset({"safety": [A, B]})
-    results = stored_run(tmp_path, gold, {"safety": [SURE_A, SURE_A]}).results
-    assert results
+    results = judged_run(tmp_path, gold, {"safety": [SURE_A, SURE_A]})
     with pytest.raises(SetupError, match="no human labels in run 1 to write"):
         labelled_dataset(results, gold)
     assert labelled_dataset(results, gold, with_judge=True).columns["safety_preference"] == [A, A]
@@ -160,10 +159,8 @@ def test_it_says_how_people_came_to_the_items_and_what_was_skipped(tmp_path: Pat
     gold = dataset({"safety": [None] * 4})
     found = written(tmp_path, reviewed(tmp_path, gold), gold)
     assert label_origins(found, "safety") == {"1": Origin.RANDOM, "2": Origin.UNCERTAINTY, "3": None}
-    assert (found.texts("random_sample").to_pylist(), skipped_items(found)) == (
-        ["labelled", "", "", ""],
-        frozenset(),
-    )
+    assert found.texts("random_sample").to_pylist() == ["labelled", "", "", ""]
+    assert skipped_items(found) == frozenset()
 
 
 def test_items_that_the_run_lacks_or_has_otherwise_have_empty_cells(tmp_path: Path) -> None:

@@ -21,26 +21,16 @@ from engine.metrics.evaluation import evaluate
 from engine.metrics.matching import System, match, system_of_file, system_of_run, told_apart
 from engine.ranking.weighted_scoring import scored_pairs_of
 from engine.report.run import labels_given_section, unscored_table
-from engine.results.completeness import (
-    NOT_ANSWERED,
-    add_unanswered,
-    findings,
-    gaps,
-    incomplete,
-    open_submission,
-    share_answered,
-)
+from engine.results import completeness
+from engine.results.completeness import open_submission
 from engine.results.decision import NO_LABEL
 from engine.results.exports import as_json, write_results_csv
 from engine.results.health import run_health, submission_health
 from engine.results.run_results import RunResults, load_results, submission_of
 from engine.settings.identity import RunKind, what_is_joined
 from engine.store.run_store import RunStore
-from tests.commands import run_here
-from tests.judged import BAD, GOOD, A, B, Labels, dataset, system
-
-# A submission in the run store: read back as it was, joined by ids, changed and exported as a run.
-
+from tests.commands import refusal, run_here
+from tests.judged import BAD, GOOD, A, B, Labels, Texts, dataset, system
 
 TEXTS = {"safety": ["A is safer.", "B insults the reader.", None]}
 LABELS = {"safety": [A, B, None]}
@@ -57,13 +47,18 @@ def file_of(folder: Path, predicted: System, name: str = "judge.tsv") -> Path:
     return path
 
 
+def kept_of(store: RunStore, gold: Dataset, path: Path) -> RunResults:
+    """A submission that is opened, as it counts."""
+    return load_results(store, open_submission(path, gold, store).id)
+
+
 def test_a_submission_comes_back_as_it_was(store: RunStore, answered: Dataset, tmp_path: Path) -> None:
     path = file_of(tmp_path, system(LABELS, TEXTS))
-    kept = open_submission(path, answered, store)
+    results = kept_of(store, answered, path)
+    kept = results.run
     assert kept.identity.kind is RunKind.SUBMITTED
     assert kept.submitted
     assert kept.complete
-    results = load_results(store, kept.id)
     assert results.judgments["safety"] == (
         SubmittedLabel("1", "safety", A, "A is safer."),
         SubmittedLabel("2", "safety", B, "B insults the reader."),
@@ -93,8 +88,8 @@ def test_ids_alone_join_and_what_is_left_out_is_said(
         "judge.tsv has predictions for 1 of the 3 items of gold.tsv, matched by id. Omitted, because the"
         " dataset lacks them (1): 9."
     )
-    assert incomplete(load_results(store, kept.id)) == what_is_joined(kept)
-    assert share_answered(read_submission(path), set(answered.ids)) == 0.5
+    assert completeness.incomplete(load_results(store, kept.id)) == what_is_joined(kept)
+    assert completeness.share_answered(read_submission(path), set(answered.ids)) == 0.5
 
 
 def test_another_judges_mere_ties_are_kept_measured_and_listed_and_no_submission_has_them(
@@ -128,7 +123,7 @@ def test_two_columns_of_one_file_are_two_judges(store: RunStore, answered: Datas
 
 def test_an_explanation_without_a_label_is_kept(store: RunStore, answered: Dataset, tmp_path: Path) -> None:
     path = file_of(tmp_path, system({"safety": [None, A, B]}, {"safety": ["No label.", "A.", "B."]}))
-    results = load_results(store, open_submission(path, answered, store).id)
+    results = kept_of(store, answered, path)
     assert submission_of(results).rows[0].predictions["safety"] == Prediction(None, "No label.")
     assert results.unscored == 1
 
@@ -147,27 +142,17 @@ def test_a_person_changes_it_as_a_run(store: RunStore, answered: Dataset, tmp_pa
     store.annotate(kept.id, new_override("2", "safety", GOOD, "Both are harmless.", "Ada"))
     store.annotate(kept.id, new_override("3", "safety", BAD, None, "Ada"))
     results = load_results(store, kept.id)
-    labels = [row.predictions["safety"] for row in submission_of(results).rows]
-    assert labels == [
-        Prediction(A, "A is safer."),
-        Prediction(GOOD, "Both are harmless."),
-        Prediction(BAD, None),
-    ]
+    said = [row.predictions["safety"] for row in submission_of(results).rows]
+    own, overridden = Prediction(A, "A is safer."), Prediction(GOOD, "Both are harmless.")
+    assert said == [own, overridden, Prediction(BAD, None)]
     assert [judgment.preference for judgment in results.model_alone().judgments["safety"][:2]] == [A, B]  # type: ignore[union-attr]
-
-
-def test_an_explanation_for_another_label_is_out_of_date(
-    store: RunStore, answered: Dataset, tmp_path: Path
-) -> None:
-    kept = open_submission(file_of(tmp_path, system(LABELS, TEXTS)), answered, store)
-    store.annotate(kept.id, new_override("2", "safety", GOOD, None, "Ada"))
+    store.annotate(kept.id, new_override("1", "safety", GOOD, None, "Ada"))
     assert load_results(store, kept.id).stale == 1
 
 
 def test_it_is_measured_as_its_file_is(store: RunStore, answered: Dataset, tmp_path: Path) -> None:
     predicted = system({"safety": [A, B, GOOD]}, TEXTS)
-    kept = open_submission(file_of(tmp_path, predicted), answered, store)
-    opened = system_of_run(load_results(store, kept.id))
+    opened = system_of_run(kept_of(store, answered, file_of(tmp_path, predicted)))
     assert opened.name == "judge.tsv"
     assert opened.description == "submission judge.tsv on gold.tsv"
     ours, theirs = evaluate(match(opened, answered)), evaluate(match(predicted, answered))
@@ -188,8 +173,7 @@ def test_its_labels_are_certain_so_doubt_is_what_contradicts(
 
 
 def test_all_its_data_is_written(store: RunStore, answered: Dataset, tmp_path: Path) -> None:
-    kept = open_submission(file_of(tmp_path, system(LABELS, TEXTS)), answered, store)
-    results = load_results(store, kept.id)
+    results = kept_of(store, answered, file_of(tmp_path, system(LABELS, TEXTS)))
     plain = json.loads(json.dumps(as_json(results)))
     assert plain["run"]["kind"] == "submitted"
     assert plain["items"][0]["judgments"]["safety"] == {
@@ -206,13 +190,10 @@ def test_all_its_data_is_written(store: RunStore, answered: Dataset, tmp_path: P
 
 
 def test_its_health_is_that_of_labels_and_texts(store: RunStore, tmp_path: Path) -> None:
-    count = 40
-    kept = open_submission(
-        file_of(tmp_path, system(dict.fromkeys(["safety", "relevance", "naturalness"], [A] * count))),
-        dataset({"safety": [A] * count}),
-        store,
-    )
-    assert [symptom.sign for symptom in run_health(load_results(store, kept.id)).symptoms] == [Sign.ONE_LABEL]
+    labels = [A] * 40
+    path = file_of(tmp_path, system(dict.fromkeys(["safety", "relevance", "naturalness"], labels)))
+    found = run_health(kept_of(store, dataset({"safety": labels}), path))
+    assert [symptom.sign for symptom in found.symptoms] == [Sign.ONE_LABEL]
 
 
 def test_the_commands_take_it_and_refuse_what_needs_a_model(shared_data: Path, tmp_path: Path) -> None:
@@ -227,13 +208,11 @@ def test_the_commands_take_it_and_refuse_what_needs_a_model(shared_data: Path, t
     assert written.read_bytes() == baseline.read_bytes()
     assert len(load_dataset(gold)) == 99
     calibrated = tmp_path / "calibration.json"
-    for refused in (
+    for words in (
         ("runs", "recalibrate", 1, "--none"),
         ("calibrate", 1, "--gold", gold, "--out", calibrated),
     ):
-        answer = run_here(*refused, *store)
-        assert answer.returncode == 2
-        assert "has labels without probabilities" in answer.stderr
+        assert "has labels without probabilities" in refusal(*words, *store)
     assert not calibrated.exists()
     assert "submission, explain" in run_here("runs", *store).stdout
 
@@ -245,7 +224,7 @@ def test_findings_are_of_what_an_export_would_hold_now(
     rows = path.read_text(encoding="utf-8")
     path.write_text(f"{rows}9\tA\n", encoding="utf-8")
     kept = open_submission(path, answered, store)
-    found = findings(load_results(store, kept.id), answered)
+    found = completeness.findings(load_results(store, kept.id), answered)
     assert found[0].startswith("official columns are missing: relevance_preference,")
     assert found[1:] == [
         "ids missing (1 of 3): 1.",
@@ -253,7 +232,7 @@ def test_findings_are_of_what_an_export_would_hold_now(
         "ids that are not in the dataset (1), omitted: 9.",
     ]
     store.annotate(kept.id, new_override("3", "safety", GOOD, None, "Ada"))
-    assert "empty cells" not in "".join(findings(load_results(store, kept.id), answered))
+    assert "empty cells" not in "".join(completeness.findings(load_results(store, kept.id), answered))
 
 
 def test_runs_share_items_with_the_same_texts(store: RunStore, answered: Dataset, tmp_path: Path) -> None:
@@ -291,11 +270,8 @@ def four() -> Dataset:
 def opened(store: RunStore, four: Dataset, folder: Path) -> RunResults:
     """A submission that answers the second and the last of four items."""
     said: dict[str, Labels] = {"safety": [A, B], "relevance": [A, None]}
-    path = folder / "judge.tsv"
-    write_submission(
-        path, system(said, {"safety": ["A.", "B."], "relevance": ["A.", None]}, ids=["2", "4"]).submission
-    )
-    return load_results(store, open_submission(path, four, store).id)
+    texts: dict[str, Texts] = {"safety": ["A.", "B."], "relevance": ["A.", None]}
+    return kept_of(store, four, file_of(folder, system(said, texts, ids=["2", "4"])))
 
 
 def labelled(store: RunStore, results: RunResults, *keys: tuple[str, str]) -> RunResults:
@@ -317,11 +293,11 @@ def without(path: Path, places: Sequence[int], target: Path) -> Path:
 def test_what_it_lacks_stands_first_in_its_list(store: RunStore, four: Dataset, tmp_path: Path) -> None:
     results = opened(store, four, tmp_path)
     assert [item.item_id for item in results.judged] == ["1", "2", "3", "4"]
-    assert results.judgments["safety"][0] == Unscored("1", "safety", NOT_ANSWERED)
+    assert results.judgments["safety"][0] == Unscored("1", "safety", completeness.NOT_ANSWERED)
     assert [item.item_id for item in by_item(review_rows(results, four))] == ["1", "3", "4", "2"]
     assert (results.run.judged, results.run.complete, results.left) == (2, False, 2)
     said = "judge.tsv has predictions for 2 of the 4 items of gold.tsv, matched by id."
-    assert incomplete(results) == results.joined_in_words == said
+    assert completeness.incomplete(results) == results.joined_in_words == said
 
 
 def test_nothing_counts_what_it_never_said(store: RunStore, four: Dataset, tmp_path: Path) -> None:
@@ -334,7 +310,9 @@ def test_nothing_counts_what_it_never_said(store: RunStore, four: Dataset, tmp_p
     assert ours.labels == theirs.labels
     assert ours.matched.missing == theirs.matched.missing == ("1", "3")
     assert run_health(results) == submission_health(file.submission)
-    assert [gap.sentence for gap in gaps(results)] == ["1 judgment is unscored; its cell is empty."]
+    assert [gap.sentence for gap in completeness.gaps(results)] == [
+        "1 judgment is unscored; its cell is empty."
+    ]
     assert len(unscored_table(run.results or results).rows) == 1
     assert [row[5] for row in labels_given_section(run.results or results).parts[0].rows] == [0, 1]  # type: ignore[union-attr]
     written = tmp_path / "again.tsv"
@@ -356,7 +334,7 @@ def test_one_that_people_label_counts_once_all_its_criteria_are(
         "3 of the 4 items of gold.tsv have predictions: 2 by judge.tsv,"
     )
     assert len(system_of_run(results).overrides) == 3
-    assert [gap.sentence for gap in gaps(results)] == [
+    assert [gap.sentence for gap in completeness.gaps(results)] == [
         "1 judgment of the submission judge.tsv is overridden by annotators: 1 label and 1 explanation,"
         " by Ada.",
         "1 item that the submission judge.tsv does not answer is labelled by annotators: 2 labels and 2"
@@ -375,21 +353,20 @@ def test_it_is_complete_once_people_labelled_all_of_it(
     assert results.left == 0
     said = "All 4 items of gold.tsv have predictions: 2 by judge.tsv, matched by id, 2 by Ada."
     assert results.joined_in_words == said
-    assert incomplete(results) == said
+    assert completeness.incomplete(results) == said
     assert {results.only(ids).joined_in_words for ids in ("1", "24", "123")} == {said}
     assert "2 of the 4" in results.only("13").model_alone().joined_in_words
     assert match(system_of_run(results), four).left_out == [said]
     assert as_json(results)["run"]["complete"]
-    assert [each for each in findings(results, four) if "ids" in each or "empty" in each] == []
+    assert [each for each in completeness.findings(results, four) if "ids" in each or "empty" in each] == []
     assert match(system_of_run(results), four).missing == ()
 
 
 def test_a_judge_is_not_wrong_beside_people_where_it_said_nothing(
     store: RunStore, four: Dataset, tmp_path: Path
 ) -> None:
-    results = labelled(
-        store, opened(store, four, tmp_path), ("1", "safety"), ("1", "relevance"), ("2", "safety")
-    )
+    keys = (("1", "safety"), ("1", "relevance"), ("2", "safety"))
+    results = labelled(store, opened(store, four, tmp_path), *keys)
     found = agreement_of_annotators(results, four)
     assert found is not None
     with_model = [pair for pair in found.pairs if pair.other == "the judge" and pair.criterion is None]
@@ -400,15 +377,14 @@ def test_all_its_data_says_what_is_not_answered(store: RunStore, four: Dataset, 
     results = opened(store, four, tmp_path)
     plain = json.loads(json.dumps(as_json(results)))
     assert (plain["run"]["judged"], len(plain["items"])) == (2, 4)
-    assert plain["items"][0]["judgments"]["safety"]["unscored"] == NOT_ANSWERED
+    assert plain["items"][0]["judgments"]["safety"]["unscored"] == completeness.NOT_ANSWERED
     write_results_csv(tmp_path / "all.csv", results)
-    assert f"{NOT_ANSWERED}" in (tmp_path / "all.csv").read_text(encoding="utf-8").splitlines()[1]
+    assert completeness.NOT_ANSWERED in (tmp_path / "all.csv").read_text(encoding="utf-8").splitlines()[1]
 
 
 def test_runs_share_only_what_is_answered(store: RunStore, four: Dataset, tmp_path: Path) -> None:
     part = opened(store, four, tmp_path)
-    path = tmp_path / "whole.tsv"
-    write_submission(path, system({"safety": [A, B, B, BAD]}).submission)
+    path = file_of(tmp_path, system({"safety": [A, B, B, BAD]}), "whole.tsv")
     whole = open_submission(path, four, store)
     assert store.shared_items(whole.id) == {part.run.id: 2}
     assert store.shared_items(part.run.id) == {whole.id: 4}
@@ -424,8 +400,8 @@ def test_one_that_an_earlier_version_kept_is_completed_from_its_dataset(
     before = load_results(store, run.id)
     assert [row.id for row in submission_of(before).rows] == ["2", "4"]
     assert (before.run.judged, before.left) == (2, 2)
-    add_unanswered(store, before.run, four)
-    add_unanswered(store, before.run, four)
+    completeness.add_unanswered(store, before.run, four)
+    completeness.add_unanswered(store, before.run, four)
     assert [item.item_id for item in load_results(store, run.id).judged] == ["1", "2", "3", "4"]
 
 

@@ -50,6 +50,7 @@ def test_the_models_own_stays_and_can_be_had_alone(tmp_path: Path) -> None:
     assert results.judgments == plain.judgments
     assert predictions(results.model_alone()) == predictions(plain)
     assert results.model_alone().overridden.in_words == "nothing"
+    assert predictions(results.calibrated(None)) == predictions(results)  # decided again
 
 
 @pytest.mark.parametrize(
@@ -139,11 +140,6 @@ def test_a_text_for_another_label_than_is_in_force_does_not_take_the_place_of_th
         results = load_results(store, 1)
     judgment = results.judgments["safety"][0]
     assert (results.explanation(judgment), results.is_stale(judgment)) == (OWN, True)
-
-
-def test_deciding_again_keeps_the_overrides(tmp_path: Path) -> None:
-    results = results_of(tmp_path, [("1", "safety", B, None)])
-    assert predictions(results.calibrated(None)) == predictions(results)
 
 
 def test_a_run_of_labels_alone_has_no_explanations_of_people_either(tmp_path: Path) -> None:
