@@ -141,7 +141,8 @@ def _audit_model(options: argparse.Namespace) -> int:
             criteria = shared.criteria_of(options.criteria, rubric)
         dataset = shared.read_dataset(options, options.dataset, cancel, rubric)
         items = DEFAULT_ITEMS if options.items is None else options.items
-        perturbations = make_perturbations(dataset, items, shared.seed_of(options))
+        seed = DEFAULT_SEED if options.seed is None else options.seed
+        perturbations = make_perturbations(dataset, items, seed)
         path = options.out or default_place(perturbations, options.store)
         _check_outputs(options, {"dataset": options.dataset, "model": model, "run store": options.store})
         _write(perturbations, path, options)

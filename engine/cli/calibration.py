@@ -6,6 +6,7 @@ from typing import Any
 from engine.annotations.records import LabelSourceKind
 from engine.calibration import learning
 from engine.calibration.jury import DEFAULT_CERTAINTY
+from engine.calibration.run_calibration import Wishes
 from engine.cli.shared import arguments as shared
 from engine.cli.shared import console
 from engine.cli.shared import measure_arguments as measures
@@ -53,15 +54,14 @@ def _calibrate(options: argparse.Namespace) -> int:
     measures.check_measure_outputs(options, written, [options.run])
     with console.interruptible() as cancel:
         system, gold = measures.judged_by_run(options, cancel)
-        wishes = measures.wishes_of(options)
+        wishes = Wishes(options.places_matter, options.lengths)
         fitting = fit_calibration(system, gold, wishes, cancel, partial=options.partial)
         fitted = show_measure("fitting", fitting)
     save_calibration(options.out, fitted.made.calibration)
-    results = system.results
-    one_label = fitted.made.one_label_sentence(results) if results is not None else ""
-    caveats = [Section("one_label", "", [Sentences([one_label], Tone.CAVEAT)])] if one_label else []
-    title = f"{system.name}, cross-validated on {fitted.matched.dataset.name}"
-    sheet = Sheet(title, [*caveats, *calibration_sections(fitted.made)])
+    sections = calibration_sections(fitted.made)
+    if system.results is not None and (one_label := fitted.made.one_label_sentence(system.results)):
+        sections = [Section("one_label", "", [Sentences([one_label], Tone.CAVEAT)]), *sections]
+    sheet = Sheet(f"{system.name}, cross-validated on {fitted.matched.dataset.name}", sections)
     shared.write_table_files(options, "calibrate", sheet)
     console.print_sheet(sheet)
     print(f"\nCalibration: {options.out}")
@@ -92,7 +92,8 @@ def _learning_curve(options: argparse.Namespace) -> int:
         system, gold = measures.judged_by_run(options, cancel)
         matched = match(system, gold, options.partial)
         measures.say_what_was_left_out(matched)
-        curve = show_measure("learning", learning.run_curve(matched, cancel, measures.wishes_of(options)))
+        wishes = Wishes(options.places_matter, options.lengths)
+        curve = show_measure("learning", learning.run_curve(matched, cancel, wishes))
     found = {"run": matched.system.name, "labels": matched.dataset.name, **curve.as_json()}
     shared.write_json_file(options, "Learning curve", found)
     sheet = Sheet(f"{system.name}, by labels of {matched.dataset.name}", [learning_section(curve)])

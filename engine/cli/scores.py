@@ -20,7 +20,7 @@ from engine.metrics.comparison import Comparison, match_all
 from engine.metrics.comparison import compare as compared
 from engine.metrics.evaluation import evaluate as evaluated
 from engine.metrics.evaluation import official_json
-from engine.metrics.matching import Matched, match, open_system, told_apart
+from engine.metrics.matching import Matched, match
 from engine.metrics.slices import SlicedMeasures
 from engine.ranking.weighted_scoring import SlicedWeightedScoring, weigh_by_default
 from engine.report.accuracy import confusion_section
@@ -61,13 +61,10 @@ def evaluate() -> console.Parser:
 
 
 def _evaluate(options: argparse.Namespace) -> int:
-    measures.find_judge_model(options)
     written = {"--json": options.json, **shared.table_targets(options), **measures.methods_targets(options)}
     measures.check_measure_outputs(options, written, [options.system])
     with console.interruptible() as cancel:
-        system = open_system(options.system, options.store, options.labels_of)
-        gold = measures.read_labels(options, options.gold, [system], cancel)
-        divisions = measures.divided(options, gold)
+        [system], gold, divisions = measures.read_systems(options, [options.system], cancel)
         matched = measures.kept(options, match(system, gold, options.partial))
         by_model = measures.model_measures(options, cancel)
         measures.say_what_was_left_out(matched)
@@ -108,14 +105,10 @@ def compare() -> console.Parser:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    measures.find_judge_model(options)
     written = {"--json": options.json, **shared.table_targets(options)}
     measures.check_measure_outputs(options, written, options.systems)
     with console.interruptible() as cancel:
-        opened = [open_system(word, options.store, options.labels_of) for word in options.systems]
-        systems = told_apart(opened)
-        gold = measures.read_labels(options, options.gold, systems, cancel)
-        divisions = measures.divided(options, gold)
+        systems, gold, divisions = measures.read_systems(options, options.systems, cancel)
         matched = [measures.kept(options, each) for each in match_all(systems, gold, options.partial)]
         by_model = measures.model_measures(options, cancel)
         for each in matched:
@@ -169,11 +162,8 @@ def _print_differences(result: Comparison, most: int) -> None:
     if not found or most < 1:
         return
     rows = [
-        [
-            *(difference.item_id, difference.criterion, difference.human.value),
-            *(label.value if label else UNSCORED for label in difference.labels),
-        ]
-        for difference in found[:most]
+        [each.item_id, each.criterion, each.human.value, *(label or UNSCORED for label in each.labels)]
+        for each in found[:most]
     ]
     print(console.table(["item", "criterion", "human", *result.systems], rows))
     if len(found) > most:
@@ -206,12 +196,9 @@ def _report(options: argparse.Namespace) -> int:
     from engine.report.html_report import DEFAULT_WEIGHTS, REPORT_FIGURES, gather, report_html  # noqa: PLC0415
 
     shared.check_suffix("--out", options.out, "a report is HTML", ".html", ".htm")
-    measures.find_judge_model(options)
     measures.check_measure_outputs(options, {"--out": options.out}, [options.run])
     with console.interruptible() as cancel:
-        system = open_system(options.run, options.store, options.labels_of)
-        gold = measures.read_labels(options, options.gold, [system], cancel)
-        divisions = measures.divided(options, gold)
+        [system], gold, divisions = measures.read_systems(options, [options.run], cancel)
         matched = measures.kept(options, match(system, gold, options.partial))
         _, weighted_scoring = measures.weighing_of(options).of_system(matched.system, matched)
         targets = _figure_targets(options.figures, REPORT_FIGURES) if options.figures else {}

@@ -4,7 +4,7 @@ import argparse
 import ctypes
 import os
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from io import StringIO
 from pathlib import Path
@@ -51,6 +51,9 @@ class Options(argparse._ActionsContainer):
         default: float | None = None,
     ) -> None:
         self.add_argument(name, type=kind, default=default, metavar=metavar, help=words)
+
+    def choice(self, name: str, choices: Iterable[str], words: str, default: str | None = None) -> None:
+        self.add_argument(name, choices=list(choices), default=default, help=words)
 
     def flag(self, name: str, words: str) -> None:
         self.add_argument(name, action="store_true", help=words)
