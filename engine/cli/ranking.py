@@ -108,7 +108,8 @@ def _check_weighted(options: argparse.Namespace) -> None:
     if options.weighted and options.criterion is not None:
         raise SetupError("--weighted uses all criteria, --criterion one.", "Remove one of them.")
     for name in ("weights", "tie_threshold", "grades"):
-        if getattr(options, name) not in (None, False) and not options.weighted:
+        value = getattr(options, name)  # a threshold of 0 is given, too
+        if value is not None and value is not False and not options.weighted:
             option = shared.option_of(name)
             raise SetupError(f"{option} needs --weighted.", f"Add --weighted, or remove {option}.")
 

@@ -13,10 +13,6 @@ import pytest
 import tiebreak
 from engine.annotations.records import new_override
 from engine.core.items import PREFERENCES
-from engine.data.dataset import load_dataset
-from engine.metrics.evaluation import evaluate
-from engine.metrics.matching import match, open_system
-from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
 from tests.commands import ROOT, give, run_here
 from tests.engine.cli.conftest import overridden
@@ -26,7 +22,6 @@ __all__ = ["overridden"]  # a fixture
 
 pytestmark = pytest.mark.filterwarnings("ignore::engine.api.refused.TiebreakNotice")
 ENCODER = ROOT / "tests" / "encoders" / "roberta.gguf"
-LABELS = ["A", "B", "both_good", "both_bad"]
 
 
 def test_what_a_run_is(run: tiebreak.Run, demo_gold: Path) -> None:
@@ -45,37 +40,6 @@ def test_a_run_that_is_not_there_is_refused(run: tiebreak.Run, tmp_path: Path) -
     assert tiebreak.runs() == []
     with pytest.raises(tiebreak.Refused, match="There is no annotator 'Eve'"):
         _ = run.by("Eve").labels
-
-
-def test_labels_are_categories_by_id(run: tiebreak.Run, demo_gold: Path) -> None:
-    labels = run.labels
-    assert labels.index.name == "id"
-    assert labels.index.tolist() == load_dataset(demo_gold).ids
-    assert labels.columns.tolist() == [
-        *("relevance", "naturalness", "truthfulness", "safety", "overall_quality")
-    ]
-    assert all(column.cat.categories.tolist() == LABELS for _, column in labels.items())
-    texts = run.explanations
-    assert texts.index.equals(labels.index)
-    assert set(map(str, texts.dtypes)) == {"string"}
-    assert texts.notna().all(axis=None)
-
-
-def test_judgments_and_readings_are_those_of_the_store(run: tiebreak.Run, demo_store: Path) -> None:
-    with RunStore(demo_store) as store:
-        results = load_results(store, 1)
-    first = results.judgments["relevance"][0]
-    row = run.judgments.iloc[0]
-    assert (row["id"], row["criterion"], row["label"]) == (first.item_id, "relevance", results.label(first))
-    probabilities = [row[f"probability_{label}"] for label in PREFERENCES]
-    assert probabilities == list(first.probabilities)  # type: ignore[union-attr]
-    assert len(run.judgments) == 150
-    raw_predictions = run.raw_predictions
-    assert len(raw_predictions) == 300
-    assert set(raw_predictions["order"]) == {"AB", "BA"}
-    assert set(raw_predictions["way"]) == {"letters"}
-    logs = raw_predictions.filter(like="log_probability_")
-    assert np.allclose(np.exp(logs).sum(axis=1), raw_predictions["format_mass"])
 
 
 def test_peoples_labels_are_in_force_but_by_the_judge(overridden: Path) -> None:
@@ -99,26 +63,6 @@ def test_a_run_is_read_again_where_the_store_has_changed(overridden: Path) -> No
     with RunStore(overridden) as store:
         store.annotate(1, new_override(item, "safety", other, None, author="Ada"))
     assert run.labels.loc[item, "safety"] == other
-
-
-def test_an_evaluation_has_the_numbers_of_the_engine(
-    run: tiebreak.Run, demo_store: Path, demo_gold: Path
-) -> None:
-    found = evaluate(match(open_system("1", demo_store), load_dataset(demo_gold)))
-    frame = run.evaluate()
-    assert frame.index.tolist() == [*found.labels, "mean"]
-    for name, measures in found.labels.items():
-        row = frame.loc[name]
-        assert (row["items"], row["instructions"]) == (measures.items, measures.instructions)
-        assert (row["accuracy"], row["kappa"]) == (measures.accuracy, measures.kappa)
-        assert measures.interval is not None
-        assert (row["low"], row["high"]) == tuple(measures.interval)
-        assert row["trivial"] + row["lead"] == pytest.approx(measures.accuracy)
-        assert row["rouge_l"] == (found.explanations[name].rouge_l or 0) / 100
-    mean = frame.loc["mean"]
-    assert (mean["accuracy"], mean["trivial"]) == (found.accuracy, found.baseline)
-    assert mean[["items", "instructions", "unscored"]].isna().all()  # they are of a criterion
-    assert set(frame.attrs["meaning"]) == set(frame.columns)
 
 
 @pytest.mark.slow

@@ -81,17 +81,6 @@ def test_the_stored_run_says_the_same_and_as_json(audited: tuple[Path, str, str]
     assert all(line["interval"] for line in found["lines"] if line["value"] is not None)
 
 
-def test_any_run_tells_what_needs_no_copies(demo_store: Path, demo_gold: Path) -> None:
-    code, out, err = audit(demo_store, 1)
-    assert code == 0, err
-    rows = {line.split("  ")[0]: line for line in out.splitlines() if "  " in line}
-    for told in ("order: flip rate", "length: at the same human label", "agreement: the worst slice"):
-        assert "not measured" not in rows[told]
-    assert "not measured" in rows["length: filler"]
-    assert "To test it with perturbations of items: audit MODEL DATASET" in err
-    assert audit(demo_store, 1, "--gold", demo_gold)[1] == out
-
-
 def test_a_run_whose_dataset_is_gone_needs_the_file(audited: tuple[Path, str, str], tmp_path: Path) -> None:
     store, out, _ = audited
     [perturbations] = (store.parent / "audits").iterdir()

@@ -41,19 +41,6 @@ def give_one_label(calibration: Path) -> None:
     calibration.write_text(json.dumps(value), "utf-8")
 
 
-def test_a_submission_cannot_be_calibrated(command: Command, demo_gold: Path, demo_store: Path) -> None:
-    with pytest.raises(SetupError, match="it holds labels, no probabilities"):
-        command(
-            "calibrate",
-            demo_store.parent / "submission.tsv",
-            "--gold",
-            demo_gold,
-            "--out",
-            demo_store.with_name("x.json"),
-        )
-    assert not demo_store.with_name("x.json").exists()
-
-
 @pytest.mark.usefixtures("demo_tried")
 def test_judge_refuses_the_calibration_of_another_model(
     command: Command, demo_gold: Path, demo_store: Path, tmp_path: Path

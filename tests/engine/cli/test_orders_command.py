@@ -30,21 +30,6 @@ def judge(store: Path, out: Path, *more: object, items: int = ITEMS) -> tuple[in
 
 
 @pytest.mark.slow
-def test_the_curve_is_printed_and_written(store: Path, tmp_path: Path) -> None:
-    done = run_here("orders", 1, "--store", store, "--json", tmp_path / "orders.json")
-    assert done.returncode == 0, done.stderr
-    assert f"{ITEMS} items in both orders, uncalibrated" in done.stdout
-    assert "The smallest margin threshold that keeps 99.0 % of the labels of every criterion" in done.stdout
-    assert "Cross-validated (ten folds, grouped by instruction), such a threshold keeps" in done.stdout
-    found = json.loads((tmp_path / "orders.json").read_text("utf-8"))
-    first, *_, last = found["margins"]
-    assert (last["margin"], last["equal_labels"], last["tokens_saved"]) == (1.0, 1.0, 0.0)
-    assert 0.35 < first["tokens_saved"] < 0.5
-    assert first["second_order_read"] < last["second_order_read"] == 1.0
-    assert len(last["criteria"]) == 5
-
-
-@pytest.mark.slow
 def test_without_the_dataset_the_labels_are_still_counted(store: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "other.tsv"
     elsewhere.write_text("\n".join(DEMO.read_text("utf-8").splitlines()[:3]) + "\n", encoding="utf-8")

@@ -12,8 +12,7 @@ from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
 from tests.commands import give as given
 from tests.commands import refusal
-from tests.conftest import DEMO_ITEMS as ITEMS
-from tests.engine.cli.in_process import Command, row, safety_alone
+from tests.engine.cli.in_process import Command, safety_alone
 
 
 @pytest.fixture
@@ -39,25 +38,6 @@ def other(demo_store: Path, tmp_path: Path) -> Path:
     data = demo_store.with_name("submission.tsv").read_bytes()
     (tmp_path / "other.tsv").write_bytes(data.replace(b"\tboth_good\t", b"\tA\t"))
     return tmp_path / "other.tsv"
-
-
-@pytest.mark.slow
-def test_a_panel_is_made_by_the_mean_and_used_as_a_run(
-    command: Command, store: Path, other: Path, demo_gold: Path, tmp_path: Path
-) -> None:
-    printed = command("jury", 1, other, "--name", "night")
-    assert "Jury 2 “night” is run 2" in printed
-    assert "other.tsv: submission" in printed
-    assert row(command("evaluate", 2, "--gold", demo_gold), "safety")[1] == str(ITEMS)
-    exported = tmp_path / "together.tsv"
-    command("runs", "export", 2, "--out", exported)
-    assert len(exported.read_bytes().splitlines()) == ITEMS + 1
-    assert "by judge of the jury" in command("evaluate", 2, "--gold", demo_gold).casefold()
-    command("runs", "export", 2, "--csv", tmp_path / "all.csv")
-    command("report", 2, "--gold", demo_gold, "--out", tmp_path / "report.html")
-    page = (tmp_path / "report.html").read_text("utf-8")
-    assert "judge 2" in page
-    assert "certainty of labels" in page
 
 
 @pytest.mark.slow

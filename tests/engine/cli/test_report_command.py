@@ -9,7 +9,6 @@ import pytest
 
 from engine.core.errors import SetupError
 from engine.report.html_report import FIGURE_NAMES
-from main import usage
 from tests.commands import ROOT, give
 from tests.commands import run as run_program
 
@@ -103,10 +102,6 @@ def test_neither_the_gold_labels_nor_the_submission_are_overwritten(
         with pytest.raises(SetupError, match="would be overwritten"):
             give("report", *submission, "--out", str(linked))
     assert Path(submission[0]).read_text("utf-8") == SUBMISSION
-
-
-def test_the_help_of_the_program_names_it() -> None:
-    assert "report" in usage()
 
 
 @pytest.mark.slow
