@@ -14,7 +14,7 @@ import tiebreak
 from engine.annotations.records import new_override
 from engine.core.items import PREFERENCES
 from engine.store.run_store import RunStore
-from tests.commands import ROOT, give, run_here
+from tests.commands import ROOT, ended, give
 from tests.engine.cli.conftest import overridden
 from tests.engine.cli.in_process import safety_alone
 
@@ -74,7 +74,7 @@ def test_explanations_are_measured_by_models_as_the_command_does(
     gold.write_text("\n".join(demo_gold.read_text("utf-8").splitlines()[:5]) + "\n", "utf-8")
     scores = tmp_path / "scores.json"
     words = [1, "--gold", gold, "--partial", "--json", scores, "--store", run.store, "--threads", 1]
-    assert run_here("evaluate", *words, "--encoder", ENCODER, "--judge-model", "demo").returncode == 0
+    ended("evaluate", *words, "--encoder", ENCODER, "--judge-model", "demo")
     told = json.loads(scores.read_text("utf-8"))["details"]["explanations"]
     frame = run.evaluate(gold, partial=True, encoder=ENCODER, judge_model="demo", threads=1)
     for name, one in told.items():
@@ -103,7 +103,7 @@ def test_what_other_tools_read_is_that_of_the_command(
 ) -> None:
     of_one = [] if criterion is None else ["--criterion", criterion]
     words = [1, "--for", tool, *of_one, "--out", tmp_path / f"by_command_{name}", "--store", run.store]
-    assert run_here("runs", "export", *words).returncode == 0
+    ended("runs", "export", *words)
     written = run.export(tmp_path / name, tool, criterion)
     assert written.read_bytes() == (tmp_path / f"by_command_{name}").read_bytes()
 

@@ -8,7 +8,7 @@ import pytest
 from engine.core.errors import SetupError
 from engine.results.run_results import load_results, submission_of
 from engine.store.run_store import RunStore
-from tests.commands import give, run_here
+from tests.commands import ended, give, printed
 from tests.conftest import DEMO_ITEMS as ITEMS
 from tests.engine.cli.in_process import Command, row, safety_alone
 
@@ -61,14 +61,12 @@ def test_judge_with_a_calibration_writes_explanations_for_the_calibrated_label(
     store, path = tmp_path / "runs.sqlite", tmp_path / "calibration.json"
     words = [demo_gold, "--model", "demo", "--items", 10, "--threads", 1, "--max-explanation-tokens", 4]
     judged = ["judge", *words, "--criteria", "safety", "--out", tmp_path / "out.tsv", "--store", store]
-    assert run_here(*judged).returncode == 0
+    ended(*judged)
     gold = safety_alone(demo_gold, tmp_path)
-    fitted = run_here("calibrate", 1, "--gold", gold, "--partial", "--out", path, "--store", store)
-    assert fitted.returncode == 0, fitted.stderr
+    printed("calibrate", 1, "--gold", gold, "--partial", "--out", path, "--store", store)
     give_one_label(path)
-    done = run_here(*judged, "--calibration", path)
-    assert done.returncode == 0, done.stderr
-    assert "both orders, calibrated" in done.stdout
+    done = printed(*judged, "--calibration", path)
+    assert "both orders, calibrated" in done
     with RunStore(store) as opened:
         results = load_results(opened, 2)
         assert load_results(opened, 1).calibration is None

@@ -13,7 +13,7 @@ import pytest
 from engine.annotations.records import new_override
 from engine.core.items import Preference
 from engine.store.run_store import RunStore
-from tests.commands import ROOT, facts, printed, refusal, run_here, start, wait_until
+from tests.commands import ROOT, ended, facts, printed, refusal, run_here, start, wait_until
 
 DEMO = ROOT / "examples" / "demo.tsv"
 IDS = ("3", "17", "20", "40", "41")
@@ -97,8 +97,7 @@ def test_a_killed_run_of_chosen_items_goes_on_to_the_same_submission(chosen: Cho
     kept = killed.judged()
     assert 2 <= kept < len(IDS)
     assert not killed.out.exists()
-    again = run_here(*killed.words, "--out", killed.out)
-    assert again.returncode == 0, again.stderr
+    again = ended(*killed.words, "--out", killed.out)
     assert f"is resumed: {kept} of 5" in again.stderr
     assert "Run 1: 5 of 240" in again.stdout
     assert killed.out.read_bytes() == chosen.out.read_bytes()
@@ -166,15 +165,14 @@ def test_chosen_items_are_compared_and_reported(chosen: Choice, tmp_path: Path) 
     held = ["--gold", DEMO, "--partial", "--store", chosen.store]
     assert "5 chosen items of demo.tsv" in printed("compare", 1, chosen.out, *held)
     report = tmp_path / "report.html"
-    reported = run_here("report", 1, *held, "--out", report)
-    assert reported.returncode == 0, reported.stderr
+    reported = ended("report", 1, *held, "--out", report)
     assert "lacks 235 items of demo.tsv, not scored: " in reported.stderr
     assert "3, 17, 20, 40, 41" in report.read_text("utf-8")
 
 
 def test_explanations_of_chosen_items_are_written_again(tmp_path: Path) -> None:
     choice = Choice(tmp_path, "--criteria", "safety")
-    assert run_here(*choice.words, "--out", choice.out).returncode == 0
+    ended(*choice.words, "--out", choice.out)
     with RunStore(choice.store) as store:
         (label,) = pd.read_csv(choice.out, sep="\t", dtype=str).query("id == '20'")["safety_preference"]
         other = Preference.A if label != "A" else Preference.B
@@ -189,7 +187,7 @@ def test_a_dataset_whose_chosen_items_were_changed_is_not_that_of_the_run(tmp_pa
     moved.write_bytes(b"".join(lines))
     choice = Choice(tmp_path, "--mode", "labels")
     choice.words[1] = moved
-    assert run_here(*choice.words, "--out", choice.out).returncode == 0
+    ended(*choice.words, "--out", choice.out)
     table = tmp_path / "all.csv"
     export = ["runs", "export", 1, "--csv", table, "--store", choice.store]
     # Other items around the chosen ones do not matter to them.

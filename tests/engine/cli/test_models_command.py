@@ -8,7 +8,7 @@ import pytest
 
 from engine.models.encoder_file import read_encoder_file
 from engine.system.paths import demo_model
-from tests.commands import ROOT, facts, printed, refusal, run_here
+from tests.commands import ROOT, ended, facts, printed, refusal, run_here
 from tests.encoders.rewritten import FAMILIES, FOLDER
 from tests.model_files import JUDGES, OTHERS, Listed, PublishedFile
 from tests.random_models import HEADERS, byte_level_bpe, write_random_model
@@ -145,7 +145,7 @@ def test_the_speed_of_models_is_a_table_beside_the_format_mass_and_tells_a_plan_
 ) -> None:
     store, out, broken = tmp_path / "runs.sqlite", tmp_path / "speed.json", tmp_path / "broken.gguf"
     judge = ["judge", DEMO, "--model", "demo", "--mode", "labels", "--threads", 1]
-    assert run_here(*judge, "--items", 2, "--store", store, "--out", tmp_path / "out.tsv").returncode == 0
+    ended(*judge, "--items", 2, "--store", store, "--out", tmp_path / "out.tsv")
     broken.write_bytes(demo_model().read_bytes()[:5000])
     words = ["--store", store, "--threads", 1, "--json", out]
     done = run_here("models", "speed", broken, "demo", tmp_path / "none.gguf", *words)
@@ -164,7 +164,7 @@ def test_the_speed_of_models_is_a_table_beside_the_format_mass_and_tells_a_plan_
     assert 0.5 < found["newest_run"]["format_mass"] <= 1
     assert min(found[name] for name in ("reading", "writing_one_text", "writing_10_texts")) > 0
     # Remembered: the very same numbers, until they are wanted anew.
-    assert run_here("models", "speed", "demo", *words).returncode == 0
+    ended("models", "speed", "demo", *words)
     assert json.loads(out.read_bytes()) == [found]
     asked = [*judge, "--items", 4, "--store", tmp_path / "none.sqlite", "--plan"]
     plan = run_here(*asked)
@@ -172,5 +172,5 @@ def test_the_speed_of_models_is_a_table_beside_the_format_mass_and_tells_a_plan_
     assert "judging some items" not in plan.stderr
     assert "measured here, with explanations of 50 tokens." in run_here(*asked, "--mode", "explain").stdout
     assert "at the speed of some items of typical length" in run_here(*asked, "--threads", 2).stdout
-    assert run_here("models", "speed", "--again", "demo", *words).returncode == 0
+    ended("models", "speed", "--again", "demo", *words)
     assert json.loads(out.read_bytes())[0]["reading"] != found["reading"]

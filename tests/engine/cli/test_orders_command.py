@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import ROOT, refusal, run_here
+from tests.commands import ROOT, ended, refusal, run_here
 
 DEMO = ROOT / "examples" / "demo.tsv"
 ITEMS = 20
@@ -71,8 +71,7 @@ def test_a_learned_margin_reads_fewer_tokens_and_keeps_the_labels(store: Path, t
 
 def test_a_plan_says_by_which_run_it_counts(store: Path, tmp_path: Path) -> None:
     words = ["--model", "demo", "--mode", "labels", "--items", ITEMS, "--orders", "uncertain", "--plan"]
-    known = run_here("judge", DEMO, *words, "--margin-threshold", 0.31, "--store", store)
-    assert known.returncode == 0, known.stderr
+    known = ended("judge", DEMO, *words, "--margin-threshold", 0.31, "--store", store)
     assert "of the items, as in run 1" in known.stdout
     unknown = run_here("judge", DEMO, *words, "--store", tmp_path / "none.sqlite")
     assert "at most; no run tells how many items have a margin below 0.5" in unknown.stdout
@@ -117,8 +116,7 @@ def test_what_cannot_be_meant_is_refused(
 @pytest.mark.slow
 def test_a_calibration_of_both_orders_decides_a_run_in_doubt(store: Path, tmp_path: Path) -> None:
     made = tmp_path / "calibration.json"
-    done = run_here("calibrate", 1, "--gold", DEMO, "--partial", "--out", made, "--store", store)
-    assert done.returncode == 0, done.stderr
+    ended("calibrate", 1, "--gold", DEMO, "--partial", "--out", made, "--store", store)
     options = ["--orders", "uncertain", "--margin-threshold", 0.6, "--calibration", made, "--fresh"]
     code, printed, told = judge(store, tmp_path / "out.tsv", *options)
     assert code == 0, told

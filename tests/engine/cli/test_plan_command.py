@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import ROOT, facts, printed, refusal, run_here
+from tests.commands import ROOT, ended, facts, printed, refusal, run_here
 
 DEMO = ROOT / "examples" / "demo.tsv"
 
@@ -31,7 +31,7 @@ def test_a_plan_knows_what_a_run_in_a_small_cache_has_judged(tmp_path: Path) -> 
     store, out = tmp_path / "runs.sqlite", tmp_path / "out.tsv"
     words = ["judge", DEMO, "--model", "demo", "--mode", "labels", "--store", store]
     words += ["--kv-type", "q8_0", "--threads", 1]
-    assert run_here(*words, "--items", 2, "--out", out).returncode == 0
+    ended(*words, "--items", 2, "--out", out)
     same, more = (run_here(*words, "--items", items, "--plan") for items in (2, 4))
     assert facts(same.stdout)["in the store"] == "all 2 items are judged in run 1"
     assert "Time: nothing is left to judge." in same.stdout
