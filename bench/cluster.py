@@ -253,7 +253,6 @@ def _write_many(path: Path, items: int) -> None:
 
 
 def serve(address: str, folder: Path, workers: int, seconds: float, template: str) -> None:
-    """Be some simulated workers, until this process is ended."""
     import_module("engine.cluster.dask_setup").set_up_dask()
     service = import_module("engine.cluster.service")
     plugin_module = import_module("engine.cluster.worker_plugin")

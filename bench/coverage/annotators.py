@@ -62,13 +62,11 @@ class AnnotatorWorld:
         return found[0] if found else None
 
     def tested(self, random: np.random.Generator, instructions: int) -> AltTest:
-        """What the alternative annotator test says."""
         [found] = alt_tests(*self.labels(random, instructions, len(PREFERENCES)), ["safety"])
         return found
 
     @property
     def many(self) -> int:
-        """Instructions by which the truth is known."""
         return _TRUTH // (self.each * self.annotators)
 
     @cached_property
@@ -156,5 +154,4 @@ def _wins(
     least=20,
 )
 def _advantage_held(random: np.random.Generator, world: AnnotatorWorld) -> bool:
-    """Two to five people; some instructions are hard for all."""
     return holds(world.tested(random, world.instructions).advantage.ends, _advantage(world))

@@ -249,7 +249,6 @@ def _dataset(items: Sequence[Item]) -> Dataset:
 
 
 def audited(judge: Planted, world: World, random: np.random.Generator) -> Audit:
-    """The audit of a judge on items that are drawn."""
     drawn = world.drawn(random)
     return audit_of(drawn.received(judge, random), drawn.dataset, "drawn")
 

@@ -57,7 +57,6 @@ class Claim:
 
     @property
     def error(self) -> float:
-        """The standard error of the rate, of so many drawn worlds."""
         rate = min(max(self.rate, 1 / self.of), 1 - 1 / self.of)
         return math.sqrt(rate * (1 - rate) / self.of)
 
@@ -93,7 +92,6 @@ class Mean(Claim):
 
     @classmethod
     def of_values(cls, promise: Promise, world: str, values: Sequence[float]) -> Self:
-        """Of a value from each world."""
         return cls(promise, world, 0, len(values), mean=float(np.mean(values)), spread=float(np.std(values)))
 
     @property
@@ -123,8 +121,6 @@ PARTS: dict[str, list[Part]] = defaultdict(list)
 
 
 def part(name: str) -> Callable[[Part], Part]:
-    """Registers a function of the number of worlds."""
-
     def register(claims: Part) -> Part:
         PARTS[name].append(claims)
         return claims

@@ -135,7 +135,6 @@ class CalibratedWorld:
         return f"signal {self.signal:g}, {self.labelled} of {self.items} labels"
 
     def holds(self, random: np.random.Generator) -> bool:
-        """Whether the interval of what A wins holds it in one such world."""
         labels = random.choice(len(PREFERENCES), self.items, p=_FREQUENT)
         position_bias = random.normal(0, 1, (self.items, len(PREFERENCES))) + np.array([1, 0, 0, 0])
         read = log_softmax(self.signal * np.eye(len(PREFERENCES))[labels] + position_bias)
@@ -199,7 +198,6 @@ class Match:
 
     @property
     def scores(self) -> FloatArray:
-        """What each candidate would win against one of mean strength."""
         return expected_score(np.array(self.bradley_terry), np.array(self.tie))
 
 

@@ -90,7 +90,6 @@ def _said(probabilities: FloatArray) -> Opinion:
 
 
 def _judges() -> Iterator[Judge]:
-    """From nothing that changes to most of it, on 20 to 200 items."""
     sizes = ((20, 1, 1), (50, 1, 5), (60, 3, 3), (200, 1, 1))
     for (items, each, criteria), share in product(sizes, (0.02, 0.1, 0.4)):
         yield Judge(items, each, criteria, share)

@@ -36,7 +36,6 @@ class World:
         return f"{self.instructions} instructions of {items}, alike {self.alike:g}"
 
     def groups(self, random: np.random.Generator) -> list[int]:
-        """The instruction of each item."""
         sizes = random.integers(1, 2 * self.each, self.instructions) if self.uneven else self.each
         numbers: list[int] = np.repeat(np.arange(self.instructions), sizes).tolist()
         return numbers
@@ -67,7 +66,6 @@ def holds(ends: tuple[float, float] | None, truth: float) -> bool:
 
 
 def worlds() -> Iterator[World]:
-    """From 10 to 1,000 labels, 1 to 15 items for each instruction."""
     for instructions, each in product((2, 4, 7, 10, 20, 33, 99, 300, 1000), (1, 2, 5, 15)):
         if not _FEWEST <= instructions * each <= _MOST:
             continue

@@ -50,7 +50,6 @@ class World:
         return f"{shares}, signal {self.signal:g}, {self.items} labels{twice}"
 
     def draw(self, random: np.random.Generator, items: int) -> Views:
-        """Some items of it, A and B alike."""
         each = _ON_A_QUESTION if self.repeated else 1
         groups = np.arange(items) // each
         labels = random.choice(_LABELS, items, p=self.frequent)
@@ -60,7 +59,6 @@ class World:
         return views_of(read, labels, groups.tolist(), read[:, SWAPPED])
 
     def curve(self, random: np.random.Generator) -> LearningCurve:
-        """What the program says of so many drawn items."""
         return followed(learning({CRITERION: self.draw(random, self.items)}), lambda _: None)
 
 

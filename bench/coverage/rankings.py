@@ -49,7 +49,6 @@ def contests(
 
 
 def met(random: np.random.Generator, candidates: int, items: int) -> tuple[IntArray, IntArray]:
-    """Two different candidates for each item."""
     first = random.integers(0, candidates, items)
     return first, (first + random.integers(1, candidates, items)) % candidates
 
@@ -95,7 +94,6 @@ def _spread_or_ahead(count: int) -> dict[str, FloatArray]:
     least=_LEAST,
 )
 def _strength_held(random: np.random.Generator, called: str, items: int, instructions: int) -> bool:
-    """One of two to eight candidates is looked at."""
     count, name = called.split()
     truth = _spread_or_ahead(int(count))[name]
     return _holds(random, truth, items, instructions, int(random.integers(len(truth))))

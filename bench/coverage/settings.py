@@ -43,7 +43,6 @@ class Known:
 def found_settings(
     random: np.random.Generator, items: int, skew: Sequence[float], judges: Sequence[Known]
 ) -> tuple[tuning_choice.SettingsChoice, HeldOut]:
-    """Settings chosen in one drawn world, and what is said of them."""
     labels = random.choice(_LABELS, items, p=np.array(skew) / sum(skew))
     gold = labelled(labels)
     parts = tuning_choice.parts_of(

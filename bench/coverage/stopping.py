@@ -107,7 +107,6 @@ def pandalm_pairs(shared: Path, *judges: str) -> dict[tuple[str, str], FloatArra
 
 
 def wins(random: np.random.Generator, shape: tuple[int, ...], rate: float) -> FloatArray:
-    """1 with a probability, else 0."""
     return np.asarray(random.random(shape) < rate, np.float64)
 
 
@@ -135,7 +134,6 @@ _KINDS: Mapping[str, tuple[FloatArray, FloatArray]] = {
     "equal, {0}, {1}",
 )
 def _is_wrong(random: np.random.Generator, name: str, items: str) -> bool:
-    """Equal candidates, looked at after each instruction."""
     values, shares = _KINDS[name]
     if items.startswith("a dataset"):
         dataset = np.repeat(values, np.rint(110 * shares).astype(np.int64))
@@ -260,7 +258,6 @@ _ANNOTATORS = ("annotator_1", "annotator_2", "annotator_3")
 
 
 def main() -> None:
-    """Print a line for each candidate and pair, and one for all of each together."""
     parser = argparse.ArgumentParser(prog="python -m bench.coverage.stopping")
     parser.add_argument("folder", type=Path, help="where the folder `ranking` is")
     shared = parser.parse_args().folder

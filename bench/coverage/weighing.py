@@ -42,7 +42,6 @@ _CLOSE = 0.1  # points: few items have no margins in between
     "{0}, {1}",
 )
 def _rate_held(random: np.random.Generator, name: Preference, world: World) -> bool:
-    """How often A wins, B wins, and it is a tie."""
     groups = world.groups(random)
     kinds = world.drawn(random, groups, list(_RATES))
     pairs = _pairs(np.array(_MARGINS)[kinds][:, None])
@@ -115,7 +114,6 @@ ANNOTATORS = (
 
 @part("fitted weights")
 def weights_held(times: int) -> Iterator[Claim]:
-    """Fitted weights and thresholds, in their ranges."""
     worlds = max(times // _COSTLY, 1)
     for seed, annotators in enumerate(ANNOTATORS):
         random = np.random.default_rng(seed)

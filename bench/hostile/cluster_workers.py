@@ -28,7 +28,6 @@ _ALL_THE_SAME = ("groups in another order", "not wanted, for ever", "not prepare
 
 
 def try_case(attempt: Attempt) -> Outcome:
-    """One lie, in their order; then again from the first."""
     if not (find_spec("distributed") and find_spec("cryptography")):
         return Outcome(Ending.REFUSED, "none", "the packages of a cluster are not installed")
     lies = import_module("bench.hostile.lying_worker").LIES

@@ -35,8 +35,6 @@ _ODD = {
 
 
 def _set(name: str, value: Any) -> Lie:
-    """In each record within."""
-
     def lie(said: Any) -> Any:
         if isinstance(said, list):
             return [lie(each) for each in said]
@@ -46,7 +44,6 @@ def _set(name: str, value: Any) -> Lie:
 
 
 def _moved(said: Any) -> Any:
-    """Items that nobody asked for."""
     return [[{**item, "position": item["position"] + 1000} for item in group] for group in said]
 
 

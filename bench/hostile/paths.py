@@ -220,12 +220,10 @@ def _cases(sound: SoundFiles) -> list[tuple[Command, str]]:
 
 
 def count(folder: Path) -> int:
-    """How many cases the table has."""
     return len(_cases(sound_files(folder)))
 
 
 def try_case(attempt: Attempt) -> Outcome:
-    """One argument of a command at fault; beyond the table, by chance."""
     sound = sound_files(attempt.folder.parent)
     table = _cases(sound)
     (name, words, suffix), fault = (

@@ -47,7 +47,6 @@ ONE_IN = 50
 
 
 def try_case(attempt: Attempt) -> Outcome:
-    """One file of one of the three kinds."""
     kind: Callable[[Attempt, Dataset], Outcome] = attempt.random.choice(
         (_submission, _submission, _calibration, _ids)
     )

@@ -40,7 +40,6 @@ _KEYS = frozenset(("run_id",))  # of another run a row would be, or of none
 
 
 def try_case(attempt: Attempt) -> Outcome:
-    """A store with one odd value, or with some."""
     sound = sound_files(attempt.folder.parent)
     store = copy_of_store(sound, attempt.folder)
     places = _places(store)

@@ -33,7 +33,6 @@ _ODD_TEXTS = tuple(value for value in ODD_VALUES if isinstance(value, str))
 
 
 def try_case(attempt: Attempt) -> Outcome:
-    """A window on a damaged memory."""
     random, sound = attempt.random, sound_files(attempt.folder.parent)
     kept = _sound_memory(sound)
     damages = []
@@ -69,7 +68,6 @@ def _sound_memory(sound: SoundFiles) -> dict[str, str]:
 
 
 def _odd_record(text: str, random: Random) -> str:
-    """A value somewhere within replaced by an odd one."""
     try:
         value = json.loads(text)
     except ValueError:
@@ -90,7 +88,6 @@ def _odd_record(text: str, random: Random) -> str:
 
 
 def _opened(folder: Path, store: Path, kept: dict[str, str]) -> list[str]:
-    """What went wrong while the window was open."""
     from PySide6.QtWidgets import QApplication
 
     from gui.window.frame import MainWindow

@@ -20,17 +20,14 @@ def judge_arguments(folder: Path, *more: object, items: int = ITEMS, model: obje
 
 
 def judged(folder: Path, *more: object) -> subprocess.CompletedProcess[str]:
-    """The same, done."""
     return run(*judge_arguments(folder, *more))
 
 
 def over(cluster: LocalCluster) -> list[object]:
-    """That a cluster shall judge."""
     return ["--cluster", cluster.address, *cluster.connection]
 
 
 def items_in(store_path: Path) -> int:
-    """How many items a store holds."""
     if not store_path.exists():
         return 0
     with RunStore(store_path) as store:

@@ -31,13 +31,11 @@ class Checked:
         return run_here("judge", *words, "--threads", 1, "--store", self.store)
 
     def again(self, *words: object) -> CompletedProcess[str]:
-        """Run 1 checked."""
         done = self.judge("--regression-check", 1, *words)
         assert done.returncode == 0, done.stderr
         return done
 
     def run(self, number: int) -> dict[str, object]:
-        """What the store knows of a run."""
         with RunStore(self.store) as store:
             run = store.run(number)
             return {
@@ -52,7 +50,6 @@ class Checked:
 
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of run 1; each test copies it."""
     folder = tmp_path_factory.mktemp("anchors")
     rows = pd.read_csv(ROOT / "examples" / "demo.tsv", sep="\t", dtype=str, keep_default_na=False).head(ITEMS)
     # Half as many instructions as items: they are drawn instruction by instruction.

@@ -17,7 +17,6 @@ ENCODER = ROOT / "tests" / "encoders" / "roberta.gguf"
 
 
 def first_of(gold: Path, folder: Path) -> Path:
-    """The first four items of a dataset."""
     few = folder / "few.tsv"
     few.write_bytes(b"".join(gold.read_bytes().splitlines(keepends=True)[:5]))
     return few
@@ -84,7 +83,6 @@ def test_bertscore_and_agreement_are_measured_once(
 
 
 def measured_in(path: Path) -> int:
-    """How many measures a store remembers."""
     with RunStore(path) as store:
         return int(store._file._db.execute("SELECT count(*) FROM measured").fetchone()[0])
 

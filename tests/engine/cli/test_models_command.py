@@ -100,7 +100,6 @@ def test_check_says_what_judging_will_make_of_the_chat_template(
 
 
 def random_model(folder: Path, template: str | None) -> Path:
-    """A model with random weights and a template."""
     return write_random_model(folder / "model.gguf", byte_level_bpe(HEADER_TOKENS), template)
 
 

@@ -17,7 +17,6 @@ from tests.engine.cli.in_process import Command, safety_alone
 
 @pytest.fixture
 def store(demo_store: Path, tmp_path: Path) -> Path:
-    """A copy, to which panels are added."""
     return Path(shutil.copy(demo_store, tmp_path / "runs.sqlite"))
 
 
@@ -34,7 +33,6 @@ def command(store: Path, capsys: pytest.CaptureFixture[str]) -> Command:
 
 @pytest.fixture
 def other(demo_store: Path, tmp_path: Path) -> Path:
-    """A submission that differs from the run."""
     data = demo_store.with_name("submission.tsv").read_bytes()
     (tmp_path / "other.tsv").write_bytes(data.replace(b"\tboth_good\t", b"\tA\t"))
     return tmp_path / "other.tsv"

@@ -23,7 +23,6 @@ class Home:
         self.laptop = Laptop(folder / "data")
 
     def annotators(self, *words: object, code: int = 0) -> str:
-        """What the command prints."""
         self._monkeypatch.setenv("TIEBREAK_HOME", str(self._folder))
         done = run_here("annotations", *words)
         assert done.returncode == code, done.stderr

@@ -59,7 +59,6 @@ class Bench(NamedTuple):
 
 
 def rows(labels: str = "ABA", items: int = ITEMS) -> str:
-    """A dataset of so many items."""
     lines = ["\t".join(("id", "instruction", "output_a", "output_b", *LABELS))]
     for number in range(1, items + 1):
         lines.append("\t".join((str(number), f"Say {number}.", f"It is {number}.", "No. Go away.", *labels)))
@@ -78,7 +77,6 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 
 
 def judge(bench: Bench, *more: object, rubric: Path | None = None) -> CompletedProcess[str]:
-    """Judge with the demo model."""
     arguments = ("--rubric", rubric or bench.rubric, "--mode", "labels", "--store", bench.store, *more)
     return run_here("judge", bench.dataset, "--model", "demo", *arguments)
 

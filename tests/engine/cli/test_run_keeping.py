@@ -30,7 +30,6 @@ def store(demo_store: Path, tmp_path: Path) -> Path:
 
 
 def said(capsys: pytest.CaptureFixture[str]) -> str:
-    """What was printed since the last time."""
     return capsys.readouterr().out
 
 

@@ -35,7 +35,6 @@ def change(store: Path, column: str, value: Path) -> None:
 
 @pytest.fixture
 def store(demo_store: Path, tmp_path: Path) -> Path:
-    """A copy of `demo_store`."""
     return Path(shutil.copy(demo_store, tmp_path))
 
 
@@ -87,7 +86,6 @@ def judged_once(demo_gold: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 @pytest.fixture
 def judged(judged_once: Path, tmp_path: Path) -> Path:
-    """A copy of `judged_once`, of a dataset that may be moved."""
     store = Path(shutil.copy(judged_once, tmp_path))
     change(store, "dataset_path", Path(shutil.copy(judged_once.with_name("data.tsv"), tmp_path)))
     return store

@@ -31,7 +31,6 @@ def labelled(path: Path, count: int) -> Path:
 
 
 def give(command: str, store: Path, *words: object) -> int:
-    """A command in this process."""
     return given(command, *words, "--store", store)
 
 
