@@ -7,12 +7,10 @@ from itertools import product
 
 import numpy as np
 
-from bench.coverage.claims import Claim, Mean, Promise, part, simulated
+from bench.coverage.claims import NOMINAL, Claim, Promise, at_most, part, simulated
 from engine.core.numeric import FloatArray, IntArray
 from engine.metrics import intervals
 
-NOMINAL = 0.95
-LEAST = 0.94
 MOST_FALSE_YES = 0.03
 MOST_FALSE_DIFFERENCE = 0.06
 _FEWEST, _MOST = 10, 1000  # labels
@@ -79,7 +77,7 @@ def worlds() -> Iterator[World]:
 
 @simulated(
     "shares",
-    Promise("a share's interval", NOMINAL, LEAST),
+    Promise("a share's interval"),
     product(worlds(), (0.5, 0.8, 0.9, 0.95, 0.97, 0.99)),
     "{1:g}, {0}",
 )
@@ -94,7 +92,7 @@ _SKEWED = {"like ROUGE-L": (1.2, 6.0), "like BERTScore": (120.0, 20.0)}
 
 @simulated(
     "scores",
-    Promise("a score's interval", NOMINAL, LEAST),
+    Promise("a score's interval"),
     product([world for world in worlds() if not world.uneven], _SKEWED, (0.0, 0.05, 0.2)),
     "{1}, {2:g} missing, {0}",
 )
@@ -129,7 +127,7 @@ class RareScores:
 
 @simulated(
     "rare scores",
-    Promise("a score, large values rare", NOMINAL, LEAST),
+    Promise("a score, large values rare"),
     [
         RareScores(instructions, each, criteria, share, mirrored)
         for instructions, (each, criteria), share, mirrored in product(
@@ -148,12 +146,7 @@ def _rare_held(random: np.random.Generator, world: RareScores) -> bool:
     return found is not None and holds(found.score_interval(), 1 - mean if world.mirrored else mean)
 
 
-@simulated(
-    "means",
-    Promise("the mean's interval", NOMINAL, LEAST),
-    product(worlds(), (0.0, 0.5, 1.0)),
-    "together {1:g}, {0}",
-)
+@simulated("means", Promise("the mean's interval"), product(worlds(), (0.0, 0.5, 1.0)), "together {1:g}, {0}")
 def _mean_held(random: np.random.Generator, world: World, common: float) -> bool:
     """The mean accuracy over five criteria whose luck is the same on a part of the items."""
     groups = world.groups(random)
@@ -170,39 +163,33 @@ def _mean_held(random: np.random.Generator, world: World, common: float) -> bool
 
 _SIDES = ((0.25, 0.25), (0.05, 0.05), (0.02, 0.02), (0.3, 0.2), (0.05, 0.01), (0.1, 0.0))
 """Two systems of which the one alone is right on a share of items, and the other on another share."""
-_PAIRS = [(world, *sides) for world, sides in product(worlds(), _SIDES)]
-
-
-@simulated("differences", Promise("a difference's interval", NOMINAL, LEAST), _PAIRS, "{1:g} to {2:g}, {0}")
-def _difference_held(random: np.random.Generator, world: World, one: float, other: float) -> bool:
-    return holds(_lead(world, one, other, random).difference_interval(), one - other)
 
 
 @simulated(
     "differences",
-    Promise("equal systems: p < .05", 1 - NOMINAL, MOST_FALSE_DIFFERENCE, at_most=True),
-    _PAIRS,
+    (
+        Promise("a difference's interval"),
+        at_most("equal systems: p < .05", 1 - NOMINAL, MOST_FALSE_DIFFERENCE),
+    ),
+    [(world, *sides) for world, sides in product(worlds(), _SIDES)],
     "{1:g} to {2:g}, {0}",
-    counts=lambda _world, one, other: one == other,
 )
-def _differs(random: np.random.Generator, world: World, one: float, other: float) -> bool:
-    return _lead(world, one, other, random).p_value < 1 - NOMINAL
-
-
-def _lead(world: World, one: float, other: float, random: np.random.Generator) -> intervals.OverInstructions:
+def _difference_held(
+    random: np.random.Generator, world: World, one: float, other: float
+) -> tuple[bool, bool | None]:
     groups = world.groups(random)
     kinds = world.drawn(random, groups, [one, other, 1 - one - other])
     found = intervals.OverInstructions.of_one((1.0 * (kinds == 0) - 1.0 * (kinds == 1)).tolist(), groups)
     assert found is not None
-    return found
+    differs = found.p_value < 1 - NOMINAL if one == other else None
+    return holds(found.difference_interval(), one - other), differs
 
 
 @simulated(
     "better",
-    Promise("better? yes", 0.025, MOST_FALSE_YES, at_most=True),
-    product(worlds(), (0.5, 0.7, 0.9)),
+    at_most("better? yes", 0.025, MOST_FALSE_YES),
+    product([each for each in worlds() if each.instructions >= intervals.FEW], (0.5, 0.7, 0.9)),
     "{1:g}, {0}",
-    counts=lambda world, _share: world.instructions >= intervals.FEW,  # with fewer nothing is called better
 )
 def _says_better(random: np.random.Generator, world: World, share: float) -> bool:
     """A judge no better than the better one of two trivial judges, called better than it."""
@@ -226,9 +213,9 @@ def excess_held(times: int) -> Iterator[Claim]:
         where = f"{judges} at {share:g}, together {common:g}, {world}"
         for promise in (
             Promise("excess of the best, no less", 1.0, _LEAST_EXCESS),
-            Promise("excess of the best, no more", 1.0, _MOST_EXCESS, at_most=True),
+            at_most("excess of the best, no more", 1.0, _MOST_EXCESS),
         ):
-            yield Mean(promise, where, 0, times, mean=float(said / real), spread=spread)
+            yield Claim(promise, where, float(said / real), spread / float(np.sqrt(times)), times)
 
 
 def _said_and_so(

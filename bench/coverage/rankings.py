@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import kendalltau
 
-from bench.coverage.claims import Promise, simulated
+from bench.coverage.claims import Promise, at_most, simulated
 from bench.coverage.intervals import holds
 from engine.core.errors import SetupError
 from engine.core.events import followed
@@ -124,7 +124,7 @@ def _extreme_held(random: np.random.Generator, how: str, rate: float, items: int
 
 @simulated(
     "told apart",
-    Promise("equals told apart", 0.05, 0.075, at_most=True),
+    at_most("equals told apart", 0.05, 0.075),
     [(count, *design) for design, count in product(_DESIGNS, (2, 4, 8))],
     "{0} equal, {1} contests, {2} instructions",
     costs=_COSTS,

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.coverage.claims import Promise, simulated
+from bench.coverage.claims import Promise, at_most, simulated
 from bench.coverage.rankings import contests, met
 from engine.core.items import Preference
 from engine.core.numeric import BoolArray, FloatArray, IntArray
@@ -125,7 +125,7 @@ _KINDS: Mapping[str, tuple[FloatArray, FloatArray]] = {
 
 @simulated(
     "until sure",
-    Promise("until sure: wrong", ERROR, ERROR, at_most=True),
+    at_most("until sure: wrong", ERROR),
     [
         (name, items)
         for name in _KINDS
@@ -143,7 +143,7 @@ def _is_wrong(random: np.random.Generator, name: str, items: str) -> bool:
 
 @simulated(
     "until sure",
-    Promise("until sure: one of many wrong", ERROR, ERROR, at_most=True),
+    at_most("until sure: one of many wrong", ERROR),
     [(3, 0), (3, 1), (10, 0), (10, 5)],
     "{0} pairs, {1} of them clear",
 )
@@ -209,7 +209,7 @@ def _is_near(random: np.random.Generator, rate: float, known: int) -> bool:
 
 @simulated(
     "runs until sure",
-    Promise("until sure: a run stops wrongly", ERROR, ERROR, at_most=True),
+    at_most("until sure: a run stops wrongly", ERROR),
     _RUNS,
     "run: {0}",
 )

@@ -189,7 +189,7 @@ def in_some_prompts(
 
 def changed(template: ChatTemplate) -> str:
     """What became of a harmless text; empty where it stayed as it is."""
-    asked = judge_prompt.build_prompt(Item("1", *[HARMLESS] * 3), Order.AB, ELOQUENT).question(0)
+    asked = judge_prompt.build_prompt(Item("1", HARMLESS, HARMLESS, HARMLESS), Order.AB, ELOQUENT).question(0)
     read = [part for run, _ in template.tokenized(asked) for part, source in run if source.foreign]
     return "" if read == [HARMLESS] * 3 else f"{HARMLESS!r} became {read!r}"
 
