@@ -139,14 +139,14 @@ def test_a_dataset_that_was_moved_is_read_where_it_is_named(folder: Path, demo_g
     rows = demo_gold.read_text("utf-8").partition("\n")
     named = rows[0].replace("output_a", "first").replace("output_b", "second")
     (folder / "moved.tsv").write_text(f"{named}\n{rows[2]}", "utf-8")
-    there = (
+    there = [
         "--dataset",
         "moved.tsv",
         "--columns",
         "output_a=first,output_b=second",
         "--store",
         "runs.sqlite",
-    )
+    ]
     done = run_here("runs", "diff", 1, 2, *there)
     assert (done.returncode, "Drift is not measured" in done.stderr) == (0, False), done.stderr
     with RunStore(folder / "runs.sqlite") as store:

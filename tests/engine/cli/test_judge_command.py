@@ -14,7 +14,6 @@ import pandas as pd
 import pytest
 
 from engine.store.run_store import RunStore
-from main import COMMANDS
 from tests.commands import MAIN, ROOT, ended, interrupt, printed, refusal, run, run_here, start, wait_until
 from tests.inhibitors import asked, inhibitor, runs
 
@@ -111,18 +110,8 @@ def test_a_judged_dataset_has_an_answer(tmp_path: Path, model: Path, demo_gold: 
 
 @pytest.mark.slow
 def test_each_item_is_shown_the_examples_nearest_to_it(tmp_path: Path, model: Path) -> None:
-    near = [
-        "--items",
-        2,
-        "--mode",
-        "labels",
-        "--examples",
-        SAMPLE,
-        "--few-shot",
-        2,
-        "--few-shot-selection",
-        "nearest",
-    ]
+    near = ["--items", 2, "--mode", "labels", "--examples", SAMPLE]
+    near += ["--few-shot", 2, "--few-shot-selection", "nearest"]
     job = Job(tmp_path, model, *near)
     printed(*job.arguments)
     assert run_here(*job.arguments, "--items", 2).returncode == 0  # the same run, which is complete
@@ -308,11 +297,6 @@ def test_a_llama_cpp_that_cannot_be_loaded_is_no_fault_of_the_program(
     problem, hint = done.stderr.splitlines()
     assert problem.startswith("llama.cpp cannot be loaded: FileNotFoundError: ")
     assert hint == "Set Tiebreak up again."
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_each_command_explains_itself(command: str) -> None:
-    assert f"main.py {command}" in printed(command, "--help")
 
 
 def test_help_does_not_wait_for_the_libraries() -> None:

@@ -38,15 +38,8 @@ def test_without_the_dataset_the_labels_are_still_counted(store: Path, tmp_path:
 
 def test_a_learned_margin_reads_fewer_tokens_and_keeps_the_labels(store: Path, tmp_path: Path) -> None:
     out = tmp_path / "doubtful.tsv"
-    options = [
-        "--orders",
-        "uncertain",
-        "--margin-threshold-from",
-        1,
-        "--json",
-        tmp_path / "run.json",
-        "--fresh",
-    ]
+    options = ["--orders", "uncertain", "--margin-threshold-from", 1, "--fresh"]
+    options += ["--json", tmp_path / "run.json"]
     code, printed, told = judge(store, out, *options)
     assert code == 0, told
     assert f"learned from {ITEMS} items of run 1" in told

@@ -109,14 +109,8 @@ def test_neither_the_gold_labels_nor_the_submission_are_overwritten(
 def test_all_that_it_keeps_for_later_lies_in_a_folder_of_our_name(
     tmp_path: Path, private_home: Path, submission: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in (
-        "TIEBREAK_HOME",
-        "MPLCONFIGDIR",
-        "XDG_CACHE_HOME",
-        "XDG_CONFIG_HOME",
-        "XDG_DATA_HOME",
-        "XDG_STATE_HOME",
-    ):
+    of_system = [f"XDG_{name}_HOME" for name in ("CACHE", "CONFIG", "DATA", "STATE")]
+    for name in ("TIEBREAK_HOME", "MPLCONFIGDIR", *of_system):
         monkeypatch.delenv(name, raising=False)
     done = run_program("report", *submission, "--out", tmp_path / "page.html")
     assert done.returncode == 0, done.stderr

@@ -33,11 +33,6 @@ def change(store: Path, column: str, value: Path) -> None:
     db.close()
 
 
-@pytest.fixture
-def store(demo_store: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copy(demo_store, tmp_path))
-
-
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
@@ -51,7 +46,7 @@ def store(demo_store: Path, tmp_path: Path) -> Path:
     ids=["gone", "changed", "broken"],
 )
 def test_where_the_dataset_is_another_the_data_are_exported_without_it(
-    store: Path,
+    demo_copy: Path,
     demo_gold: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -59,9 +54,9 @@ def test_where_the_dataset_is_another_the_data_are_exported_without_it(
     reason: str,
 ) -> None:
     copy = Path(shutil.copy(demo_gold, tmp_path / "copy.tsv"))
-    change(store, "dataset_path", copy)
+    change(demo_copy, "dataset_path", copy)
     damage(copy)
-    assert give_runs(store, "export", 1, "--csv", tmp_path / "all.csv") == 0
+    assert give_runs(demo_copy, "export", 1, "--csv", tmp_path / "all.csv") == 0
     printed = capsys.readouterr().err
     assert reason in printed
     assert "without texts and human labels" in printed

@@ -29,18 +29,8 @@ class JudgeCommand:
 
     def __init__(self, dataset: Path, folder: Path) -> None:
         self.out, self.json, self.store = folder / "out.tsv", folder / "run.json", folder / "runs.sqlite"
-        self.words = [
-            "judge",
-            dataset,
-            "--model",
-            "demo",
-            "--mode",
-            "labels",
-            "--threads",
-            1,
-            "--out",
-            self.out,
-        ]
+        self.words = ["judge", dataset, "--model", "demo", "--mode", "labels", "--threads", 1]
+        self.words += ["--out", self.out]
         self.words += ["--criteria", "overall_quality", "--store", self.store, "--json", self.json]
 
     @property
