@@ -58,7 +58,7 @@ models cut FILE       write a smaller encoder with only the layers that BERTScor
 
 
 def models() -> console.Parser:
-    arguments = console.command_parser("models", _models, _ABOUT)
+    arguments = console.command_parser(models, _models, _ABOUT)
     arguments.usage = (
         f"{program()} models [FOLDER ...] | models check FILE | models speed FILE ..."
         " | models devices [FILE] | models cut FILE --layers N --out FILE"

@@ -27,7 +27,7 @@ from engine.store.run_store import RunStore
 
 def prompt() -> console.Parser:
     arguments = console.command_parser(
-        "prompt",
+        prompt,
         _print_prompt,
         "Print the exact prompt of one item, up to where the label is read.\n"
         "prompt DATASET --model MODEL   the prompt of `judge` with the same options\n"

@@ -36,14 +36,12 @@ from engine.system.files import write_json, write_whole
 
 
 def rank() -> console.Parser:
-    arguments = console.command_parser(
-        "rank",
-        _rank,
-        "Rank the candidate models, which wrote the responses, by judged pairs: win rates, Bradley-Terry\n"
-        "scores, differences that are not significant, and the effect of length. WHAT is the id of a run, a\n"
-        "submission file with --gold, or a dataset, which is ranked by its human labels. The dataset names\n"
-        "the candidates in its columns candidate_a and candidate_b.",
-    )
+    """Rank the candidate models, which wrote the responses, by judged pairs: win rates, Bradley-Terry
+    scores, differences that are not significant, and the effect of length. WHAT is the id of a run, a
+    submission file with --gold, or a dataset, which is ranked by its human labels. The dataset names
+    the candidates in its columns candidate_a and candidate_b.
+    """
+    arguments = console.command_parser(rank, _rank)
     arguments.add_argument("what", metavar="WHAT", help="the id of a run, SUBMISSION.tsv or a dataset")
     arguments.text("--criterion", "NAME", f"rank by this criterion (default: {OVERALL}, else the last one)")
     arguments.flag("--weighted", "rank by the weighted decisions on all criteria")
@@ -150,13 +148,11 @@ def _criterion(options: argparse.Namespace, known: tuple[str, ...], name: str) -
 
 
 def weighted_score() -> console.Parser:
-    arguments = console.command_parser(
-        "weighted-score",
-        _weighted_score,
-        "Decide by the weighted sum of criterion scores. WHAT is the id of a run or a submission file: the\n"
-        "score of a response is 10 x (P(it is preferred) + P(both_good)); or a JSON file of comparisons:\n"
-        'a list of {"id": ..., "scores_a": {criterion: number}, "scores_b": {...}}, whose result is JSON.',
-    )
+    """Decide by the weighted sum of criterion scores. WHAT is the id of a run or a submission file: the
+    score of a response is 10 x (P(it is preferred) + P(both_good)); or a JSON file of comparisons:
+    a list of {"id": ..., "scores_a": {criterion: number}, "scores_b": {...}}, whose result is JSON.
+    """
+    arguments = console.command_parser(weighted_score, _weighted_score)
     arguments.add_argument("what", metavar="WHAT", help="the id of a run, SUBMISSION.tsv or SCORES.json")
     measures.add_weights(arguments)
     measures.add_gold(arguments, required=False)

@@ -38,7 +38,8 @@ _LONGEST_CELL, _LONGEST_FACT = 100, 60  # characters; of two compared runs each 
 
 
 def runs() -> console.Parser:
-    arguments = console.command_parser("runs", _runs, "List and manage the runs in the run store.")
+    """List and manage the runs in the run store."""
+    arguments = console.command_parser(runs, _runs)
     arguments.set_defaults(action=_list_runs, store=default_store())
     actions = arguments.add_subparsers(metavar="ACTION", title="actions (none: list the runs)")
     _add_store(arguments)

@@ -40,13 +40,11 @@ _FORMS = ("png", "svg")
 
 
 def evaluate() -> console.Parser:
-    arguments = console.command_parser(
-        "evaluate",
-        _evaluate,
-        "Score SYSTEM against human labels: accuracy by criterion and, for explanations, ROUGE-L,\n"
-        "BERTScore (--encoder) and agreement by a judge model (--judge-model); with baselines.\n"
-        "SYSTEM is a submission file, or the id of a run.",
-    )
+    """Score SYSTEM against human labels: accuracy by criterion and, for explanations, ROUGE-L,
+    BERTScore (--encoder) and agreement by a judge model (--judge-model); with baselines.
+    SYSTEM is a submission file, or the id of a run.
+    """
+    arguments = console.command_parser(evaluate, _evaluate)
     arguments.add_argument("system", metavar="SYSTEM", help="SUBMISSION.tsv, or the id of a run")
     measures.add_gold(arguments)
     arguments.file("--json", "the scores as JSON, under the task's keys")
@@ -84,12 +82,10 @@ def _evaluate(options: argparse.Namespace) -> int:
 
 
 def compare() -> console.Parser:
-    arguments = console.command_parser(
-        "compare",
-        _compare,
-        "Compare SYSTEMs (submission files or ids of runs) against human labels: all measures with ranks,\n"
-        "Borda counts, agreement, accuracy differences, and the items on which they differ.",
-    )
+    """Compare SYSTEMs (submission files or ids of runs) against human labels: all measures with ranks,
+    Borda counts, agreement, accuracy differences, and the items on which they differ.
+    """
+    arguments = console.command_parser(compare, _compare)
     arguments.add_argument(
         "systems", nargs="+", metavar="SYSTEM", help="SUBMISSION.tsv, or the id of a run; two or more"
     )
@@ -171,13 +167,11 @@ def _print_differences(result: Comparison, most: int) -> None:
 
 
 def report() -> console.Parser:
-    arguments = console.command_parser(
-        "report",
-        _report,
-        "Write one HTML file that scores RUN against human labels: tables, figures, the largest\n"
-        "disagreements, and how the run was made. It needs no network and contains no script. RUN may also\n"
-        "be a submission file; then probabilities, model and settings are not known.",
-    )
+    """Write one HTML file that scores RUN against human labels: tables, figures, the largest
+    disagreements, and how the run was made. It needs no network and contains no script. RUN may also
+    be a submission file; then probabilities, model and settings are not known.
+    """
+    arguments = console.command_parser(report, _report)
     arguments.add_argument("run", metavar="RUN", help="the id of a run, or SUBMISSION.tsv")
     measures.add_gold(arguments)
     arguments.file("--out", "the report", metavar="FILE.html", required=True)

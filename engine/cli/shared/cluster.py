@@ -143,12 +143,10 @@ def show_cluster_forecast(
 
 
 def cluster() -> console.Parser:
-    arguments = console.command_parser(
-        "cluster",
-        _cluster,
-        "Judge with several computers: one is the scheduler, others are workers, and `judge --cluster` uses\n"
-        "them. Set-up and security: docs/cluster.md.",
-    )
+    """Judge with several computers: one is the scheduler, others are workers, and `judge --cluster` uses
+    them. Set-up and security: docs/cluster.md.
+    """
+    arguments = console.command_parser(cluster, _cluster)
     actions = arguments.add_subparsers(required=True, metavar="ACTION")
     words = "make the certificates that all computers of the cluster use"
     certificates = console.add_action(actions, "certificates", _certificates, words)

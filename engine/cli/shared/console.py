@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from inspect import cleandoc
 from io import StringIO
 from pathlib import Path
 from textwrap import wrap
@@ -76,10 +77,15 @@ class Parser(Options, argparse.ArgumentParser):
         return group
 
 
-def command_parser(name: str, run: Callable[[argparse.Namespace], int], description: str) -> Parser:
-    """The parser of a command, with `run`, which returns the exit code, as its `command`."""
-    title = f"{program()} {name}"
-    made = Parser(prog=title, description=description, formatter_class=_HelpFormatter, allow_abbrev=False)
+def command_parser(
+    named: Callable[[], "Parser"], run: Callable[[argparse.Namespace], int], description: str = ""
+) -> Parser:
+    """The parser of the command that is called as the function `named`, whose docstring describes it unless
+    `description` does. `run`, which returns the exit code, is its `command`.
+    """
+    title = f"{program()} {named.__name__.replace('_', '-')}"
+    words = description or cleandoc(named.__doc__ or "")
+    made = Parser(prog=title, description=words, formatter_class=_HelpFormatter, allow_abbrev=False)
     made.set_defaults(command=run)
     return made
 
