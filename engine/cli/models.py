@@ -30,21 +30,12 @@ from engine.system.files import check_targets, write_json
 from engine.system.paths import PathKind, found_at, program
 from engine.system.subprocess_worker import SubprocessWorker
 
-_CUT, _SPEED, _DEVICES = "cut", "speed", "devices"
 _LISTED = ("model", "quantisation", "parameters", "size", "context", "memory", "fits", "from", "file")
 _TEXTS = ("model", "quantisation", "fits", "from", "file")
 _HOW_TO_CUT = "Write: models cut FILE.gguf --layers 17 --out SMALLER.gguf"
-_OPTIONS = {
-    "--layers": (_CUT,),
-    "--out": (_CUT,),
-    "--again": (_SPEED,),
-    "--json": (_SPEED,),
-    "--threads": (_SPEED, _DEVICES),
-    "--device": (_DEVICES,),
-}
-"""The options, and the actions that take each."""
-
-
+_OPTIONS = {"layers": ["cut"], "out": ["cut"], "again": ["speed"], "json": ["speed"], "device": ["devices"]}
+_OPTIONS |= {"threads": ["speed", "devices"]}
+"""The actions that take each option."""
 _ABOUT = """\
 models [FOLDER ...]   list the GGUF files in these folders, or in the default folders of LM Studio, Jan,
                       GPT4All, Ollama, llama.cpp, the Hugging Face cache and Tiebreak
@@ -64,13 +55,8 @@ def models() -> console.Parser:
         " | models devices [FILE] | models cut FILE --layers N --out FILE"
     )
     arguments.add_argument("words", nargs="*", metavar="FOLDER")
-    _add_options(arguments)
     # Allows files after an option: models speed --again FILE.
     arguments.parse_args = arguments.parse_intermixed_args  # type: ignore[method-assign]
-    return arguments
-
-
-def _add_options(arguments: console.Parser) -> None:
     speed = arguments.add_argument_group("models speed")
     speed.flag("--again", "measure again, ignoring stored results")
     speed.file("--json", "the same as JSON")
@@ -81,15 +67,15 @@ def _add_options(arguments: console.Parser) -> None:
     cut = arguments.add_argument_group("models cut")
     cut.number("--layers", "number of layers to keep")
     cut.file("--out", "the file to write")
+    return arguments
 
 
 def _models(options: argparse.Namespace) -> int:
     action, *files = options.words or [""]
     for option, actions in _OPTIONS.items():
-        given = getattr(options, option.removeprefix("--").replace("-", "_"))
-        if given not in (None, False) and action not in actions:
+        if getattr(options, option) not in (None, False) and action not in actions:
             belongs = " and ".join(f"models {name}" for name in actions)
-            raise SetupError(f"{option} belongs to {belongs}.", "Remove it, or see models --help.")
+            raise SetupError(f"--{option} belongs to {belongs}.", "Remove it, or see models --help.")
     match action:
         case "cut":
             return _cut(files, options.layers, options.out)

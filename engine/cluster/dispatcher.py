@@ -118,7 +118,9 @@ class TaskDispatcher:
                 ending = True
                 self._ledger.stop()
             for hand in self._ledger.late():
-                self._say_late(hand)
+                waited, task = duration(loop.time() - (hand.began or 0)), hand.task.in_words
+                said = f"Worker {hand.worker} has not answered on {task} for {waited}: other workers"
+                self.told.put(ClusterNews(f"{said} get them, and it gets no more until it answers."))
             self._tell_how_it_stands()
             self._changed.set()
             await asyncio.wait([self._failed], timeout=_SECONDS_BETWEEN_LOOKS)
@@ -284,8 +286,3 @@ class TaskDispatcher:
         letting_go = asyncio.ensure_future(cancel())
         self._letting_go.add(letting_go)
         letting_go.add_done_callback(self._letting_go.discard)
-
-    def _say_late(self, hand: AssignedTask) -> None:
-        waited = duration(asyncio.get_running_loop().time() - (hand.began or 0))
-        said = f"Worker {hand.worker} has not answered on {hand.task.in_words} for {waited}: other workers"
-        self.told.put(ClusterNews(f"{said} get them, and it gets no more until it answers."))

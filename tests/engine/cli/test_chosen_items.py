@@ -45,15 +45,8 @@ def chosen(tmp_path_factory: pytest.TempPathFactory) -> Choice:
     done = printed(*choice.words, "--out", choice.out)
     assert "Run 1: 5 of 240 items of demo.tsv" in done
     assert f"Submission: {choice.out} (5 chosen items of demo.tsv)" in done
+    assert list(pd.read_csv(choice.out, sep="\t", dtype=str)["id"]) == list(IDS)
     return choice
-
-
-def ids_of(path: Path) -> list[str]:
-    return list(pd.read_csv(path, sep="\t", dtype=str)["id"])
-
-
-def test_a_submission_of_chosen_items_holds_these_alone(chosen: Choice) -> None:
-    assert ids_of(chosen.out) == list(IDS)
 
 
 def test_the_same_choice_is_the_same_run_however_it_is_written(chosen: Choice, tmp_path: Path) -> None:
@@ -111,14 +104,6 @@ def test_a_plan_counts_chosen_items_alone(chosen: Choice, tmp_path: Path) -> Non
     assert "on 2 of 240 items of demo.tsv:" in planned
     assert "2 items x 5 criteria x both orders = 20" in planned
     assert "in the store" not in planned
-
-
-def test_chosen_items_and_the_first_ones_contradict_each_other(chosen: Choice) -> None:
-    done = run_here(*chosen.words, "--items", 3, "--out", chosen.out)
-    assert (done.returncode, done.stderr.splitlines()) == (
-        2,
-        ["--ids and --items both choose the items.", "Use one of them."],
-    )
 
 
 def test_an_id_that_the_dataset_lacks_is_named_by_its_line(chosen: Choice, tmp_path: Path) -> None:
