@@ -56,7 +56,7 @@ def item_id(random: Random, number: int) -> str:
 
 
 def with_odd_value(value: Any, odd_values: Sequence[str], random: Random) -> tuple[str, str]:
-    """A record as JSON with an odd value somewhere within, or with a key gone, doubled or renamed; and which."""
+    """A record as JSON with an odd value within, or a key gone, doubled or renamed; and which."""
     place: Any = value
     key: Any = random.choice(_keys(value))
     while _keys(place[key]) and random.random() < 0.85:
