@@ -159,14 +159,6 @@ def test_a_request_to_end_stops_cleanly_too(tmp_path: Path, slower_model: Path) 
     assert f"{job.stored()} of 48 items are judged and stored" in err
 
 
-def test_a_fresh_run_is_a_new_one_and_the_old_one_stays(tmp_path: Path, model: Path) -> None:
-    job = Job(tmp_path, model, "--items", 2, "--mode", "labels")
-    ended(*job.arguments)
-    assert "Run 2" in run_here(*job.arguments, "--fresh").stdout
-    listed = run_here("runs", "--store", job.store)
-    assert listed.stdout.count("2 of 2") == 2
-
-
 def test_a_finished_run_is_exported_again_without_its_model(tmp_path: Path, model: Path) -> None:
     model = Path(shutil.copy(model, tmp_path / "model.gguf"))
     job = Job(tmp_path, model, "--items", 2, "--max-explanation-tokens", 4)
@@ -189,11 +181,13 @@ def test_unscored_items_are_empty_cells_and_exit_code_1(tmp_path: Path, tried_mo
     assert "tokens, the context holds 1,800" in shown.stdout
 
 
-def test_a_subset_of_the_criteria_in_one_order(tmp_path: Path, model: Path) -> None:
+def test_a_subset_of_the_criteria_in_one_order_and_afresh(tmp_path: Path, model: Path) -> None:
     criteria = ["--criteria", "safety,relevance", "--orders", "one", "--mode", "labels", "--items", 2]
     job = Job(tmp_path, model, *criteria)
     ended(*job.arguments)
     assert list(pd.read_csv(job.out, sep="\t")) == ["id", "relevance_preference", "safety_preference"]
+    assert "Run 2" in run_here(*job.arguments, "--fresh").stdout
+    assert run_here("runs", "--store", job.store).stdout.count("2 of 2") == 2
 
 
 def test_no_socket_is_opened_and_no_text_of_a_dataset_is_logged_or_stored(
@@ -257,28 +251,6 @@ def test_wrong_input_is_a_problem_with_a_remedy(
     done = refusal(*Job(tmp_path, slower_model, *options).arguments)
     assert problem in done
     assert hint in done
-
-
-@pytest.mark.parametrize("read", ["dataset", "model", "examples", "store"])
-@pytest.mark.parametrize("written", ["--out", "--json"])
-def test_what_is_read_is_never_overwritten(tmp_path: Path, model: Path, read: str, written: str) -> None:
-    files = {
-        "dataset": tmp_path / "data.tsv",
-        "model": tmp_path / "model.gguf",
-        "examples": tmp_path / "examples.tsv",
-        "store": tmp_path / "runs.sqlite",
-    }
-    for name in ("dataset", "examples"):
-        files[name].write_bytes(SAMPLE.read_bytes())
-    files["model"].write_bytes(model.read_bytes())
-    before = files[read].read_bytes() if files[read].exists() else None
-    targets = {"--out": tmp_path / "out.tsv", "--json": tmp_path / "out.json", written: files[read]}
-    # A submission must be called .tsv, so only such a file could be meant by --out.
-    said = "would be overwritten" if written == "--json" or files[read].suffix == ".tsv" else "is TSV"
-    named = [part for pair in targets.items() for part in pair]
-    read_options = ["--model", files["model"], "--examples", files["examples"], "--store", files["store"]]
-    assert said in refusal("judge", files["dataset"], *read_options, *named)
-    assert (files[read].read_bytes() if files[read].exists() else None) == before
 
 
 def test_an_unknown_command_is_answered_with_the_usage() -> None:

@@ -76,18 +76,26 @@ def test_a_dataset_is_no_run_store(demo_gold: Path, tmp_path: Path) -> None:
         "runs export 1 --csv OUT --json OUT",
         "runs export 1 --as-dataset GOLD --dataset GOLD",
         "runs export 1 --out OUT.tsv --json STORE",
+        "judge GOLD --model demo --out GOLD",
+        "judge GOLD --model demo --out OUT.tsv --json GOLD",
+        "judge GOLD --model demo --examples SHOWN --out SHOWN",
+        "judge GOLD --model demo --out OUT.tsv --json STORE",
+        "judge GOLD --model MODEL --out OUT.tsv --json MODEL",
     ],
 )
 def test_no_command_writes_over_what_it_reads(
     demo_copy: Path, demo_store: Path, demo_gold: Path, tmp_path: Path, line: str
 ) -> None:
-    mine, out = tmp_path / "mine.tsv", tmp_path / "out"
-    shutil.copy(demo_store.with_name("submission.tsv"), mine)
-    before = demo_gold.read_bytes(), mine.read_bytes()
-    for name, path in (("MINE", mine), ("GOLD", demo_gold), ("STORE", demo_copy), ("OUT", out)):
+    mine, shown, model = (tmp_path / name for name in ("mine.tsv", "shown.tsv", "model.gguf"))
+    copied = {mine: demo_store.with_name("submission.tsv"), shown: demo_gold, model: demo_model()}
+    for path, source in copied.items():
+        shutil.copy(source, path)
+    before = [path.read_bytes() for path in (demo_gold, *copied)]
+    named = {"MINE": mine, "GOLD": demo_gold, "STORE": demo_copy, "SHOWN": shown, "MODEL": model}
+    for name, path in {**named, "OUT": tmp_path / "out"}.items():
         line = line.replace(name, str(path))
     assert "would be overwritten" in refusal(*line.split(), "--store", demo_copy)
-    assert (demo_gold.read_bytes(), mine.read_bytes()) == before
+    assert [path.read_bytes() for path in (demo_gold, *copied)] == before
     assert not list(tmp_path.glob("out*"))
     RunStore(demo_copy).close()  # it is a store still
 

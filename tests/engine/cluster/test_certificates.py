@@ -34,7 +34,7 @@ def test_certificates_are_made_once_and_their_key_is_secret(tmp_path: Path) -> N
         assert stat.S_IMODE(files.key.stat().st_mode) == 0o600
     assert b"PRIVATE" not in files.authority.read_bytes() + files.certificate.read_bytes()
     before = files.key.read_bytes()
-    with pytest.raises(SetupError, match="is there already"):
+    with pytest.raises(SetupError, match="exists already"):
         certificates.make_certificates(tmp_path / "new")
     assert files.key.read_bytes() == before
 
