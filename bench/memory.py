@@ -22,10 +22,11 @@ import psutil
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtCore import QEventLoop, Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
+from bench.durability.person import pause, until
 from engine.settings.rows import Mode
 from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_dataset, demo_model
@@ -189,8 +190,7 @@ def _review(main_content: MainContent) -> None:
         pressed += [keys.Key_V, keys.Key_D, keys.Key_Space] if step % 10 == 0 else []
         for key in pressed:
             QTest.keyClick(QApplication.focusWidget() or page, key)
-            until = time.monotonic() + 0.02
-            _wait(lambda until=until: time.monotonic() >= until)  # type: ignore[misc]
+            pause(0.02)
     _quiet(main_content)
 
 
@@ -208,14 +208,7 @@ def _quiet(main_content: MainContent) -> None:
 
 
 def _wait(condition: Callable[[], bool]) -> None:
-    """Let the window work, in an event loop as it always has, until something has come about."""
-    loop, poll, late = QEventLoop(), QTimer(), QTimer()
-    poll.timeout.connect(lambda: loop.exit(1) if condition() else None)
-    late.setSingleShot(True)
-    late.timeout.connect(lambda: loop.exit(0))
-    poll.start(5)
-    late.start(int(1000 * _PATIENCE))
-    if not loop.exec():  # not asked again: until the loop has ended, more may happen that changes it
+    if not until(condition, _PATIENCE):
         raise TimeoutError("what was waited for did not come about")
 
 

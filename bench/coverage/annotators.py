@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from bench.coverage.claims import NOMINAL, Promise, at_most, simulated
+from bench.coverage.claims import NOMINAL, Kind, Promise, at_most, simulated
 from bench.coverage.intervals import MOST_FALSE_DIFFERENCE, holds
 from engine.core.items import PREFERENCES
 from engine.core.judgments import JudgmentKey
@@ -21,7 +21,7 @@ _TRUTH = 30_000  # labels by which the truth of a world is known
 
 
 @dataclass(frozen=True)
-class AnnotatorWorld:
+class AnnotatorWorld(Kind):
     """`each`: items of an instruction. `knows`, `judge_knows`: how often an annotator and the judge see what
     an item is, a third as often on a share of `hard` instructions; else they guess.
     """
@@ -32,11 +32,6 @@ class AnnotatorWorld:
     knows: float
     judge_knows: float
     hard: float
-
-    def __str__(self) -> str:
-        items = f"{self.instructions} instructions of {self.each}"
-        knows = f"{self.knows:g} and {self.judge_knows:g}"
-        return f"{self.annotators} people, {knows}, {items}, hard {self.hard:g}"
 
     def labels(
         self, random: np.random.Generator, instructions: int, kinds: int

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bench.coverage.claims import Promise, at_most, simulated
+from bench.coverage.claims import Kind, Promise, at_most, simulated
 from engine.analysis import audit, audit_lines, perturbations
 from engine.analysis.audit_lines import SHIFTS, JudgePredictions
 from engine.analysis.audit_run import Audit, audit_of
@@ -302,7 +302,7 @@ _LINES = {
 
 
 @dataclass(frozen=True)
-class Harm:
+class Harm(Kind):
     """What a line finds on all criteria of `items`: `much` in a `share` of them, `rest` in the others."""
 
     line: str
@@ -310,9 +310,6 @@ class Harm:
     share: float
     much: float
     rest: float = 0.0
-
-    def __str__(self) -> str:
-        return f"{self.line}: {self.much:g} in {self.share:g}, else {self.rest:g}; {self.items} items"
 
     def drawn(self, random: np.random.Generator) -> list[audit.AuditLine]:
         """The lines of an audit of a judge that has this one, and else no fault."""

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from bench.coverage.claims import Claim, Promise, at_most, part, simulated
+from bench.coverage.claims import Claim, Kind, Promise, at_most, part, simulated
 from bench.coverage.fits import calibrate_criterion, fit_calibration, fit_with_penalty
 from bench.coverage.intervals import holds
 from bench.coverage.readings import CRITERION, judged_items
@@ -33,7 +33,7 @@ _POSITION_BIAS = np.array([0.7, 0.0, 0.0, -0.7])  # a model's own, in nats, what
 
 
 @dataclass(frozen=True)
-class Judge:
+class Judge(Kind):
     """`frequent` labels, readings signal x (1 for the label) + N(0, 1); in two orders with a `token_bias` to
     the first place, and noise of each order.
     """
@@ -42,10 +42,6 @@ class Judge:
     signal: float
     token_bias: float = 0.0
     of_order: float = 0.0
-
-    def __str__(self) -> str:
-        position_bias = f", lean {self.token_bias:g}" if self.token_bias else ""
-        return f"{'/'.join(f'{share:g}' for share in self.frequent)}, signal {self.signal:g}{position_bias}"
 
     def labels(self, random: np.random.Generator, items: int) -> IntArray:
         """Places in PREFERENCES, shape (items,)."""
@@ -182,16 +178,12 @@ def _both_orders(first: FloatArray, second: FloatArray, calibration: CriterionCa
 
 
 @dataclass(frozen=True)
-class Uninformed:
+class Uninformed(Kind):
     """Items of `instructions`, `each` of every one; `shares`: how frequent people's labels are."""
 
     instructions: int
     each: int
     shares: tuple[float, float, float, float]
-
-    def __str__(self) -> str:
-        shares = " ".join(f"{share:g}" for share in self.shares)
-        return f"{self.instructions} instructions of {self.each}, labels {shares}"
 
     def scored_on_its_fit(self, random: np.random.Generator) -> tuple[BoolArray, IntArray, list[int]]:
         """Readings that say nothing: which labels are right, the human ones, the instructions, (items,)."""

@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any, Self
 
@@ -17,6 +17,22 @@ _ERRORS = 3  # so many standard errors beyond its bar nothing comes by chance, w
 Value = float | Sequence[float] | npt.NDArray[Any] | None
 """Of one world: whether a promise was kept, or how much it was; several of these; None: not counted."""
 Draw = Callable[[np.random.Generator], Value]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of world; its fields. Its name tells those that are not as they mostly are."""
+
+    def __str__(self) -> str:
+        said = {each.name: getattr(self, each.name) for each in fields(self)}
+        other = [each.name for each in fields(self) if said[each.name] != each.default]
+        return ", ".join(f"{name} {_shown(said[name])}" for name in other)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return "/".join(map(_shown, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 @dataclass(frozen=True)

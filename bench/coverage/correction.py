@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from bench.coverage.claims import Promise, simulated
+from bench.coverage.claims import Kind, Promise, simulated
 from bench.coverage.fits import fit_with_penalty
 from bench.coverage.intervals import World, holds
 from bench.coverage.rankings import contests, met
@@ -31,7 +31,7 @@ JUDGES = (*_BY_CHANCE, "lenient", "rarely wrong", "reversed", "one answer")
 
 
 @dataclass(frozen=True)
-class PartWorld:
+class PartWorld(Kind):
     """`labelled` items at random, or as whole instructions (`whole`). `share`: of what is won; a tenth are
     ties. `skips`: the share of lost items and ties skipped, and a fifth of it of those won.
     """
@@ -42,11 +42,6 @@ class PartWorld:
     share: float
     whole: bool = False
     skips: float = 0.0
-
-    def __str__(self) -> str:
-        how = ", whole instructions" if self.whole else ""
-        how += f", {self.skips:g} skipped" if self.skips else ""
-        return f"{self.judge}, {self.labelled} labels{how}, {self.share:g}, {self.world}"
 
     def drawn(self, random: np.random.Generator) -> tuple[Corrected, float]:
         """What is found, and the share that people would say of these very items."""
@@ -117,15 +112,12 @@ def _shares_held(random: np.random.Generator, world: PartWorld) -> list[bool]:
 
 
 @dataclass(frozen=True)
-class CalibratedWorld:
+class CalibratedWorld(Kind):
     """Readings `signal` x (1 for the label) + noise, calibrated by folds on the labels that correct them."""
 
     signal: float
     labelled: int
     items: int = 400
-
-    def __str__(self) -> str:
-        return f"signal {self.signal:g}, {self.labelled} of {self.items} labels"
 
     def is_held(self, random: np.random.Generator) -> bool:
         labels = random.choice(len(PREFERENCES), self.items, p=_FREQUENT)
@@ -157,7 +149,7 @@ def _calibrated_held(random: np.random.Generator, world: CalibratedWorld) -> boo
 
 
 @dataclass(frozen=True)
-class Match:
+class Match(Kind):
     """Candidates of known strengths, `items` contests on `instructions`, of which `labelled` are labelled."""
 
     judge: str
@@ -166,9 +158,6 @@ class Match:
     items: int = 600
     bradley_terry: tuple[float, ...] = (1.0, 0.4, 0.0, -0.4, -1.0)
     tie: float = 0.4
-
-    def __str__(self) -> str:
-        return f"{self.judge}, {self.labelled} of {self.items} labels, {self.instructions} instructions"
 
     def drawn(self, random: np.random.Generator) -> tuple[PairComparisons, PairComparisons]:
         """What people said of a part, and the judge of all."""

@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from bench.coverage.claims import Promise, at_most, simulated
+from bench.coverage.claims import Kind, Promise, at_most, simulated
 from bench.coverage.intervals import holds
 from engine.core.items import PREFERENCES, Preference
 from engine.core.numeric import BoolArray, FloatArray, IntArray
@@ -24,7 +24,7 @@ _RIGHT = 0.8  # of a judge's labels
 
 
 @dataclass(frozen=True)
-class Judge:
+class Judge(Kind):
     """`items`, `each` of an instruction, on `criteria`. Of a `share` the probabilities are wholly new, and
     all get `noise` (standard deviation of log-probabilities). `alike`: of whole instructions. `biased`: new
     ones have more of the first label. `draws`: both runs are drawn.
@@ -38,11 +38,6 @@ class Judge:
     alike: bool = False
     biased: bool = False
     draws: bool = False
-
-    def __str__(self) -> str:
-        said = f"{self.items} items, {self.each} each, {self.criteria} criteria, {self.share:g} new"
-        more = (("whole instructions", self.alike), ("biased", self.biased), ("drawn", self.draws))
-        return ", ".join((said, f"noise {self.noise:g}", *(word for word, so in more if so)))
 
     def columns(self, random: np.random.Generator) -> dict[str, list[EarlierItem]]:
         """What it says of each item in both runs; the human label is what the judge is about."""
@@ -149,17 +144,13 @@ def _says_moved(random: np.random.Generator, judge: Judge) -> bool:
 
 
 @dataclass(frozen=True)
-class Check:
+class Check(Kind):
     """A judge that is right on four of five items, of which a share is `drawn` anew in the second run."""
 
     items: int
     each: int
     criteria: int
     drawn: float
-
-    def __str__(self) -> str:
-        size = f"{self.items} items, {self.each} each, {self.criteria} criteria"
-        return f"{size}, {self.drawn:g} others by chance"
 
     def drift(self, random: np.random.Generator, lost: float = 0.0) -> Drift:
         """What is said where it truly loses so much of its accuracy."""
@@ -204,7 +195,7 @@ class Tails(StrEnum):
 
 
 @dataclass(frozen=True)
-class Rounding:
+class Rounding(Kind):
     """Items read three times with other rounding, once in one run, twice in the other. `noise`: standard
     deviation of each answer's log-probability in each order, anew for each reading; `spread`: of what is
     read. `moved`: of so many items probabilities truly moved by `points` (total variation), to one label.
@@ -221,15 +212,6 @@ class Rounding:
     points: float = 0.1
     orders: int = 2
     again: bool = True
-
-    def __str__(self) -> str:
-        size = f"{self.items} items, {self.each} each, {self.criteria} criteria"
-        more = (
-            (f"spread {self.spread:g}", self.spread != 1.5),
-            ("one order", self.orders == 1),
-            ("not read again", not self.again),
-        )
-        return ", ".join((size, f"noise {self.noise:g}", self.tails, *(word for word, so in more if so)))
 
     def drift(self, random: np.random.Generator) -> Drift:
         moved = random.permutation(self.items) < round(self.moved * self.items)

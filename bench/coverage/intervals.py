@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from bench.coverage.claims import NOMINAL, Claim, Promise, at_most, part, simulated
+from bench.coverage.claims import NOMINAL, Claim, Kind, Promise, at_most, part, simulated
 from engine.core.numeric import FloatArray, IntArray
 from engine.metrics import intervals
 
@@ -19,7 +19,7 @@ _LEAST_EXCESS, _MOST_EXCESS = 0.85, 1.2
 
 
 @dataclass(frozen=True)
-class World:
+class World(Kind):
     """`instructions` with `each` item, or as many in the mean (`uneven`). `alike`: 0, where items of one are
     independent, to 1, where they are all right or wrong.
     """
@@ -28,10 +28,6 @@ class World:
     each: int
     alike: float = 0.0
     uneven: bool = False
-
-    def __str__(self) -> str:
-        items = f"1 to {2 * self.each - 1}" if self.uneven else str(self.each)
-        return f"{self.instructions} instructions of {items}, alike {self.alike:g}"
 
     def groups(self, random: np.random.Generator) -> list[int]:
         sizes = random.integers(1, 2 * self.each, self.instructions) if self.uneven else self.each
@@ -111,7 +107,7 @@ def _score_held(random: np.random.Generator, world: World, kind: str, missing: f
 
 
 @dataclass(frozen=True)
-class RareScores:
+class RareScores(Kind):
     """Scores near 0 but for those near 1 of a `share` of the instructions, or the other way round."""
 
     instructions: int
@@ -119,10 +115,6 @@ class RareScores:
     criteria: int
     share: float
     mirrored: bool = False
-
-    def __str__(self) -> str:
-        rare = f"{self.share:g} near {'0' if self.mirrored else '1'}"
-        return f"{rare}, {self.instructions} instructions of {self.each}, {self.criteria} criteria"
 
 
 @simulated(

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from bench.coverage.claims import NOMINAL, Claim, Promise, at_most, part, simulated
+from bench.coverage.claims import NOMINAL, Claim, Kind, Promise, at_most, part, simulated
 from bench.coverage.intervals import holds
 from bench.coverage.readings import CRITERION
 from engine.calibration.fitting import Views, fitted, views_of
@@ -33,7 +33,7 @@ _AHEAD = at_most("learning: falsely ahead", 0.025, 0.05)
 
 
 @dataclass(frozen=True)
-class World:
+class World(Kind):
     """Labels as `frequent` as that; readings signal x (1 for the label) + noise N(0, 1), half of the noise
     shared by items of one instruction, of which there are two where `repeated`.
     """
@@ -42,11 +42,6 @@ class World:
     signal: float
     items: int
     repeated: bool = False
-
-    def __str__(self) -> str:
-        twice = ", instructions twice" if self.repeated else ""
-        shares = "/".join(f"{share:g}" for share in self.frequent)
-        return f"{shares}, signal {self.signal:g}, {self.items} labels{twice}"
 
     def draw(self, random: np.random.Generator, items: int) -> Views:
         each = _ON_A_QUESTION if self.repeated else 1

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import nnls
 
-from bench.coverage.claims import Promise, at_most, simulated
+from bench.coverage.claims import Kind, Promise, at_most, simulated
 from bench.coverage.intervals import World, holds
 from engine.core.items import Preference
 from engine.core.numeric import FloatArray, IntArray
@@ -75,7 +75,7 @@ def _names(random: np.random.Generator, world: World, signal: float) -> bool:
 
 
 @dataclass(frozen=True)
-class Annotators:
+class Annotators(Kind):
     """What people weigh, how well the judge reads it, on how many times the fewest instructions."""
 
     weights: tuple[float, ...]
@@ -83,9 +83,6 @@ class Annotators:
     times: int = 1
     each: int = 1
     alike: float = 0.0
-
-    def __str__(self) -> str:
-        return f"{'/'.join(f'{weight:g}' for weight in self.weights)}, signal {self.signal:g}, {self.world}"
 
     @property
     def world(self) -> World:

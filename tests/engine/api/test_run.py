@@ -331,9 +331,7 @@ def test_the_number_of_a_run_is_a_whole_number(run: tiebreak.Run, demo_store: Pa
         (lambda _: tiebreak.read(tiebreak.demo_dataset(), ["id"]), "columns is ['id']."),  # type: ignore[call-overload]
     ],
 )
-def test_what_a_run_cannot_do_is_refused(
-    run: tiebreak.Run, call: Callable[[Any], object], said: str
-) -> None:
+def test_what_a_run_cannot_do_is_refused(run: tiebreak.Run, call: Callable[[Any], object], said: str) -> None:
     with pytest.raises(tiebreak.Refused) as met:
         call(run)
     assert said in met.value.problem
