@@ -96,17 +96,7 @@ def test_a_run_whose_dataset_is_gone_needs_the_file(audited: tuple[Path, str, st
         (tmp_path / "away").rename(perturbations)
 
 
-def test_the_plan_judges_nothing_and_out_says_where_the_copies_are(tmp_path: Path) -> None:
-    out = tmp_path / "probes.tsv"
-    code, printed, err = audit_demo(tmp_path / "runs.sqlite", "--plan", "--out", out)
-    assert code == 0, err
-    assert "Time: about" in printed
-    assert "items x 1 criterion x both orders" in printed
-    assert len(load_dataset(out)) > 7 * ITEMS
-    assert not (tmp_path / "audits").exists()
-
-
-def test_the_plan_overwrites_nothing_but_takes_the_same_copies(tmp_path: Path) -> None:
+def test_the_plan_judges_and_overwrites_nothing_but_takes_the_same_copies(tmp_path: Path) -> None:
     store, out = tmp_path / "runs.sqlite", tmp_path / "probes.tsv"
     out.write_text("mine\n", encoding="utf-8")
     code, _, err = audit_demo(store, "--plan", "--out", out)
@@ -115,7 +105,12 @@ def test_the_plan_overwrites_nothing_but_takes_the_same_copies(tmp_path: Path) -
     assert out.read_text("utf-8") == "mine\n"
     out.unlink()
     for _ in range(2):
-        assert audit_demo(store, "--plan", "--out", out)[0] == 0
+        code, printed, err = audit_demo(store, "--plan", "--out", out)
+        assert code == 0, err
+        assert "Time: about" in printed
+        assert "items x 1 criterion x both orders" in printed
+    assert len(load_dataset(out)) > 7 * ITEMS
+    assert not (tmp_path / "audits").exists()
 
 
 @pytest.mark.parametrize(

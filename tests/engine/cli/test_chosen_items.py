@@ -114,14 +114,6 @@ def test_an_id_that_the_dataset_lacks_is_named_by_its_line(chosen: Choice, tmp_p
     assert done.startswith("wrong.txt: line 3: demo.tsv has no item '999'.")
 
 
-def test_the_list_of_ids_is_not_written_over(chosen: Choice, tmp_path: Path) -> None:
-    ids = tmp_path / "ids.tsv"
-    ids.write_text("id\n3\n", "utf-8")
-    words = [ids if word == chosen.ids else word for word in chosen.words]
-    assert run_here(*words, "--out", ids).returncode == 2
-    assert ids.read_text("utf-8") == "id\n3\n"
-
-
 def test_the_stored_run_knows_its_items(chosen: Choice, tmp_path: Path) -> None:
     store = ["--store", chosen.store]
     assert "5 chosen items of demo.tsv" in run_here("runs", *store).stdout

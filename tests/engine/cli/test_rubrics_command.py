@@ -44,7 +44,6 @@ good = "Gut: {meaning}"
 bad = "Schlecht: {meaning}"
 verdict = "Urteil:"
 """
-pytestmark = pytest.mark.usefixtures("demo_tried")
 LABELS = ("höflichkeit_preference", "禮貌_preference", "overall_quality_preference")
 ITEMS = 4
 
@@ -142,19 +141,21 @@ def test_measures_need_no_rubric_for_a_run(bench: Bench) -> None:
     assert "\nhöflichkeit       4" in done.stdout
 
 
-def test_a_run_is_weighed_by_its_own_weights_against_the_overall_label(bench: Bench) -> None:
+def test_a_run_or_submission_is_weighed_by_its_rubric_or_the_one_that_is_named(
+    bench: Bench, tmp_path: Path
+) -> None:
+    own = "Weights: höflichkeit 0.750, 禮貌 0.250. Differences up to 1.5 points are a tie."
     done = run_here("weighted-score", 1, "--gold", bench.dataset, "--store", bench.store)
-    assert "Weights: höflichkeit 0.750, 禮貌 0.250. Differences up to 1.5 points are a tie." in done.stdout
+    assert own in done.stdout
     assert "items with a human overall label" in done.stdout
-
-
-def test_a_rubric_that_is_named_weighs_it_otherwise(bench: Bench, tmp_path: Path) -> None:
+    added, rubric = ("--store", tmp_path / "runs.sqlite"), ("--rubric", bench.rubric)
+    printed("runs", "add", bench.submission, "--dataset", bench.dataset, *rubric, *added)
+    assert own in run_here("weighted-score", 1, *added).stdout
+    assert own in run_here("weighted-score", bench.submission, *rubric).stdout
     other = tmp_path / "other.toml"
     other.write_text(RUBRIC.replace("weight = 3.0", "weight = 1.0").replace("1.5", "0.25"), "utf-8")
     done = run_here("weighted-score", 1, "--store", bench.store, "--rubric", other)
     assert "Weights: höflichkeit 0.500, 禮貌 0.500. Differences up to 0.25 points are a tie." in done.stdout
-    done = run_here("weighted-score", bench.submission, "--rubric", bench.rubric)
-    assert "Weights: höflichkeit 0.750, 禮貌 0.250. Differences up to 1.5 points are a tie." in done.stdout
 
 
 def test_a_submission_is_held_against_the_rubric(bench: Bench) -> None:
@@ -164,16 +165,6 @@ def test_a_submission_is_held_against_the_rubric(bench: Bench) -> None:
     done = run_here(*against, "--rubric", "style")
     assert "columns of the rubric style are missing: clarity_preference" in done.stderr
     assert "columns are not of the rubric: höflichkeit_preference" in done.stderr
-
-
-def test_a_submission_is_kept_with_its_rubric(bench: Bench, tmp_path: Path) -> None:
-    store = tmp_path / "runs.sqlite"
-    printed(
-        *("runs", "add", bench.submission, "--dataset", bench.dataset),
-        *("--rubric", bench.rubric, "--store", store),
-    )
-    done = run_here("weighted-score", 1, "--store", store)
-    assert "Weights: höflichkeit 0.750, 禮貌 0.250" in done.stdout
 
 
 def test_criteria_that_were_asked_otherwise_are_not_compared(bench: Bench, tmp_path: Path) -> None:

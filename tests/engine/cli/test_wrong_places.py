@@ -79,6 +79,7 @@ def test_a_dataset_is_no_run_store(demo_gold: Path, tmp_path: Path) -> None:
         "judge GOLD --model demo --out GOLD",
         "judge GOLD --model demo --out OUT.tsv --json GOLD",
         "judge GOLD --model demo --examples SHOWN --out SHOWN",
+        "judge GOLD --model demo --ids SHOWN --out SHOWN",
         "judge GOLD --model demo --out OUT.tsv --json STORE",
         "judge GOLD --model MODEL --out OUT.tsv --json MODEL",
     ],
