@@ -251,6 +251,7 @@ class Run(RunAsStored):
             raise SetupError(
                 f"{self.title} and {other.title} are in different stores.", Hint(Step.CHOOSE_RUN)
             )
+        # The run of a regression check knows the labels that the check was given.
         if gold is None and isinstance(other, Run) and other._given is not None:
             gold = other._given.gold
         labels = None if gold is None else self._gold(gold, self._system())

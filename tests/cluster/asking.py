@@ -14,7 +14,6 @@ DEMO = ROOT / "examples" / "demo.tsv"
 
 
 def judge_arguments(folder: Path, *more: object, items: int = ITEMS, model: object = "demo") -> list[object]:
-    """What judges the first items into a folder."""
     out = ["--out", folder / "out.tsv", "--json", folder / "out.json", "--store", folder / "runs.sqlite"]
     return ["judge", DEMO, "--model", model, "--items", items, *out, *more]
 

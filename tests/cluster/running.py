@@ -126,7 +126,6 @@ class LocalCluster:
 
 
 def wait_for(there: Callable[[], bool], part: Part) -> None:
-    """Wait for what a part of a cluster brings about."""
     deadline = time.monotonic() + _READY_SECONDS
     while not there():
         assert part.process.poll() is None, f"it ended: {part.said()}"
@@ -136,7 +135,6 @@ def wait_for(there: Callable[[], bool], part: Part) -> None:
 
 @contextlib.contextmanager
 def cluster_of_two(folder: Path, certificates: Path | None = None) -> Iterator[LocalCluster]:
-    """A scheduler with two workers of one thread each."""
     with LocalCluster(folder, certificates) as cluster:
         cluster.scheduler()
         parts = [

@@ -343,7 +343,6 @@ def script(store: Path) -> subprocess.Popen[str]:
 
 
 def started(store: Path) -> subprocess.Popen[str]:
-    """The script, once it has judged some items."""
     child = script(store)
 
     def some_are_judged() -> bool:

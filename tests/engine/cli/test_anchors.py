@@ -22,8 +22,6 @@ CRITERIA = "safety,truthfulness"
 
 
 class Checked:
-    """A run of ITEMS items and checks of it, in a folder."""
-
     def __init__(self, folder: Path) -> None:
         self.data, self.store = folder / "data.tsv", folder / "runs.sqlite"
 

@@ -33,7 +33,6 @@ def test_calibrate_then_recalibrate_and_back(command: Command, demo_gold: Path, 
 
 
 def give_one_label(calibration: Path) -> None:
-    """Make a calibration in a file give the same label to everything."""
     value = json.loads(calibration.read_text("utf-8"))
     for criterion in value["criteria"].values():
         del criterion["folds"]  # by which the items that took part would be decided

@@ -23,7 +23,6 @@ GOLD = (
 
 @pytest.fixture
 def submission(save: Callable[[str, bytes], Path]) -> list[str]:
-    """The arguments that name a submission and its gold labels."""
     gold = save("gold.tsv", GOLD.encode())
     return [str(save("submission.tsv", SUBMISSION.encode())), "--gold", str(gold)]
 

@@ -26,7 +26,6 @@ from tests.engine.cli.in_process import give_runs
 
 
 def change(store: Path, column: str, value: Path) -> None:
-    """Let run 1 have come from another file."""
     db = sqlite3.connect(store)
     db.execute(f"UPDATE run SET {column} = ?", (str(value),))
     db.commit()
@@ -87,7 +86,6 @@ def judged(judged_once: Path, tmp_path: Path) -> Path:
 
 
 def relabel(path: Path) -> Preference:
-    """Let a person give the first item another label on safety."""
     with RunStore(path) as store:
         first = next(store.judged(1))
         written_for = first.explanations["safety"].preference

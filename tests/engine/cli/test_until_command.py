@@ -25,8 +25,6 @@ def comparisons(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class JudgeCommand:
-    """A command that judges them, with files of its own."""
-
     def __init__(self, dataset: Path, folder: Path) -> None:
         self.out, self.json, self.store = folder / "out.tsv", folder / "run.json", folder / "runs.sqlite"
         self.words = ["judge", dataset, "--model", "demo", "--mode", "labels", "--threads", 1]
@@ -39,7 +37,6 @@ class JudgeCommand:
 
 
 def what_is_clear(printed: str) -> str:
-    """The section of that name, to the next one."""
     assert printed.count("Resolved comparisons:\n") == 1, printed
     return printed.partition("Resolved comparisons:\n")[2].partition(":\n")[0].rpartition("\n\n")[0]
 
