@@ -321,7 +321,7 @@ def test_the_number_of_a_run_is_a_whole_number(run: tiebreak.Run, demo_store: Pa
         (lambda run: run.by("Eve").labels, "There is no annotator 'Eve'"),
         (lambda run: run.rank(), "does not name the models that wrote its responses"),
         (lambda run: run.drift(77), "no run 77"),
-        (lambda run: run.compare(run), "name it once"),
+        (lambda run: run.compare(run), "Two of the systems are called run 1."),
         (lambda run: run.by(None), "labels_of is None."),
         (lambda run: run.compare(1), "1 is not a run."),
         (lambda run: run.submission(5), "path is 5."),
