@@ -59,7 +59,6 @@ Scores = npt.NDArray[np.float64]
 
 
 def main() -> None:
-    """Print how far the engine's scores are from the package's, for each type of file."""
     options = arguments()
     logging.set_verbosity_error()
     pairs = explanation_pairs(options.dataset, options.submission, options.pairs)
@@ -125,7 +124,6 @@ def converted(llama: Path, kind: str) -> EncoderFile:
 
 
 def cut(whole: EncoderFile, layers: int) -> EncoderFile:
-    """Its first layers, in a file beside it."""
     return cut_encoder(whole, layers, whole.path.with_stem(f"{whole.path.stem}-{layers}"), CancelToken())
 
 
@@ -159,7 +157,6 @@ def package_scores(
 
 
 def engine_scores(encoder: EncoderFile, pairs: Sequence[TextPair], threads: int) -> tuple[Scores, float]:
-    """What the engine says, computed afresh, and seconds."""
     with tempfile.TemporaryDirectory() as folder, RunStore(Path(folder) / "runs.sqlite") as store:
         measure = bert_scores(
             pairs, encoder.path.name, lambda: opened(encoder, threads), store, CancelToken()
@@ -171,7 +168,6 @@ def engine_scores(encoder: EncoderFile, pairs: Sequence[TextPair], threads: int)
 
 
 def print_row(name: str, scores: Scores, seconds: float, differences: Scores | None = None) -> None:
-    """The largest and the mean difference of each score, the mean F1, how long it took."""
     columns = ""
     if differences is not None:
         sizes = np.abs(differences)

@@ -18,14 +18,13 @@ import time
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import psutil
 
 from engine.cluster.answers import JudgeWork, PlacedItem
 from engine.cluster.certificates import address_of, make_certificates
 from engine.cluster.cluster_run import ClusterRun, run_over_cluster
-from engine.cluster.worker_model import Prepared, WorkerOptions
+from engine.cluster.worker_model import ModelOnWorker, WorkerOptions
 from engine.core.events import CancelToken, ItemJudged, followed
 from engine.core.items import Order
 from engine.core.judgments import JudgedItem, RawPrediction
@@ -166,14 +165,14 @@ def _plan(path: Path, items: int, mode: Mode) -> RunPlan:
 # Many items
 
 
-class SimulatedModel:
+class SimulatedModel(ModelOnWorker):
     """Answers as a model would, after some time for each item."""
 
     def __init__(self, template: str, seconds: float) -> None:
         self._template, self._seconds = template, seconds
 
-    def prepare(self, _work: JudgeWork) -> Prepared:
-        return Prepared(self._template)
+    def prepare(self, _work: JudgeWork) -> str:
+        return self._template
 
     def knows(self, _key: str) -> bool:
         return True
@@ -189,9 +188,6 @@ class SimulatedModel:
         raw_predictions = dict.fromkeys(ELOQUENT.names, both)
         item = asked.item
         return JudgedItem(asked.position, item.id, item.content_hash, raw_predictions, seconds=self._seconds)
-
-    def speed(self, _work: JudgeWork) -> Any:
-        raise NotImplementedError
 
     def close(self) -> None:
         return
@@ -257,7 +253,6 @@ def _write_many(path: Path, items: int) -> None:
 
 
 def serve(address: str, folder: Path, workers: int, seconds: float, template: str) -> None:
-    """Be some simulated workers, until this process is ended."""
     import_module("engine.cluster.dask_setup").set_up_dask()
     service = import_module("engine.cluster.service")
     plugin_module = import_module("engine.cluster.worker_plugin")

@@ -150,7 +150,6 @@ def read(
     wording: Wording,
     letters: LabelTokens = ASSIGNMENTS[0],
 ) -> RawPredictions:
-    """All criteria of all items in both orders."""
     prompts = [[_branches(template, item, order, wording, letters) for item in items] for order in Order]
     session.hold_stem(_shared([branch for one_order in prompts for item in one_order for branch in item]))
     before = session.tokens_read
@@ -201,7 +200,6 @@ def _own_format(
 def _all_formats(
     session: LlamaSession, templates: Sequence[ChatTemplate], names: Sequence[str], items: Sequence[Item]
 ) -> None:
-    """A table of mass and flips: wordings by the formats of other models."""
     for name, template in zip(names, templates, strict=True):
         print(f"{name}: {template.frame.note or 'its own'}")
         for wording in WORDINGS:

@@ -53,7 +53,6 @@ _NOISE: Mapping[str, Callable[[int, random.Random], object]] = {
 
 
 def renamed(records: list[Record], draw: random.Random, _read: str) -> list[Record]:
-    """Columns get other names."""
     names = [name for name in records[0] if name in _SYNONYMS]
     at = draw.randrange(4)  # the same of all names, so that pairs stay pairs
     new = {name: _SYNONYMS[name][at % len(_SYNONYMS[name])] for name in names}
@@ -62,13 +61,11 @@ def renamed(records: list[Record], draw: random.Random, _read: str) -> list[Reco
 
 
 def nested(records: list[Record], draw: random.Random, _read: str) -> list[Record]:
-    """All columns go one level down."""
     key = draw.choice(("data", "record", "fields"))
     return [{"row_number": at, key: record} for at, record in enumerate(records)]
 
 
 def with_noise(records: list[Record], draw: random.Random, _read: str) -> list[Record]:
-    """Columns that say nothing."""
     chosen = draw.sample(sorted(_NOISE), 3)
     return [
         {**{name: _NOISE[name](at, draw) for name in chosen if name not in record}, **record}
@@ -77,14 +74,12 @@ def with_noise(records: list[Record], draw: random.Random, _read: str) -> list[R
 
 
 def shuffled(records: list[Record], draw: random.Random, _read: str) -> list[Record]:
-    """The columns in another order."""
     names = list(dict.fromkeys(name for record in records for name in record))
     draw.shuffle(names)
     return [{name: record[name] for name in names if name in record} for record in records]
 
 
 def without_some(records: list[Record], draw: random.Random, read: str) -> list[Record]:
-    """A column that the reading does not need is gone."""
     names = [name for name in records[0] if name not in read and isinstance(records[0][name], str | int)]
     gone = draw.choice(names) if names else ""
     return [{name: value for name, value in record.items() if name != gone} for record in records]
@@ -115,7 +110,6 @@ def main() -> int:
 
 
 def _tried(known: Known, draw: random.Random, path: Path) -> tuple[str, str]:
-    """How a variant was read, and what was changed and shown."""
     records = [json.loads(line) for line in known.rows.strip().splitlines()]
     read = " ".join(known.columns.values())
     changes = draw.sample(CHANGES, draw.choice((1, 1, 2, 3)))

@@ -42,7 +42,6 @@ RawPredictions = Mapping[str, list[float]]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Read, then keep or compare; 1 where a difference is too large."""
     parser = argparse.ArgumentParser(
         description="Hold the readings of ten items against those that were kept."
     )
@@ -68,7 +67,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def read() -> dict[str, list[float]]:
-    """What the demo model reads now."""
     setup = RunSetup(demo_dataset(), demo_model(), items=ITEMS, mode=Mode.LABELS, threads=1)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         path = Path(folder) / "runs.sqlite"
@@ -105,7 +103,6 @@ def _log(probability: float) -> float:
 
 
 def other_labels(kept: RawPredictions, now: RawPredictions) -> list[str]:
-    """The readings whose most probable label is another one."""
     return [
         name
         for name, before in kept.items()

@@ -68,7 +68,6 @@ def only_permutations(names: Sequence[str]) -> Change:
 
 
 def with_permutations(names: Sequence[str]) -> Change:
-    """The same beside the letters."""
     permuted = only_permutations(names)
     return lambda reading: reading if reading.method is Method.LABEL_TOKENS else permuted(reading)
 

@@ -65,11 +65,16 @@ def run_here(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
 
 
-def printed(*arguments: object) -> str:
-    """What a command prints that ends well."""
+def ended(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """A command in this process that ends well."""
     done = run_here(*arguments)
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return done
+
+
+def printed(*arguments: object) -> str:
+    """What a command prints that ends well."""
+    return ended(*arguments).stdout
 
 
 def refusal(command: object, *arguments: object) -> str:

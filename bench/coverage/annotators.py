@@ -1,15 +1,15 @@
 """Whether the intervals of an annotator, and of the judge in his place, against the majority of others hold;
 whether a judge that is worse than people wins the alternative annotator test; the interval of its edge."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import product
 
 import numpy as np
 
-from bench.coverage.claims import Claim, Promise, part, simulated
-from bench.coverage.intervals import LEAST, MOST_FALSE_DIFFERENCE, NOMINAL, holds
+from bench.coverage.claims import NOMINAL, Kind, Promise, at_most, simulated
+from bench.coverage.intervals import MOST_FALSE_DIFFERENCE, holds
 from engine.core.items import PREFERENCES
 from engine.core.judgments import JudgmentKey
 from engine.core.tables import Estimate
@@ -21,7 +21,7 @@ _TRUTH = 30_000  # labels by which the truth of a world is known
 
 
 @dataclass(frozen=True)
-class AnnotatorWorld:
+class AnnotatorWorld(Kind):
     """`each`: items of an instruction. `knows`, `judge_knows`: how often an annotator and the judge see what
     an item is, a third as often on a share of `hard` instructions; else they guess.
     """
@@ -32,11 +32,6 @@ class AnnotatorWorld:
     knows: float
     judge_knows: float
     hard: float
-
-    def __str__(self) -> str:
-        items = f"{self.instructions} instructions of {self.each}"
-        knows = f"{self.knows:g} and {self.judge_knows:g}"
-        return f"{self.annotators} people, {knows}, {items}, hard {self.hard:g}"
 
     def labels(
         self, random: np.random.Generator, instructions: int, kinds: int
@@ -62,14 +57,16 @@ class AnnotatorWorld:
         return found[0] if found else None
 
     def tested(self, random: np.random.Generator, instructions: int) -> AltTest:
-        """What the alternative annotator test says."""
         [found] = alt_tests(*self.labels(random, instructions, len(PREFERENCES)), ["safety"])
         return found
 
     @property
     def many(self) -> int:
-        """Instructions by which the truth is known."""
         return _TRUTH // (self.each * self.annotators)
+
+    @cached_property
+    def advantage(self) -> float:
+        return self.tested(np.random.default_rng(0), self.many).advantage.value
 
     @cached_property
     def truth(self) -> Mapping[str, float]:
@@ -79,31 +76,25 @@ class AnnotatorWorld:
         return {name: measured.value for name, measured in _shown(found).items()}
 
 
-@cache
-def _advantage(world: AnnotatorWorld) -> float:
-    return world.tested(np.random.default_rng(0), world.many).advantage.value
+_SIZES, _SKILLS = ((10, 1), (30, 1), (100, 1), (20, 5)), ((0.7, 0.7), (0.95, 0.6), (0.98, 0.98))
 
 
-@part("people")
-def annotators_held(times: int) -> Iterator[Claim]:
+@simulated(
+    "people",
+    (
+        *map(Promise, ("a person beside the others", "the judge beside them", "their difference")),
+        at_most("an equal judge differs from people", 1 - NOMINAL, MOST_FALSE_DIFFERENCE),
+    ),
+    [
+        AnnotatorWorld(annotators, *size, *knows, hard)
+        for annotators, size, knows, hard in product((2, 3, 5), _SIZES, _SKILLS, (0.0, 0.4))
+    ],
+)
+def _annotators_held(random: np.random.Generator, world: AnnotatorWorld) -> list[bool | None]:
     """Two to five people who are as good as the judge, better or worse."""
-    said = {
-        "own": Promise("a person beside the others", NOMINAL, LEAST),
-        "judge": Promise("the judge beside them", NOMINAL, LEAST),
-        "lead": Promise("their difference", NOMINAL, LEAST),
-    }
-    alike = Promise("an equal judge differs from people", 1 - NOMINAL, MOST_FALSE_DIFFERENCE, at_most=True)
-    sizes, skills = ((10, 1), (30, 1), (100, 1), (20, 5)), ((0.7, 0.7), (0.95, 0.6), (0.98, 0.98))
-    for seed, (annotators, size, knows, hard) in enumerate(product((2, 3, 5), sizes, skills, (0.0, 0.4))):
-        world = AnnotatorWorld(annotators, *size, *knows, hard)
-        random = np.random.default_rng(seed)
-        drawn = [world.drawn(random, world.instructions) for _ in range(times)]
-        for name, promise in said.items():
-            held = sum(is_held(found, name, world.truth[name]) for found in drawn)
-            yield Claim(promise, str(world), held, times)
-        if knows[0] == knows[1]:
-            differs = times - sum(is_held(found, "lead", 0.0) for found in drawn)
-            yield Claim(alike, str(world), differs, times)
+    found, is_equal = world.drawn(random, world.instructions), world.knows == world.judge_knows
+    held = [is_held(found, name, world.truth[name]) for name in ("own", "judge", "lead")]
+    return [*held, not is_held(found, "lead", 0.0) if is_equal else None]
 
 
 def is_held(found: AgainstOthers | None, name: str, truth: float) -> bool:
@@ -119,7 +110,7 @@ def _shown(found: AgainstOthers) -> Mapping[str, Estimate]:
 
 @simulated(
     "false wins",
-    Promise("a judge worse by epsilon wins", 0.05, 0.075, at_most=True),
+    at_most("a judge worse by epsilon wins", 0.05, 0.075),
     [
         (*size, kind.value, better, alike)
         for size, kind, better, alike in product(
@@ -128,9 +119,9 @@ def _shown(found: AgainstOthers) -> Mapping[str, Estimate]:
             (0.0, 0.05, 0.3),
             (False, True),
         )
+        if not (alike and size[1] == 1)
     ],
     "{0} of {1}, alike: {4}, epsilon {2:g}, better {3:g}",
-    counts=lambda _instructions, each, _epsilon, _better, alike: not (alike and each == 1),
 )
 def _wins(
     random: np.random.Generator, instructions: int, each: int, epsilon: float, better: float, alike: bool
@@ -145,7 +136,7 @@ def _wins(
 
 @simulated(
     "advantage",
-    Promise("advantage of a judge", NOMINAL, LEAST),
+    Promise("advantage of a judge"),
     [
         AnnotatorWorld(annotators, *size, *knows, hard)
         for annotators, size, knows, hard in product(
@@ -156,5 +147,4 @@ def _wins(
     least=20,
 )
 def _advantage_held(random: np.random.Generator, world: AnnotatorWorld) -> bool:
-    """Two to five people; some instructions are hard for all."""
-    return holds(world.tested(random, world.instructions).advantage.ends, _advantage(world))
+    return holds(world.tested(random, world.instructions).advantage.ends, world.advantage)

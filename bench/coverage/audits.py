@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bench.coverage.claims import Promise, simulated
+from bench.coverage.claims import Kind, Promise, at_most, simulated
 from engine.analysis import audit, audit_lines, perturbations
 from engine.analysis.audit_lines import SHIFTS, JudgePredictions
 from engine.analysis.audit_run import Audit, audit_of
@@ -249,7 +249,6 @@ def _dataset(items: Sequence[Item]) -> Dataset:
 
 
 def audited(judge: Planted, world: World, random: np.random.Generator) -> Audit:
-    """The audit of a judge on items that are drawn."""
     drawn = world.drawn(random)
     return audit_of(drawn.received(judge, random), drawn.dataset, "drawn")
 
@@ -266,7 +265,7 @@ def _is_found(random: np.random.Generator, _name: str, line: str, judge: Planted
 
 @simulated(
     "audit: fair judges",
-    Promise("audit: a fair judge is called faulty", MOST_FALSE, MOST_FALSE, at_most=True),
+    at_most("audit: a fair judge is called faulty", MOST_FALSE),
     [
         (name + where, judge, world)
         for name, judge in FAIR.items()
@@ -303,7 +302,7 @@ _LINES = {
 
 
 @dataclass(frozen=True)
-class Harm:
+class Harm(Kind):
     """What a line finds on all criteria of `items`: `much` in a `share` of them, `rest` in the others."""
 
     line: str
@@ -311,9 +310,6 @@ class Harm:
     share: float
     much: float
     rest: float = 0.0
-
-    def __str__(self) -> str:
-        return f"{self.line}: {self.much:g} in {self.share:g}, else {self.rest:g}; {self.items} items"
 
     def drawn(self, random: np.random.Generator) -> list[audit.AuditLine]:
         """The lines of an audit of a judge that has this one, and else no fault."""
@@ -349,19 +345,11 @@ _WITHIN = (
 )
 
 
-@simulated(
-    "audit: rare harm",
-    Promise("audit: sound, but for rare harm", MOST_FALSE, MOST_FALSE, at_most=True),
-    _BEYOND,
-)
+@simulated("audit: rare harm", at_most("audit: sound, but for rare harm", MOST_FALSE), _BEYOND)
 def _is_called_sound(random: np.random.Generator, harm: Harm) -> bool:
     return harm.drawn(random)[0].verdict is audit.AuditVerdict.SOUND
 
 
-@simulated(
-    "audit: rare harm",
-    Promise("audit: a fault, but for rare losses", MOST_FALSE, MOST_FALSE, at_most=True),
-    _WITHIN,
-)
+@simulated("audit: rare harm", at_most("audit: a fault, but for rare losses", MOST_FALSE), _WITHIN)
 def _is_called_faulty(random: np.random.Generator, harm: Harm) -> bool:
     return any(line.found for line in harm.drawn(random))

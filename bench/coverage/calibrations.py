@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from bench.coverage.claims import Claim, Mean, Promise, part, simulated
+from bench.coverage.claims import Claim, Kind, Promise, at_most, part, simulated
 from bench.coverage.fits import calibrate_criterion, fit_calibration, fit_with_penalty
 from bench.coverage.intervals import holds
 from bench.coverage.readings import CRITERION, judged_items
@@ -24,8 +24,6 @@ from engine.results.second_order import KEEP, BothOrders, both_orders
 
 MOST_LOST = 0.01  # nats
 MOST_FALSE_YES = 0.03
-KEPT_NOMINAL = 0.95
-KEPT_LEAST = 0.94
 MOST_LABELS_LOST = 0.015  # of 0.01 that are promised: a margin is chosen by the items at hand
 _NEW = 500  # items that nothing was fitted on
 _TRAINED = 150  # items from which `orders` learns
@@ -35,7 +33,7 @@ _POSITION_BIAS = np.array([0.7, 0.0, 0.0, -0.7])  # a model's own, in nats, what
 
 
 @dataclass(frozen=True)
-class Judge:
+class Judge(Kind):
     """`frequent` labels, readings signal x (1 for the label) + N(0, 1); in two orders with a `token_bias` to
     the first place, and noise of each order.
     """
@@ -44,10 +42,6 @@ class Judge:
     signal: float
     token_bias: float = 0.0
     of_order: float = 0.0
-
-    def __str__(self) -> str:
-        position_bias = f", lean {self.token_bias:g}" if self.token_bias else ""
-        return f"{'/'.join(f'{share:g}' for share in self.frequent)}, signal {self.signal:g}{position_bias}"
 
     def labels(self, random: np.random.Generator, items: int) -> IntArray:
         """Places in PREFERENCES, shape (items,)."""
@@ -70,7 +64,7 @@ class Judge:
 @part("calibration")
 def nothing_is_lost(times: int) -> Iterator[Claim]:
     """Log-loss on new items against the better of the frequencies and the best fit without a question."""
-    promise = Promise("calibration: nats lost", 0.0, MOST_LOST, at_most=True)
+    promise = at_most("calibration: nats lost", 0.0, MOST_LOST, is_mean=True)
     for seed, (frequent, signal, items) in enumerate(
         product(_FREQUENCIES, (0.0, 0.4, 0.8, 1.5, 3.0), (20, 50, 100, 200))
     ):
@@ -79,7 +73,7 @@ def nothing_is_lost(times: int) -> Iterator[Claim]:
         losses = np.array([_losses(judge, items, random) for _ in range(worlds)])
         chosen, *rivals = losses.T
         lost = chosen - min(rivals, key=lambda each: float(each.mean()))
-        yield Mean.of_values(promise, f"{judge}, {items} labels", lost)
+        yield Claim.of_values(promise, f"{judge}, {items} labels", lost)
 
 
 def _losses(judge: Judge, items: int, random: np.random.Generator) -> list[float]:
@@ -105,7 +99,7 @@ def _best_fit(
 
 @simulated(
     "gain",
-    Promise("surely helps? yes", 0.025, MOST_FALSE_YES, at_most=True),
+    at_most("surely helps? yes", 0.025, MOST_FALSE_YES),
     [(Judge(frequent, 0.0), items) for frequent, items in product(_FREQUENCIES, (20, 50, 100))],
     "{0}, {1} labels",
     costs=10,  # each fits five hundred times
@@ -118,41 +112,44 @@ def _helps_significantly(random: np.random.Generator, judge: Judge, items: int) 
     return calibrate_criterion(CRITERION, read, labels, range(items), read[:, SWAPPED]).helps_significantly
 
 
-@part("places")
-def place_decides(times: int) -> Iterator[Claim]:
-    """Calibrated labels that are others once the responses have changed places."""
-    worlds = max(times // 10, 2)
-    promise = Promise("labels by their place", 0.0, 0.0, at_most=True)
-    for seed, (frequent, signal, items) in enumerate(product(_FREQUENCIES, (0.0, 1.5), (8, 20, 100))):
-        judge, random = Judge(frequent, signal), np.random.default_rng(seed)
-        moved = sum(_depend_on_place(judge, items, random) for _ in range(worlds))
-        yield Claim(promise, f"{judge}, {items} labels", moved, worlds * _NEW)
-
-
-def _depend_on_place(judge: Judge, items: int, random: np.random.Generator) -> int:
+@simulated(
+    "places",
+    at_most("labels by their place", 0.0),
+    [
+        (Judge(frequent, signal), items)
+        for frequent, signal, items in product(_FREQUENCIES, (0.0, 1.5), (8, 20, 100))
+    ],
+    "{0}, {1} labels",
+    costs=10,
+    least=2,
+)
+def depend_on_place(random: np.random.Generator, judge: Judge, items: int) -> BoolArray:
+    """Which calibrated labels are others once the responses have changed places."""
     labels = judge.labels(random, items)
     read, asked = judge.read(random, labels), judge.read(random, judge.labels(random, _NEW))
     made = fit_calibration(read, labels, range(items), read[:, SWAPPED])
     here, there = (likeliest(calibrated(each, made), each) for each in (asked, asked[:, SWAPPED]))
-    return int((here != np.asarray(SWAPPED)[there]).sum())
+    return np.asarray(here != np.asarray(SWAPPED)[there])
 
 
-@part("orders")
-def labels_kept(times: int) -> Iterator[Claim]:
-    """What a margin of `orders` keeps of new items, and what the one that it finds loses; calibrated too."""
-    worlds = max(times // 40, 2)
-    for seed, (signal, token_bias) in enumerate(product((0.8, 1.5, 3.0), (0.0, 1.5))):
-        judge, random = Judge(_FREQUENCIES[0], signal, token_bias, of_order=0.3), np.random.default_rng(seed)
-        drawn = np.array([_kept(judge, random) for _ in range(worlds)], dtype=np.float64)
-        for held, lost, how in zip(drawn.T[:2], drawn.T[2:], ("as read", "calibrated"), strict=True):
-            kept = Promise(f"labels kept {how}", KEPT_NOMINAL, KEPT_LEAST)
-            yield Claim(kept, str(judge), int(held.sum()), worlds)
-            gone = Promise(f"labels lost {how}", 1 - KEEP, MOST_LABELS_LOST, at_most=True)
-            yield Mean.of_values(gone, str(judge), lost)
+_HOW = ("as read", "calibrated")
 
 
-def _kept(judge: Judge, random: np.random.Generator) -> list[float]:
-    """Whether intervals of `orders` hold, as read and calibrated; then what the least margin loses."""
+@simulated(
+    "orders",
+    (
+        *(Promise(f"labels kept {how}") for how in _HOW),
+        *(at_most(f"labels lost {how}", 1 - KEEP, MOST_LABELS_LOST, is_mean=True) for how in _HOW),
+    ),
+    [
+        Judge(_FREQUENCIES[0], signal, token_bias, of_order=0.3)
+        for signal, token_bias in product((0.8, 1.5, 3.0), (0.0, 1.5))
+    ],
+    costs=40,
+    least=2,
+)
+def labels_kept(random: np.random.Generator, judge: Judge) -> list[float]:
+    """Whether intervals of `orders` hold for new items, and what the least margin loses, in both of _HOW."""
     labels = judge.labels(random, _TRAINED)
     first, second = judge.in_both_orders(random, labels)
     together = log_softmax((first + second[:, SWAPPED]) / 2)
@@ -181,16 +178,12 @@ def _both_orders(first: FloatArray, second: FloatArray, calibration: CriterionCa
 
 
 @dataclass(frozen=True)
-class Uninformed:
+class Uninformed(Kind):
     """Items of `instructions`, `each` of every one; `shares`: how frequent people's labels are."""
 
     instructions: int
     each: int
     shares: tuple[float, float, float, float]
-
-    def __str__(self) -> str:
-        shares = " ".join(f"{share:g}" for share in self.shares)
-        return f"{self.instructions} instructions of {self.each}, labels {shares}"
 
     def scored_on_its_fit(self, random: np.random.Generator) -> tuple[BoolArray, IntArray, list[int]]:
         """Readings that say nothing: which labels are right, the human ones, the instructions, (items,)."""
@@ -219,19 +212,16 @@ _UNINFORMED = (
 @part("leaks")
 def leaks_kept_out(times: int) -> Iterator[Claim]:
     """A score on the items of the fit, and what it is called."""
-    called_better = Promise("calibrated here: better? yes", 0.025, MOST_FALSE_YES, at_most=True)
+    called_better = at_most("calibrated here: better? yes", 0.025, MOST_FALSE_YES)
     for seed, world in enumerate(_UNINFORMED):
-        random = np.random.default_rng(seed)
-        drawn = [world.scored_on_its_fit(random) for _ in range(times)]
-        most = max(world.shares)
-        # One item of each world: those of one world are right or wrong together.
-        right = sum(int(found[0][0]) for found in drawn)
-        no_better = Promise("an item of the fit is right", most, most, at_most=True)
-        yield Claim(no_better, str(world), right, times)
-        better = 0
-        for found, human, groups in drawn:
+        random, right, better = np.random.default_rng(seed), [], []
+        for _ in range(times):
+            found, human, groups = world.scored_on_its_fit(random)
+            right.append(bool(found[0]))  # of one world all are right or wrong together
             # Than always giving one label, whichever.
             leads = [(1.0 * found - 1.0 * (human == place)).tolist() for place in range(len(PREFERENCES))]
             interval = least_interval(leads, groups)
-            better += interval is not None and interval.low > 0
-        yield Claim(called_better, str(world), better, times)
+            better.append(interval is not None and interval.low > 0)
+        no_better = at_most("an item of the fit is right", max(world.shares))
+        for promise, values in ((no_better, right), (called_better, better)):
+            yield Claim.of_values(promise, str(world), values)

@@ -3,63 +3,87 @@
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
+NOMINAL, LEAST = 0.95, 0.94  # of an interval: in which share of worlds it is to hold, and must
 _OTHER_SEED = 1_000_000  # no kind of world has it
 _ERRORS = 3  # so many standard errors beyond its bar nothing comes by chance, with hundreds of rows
 
+Value = float | Sequence[float] | npt.NDArray[Any] | None
+"""Of one world: whether a promise was kept, or how much it was; several of these; None: not counted."""
+Draw = Callable[[np.random.Generator], Value]
 
-Draw = Callable[[np.random.Generator], bool]
-"""Draws one world; whether what is counted happened in it."""
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of world; its fields. Its name tells those that are not as they mostly are."""
+
+    def __str__(self) -> str:
+        said = {each.name: getattr(self, each.name) for each in fields(self)}
+        other = [each.name for each in fields(self) if said[each.name] != each.default]
+        return ", ".join(f"{name} {_shown(said[name])}" for name in other)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return "/".join(map(_shown, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 @dataclass(frozen=True)
 class Promise:
-    """`nominal`: in which share of worlds it is to be so; `bar`: what the drawn must reach, or not pass."""
+    """`nominal`: in which share of worlds it is to be so, or its mean (`is_mean`); `bar`: what the drawn must
+    reach, or not pass (`at_most`).
+    """
 
     says: str
-    nominal: float
-    bar: float
+    nominal: float = NOMINAL
+    bar: float = LEAST
     at_most: bool = False
+    is_mean: bool = False
+
+
+def at_most(says: str, nominal: float, bar: float | None = None, is_mean: bool = False) -> Promise:
+    return Promise(says, nominal, nominal if bar is None else bar, at_most=True, is_mean=is_mean)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """`happened`: in how many `of` the worlds it did what is counted. `draw`: draws one world more; None
+    """A rate, or a mean, with its standard error, `of` so many values. `draw`: draws one world more; None
     where worlds are not drawn one by one.
     """
 
     promise: Promise
     world: str
-    happened: int
+    rate: float
+    error: float
     of: int
     draw: Draw | None = field(default=None, compare=False)
 
     @classmethod
-    def drawn(cls, promise: Promise, world: str, draw: Draw, worlds: int, seed: int) -> Self:
-        """Counted in so many worlds; the same seed draws the same."""
-        return cls(promise, world, _count(draw, worlds, seed), worlds, draw)
+    def of_values(
+        cls, promise: Promise, world: str, drawn: Iterable[Value], draw: Draw | None = None
+    ) -> Self:
+        values = np.hstack([[], *(each for each in drawn if each is not None)])
+        mean = float(values.mean())
+        spread = float(values.std())
+        if not promise.is_mean:  # never 0, as if no world could be otherwise
+            rate = min(max(mean, 1 / len(values)), 1 - 1 / len(values))
+            spread = math.sqrt(rate * (1 - rate))
+        return cls(promise, world, mean, max(spread / math.sqrt(len(values)), 1e-9), len(values), draw)
 
     def again(self, times: int) -> Self | None:
         """The same in `times` as many worlds, which are others; None where they are not drawn one by one."""
         if self.draw is None:
             return None
-        worlds = times * self.of
-        return replace(self, happened=_count(self.draw, worlds, _OTHER_SEED), of=worlds)
-
-    @property
-    def rate(self) -> float:
-        return self.happened / self.of
-
-    @property
-    def error(self) -> float:
-        """The standard error of the rate, of so many drawn worlds."""
-        rate = min(max(self.rate, 1 / self.of), 1 - 1 / self.of)
-        return math.sqrt(rate * (1 - rate) / self.of)
+        random = np.random.default_rng(_OTHER_SEED)
+        drawn = (self.draw(random) for _ in range(times * self.of))
+        return self.of_values(self.promise, self.world, drawn, self.draw)
 
     @property
     def is_broken(self) -> bool:
@@ -77,32 +101,6 @@ class Claim:
         mark = "BROKEN" if self.is_broken else ""
         rate = f"{self.rate:.3f} ± {self.error:.3f}"
         return f"{said.says:34} {self.world:58} {said.nominal:7.3f} {rate:15} {bar:15} {mark}".rstrip()
-
-
-def _count(draw: Draw, worlds: int, seed: int) -> int:
-    random = np.random.default_rng(seed)
-    return sum(draw(random) for _ in range(worlds))
-
-
-@dataclass(frozen=True)
-class Mean(Claim):
-    """A mean in the place of a share of worlds, with the spread of its values (a standard deviation)."""
-
-    mean: float = 0.0
-    spread: float = 0.0
-
-    @classmethod
-    def of_values(cls, promise: Promise, world: str, values: Sequence[float]) -> Self:
-        """Of a value from each world."""
-        return cls(promise, world, 0, len(values), mean=float(np.mean(values)), spread=float(np.std(values)))
-
-    @property
-    def rate(self) -> float:
-        return self.mean
-
-    @property
-    def error(self) -> float:
-        return max(self.spread / math.sqrt(self.of), 1e-9)
 
 
 def worst(claims: Iterable[Claim]) -> Iterator[Claim]:
@@ -123,8 +121,6 @@ PARTS: dict[str, list[Part]] = defaultdict(list)
 
 
 def part(name: str) -> Callable[[Part], Part]:
-    """Registers a function of the number of worlds."""
-
     def register(claims: Part) -> Part:
         PARTS[name].append(claims)
         return claims
@@ -134,33 +130,38 @@ def part(name: str) -> Callable[[Part], Part]:
 
 def simulated(
     name: str,
-    promise: Promise,
+    promises: Promise | Sequence[Promise],
     kinds: Iterable[Any],
     called: str = "{}",
-    costs: int = 1,
+    costs: int | Callable[..., int] = 1,
     least: int = 1,
     seeds: int = 0,
-    counts: Callable[..., bool] = lambda *_: True,
-) -> Callable[[Callable[..., bool]], Callable[..., bool]]:
-    """Registers a function that draws one world and tells whether what is counted happened. `kinds`: what it
-    is given for each kind of world, `called` by a format. `costs`: so many times fewer worlds, `least` at
-    least. `seeds`: of the first kind. `counts`: of which the promise is made; the others keep their seed.
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Registers a function that draws one world and gives a Value for each promise. `kinds`: what it is given
+    for each kind of world, `called` by a format. `costs`: so many times fewer worlds, `least` at least.
+    `seeds`: of the first kind.
     """
-    every = [kind if isinstance(kind, tuple) else (kind,) for kind in kinds]
+    each_kind = [kind if isinstance(kind, tuple) else (kind,) for kind in kinds]
+    is_one = isinstance(promises, Promise)
+    said = (promises,) if isinstance(promises, Promise) else promises
 
-    def register(happens: Callable[..., bool]) -> Callable[..., bool]:
+    def register(happens: Callable[..., Any]) -> Callable[..., Any]:
+        def values(kind: tuple[Any, ...], random: np.random.Generator) -> Sequence[Value]:
+            found = happens(random, *kind)
+            return (found,) if is_one else found
+
         def claims(times: int) -> Iterator[Claim]:
-            for seed, kind in enumerate(every, seeds):
-                if counts(*kind):
-                    draw = partial(_given, happens, kind)
-                    worlds = max(times // costs, least)
-                    yield Claim.drawn(promise, called.format(*kind), draw, worlds, seed)
+            for seed, kind in enumerate(each_kind, seeds):
+                random = np.random.default_rng(seed)
+                fewer = costs if isinstance(costs, int) else costs(*kind)
+                drawn = [values(kind, random) for _ in range(max(times // fewer, least))]
+                for place, promise in enumerate(said):
+                    draw = partial(lambda kind, place, random: values(kind, random)[place], kind, place)
+                    own = [each[place] for each in drawn]
+                    if any(each is not None for each in own):
+                        yield Claim.of_values(promise, called.format(*kind), own, draw)
 
         PARTS[name].append(claims)
         return happens
 
     return register
-
-
-def _given(happens: Callable[..., bool], kind: tuple[Any, ...], random: np.random.Generator) -> bool:
-    return happens(random, *kind)

@@ -7,9 +7,9 @@ from itertools import product
 
 import numpy as np
 
-from bench.coverage.claims import Claim, Promise, part, simulated
+from bench.coverage.claims import Kind, Promise, simulated
 from bench.coverage.fits import fit_with_penalty
-from bench.coverage.intervals import LEAST, NOMINAL, World, holds
+from bench.coverage.intervals import World, holds
 from bench.coverage.rankings import contests, met
 from engine.core.events import followed
 from engine.core.items import HUMAN_LABELS, PREFERENCES
@@ -31,7 +31,7 @@ JUDGES = (*_BY_CHANCE, "lenient", "rarely wrong", "reversed", "one answer")
 
 
 @dataclass(frozen=True)
-class PartWorld:
+class PartWorld(Kind):
     """`labelled` items at random, or as whole instructions (`whole`). `share`: of what is won; a tenth are
     ties. `skips`: the share of lost items and ties skipped, and a fifth of it of those won.
     """
@@ -42,11 +42,6 @@ class PartWorld:
     share: float
     whole: bool = False
     skips: float = 0.0
-
-    def __str__(self) -> str:
-        how = ", whole instructions" if self.whole else ""
-        how += f", {self.skips:g} skipped" if self.skips else ""
-        return f"{self.judge}, {self.labelled} labels{how}, {self.share:g}, {self.world}"
 
     def drawn(self, random: np.random.Generator) -> tuple[Corrected, float]:
         """What is found, and the share that people would say of these very items."""
@@ -105,37 +100,26 @@ _WITH_SKIPPED = [
 """Annotators skip what is hard for them: a tenth, or half, of what is not won."""
 
 
-@simulated("corrected shares", Promise("a corrected share", NOMINAL, LEAST), _PARTS)
-@simulated("skipped items", Promise("a corrected share, items skipped", NOMINAL, LEAST), _WITH_SKIPPED)
-def _rate_held(random: np.random.Generator, world: PartWorld) -> bool:
-    return holds(world.drawn(random)[0].rate.ends, world.share)
+_SHARES = ("a corrected share", "a corrected share of these items", "a share by labels alone")
 
 
-@simulated("corrected shares", Promise("a corrected share of these items", NOMINAL, LEAST), _PARTS)
-@simulated("skipped items", Promise("the same, of these items", NOMINAL, LEAST), _WITH_SKIPPED)
-def _of_these_held(random: np.random.Generator, world: PartWorld) -> bool:
+@simulated("corrected shares", [Promise(says) for says in _SHARES], _PARTS)
+@simulated("skipped items", [Promise(f"{says}, items skipped") for says in _SHARES[:2]], _WITH_SKIPPED)
+def _shares_held(random: np.random.Generator, world: PartWorld) -> list[bool]:
     found, of_these = world.drawn(random)
-    return holds(found.of_these, of_these)
-
-
-@simulated("corrected shares", Promise("a share by labels alone", NOMINAL, LEAST), _PARTS)
-def _alone_held(random: np.random.Generator, world: PartWorld) -> bool:
-    return holds(world.drawn(random)[0].labels.ends, world.share)
+    ends = ((found.rate.ends, world.share), (found.of_these, of_these), (found.labels.ends, world.share))
+    return [holds(*each) for each in ends]
 
 
 @dataclass(frozen=True)
-class CalibratedWorld:
+class CalibratedWorld(Kind):
     """Readings `signal` x (1 for the label) + noise, calibrated by folds on the labels that correct them."""
 
     signal: float
     labelled: int
     items: int = 400
 
-    def __str__(self) -> str:
-        return f"signal {self.signal:g}, {self.labelled} of {self.items} labels"
-
-    def holds(self, random: np.random.Generator) -> bool:
-        """Whether the interval of what A wins holds it in one such world."""
+    def is_held(self, random: np.random.Generator) -> bool:
         labels = random.choice(len(PREFERENCES), self.items, p=_FREQUENT)
         position_bias = random.normal(0, 1, (self.items, len(PREFERENCES))) + np.array([1, 0, 0, 0])
         read = log_softmax(self.signal * np.eye(len(PREFERENCES))[labels] + position_bias)
@@ -156,16 +140,16 @@ class CalibratedWorld:
 
 @simulated(
     "labels of the calibration",
-    Promise("a share corrected, calibrated by it", NOMINAL, LEAST),
+    Promise("a share corrected, calibrated by it"),
     [CalibratedWorld(signal, labelled) for signal, labelled in product((0.0, 2.5), (50, 100))],
     costs=_COSTLY,
 )
 def _calibrated_held(random: np.random.Generator, world: CalibratedWorld) -> bool:
-    return world.holds(random)
+    return world.is_held(random)
 
 
 @dataclass(frozen=True)
-class Match:
+class Match(Kind):
     """Candidates of known strengths, `items` contests on `instructions`, of which `labelled` are labelled."""
 
     judge: str
@@ -174,9 +158,6 @@ class Match:
     items: int = 600
     bradley_terry: tuple[float, ...] = (1.0, 0.4, 0.0, -0.4, -1.0)
     tie: float = 0.4
-
-    def __str__(self) -> str:
-        return f"{self.judge}, {self.labelled} of {self.items} labels, {self.instructions} instructions"
 
     def drawn(self, random: np.random.Generator) -> tuple[PairComparisons, PairComparisons]:
         """What people said of a part, and the judge of all."""
@@ -199,7 +180,6 @@ class Match:
 
     @property
     def scores(self) -> FloatArray:
-        """What each candidate would win against one of mean strength."""
         return expected_score(np.array(self.bradley_terry), np.array(self.tie))
 
 
@@ -211,19 +191,18 @@ def _said(won: FloatArray) -> FloatArray:
     return said
 
 
-@part("corrected strengths")
-def strengths_corrected(times: int) -> Iterator[Claim]:
-    """Five candidates; intervals of all of them are counted."""
-    promise = Promise("a corrected strength", NOMINAL, LEAST)
-    worlds = product(("usual", "good", "useless", "lenient", "reversed"), (50, 100, 200), (600, 100))
-    for seed, (judge, labelled, instructions) in enumerate(worlds):
-        match = Match(judge, labelled, instructions)
-        random = np.random.default_rng(seed)
-        held = of = 0
-        for _ in range(max(times // _COSTLY, 1)):
-            found = match.corrected(random).bradley_terry
-            assert found is not None
-            ends = [found.scores[name].ends for name in found.names]
-            inside = [holds(each, truth) for each, truth in zip(ends, match.scores, strict=True) if each]
-            held, of = held + sum(inside), of + len(inside)
-        yield Claim(promise, str(match), held, of)
+@simulated(
+    "corrected strengths",
+    Promise("a corrected strength"),
+    [
+        Match(*kind)
+        for kind in product(("usual", "good", "useless", "lenient", "reversed"), (50, 100, 200), (600, 100))
+    ],
+    costs=_COSTLY,
+)
+def _strengths_held(random: np.random.Generator, match: Match) -> list[bool]:
+    """Of each of five candidates."""
+    found = match.corrected(random).bradley_terry
+    assert found is not None
+    ends = [found.scores[name].ends for name in found.names]
+    return [holds(each, truth) for each, truth in zip(ends, match.scores, strict=True) if each]

@@ -1,34 +1,30 @@
 """Whether what is said of a run's anchors is so: what changed, and that it significantly did."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
+from functools import cache
 from itertools import product
 
 import numpy as np
 
-from bench.coverage.claims import Claim, Promise, part, simulated
+from bench.coverage.claims import Kind, Promise, at_most, simulated
 from bench.coverage.intervals import holds
 from engine.core.items import PREFERENCES, Preference
 from engine.core.numeric import BoolArray, FloatArray, IntArray
-from engine.core.tables import Estimate
 from engine.metrics.drift import Drift, EarlierItem, drift
 from engine.metrics.intervals import FEW
 from engine.metrics.rounding import Opinion
 
-_NOMINAL, _BAR, _MOST_FALSE = 0.95, 0.94, 0.05
+_MOST_FALSE = 0.05
 _MANY = 400_000  # items, to know what changes in the mean
-_LABELS = Promise("labels changed: interval", _NOMINAL, _BAR)
-_DISTANCE = Promise("probabilities moved: interval", _NOMINAL, _BAR)
-_SHIFT = Promise("likelier label: interval", _NOMINAL, _BAR)
-_ACCURACY = Promise("accuracy then and now: interval", _NOMINAL, _BAR)
+_CHANGES = ("labels changed", "probabilities moved", "likelier label", "accuracy then and now")
 _FOUND_ON = ((30, 1, 1), (50, 1, 1), (50, 1, 5), (60, 3, 3), (200, 1, 1), (200, 1, 3))
 _RIGHT = 0.8  # of a judge's labels
 
 
 @dataclass(frozen=True)
-class Judge:
+class Judge(Kind):
     """`items`, `each` of an instruction, on `criteria`. Of a `share` the probabilities are wholly new, and
     all get `noise` (standard deviation of log-probabilities). `alike`: of whole instructions. `biased`: new
     ones have more of the first label. `draws`: both runs are drawn.
@@ -42,11 +38,6 @@ class Judge:
     alike: bool = False
     biased: bool = False
     draws: bool = False
-
-    def __str__(self) -> str:
-        said = f"{self.items} items, {self.each} each, {self.criteria} criteria, {self.share:g} new"
-        more = (("whole instructions", self.alike), ("biased", self.biased), ("drawn", self.draws))
-        return ", ".join((said, f"noise {self.noise:g}", *(word for word, so in more if so)))
 
     def columns(self, random: np.random.Generator) -> dict[str, list[EarlierItem]]:
         """What it says of each item in both runs; the human label is what the judge is about."""
@@ -90,7 +81,6 @@ def _said(probabilities: FloatArray) -> Opinion:
 
 
 def _judges() -> Iterator[Judge]:
-    """From nothing that changes to most of it, on 20 to 200 items."""
     sizes = ((20, 1, 1), (50, 1, 5), (60, 3, 3), (200, 1, 1))
     for (items, each, criteria), share in product(sizes, (0.02, 0.1, 0.4)):
         yield Judge(items, each, criteria, share)
@@ -100,55 +90,28 @@ def _judges() -> Iterator[Judge]:
     yield from (Judge(items, noise=noise) for items, noise in product((20, 50, 200), (0.02, 0.3)))
 
 
-@part("drift")
-def changes_held(times: int) -> Iterator[Claim]:
+@simulated("drift", [Promise(f"{name}: interval") for name in _CHANGES], _judges())
+def _changes_held(random: np.random.Generator, judge: Judge) -> list[bool]:
     """Whether the intervals of the mean over criteria hold what changed in very many items."""
-    for seed, judge in enumerate(_judges()):
-        truths = _truths(judge)
-        random = np.random.default_rng(seed)
-        drawn = [judge.drift(random) for _ in range(times)]
-        for promise, measured in _MEASURED.items():
-            truth = truths[promise]
-            happened = sum(holds(measured(found).ends, truth) for found in drawn)
-            again = partial(_draws_one, judge, measured, truth)
-            yield Claim(promise, str(judge), happened, times, again)
+    found = judge.drift(random).whole
+    assert found.distance is not None
+    assert found.accuracy is not None
+    said = (found.changed, found.distance, found.shifts[Preference.A], found.accuracy.difference)
+    return [holds(each.ends, truth) for each, truth in zip(said, _truths(judge), strict=True)]
 
 
-def _truths(judge: Judge) -> dict[Promise, float]:
+@cache
+def _truths(judge: Judge) -> tuple[float, ...]:
     """What changed in so many items that chance is small beside the intervals."""
     random = np.random.default_rng(0)
     right, then, now = judge.sides(random, random.random(_MANY))
     before, after = then.argmax(axis=1), now.argmax(axis=1)
-    return {
-        _LABELS: float((before != after).mean()),
-        _DISTANCE: float(np.abs(now - then).sum(axis=1).mean() / 2),
-        _SHIFT: float((now - then)[:, 0].mean()),
-        _ACCURACY: float(((after == right) * 1.0 - (before == right)).mean()),
-    }
-
-
-def _distance(found: Drift) -> Estimate:
-    assert found.whole.distance is not None
-    return found.whole.distance
-
-
-def _accuracy(found: Drift) -> Estimate:
-    assert found.whole.accuracy is not None
-    return found.whole.accuracy.difference
-
-
-_MEASURED: dict[Promise, Callable[[Drift], Estimate]] = {
-    _LABELS: lambda found: found.whole.changed,
-    _DISTANCE: _distance,
-    _SHIFT: lambda found: found.whole.shifts[Preference.A],
-    _ACCURACY: _accuracy,
-}
-
-
-def _draws_one(
-    judge: Judge, measured: Callable[[Drift], Estimate], truth: float, random: np.random.Generator
-) -> bool:
-    return holds(measured(judge.drift(random)).ends, truth)
+    return (
+        float((before != after).mean()),
+        float(np.abs(now - then).sum(axis=1).mean() / 2),
+        float((now - then)[:, 0].mean()),
+        float(((after == right) * 1.0 - (before == right)).mean()),
+    )
 
 
 _SIZES = ((FEW, 1, 1), (50, 1, 5), (60, 3, 3), (200, 1, 1))
@@ -166,18 +129,14 @@ _AS_OFTEN_RIGHT = [
 ]
 
 
-@simulated(
-    "nothing changed",
-    Promise("“labels changed significantly” falsely", _MOST_FALSE, _MOST_FALSE, at_most=True),
-    _SAME,
-)
+@simulated("nothing changed", at_most("“labels changed significantly” falsely", _MOST_FALSE), _SAME)
 def _says_changed(random: np.random.Generator, judge: Judge) -> bool:
     return judge.drift(random).labels_changed_significantly
 
 
 @simulated(
     "nothing changed",
-    Promise("“accuracy moved” falsely", _MOST_FALSE, _MOST_FALSE, at_most=True),
+    at_most("“accuracy moved” falsely", _MOST_FALSE),
     [*(each for each in _SAME if each.draws), *_AS_OFTEN_RIGHT],
 )
 def _says_moved(random: np.random.Generator, judge: Judge) -> bool:
@@ -185,17 +144,13 @@ def _says_moved(random: np.random.Generator, judge: Judge) -> bool:
 
 
 @dataclass(frozen=True)
-class Check:
+class Check(Kind):
     """A judge that is right on four of five items, of which a share is `drawn` anew in the second run."""
 
     items: int
     each: int
     criteria: int
     drawn: float
-
-    def __str__(self) -> str:
-        size = f"{self.items} items, {self.each} each, {self.criteria} criteria"
-        return f"{size}, {self.drawn:g} others by chance"
 
     def drift(self, random: np.random.Generator, lost: float = 0.0) -> Drift:
         """What is said where it truly loses so much of its accuracy."""
@@ -240,7 +195,7 @@ class Tails(StrEnum):
 
 
 @dataclass(frozen=True)
-class Rounding:
+class Rounding(Kind):
     """Items read three times with other rounding, once in one run, twice in the other. `noise`: standard
     deviation of each answer's log-probability in each order, anew for each reading; `spread`: of what is
     read. `moved`: of so many items probabilities truly moved by `points` (total variation), to one label.
@@ -257,15 +212,6 @@ class Rounding:
     points: float = 0.1
     orders: int = 2
     again: bool = True
-
-    def __str__(self) -> str:
-        size = f"{self.items} items, {self.each} each, {self.criteria} criteria"
-        more = (
-            (f"spread {self.spread:g}", self.spread != 1.5),
-            ("one order", self.orders == 1),
-            ("not read again", not self.again),
-        )
-        return ", ".join((size, f"noise {self.noise:g}", self.tails, *(word for word, so in more if so)))
 
     def drift(self, random: np.random.Generator) -> Drift:
         moved = random.permutation(self.items) < round(self.moved * self.items)
@@ -320,9 +266,7 @@ _ROUNDED = [
 _ROUNDED += [Rounding(items, again=False, orders=orders) for items, orders in product((30, 200), (1, 2))]
 
 
-@simulated(
-    "rounding", Promise("labels or probabilities, falsely", _MOST_FALSE, _MOST_FALSE, at_most=True), _ROUNDED
-)
+@simulated("rounding", at_most("labels or probabilities, falsely", _MOST_FALSE), _ROUNDED)
 @simulated(
     "small changes",
     Promise("10 points in a tenth are found", 0.8, 0.8),

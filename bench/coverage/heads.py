@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from bench.coverage.claims import Mean, Promise, part
+from bench.coverage.claims import Claim, at_most, part
 from bench.coverage.readings import CRITERION, judged_items
 from engine.calibration.fitting import Regularisation, Views, fitted, fitted_with
 from engine.calibration.run_calibration import Labelled
@@ -32,11 +32,11 @@ SKEWS = {
 _LABELS = len(PREFERENCES)
 _NEW = 400  # items that nothing was fitted on
 _METHODS = (Method.LABEL_TOKENS, Method.POINTWISE_GRADE)
-_LEFT = Promise("nothing known: accuracy lost", 0.0, MOST_LEFT, at_most=True)
-_LEFT_IN_ALL = Promise("nothing known: lost in all", 0.0, MOST_LEFT_IN_ALL, at_most=True)
-_RECEIVED = Promise("a panel: lost to its best judge", 0.0, MOST_LOST, at_most=True)
-_TIES = Promise("labels alone: lost to the best", 0.0, MOST_LOST_OF_TIES, at_most=True)
-_NOT_DROWNED = Promise("lost to the one that knows", 0.0, MOST_LOST_TO_NOISE, at_most=True)
+_LEFT = at_most("nothing known: accuracy lost", 0.0, MOST_LEFT, is_mean=True)
+_LEFT_IN_ALL = at_most("nothing known: lost in all", 0.0, MOST_LEFT_IN_ALL, is_mean=True)
+_RECEIVED = at_most("a panel: lost to its best judge", 0.0, MOST_LOST, is_mean=True)
+_TIES = at_most("labels alone: lost to the best", 0.0, MOST_LOST_OF_TIES, is_mean=True)
+_NOT_DROWNED = at_most("lost to the one that knows", 0.0, MOST_LOST_TO_NOISE, is_mean=True)
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ PANELS = (
 
 
 @part("heads: nothing known")
-def labels_left(times: int) -> Iterator[Mean]:
+def labels_left(times: int) -> Iterator[Claim]:
     """How much accuracy is lost to the most frequent label where readings know nothing; in the end of all.
 
     Readings know nothing of labels, so the accuracy of what was decided is known by how often each label was;
@@ -107,8 +107,8 @@ def labels_left(times: int) -> Iterator[Mean]:
         if alike and items > 30:  # as usual
             every += lost
         places = "A and B alike" if alike else "places matter"
-        yield Mean.of_values(_LEFT, f"labels as on {name}, {items} of them, {places}", lost)
-    yield Mean.of_values(_LEFT_IN_ALL, "99 of them, A and B alike, all together", every)
+        yield Claim.of_values(_LEFT, f"labels as on {name}, {items} of them, {places}", lost)
+    yield Claim.of_values(_LEFT_IN_ALL, "99 of them, A and B alike, all together", every)
 
 
 def _left(skew: Sequence[float], items: int, alike: bool, random: np.random.Generator) -> float:
@@ -130,7 +130,7 @@ def _left(skew: Sequence[float], items: int, alike: bool, random: np.random.Gene
 
 
 @part("heads: panels")
-def juries_received(times: int) -> Iterator[Mean]:
+def juries_received(times: int) -> Iterator[Claim]:
     """How much accuracy is lost to the best judge of a panel, as calibrated alone on the same labels."""
     worlds = max(times // 20, 2)
     for seed, (panel, items) in enumerate(product(PANELS, (30, 100, 240))):
@@ -139,7 +139,7 @@ def juries_received(times: int) -> Iterator[Mean]:
         head, alone = found[:, 0], found[:, 1:]
         best = alone[:, alone.mean(axis=0).argmax()]
         promise = (_TIES if panel.right else _RECEIVED) if panel.knows else _NOT_DROWNED
-        yield Mean.of_values(promise, f"{panel}, {items} labels", best - head)
+        yield Claim.of_values(promise, f"{panel}, {items} labels", best - head)
 
 
 def _accuracies(panel: Jury, items: int, random: np.random.Generator) -> list[float]:

@@ -1,12 +1,11 @@
 """Whether a sound judge is called ill, and an ill one is found: after 10 items, 20 and so on, at the end."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
-from bench.coverage.claims import Claim, Promise, part
+from bench.coverage.claims import Promise, at_most, simulated
 from engine.core.health import Health, HealthVerdict
 from engine.core.items import PREFERENCES, Preference
 from engine.core.numeric import FloatArray
@@ -17,8 +16,6 @@ LEAST_FOUND = 0.95
 _FIVE = ("a", "b", "c", "d", "e")
 _SHORT, _LONG = 160, 2000
 _FEWER = 20  # times fewer long runs are drawn, which take long
-_ALARM = Promise("false alarms", MOST_FALSE_ALARMS, MOST_FALSE_ALARMS, at_most=True)
-_CONDEMNED = Promise("“does not judge” falsely", MOST_FALSE_ALARMS, MOST_FALSE_ALARMS, at_most=True)
 
 Columns = Mapping[str, list[Answer]]
 Draw = Callable[[np.random.Generator, int], Columns]
@@ -127,64 +124,64 @@ _LOOKED_AT = {
 }
 
 
-@part("health")
-def false_alarms(times: int) -> Iterator[Claim]:
+def _costs(_name: str, items: int, *_habit: object) -> int:
+    return 1 if items <= _SHORT else _FEWER
+
+
+@simulated(
+    "health",
+    at_most("false alarms", MOST_FALSE_ALARMS),
+    [
+        (name, items, habit)
+        for name, habit in _JUST_WITHIN.items()
+        for items in (_SHORT, *((_LONG,) if name in _ALSO_LONG else ()))
+    ],
+    "{0}, {1} items",
+    _costs,
+)
+def _is_ever_doubted(random: np.random.Generator, _name: str, items: int, habit: Habit) -> bool:
     """Judges that are just within a limit: whatever is looked at, and whenever, in few runs is one beyond."""
-    for seed, (name, habit) in enumerate(_JUST_WITHIN.items()):
-        for items in (_SHORT, *((_LONG,) if name in _ALSO_LONG else ())):
-            of = _runs(times, items)
-            world = f"{name}, {items} items"
-            yield Claim.drawn(
-                _ALARM, world, partial(_alarms, habit, items, lambda health: health.doubted), of, seed
-            )
-    for seed, (name, habit) in enumerate(_NEVER_SERIOUS.items()):
-        yield Claim.drawn(_CONDEMNED, name, partial(_alarms, habit, _SHORT, _is_condemned), times, seed)
+    return any(health.doubted for health in _looks(random, items, habit))
 
 
-@part("ill judges")
-def found(times: int) -> Iterator[Claim]:
-    """Judges that do not judge, at the end of short runs; and that a sound one is said to judge."""
-    tried: list[tuple[str, Mapping[tuple[str, int], Habit], Callable[[Health], bool]]] = [
-        ("“does not judge” found", _DO_NOT_JUDGE, _is_condemned),
-        ("something to look at found", _LOOKED_AT, _is_doubted),
-        (
-            "a sound judge judges",
-            {("10 % flipped", 40): Habit(flipped=(0.1,), mass=(0.97,))},
-            lambda health: health.verdict is HealthVerdict.JUDGES,
-        ),
-    ]
-    for says, judges, is_so in tried:
-        promise = Promise(says, 1.0, LEAST_FOUND)
-        for seed, ((name, items), habit) in enumerate(judges.items()):
-            draw = partial(_ends, habit, items, is_so)
-            yield Claim.drawn(promise, f"{name}, {items} items", draw, _runs(times, items), seed)
+@simulated(
+    "health",
+    at_most("“does not judge” falsely", MOST_FALSE_ALARMS),
+    [(name, _SHORT, habit) for name, habit in _NEVER_SERIOUS.items()],
+    "{0}",
+)
+def _is_ever_condemned(random: np.random.Generator, _name: str, items: int, habit: Habit) -> bool:
+    return any(health.verdict is HealthVerdict.DOES_NOT_JUDGE for health in _looks(random, items, habit))
 
 
-def _runs(times: int, items: int) -> int:
-    return times if items <= _SHORT else max(times // _FEWER, 1)
-
-
-def _alarms(habit: Habit, items: int, is_so: Callable[[Health], bool], random: np.random.Generator) -> bool:
-    """Whether it is so at any look while the run goes on, or at its end."""
+def _looks(random: np.random.Generator, items: int, habit: Habit) -> Iterator[Health]:
+    """Each look while the run goes on, and the one at its end."""
     answers, seen = habit.answers(random, items), LEAST_ITEMS
     while seen < items:
-        if is_so(_health(habit, {name: column[:seen] for name, column in answers.items()})):
-            return True
+        yield _health(habit, {name: column[:seen] for name, column in answers.items()})
         seen *= 2
-    return is_so(_health(habit, answers))
+    yield _health(habit, answers)
 
 
-def _ends(habit: Habit, items: int, is_so: Callable[[Health], bool], random: np.random.Generator) -> bool:
+_SOUND = {("10 % flipped", 40): Habit(flipped=(0.1,), mass=(0.97,))}
+_VERDICTS: Sequence[tuple[str, Mapping[tuple[str, int], Habit], Callable[[Health], bool]]] = (
+    ("“does not judge” found", _DO_NOT_JUDGE, lambda found: found.verdict is HealthVerdict.DOES_NOT_JUDGE),
+    ("something to look at found", _LOOKED_AT, lambda found: found.doubted),
+    ("a sound judge judges", _SOUND, lambda found: found.verdict is HealthVerdict.JUDGES),
+)
+"""Of judges at the end of short runs."""
+
+
+def _is_found(
+    random: np.random.Generator, _name: str, items: int, habit: Habit, is_so: Callable[[Health], bool]
+) -> bool:
     return is_so(_health(habit, habit.answers(random, items)))
+
+
+for _says, _judges, _is_so in _VERDICTS:
+    _kinds = [(*called, habit, _is_so) for called, habit in _judges.items()]
+    simulated("ill judges", Promise(_says, 1.0, LEAST_FOUND), _kinds, "{0}, {1} items", _costs)(_is_found)
 
 
 def _health(habit: Habit, answers: Columns) -> Health:
     return answers_health(answers, explains=habit.wordless > 0 or habit.cut > 0)
-
-
-def _is_doubted(health: Health) -> bool:
-    return health.doubted
-
-
-def _is_condemned(health: Health) -> bool:
-    return health.verdict is HealthVerdict.DOES_NOT_JUDGE

@@ -7,12 +7,10 @@ from itertools import product
 
 import numpy as np
 
-from bench.coverage.claims import Claim, Mean, Promise, part, simulated
+from bench.coverage.claims import NOMINAL, Claim, Kind, Promise, at_most, part, simulated
 from engine.core.numeric import FloatArray, IntArray
 from engine.metrics import intervals
 
-NOMINAL = 0.95
-LEAST = 0.94
 MOST_FALSE_YES = 0.03
 MOST_FALSE_DIFFERENCE = 0.06
 _FEWEST, _MOST = 10, 1000  # labels
@@ -21,7 +19,7 @@ _LEAST_EXCESS, _MOST_EXCESS = 0.85, 1.2
 
 
 @dataclass(frozen=True)
-class World:
+class World(Kind):
     """`instructions` with `each` item, or as many in the mean (`uneven`). `alike`: 0, where items of one are
     independent, to 1, where they are all right or wrong.
     """
@@ -31,12 +29,7 @@ class World:
     alike: float = 0.0
     uneven: bool = False
 
-    def __str__(self) -> str:
-        items = f"1 to {2 * self.each - 1}" if self.uneven else str(self.each)
-        return f"{self.instructions} instructions of {items}, alike {self.alike:g}"
-
     def groups(self, random: np.random.Generator) -> list[int]:
-        """The instruction of each item."""
         sizes = random.integers(1, 2 * self.each, self.instructions) if self.uneven else self.each
         numbers: list[int] = np.repeat(np.arange(self.instructions), sizes).tolist()
         return numbers
@@ -67,7 +60,6 @@ def holds(ends: tuple[float, float] | None, truth: float) -> bool:
 
 
 def worlds() -> Iterator[World]:
-    """From 10 to 1,000 labels, 1 to 15 items for each instruction."""
     for instructions, each in product((2, 4, 7, 10, 20, 33, 99, 300, 1000), (1, 2, 5, 15)):
         if not _FEWEST <= instructions * each <= _MOST:
             continue
@@ -81,7 +73,7 @@ def worlds() -> Iterator[World]:
 
 @simulated(
     "shares",
-    Promise("a share's interval", NOMINAL, LEAST),
+    Promise("a share's interval"),
     product(worlds(), (0.5, 0.8, 0.9, 0.95, 0.97, 0.99)),
     "{1:g}, {0}",
 )
@@ -96,7 +88,7 @@ _SKEWED = {"like ROUGE-L": (1.2, 6.0), "like BERTScore": (120.0, 20.0)}
 
 @simulated(
     "scores",
-    Promise("a score's interval", NOMINAL, LEAST),
+    Promise("a score's interval"),
     product([world for world in worlds() if not world.uneven], _SKEWED, (0.0, 0.05, 0.2)),
     "{1}, {2:g} missing, {0}",
 )
@@ -115,7 +107,7 @@ def _score_held(random: np.random.Generator, world: World, kind: str, missing: f
 
 
 @dataclass(frozen=True)
-class RareScores:
+class RareScores(Kind):
     """Scores near 0 but for those near 1 of a `share` of the instructions, or the other way round."""
 
     instructions: int
@@ -124,14 +116,10 @@ class RareScores:
     share: float
     mirrored: bool = False
 
-    def __str__(self) -> str:
-        rare = f"{self.share:g} near {'0' if self.mirrored else '1'}"
-        return f"{rare}, {self.instructions} instructions of {self.each}, {self.criteria} criteria"
-
 
 @simulated(
     "rare scores",
-    Promise("a score, large values rare", NOMINAL, LEAST),
+    Promise("a score, large values rare"),
     [
         RareScores(instructions, each, criteria, share, mirrored)
         for instructions, (each, criteria), share, mirrored in product(
@@ -150,12 +138,7 @@ def _rare_held(random: np.random.Generator, world: RareScores) -> bool:
     return found is not None and holds(found.score_interval(), 1 - mean if world.mirrored else mean)
 
 
-@simulated(
-    "means",
-    Promise("the mean's interval", NOMINAL, LEAST),
-    product(worlds(), (0.0, 0.5, 1.0)),
-    "together {1:g}, {0}",
-)
+@simulated("means", Promise("the mean's interval"), product(worlds(), (0.0, 0.5, 1.0)), "together {1:g}, {0}")
 def _mean_held(random: np.random.Generator, world: World, common: float) -> bool:
     """The mean accuracy over five criteria whose luck is the same on a part of the items."""
     groups = world.groups(random)
@@ -172,39 +155,33 @@ def _mean_held(random: np.random.Generator, world: World, common: float) -> bool
 
 _SIDES = ((0.25, 0.25), (0.05, 0.05), (0.02, 0.02), (0.3, 0.2), (0.05, 0.01), (0.1, 0.0))
 """Two systems of which the one alone is right on a share of items, and the other on another share."""
-_PAIRS = [(world, *sides) for world, sides in product(worlds(), _SIDES)]
-
-
-@simulated("differences", Promise("a difference's interval", NOMINAL, LEAST), _PAIRS, "{1:g} to {2:g}, {0}")
-def _difference_held(random: np.random.Generator, world: World, one: float, other: float) -> bool:
-    return holds(_lead(world, one, other, random).difference_interval(), one - other)
 
 
 @simulated(
     "differences",
-    Promise("equal systems: p < .05", 1 - NOMINAL, MOST_FALSE_DIFFERENCE, at_most=True),
-    _PAIRS,
+    (
+        Promise("a difference's interval"),
+        at_most("equal systems: p < .05", 1 - NOMINAL, MOST_FALSE_DIFFERENCE),
+    ),
+    [(world, *sides) for world, sides in product(worlds(), _SIDES)],
     "{1:g} to {2:g}, {0}",
-    counts=lambda _world, one, other: one == other,
 )
-def _differs(random: np.random.Generator, world: World, one: float, other: float) -> bool:
-    return _lead(world, one, other, random).p_value < 1 - NOMINAL
-
-
-def _lead(world: World, one: float, other: float, random: np.random.Generator) -> intervals.OverInstructions:
+def _difference_held(
+    random: np.random.Generator, world: World, one: float, other: float
+) -> tuple[bool, bool | None]:
     groups = world.groups(random)
     kinds = world.drawn(random, groups, [one, other, 1 - one - other])
     found = intervals.OverInstructions.of_one((1.0 * (kinds == 0) - 1.0 * (kinds == 1)).tolist(), groups)
     assert found is not None
-    return found
+    differs = found.p_value < 1 - NOMINAL if one == other else None
+    return holds(found.difference_interval(), one - other), differs
 
 
 @simulated(
     "better",
-    Promise("better? yes", 0.025, MOST_FALSE_YES, at_most=True),
-    product(worlds(), (0.5, 0.7, 0.9)),
+    at_most("better? yes", 0.025, MOST_FALSE_YES),
+    product([each for each in worlds() if each.instructions >= intervals.FEW], (0.5, 0.7, 0.9)),
     "{1:g}, {0}",
-    counts=lambda world, _share: world.instructions >= intervals.FEW,  # with fewer nothing is called better
 )
 def _says_better(random: np.random.Generator, world: World, share: float) -> bool:
     """A judge no better than the better one of two trivial judges, called better than it."""
@@ -228,9 +205,9 @@ def excess_held(times: int) -> Iterator[Claim]:
         where = f"{judges} at {share:g}, together {common:g}, {world}"
         for promise in (
             Promise("excess of the best, no less", 1.0, _LEAST_EXCESS),
-            Promise("excess of the best, no more", 1.0, _MOST_EXCESS, at_most=True),
+            at_most("excess of the best, no more", 1.0, _MOST_EXCESS),
         ):
-            yield Mean(promise, where, 0, times, mean=float(said / real), spread=spread)
+            yield Claim(promise, where, float(said / real), spread / float(np.sqrt(times)), times)
 
 
 def _said_and_so(

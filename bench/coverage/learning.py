@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from bench.coverage.claims import Claim, Mean, Promise, part
+from bench.coverage.claims import NOMINAL, Claim, Kind, Promise, at_most, part, simulated
 from bench.coverage.intervals import holds
 from bench.coverage.readings import CRITERION
 from engine.calibration.fitting import Views, fitted, views_of
@@ -25,16 +25,15 @@ _TRAINED = 300  # draws of labels that teach, for what is true, at most: two for
 _LEAST_WORLDS = 3  # with two, nothing that could happen would surely miss a bar
 _ON_A_QUESTION = 2  # items with one instruction, where there are several
 _START, _MORE, _POOL = 30, 40, 240
-_GAINED = Promise("learning: gain of a doubling", 0.95, _HELD)
-_LOSS = Promise("learning: log-loss of a point", 0.95, _HELD)
-_RIGHT = Promise("learning: labels right of a point", 0.95, _HELD)
+_GAINED = Promise("learning: gain of a doubling", NOMINAL, _HELD)
+_LOSS = Promise("learning: log-loss of a point", NOMINAL, _HELD)
+_RIGHT = Promise("learning: labels right of a point", NOMINAL, _HELD)
 _NO_MORE = Promise("learning: the next brings no more", 0.975, _HELD)
-_AHEAD = Promise("learning: falsely ahead", 0.025, 0.05, at_most=True)
-_TEACHING = Promise("least sure first: lost to random", 0.0, MOST_LOST_TO_RANDOM, at_most=True)
+_AHEAD = at_most("learning: falsely ahead", 0.025, 0.05)
 
 
 @dataclass(frozen=True)
-class World:
+class World(Kind):
     """Labels as `frequent` as that; readings signal x (1 for the label) + noise N(0, 1), half of the noise
     shared by items of one instruction, of which there are two where `repeated`.
     """
@@ -44,13 +43,7 @@ class World:
     items: int
     repeated: bool = False
 
-    def __str__(self) -> str:
-        twice = ", instructions twice" if self.repeated else ""
-        shares = "/".join(f"{share:g}" for share in self.frequent)
-        return f"{shares}, signal {self.signal:g}, {self.items} labels{twice}"
-
     def draw(self, random: np.random.Generator, items: int) -> Views:
-        """Some items of it, A and B alike."""
         each = _ON_A_QUESTION if self.repeated else 1
         groups = np.arange(items) // each
         labels = random.choice(_LABELS, items, p=self.frequent)
@@ -60,7 +53,6 @@ class World:
         return views_of(read, labels, groups.tolist(), read[:, SWAPPED])
 
     def curve(self, random: np.random.Generator) -> LearningCurve:
-        """What the program says of so many drawn items."""
         return followed(learning({CRITERION: self.draw(random, self.items)}), lambda _: None)
 
 
@@ -116,34 +108,29 @@ def curves_held(times: int) -> Iterator[Claim]:
         (before, _), (loss, right), (next_loss, _) = Truth(world, sizes, seed, draws).means.tolist()
         gained = [curve.last.gained.interval for curve in curves]
         points = [curve.points[-1] for curve in curves]
-        losses, shares = [point.log_loss.interval for point in points], [point.right.ends for point in points]
-        for promise, intervals, truth in (
-            (_GAINED, gained, before - loss),
-            (_LOSS, losses, loss),
-            (_RIGHT, shares, right),
+        for promise, values in (
+            (_GAINED, [holds(ends, before - loss) for ends in gained]),
+            (_LOSS, [holds(point.log_loss.interval, loss) for point in points]),
+            (_RIGHT, [holds(point.right.ends, right) for point in points]),
+            (_NO_MORE, [ends is not None and loss - next_loss <= ends[1] for ends in gained]),
+            (_AHEAD, [point.ahead.significantly_above for point in points if not world.signal]),
         ):
-            held = sum(holds(ends, truth) for ends in intervals)
-            yield Claim(promise, str(world), held, worlds)
-        no_more = sum(ends is not None and loss - next_loss <= ends[1] for ends in gained)
-        yield Claim(_NO_MORE, str(world), no_more, worlds)
-        if not world.signal:
-            ahead = sum(point.ahead.significantly_above for point in points)
-            yield Claim(_AHEAD, str(world), ahead, worlds)
+            if values:
+                yield Claim.of_values(promise, str(world), values)
 
 
-@part("least sure first")
-def uncertain_teach(times: int) -> Iterator[Mean]:
+_FREQUENT = ((0.38, 0.32, 0.2, 0.1), (0.57, 0.26, 0.13, 0.04), (0.06, 0.06, 0.86, 0.02))
+
+
+@simulated(
+    "least sure first",
+    at_most("least sure first: lost to random", 0.0, MOST_LOST_TO_RANDOM, is_mean=True),
+    [World(frequent, signal, _POOL) for frequent, signal in product(_FREQUENT, (1.0, 2.0))],
+    costs=10,
+    least=2,
+)
+def _lost_to_random(random: np.random.Generator, world: World) -> float:
     """By how much log-loss on new items is higher with the labels of which a fit is least sure."""
-    worlds = max(times // 10, 2)
-    for seed, (frequent, signal) in enumerate(
-        product(((0.38, 0.32, 0.2, 0.1), (0.57, 0.26, 0.13, 0.04), (0.06, 0.06, 0.86, 0.02)), (1.0, 2.0))
-    ):
-        world, random = World(frequent, signal, _POOL), np.random.default_rng(seed)
-        lost = [_lost_to_random(world, random) for _ in range(worlds)]
-        yield Mean.of_values(_TEACHING, str(world), lost)
-
-
-def _lost_to_random(world: World, random: np.random.Generator) -> float:
     pool, asked = world.draw(random, _POOL), world.draw(random, _NEW)
     start, rest = np.split(np.arange(_POOL), [_START])
     decided = pool.decided(fitted(pool.only(start)))[0, rest]

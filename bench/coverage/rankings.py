@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import kendalltau
 
-from bench.coverage.claims import Promise, simulated
+from bench.coverage.claims import Promise, at_most, simulated
 from bench.coverage.intervals import holds
 from engine.core.errors import SetupError
 from engine.core.events import followed
@@ -49,7 +49,6 @@ def contests(
 
 
 def met(random: np.random.Generator, candidates: int, items: int) -> tuple[IntArray, IntArray]:
-    """Two different candidates for each item."""
     first = random.integers(0, candidates, items)
     return first, (first + random.integers(1, candidates, items)) % candidates
 
@@ -95,7 +94,6 @@ def _spread_or_ahead(count: int) -> dict[str, FloatArray]:
     least=_LEAST,
 )
 def _strength_held(random: np.random.Generator, called: str, items: int, instructions: int) -> bool:
-    """One of two to eight candidates is looked at."""
     count, name = called.split()
     truth = _spread_or_ahead(int(count))[name]
     return _holds(random, truth, items, instructions, int(random.integers(len(truth))))
@@ -126,7 +124,7 @@ def _extreme_held(random: np.random.Generator, how: str, rate: float, items: int
 
 @simulated(
     "told apart",
-    Promise("equals told apart", 0.05, 0.075, at_most=True),
+    at_most("equals told apart", 0.05, 0.075),
     [(count, *design) for design, count in product(_DESIGNS, (2, 4, 8))],
     "{0} equal, {1} contests, {2} instructions",
     costs=_COSTS,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.coverage.claims import Promise, simulated
+from bench.coverage.claims import Promise, at_most, simulated
 from bench.coverage.heads import SKEWS
 from bench.coverage.readings import CRITERION
 from engine.analysis import tuning_choice
@@ -43,7 +43,6 @@ class Known:
 def found_settings(
     random: np.random.Generator, items: int, skew: Sequence[float], judges: Sequence[Known]
 ) -> tuple[tuning_choice.SettingsChoice, HeldOut]:
-    """Settings chosen in one drawn world, and what is said of them."""
     labels = random.choice(_LABELS, items, p=np.array(skew) / sum(skew))
     gold = labelled(labels)
     parts = tuning_choice.parts_of(
@@ -148,7 +147,7 @@ def _costs(
 
 @simulated(
     "settings: nothing known",
-    Promise("settings: beats the most frequent", 0.025, _MOST_FALSE, at_most=True),
+    at_most("settings: beats the most frequent", 0.025, _MOST_FALSE),
     product(SKEWS, (40, 100)),
     "labels as on {0}, {1} of them",
     _COSTS,
@@ -165,7 +164,7 @@ _BY_DEFAULT = {"even labels": (0.25,) * _LABELS, "A is usual": (0.62, 0.08, 0.15
 
 @simulated(
     "settings: all as good",
-    Promise("settings: better than the usual", 0.025, _MOST_FALSE, at_most=True),
+    at_most("settings: better than the usual", 0.025, _MOST_FALSE),
     product((0.5, 1.5), (40, 100), _BY_DEFAULT),
     "signal {0:g}, {1} labels, {2}",
     _COSTS,

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.coverage.claims import Promise, simulated
+from bench.coverage.claims import Promise, at_most, simulated
 from bench.coverage.rankings import contests, met
 from engine.core.items import Preference
 from engine.core.numeric import BoolArray, FloatArray, IntArray
@@ -107,7 +107,6 @@ def pandalm_pairs(shared: Path, *judges: str) -> dict[tuple[str, str], FloatArra
 
 
 def wins(random: np.random.Generator, shape: tuple[int, ...], rate: float) -> FloatArray:
-    """1 with a probability, else 0."""
     return np.asarray(random.random(shape) < rate, np.float64)
 
 
@@ -126,7 +125,7 @@ _KINDS: Mapping[str, tuple[FloatArray, FloatArray]] = {
 
 @simulated(
     "until sure",
-    Promise("until sure: wrong", ERROR, ERROR, at_most=True),
+    at_most("until sure: wrong", ERROR),
     [
         (name, items)
         for name in _KINDS
@@ -135,7 +134,6 @@ _KINDS: Mapping[str, tuple[FloatArray, FloatArray]] = {
     "equal, {0}, {1}",
 )
 def _is_wrong(random: np.random.Generator, name: str, items: str) -> bool:
-    """Equal candidates, looked at after each instruction."""
     values, shares = _KINDS[name]
     if items.startswith("a dataset"):
         dataset = np.repeat(values, np.rint(110 * shares).astype(np.int64))
@@ -145,7 +143,7 @@ def _is_wrong(random: np.random.Generator, name: str, items: str) -> bool:
 
 @simulated(
     "until sure",
-    Promise("until sure: one of many wrong", ERROR, ERROR, at_most=True),
+    at_most("until sure: one of many wrong", ERROR),
     [(3, 0), (3, 1), (10, 0), (10, 5)],
     "{0} pairs, {1} of them clear",
 )
@@ -211,7 +209,7 @@ def _is_near(random: np.random.Generator, rate: float, known: int) -> bool:
 
 @simulated(
     "runs until sure",
-    Promise("until sure: a run stops wrongly", ERROR, ERROR, at_most=True),
+    at_most("until sure: a run stops wrongly", ERROR),
     _RUNS,
     "run: {0}",
 )
@@ -260,7 +258,6 @@ _ANNOTATORS = ("annotator_1", "annotator_2", "annotator_3")
 
 
 def main() -> None:
-    """Print a line for each candidate and pair, and one for all of each together."""
     parser = argparse.ArgumentParser(prog="python -m bench.coverage.stopping")
     parser.add_argument("folder", type=Path, help="where the folder `ranking` is")
     shared = parser.parse_args().folder

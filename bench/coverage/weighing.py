@@ -1,6 +1,6 @@
 """Whether win rates and fitted weights hold the truth, and scores that carry nothing are named."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import nnls
 
-from bench.coverage.claims import Claim, Promise, part, simulated
-from bench.coverage.intervals import LEAST, NOMINAL, World, holds
+from bench.coverage.claims import Kind, Promise, at_most, simulated
+from bench.coverage.intervals import World, holds
 from engine.core.items import Preference
 from engine.core.numeric import FloatArray, IntArray
 from engine.data.dataset import Dataset
@@ -33,7 +33,7 @@ _CLOSE = 0.1  # points: few items have no margins in between
 
 @simulated(
     "win rates",
-    Promise("a win rate's interval", NOMINAL, LEAST),
+    Promise("a win rate's interval"),
     [
         (name, world)
         for world in (World(12, 1), World(30, 5, 0.3), World(20, 15, 0.6, uneven=True), World(300, 1))
@@ -42,7 +42,6 @@ _CLOSE = 0.1  # points: few items have no margins in between
     "{0}, {1}",
 )
 def _rate_held(random: np.random.Generator, name: Preference, world: World) -> bool:
-    """How often A wins, B wins, and it is a tie."""
     groups = world.groups(random)
     kinds = world.drawn(random, groups, list(_RATES))
     pairs = _pairs(np.array(_MARGINS)[kinds][:, None])
@@ -61,7 +60,7 @@ _UNNAMED = (World(10, 1), World(20, 5, 0.6), World(40, 1), World(100, 5, 0.3), W
 )
 @simulated(
     "nothing carried",
-    Promise("not shown, though it does", 0.0, 0.03, at_most=True),
+    at_most("not shown, though it does", 0.0, 0.03),
     [(world, 1.5) for world in _UNNAMED[2:]],
     "something, {0}",
 )
@@ -76,7 +75,7 @@ def _names(random: np.random.Generator, world: World, signal: float) -> bool:
 
 
 @dataclass(frozen=True)
-class Annotators:
+class Annotators(Kind):
     """What people weigh, how well the judge reads it, on how many times the fewest instructions."""
 
     weights: tuple[float, ...]
@@ -84,9 +83,6 @@ class Annotators:
     times: int = 1
     each: int = 1
     alike: float = 0.0
-
-    def __str__(self) -> str:
-        return f"{'/'.join(f'{weight:g}' for weight in self.weights)}, signal {self.signal:g}, {self.world}"
 
     @property
     def world(self) -> World:
@@ -113,23 +109,13 @@ ANNOTATORS = (
 )
 
 
-@part("fitted weights")
-def weights_held(times: int) -> Iterator[Claim]:
-    """Fitted weights and thresholds, in their ranges."""
-    worlds = max(times // _COSTLY, 1)
-    for seed, annotators in enumerate(ANNOTATORS):
-        random = np.random.default_rng(seed)
-        held = np.array([_holds_fit(annotators, random) for _ in range(worlds)])
-        weights, thresholds = int(held[:, :-1].sum()), int(held[:, -1].sum())
-        of = worlds * len(annotators.weights)
-        yield Claim(Promise("a fitted weight's range", NOMINAL, LEAST), str(annotators), weights, of)
-        yield Claim(
-            Promise("a fitted threshold's range", NOMINAL, LEAST), str(annotators), thresholds, worlds
-        )
-
-
-def _holds_fit(annotators: Annotators, random: np.random.Generator) -> list[bool]:
-    """Of each weight, and of the threshold last."""
+@simulated(
+    "fitted weights",
+    (Promise("a fitted weight's range"), Promise("a fitted threshold's range")),
+    ANNOTATORS,
+    costs=_COSTLY,
+)
+def _holds_fit(random: np.random.Generator, annotators: Annotators) -> tuple[list[bool], bool]:
     weights, threshold = _truth(annotators)
     groups, scores, winners = annotators.drawn(annotators.world, random)
     ids = list(map(str, range(len(groups))))
@@ -137,10 +123,8 @@ def _holds_fit(annotators: Annotators, random: np.random.Generator) -> list[bool
     instructions = dict(zip(ids, map(str, groups), strict=True))
     found = fit_weights(_pairs(scores).rows, human, instructions, list(map(str, range(len(weights)))))
     ends = found.threshold_range
-    return [
-        *(holds(found.ranges[str(place)], weight) for place, weight in enumerate(weights)),
-        ends.low - _CLOSE <= threshold <= ends.high + _CLOSE,
-    ]
+    held = [holds(found.ranges[str(place)], weight) for place, weight in enumerate(weights)]
+    return held, ends.low - _CLOSE <= threshold <= ends.high + _CLOSE
 
 
 @cache

@@ -44,7 +44,6 @@ def copy_of(home: Path, place: Path) -> Path:
 
 @contextmanager
 def held(store: Path) -> Iterator[None]:
-    """Another program writes into the store all the while."""
     with closing(sqlite3.connect(store, timeout=30, isolation_level=None)) as db:
         db.execute("BEGIN IMMEDIATE")
         try:
@@ -81,7 +80,6 @@ def why_no_small_disk() -> str:
 
 @contextmanager
 def small_disk(place: Path, size: int) -> Iterator[Path]:
-    """A disk of so many bytes, as a folder."""
     place.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)], check=True)
     try:
@@ -91,12 +89,10 @@ def small_disk(place: Path, size: int) -> Iterator[Path]:
 
 
 def fill(ballast: Path, left: int) -> None:
-    """Fill the disk of a file until about so many bytes are left."""
     with suppress(OSError), ballast.open("wb", buffering=0) as file:
         while shutil.disk_usage(ballast.parent).free > left:
             file.write(bytes(_BLOCK))
 
 
 def size_of(folder: Path) -> int:
-    """Bytes of all files in a folder, in whole blocks."""
     return sum(-(-file.stat().st_size // _BLOCK) * _BLOCK for file in folder.rglob("*") if file.is_file())

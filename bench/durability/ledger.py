@@ -56,7 +56,6 @@ class Ledger:
 
     @property
     def keys(self) -> list[Key]:
-        """Those of which something was shown as stored."""
         return list(self._shown)
 
     def count_all_said(self) -> None:

@@ -93,14 +93,12 @@ class Annotator:
 
     @property
     def _notices(self) -> Sequence[str]:
-        """All that the window tells in its notices."""
         return [one.in_words for one in self.main_content.frame.notices._all]
 
     def _told_since(self, before: Sequence[str]) -> list[str]:
         return [words for words in self._notices if words not in before]
 
     def _text(self) -> str:
-        """Other words than those before."""
         self._said += 1
         return f"{self._random.choice(_WORDS)} {self._number}.{self._said}"
 
@@ -111,7 +109,6 @@ class Annotator:
         return self._random.choice([item.item_id for item in run.results.judged][self._number :: self._of])
 
     def _place(self, kind: str) -> Key:
-        """A judgment of this window's items."""
         return Key(kind, self._item(), self._random.choice(self._page.session.criteria))
 
     def _label(self) -> None:
@@ -257,7 +254,6 @@ class Annotator:
     # What is seen
 
     def open(self, key: Key) -> None:
-        """Look at an item, and at one criterion of it."""
         page = self._page
         page.list.choose(key.item)
         sure(lambda: page.session.item_id == key.item)
@@ -330,7 +326,6 @@ class Annotator:
 
 
 def noted(text: str, tags: Sequence[str]) -> str:
-    """A note with its tags, as a value."""
     return " #".join([text, *sorted(tags)])
 
 
@@ -339,7 +334,6 @@ def _queued(items: int | str) -> Key:
 
 
 def press(key: str, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
-    """Press a key wherever the keys go."""
     widget: QWidget | None = QApplication.focusWidget()
     assert widget is not None
     QTest.keyClick(widget, Qt.Key[f"Key_{key}"], modifier)
@@ -358,11 +352,9 @@ def until(condition: Callable[[], bool], seconds: float) -> bool:
 
 
 def sure(condition: Callable[[], bool]) -> None:
-    """Wait for what is sure to come about."""
     if not until(condition, _PATIENCE):
         raise TimeoutError("what was waited for did not come about")
 
 
 def pause(seconds: float) -> None:
-    """Let the window work for a while."""
     until(lambda: False, seconds)

@@ -94,14 +94,12 @@ class Bench:
         now.unlink()
 
     def try_once(self, kind: str, situation: Situation, seed: str, place: Path) -> Outcome:
-        """One kill of one kind, in a folder of its own."""
         outcome = Trial(self, kind, Random(seed), place).outcome(situation)
         if not (outcome.missing or outcome.silent):
             shutil.rmtree(place, ignore_errors=True)
         return outcome
 
     def known_of(self, version: int) -> Mapping[Key, str | None]:
-        """What an earlier store holds."""
         with self._lock:
             if version not in self._known:
                 home = copy_of(self.folder / f"version {version}", self.folder / f"read {version}")

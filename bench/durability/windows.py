@@ -88,12 +88,10 @@ class Process:
 
     @property
     def _words(self) -> str:
-        """What it printed, which is little but for a fault of the bench."""
         return (self._home / WORDS).read_text("utf-8", "replace")[-_LAST_WORDS:]
 
 
 def start(work: Callable[..., None], home: Path, *arguments: object) -> Process:
-    """Let a process work in a data folder."""
     _CONTEXT.set_forkserver_preload(["bench.durability.preloaded"])
     return Process(work, home, *arguments)
 

@@ -33,7 +33,6 @@ KINDS = {
 
 
 def main() -> int:
-    """Try all kinds; exit code 1 where a case is not sound."""
     arguments = argparse.ArgumentParser(
         prog="python -m bench.hostile",
         description=__doc__,

@@ -69,7 +69,6 @@ class ValueCounts:
     slowest: tuple[float, int] = (0.0, -1)
 
     def add(self, number: int, outcome: Outcome, seconds: float) -> None:
-        """Count the outcome of the case `number`, which took so many seconds."""
         self.counts[outcome.ending] += 1
         self.seconds += seconds
         self.slowest = max(self.slowest, (seconds, number))
@@ -77,7 +76,6 @@ class ValueCounts:
             self.unsound.append((number, outcome))
 
     def lines(self) -> Iterator[str]:
-        """The figures, for a person; what must not be is named also where there is none of it."""
         slowest, number = self.slowest
         yield (
             f"{self.kind}: {self.counts.total():,} cases in {self.seconds:,.0f} s,"
@@ -200,7 +198,6 @@ class Worker:
 
 
 def _serve(pipe: Connection, folder: Path) -> None:
-    """Take cases until nobody sends any."""
     os.environ["TIEBREAK_HOME"] = str(folder / "home")
     os.environ["GGML_NO_BACKTRACE"] = "1"  # else a debugger is started for each break-down
     _limit_memory()

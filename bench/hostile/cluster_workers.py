@@ -19,7 +19,7 @@ from pathlib import Path
 
 from bench.hostile.cases import LIMIT, Attempt, Ending, Outcome, Step
 from tests.cluster.asking import judge_arguments, over, what_counts
-from tests.cluster.running import LocalCluster, Part, wait_for
+from tests.cluster.running import LocalCluster, wait_for
 from tests.commands import run
 
 _ITEMS = 16
@@ -28,7 +28,6 @@ _ALL_THE_SAME = ("groups in another order", "not wanted, for ever", "not prepare
 
 
 def try_case(attempt: Attempt) -> Outcome:
-    """One lie, in their order; then again from the first."""
     if not (find_spec("distributed") and find_spec("cryptography")):
         return Outcome(Ending.REFUSED, "none", "the packages of a cluster are not installed")
     lies = import_module("bench.hostile.lying_worker").LIES
@@ -44,7 +43,8 @@ def tried(lie: str, asks_for_speed: bool, folder: Path, step: Callable[[Step], N
         step(Step(f"{lie}: starting a cluster", processes=True))
         cluster.scheduler()
         cluster.worker()
-        wait_until_it_lies(cluster, lie)
+        liar = cluster.start_module("bench.hostile.lying_worker", cluster.address, lie)
+        wait_for(lambda: "Working for" in liar.said(), liar)
         step(Step(f"{lie}: judging", processes=True))
         began = time.monotonic()
         arguments = [*judge_arguments(folder, items=_ITEMS), *over(cluster), "--task-items", 1]
@@ -62,13 +62,6 @@ def tried(lie: str, asks_for_speed: bool, folder: Path, step: Callable[[Step], N
     if "is not used" not in done.stderr and lie not in _ALL_THE_SAME:
         return Outcome(Ending.LET_IN, lie, f"nobody says that the worker is not used: {shown}")
     return Outcome(Ending.TAKEN, lie, shown)
-
-
-def wait_until_it_lies(cluster: LocalCluster, lie: str) -> Part:
-    """A lying worker, once the scheduler has it."""
-    part = cluster.start_module("bench.hostile.lying_worker", cluster.address, lie)
-    wait_for(lambda: "Working for" in part.said(), part)
-    return part
 
 
 def _alone(folder: Path) -> tuple[Path, float]:

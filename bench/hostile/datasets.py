@@ -36,7 +36,6 @@ ONE_IN = 100
 
 
 def try_case(attempt: Attempt) -> Outcome:
-    """Make a file, read it, and hold the one against the other."""
     random = attempt.random
     make = random.choices((sound_table, oddly_typed, odd_parquet), (8, 1, 1))[0]
     sound = make is sound_table and random.random() < 0.3
@@ -108,7 +107,6 @@ def refusal(error: SetupError, path: Path, what: str) -> Outcome:
 
 
 def _difference(dataset: Dataset, rows: Cells) -> str:
-    """What is not alike; empty where all is."""
     taken = dataset.table.to_pylist()
     if len(taken) != len(rows):
         return f"{len(taken)} items taken, {len(rows)} in the file"

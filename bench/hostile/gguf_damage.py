@@ -74,7 +74,6 @@ class DataSplit:
         return replace(self, fields=(*self.fields[:at], *self.fields[at + 1 :]))
 
     def with_tensor(self, at: int, *new: Tensor) -> "DataSplit":
-        """The same with a tensor replaced by any number of others."""
         return replace(self, tensors=(*self.tensors[:at], *new, *self.tensors[at + 1 :]))
 
 
@@ -206,7 +205,6 @@ def _any_field(parts: DataSplit, random: Random, kinds: Callable[[Field], bool])
 
 
 def _architecture_of(parts: DataSplit) -> bytes:
-    """What the file says, if it is a name."""
     named = parts.value(b"general.architecture")
     return named if named and isinstance(named, bytes) else b"llama"
 
@@ -237,10 +235,9 @@ def _near(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
     if at < 0:
         return _extreme(parts, random)
     each = parts.fields[at]
-    value = random.choice(
-        (each.value + 1, each.value - 1, each.value * 2, each.value // 2, each.value * 3, each.value + 32)
-    )
-    return parts.with_field(replace(each, value=value)), f"{each.key!r} = {value} for {each.value}"
+    old = each.value
+    value = random.choice((old + 1, old - 1, old * 2, old // 2, old * 3, old + 32))
+    return parts.with_field(replace(each, value=value)), f"{each.key!r} = {value} for {old}"
 
 
 def _other_type(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
@@ -291,9 +288,8 @@ def _architecture(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
             replace(each, key=new + each.key[len(old) :]) if each.key.startswith(old + b".") else each
             for each in fields
         )
-    return replace(parts, fields=fields).with_field(
-        Field(b"general.architecture", TEXT, new)
-    ), f"architecture {new!r}"
+    made = replace(parts, fields=fields).with_field(Field(b"general.architecture", TEXT, new))
+    return made, f"architecture {new!r}"
 
 
 def _special_id(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
@@ -370,26 +366,28 @@ def _tensor(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
     at = random.randrange(len(parts.tensors))
     tensor, other = parts.tensors[at], random.choice(parts.tensors)
     size = random.choice((0, 1, 2, 31, 32, 33, 64, 1 << 20, 1 << 40, 1 << 63))
-    changed: tuple[tuple[Tensor, ...], str] = random.choice(
-        (
-            ((), "dropped"),
-            ((replace(tensor, name=tensor.name + b"x"),), "renamed"),
-            ((replace(tensor, name=other.name),), f"called {other.name!r}"),
-            ((replace(tensor, shape=tensor.shape[::-1]),), "turned"),
-            ((replace(tensor, shape=(size, *tensor.shape[1:])),), f"first size {size}"),
-            ((replace(tensor, shape=(*tensor.shape[:-1], size)),), f"last size {size}"),
-            ((replace(tensor, shape=(*tensor.shape, 1)),), "one dimension more"),
-            ((replace(tensor, shape=tensor.shape[:1]),), "one dimension"),
-            ((replace(tensor, shape=()),), "no dimension"),
-            ((replace(tensor, type_id=random.choice((*range(43), 133, 1 << 31))),), "another type"),
-            (
-                (replace(tensor, offset=random.choice((1, 32, other.offset, 1 << 40, 1 << 63))),),
-                "another offset",
-            ),
-            ((tensor, replace(tensor, name=b"more.weight")), "one more"),
-        )
+    offset = random.choice((1, 32, other.offset, 1 << 40, 1 << 63))
+    changes: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"name": tensor.name + b"x"}, "renamed"),
+        ({"name": other.name}, f"called {other.name!r}"),
+        ({"shape": tensor.shape[::-1]}, "turned"),
+        ({"shape": (size, *tensor.shape[1:])}, f"first size {size}"),
+        ({"shape": (*tensor.shape[:-1], size)}, f"last size {size}"),
+        ({"shape": (*tensor.shape, 1)}, "one dimension more"),
+        ({"shape": tensor.shape[:1]}, "one dimension"),
+        ({"shape": ()}, "no dimension"),
+        ({"type_id": random.choice((*range(43), 133, 1 << 31))}, "another type"),
+        ({"offset": offset}, "another offset"),
     )
-    return parts.with_tensor(at, *changed[0]), f"{tensor.name!r} {changed[1]}"
+    kind = random.randrange(len(changes) + 2)
+    if kind == len(changes):
+        return parts.with_tensor(at), f"{tensor.name!r} dropped"
+    if kind > len(changes):
+        return parts.with_tensor(
+            at, tensor, replace(tensor, name=b"more.weight")
+        ), f"{tensor.name!r} one more"
+    new, words = changes[kind]
+    return parts.with_tensor(at, replace(tensor, **new)), f"{tensor.name!r} {words}"
 
 
 def _template(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
@@ -411,31 +409,9 @@ def _numbers(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
 
 
 CHANGES: tuple[Change, ...] = (
-    *(
-        _drop_key,
-        _repeat_key,
-        _extreme,
-        _extreme,
-        _near,
-        _near,
-        _other_type,
-        _add_key,
-        _tokenizer,
-        _tokenizer,
-    ),
-    *(
-        _pre,
-        _architecture,
-        _special_id,
-        _flag,
-        _table,
-        _table,
-        _token_types,
-        _cut_vocabulary,
-        _tensor,
-        _tensor,
-    ),
-    *(_alignment, _template, _numbers),
+    *(_drop_key, _repeat_key, _extreme, _extreme, _near, _near, _other_type, _add_key, _tokenizer),
+    *(_tokenizer, _pre, _architecture, _special_id, _flag, _table, _table, _token_types),
+    *(_cut_vocabulary, _tensor, _tensor, _alignment, _template, _numbers),
 )
 
 

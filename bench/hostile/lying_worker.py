@@ -23,6 +23,7 @@ from engine.cluster.service import PlainWorker  # noqa: E402
 Lie = Callable[[Any], Any]
 """Of what was said, as plain values, what is said in its place: plain values or bytes."""
 
+OTHER_BUILD = "llama.cpp of another day"
 _HUGE = 10**400
 _ODD = {
     "1e308": 1e308,
@@ -35,8 +36,6 @@ _ODD = {
 
 
 def _set(name: str, value: Any) -> Lie:
-    """In each record within."""
-
     def lie(said: Any) -> Any:
         if isinstance(said, list):
             return [lie(each) for each in said]
@@ -46,7 +45,6 @@ def _set(name: str, value: Any) -> Lie:
 
 
 def _moved(said: Any) -> Any:
-    """Items that nobody asked for."""
     return [[{**item, "position": item["position"] + 1000} for item in group] for group in said]
 
 
@@ -108,6 +106,7 @@ LIES: dict[str, tuple[str, Lie]] = {
     "a kind with half a character": ("describe", _set("processor", "half \ud800")),
     "a name of 5,000 letters": ("describe", _set("computer", "n" * 5000)),
     "no facts": ("describe", _always({})),
+    "another build": ("describe", _set("llama_cpp", OTHER_BUILD)),
     "another template": ("prepare", _set("template", "0" * 64)),
     "a template of lists": ("prepare", _always([[]])),
     "no JSON": ("judge", _always(b"no JSON")),

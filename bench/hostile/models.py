@@ -49,14 +49,13 @@ _VOCABULARIES = ("llama-spm", "phi-3")  # the others are too large to be damaged
 
 
 def try_case(attempt: Attempt) -> Outcome:
-    """Damage a model, and judge with it as far as the program lets it."""
     random = attempt.random
     if random.random() < 0.1:
         return _encoder(attempt)
     if random.random() < 0.05:
         path, what = _split(attempt.folder, random)
     else:
-        path, what = _single(attempt.folder, random)
+        path, what = _damaged(*_base(random, attempt.folder.parent / "bases"), attempt.folder, random)
     attempt.step(Step(f"{what}: header"))
     try:
         described = read_model_file(path)
@@ -80,9 +79,8 @@ def try_case(attempt: Attempt) -> Outcome:
 def _encoder(attempt: Attempt) -> Outcome:
     """The same with a small encoder: header, trial, and texts of all kinds encoded."""
     name = attempt.random.choice(_ENCODERS)
-    path, what = _damaged(
-        name, take_apart(ROOT / "tests" / "encoders" / name), attempt.folder, attempt.random
-    )
+    parts = take_apart(ROOT / "tests" / "encoders" / name)
+    path, what = _damaged(name, parts, attempt.folder, attempt.random)
     attempt.step(Step(f"{what}: header"))
     try:
         read_encoder_file(path)
@@ -111,34 +109,17 @@ def _refused(error: ModelFileError, path: Path, what: str) -> Outcome:
 
 
 def _by_command(path: Path, attempt: Attempt, what: str) -> Outcome:
-    out = attempt.folder / "submission.tsv"
-    command = (
-        "judge",
-        _two_items(attempt.folder),
-        "--model",
-        path,
-        "--out",
-        out,
-        "--max-explanation-tokens",
-        8,
-        "--threads",
-        1,
-    )
+    out = ("--out", attempt.folder / "submission.tsv", "--max-explanation-tokens", 8, "--threads", 1)
+    command = ("judge", _two_items(attempt.folder), "--model", path, *out)
     return of_commands([command], Outcome(Ending.TAKEN, f"{what} (command)"), attempt)
 
 
 def _judge(model: ModelFile, folder: Path) -> None:
-    state = model.path.stat()
-    checked = CheckedModel(
-        model.path, model.name, "0" * 64, state.st_size, state.st_mtime_ns, model.more_files
-    )
-    if model.more_files:
-        states = [file.stat() for file in model.files]
-        size, modified = sum(each.st_size for each in states), max(each.st_mtime_ns for each in states)
-        checked = CheckedModel(model.path, model.name, "0" * 64, size, modified, model.more_files)
-    settings = JudgeSettings(
-        mode=Mode.EXPLAIN, context=min(model.trained_context, 2048), max_explanation_tokens=8
-    )
+    states = [file.stat() for file in model.files]
+    size, modified = sum(each.st_size for each in states), max(each.st_mtime_ns for each in states)
+    checked = CheckedModel(model.path, model.name, "0" * 64, size, modified, model.more_files)
+    context = min(model.trained_context, 2048)
+    settings = JudgeSettings(mode=Mode.EXPLAIN, context=context, max_explanation_tokens=8)
     plan = RunPlan(load_dataset(_two_items(folder)), ELOQUENT, settings, MachineSettings(1, 0), checked)
     with RunStore(folder / "runs.sqlite") as store:
         for _ in run_judging(plan, store, lambda: open_model(plan, CancelToken())):
@@ -156,11 +137,6 @@ def _two_items(folder: Path) -> Path:
     return path
 
 
-def _single(folder: Path, random: Random) -> tuple[Path, str]:
-    name, parts = _base(random, folder.parent / "bases")
-    return _damaged(name, parts, folder, random)
-
-
 def _damaged(name: str, parts: DataSplit, folder: Path, random: Random) -> tuple[Path, str]:
     path = folder / "damaged.gguf"
     if random.random() < 0.7:
@@ -176,11 +152,8 @@ def _split(folder: Path, random: Random) -> tuple[Path, str]:
     """A model in parts, of which one is damaged, missing, exchanged, or there twice."""
     split_model(folder)
     part, other = random.sample(SPLIT, 2)
-    path, how = (
-        folder / part,
-        random.choice(("bytes", "keys", "keys", "missing", "exchanged", "copied", "empty")),
-    )
-    what = how
+    path = folder / part
+    what = how = random.choice(("bytes", "keys", "keys", "missing", "exchanged", "copied", "empty"))
     if how == "bytes":
         parts = take_apart(path)
         data, what = damaged_bytes(parts, path.read_bytes(), random)
@@ -196,9 +169,8 @@ def _split(folder: Path, random: Random) -> tuple[Path, str]:
         (folder / other).write_bytes(one)
     else:
         path.write_bytes((folder / other).read_bytes() if how == "copied" else b"")
-    return folder / random.choice(
-        [name for name in SPLIT if (folder / name).exists()]
-    ), f"split, {part} {what}"
+    there = [name for name in SPLIT if (folder / name).exists()]
+    return folder / random.choice(there), f"split, {part} {what}"
 
 
 def _base(random: Random, folder: Path) -> tuple[str, DataSplit]:

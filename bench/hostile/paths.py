@@ -12,10 +12,12 @@ The first cases are a table, each argument with each fault; what follows is draw
 
 import ctypes
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import chdir, contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from bench.hostile.cases import Attempt, Ending, Outcome, Step
 from bench.hostile.sound_files import SoundFiles, command, home_in, sound_files
@@ -105,141 +107,127 @@ FAULTS: dict[str, Issue] = {
     "a file in a folder that may not be read": _in_locked_folder,
 }
 
-Command = tuple[str, Sequence[str], str]
-"""What it is called, its words with HERE in the place of the path, the suffix of that."""
-
-
-def _commands(sound: SoundFiles) -> list[Command]:
-    """Each argument of each command that names a file or a folder, beside sound ones."""
-    data, run = str(sound.dataset), ["--store", str(sound.store)]
-    manners = str(examples_folder() / "demo-manners.tsv")
-    judge = ["judge", data, "--model", "demo", "--mode", "labels", *run]
-    plan = [*judge, "--plan"]
-    gold = ["--gold", data, *run]
-    out = str(sound.folder / "out")
-    return [
-        ("FILE", [HERE], ".tsv"),
-        ("DATASET SUBMISSION", [data, HERE], ".tsv"),
-        ("check", ["check", HERE], ".tsv"),
-        ("check --against", ["check", str(sound.submission), "--against", HERE], ".csv"),
-        ("judge DATASET", ["judge", HERE, "--model", "demo", "--plan", *run], ".tsv"),
-        ("judge --model", ["judge", data, "--model", HERE, "--plan", *run], ".gguf"),
-        ("judge --model, a word", ["judge", data, "--model", HERE, "--plan", *run], ""),
-        *[(f"judge {name}", [*plan, name, HERE], "") for name in ("--ids", "--rubric", "--calibration")],
-        (
-            "judge DATASET --regression-check",
-            ["judge", HERE, "--regression-check", "1", "--plan", *run],
-            ".tsv",
-        ),
-        ("judge --gold", ["judge", data, "--regression-check", "1", "--plan", "--gold", HERE, *run], ".tsv"),
-        ("judge --examples", [*plan, "--examples", HERE], ".tsv"),
-        ("judge --cluster", [*plan, "--cluster", HERE], ".json"),
-        ("judge --certificates", [*plan, "--cluster", "tls://127.0.0.1:1", "--certificates", HERE], ""),
-        ("judge --store", ["judge", data, "--model", "demo", "--plan", "--store", HERE], ".sqlite"),
-        ("judge --out", [*judge, "--items", "1", "--out", HERE], ".tsv"),
-        ("judge --json", [*judge, "--items", "1", "--out", f"{out}.tsv", "--json", HERE], ".json"),
-        ("prompt DATASET", ["prompt", HERE, "--model", "demo"], ".tsv"),
-        ("prompt --model", ["prompt", data, "--model", HERE], ".gguf"),
-        ("prompt --store", ["prompt", "1", "--model", "demo", "--store", HERE], ".sqlite"),
-        ("prompt --dataset", ["prompt", "1", "--model", "demo", "--dataset", HERE, *run], ".tsv"),
-        ("rubrics show", ["rubrics", "show", HERE], ""),
-        ("rubrics check", ["rubrics", "check", HERE], ".toml"),
-        ("rubrics draft", ["rubrics", "draft", HERE, "--out", f"{out}.toml"], ".tsv"),
-        ("rubrics draft --out", ["rubrics", "draft", manners, "--out", HERE], ".toml"),
-        ("models FOLDER", ["models", HERE], ""),
-        *[(f"models {name}", ["models", name, HERE], ".gguf") for name in ("check", "speed", "devices")],
-        ("models cut", ["models", "cut", HERE, "--layers", "1", "--out", f"{out}.gguf"], ".gguf"),
-        ("runs --store", ["runs", "--store", HERE], ".sqlite"),
-        ("runs show --store", ["runs", "show", "1", "--store", HERE], ".sqlite"),
-        ("runs add", ["runs", "add", HERE, "--dataset", data, *run], ".tsv"),
-        ("runs add --dataset", ["runs", "add", str(sound.submission), "--dataset", HERE, *run], ".tsv"),
-        *[
-            (f"runs export {name}", ["runs", "export", "1", name, HERE, *run], suffix)
-            for name, suffix in (("--out", ".tsv"), ("--json", ".json"), ("--csv", ".csv"))
-        ],
-        ("runs recalibrate", ["runs", "recalibrate", "1", "--calibration", HERE, *run], ".json"),
-        ("runs diff --dataset", ["runs", "diff", "1", "2", "--dataset", HERE, *run], ".tsv"),
-        ("runs rewrite --dataset", ["runs", "rewrite", "1", "--dataset", HERE, *run], ".tsv"),
-        ("runs rewrite --model", ["runs", "rewrite", "1", "--model", HERE, *run], ".gguf"),
-        ("evaluate", ["evaluate", HERE, *gold], ".tsv"),
-        ("evaluate --gold", ["evaluate", "1", "--gold", HERE, *run], ".tsv"),
-        ("evaluate --json", ["evaluate", "1", *gold, "--json", HERE], ".json"),
-        ("evaluate --store", ["evaluate", "1", "--gold", data, "--store", HERE], ".sqlite"),
-        ("evaluate --encoder", ["evaluate", "1", *gold, "--encoder", HERE], ".gguf"),
-        ("evaluate --judge-model", ["evaluate", "1", *gold, "--judge-model", HERE], ".gguf"),
-        ("evaluate --rubric", ["evaluate", str(sound.submission), *gold, "--rubric", HERE], ""),
-        ("calibrate --gold", ["calibrate", "1", "--gold", HERE, "--out", f"{out}.json", *run], ".tsv"),
-        ("calibrate --out", ["calibrate", "1", *gold, "--out", HERE], ".json"),
-        ("orders --dataset", ["orders", "1", "--dataset", HERE, *run], ".tsv"),
-        ("orders --json", ["orders", "1", "--json", HERE, *run], ".json"),
-        ("weighted-score", ["weighted-score", HERE, "--weights", "safety=1", *run], ".json"),
-        ("weighted-score --json", ["weighted-score", "1", "--json", HERE, *run], ".json"),
-        ("compare", ["compare", "1", HERE, *gold], ".tsv"),
-        ("compare --json", ["compare", "1", str(sound.submission), *gold, "--json", HERE], ".json"),
-        ("report", ["report", HERE, *gold, "--out", f"{out}.html"], ".tsv"),
-        ("report --out", ["report", "1", *gold, "--out", HERE], ".html"),
-        ("report --figures", ["report", "1", *gold, "--out", f"{out}.html", "--figures", HERE], ""),
-        ("cluster certificates", ["cluster", "certificates", HERE], ""),
-        ("cluster worker", ["cluster", "worker", HERE], ".json"),
-    ]
-
-
-_OPEN_THE_WINDOW = ("FILE", "DATASET SUBMISSION")  # which says itself what it cannot read
-_DATA, _TSV, _HTML = "DATA", "TSV", "HTML"
-_AT_HOME: list[Sequence[str]] = [
-    ["runs"],
-    ["runs", "show", "1"],
-    ["check", _DATA],
-    ["rubrics"],
-    ["rubrics", "show", "mine"],
-    ["models"],
-    ["models", "check", "demo"],
-    ["judge", _DATA, "--model", "demo", "--plan"],
-    ["judge", _DATA, "--model", "demo", "--mode", "labels", "--items", "1", "--out", _TSV],
-    ["evaluate", "1", "--gold", _DATA],
-    ["report", "1", "--gold", _DATA, "--out", _HTML],
-    ["selftest"],
-]
+_COMMANDS = """
+[.tsv]
+DATA [.tsv]
+check [.tsv]
+check SUBMISSION [--against .csv]
+judge MODEL --plan STORE [.tsv]
+judge --regression-check 1 --plan STORE [.tsv]
+judge DATA --regression-check 1 --plan STORE [--gold .tsv]
+judge DATA --plan STORE [--model .gguf] [--model]
+judge DATA MODEL --mode labels --plan STORE [--ids] [--rubric] [--calibration] [--examples .tsv]
+judge DATA MODEL --mode labels --plan STORE [--cluster .json]
+judge DATA MODEL --mode labels --plan STORE --cluster tls://127.0.0.1:1 [--certificates]
+judge DATA MODEL --plan [--store .sqlite]
+judge DATA MODEL --mode labels --items 1 STORE [--out .tsv]
+judge DATA MODEL --mode labels --items 1 STORE --out OUT.tsv [--json .json]
+prompt MODEL [.tsv]
+prompt DATA [--model .gguf]
+prompt 1 MODEL [--store .sqlite]
+prompt 1 MODEL STORE [--dataset .tsv]
+rubrics show []
+rubrics check [.toml]
+rubrics draft --out OUT.toml [.tsv]
+rubrics draft MANNERS [--out .toml]
+models []
+models check [.gguf]
+models speed [.gguf]
+models devices [.gguf]
+models cut --layers 1 --out OUT.gguf [.gguf]
+runs [--store .sqlite]
+runs show 1 [--store .sqlite]
+runs add --dataset DATA STORE [.tsv]
+runs add SUBMISSION STORE [--dataset .tsv]
+runs export 1 STORE [--out .tsv] [--json .json] [--csv .csv]
+runs recalibrate 1 STORE [--calibration .json]
+runs diff 1 2 STORE [--dataset .tsv]
+runs rewrite 1 STORE [--dataset .tsv] [--model .gguf]
+evaluate GOLD STORE [.tsv]
+evaluate 1 STORE [--gold .tsv]
+evaluate 1 GOLD [--store .sqlite]
+evaluate 1 GOLD STORE [--json .json] [--encoder .gguf] [--judge-model .gguf]
+evaluate SUBMISSION GOLD STORE [--rubric]
+calibrate 1 --out OUT.json STORE [--gold .tsv]
+calibrate 1 GOLD STORE [--out .json]
+orders 1 STORE [--dataset .tsv] [--json .json]
+weighted-score --weights safety=1 STORE [.json]
+weighted-score 1 STORE [--json .json]
+compare GOLD STORE 1 [.tsv]
+compare GOLD STORE 1 SUBMISSION [--json .json]
+report GOLD STORE --out OUT.html [.tsv]
+report 1 GOLD STORE [--out .html]
+report 1 GOLD STORE --out OUT.html [--figures]
+cluster certificates []
+cluster worker [.json]
+"""
+"""Each argument of each command that names a file or a folder, in brackets with its suffix."""
+_AT_HOME = """
+runs
+runs show 1
+check DATA
+rubrics
+rubrics show mine
+models
+models check demo
+judge DATA MODEL --plan
+judge DATA MODEL --mode labels --items 1 --out OUT.tsv
+evaluate 1 GOLD
+report 1 GOLD --out OUT.html
+selftest
+"""
 """Commands with TIEBREAK_HOME at fault."""
+_OPEN_THE_WINDOW = ("", "DATA")  # with which no command is named: it says itself what it cannot read
 
 
-def _cases(sound: SoundFiles) -> list[tuple[Command, str]]:
+class Case(NamedTuple):
+    """A command line with HERE in the place of the path with this suffix; for TIEBREAK_HOME nowhere."""
+
+    called: str
+    words: Sequence[str]
+    suffix: str
+    fault: str
+
+
+def _cases(sound: SoundFiles) -> list[Case]:
     """Each argument with each fault; then each command that has its own folders there."""
-    outs = {name: str(sound.folder / f"out.{name.lower()}") for name in (_TSV, _HTML)}
-    named = {_DATA: str(sound.dataset), **outs}
-    homes = [
-        (f"TIEBREAK_HOME, {' '.join(words[:2])}", [named.get(word, word) for word in words], "")
-        for words in _AT_HOME
-    ]
+    data, store = str(sound.dataset), ["--store", str(sound.store)]
+    stand_for = {"DATA": [data], "GOLD": ["--gold", data], "STORE": store, "MODEL": ["--model", "demo"]}
+    stand_for["SUBMISSION"] = [str(sound.submission)]
+    stand_for["MANNERS"] = [str(examples_folder() / "demo-manners.tsv")]
+
+    def words(line: str) -> list[str]:
+        known = [stand_for.get(word, [word]) for word in line.split()]
+        return [word.replace("OUT.", f"{sound.folder / 'out'}.") for part in known for word in part]
+
+    made = []
+    for line in _COMMANDS.strip().splitlines():
+        base = line.partition("[")[0].strip()
+        for argument in re.findall(r"\[([^]]*)\]", line):
+            options = [word for word in argument.split() if word.startswith("--")]
+            suffix = " ".join(word for word in argument.split() if word.startswith("."))
+            made.append((f"{base} {argument}", [*words(base), *options, HERE], suffix, base))
+    made += [(f"TIEBREAK_HOME, {line}", words(line), "", line) for line in _AT_HOME.strip().splitlines()]
     return [
-        (command, fault)
+        Case(called, given, suffix, fault)
         for fault in FAULTS
-        for command in (*_commands(sound), *homes)
-        if not (command[0] in _OPEN_THE_WINDOW and fault == "a file that may not be read")
+        for called, given, suffix, base in made
+        if not (base in _OPEN_THE_WINDOW and fault == "a file that may not be read")
     ]
-
-
-def count(folder: Path) -> int:
-    """How many cases the table has."""
-    return len(_cases(sound_files(folder)))
 
 
 def try_case(attempt: Attempt) -> Outcome:
-    """One argument of a command at fault; beyond the table, by chance."""
-    sound = sound_files(attempt.folder.parent)
-    table = _cases(sound)
-    (name, words, suffix), fault = (
-        table[attempt.number] if attempt.number < len(table) else attempt.random.choice(table)
-    )
-    what = f"{name}: {fault}"
+    table = _cases(sound_files(attempt.folder.parent))
+    case = table[attempt.number] if attempt.number < len(table) else attempt.random.choice(table)
+    what = f"{case.called}: {case.fault}"
     attempt.step(Step(what, processes=True))
-    made = str(FAULTS[fault](attempt.folder, suffix))
-    at_home = HERE not in words
+    made = str(FAULTS[case.fault](attempt.folder, case.suffix))
+    at_home = HERE not in case.words
     with _as_a_user(), home_in(made if at_home else attempt.folder / "home") as taken:
         if not taken:
             return Outcome(Ending.REFUSED, what, "the system takes no such variable")
         with chdir(attempt.folder):  # an empty name is the folder where one is
-            code, said = command([made if word == HERE else word for word in words])
+            code, said = command([made if word == HERE else word for word in case.words])
     return _judged(code, said, what, "" if at_home else made)
 
 

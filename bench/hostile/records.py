@@ -20,15 +20,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from random import Random
-from typing import Any
 
 import numpy as np
 
 from bench.hostile.cases import Attempt, Ending, Outcome, Step
 from bench.hostile.datasets import of_commands, refusal
 from bench.hostile.readers import Unreadable, no_key_twice, raw_predictions
-from bench.hostile.texts import LABELS, STRANGE_LABELS, damaged, item_id, text
+from bench.hostile.texts import LABELS, STRANGE_LABELS, damaged, item_id, text, with_odd_value
 from engine.core.errors import SetupError
 from engine.core.items import PREFERENCES
 from engine.core.judgments import CriterionCalibration, FittedOn
@@ -47,7 +45,6 @@ ONE_IN = 50
 
 
 def try_case(attempt: Attempt) -> Outcome:
-    """One file of one of the three kinds."""
     kind: Callable[[Attempt, Dataset], Outcome] = attempt.random.choice(
         (_submission, _submission, _calibration, _ids)
     )
@@ -180,7 +177,8 @@ def _calibration(attempt: Attempt, _dataset: Dataset) -> Outcome:
     whole, what = json.dumps(sound.as_json(), indent=random.choice((None, 1))), "calibration, sound"
     kind = random.random()
     if kind < 0.6:
-        whole, what = _odd_value(sound.as_json(), random)
+        whole, what = with_odd_value(json.loads(whole), _ODD_VALUES, random)
+        what = f"calibration, {what}"
     data = whole.encode("utf-8")
     if kind > 0.7:
         data, damages = damaged(data, random)
@@ -196,30 +194,6 @@ def _calibration(attempt: Attempt, _dataset: Dataset) -> Outcome:
         return Outcome(Ending.REFUSED, what, str(error))
     difference = _unlike_file(loaded, data)
     return Outcome(Ending.LOSS if difference else Ending.TAKEN, what, difference)
-
-
-def _odd_value(value: dict[str, Any], random: Random) -> tuple[str, str]:
-    """The JSON with a value somewhere replaced, or with a key left out, doubled, or called otherwise."""
-    place, key = value, random.choice(list(value))
-    while isinstance(place[key], dict) and place[key] and random.random() < 0.85:
-        place = place[key]
-        key = random.choice(list(place))
-    how, odd = (
-        random.choice(("odd", "odd", "odd", "odd", "gone", "twice", "renamed")),
-        random.choice(_ODD_VALUES),
-    )
-    if how == "gone":
-        del place[key]
-        return json.dumps(value), f"calibration without {key}"
-    mark = "@here@"
-    if how == "renamed":
-        place[f"{key}x"] = place.pop(key)
-        return json.dumps(value), f"calibration, {key} renamed"
-    kept, place[key] = json.dumps(place[key]), mark
-    whole = json.dumps(value)
-    if how == "twice":
-        return whole.replace(f'"{mark}"', f"{odd}, {json.dumps(key)}: {kept}"), f"calibration, {key} twice"
-    return whole.replace(f'"{mark}"', odd), f"calibration, {key} = {odd[:30]}"
 
 
 def _apply(calibration: Calibration) -> None:

@@ -68,7 +68,6 @@ def sound_files(folder: Path) -> SoundFiles:
 
 
 def copy_of_store(sound: SoundFiles, folder: Path) -> Path:
-    """A store of its own for a case."""
     return Path(shutil.copy(sound.store, folder / "runs.sqlite"))
 
 
@@ -125,7 +124,6 @@ _HOME = "TIEBREAK_HOME"
 
 
 def command(words: Sequence[str]) -> tuple[int, str]:
-    """A command of the program: its exit code, and all that it printed."""
     printed = _Printed()
     with redirect_stdout(printed), redirect_stderr(printed):
         code = guarded(lambda: main(list(words)))

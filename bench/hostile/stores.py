@@ -18,6 +18,7 @@ from typing import Any
 
 from bench.hostile.cases import Attempt, Ending, Outcome, Step
 from bench.hostile.sound_files import SoundFiles, command, copy_of_store, home_in, sound_files
+from bench.hostile.texts import with_odd_value
 from engine.cli.shared.console import FAULT, WRONG_INPUT
 
 _DEEP = "[" * 900 + "]" * 900
@@ -40,7 +41,6 @@ _KEYS = frozenset(("run_id",))  # of another run a row would be, or of none
 
 
 def try_case(attempt: Attempt) -> Outcome:
-    """A store with one odd value, or with some."""
     sound = sound_files(attempt.folder.parent)
     store = copy_of_store(sound, attempt.folder)
     places = _places(store)
@@ -96,18 +96,9 @@ def _inside_json(store: Path, random: Random) -> list[tuple[tuple[str, str], Any
     column = random.choice(("settings", "manifest", "rubric", "calibration", "criteria"))
     with closing(sqlite3.connect(store)) as db:
         (text,) = db.execute(f"SELECT {column} FROM run WHERE id = 1").fetchone()
-    value: Any = json.loads(text) if text else {"scale": 1}
-    place: Any = value
-    key: Any = random.choice(list(value) if isinstance(value, dict) else range(len(value)))
-    while isinstance(place[key], dict) and place[key] and random.random() < 0.8:
-        place = place[key]
-        key = random.choice(list(place))
-    if random.random() < 0.2:
-        del place[key]
-        return [(("run", column), json.dumps(value))]
-    place[key] = "@here@"
-    odd = random.choice([each for each in ODD_VALUES if isinstance(each, str) and len(each) < 5000])
-    return [(("run", column), json.dumps(value).replace('"@here@"', odd or "null"))]
+    odd = [each for each in ODD_VALUES if isinstance(each, str) and len(each) < 5000]
+    value = json.loads(text) if text else {"scale": 1}
+    return [(("run", column), with_odd_value(value, odd, random)[0])]
 
 
 def _tried(sound: SoundFiles, store: Path, what: str, attempt: Attempt) -> Outcome:

@@ -17,7 +17,7 @@ harmless texts.
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 
@@ -26,7 +26,12 @@ from engine.core.items import Gold, Item, Order, Prediction, Preference
 from engine.core.rubric import ELOQUENT
 from engine.llama.model import LlamaModel, Vocabulary
 from engine.prompt import judge_prompt
-from engine.prompt.conversation import Conversation, UnusableTemplateError, plain_frame
+from engine.prompt.conversation import (
+    Conversation,
+    UnbreakableTextError,
+    UnusableTemplateError,
+    plain_frame,
+)
 from engine.prompt.rendering import render_frame
 from engine.prompt.template import ChatTemplate
 from tests.commands import ROOT
@@ -37,10 +42,11 @@ SMALL = ("headers", "chatml", "instructions", "no_system", "user_defined_turns",
 _DATA = Path(os.environ.get("TIEBREAK_TEST_DATA", ROOT.parent / "shared" / "data"))
 _TURN = re.compile(r"\[/?[A-Za-z_]{2,}\]|<<?/?[A-Za-z]{3,}>>?|</?[|｜][\w▁]+[|｜]>")
 _TOGETHER = 150  # variants in one text
+_PROMPTS = 5  # of which there are many more, all made in the same way
+HARMLESS = "Seven gray cats ran by 12 trees, and slept"
 
 
 def try_case(attempt: Attempt) -> Outcome:
-    """All literals of one vocabulary, in the prompts of one template."""
     vocabularies = sorted((_DATA / "vocabularies").glob("*.gguf"))
     templates = sorted((_DATA / "templates").glob("*.jinja"))
     pairs = [(family, None) for family in SMALL]
@@ -145,6 +151,47 @@ def conversations(texts: Sequence[str]) -> Iterator[tuple[str, Conversation]]:
             item, asked, Gold(Preference.A, one), Prediction(Preference.B, two)
         )
         yield f"agreement {asked.name}", made.question(judge_prompt.answer_reply(agrees=True))
+
+
+def in_some_prompts(
+    look: Callable[[Conversation], object],
+    made: Callable[[], list[str]],
+    together: int,
+    what: str,
+    attempt: Attempt,
+    may_be_refused: bool = False,
+) -> Outcome:
+    """Whether texts, so many in one prompt, bring anything into some prompts of what `look` sees there."""
+    some = set(attempt.random.sample(range(len(list(conversations([""])))), _PROMPTS))
+
+    def seen(texts: Sequence[str]) -> list[object]:
+        return [look(each) for place, (_, each) in enumerate(conversations(texts)) if place in some]
+
+    texts = made()
+    attempt.random.shuffle(texts)
+    parts = [texts[start : start + together] for start in range(0, len(texts), together)]
+    default, refused = None, False
+    for part in ([HARMLESS], *parts):
+        try:
+            found = seen(part)
+            default = found if default is None else default
+            if found != default:
+                alone = [text for text in part if seen([text]) != default]
+                return Outcome(Ending.LET_IN, what, f"{part!r}\nalone already: {alone!r}")
+        except UnbreakableTextError as error:
+            if not may_be_refused:
+                return Outcome(Ending.WRONGLY_REFUSED, what, f"{error.problem}\n{part!r}")
+            refused = True
+            if default is None:
+                break
+    return Outcome(Ending.REFUSED if refused else Ending.TAKEN, f"{what}: {len(texts)} texts")
+
+
+def changed(template: ChatTemplate) -> str:
+    """What became of a harmless text; empty where it stayed as it is."""
+    asked = judge_prompt.build_prompt(Item("1", HARMLESS, HARMLESS, HARMLESS), Order.AB, ELOQUENT).question(0)
+    read = [part for run, _ in template.tokenized(asked) for part, source in run if source.foreign]
+    return "" if read == [HARMLESS] * 3 else f"{HARMLESS!r} became {read!r}"
 
 
 def variants(literal: str, literals: Sequence[str], random: Random) -> Iterator[str]:

@@ -162,23 +162,18 @@ def _json_row(row: Row, random: Random, ascii_only: bool, gap: str = "") -> str:
     return "{" + f",{gap} ".join(members) + "}"
 
 
-def _typed(rows: Sequence[Row], random: Random) -> tuple[list[dict[str, Any]], str]:
-    """Rows as JSON has them: some ids are numbers, some empty cells null; perhaps half a character."""
-    typed = [dict(row) for row in rows]
-    numbers = [f"{number + 1}" for number in range(len(rows))]
-    if (
-        random.random() < 0.3
-        and len({row["id"] for row in rows}) == len(rows)
-        and all(row["id"] for row in rows)
-    ):
+def _typed(rows: Sequence[Row], random: Random) -> list[dict[str, Any]]:
+    """Rows as JSON has them: some ids are numbers, some empty cells null."""
+    typed, ids = [dict(row) for row in rows], {row["id"] for row in rows}
+    if random.random() < 0.3 and len(ids) == len(rows) and all(ids):
         form = random.choice(("{}", "-{}", "{}.50", "{}e3", "123456789012345678901234567890{}", "1e99{:03}"))
-        for row, number in zip(typed, numbers, strict=True):
-            row["id"] = Raw(form.format(int(number)))
+        for number, row in enumerate(typed, start=1):
+            row["id"] = Raw(form.format(number))
     for row in typed:
         for name, cell in row.items():
             if cell == "" and name != "id" and random.random() < 0.5:
                 row[name] = None
-    return typed, ""
+    return typed
 
 
 def _json_file(rows: Sequence[Row], random: Random) -> tuple[bytes, str]:
@@ -211,7 +206,7 @@ def _with_json_kinds(
     """Records with numbers and null for texts; the rows that were given are changed to what is to be read."""
 
     def writer(rows: Sequence[Row], random: Random) -> tuple[bytes, str]:
-        typed, why = _typed(rows, random)
+        typed = _typed(rows, random)
         for row, kept in zip(typed, rows, strict=True):
             assert isinstance(kept, dict)
             kept.update({name: _as_text(cell) for name, cell in row.items()})
@@ -219,8 +214,7 @@ def _with_json_kinds(
             random.choice(typed)["output_a"] = f"half {LONE_SURROGATE} a character"
             data, other = write([_surrogate_escaped(row) for row in typed], random)
             return data, other or "half a character"
-        data, other = write(typed, random)
-        return data, why or other
+        return write(typed, random)
 
     return writer
 
@@ -297,20 +291,11 @@ def _odd_row(row: Row, random: Random) -> str:
 
 def _odd_nesting(listed: str, random: Random) -> str:
     forms = (
-        '{{"data": {0}}}',
-        '{{"data": {0}, "more": {0}}}',
-        '{{"a": {{"b": {0}}}}}',
-        "[{0}]",
-        '{{"data": {0}, "n": []}}',
-    )
-    more = (
-        '{{"data": {0}, "data": {0}}}',
+        *('{{"data": {0}}}', '{{"data": {0}, "more": {0}}}', '{{"a": {{"b": {0}}}}}', "[{0}]", "{0}{0}"),
+        *('{{"data": {0}, "n": []}}', '{{"data": {0}, "data": {0}}}', '{{"rows": [{0}]}}', "{0}\n"),
         '{{"data": {0}, "test": {{"data": {0}}}}}',
-        "{0}{0}",
-        "{0}\n",
-        '{{"rows": [{0}]}}',
     )
-    return listed if random.random() < 0.5 else random.choice((*forms, *more)).format(listed)
+    return listed if random.random() < 0.5 else random.choice(forms).format(listed)
 
 
 _ODD_JSON: tuple[Callable[[Random], Any], ...] = (
@@ -345,9 +330,12 @@ def odd_parquet(random: Random) -> Written:
             arrays.append(pa.array(labels).dictionary_encode())
         else:
             arrays.append(random.choice(_ODD_ARRAYS)(count, random))
-    return packed(
-        Written(".parquet", parquet_bytes(pa.Table.from_arrays(arrays, names=names), random)), random
-    )
+    table = pa.Table.from_arrays(arrays, names=names)
+    return packed(Written(".parquet", parquet_bytes(table, random)), random)
+
+
+def _cast(first: int, step: int, kind: pa.DataType) -> Callable[[int, Random], pa.Array]:
+    return lambda count, _: pa.array([first + step * each for each in range(count)], pa.int64()).cast(kind)
 
 
 def _bad_utf8(count: int, _random: Random) -> pa.Array:
@@ -362,19 +350,11 @@ _ODD_ARRAYS: tuple[Callable[[int, Random], pa.Array], ...] = (
     lambda count, _: pa.array([float(number) / 3 for number in range(count)]),
     lambda count, _: pa.array([float("nan"), *[1e300] * (count - 1)]),
     lambda count, _: pa.array([date(2024, 2, 29) + timedelta(number) for number in range(count)]),
-    lambda count, _: pa.array([9_000_000_000_000 + number for number in range(count)], pa.int64()).cast(
-        pa.timestamp("s")
-    ),
-    lambda count, _: pa.array([(1 << 62) + number for number in range(count)], pa.int64()).cast(
-        pa.timestamp("us")
-    ),
-    lambda count, _: pa.array([number * 86_400_000_007 for number in range(count)], pa.int64()).cast(
-        pa.timestamp("ns", "UTC")
-    ),
+    _cast(9_000_000_000_000, 1, pa.timestamp("s")),
+    _cast(1 << 62, 1, pa.timestamp("us")),
+    _cast(0, 86_400_000_007, pa.timestamp("ns", "UTC")),
     lambda count, _: pa.array([timedelta(number, 1.5) for number in range(count)]),
-    lambda count, _: pa.array([(1 << 62) + number for number in range(count)], pa.int64()).cast(
-        pa.duration("us")
-    ),
+    _cast(1 << 62, 1, pa.duration("us")),
     lambda count, _: pa.array([Decimal(number) / 8 for number in range(count)], pa.decimal128(30, 5)),
     lambda count, _: pa.array([number % 2 == 0 for number in range(count)]),
     lambda count, random: pa.array(
@@ -386,9 +366,7 @@ _ODD_ARRAYS: tuple[Callable[[int, Random], pa.Array], ...] = (
     lambda count, _: pa.array([[("k", number)] for number in range(count)], pa.map_(pa.string(), pa.int64())),
     lambda count, _: pa.array([b"\xff\xfe", *[b"fine"] * (count - 1)]),
     lambda count, _: pa.array([b"0123456789abcdef"] * count, pa.binary(16)),
-    lambda count, _: pa.array([number * 1_000_007 for number in range(count)], pa.int64()).cast(
-        pa.time64("us")
-    ),
+    _cast(0, 1_000_007, pa.time64("us")),
     lambda count, _: pa.array(["same"] * count).dictionary_encode(),
     lambda count, _: pa.array([[1, 2], *[[]] * (count - 1)], pa.list_(pa.int32())),
     _bad_utf8,

@@ -43,7 +43,6 @@ _SYSTEM, _USER, _REPLY = (f"{MARK_START} {whose} words" for whose in ("system's"
 
 
 def try_case(attempt: Attempt) -> Outcome:
-    """Render one template twice, and hold it against the formatter of llama-cpp-python."""
     source, what = _mutated(attempt.random) if attempt.random.random() < 0.5 else _hostile(attempt.random)
     (attempt.folder / "template.jinja").write_text(source, encoding="utf-8", errors="backslashreplace")
     with _vocabulary(attempt.folder.parent / "vocabulary.gguf") as vocabulary:

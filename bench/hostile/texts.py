@@ -1,8 +1,10 @@
 """Texts that try readers of tables: quotes, line ends, scripts, what looks like numbers or markup; bytes of
 a file, damaged as disks, editors, downloads and people damage them."""
 
+import json
 from collections.abc import Callable, Sequence
 from random import Random
+from typing import Any
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -52,6 +54,37 @@ def item_id(random: Random, number: int) -> str:
 
 # Damage
 
+
+def with_odd_value(value: Any, odd_values: Sequence[str], random: Random) -> tuple[str, str]:
+    """A record as JSON with an odd value within, or a key gone, doubled or renamed; and which."""
+    place: Any = value
+    key: Any = random.choice(_keys(value))
+    while _keys(place[key]) and random.random() < 0.85:
+        place = place[key]
+        key = random.choice(_keys(place))
+    how, odd = (
+        random.choice(("odd", "odd", "odd", "odd", "gone", "twice", "renamed")),
+        random.choice(odd_values),
+    )
+    if how == "gone":
+        del place[key]
+        return json.dumps(value), f"without {key}"
+    if how == "renamed" and isinstance(place, dict):
+        place[f"{key}x"] = place.pop(key)
+        return json.dumps(value), f"{key} renamed"
+    mark = "@here@"
+    kept, place[key] = json.dumps(place[key]), mark
+    if how == "twice" and isinstance(place, dict):
+        odd, how = f"{odd}, {json.dumps(key)}: {kept}", f"{key} twice"
+    else:
+        how = f"{key} = {odd[:30]}"
+    return json.dumps(value).replace(f'"{mark}"', odd or "null"), how
+
+
+def _keys(value: Any) -> Sequence[Any]:
+    return list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+
+
 _Damage = Callable[[bytes, Random], bytes]
 _INSERTED = (
     *rb'" "" \' , ; \ { } [ ] : null NaN 1e999'.split(),
@@ -75,15 +108,14 @@ def _place(data: bytes, random: Random) -> int:
     return random.randrange(min(len(data), random.choice((100, len(data) or 1))) or 1)
 
 
-def _hole(data: bytes, random: Random) -> bytes:
-    start = _place(data, random)
-    return data[:start] + data[start + random.randint(1, 60) :]
+def _exchanged(most: int, new: Callable[[bytes, Random], bytes]) -> _Damage:
+    """So many bytes somewhere, one at least unless none is asked for, become others."""
 
+    def damage(data: bytes, random: Random) -> bytes:
+        start, length = _place(data, random), random.randint(min(most, 1), most)
+        return data[:start] + new(data[start : start + length], random) + data[start + length :]
 
-def _zeros(data: bytes, random: Random) -> bytes:
-    start = _place(data, random)
-    length = random.randint(1, 60)
-    return data[:start] + bytes(len(data[start : start + length])) + data[start + length :]
+    return damage
 
 
 def _flip(data: bytes, random: Random) -> bytes:
@@ -93,34 +125,17 @@ def _flip(data: bytes, random: Random) -> bytes:
     return bytes(changed)
 
 
-def _byte(data: bytes, random: Random) -> bytes:
-    changed = bytearray(data)
-    if changed:
-        changed[_place(data, random)] = random.randrange(256)
-    return bytes(changed)
-
-
-def _insert(data: bytes, random: Random) -> bytes:
-    at = _place(data, random)
-    return data[:at] + random.choice(_INSERTED) + data[at:]
-
-
-def _swap_lines(data: bytes, random: Random) -> bytes:
+def _lines(data: bytes, random: Random) -> bytes:
+    """Two lines change places, one is doubled, or one is dropped."""
     lines = data.split(b"\n")
     one, other = random.randrange(len(lines)), random.randrange(len(lines))
-    lines[one], lines[other] = lines[other], lines[one]
-    return b"\n".join(lines)
-
-
-def _double_line(data: bytes, random: Random) -> bytes:
-    lines = data.split(b"\n")
-    at = random.randrange(len(lines))
-    return b"\n".join([*lines[:at], lines[at], *lines[at:]])
-
-
-def _drop_line(data: bytes, random: Random) -> bytes:
-    lines = data.split(b"\n")
-    del lines[random.randrange(len(lines))]
+    how = random.randrange(3)
+    if how == 0:
+        lines[one], lines[other] = lines[other], lines[one]
+    elif how == 1:
+        lines.insert(one, lines[one])
+    else:
+        del lines[one]
     return b"\n".join(lines)
 
 
@@ -166,8 +181,11 @@ _DAMAGES: Sequence[tuple[str, _Damage]] = (
     ("cut_end", lambda data, random: data[: random.randrange(len(data) + 1)]),
     ("cut_last_bytes", lambda data, random: data[: -random.randint(1, 12)]),
     ("cut_start", lambda data, random: data[random.randrange(len(data) + 1) :]),
-    *_named(_hole, _zeros, _flip, _flip, _byte, _insert, _insert, _insert),
-    *_named(_swap_lines, _double_line, _drop_line, _change_delimiters),
+    ("hole", _exchanged(60, lambda _old, _random: b"")),
+    ("zeros", _exchanged(60, lambda old, _random: bytes(len(old)))),
+    ("byte", _exchanged(1, lambda old, random: random.randbytes(len(old)))),
+    *[("insert", _exchanged(0, lambda _old, random: random.choice(_INSERTED)))] * 3,
+    *_named(_flip, _flip, _lines, _lines, _lines, _change_delimiters),
     ("remove_quotes", lambda data, random: data.replace(b'"', b"", random.choice((1, 1, 2, -1)))),
     ("halve_doubled_quotes", lambda data, random: data.replace(b'""', b'"', random.choice((1, -1)))),
     *_named(_one_quote_less, _one_quote_less, _other_line_ends),

@@ -12,18 +12,13 @@ of the vocabulary, but for the one that stands for unknown letters. A text witho
 as it is.
 """
 
-from collections.abc import Sequence
 from random import Random
 
 import llama_cpp
 
 from bench.hostile.cases import Attempt, Ending, Outcome, Step
-from bench.hostile.structure import conversations, variants
-from engine.core.items import Item, Order
-from engine.core.rubric import ELOQUENT
+from bench.hostile.structure import HARMLESS, changed, in_some_prompts, variants
 from engine.llama.model import LlamaModel, Vocabulary
-from engine.prompt.conversation import UnbreakableTextError
-from engine.prompt.judge_prompt import build_prompt
 from engine.prompt.rendering import render_frame
 from engine.prompt.template import ChatTemplate
 from models.demo.gguf_files import CONTROL, TokenTable
@@ -31,16 +26,13 @@ from tests.random_models import CHATML, HEADERS, INSTRUCTIONS, NO_SYSTEM, write_
 from tests.tokenizer_kinds import KINDS
 
 _TOGETHER = 24  # texts in one prompt
-_PROMPTS = 5  # of which there are many more, all made in the same way
 _PARTS = (
     *("<", ">", "|", "[", "]", "/", "im", "end", "Bot", "of", "stop", "Turn", "_", "1", "é", "東", "#"),
     *(":", "\n"),
 )
-_HARMLESS = "Seven gray cats ran by 12 trees"
 
 
 def try_case(attempt: Attempt) -> Outcome:
-    """All literals of one random vocabulary, in all prompts."""
     kinds = list(KINDS)
     kind = kinds[attempt.number % len(kinds)]
     table = KINDS[kind]()
@@ -52,7 +44,19 @@ def try_case(attempt: Attempt) -> Outcome:
     with LlamaModel(path, vocabulary_only=True) as model:
         vocabulary = Vocabulary(model)
         template = ChatTemplate(render_frame(source, vocabulary.bos_text, vocabulary.eos_text), vocabulary)
-        return _held(template, vocabulary, literals, what, attempt)
+        structural = _structural(vocabulary)
+        outcome = in_some_prompts(
+            lambda each: [id_ for id_ in template.tokenize(each) if id_ in structural],
+            lambda: [text for one in literals for text in variants(one, literals, attempt.random)],
+            _TOGETHER,
+            what,
+            attempt,
+            may_be_refused=any(len(literal.strip()) < 2 for literal in literals),
+        )
+        spelt = any(literal.strip().casefold() in HARMLESS.casefold() for literal in literals)
+        if outcome.sound and not spelt and (words := changed(template)):
+            return Outcome(Ending.LOSS, what, words)
+        return outcome
 
 
 def _add_control(table: TokenTable, random: Random) -> list[str]:
@@ -95,48 +99,3 @@ def _structural(vocabulary: Vocabulary) -> frozenset[int]:
         if control or (ends and len(vocabulary.piece(token).decode("utf-8", "replace")) > 1):
             found.add(token)
     return frozenset(found - unknown)
-
-
-def _held(
-    template: ChatTemplate, vocabulary: Vocabulary, literals: Sequence[str], what: str, attempt: Attempt
-) -> Outcome:
-    structural = _structural(vocabulary)
-    single = any(len(literal.strip()) < 2 for literal in literals)
-
-    prompts = range(len(list(conversations([""]))))
-    some = set(attempt.random.sample(prompts, _PROMPTS))
-
-    def seen(texts: Sequence[str]) -> list[list[int]]:
-        asked = (each for place, (_, each) in enumerate(conversations(texts)) if place in some)
-        return [[id_ for id_ in template.tokenize(each) if id_ in structural] for each in asked]
-
-    try:
-        default = seen([_HARMLESS])
-    except UnbreakableTextError as error:
-        return Outcome(Ending.REFUSED if single else Ending.WRONGLY_REFUSED, what, error.problem)
-    texts = [text for literal in literals for text in variants(literal, literals, attempt.random)]
-    attempt.random.shuffle(texts)
-    refused = 0
-    for start in range(0, len(texts), _TOGETHER):
-        part = texts[start : start + _TOGETHER]
-        try:
-            if seen(part) != default:
-                alone = [text for text in part if seen([text]) != default]
-                return Outcome(Ending.LET_IN, what, f"{part!r}\nalone already: {alone!r}")
-        except UnbreakableTextError as error:
-            refused += 1
-            if not single:
-                return Outcome(Ending.WRONGLY_REFUSED, what, f"{error.problem}\n{part!r}")
-    if words := _changed(template, literals):
-        return Outcome(Ending.LOSS, what, words)
-    return Outcome(Ending.REFUSED if refused else Ending.TAKEN, f"{what}: {len(texts)} texts")
-
-
-def _changed(template: ChatTemplate, literals: Sequence[str]) -> str:
-    """What became of a harmless text; empty where it stayed as it is."""
-    text = _HARMLESS
-    if any(literal.strip().casefold() in text.casefold() for literal in literals):
-        return ""
-    asked = build_prompt(Item("1", text, text, text), Order.AB, ELOQUENT).question(0)
-    read = [part for run, _ in template.tokenized(asked) for part, source in run if source.foreign]
-    return "" if read == [text] * 3 else f"{text!r} became {read!r}"

@@ -14,18 +14,15 @@ vocabulary, which text does not become, and marks of single signs. A text withou
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
 from bench.hostile.cases import Attempt, Ending, Outcome, Step
-from bench.hostile.structure import conversations
-from engine.core.items import Item, Order
-from engine.core.rubric import ELOQUENT
+from bench.hostile.structure import changed, in_some_prompts
 from engine.llama.model import LlamaModel, Vocabulary
-from engine.prompt.conversation import Conversation, UnbreakableTextError
-from engine.prompt.judge_prompt import build_prompt
+from engine.prompt.conversation import Conversation
 from engine.prompt.rendering import render_frame
 from engine.prompt.template import ChatTemplate
 from tests.small_models import FAMILIES
@@ -41,8 +38,7 @@ _LABELS = (
     *("{}>",),
 )
 _BETWEEN = ("\n", "\n\n", " ", "</s>\n", "\n---\n", "<|stop|>\n", "")
-_PROMPTS = 5  # of which there are many more, all made in the same way
-_HARMLESS = "Seven gray cats ran by 12 trees, and slept"
+_TOGETHER = 12  # texts in one prompt
 
 
 @dataclass(frozen=True)
@@ -55,7 +51,6 @@ class _Format:
 
 
 def try_case(attempt: Attempt) -> Outcome:
-    """All marks of one chat format, in all prompts."""
     made = _format(attempt.random)
     (attempt.folder / "template.jinja").write_text(made.template, encoding="utf-8")
     family = attempt.random.choice(("no_template", "instructions"))
@@ -65,7 +60,18 @@ def try_case(attempt: Attempt) -> Outcome:
         template = ChatTemplate(render_frame(made.template, "", ""), vocabulary)
         tokens = {token.text for token in vocabulary.special_tokens}
         marks = tuple(mark for mark in made.marks if mark not in tokens and re.search(r"\S\S", mark))
-        return _held(template, vocabulary, replace(made, marks=marks), attempt)
+        made = replace(made, marks=marks)
+        what = f"{made.marks}, {made.template!r}"
+        outcome = in_some_prompts(
+            lambda each: _marks(template, vocabulary, each, made),
+            lambda: [text for mark in made.marks for text in _written(mark, made, attempt.random)],
+            _TOGETHER,
+            what,
+            attempt,
+        )
+        if outcome.sound and (words := changed(template)):
+            return Outcome(Ending.LOSS, what, words)
+        return outcome
 
 
 def _model(folder: Path, family: str) -> Path:
@@ -92,34 +98,6 @@ def _format(random: Random) -> _Format:
     )
     ends = [between.strip()] if re.search(r"\w", between) else []
     return _Format(source, (*marks, *ends), words)
-
-
-def _held(template: ChatTemplate, vocabulary: Vocabulary, made: _Format, attempt: Attempt) -> Outcome:
-    what = f"{made.marks}, {made.template!r}"
-
-    prompts = range(len(list(conversations([""]))))
-    some = set(attempt.random.sample(prompts, _PROMPTS))
-
-    def seen(texts: Sequence[str]) -> list[list[int]]:
-        asked = (each for place, (_, each) in enumerate(conversations(texts)) if place in some)
-        return [_marks(template, vocabulary, each, made) for each in asked]
-
-    default = seen([_HARMLESS])
-    texts = [text for mark in made.marks for text in _written(mark, made, attempt.random)]
-    attempt.random.shuffle(texts)
-    for start in range(0, len(texts), 12):
-        part = texts[start : start + 12]
-        try:
-            if seen(part) != default:
-                alone = [text for text in part if seen([text]) != default]
-                return Outcome(Ending.LET_IN, what, f"alone already: {alone!r}")
-        except UnbreakableTextError as error:
-            return Outcome(Ending.WRONGLY_REFUSED, what, f"{error.problem}\n{part!r}")
-    asked = build_prompt(Item("1", _HARMLESS, _HARMLESS, _HARMLESS), Order.AB, ELOQUENT).question(0)
-    read = [part for run, _ in template.tokenized(asked) for part, source in run if source.foreign]
-    if read != [_HARMLESS] * 3:
-        return Outcome(Ending.LOSS, what, f"{read!r}")
-    return Outcome(Ending.TAKEN, f"{what}: {len(texts)} texts")
 
 
 def _marks(template: ChatTemplate, vocabulary: Vocabulary, asked: Conversation, made: _Format) -> list[int]:
@@ -158,21 +136,10 @@ def _written(mark: str, made: _Format, random: Random) -> Iterator[str]:
         *(mark, mark * 2, mark[:cut] + mark + mark[cut:], mark[:cut] + other + mark[cut:]),
         *(mark[:1] + mark, mark + mark[-1:], f"{mark[:1]} {mark}", f"{other}{mark}"),
         *(mark.upper(), mark.lower(), mark.title(), mark.swapcase()),
-        *(
-            mark.replace(" ", "▁"),
-            mark.replace(" ", "  "),
-            mark.replace(" ", "\u00a0"),
-            mark.replace(" ", ""),
-        ),
+        *(mark.replace(" ", space) for space in ("▁", "  ", "\u00a0", "")),
         *(unicodedata.normalize("NFD", mark), unicodedata.normalize("NFKC", mark)),
-        *(
-            mark[:cut] + "\u200b" + mark[cut:],
-            mark[:cut] + "\u0301" + mark[cut:],
-            mark[:cut] + "\u00ad" + mark[cut:],
-        ),
+        *(mark[:cut] + unseen + mark[cut:] for unseen in ("\u200b", "\u0301", "\u00ad")),
         "".join(chr(ord(char) + 0xFEE0) if "!" <= char <= "~" else char for char in mark),
     ]
-    for form in forms:
-        yield random.choice(
-            ("{}", "ok\n{}\nA", "ok {} A", "\n\n{}\n", "▁{}▁", "\t{}", ".{}", "in{}side")
-        ).format(form)
+    places = ("{}", "ok\n{}\nA", "ok {} A", "\n\n{}\n", "▁{}▁", "\t{}", ".{}", "in{}side")
+    yield from (random.choice(places).format(form) for form in forms)

@@ -8,6 +8,7 @@ import json
 import os
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 from bench.hostile.cases import Attempt, Ending, Outcome, Step
 from bench.hostile.sound_files import SoundFiles, copy_of_store, home_in, sound_files
 from bench.hostile.stores import ODD_VALUES
+from bench.hostile.texts import with_odd_value
 from engine.settings.run_setup import RunSetup
 from engine.system.paths import log_folder
 
@@ -29,11 +31,11 @@ _NAMES = (
     *("last/dataset", "last/model", "last/submission", "last/export", "author", "keep_awake", "review/blind"),
     "review/next criterion",
 )
+_ODD_NUMBERS = ("1e999", "-1e308", "1e308", "9" * 400, "-5.5", "2147483648")
 _ODD_TEXTS = tuple(value for value in ODD_VALUES if isinstance(value, str))
 
 
 def try_case(attempt: Attempt) -> Outcome:
-    """A window on a damaged memory."""
     random, sound = attempt.random, sound_files(attempt.folder.parent)
     kept = _sound_memory(sound)
     damages = []
@@ -69,28 +71,12 @@ def _sound_memory(sound: SoundFiles) -> dict[str, str]:
 
 
 def _odd_record(text: str, random: Random) -> str:
-    """A value somewhere within replaced by an odd one."""
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return random.choice(_ODD_TEXTS)
-    places: list[tuple[Any, Any]] = []
-    left = [value]
-    while left:
-        here = left.pop()
-        keys = list(here) if isinstance(here, dict) else range(len(here)) if isinstance(here, list) else ()
-        places += [(here, key) for key in keys]
-        left += [here[key] for key in keys]
-    if not places:
-        return random.choice(_ODD_TEXTS)
-    place, key = random.choice(places)
-    place[key] = "@here@"
-    odd = random.choice(("1e999", "-1e308", "1e308", "9" * 400, "-5.5", "2147483648", *_ODD_TEXTS, "true"))
-    return json.dumps(value).replace('"@here@"', odd or "null")
+    with suppress(ValueError, IndexError):  # no JSON, or nothing in it
+        return with_odd_value(json.loads(text), (*_ODD_NUMBERS, *_ODD_TEXTS, "true"), random)[0]
+    return random.choice(_ODD_TEXTS)
 
 
 def _opened(folder: Path, store: Path, kept: dict[str, str]) -> list[str]:
-    """What went wrong while the window was open."""
     from PySide6.QtWidgets import QApplication
 
     from gui.window.frame import MainWindow

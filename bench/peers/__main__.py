@@ -1,6 +1,6 @@
 """This program against its peers: the same prompts, token by token, the same judgments, on this processor.
 
-    python -m bench.peers MODEL.gguf DATASET [--server llama-server] [--llama-bench llama-bench]
+    python -m bench.peers MODEL.gguf DATASET [--server llama-server]
 
 Ways: this program; `Llama` of llama-cpp-python, one completion for each criterion and order, with nothing
 kept between prompts and with what it keeps by itself; llama-server with one slot and its prompt cache, and
@@ -26,23 +26,17 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import median
 
-from bench.peers.asked import (
-    AskedItem,
-    NotComparableError,
-    asked_of,
-    groups,
-    largest_difference,
-    session_shape,
-)
-from bench.peers.bare import Bare, llama_bench_rates
-from bench.peers.comparison import Bar, Round, table
+from bench.peers import asked as peers
+from bench.peers.asked import AskedItem, NotComparableError
+from bench.peers.bare import Bare
 from bench.peers.server import Served, Server, ServerShape
-from bench.peers.ways import Method, Ours, Python, open_llama
+from bench.peers.ways import Method, ObservedTask, Ours, Python, open_llama
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken
 from engine.core.rubric import ELOQUENT
@@ -54,14 +48,14 @@ from engine.settings.rows import ITEMS_AT_ONCE, JudgeSettings, Mode
 from engine.system.computer import default_threads
 
 BARS = {Mode.LABELS: (1.3, 4.0), Mode.EXPLAIN: (1.25, 2.5)}
+SHARE = 0.93
 _ROOM = 128  # tokens of context beside a prompt and its text
 
 
 def main() -> int:
-    """Print a table for labels and one for labels with explanations; 2 where nothing can be compared."""
     options = _options()
     try:
-        for path in (options.model, options.server, options.llama_bench):
+        for path in (options.model, options.server):
             if path is not None and not path.is_file():
                 raise NotComparableError(f"There is no file {path}.")
         placed = list(enumerate(load_dataset(options.dataset).head(options.items)))
@@ -87,9 +81,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("model", type=Path)
     parser.add_argument("dataset", type=Path)
     parser.add_argument("--server", type=Path, metavar="PROGRAM", help="llama-server, of the same sources")
-    parser.add_argument(
-        "--llama-bench", type=Path, metavar="PROGRAM", help="llama-bench, of the same sources"
-    )
     parser.add_argument("--items", type=_positive, default=8, metavar="N", help="default %(default)s")
     parser.add_argument(
         "--rounds", type=_positive, default=1, metavar="N", help="through all items; default 1"
@@ -110,6 +101,15 @@ def _options() -> argparse.Namespace:
     return options
 
 
+@dataclass(frozen=True)
+class Round:
+    """What each way did with the same items. `share`: of llama.cpp's own speed that this program had."""
+
+    items: int
+    work: Mapping[str, ObservedTask]
+    share: float
+
+
 def _positive(text: str) -> int:
     value = int(text)
     if value < 1:
@@ -121,45 +121,38 @@ def _compare(options: argparse.Namespace, model: LlamaModel, placed: Sequence[Pl
     settings = JudgeSettings(mode=mode, context=options.context, items_at_once=options.items_at_once)
     if mode is Mode.LABELS:
         settings = replace(settings, items_at_once=1)
-    asked = asked_of(model, placed, settings, options.threads)
+    asked = peers.asked_of(model, placed, settings, options.threads)
     clock = time.process_time if options.processor_time else time.perf_counter
     texts = settings.items_at_once * len(ELOQUENT.criteria)
     with ExitStack() as servers, ExitStack() as stack:
         signal.signal(signal.SIGTERM, lambda *_: _ended(servers))
-        session = LlamaSession(model, session_shape(settings), options.threads, CancelToken())
+        shape = peers.session_shape(settings)
+        session = LlamaSession(model, shape, options.threads, CancelToken())
         ours = Ours(model, stack.enter_context(session), placed, settings, clock)
         llama = open_llama(options.model, options.context, options.threads)
         stack.callback(llama.close)
         kept, separate = Python(llama, asked, True, clock), Python(llama, asked, False, clock)
-        bare = stack.enter_context(Bare(model, session_shape(settings), options.threads, clock))
+        bare = stack.enter_context(Bare(model, shape, options.threads, clock))
         served = _served(options, asked, texts, servers)
         methods: list[Method] = [ours, kept, *served, *([] if options.fast else [separate])]
         rounds = _rounds(options, asked, methods, bare)
-    best = Bar("llama-server's best", tuple(method.name for method in served), BARS[mode][0])
-    bars = [
-        *([best] if served else []),
-        *([] if options.fast else [Bar("separate prompts", (separate.name,), BARS[mode][1])]),
-    ]
-    what = (
-        "labels"
-        if mode is Mode.LABELS
-        else f"labels and explanations, {settings.items_at_once} items at once"
-    )
-    print(f"\n{what}: {len(placed)} items, {len(rounds)} rounds, {options.threads} threads")
-    print("\n".join(table(ours.name, rounds, bars)))
+    more = "" if mode is Mode.LABELS else f" and explanations, {settings.items_at_once} items at once"
+    print(f"\nlabels{more}: {len(placed)} items, {len(rounds)} rounds, {options.threads} threads")
+    _print_table(ours.name, rounds)
+    if served:
+        _print_bar("llama-server's best", ours.name, [each.name for each in served], rounds, BARS[mode][0])
+    if not options.fast:
+        _print_bar("separate prompts", ours.name, [separate.name], rounds, BARS[mode][1])
+    _print_reached("share of llama.cpp's own speed", [each.share for each in rounds], SHARE)
     for method in methods[1:]:
-        apart = _difference(rounds, ours, method)
+        rows = [(each.work[ours.name].log_probs, each.work[method.name].log_probs) for each in rounds]
+        apart = max(peers.largest_difference(*both) for both in rows)
         print(f"  probabilities of the labels, {method.name}: {apart:.3f} apart at most")
-    if options.llama_bench:
-        prompt = round(sum(len(each.questions[0].prompt) for each in asked) / len(asked))
-        reading, writing = llama_bench_rates(options.llama_bench, options.model, prompt, options.threads)
-        print(f"  llama-bench, tokens a second: a prompt of {prompt:,} {reading:.0f}, one text {writing:.0f}")
 
 
 def _ended(servers: ExitStack) -> None:
-    """End at once: what computes in this process asks nobody."""
     servers.close()
-    os._exit(143)
+    os._exit(143)  # at once: what computes in this process asks nobody
 
 
 def _served(
@@ -168,10 +161,8 @@ def _served(
     if options.server is None:
         return []
     longest = max(len(each.prompt) for item in asked for each in item.questions)
-    context = (
-        -(-(longest + _ROOM + max((text.tokens for item in asked for text in item.texts), default=0)) // 256)
-        * 256
-    )
+    longest += _ROOM + max((text.tokens for item in asked for text in item.texts), default=0)
+    context = -(-longest // 256) * 256
     criteria = len(ELOQUENT.criteria)
     shapes = [ServerShape(1, context), ServerShape(criteria, context, unified=True)]
     if texts > criteria and asked[0].texts:
@@ -192,7 +183,7 @@ def _rounds(
     for method in methods:  # not counted: weights come from the disk, memory is touched for the first time
         method.judge([len(asked) - 1])
     rounds = []
-    together = groups(range(len(asked)), options.items_at_once)
+    together = peers.groups(range(len(asked)), options.items_at_once)
     held = common_prefix([order[0].prompt for item in asked for order in item.orders])
     for number, group in enumerate(together * options.rounds):
         first = number % len(methods)
@@ -206,10 +197,34 @@ def _rounds(
     return rounds
 
 
-def _difference(rounds: Sequence[Round], ours: Method, other: Method) -> float:
-    return max(
-        largest_difference(each.work[ours.name].log_probs, each.work[other.name].log_probs) for each in rounds
-    )
+def _print_table(ours: str, rounds: Sequence[Round]) -> None:
+    """A row for each way; `ours`: the way that the others are compared with."""
+    items = sum(each.items for each in rounds)
+    print(f"{'way':42}{'s an item':>10}{'read':>8}{'written':>9}   ours is as many times as fast")
+    for method in rounds[0].work:
+        work = [each.work[method] for each in rounds]
+        times = [each.work[method].seconds / each.work[ours].seconds for each in rounds]
+        print(
+            f"{method:42}{sum(each.seconds for each in work) / items:10.2f}"
+            f"{sum(each.read for each in work) / items:8,.0f}"
+            f"{sum(each.written for each in work) / items:9,.0f}"
+            f"   {'' if method == ours else _spread(times)}".rstrip()
+        )
+
+
+def _print_bar(title: str, ours: str, others: Sequence[str], rounds: Sequence[Round], least: float) -> None:
+    """How many times as fast as the best of some ways, each in its round, this program is."""
+    best = [min(each.work[other].seconds for other in others) / each.work[ours].seconds for each in rounds]
+    _print_reached(title, best, least)
+
+
+def _print_reached(title: str, values: Sequence[float], least: float) -> None:
+    verdict = "reached" if median(values) >= least else "NOT REACHED"
+    print(f"{title}: {_spread(values)}; at least {least:.2f}: {verdict}")
+
+
+def _spread(values: Sequence[float]) -> str:
+    return f"{median(values):.2f} ({min(values):.2f} to {max(values):.2f})"
 
 
 if __name__ == "__main__":

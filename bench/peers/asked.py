@@ -88,19 +88,16 @@ def _question(branch: BranchTokens) -> Question:
 
 
 def session_shape(settings: JudgeSettings) -> SessionShape:
-    """The session of a run with these settings."""
     slots = settings.items_at_once if settings.explains else 1
     return SessionShape(settings.context, slots, len(ELOQUENT.criteria))
 
 
 def item_judge(model: LlamaModel, session: LlamaSession, settings: JudgeSettings) -> ItemJudge:
-    """A judge as a run makes it."""
     template = chat_template(model.chat_template, session.vocabulary, CancelToken())
     return ItemJudge(session, template, ELOQUENT, settings, ExamplePool())
 
 
 def groups(placed: Sequence[Any], size: int) -> list[Sequence[Any]]:
-    """Items as they are judged together."""
     return [placed[start : start + size] for start in range(0, len(placed), size)]
 
 
@@ -120,7 +117,6 @@ def asked_of(
 def by_item(
     orders: Sequence[tuple[Question, ...]], texts: Sequence[Text], items: int, orders_each: int
 ) -> list[AskedItem]:
-    """What was asked in a row, by item."""
     if len(orders) != items * orders_each or len(texts) % items:
         raise NotComparableError("An item does not fit, or is not decided: give a larger --context.")
     texts_each = len(texts) // items

@@ -1,10 +1,7 @@
 """llama.cpp's own speed: a plain loop of llama_decode over the same prompts and texts, and nothing else."""
 
-import json
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import llama_cpp
@@ -12,7 +9,6 @@ import llama_cpp
 from bench.peers.asked import AskedItem, NotComparableError, Text
 from bench.peers.ways import Clock
 from engine.llama.context import BATCH, SessionShape, new_context
-from engine.llama.library import special_layouts_work
 from engine.llama.model import LlamaModel, common_prefix
 from engine.llama.session import TokenBatch
 
@@ -111,16 +107,3 @@ class Bare:
 
     def __exit__(self, *_exc: object) -> None:
         self.close()
-
-
-def llama_bench_rates(program: Path, model: Path, prompt: int, threads: int) -> tuple[float, float]:
-    """What llama-bench says: tokens a second of a prompt that is read, and of one text that is written."""
-    words = [program, "-m", model, "-p", prompt, "-n", 32, "-t", threads, "-b", BATCH, "-r", 3, "-o", "json"]
-    words += [] if special_layouts_work() else ["--repack", 0]
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise NotComparableError(f"{program.name} ends with {done.returncode}: {done.stderr[-600:]}")
-    tests = json.loads(done.stdout)
-    reading = next(test["avg_ts"] for test in tests if test["n_prompt"])
-    writing = next(test["avg_ts"] for test in tests if test["n_gen"])
-    return float(reading), float(writing)

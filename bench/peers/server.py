@@ -96,7 +96,6 @@ class Server:
         return sorted(file for file in files if Path(file).name.startswith(("libggml", "libllama.")))
 
     def processor_seconds(self) -> float:
-        """Of it and of this process."""
         times = psutil.Process(self._process.pid).cpu_times()
         return float(times.user + times.system) + time.process_time()
 
@@ -129,7 +128,6 @@ class Server:
         return result
 
     def close(self) -> None:
-        """End it, by force where it does not."""
         self._process.terminate()
         try:
             self._process.wait(_END_SECONDS)

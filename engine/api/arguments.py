@@ -294,6 +294,7 @@ class FramedItems:
                 raise SetupError(error.problem.replace(_READ_AS, FRAME), error.hint) from error
 
     def keep(self) -> None:
+        # A file of this name is not trusted: a damaged one would be judged, or refused, for ever.
         if self.path.is_file():
             with TemporaryDirectory() as folder:
                 whole = Path(folder) / _READ_AS

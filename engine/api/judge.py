@@ -178,8 +178,10 @@ class Judge:
         4
         """
         with stoppable() as cancel:
-            asked = {"sample_by": sample_by, "regression_check": regression_check, "accept_reading": True}
-            request = self._request(data, ids, items=items, sample=sample, **asked)
+            asked = {"items": items, "sample": sample, "sample_by": sample_by}
+            request = self._request(
+                data, ids, **asked, regression_check=regression_check, accept_reading=True
+            )
             ready = _prepared(request, cancel)
             found = with_notices(judging.forecast_of(ready, request.store, cancel))
             found = followed(judging.timed(ready, found, cancel, apart=True), lambda _note: None)
@@ -234,14 +236,9 @@ class Judge:
         """
         bar = _NotebookBar(progress)
         with stoppable(bar.loss_of_a_stop) as cancel:
-            asked: dict[str, Any] = {
-                "sample_by": sample_by,
-                "regression_check": regression_check,
-                "gold": gold,
-            }
-            asked |= {"until": until, "name": name, "note": note, "fresh": fresh}
-            asked["accept_reading"] = accept_reading
-            request = self._request(data, ids, items=items, sample=sample, **asked)
+            asked: dict[str, Any] = {"items": items, "sample": sample, "sample_by": sample_by, "gold": gold}
+            asked |= {"regression_check": regression_check, "accept_reading": accept_reading, "until": until}
+            request = self._request(data, ids, **asked, name=name, note=note, fresh=fresh)
             ready = _prepared(request, cancel)
             if request.frame is not None:
                 request.frame.keep()
@@ -255,18 +252,15 @@ class Judge:
 
                 judged = followed(judging.judge(ready, request.store, cancel, apart=True), show)
             if ready.regression is not None and judged.results is not None:
-                run_id = judged.ended.run_id
-                with_notices(
-                    drift_since(ready.regression, ready.plan, request.store, run_id, cancel, apart=True)
-                )
+                of_run = request.store, judged.ended.run_id
+                with_notices(drift_since(ready.regression, ready.plan, *of_run, cancel, apart=True))
         for text in bar.left:
             notice(text)
         if judged.results is None:
             raise KeyboardInterrupt(judged.stopped_in_words(f"call{' without fresh=True' if fresh else ''}"))
         for text in _caveats(judged):
             notice(text)
-        plan = ready.plan
-        given = GivenFile(plan.identity().dataset_path, plan.dataset.columns, request.gold)
+        given = GivenFile(ready.plan.identity().dataset_path, ready.plan.dataset.columns, request.gold)
         return Run(judged.ended.run_id, self.store, _given=given)
 
     def _request(self, data: object, ids: Any = None, **asked: Any) -> "_FramedRequest":

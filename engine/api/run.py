@@ -90,14 +90,11 @@ class Run(RunAsStored):
         >>> run.evaluate().index.tolist()
         ['relevance', 'overall_quality', 'mean']
         """
-        path = None if encoder is None else arguments.path_of("encoder", encoder)
-        model, told = (
-            (None, "")
-            if judge_model is None
-            else opening.find_model(arguments.name_or_path("judge_model", judge_model))
-        )
-        if told:
-            notice(told)
+        path, model = None if encoder is None else arguments.path_of("encoder", encoder), None
+        if judge_model is not None:
+            model, told = opening.find_model(arguments.name_or_path("judge_model", judge_model))
+            if told:
+                notice(told)
         matched = self._matched(gold, partial)
         with stoppable() as cancel:
             measures = with_notices(ModelMeasures.of(self._path(), path, model, threads, cancel, apart=True))
@@ -187,8 +184,7 @@ class Run(RunAsStored):
         sheet = ranking_sheet(
             ranking, ranked.title, found, until=ranked.until, remark=ranked.remark, word=PARAMETERS.of
         )
-        first, *others = sheet.sections
-        shown = [first, *(section for section in others if section.key == "corrected")]
+        shown = [each for each in sheet.sections if each is sheet.sections[0] or each.key == "corrected"]
         parts = [part for section in shown for part in section.parts if isinstance(part, Sentences)]
         return CandidateRanking(
             sheet.title,
@@ -256,6 +252,7 @@ class Run(RunAsStored):
             raise SetupError(
                 f"{self.title} and {other.title} are in different stores.", Hint(Step.CHOOSE_RUN)
             )
+        # The run of a regression check knows the labels that the check was given.
         if gold is None and isinstance(other, Run) and other._given is not None:
             gold = other._given.gold
         labels = None if gold is None else self._gold(gold, self._system())
@@ -385,7 +382,6 @@ class Run(RunAsStored):
         _warn_of_the_rest(matched)
         if weighted:
             _, weighed = _weighing(weights, tie_threshold).of_system(system, None, matched.dataset)
-            weighed.informative.check()
             return RankedBy.by_weights(system, matched.dataset, weighed)
         return RankedBy.by_system(system, matched.dataset, criterion or default_criterion(system.criteria))
 
@@ -445,19 +441,15 @@ def _gathered(matched: Matched) -> "Report":
 def _weighing(
     weights: Mapping[str, float] | arguments.AnyPath | None, tie_threshold: float | None
 ) -> Weighing:
+    given = None
     if isinstance(weights, Mapping):
-        given = {
-            arguments.text_of("a criterion in weights", name): arguments.number_of(
-                f"the weight of {name}", float, number
-            )
-            for name, number in weights.items()
-        }
-        return Weighing(weights=GivenWeights(given), tie_threshold=tie_threshold)
-    fitted = None
-    if weights is not None:
+        names = [arguments.text_of("a criterion in weights", name) for name in weights]
+        numbers = [arguments.number_of(f"the weight of {name}", float, weights[name]) for name in names]
+        given = GivenWeights(dict(zip(names, numbers, strict=True)))
+    elif weights is not None:
         again = "Fit the weights again with Tiebreak's command `weighted-score`."
-        fitted = GivenWeights.of_file(arguments.path_of("weights", weights), again)
-    return Weighing(weights=fitted, tie_threshold=tie_threshold)
+        given = GivenWeights.of_file(arguments.path_of("weights", weights), again)
+    return Weighing(weights=given, tie_threshold=tie_threshold)
 
 
 @arguments.api_call

@@ -266,6 +266,7 @@ class RunAsStored:
     def _results(self) -> RunResults:
         path = self._path()
         mark = files_mark(path)
+        # Each property of a run asks for all its results: they are read again only where a file changed.
         if self._seen.results is None or mark is None or mark != self._seen.mark:
             with expecting(path, FileKind.RUN_STORE), RunStore(path) as store:
                 results = load_results(store, self.id)

@@ -66,15 +66,13 @@ _BAR = "  {desc} |{bar:24}| {elapsed} elapsed"
 
 
 def audit() -> console.Parser:
-    arguments = console.command_parser(
-        "audit",
-        _audit,
-        "Audit a judge's robustness on one page: position bias, label-token bias, length, formatting,\n"
-        "prompt injection, repeatability, ties, slices, answer mass, speed.\n"
-        "audit MODEL DATASET judges some items of DATASET, and perturbations of them that should not change\n"
-        "a fair judge's labels; audit RUN reports what a stored run shows by itself. Human labels are not\n"
-        "needed; with them the audit reports more.",
-    )
+    """Audit a judge's robustness on one page: position bias, label-token bias, length, formatting,
+    prompt injection, repeatability, ties, slices, answer mass, speed.
+    audit MODEL DATASET judges some items of DATASET, and perturbations of them that should not change
+    a fair judge's labels; audit RUN reports what a stored run shows by itself. Human labels are not
+    needed; with them the audit reports more.
+    """
+    arguments = console.command_parser(audit, _audit)
     arguments.add_argument("judge", metavar="MODEL|RUN", help=f"{shared.MODEL_WORDS}; or the id of a run")
     arguments.add_argument(
         "dataset",
@@ -141,7 +139,8 @@ def _audit_model(options: argparse.Namespace) -> int:
             criteria = shared.criteria_of(options.criteria, rubric)
         dataset = shared.read_dataset(options, options.dataset, cancel, rubric)
         items = DEFAULT_ITEMS if options.items is None else options.items
-        perturbations = make_perturbations(dataset, items, shared.seed_of(options))
+        seed = DEFAULT_SEED if options.seed is None else options.seed
+        perturbations = make_perturbations(dataset, items, seed)
         path = options.out or default_place(perturbations, options.store)
         _check_outputs(options, {"dataset": options.dataset, "model": model, "run store": options.store})
         _write(perturbations, path, options)
@@ -265,13 +264,11 @@ def _told(options: argparse.Namespace, results: RunResults, dataset: Dataset, go
 
 
 def tune() -> console.Parser:
-    arguments = console.command_parser(
-        "tune",
-        _tune,
-        "Try elicitation methods, orders, wordings and labelled examples on a part of a labelled DATASET,\n"
-        "and evaluate the best on held-out items. They are written as a recipe for `judge --recipe`. Every\n"
-        "judgment is stored: the same command resumes a search that was stopped or ran out of time.",
-    )
+    """Try elicitation methods, orders, wordings and labelled examples on a part of a labelled DATASET,
+    and evaluate the best on held-out items. They are written as a recipe for `judge --recipe`. Every
+    judgment is stored: the same command resumes a search that was stopped or ran out of time.
+    """
+    arguments = console.command_parser(tune, _tune)
     arguments.add_argument("model", metavar="MODEL", help=shared.MODEL_WORDS)
     arguments.add_argument("dataset", type=Path, metavar="DATASET", help="a dataset with human labels")
     arguments.file("--out", "the recipe", metavar="FILE.json", required=True)

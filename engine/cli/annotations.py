@@ -24,12 +24,10 @@ from engine.system.paths import default_store
 
 
 def annotations() -> console.Parser:
-    arguments = console.command_parser(
-        "annotations",
-        _annotations,
-        "Export the annotations of a run: labels, explanations, accepted labels, states, notes and tags,\n"
-        "each with its annotator and time. They can be imported into any run of the same items.",
-    )
+    """Export the annotations of a run: labels, explanations, accepted labels, states, notes and tags,
+    each with its annotator and time. They can be imported into any run of the same items.
+    """
+    arguments = console.command_parser(annotations, _annotations)
     actions = arguments.add_subparsers(metavar="ACTION", title="actions", required=True)
     words = "write the annotations of a run into one small file"
     export = console.add_action(actions, "export", _export_annotations, words, of_run="RUN")

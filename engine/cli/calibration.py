@@ -6,6 +6,7 @@ from typing import Any
 from engine.annotations.records import LabelSourceKind
 from engine.calibration import learning
 from engine.calibration.jury import DEFAULT_CERTAINTY
+from engine.calibration.run_calibration import Wishes
 from engine.cli.shared import arguments as shared
 from engine.cli.shared import console
 from engine.cli.shared import measure_arguments as measures
@@ -30,14 +31,12 @@ from engine.system.files import check_targets
 
 
 def calibrate() -> console.Parser:
-    arguments = console.command_parser(
-        "calibrate",
-        _calibrate,
-        "Fit, for each criterion, a scale and four biases to a run's log-probabilities, so that its labels\n"
-        "and probabilities agree with human ones; if a run has several, one weight for each elicitation\n"
-        "method, judge and other criterion. L2 regularisation pulls the fit towards the class frequencies,\n"
-        "so that few labels do little harm. Use it with judge --calibration, or with runs recalibrate.",
-    )
+    """Fit, for each criterion, a scale and four biases to a run's log-probabilities, so that its labels
+    and probabilities agree with human ones; if a run has several, one weight for each elicitation
+    method, judge and other criterion. L2 regularisation pulls the fit towards the class frequencies,
+    so that few labels do little harm. Use it with judge --calibration, or with runs recalibrate.
+    """
+    arguments = console.command_parser(calibrate, _calibrate)
     arguments.add_argument("run", metavar="RUN", help="the id of a run")
     measures.add_gold(arguments)
     measures.add_calibration_wishes(arguments)
@@ -53,15 +52,14 @@ def _calibrate(options: argparse.Namespace) -> int:
     measures.check_measure_outputs(options, written, [options.run])
     with console.interruptible() as cancel:
         system, gold = measures.judged_by_run(options, cancel)
-        wishes = measures.wishes_of(options)
+        wishes = Wishes(options.places_matter, options.lengths)
         fitting = fit_calibration(system, gold, wishes, cancel, partial=options.partial)
         matched, made = show_measure("fitting", fitting)
     save_calibration(options.out, made.calibration)
-    results = system.results
-    one_label = made.one_label_sentence(results) if results is not None else ""
-    caveats = [Section("one_label", "", [Sentences([one_label], Tone.CAVEAT)])] if one_label else []
-    title = f"{system.name}, cross-validated on {matched.dataset.name}"
-    sheet = Sheet(title, [*caveats, *calibration_sections(made)])
+    sections = calibration_sections(made)
+    if system.results is not None and (one_label := made.one_label_sentence(system.results)):
+        sections = [Section("one_label", "", [Sentences([one_label], Tone.CAVEAT)]), *sections]
+    sheet = Sheet(f"{system.name}, cross-validated on {matched.dataset.name}", sections)
     shared.write_table_files(options, "calibrate", sheet)
     console.print_sheet(sheet)
     print(f"\nCalibration: {options.out}")
@@ -70,7 +68,7 @@ def _calibrate(options: argparse.Namespace) -> int:
 
 def learning_curve() -> console.Parser:
     arguments = console.command_parser(
-        "learning-curve",
+        learning_curve,
         _learning_curve,
         "The learning curve of a run's calibration: how well it predicts held-out labels, by the number of\n"
         "training labels, doubled at each step; compared with the class prior only, and with human\n"
@@ -92,7 +90,8 @@ def _learning_curve(options: argparse.Namespace) -> int:
         system, gold = measures.judged_by_run(options, cancel)
         matched = match(system, gold, options.partial)
         measures.say_what_was_left_out(matched)
-        curve = show_measure("learning", learning.run_curve(matched, cancel, measures.wishes_of(options)))
+        wishes = Wishes(options.places_matter, options.lengths)
+        curve = show_measure("learning", learning.run_curve(matched, cancel, wishes))
     found = {"run": matched.system.name, "labels": matched.dataset.name, **curve.as_json()}
     shared.write_json_file(options, "Learning curve", found)
     sheet = Sheet(f"{system.name}, by labels of {matched.dataset.name}", [learning_section(curve)])
@@ -102,14 +101,12 @@ def _learning_curve(options: argparse.Namespace) -> int:
 
 
 def jury() -> console.Parser:
-    arguments = console.command_parser(
-        "jury",
-        _jury,
-        "Combine several SYSTEMs, runs and submissions of different models or settings on the same items,\n"
-        "and store the result as a run, which is scored, compared, ranked, reviewed and exported like any\n"
-        "other. The jury decides by the mean of the judges' log-probabilities; with --gold by a calibration\n"
-        "that weights each judge.",
-    )
+    """Combine several SYSTEMs, runs and submissions of different models or settings on the same items,
+    and store the result as a run, which is scored, compared, ranked, reviewed and exported like any
+    other. The jury decides by the mean of the judges' log-probabilities; with --gold by a calibration
+    that weights each judge.
+    """
+    arguments = console.command_parser(jury, _jury)
     arguments.add_argument(
         "systems",
         nargs="+",
@@ -158,13 +155,11 @@ def _jury(options: argparse.Namespace) -> int:
 
 
 def orders() -> console.Parser:
-    arguments = console.command_parser(
-        "orders",
-        _orders,
-        "From a run in both orders: how many of its labels stay the same if the second order is read only\n"
-        "for items that are uncertain after the first, and how much that saves. Use the margin threshold\n"
-        "found here with judge --orders uncertain --margin-threshold-from RUN. Human labels are not needed.",
-    )
+    """From a run in both orders: how many of its labels stay the same if the second order is read only
+    for items that are uncertain after the first, and how much that saves. Use the margin threshold
+    found here with judge --orders uncertain --margin-threshold-from RUN. Human labels are not needed.
+    """
+    arguments = console.command_parser(orders, _orders)
     arguments.add_argument("run", type=int, metavar="RUN", help="the id of a run in both orders")
     arguments.number(
         "--keep",

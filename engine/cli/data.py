@@ -47,12 +47,10 @@ _ITEMS_SHOWN = 3
 
 
 def check() -> Parser:
-    arguments = command_parser(
-        "check",
-        _check,
-        "Describe FILE: a dataset (id, instruction, output_a, output_b, labels) or a submission (id and\n"
-        "labels). All its problems are listed with row and column; the exit code is 2 if there are any.",
-    )
+    """Describe FILE: a dataset (id, instruction, output_a, output_b, labels) or a submission (id and
+    labels). All its problems are listed with row and column; the exit code is 2 if there are any.
+    """
+    arguments = command_parser(check, _check)
     arguments.add_argument("file", type=Path, metavar="FILE")
     arguments.file("--against", "check that the submission answers this dataset", metavar="DATASET")
     shared.add_rubric(arguments, "the criteria of labels and of a submission (the task's)")
@@ -180,13 +178,11 @@ def _print_items(sample: Sample, guess: Guess, rubric: Rubric) -> None:
 
 
 def pairs() -> Parser:
-    arguments = command_parser(
-        "pairs",
-        _pairs,
-        "Make a dataset of pairs from the outputs of several candidate models for the same instructions.\n"
-        "Each FILE holds the outputs of one model: a table with an instruction and its output in each row,\n"
-        "as AlpacaEval, Arena-Hard and MT-Bench write them. The default pairing is round robin.",
-    )
+    """Make a dataset of pairs from the outputs of several candidate models for the same instructions.
+    Each FILE holds the outputs of one model: a table with an instruction and its output in each row,
+    as AlpacaEval, Arena-Hard and MT-Bench write them. The default pairing is round robin.
+    """
+    arguments = command_parser(pairs, _pairs)
     arguments.add_argument(
         "files", nargs="+", type=Path, metavar="FILE", help="the outputs of one candidate model"
     )
@@ -229,12 +225,10 @@ def _pairs(options: argparse.Namespace) -> int:
 
 
 def rubrics() -> Parser:
-    arguments = command_parser(
-        "rubrics",
-        lambda options: int(options.action(options)),
-        "List the bundled rubrics with their sources, and your own. A rubric is a TOML file of criteria;\n"
-        "judge, prompt and the commands that read labels take one with --rubric.",
-    )
+    """List the bundled rubrics with their sources, and your own. A rubric is a TOML file of criteria;
+    judge, prompt and the commands that read labels take one with --rubric.
+    """
+    arguments = command_parser(rubrics, lambda options: int(options.action(options)))
     arguments.set_defaults(action=_list_rubrics)
     actions = arguments.add_subparsers(metavar="ACTION", title="actions (none: list the rubrics)")
     show = add_action(actions, "show", _show_rubric, "print a rubric as TOML, to edit and use as your own")

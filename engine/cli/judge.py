@@ -33,13 +33,11 @@ _STANDARD_INPUT = "-"
 
 
 def judge() -> console.Parser:
-    arguments = console.command_parser(
-        "judge",
-        _judge,
-        "Judge each item of DATASET on each criterion and write the predictions as a submission.\n"
-        "DATASET is TSV, CSV, JSON, JSON Lines or Parquet, plain or .gz. Every judgment is stored in the\n"
-        "run store: the same command resumes a stopped run.",
-    )
+    """Judge each item of DATASET on each criterion and write the predictions as a submission.
+    DATASET is TSV, CSV, JSON, JSON Lines or Parquet, plain or .gz. Every judgment is stored in the
+    run store: the same command resumes a stopped run.
+    """
+    arguments = console.command_parser(judge, _judge)
     arguments.add_argument("dataset", type=Path, nargs="?", metavar="DATASET")
     arguments.text("--model", "MODEL", shared.MODEL_WORDS)
     arguments.file(

@@ -12,7 +12,7 @@ from engine.cli.shared.arguments import add_settings, model_file
 from engine.cli.shared.hints import OPTIONS
 from engine.cli.shared.progress import show_measure
 from engine.core.errors import SetupError
-from engine.core.events import Cancelled, CancelToken
+from engine.core.events import CancelToken
 from engine.core.formatting import amount, counted, short_count
 from engine.core.tables import Column, Kind, Table
 from engine.llama.speed import TEXTS, DeviceFinding, ModelSpeed
@@ -30,21 +30,12 @@ from engine.system.files import check_targets, write_json
 from engine.system.paths import PathKind, found_at, program
 from engine.system.subprocess_worker import SubprocessWorker
 
-_CUT, _SPEED, _DEVICES = "cut", "speed", "devices"
 _LISTED = ("model", "quantisation", "parameters", "size", "context", "memory", "fits", "from", "file")
 _TEXTS = ("model", "quantisation", "fits", "from", "file")
 _HOW_TO_CUT = "Write: models cut FILE.gguf --layers 17 --out SMALLER.gguf"
-_OPTIONS = {
-    "--layers": (_CUT,),
-    "--out": (_CUT,),
-    "--again": (_SPEED,),
-    "--json": (_SPEED,),
-    "--threads": (_SPEED, _DEVICES),
-    "--device": (_DEVICES,),
-}
-"""The options, and the actions that take each."""
-
-
+_OPTIONS = {"layers": ["cut"], "out": ["cut"], "again": ["speed"], "json": ["speed"], "device": ["devices"]}
+_OPTIONS |= {"threads": ["speed", "devices"]}
+"""The actions that take each option."""
 _ABOUT = """\
 models [FOLDER ...]   list the GGUF files in these folders, or in the default folders of LM Studio, Jan,
                       GPT4All, Ollama, llama.cpp, the Hugging Face cache and Tiebreak
@@ -58,19 +49,14 @@ models cut FILE       write a smaller encoder with only the layers that BERTScor
 
 
 def models() -> console.Parser:
-    arguments = console.command_parser("models", _models, _ABOUT)
+    arguments = console.command_parser(models, _models, _ABOUT)
     arguments.usage = (
         f"{program()} models [FOLDER ...] | models check FILE | models speed FILE ..."
         " | models devices [FILE] | models cut FILE --layers N --out FILE"
     )
     arguments.add_argument("words", nargs="*", metavar="FOLDER")
-    _add_options(arguments)
     # Allows files after an option: models speed --again FILE.
     arguments.parse_args = arguments.parse_intermixed_args  # type: ignore[method-assign]
-    return arguments
-
-
-def _add_options(arguments: console.Parser) -> None:
     speed = arguments.add_argument_group("models speed")
     speed.flag("--again", "measure again, ignoring stored results")
     speed.file("--json", "the same as JSON")
@@ -81,15 +67,15 @@ def _add_options(arguments: console.Parser) -> None:
     cut = arguments.add_argument_group("models cut")
     cut.number("--layers", "number of layers to keep")
     cut.file("--out", "the file to write")
+    return arguments
 
 
 def _models(options: argparse.Namespace) -> int:
     action, *files = options.words or [""]
     for option, actions in _OPTIONS.items():
-        given = getattr(options, option.removeprefix("--").replace("-", "_"))
-        if given not in (None, False) and action not in actions:
+        if getattr(options, option) not in (None, False) and action not in actions:
             belongs = " and ".join(f"models {name}" for name in actions)
-            raise SetupError(f"{option} belongs to {belongs}.", "Remove it, or see models --help.")
+            raise SetupError(f"--{option} belongs to {belongs}.", "Remove it, or see models --help.")
     match action:
         case "cut":
             return _cut(files, options.layers, options.out)
@@ -142,7 +128,7 @@ def _check_model(path: Path) -> int:
 
 
 def _check_encoder(encoder: encoder_file.EncoderFile) -> int:
-    print(_encoder_description(encoder), flush=True)
+    print(_description(encoder), flush=True)
     with console.interruptible() as cancel:
         checked = checked_encoder(encoder, cancel)
     print(f"SHA-256          {checked.hash}")
@@ -204,54 +190,37 @@ def _row(file: FoundModel, model: ModelFile) -> list[str]:
     ]
 
 
-def _description(model: ModelFile) -> str:
-    context = default_context(model.trained_context)
-    needed = memory_needed(model, context)
-    parts = (
-        f", and its {counted(len(model.more_files), 'other part', 'other parts')}" if model.more_files else ""
-    )
+def _description(file: ModelFile) -> str:
+    if isinstance(file, encoder_file.EncoderFile):
+        needed, with_context, parts, notice = encoder_file.encoder_memory(file), "", "", {}
+        kind = {"family": file.family, "layers": f"{file.layers}, vectors of {file.width:,} numbers"}
+        size = short_count(file.parameters)
+    else:
+        context, others = default_context(file.trained_context), len(file.more_files)
+        needed, with_context = memory_needed(file, context), f" with a context of {context:,} tokens"
+        parts = f", and its {counted(others, 'other part', 'other parts')}" if others else ""
+        kind, size = {"architecture": file.architecture}, file.size_in_words
+        notice = {"notice": file.notice} if file.notice else {}
     facts = {
-        "file": f"{model.path}{parts}",
-        "name": model.name,
-        "name in header": model.title or "none",
-        "architecture": model.architecture,
-        "quantisation": model.quantisation,
-        "parameters": model.size_in_words,
-        "size": amount(model.size_bytes),
-        "trained context": f"{model.trained_context:,} tokens",
-        "memory needed": f"{amount(needed.total)} with a context of {context:,} tokens",
+        "file": f"{file.path}{parts}",
+        "name": file.name,
+        "name in header": file.title or "none",
+        **kind,
+        "quantisation": file.quantisation,
+        "parameters": size,
+        "size": amount(file.size_bytes),
+        "trained context": f"{file.trained_context:,} tokens",
+        "memory needed": f"{amount(needed.total)}{with_context}",
         "fits in memory": memory_fit(needed, available_memory()).value,
+        **notice,
     }
-    if model.notice:
-        facts["notice"] = model.notice
     return _lines(facts)
-
-
-def _encoder_description(encoder: encoder_file.EncoderFile) -> str:
-    needed = encoder_file.encoder_memory(encoder)
-    return _lines(
-        {
-            "file": str(encoder.path),
-            "name": encoder.name,
-            "name in header": encoder.title or "none",
-            "family": encoder.family,
-            "layers": f"{encoder.layers}, vectors of {encoder.width:,} numbers",
-            "quantisation": encoder.quantisation,
-            "parameters": short_count(encoder.parameters),
-            "size": amount(encoder.size_bytes),
-            "trained context": f"{encoder.trained_context:,} tokens",
-            "memory needed": amount(needed.total),
-            "fits in memory": memory_fit(needed, available_memory()).value,
-        }
-    )
 
 
 def _lines(facts: Mapping[str, str]) -> str:
     return "\n".join(f"{name:17}{console.printable(value)}" for name, value in facts.items())
 
 
-_DEVICE_COLUMNS = ("name", "device", "memory", "driver")
-_TRIED = ("computes", "reads", "writes 10", "mean difference", "largest", "")
 _NONE = (
     "No GPU was found that llama.cpp can use here. Everything is computed on the CPU.\n"
     "The bundles for Linux and Windows include Vulkan, which needs the driver of the GPU; from source,\n"
@@ -269,7 +238,7 @@ def _list_devices() -> int:
         [each.name, console.printable(each.title), amount(each.memory) if each.memory else "", each.driver]
         for each in found
     ]
-    print(console.table(_DEVICE_COLUMNS, rows, texts=(0, 1, 3)))
+    print(console.table(("name", "device", "memory", "driver"), rows, texts=(0, 1, 3)))
     print("\nTo test each with a model: models devices FILE.gguf")
     return console.DONE
 
@@ -288,7 +257,7 @@ def _try_devices(word: str, request: str | None, threads: int | None) -> int:
             console.printable(model.name), devices.trying_devices(model, threads, cancel, worker, found)
         )
     rows = [["CPU", *_speeds(trial.processor), "", "", ""], *map(_device_row, trial.findings)]
-    print(console.table(_TRIED, rows, texts=(0, 5)))
+    print(console.table(("computes", "reads", "writes 10", "mean difference", "largest", ""), rows, (0, 5)))
     print(
         "\nSpeeds are in tokens per second. The difference is between next-token probabilities on the device"
     )
@@ -300,14 +269,10 @@ def _try_devices(word: str, request: str | None, threads: int | None) -> int:
 
 
 def _device_row(found: DeviceFinding) -> list[str]:
-    speeds = _speeds(found.speed) if found.speed else ["", ""]
-    distances = [f"{found.mean:.4f}", f"{found.worst:.4f}"] if found.speed else ["", ""]
-    return [
-        console.printable(found.device.title),
-        *speeds,
-        *distances,
-        console.printable(found.reason) or "correct",
-    ]
+    measured = [""] * 4
+    if found.speed:
+        measured = [*_speeds(found.speed), f"{found.mean:.4f}", f"{found.worst:.4f}"]
+    return [console.printable(found.device.title), *measured, console.printable(found.reason) or "correct"]
 
 
 def _speeds(speed: ModelSpeed) -> list[str]:
@@ -355,16 +320,13 @@ def _measure_files(words: Sequence[str], options: argparse.Namespace) -> int:
     check_targets({"--json": options.json}, {})
     machine = machine_settings(options.threads)
     found: list[MeasuredModel] = []
-    with console.interruptible() as cancel:
-        try:
+    try:
+        with console.interruptible() as cancel:
             for word in dict.fromkeys(words):
                 found += _measured(word, machine, options.again, cancel)
-        except Cancelled:
-            if found:
-                _show(found, options)
-            raise
-    if found:
-        _show(found, options)
+    finally:  # after a stop, what is measured is shown
+        if found:
+            _show(found, options)
     return console.DONE if len(found) == len(dict.fromkeys(words)) else console.WRONG_INPUT
 
 

@@ -19,7 +19,7 @@ from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset
 from engine.judging import item_prompt
 from engine.operations.judge_request import given_settings
-from engine.settings.identity import StoredRun, refuse_unasked
+from engine.settings.identity import refuse_unasked
 from engine.settings.rows import DEFAULT_METHODS, JUDGED_BY, Group, Surface, rows_on
 from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
@@ -27,7 +27,7 @@ from engine.store.run_store import RunStore
 
 def prompt() -> console.Parser:
     arguments = console.command_parser(
-        "prompt",
+        prompt,
         _print_prompt,
         "Print the exact prompt of one item, up to where the label is read.\n"
         "prompt DATASET --model MODEL   the prompt of `judge` with the same options\n"
@@ -56,17 +56,9 @@ def prompt() -> console.Parser:
 def _add_place(arguments: console.Parser) -> None:
     arguments.text("--id", "ID", "the item (the first one)")
     arguments.text("--criterion", "NAME", "the criterion (the first one)")
-    arguments.add_argument(
-        "--order",
-        choices=[order.value for order in Order],
-        default=Order.AB.value,
-        help="AB (default), or BA",
-    )
-    arguments.add_argument(
-        "--method",
-        choices=[method.option for method in Method],
-        help=f"the elicitation method ({shared.option_names(DEFAULT_METHODS)}, or the run's first)",
-    )
+    arguments.choice("--order", [order.value for order in Order], "AB (default), or BA", Order.AB.value)
+    words = f"the elicitation method ({shared.option_names(DEFAULT_METHODS)}, or the run's first)"
+    arguments.choice("--method", [method.option for method in Method], words)
     arguments.text(
         "--question",
         "NAME",
@@ -121,23 +113,19 @@ def _question_of_run(
 ) -> item_prompt.ItemQuestion:
     own = ("rubric", *(row.name for row in rows_on(Surface.PROMPT)))
     if given := [name for name in own if getattr(options, name) is not None]:
-        names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        names = ", ".join(map(shared.option_of, given))
         raise SetupError(
             f"Run {run_id} has its own settings: {names} cannot change them.", "Remove these options."
         )
-    stored = _stored(run_id, options)
-    item = _item(shared.items_of_run(options, stored, options.dataset, cancel), options.id)
-    setup = _setup(options, stored.identity.dataset_path, stored.identity.model_path)
-    return item_prompt.question_of_run(stored, setup, item, cancel)
-
-
-def _stored(run_id: int, options: argparse.Namespace) -> StoredRun:
     with RunStore(options.store) as store:
         stored = store.run(run_id)
     refuse_unasked(stored, "be used for a prompt")
-    if options.model is None:
-        return stored
-    return replace(stored, identity=replace(stored.identity, model_path=shared.model_file(options.model)))
+    if options.model is not None:
+        identity = replace(stored.identity, model_path=shared.model_file(options.model))
+        stored = replace(stored, identity=identity)
+    item = _item(shared.items_of_run(options, stored, options.dataset, cancel), options.id)
+    setup = _setup(options, stored.identity.dataset_path, stored.identity.model_path)
+    return item_prompt.question_of_run(stored, setup, item, cancel)
 
 
 def _setup(options: argparse.Namespace, dataset: Path, model: Path) -> RunSetup:

@@ -36,17 +36,14 @@ from engine.system.files import write_json, write_whole
 
 
 def rank() -> console.Parser:
-    arguments = console.command_parser(
-        "rank",
-        _rank,
-        "Rank the candidate models, which wrote the responses, by judged pairs: win rates, Bradley-Terry\n"
-        "scores, differences that are not significant, and the effect of length. WHAT is the id of a run, a\n"
-        "submission file with --gold, or a dataset, which is ranked by its human labels. The dataset names\n"
-        "the candidates in its columns candidate_a and candidate_b.",
-    )
-    arguments.add_argument(
-        "what", metavar="WHAT", help="the id of a run, SUBMISSION.tsv, another judge's file, or a dataset"
-    )
+    """Rank the candidate models, which wrote the responses, by judged pairs: win rates, Bradley-Terry
+    scores, differences that are not significant, and the effect of length. WHAT is the id of a run, a
+    submission file with --gold, or a dataset, which is ranked by its human labels. The dataset names
+    the candidates in its columns candidate_a and candidate_b.
+    """
+    arguments = console.command_parser(rank, _rank)
+    what = "the id of a run, SUBMISSION.tsv, another judge's file, or a dataset"
+    arguments.add_argument("what", metavar="WHAT", help=what)
     measures.add_judge_file(arguments)
     arguments.text("--criterion", "NAME", f"rank by this criterion (default: {OVERALL}, else the last one)")
     arguments.flag("--weighted", "rank by the weighted decisions on all criteria")
@@ -71,8 +68,7 @@ def rank() -> console.Parser:
 def _rank(options: argparse.Namespace) -> int:
     written = {"--json": options.json, "--csv": options.csv}
     written |= {**shared.table_targets(options), **measures.methods_targets(options)}
-    words = [options.what, *([options.beside] if options.beside else ())]
-    measures.check_measure_outputs(options, written, words)
+    measures.check_measure_outputs(options, written, filter(None, (options.what, options.beside)))
     _check_weighted(options)
     seed = checked_seed(options.seed)
     with console.interruptible() as cancel:
@@ -111,19 +107,27 @@ def _rank(options: argparse.Namespace) -> int:
 def _check_weighted(options: argparse.Namespace) -> None:
     if options.weighted and options.criterion is not None:
         raise SetupError("--weighted uses all criteria, --criterion one.", "Remove one of them.")
-    given = {
-        "--weights": options.weights is not None,
-        "--tie-threshold": options.tie_threshold is not None,
-        "--grades": options.grades,
-    }
-    for option in (option for option, is_given in given.items() if is_given and not options.weighted):
-        raise SetupError(f"{option} needs --weighted.", f"Add --weighted, or remove {option}.")
+    for name in ("weights", "tie_threshold", "grades"):
+        value = getattr(options, name)  # a threshold of 0 is given, too
+        if value is not None and value is not False and not options.weighted:
+            option = shared.option_of(name)
+            raise SetupError(f"{option} needs --weighted.", f"Add --weighted, or remove {option}.")
 
 
 def _ranked(options: argparse.Namespace, what: str, cancel: CancelToken) -> RankedBy:
     is_file = not what.isdecimal()
     if is_file and not options.judge_column and options.gold in {None, Path(what)}:
-        return _by_annotators(options, Path(what), cancel)
+        # A dataset is ranked by its human labels.
+        if options.weighted:
+            raise SetupError("--weighted is for runs and submissions.", "Remove it, or name a run.")
+        given = shared.rubric_of(options)
+        labels = shared.read_dataset(options, Path(what), cancel, rubric_for_labels([given] if given else []))
+        if not labels.criteria:
+            raise SetupError(
+                f"{labels.name} has no human labels to rank by.",
+                "Judge it first, then rank the run; for a submission, name its dataset with --gold.",
+            )
+        return RankedBy.by_annotators(labels, _criterion(options, labels.criteria, labels.name))
     system = measures.system_of(options, what)
     if options.gold is not None or is_file:
         dataset = measures.read_labels(options, options.gold or Path(what), [system], cancel)
@@ -134,23 +138,9 @@ def _ranked(options: argparse.Namespace, what: str, cancel: CancelToken) -> Rank
     measures.say_what_was_left_out(matched)
     if options.weighted:
         _, weighed = measures.weighing_of(options).of_system(system, None, matched.dataset)
-        weighed.informative.check()
         return RankedBy.by_weights(system, matched.dataset, weighed)
     criterion = _criterion(options, system.criteria, system.name)
     return RankedBy.by_system(system, matched.dataset, criterion)
-
-
-def _by_annotators(options: argparse.Namespace, path: Path, cancel: CancelToken) -> RankedBy:
-    if options.weighted:
-        raise SetupError("--weighted is for runs and submissions.", "Remove it, or name a run.")
-    given = shared.rubric_of(options)
-    dataset = shared.read_dataset(options, path, cancel, rubric_for_labels([given] if given else []))
-    if not dataset.criteria:
-        raise SetupError(
-            f"{dataset.name} has no human labels to rank by.",
-            "Judge it first, then rank the run; for a submission, name its dataset with --gold.",
-        )
-    return RankedBy.by_annotators(dataset, _criterion(options, dataset.criteria, dataset.name))
 
 
 def _criterion(options: argparse.Namespace, known: tuple[str, ...], name: str) -> str:
@@ -162,16 +152,13 @@ def _criterion(options: argparse.Namespace, known: tuple[str, ...], name: str) -
 
 
 def weighted_score() -> console.Parser:
-    arguments = console.command_parser(
-        "weighted-score",
-        _weighted_score,
-        "Decide by the weighted sum of criterion scores. WHAT is the id of a run or a submission file: the\n"
-        "score of a response is 10 x (P(it is preferred) + P(both_good)); or a JSON file of comparisons:\n"
-        'a list of {"id": ..., "scores_a": {criterion: number}, "scores_b": {...}}, whose result is JSON.',
-    )
-    arguments.add_argument(
-        "what", metavar="WHAT", help="the id of a run, SUBMISSION.tsv, another judge's file, or SCORES.json"
-    )
+    """Decide by the weighted sum of criterion scores. WHAT is the id of a run or a submission file: the
+    score of a response is 10 x (P(it is preferred) + P(both_good)); or a JSON file of comparisons:
+    a list of {"id": ..., "scores_a": {criterion: number}, "scores_b": {...}}, whose result is JSON.
+    """
+    arguments = console.command_parser(weighted_score, _weighted_score)
+    what = "the id of a run, SUBMISSION.tsv, another judge's file, or SCORES.json"
+    arguments.add_argument("what", metavar="WHAT", help=what)
     measures.add_judge_file(arguments)
     measures.add_weights(arguments)
     measures.add_gold(arguments, required=False)
@@ -270,8 +257,7 @@ def _weigh_system(options: argparse.Namespace) -> int:
         )
     first, *others = _sections(options, result, system, slices, fit)
     against = f" against the human labels of {gold.name}" if gold is not None and options.gold else ""
-    sheet = Sheet(f"{system.name}{against}", [first, *others])
-    shared.write_table_files(options, "weighted-score", sheet)
+    shared.write_table_files(options, "weighted-score", Sheet(f"{system.name}{against}", [first, *others]))
     named = replace(first, title=f"{first.title}, {system.name}")
     print("\n\n".join(map(console.printed_section, (named, *others))))
     if fit:
@@ -324,8 +310,9 @@ def _sections(
     note = "" if options.grades else section.note  # the note explains probability scores
     parts: list[Part] = []
     for found in slices:
-        caveats = slice_caveats(found)
-        parts += [weighed_slice_table(found), *([Sentences(caveats)] if caveats else ())]
+        parts.append(weighed_slice_table(found))
+        if caveats := slice_caveats(found):
+            parts.append(Sentences(caveats))
     sections = [replace(section, note=note), *measures.slices_section(parts)]
     if fit:
         tables = [fit_table(fit[0]), fitted_weight_table(fit[0])]

@@ -26,7 +26,7 @@ from engine.results.exports import as_json, write_results_csv
 from engine.results.health import run_health
 from engine.results.run_dataset import labelled_dataset, written_otherwise
 from engine.results.run_results import RunResults, decided_again, load_results, submission_of
-from engine.settings.identity import AnyRun, how_to_complete
+from engine.settings.identity import how_to_complete
 from engine.settings.run_lists import RunContents, run_list
 from engine.store.opening import has_store
 from engine.store.run_store import RunStore
@@ -38,13 +38,34 @@ _LONGEST_CELL, _LONGEST_FACT = 100, 60  # characters; of two compared runs each 
 
 
 def runs() -> console.Parser:
-    arguments = console.command_parser("runs", _runs, "List and manage the runs in the run store.")
+    """List and manage the runs in the run store."""
+    arguments = console.command_parser(runs, _runs)
     arguments.set_defaults(action=_list_runs, store=default_store())
     actions = arguments.add_subparsers(metavar="ACTION", title="actions (none: list the runs)")
     _add_store(arguments)
     arguments.flag("--all", "include archived runs")
-    _add_listing(actions)
-    _add_keeping(actions)
+    words = "runs with all these words in their name, note, model, dataset or settings"
+    find = console.add_action(actions, "find", _find, words)
+    find.add_argument("text", nargs="+", metavar="WORD")
+    find.flag("--all", "include archived runs")
+    words = "compare two runs: settings, model, dataset, times; drift of labels and probabilities"
+    diff = console.add_action(actions, "diff", _diff, words, of_run="ID")
+    diff.add_argument("other", type=int, metavar="OTHER")
+    diff.file("--dataset", "their dataset, if it was moved")
+    shared.add_columns(diff, "dataset")
+    words = "name a run; an empty text removes the name"
+    name = console.add_action(actions, "name", _name, words, of_run="ID")
+    name.add_argument("text", nargs="+", metavar="NAME")
+    words = "write a note on a run; an empty text removes it"
+    note = console.add_action(actions, "note", _note, words, of_run="ID")
+    note.add_argument("text", nargs="+", metavar="TEXT")
+    archive = console.add_action(actions, "archive", _archive, "hide runs from lists; nothing is deleted")
+    restore = console.add_action(actions, "restore", _restore, "take runs out of the archive")
+    delete = console.add_action(actions, "delete", _delete, "delete runs permanently, after confirmation")
+    delete.flag("--yes", "do not ask for confirmation")
+    delete.flag("--with-decisions", "also delete runs with human annotations")
+    for several in (archive, restore, delete):
+        several.add_argument("ids", type=int, nargs="+", metavar="ID")
     words = "add a submission, or another judge's file, to the store, to review it"
     add = console.add_action(actions, "add", _add, words)
     add.add_argument("submission", type=Path, metavar="FILE")
@@ -72,39 +93,9 @@ def runs() -> console.Parser:
     return arguments
 
 
-def _add_listing(actions: console.Actions) -> None:
-    words = "runs with all these words in their name, note, model, dataset or settings"
-    find = console.add_action(actions, "find", _find, words)
-    find.add_argument("text", nargs="+", metavar="WORD")
-    find.flag("--all", "include archived runs")
-    words = "compare two runs: settings, model, dataset, times; drift of labels and probabilities"
-    diff = console.add_action(actions, "diff", _diff, words, of_run="ID")
-    diff.add_argument("other", type=int, metavar="OTHER")
-    diff.file("--dataset", "their dataset, if it was moved")
-    shared.add_columns(diff, "dataset")
-
-
-def _add_keeping(actions: console.Actions) -> None:
-    name = console.add_action(
-        actions, "name", _name, "name a run; an empty text removes the name", of_run="ID"
-    )
-    name.add_argument("text", nargs="+", metavar="NAME")
-    words = "write a note on a run; an empty text removes it"
-    note = console.add_action(actions, "note", _note, words, of_run="ID")
-    note.add_argument("text", nargs="+", metavar="TEXT")
-    archive = console.add_action(actions, "archive", _archive, "hide runs from lists; nothing is deleted")
-    restore = console.add_action(actions, "restore", _restore, "take runs out of the archive")
-    delete = console.add_action(actions, "delete", _delete, "delete runs permanently, after confirmation")
-    delete.flag("--yes", "do not ask for confirmation")
-    delete.flag("--with-decisions", "also delete runs with human annotations")
-    for several in (archive, restore, delete):
-        several.add_argument("ids", type=int, nargs="+", metavar="ID")
-
-
 def _add_export(actions: console.Actions) -> None:
-    export = console.add_action(
-        actions, "export", _export, "write a run's submission or its data", of_run="ID"
-    )
+    words = "write a run's submission or its data"
+    export = console.add_action(actions, "export", _export, words, of_run="ID")
     export.file("--out", "the submission, FILE.tsv")
     export.add_argument(
         "--for",
@@ -215,8 +206,7 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
         made.write(options.out)
         print("\n".join(filter(None, (f"{made.called}: {options.out}", made.in_words))))
     dataset = None
-    forms = [form for form, path in (("CSV", options.csv), ("JSON", options.json)) if path]
-    if forms:
+    if forms := [form for form, path in (("CSV", options.csv), ("JSON", options.json)) if path]:
         columns = shared.columns_of(options)
         dataset, note = dataset_beside(results, options.dataset, columns, forms=forms)
         progress.tell_note(note)
@@ -317,13 +307,12 @@ def _list_runs(store: RunStore, options: argparse.Namespace) -> int:
         runs, damaged = store.runs(), store.damaged_runs()
     shown = [run for run in runs if options.all or not run.archived]
     away = len(runs) - len(shown)
-    hidden = f"{counted(away, 'run is', 'runs are')} archived: runs --all" if away else ""
     if shown or damaged:
         print(_printed(run_list([*shown, *damaged])))
     else:
         print(f"No runs {'outside the archive' if away else 'yet'} in {store.path}.")
-    if hidden:
-        print(hidden)
+    if away:
+        print(f"{counted(away, 'run is', 'runs are')} archived: runs --all")
     for run in damaged:
         console.tell(console.printable(run.problem))
     if damaged:
@@ -334,8 +323,7 @@ def _list_runs(store: RunStore, options: argparse.Namespace) -> int:
 def _find(store: RunStore, options: argparse.Namespace) -> int:
     text = " ".join(options.text)
     found = [run for run in store.runs() if run.found_by(text)]
-    shown = [run for run in found if options.all or not run.archived]
-    if shown:
+    if shown := [run for run in found if options.all or not run.archived]:
         print(_printed(run_list(shown)))
     elif found:
         print(f"{counted(len(found), 'run', 'runs')} with {text!r} in the archive: add --all to see it.")
@@ -425,8 +413,7 @@ def _delete(store: RunStore, options: argparse.Namespace) -> int:
 
 
 def _agreed(held: list[RunContents]) -> bool:
-    runs: list[AnyRun] = [each.run for each in held]
-    number = counted(len(runs), "run", "runs")
+    number = counted(len(held), "run", "runs")
     if not sys.stdin.isatty():
         raise SetupError(f"{number} would be deleted permanently.", "Confirm with --yes")
     print(

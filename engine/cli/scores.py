@@ -20,7 +20,7 @@ from engine.metrics.comparison import Comparison, match_all
 from engine.metrics.comparison import compare as compared
 from engine.metrics.evaluation import evaluate as evaluated
 from engine.metrics.evaluation import official_json
-from engine.metrics.matching import Matched, match, open_system, told_apart
+from engine.metrics.matching import Matched, match
 from engine.metrics.slices import SlicedMeasures
 from engine.ranking.weighted_scoring import SlicedWeightedScoring, weigh_by_default
 from engine.report.accuracy import confusion_section
@@ -40,16 +40,13 @@ _FORMS = ("png", "svg")
 
 
 def evaluate() -> console.Parser:
-    arguments = console.command_parser(
-        "evaluate",
-        _evaluate,
-        "Score SYSTEM against human labels: accuracy by criterion and, for explanations, ROUGE-L,\n"
-        "BERTScore (--encoder) and agreement by a judge model (--judge-model); with baselines.\n"
-        "SYSTEM is a submission file, or the id of a run.",
-    )
-    arguments.add_argument(
-        "system", metavar="SYSTEM", help="the id of a run, SUBMISSION.tsv, or another judge's file"
-    )
+    """Score SYSTEM against human labels: accuracy by criterion and, for explanations, ROUGE-L,
+    BERTScore (--encoder) and agreement by a judge model (--judge-model); with baselines.
+    SYSTEM is a submission file, or the id of a run.
+    """
+    arguments = console.command_parser(evaluate, _evaluate)
+    what = "the id of a run, SUBMISSION.tsv, or another judge's file"
+    arguments.add_argument("system", metavar="SYSTEM", help=what)
     measures.add_judge_file(arguments)
     measures.add_gold(arguments)
     arguments.file("--json", "the scores as JSON, under the task's keys")
@@ -64,13 +61,10 @@ def evaluate() -> console.Parser:
 
 
 def _evaluate(options: argparse.Namespace) -> int:
-    measures.find_judge_model(options)
     written = {"--json": options.json, **shared.table_targets(options), **measures.methods_targets(options)}
     measures.check_measure_outputs(options, written, [options.system])
     with console.interruptible() as cancel:
-        system = measures.system_of(options, options.system)
-        gold = measures.read_labels(options, options.gold, [system], cancel)
-        divisions = measures.divided(options, gold)
+        [system], gold, divisions = measures.read_systems(options, [options.system], cancel)
         matched = measures.kept(options, match(system, gold, options.partial))
         by_model = measures.model_measures(options, cancel)
         measures.say_what_was_left_out(matched)
@@ -90,12 +84,10 @@ def _evaluate(options: argparse.Namespace) -> int:
 
 
 def compare() -> console.Parser:
-    arguments = console.command_parser(
-        "compare",
-        _compare,
-        "Compare SYSTEMs (submission files or ids of runs) against human labels: all measures with ranks,\n"
-        "Borda counts, agreement, accuracy differences, and the items on which they differ.",
-    )
+    """Compare SYSTEMs (submission files or ids of runs) against human labels: all measures with ranks,
+    Borda counts, agreement, accuracy differences, and the items on which they differ.
+    """
+    arguments = console.command_parser(compare, _compare)
     arguments.add_argument(
         "systems",
         nargs="+",
@@ -115,14 +107,10 @@ def compare() -> console.Parser:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    measures.find_judge_model(options)
     written = {"--json": options.json, **shared.table_targets(options)}
     measures.check_measure_outputs(options, written, options.systems)
     with console.interruptible() as cancel:
-        opened = [measures.system_of(options, word) for word in options.systems]
-        systems = told_apart(opened)
-        gold = measures.read_labels(options, options.gold, systems, cancel)
-        divisions = measures.divided(options, gold)
+        systems, gold, divisions = measures.read_systems(options, options.systems, cancel)
         matched = [measures.kept(options, each) for each in match_all(systems, gold, options.partial)]
         by_model = measures.model_measures(options, cancel)
         for each in matched:
@@ -176,11 +164,8 @@ def _print_differences(result: Comparison, most: int) -> None:
     if not found or most < 1:
         return
     rows = [
-        [
-            *(difference.item_id, difference.criterion, difference.human.value),
-            *(label.value if label else UNSCORED for label in difference.labels),
-        ]
-        for difference in found[:most]
+        [each.item_id, each.criterion, each.human.value, *(label or UNSCORED for label in each.labels)]
+        for each in found[:most]
     ]
     print(console.table(["item", "criterion", "human", *result.systems], rows))
     if len(found) > most:
@@ -188,14 +173,13 @@ def _print_differences(result: Comparison, most: int) -> None:
 
 
 def report() -> console.Parser:
-    arguments = console.command_parser(
-        "report",
-        _report,
-        "Write one HTML file that scores RUN against human labels: tables, figures, the largest\n"
-        "disagreements, and how the run was made. It needs no network and contains no script. RUN may also\n"
-        "be a submission file; then probabilities, model and settings are not known.",
-    )
+    """Write one HTML file that scores RUN against human labels: tables, figures, the largest
+    disagreements, and how the run was made. It needs no network and contains no script. RUN may also
+    be a submission file; then probabilities, model and settings are not known.
+    """
+    arguments = console.command_parser(report, _report)
     arguments.add_argument("run", metavar="RUN", help="the id of a run, or SUBMISSION.tsv")
+    measures.add_judge_file(arguments)
     measures.add_gold(arguments)
     arguments.file("--out", "the report", metavar="FILE.html", required=True)
     arguments.file("--figures", "also write its figures, as PNG and SVG", metavar="DIR")
@@ -213,12 +197,9 @@ def _report(options: argparse.Namespace) -> int:
     from engine.report.html_report import DEFAULT_WEIGHTS, REPORT_FIGURES, Report, report_html  # noqa: PLC0415
 
     shared.check_suffix("--out", options.out, "a report is HTML", ".html", ".htm")
-    measures.find_judge_model(options)
     measures.check_measure_outputs(options, {"--out": options.out}, [options.run])
     with console.interruptible() as cancel:
-        system = open_system(options.run, options.store, options.labels_of)
-        gold = measures.read_labels(options, options.gold, [system], cancel)
-        divisions = measures.divided(options, gold)
+        [system], gold, divisions = measures.read_systems(options, [options.run], cancel)
         matched = measures.kept(options, match(system, gold, options.partial))
         _, weighted_scoring = measures.weighing_of(options).of_system(matched.system, matched)
         targets = _figure_targets(options.figures, REPORT_FIGURES) if options.figures else {}

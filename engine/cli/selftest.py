@@ -12,12 +12,10 @@ _CHECK_WIDTH = 26
 
 
 def selftest() -> Parser:
-    made = command_parser(
-        "selftest",
-        _selftest,
-        "Test each part of the program on this computer: its folders, a run store, the demo model in a\n"
-        "child process, judging two items. The exit code is 1 if a check failed.",
-    )
+    """Test each part of the program on this computer: its folders, a run store, the demo model in a
+    child process, judging two items. The exit code is 1 if a check failed.
+    """
+    made = command_parser(selftest, _selftest)
     made.flag(
         "--diagnostics",
         "test nothing; print versions, computer, settings and the last bug, for a bug report."

@@ -13,7 +13,7 @@ from queue import Empty
 from typing import TYPE_CHECKING
 
 from engine.cluster.answers import ITEMS_OF_A_TASK, WrongAnswer, placed_items, tasks_of, work_of
-from engine.cluster.task_queue import KindRecord, Patience
+from engine.cluster.task_queue import KindRecord, Patience, TaskAnswered
 from engine.cluster.worker_model import WorkerFacts, differences, facts_here, refused
 from engine.core import events
 from engine.core.errors import EngineBug, SetupError
@@ -35,7 +35,7 @@ from engine.store.run_store import RunStore
 
 if TYPE_CHECKING:
     from engine.cluster.connection import Connection
-    from engine.cluster.dispatcher import TaskAnswered, TaskDispatcher
+    from engine.cluster.dispatcher import TaskDispatcher
 
 NEAR = 0.15  # in natural-log units, between the likeliest label and the next. Why this much: docs/cluster.md.
 _DECIDED_AT_ONCE = 500
@@ -65,7 +65,9 @@ def run_over_cluster(
         groups = missing_groups(plan, judged)
         yield events.RunStarted(run.id, len(plan.dataset), len(judged))
         if groups:
-            template = _template(plan, cancel)
+            plan.model.check_unchanged()
+            with open_template(plan.model.path, cancel) as (model, template):
+                check_context(plan.settings, plan.model, model)
             check_same_format(run, template)
             yield events.ModelOpened(template.frame.note)
             yield from _Judging(plan, store, run, template, over).judge(groups, cancel)
@@ -73,13 +75,6 @@ def run_over_cluster(
         ended = events.RunEnded(run.id, len(plan.dataset), count, count < len(plan.dataset))
         yield ended
     return ended
-
-
-def _template(plan: RunPlan, cancel: events.CancelToken) -> ChatTemplate:
-    plan.model.check_unchanged()
-    with open_template(plan.model.path, cancel) as (model, template):
-        check_context(plan.settings, plan.model, model)
-        return template
 
 
 class _Judging:
@@ -97,10 +92,9 @@ class _Judging:
         self._manifest = {name: value for name, value in manifest.items() if name != RANDOM_ORDER}
         self._kinds = KindRecord(run.manifest.get(CLUSTER, ()))
         self._keeper = RunWriter(plan, store, run.id)
-        self._missing: set[int] = set()
 
     def judge(self, groups: Sequence[range], cancel: events.CancelToken) -> Iterator[events.RunEvent]:
-        self._missing = {group.start for group in groups}
+        self._missing = {group.start for group in groups}  # a late worker's answer may come a second time
         self._store.describe(self._run.id, self._manifest)
         yield from self._keeper.begin()
         dispatcher = import_module("engine.cluster.dispatcher")  # Dask is there now, and for this alone
@@ -129,7 +123,6 @@ class _Judging:
         return None
 
     def _taken(self, hands: "TaskDispatcher", cancel: events.CancelToken) -> Iterator[events.RunEvent]:
-        module = import_module("engine.cluster.dispatcher")
         while True:
             try:
                 told = hands.told.get(timeout=_WAIT)
@@ -137,14 +130,14 @@ class _Judging:
                 continue
             if isinstance(told, events.ClusterUnderWay | events.ClusterNews):
                 yield told
-            elif isinstance(told, module.TaskAnswered):
+            elif isinstance(told, TaskAnswered):
                 yield from self._kept(told)
-            elif isinstance(told, module.TasksEnded):
-                if told.error is not None and not cancel.requested:
-                    raise _as_known(told.error)
+            elif told is None or cancel.requested:
                 return
+            else:
+                raise _as_known(told)
 
-    def _kept(self, answered: "TaskAnswered") -> Iterator[events.RunEvent]:
+    def _kept(self, answered: TaskAnswered) -> Iterator[events.RunEvent]:
         groups = [group for group in answered.groups if group[0].position in self._missing]
         # Before the items: what is killed between the two is judged again, and then said of another.
         self._kinds.add(answered.facts.kind, [item.position for group in groups for item in group])

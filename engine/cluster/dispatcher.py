@@ -18,34 +18,18 @@ from distributed import CancelledError as LetGo
 from engine.cluster import worker_plugin
 from engine.cluster.answers import ItemTask, JudgeWork, PlacedItem, WrongAnswer, judged_group, said_in
 from engine.cluster.connection import Connection, brought, connect, described, no_scheduler, only_by
-from engine.cluster.task_queue import IN_HAND, AssignedTask, Ledger, Patience
+from engine.cluster.task_queue import IN_HAND, AssignedTask, Ledger, Patience, TaskAnswered
 from engine.cluster.worker_model import WorkerFacts
 from engine.core.errors import Hint, SetupError, Step
 from engine.core.events import CancelToken, ClusterEvent, ClusterNews, ClusterUnderWay
 from engine.core.formatting import duration
-from engine.core.judgments import JudgedItem
 
 _SECONDS_BETWEEN_LOOKS = 0.5
 _MOST_PUT_OFF = 3
 
 
-@dataclass(frozen=True)
-class TaskAnswered:
-    """A task came back: its groups in order, and who judged them."""
-
-    task: ItemTask
-    groups: tuple[tuple[JudgedItem, ...], ...]
-    facts: WorkerFacts
-
-
-@dataclass(frozen=True)
-class TasksEnded:
-    """The last of all. `error`: why it ended before its work; None where it was asked to stop."""
-
-    error: BaseException | None
-
-
-DispatcherEvent = ClusterEvent | TaskAnswered | TasksEnded
+DispatcherEvent = ClusterEvent | TaskAnswered | BaseException | None
+"""The last of all is why it ended before its work, or None."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +50,7 @@ def _is_ending() -> bool:
 
 class TaskDispatcher:
     """Hands tasks out until all are done, `cancel` is set, or something ends it. `told`: what happens, in
-    order; the last is TasksEnded.
+    order.
     """
 
     def __init__(self, connection: Connection, orders: JudgeOrders, cancel: CancelToken) -> None:
@@ -98,9 +82,9 @@ class TaskDispatcher:
         try:
             asyncio.run(self._main())
         except BaseException as error:  # whatever it is, the other thread must hear of it
-            self.told.put(TasksEnded(error))
+            self.told.put(error)
         else:
-            self.told.put(TasksEnded(None))
+            self.told.put(None)
 
     async def _main(self) -> None:
         loop = asyncio.get_running_loop()
@@ -134,7 +118,9 @@ class TaskDispatcher:
                 ending = True
                 self._ledger.stop()
             for hand in self._ledger.late():
-                self._say_late(hand)
+                waited, task = duration(loop.time() - (hand.began or 0)), hand.task.in_words
+                said = f"Worker {hand.worker} has not answered on {task} for {waited}: other workers"
+                self.told.put(ClusterNews(f"{said} get them, and it gets no more until it answers."))
             self._tell_how_it_stands()
             self._changed.set()
             await asyncio.wait([self._failed], timeout=_SECONDS_BETWEEN_LOOKS)
@@ -260,8 +246,9 @@ class TaskDispatcher:
                 raise asyncio.CancelledError
             if not isinstance(said, list) or len(said) != len(groups):
                 raise WrongAnswer("another number of groups")
+            work = self._orders.work
             judged = [
-                tuple(judged_group(own, asked, self._orders.work.rubric, self._orders.work.settings))
+                judged_group(own, asked, work.rubric, work.settings)
                 for own, asked in zip(said, groups, strict=True)
             ]
         except (asyncio.CancelledError, LetGo):
@@ -286,7 +273,7 @@ class TaskDispatcher:
         # Who says that it took longer than that would be waited for as long.
         seconds = min(sum(item.seconds for group in judged for item in group), loop.time() - began)
         if self._ledger.finish(hand, seconds):
-            self.told.put(TaskAnswered(hand.task, tuple(judged), facts))
+            self.told.put(TaskAnswered(judged, facts))
             self._tell_how_it_stands()
 
     def _let_go(self, future: Any) -> None:
@@ -299,8 +286,3 @@ class TaskDispatcher:
         letting_go = asyncio.ensure_future(cancel())
         self._letting_go.add(letting_go)
         letting_go.add_done_callback(self._letting_go.discard)
-
-    def _say_late(self, hand: AssignedTask) -> None:
-        waited = duration(asyncio.get_running_loop().time() - (hand.began or 0))
-        said = f"Worker {hand.worker} has not answered on {hand.task.in_words} for {waited}: other workers"
-        self.told.put(ClusterNews(f"{said} get them, and it gets no more until it answers."))

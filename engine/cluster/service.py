@@ -49,25 +49,11 @@ class _Impatient:
             raise CommClosedError("no answer") from None
 
 
-class _PlainListener(_Impatient, TCPListener):  # type: ignore[misc]
-    pass
-
-
-class _EncryptedListener(_Impatient, TLSListener):  # type: ignore[misc]
-    pass
-
-
-class _Plain(TCPBackend):  # type: ignore[misc]
-    _listener_class = _PlainListener
-
-
-class _Encrypted(TLSBackend):  # type: ignore[misc]
-    _listener_class = _EncryptedListener
-
-
 def shut_out_who_says_nothing() -> None:
     """Let all listeners that are made from now on in this process do so."""
-    backends.update(tcp=_Plain(), tls=_Encrypted())
+    for name, backend, listener in (("tcp", TCPBackend, TCPListener), ("tls", TLSBackend, TLSListener)):
+        impatient = type("Impatient", (_Impatient, listener), {})
+        backends[name] = type("Backend", (backend,), {"_listener_class": impatient})()
 
 
 _SECONDS_BETWEEN_TRIES = 2.0

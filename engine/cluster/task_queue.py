@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.cluster.answers import ItemTask
+from engine.cluster.worker_model import WorkerFacts
+from engine.core.judgments import JudgedItem
 from engine.settings.identity import PLACES
 
 
@@ -98,6 +100,14 @@ class Patience:
         if seconds_per_item is None:
             return self.first
         return max(self.least, self.times * items * seconds_per_item)
+
+
+@dataclass(frozen=True)
+class TaskAnswered:
+    """A task came back: its groups in order, and who judged them."""
+
+    groups: Sequence[Sequence[JudgedItem]]
+    facts: WorkerFacts
 
 
 @dataclass(eq=False)

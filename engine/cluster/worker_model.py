@@ -128,13 +128,6 @@ class WorkerOptions:
         return machine_on(self.device, self.threads, self.gpu_layers, model)
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """That a model is open. `template`: which chat format its prompts are in."""
-
-    template: str
-
-
 class ModelOnWorker:
     """Opens the model of one run at a time. `cancel`: ends whatever it is at, for good."""
 
@@ -147,14 +140,15 @@ class ModelOnWorker:
         self._judge: ItemJudge | None = None
         self._series: set[int] = set()
 
-    def prepare(self, work: JudgeWork) -> Prepared:
-        """Open the model of a run, unless it is open; closes that of another run. ModelFileError where it is
-        not on this computer, does not fit or cannot be used; Cancelled.
+    def prepare(self, work: JudgeWork) -> str:
+        """Open the model of a run, unless it is open, in place of another run's; the hash of the chat format
+        of its prompts. ModelFileError where it is not on this computer, does not fit or cannot be used;
+        Cancelled.
         """
         if self._work is None or self._work.key != work.key:
             self.close()
             self._work = work
-        return Prepared(format_hash(self._opened(work).template, work.settings))
+        return format_hash(self._opened(work).template, work.settings)
 
     def knows(self, key: str) -> bool:
         return self._work is not None and self._work.key == key

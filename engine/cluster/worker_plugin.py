@@ -7,36 +7,22 @@ import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
-from typing import Any, Protocol
+from typing import Any
 
 from distributed import Worker, WorkerPlugin, get_worker
 from distributed.core import Status
 
 from engine.cluster.answers import JudgeWork, PlacedItem, answer, item_json, refusal
 from engine.cluster.dask_setup import be_quiet
-from engine.cluster.worker_model import ModelOnWorker, Prepared, WorkerFacts, WorkerOptions, facts_here
+from engine.cluster.worker_model import ModelOnWorker, WorkerFacts, WorkerOptions, facts_here
 from engine.core.errors import SetupError
 from engine.core.events import Cancelled, CancelToken
-from engine.core.judgments import JudgedItem
-from engine.llama.speed import ModelSpeed
 from engine.models.opening import machine_settings
 
 PLUGIN = "tiebreak"
 NOT_PREPARED = "not prepared"
 NOT_WANTED = "not wanted"
 _PATIENCE = 5.0  # seconds for a model to be closed
-
-
-class Judging(Protocol):
-    """What a worker judges with; a simulation may stand in for a model."""
-
-    def prepare(self, work: JudgeWork) -> Prepared: ...
-    def knows(self, key: str) -> bool: ...
-    def judge(
-        self, groups: Sequence[Sequence[PlacedItem]], wanted: Callable[[], bool]
-    ) -> list[list[JudgedItem]] | None: ...
-    def speed(self, work: JudgeWork) -> ModelSpeed: ...
-    def close(self) -> None: ...
 
 
 class JudgingPlugin(WorkerPlugin):  # type: ignore[misc]
@@ -47,7 +33,7 @@ class JudgingPlugin(WorkerPlugin):  # type: ignore[misc]
     def __init__(self, options: WorkerOptions) -> None:
         self.options = options
         self.facts: WorkerFacts
-        self.model: Judging
+        self.model: ModelOnWorker
 
     def setup(self, worker: Worker) -> None:
         be_quiet()
@@ -57,7 +43,7 @@ class JudgingPlugin(WorkerPlugin):  # type: ignore[misc]
         self.model = self.made_model(self._cancel)
         self._worker = worker
 
-    def made_model(self, cancel: CancelToken) -> Judging:
+    def made_model(self, cancel: CancelToken) -> ModelOnWorker:
         return ModelOnWorker(self.options, cancel)
 
     async def teardown(self, worker: Worker) -> None:
@@ -74,7 +60,7 @@ def describe(dask_worker: Worker) -> bytes:
 
 
 def prepare(work: JudgeWork) -> bytes:
-    return _answered(lambda plugin: asdict(plugin.model.prepare(work)))
+    return _answered(lambda plugin: {"template": plugin.model.prepare(work)})
 
 
 def speed(work: JudgeWork) -> bytes:

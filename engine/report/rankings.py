@@ -61,6 +61,8 @@ class RankedBy:
 
     @classmethod
     def by_weights(cls, system: System, dataset: Dataset, weighted_scoring: WeightedScoring) -> "RankedBy":
+        """SetupError where the scores carry nothing."""
+        weighted_scoring.informative.check()
         winners = {decision["id"]: decision["winner"] for decision in weighted_scoring.result["results"]}
         return cls(dataset, compared.winners_said(winners, dataset), None, system, weighted_scoring)
 

@@ -374,7 +374,6 @@ def _by_run(request: RankRequest, results: "RunResults") -> tuple["RankedBy", Se
         return RankedBy.by_system(system, request.dataset, request.criterion), notes
     assert request.weights is not None
     weighted_scoring = weighed(Basis(system, None, request.dataset), request.weights)
-    weighted_scoring.informative.check()
     notes += weighted_scoring.informative.sentences
     return RankedBy.by_weights(system, request.dataset, weighted_scoring), notes
 

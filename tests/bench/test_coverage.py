@@ -50,13 +50,13 @@ def test_readings_are_kept_where_they_help_and_hardly_cost_where_they_do_not() -
 def test_no_label_depends_on_the_place() -> None:
     random = np.random.default_rng(0)
     judges = (Judge(FREQUENT, signal) for signal in (0.0, 1.5))
-    assert not any(calibrations._depend_on_place(judge, 40, random) for judge in judges)
+    assert not any(calibrations.depend_on_place(random, judge, 40).any() for judge in judges)
 
 
 @pytest.mark.slow
 def test_the_least_margin_keeps_what_is_wanted_calibrated_too() -> None:
     random, judge = np.random.default_rng(0), Judge(FREQUENT, 1.5, token_bias=1.5, of_order=0.3)
-    drawn = np.array([calibrations._kept(judge, random) for _ in range(3)])
+    drawn = np.array([calibrations.labels_kept(random, judge) for _ in range(3)])
     assert drawn[:, 2:].mean() < 0.02
 
 

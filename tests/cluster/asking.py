@@ -14,23 +14,19 @@ DEMO = ROOT / "examples" / "demo.tsv"
 
 
 def judge_arguments(folder: Path, *more: object, items: int = ITEMS, model: object = "demo") -> list[object]:
-    """What judges the first items into a folder."""
     out = ["--out", folder / "out.tsv", "--json", folder / "out.json", "--store", folder / "runs.sqlite"]
     return ["judge", DEMO, "--model", model, "--items", items, *out, *more]
 
 
 def judged(folder: Path, *more: object) -> subprocess.CompletedProcess[str]:
-    """The same, done."""
     return run(*judge_arguments(folder, *more))
 
 
 def over(cluster: LocalCluster) -> list[object]:
-    """That a cluster shall judge."""
     return ["--cluster", cluster.address, *cluster.connection]
 
 
 def items_in(store_path: Path) -> int:
-    """How many items a store holds."""
     if not store_path.exists():
         return 0
     with RunStore(store_path) as store:

@@ -15,7 +15,6 @@ collect_ignore_glob = [] if find_spec("distributed") and find_spec("cryptography
 
 @pytest.fixture(scope="session")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with the certificates of a cluster."""
     return make_certificates(tmp_path_factory.mktemp("certificates")).key.parent
 
 
@@ -28,7 +27,6 @@ def cluster(tmp_path_factory: pytest.TempPathFactory, certificates: Path) -> Ite
 
 @pytest.fixture(scope="session")
 def alone(tmp_path_factory: pytest.TempPathFactory, shared_home: Path) -> Path:
-    """The folder of a demo run that one computer judged."""
     folder = tmp_path_factory.mktemp("alone")
     assert judged(folder, "--threads", 1).returncode == 0
     return folder

@@ -20,7 +20,6 @@ _READY_SECONDS = 60.0
 
 
 def free_port() -> int:
-    """A port of this computer that nobody listens at."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         return int(listening.getsockname()[1])
@@ -35,7 +34,6 @@ class Part:
     process: subprocess.Popen[bytes]
 
     def said(self) -> str:
-        """What it printed."""
         return self.log.read_text("utf-8", "replace")
 
     def judging(self) -> psutil.Process | None:
@@ -47,12 +45,10 @@ class Part:
         return None
 
     def kill(self) -> None:
-        """As kill -9 does it."""
         self.process.kill()
         self.process.wait()
 
     def stop(self) -> None:
-        """As Ctrl-C does it; killed where that takes too long."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
             try:
@@ -72,7 +68,6 @@ class LocalCluster:
 
     @property
     def address(self) -> str:
-        """Of the scheduler."""
         return f"{'tls' if self.certificates else 'tcp'}://127.0.0.1:{self.port}"
 
     @property
@@ -90,11 +85,9 @@ class LocalCluster:
             part.stop()
 
     def start(self, *arguments: str) -> Part:
-        """Start `cluster` with these arguments."""
         return self._start([str(MAIN), "cluster"], arguments)
 
     def start_module(self, name: str, *arguments: str) -> Part:
-        """Start a module of the tests as a part of the cluster."""
         return self._start(["-m", name], arguments)
 
     def _start(self, what: list[str], arguments: tuple[str, ...]) -> Part:
@@ -111,12 +104,10 @@ class LocalCluster:
         return part
 
     def again(self, part: Part) -> Part:
-        """Start one that ended once more."""
         self.parts.remove(part)
         return self.start(*part.arguments)
 
     def stop(self, part: Part) -> None:
-        """Take a part out."""
         part.stop()
         self.parts.remove(part)
 
@@ -135,7 +126,6 @@ class LocalCluster:
 
 
 def wait_for(there: Callable[[], bool], part: Part) -> None:
-    """Wait for what a part of a cluster brings about."""
     deadline = time.monotonic() + _READY_SECONDS
     while not there():
         assert part.process.poll() is None, f"it ended: {part.said()}"
@@ -145,7 +135,6 @@ def wait_for(there: Callable[[], bool], part: Part) -> None:
 
 @contextlib.contextmanager
 def cluster_of_two(folder: Path, certificates: Path | None = None) -> Iterator[LocalCluster]:
-    """A scheduler with two workers of one thread each."""
     with LocalCluster(folder, certificates) as cluster:
         cluster.scheduler()
         parts = [

@@ -28,18 +28,8 @@ def test_the_files_are_those_of_one_computer(cluster: LocalCluster, alone: Path,
 
 
 def test_workers_choose_the_same_nearest_examples(cluster: LocalCluster, tmp_path: Path) -> None:
-    near = [
-        "--examples",
-        DEMO,
-        "--few-shot",
-        2,
-        "--few-shot-selection",
-        "nearest",
-        "--items",
-        6,
-        "--mode",
-        "labels",
-    ]
+    near = ["--examples", DEMO, "--few-shot", 2, "--few-shot-selection", "nearest"]
+    near += ["--items", 6, "--mode", "labels"]
     for name, where in (("one", []), ("many", over(cluster))):
         (tmp_path / name).mkdir()
         done = judged(tmp_path / name, *near, *where)

@@ -24,11 +24,16 @@ from engine.settings.rows import JudgeSettings
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.cluster.asking import DEMO, ITEMS, items_in, judge_arguments, judged, over, what_counts
-from tests.cluster.odd_worker import BUILD
-from tests.cluster.running import LocalCluster, wait_for
+from tests.cluster.running import LocalCluster, Part, wait_for
 from tests.commands import run, start, wait_until
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
+
+
+def lying(cluster: LocalCluster, lie: str) -> Part:
+    part = cluster.start_module("bench.hostile.lying_worker", cluster.address, lie, *cluster.connection[1:])
+    wait_for(lambda: "Working for" in part.said(), part)
+    return part
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no process can be stopped for a while there")
@@ -75,20 +80,20 @@ def test_a_model_that_no_worker_has_is_named(
 
 
 def test_another_build_judges_only_where_that_is_wished(
-    cluster: LocalCluster, certificates: Path, alone: Path, tmp_path: Path
+    cluster: LocalCluster, alone: Path, tmp_path: Path
 ) -> None:
-    odd = cluster.start_module("tests.cluster.odd_worker", cluster.address, str(certificates))
-    wait_for(lambda: "Working for" in odd.said(), odd)
+    odd = lying(cluster, "another build")
     done = judged(tmp_path, *over(cluster))
     assert done.returncode == 0, done.stderr
-    assert f"judges with {BUILD}, here it is" in done.stderr
+    assert "judges with llama.cpp of another day, here it is" in done.stderr
     assert "--mixed-builds" in done.stderr
     assert what_counts(tmp_path) == what_counts(alone)
     mixed = judged(tmp_path, *over(cluster), "--mixed-builds", "--task-items", 2, "--fresh")
     assert mixed.returncode == 0, mixed.stderr
     assert "differ in the build of llama.cpp, so the last digits" in mixed.stderr
     with RunStore(tmp_path / "runs.sqlite") as store:
-        assert BUILD in str(store.run(2).manifest_in_short["cluster"])
+        assert "llama.cpp of another day" in str(store.run(2).manifest_in_short["cluster"])
+    cluster.stop(odd)
 
 
 def test_a_lost_scheduler_is_said_within_seconds_and_the_run_goes_on(
@@ -127,8 +132,7 @@ def test_whoever_is_killed_at_random_the_files_are_those_of_one_computer(
 def test_what_a_lying_worker_has_is_given_to_another(
     cluster: LocalCluster, alone: Path, tmp_path: Path, lie: str, said: str
 ) -> None:
-    liar = cluster.start_module("bench.hostile.lying_worker", cluster.address, lie, *cluster.connection[1:])
-    wait_for(lambda: "Working for" in liar.said(), liar)
+    liar = lying(cluster, lie)
     done = judged(tmp_path, *over(cluster), "--task-items", 2)
     cluster.stop(liar)
     assert done.returncode == 0, done.stderr
@@ -137,10 +141,7 @@ def test_what_a_lying_worker_has_is_given_to_another(
 
 
 def test_a_worker_of_an_impossible_speed_is_named_in_the_plan(cluster: LocalCluster, tmp_path: Path) -> None:
-    liar = cluster.start_module(
-        "bench.hostile.lying_worker", cluster.address, "speeds of 10**400", *cluster.connection[1:]
-    )
-    wait_for(lambda: "Working for" in liar.said(), liar)
+    liar = lying(cluster, "speeds of 10**400")
     planned = judged(tmp_path, *over(cluster), "--plan")
     cluster.stop(liar)
     assert planned.returncode == 0, planned.stderr

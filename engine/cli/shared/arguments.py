@@ -4,7 +4,7 @@ from their rows, and by hand those of the computer, of examples and of orders. D
 
 import argparse
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -27,7 +27,6 @@ from engine.results.second_order import KEEP
 from engine.settings import rows
 from engine.settings.identity import StoredRun
 from engine.settings.run_setup import RunSetup
-from engine.settings.sampling import DEFAULT_SEED
 from engine.system.computer import KeepAwake
 from engine.system.files import write_json, write_whole
 
@@ -117,10 +116,6 @@ def items_of_run(
     return dataset
 
 
-def seed_of(options: argparse.Namespace) -> int:
-    return DEFAULT_SEED if options.seed is None else int(options.seed)
-
-
 def check_suffix(option: str, path: Path | None, what: str, *suffixes: str) -> None:
     """SetupError for an output file of another kind; `what`: what it is, `a report is HTML`."""
     if path is not None and path.suffix.lower() not in suffixes:
@@ -143,17 +138,19 @@ def write_json_file(options: argparse.Namespace, what: str, found: object) -> No
         print(f"{what}: {options.json}\n")
 
 
+def made_by(command: str) -> str:
+    return f"Made by Tiebreak {VERSION}, command {command}"
+
+
 def write_table_files(
     options: argparse.Namespace, command: str, sheet: Sheet, paper: Sheet | None = None
 ) -> None:
-    made_by = f"Made by Tiebreak {VERSION}, command {command}"
-    forms: list[tuple[Path | None, Callable[[Sheet, str], str], Sheet]] = [
+    for path, text, shown in (
         (options.latex, sheet_latex, paper or sheet),
         (options.markdown, sheet_markdown, sheet),
-    ]
-    for path, text, shown in forms:
+    ):
         if path is not None:
-            write_whole(path, text(shown, made_by).encode("utf-8"))
+            write_whole(path, text(shown, made_by(command)).encode("utf-8"))
             print(f"Tables: {path}\n")
 
 
@@ -190,22 +187,18 @@ def add_device(group: Options, otherwise: str = "") -> None:
 def add_machine(group: Options, surface: rows.Surface) -> None:
     add_settings_of(group, surface, rows.Group.COMPUTER)
     add_device(group)
-    group.add_argument(
-        "--keep-awake",
-        choices=[when.value for when in KeepAwake],
-        default=KeepAwake.MAINS.value,
-        help="keep the computer from sleeping meanwhile: always, never, or only on mains power (default)",
-    )
+    words = "keep the computer from sleeping meanwhile: always, never, or only on mains power (default)"
+    group.choice("--keep-awake", [when.value for when in KeepAwake], words, KeepAwake.MAINS.value)
 
 
 def add_examples(group: Options) -> None:
     group.file("--examples", "labelled items to show the model as examples")
     group.number("--few-shot", f"number of examples in each prompt ({rows.DEFAULT_SHOTS})", metavar="K")
-    group.add_argument(
+    group.choice(
         "--few-shot-selection",
-        choices=list(FEW_SHOT_SELECTION),
-        help="which examples: fixed, the same for all items (default), or nearest, those whose instructions"
-        " are most similar to the item's",
+        FEW_SHOT_SELECTION,
+        "which examples: fixed, the same for all items (default), or nearest, those whose instructions are"
+        " most similar to the item's",
     )
 
 
@@ -220,18 +213,17 @@ def _add(group: Options, row: rows.SettingRow, words: str) -> None:
     if row.kind is bool:
         group.add_argument(row.option, action="store_true", default=None, help=words)
     elif issubclass(row.kind, StrEnum):
-        names = [member.value for member in row.kind]
-        group.add_argument(row.option, choices=names, help=words)
+        group.choice(row.option, [member.value for member in row.kind], words)
     else:
         group.add_argument(row.option, type=row.kind, metavar=row.metavar, help=words)
 
 
 def add_orders(group: Options) -> None:
-    group.add_argument(
+    group.choice(
         "--orders",
-        choices=[BOTH, ONE, UNCERTAIN],
-        help="show the responses in both orders (default); in one, for half the time; or in the second one"
-        " only for items that are uncertain after the first",
+        (BOTH, ONE, UNCERTAIN),
+        "show the responses in both orders (default); in one, for half the time; or in the second one only"
+        " for items that are uncertain after the first",
     )
     group.number(
         "--margin-threshold",

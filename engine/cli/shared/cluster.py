@@ -7,7 +7,7 @@ from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engine.cli.shared import console
 from engine.cli.shared.arguments import MODEL_WORDS, add_device, add_settings, model_file
@@ -81,9 +81,7 @@ def cluster_of(options: argparse.Namespace) -> ClusterRun | None:
         raise SetupError(f"--task-items is {options.task_items}.", "Use 1 or more.")
     need_cluster()
     address = scheduler_address(options.cluster, options.plain_tcp)
-    # By name: what imports Dask is loaded only where a cluster is asked for.
-    import_module("engine.cluster.dask_setup").set_up_dask()
-    connection = import_module("engine.cluster.connection").Connection(address, options.certificates)
+    connection = _with_dask("connection").Connection(address, options.certificates)
     return ClusterRun(connection, options.task_items, options.mixed_builds)
 
 
@@ -99,9 +97,8 @@ def device_of_cluster(over: ClusterRun, cancel: CancelToken) -> str | None:
 def _surveyed(over: ClusterRun, cancel: CancelToken, work: JudgeWork | None = None) -> "list[Surveyed]":
     """All workers, with the reason if one cannot judge this; with `work`, their speeds."""
     check = partial(refused, own=facts_here(machine_settings(None)), mixed_builds=over.mixed_builds)
-    workers: list[Surveyed] = import_module("engine.cluster.connection").survey(
-        over.connection, check, cancel, work
-    )
+    survey = import_module("engine.cluster.connection").survey
+    workers: list[Surveyed] = survey(over.connection, check, cancel, work)
     return workers
 
 
@@ -147,12 +144,10 @@ def show_cluster_forecast(
 
 
 def cluster() -> console.Parser:
-    arguments = console.command_parser(
-        "cluster",
-        _cluster,
-        "Judge with several computers: one is the scheduler, others are workers, and `judge --cluster` uses\n"
-        "them. Set-up and security: docs/cluster.md.",
-    )
+    """Judge with several computers: one is the scheduler, others are workers, and `judge --cluster` uses
+    them. Set-up and security: docs/cluster.md.
+    """
+    arguments = console.command_parser(cluster, _cluster)
     actions = arguments.add_subparsers(required=True, metavar="ACTION")
     words = "make the certificates that all computers of the cluster use"
     certificates = console.add_action(actions, "certificates", _certificates, words)
@@ -199,9 +194,8 @@ def _scheduler(options: argparse.Namespace) -> int:
     address = address_of(options.address, options.plain_tcp)
     if not address.encrypted:
         console.tell("Not encrypted: anyone who can reach this port can run programs on all workers.")
-    _set_up()
-    service = import_module("engine.cluster.service")
-    service.run_scheduler(address, options.certificates, options.scheduler_file, console.tell)
+    run_scheduler = _with_dask("service").run_scheduler
+    run_scheduler(address, options.certificates, options.scheduler_file, console.tell)
     return console.DONE
 
 
@@ -211,10 +205,8 @@ def _worker(options: argparse.Namespace) -> int:
     with console.interruptible() as cancel:
         device = wished_device(options.device or "cpu", "", cancel)
     models = tuple(_models(word).absolute() for word in options.model)
-    _set_up()
-    service = import_module("engine.cluster.service")
     worker = WorkerOptions(models, options.threads, device, options.gpu_layers)
-    service.run_worker(address, options.certificates, worker, console.tell)
+    _with_dask("service").run_worker(address, options.certificates, worker, console.tell)
     return console.DONE
 
 
@@ -227,5 +219,7 @@ def _models(word: str) -> Path:
     return path
 
 
-def _set_up() -> None:
+def _with_dask(module: str) -> Any:
+    # By name: Dask may be missing, and takes long to import; only a cluster needs it.
     import_module("engine.cluster.dask_setup").set_up_dask()
+    return import_module(f"engine.cluster.{module}")

@@ -4,8 +4,9 @@ import argparse
 import ctypes
 import os
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from inspect import cleandoc
 from io import StringIO
 from pathlib import Path
 from textwrap import wrap
@@ -52,6 +53,9 @@ class Options(argparse._ActionsContainer):
     ) -> None:
         self.add_argument(name, type=kind, default=default, metavar=metavar, help=words)
 
+    def choice(self, name: str, choices: Iterable[str], words: str, default: str | None = None) -> None:
+        self.add_argument(name, choices=list(choices), default=default, help=words)
+
     def flag(self, name: str, words: str) -> None:
         self.add_argument(name, action="store_true", help=words)
 
@@ -73,10 +77,15 @@ class Parser(Options, argparse.ArgumentParser):
         return group
 
 
-def command_parser(name: str, run: Callable[[argparse.Namespace], int], description: str) -> Parser:
-    """The parser of a command, with `run`, which returns the exit code, as its `command`."""
-    title = f"{program()} {name}"
-    made = Parser(prog=title, description=description, formatter_class=_HelpFormatter, allow_abbrev=False)
+def command_parser(
+    named: Callable[[], "Parser"], run: Callable[[argparse.Namespace], int], description: str = ""
+) -> Parser:
+    """The parser of the command that is called as the function `named`, whose docstring describes it unless
+    `description` does. `run`, which returns the exit code, is its `command`.
+    """
+    title = f"{program()} {named.__name__.replace('_', '-')}"
+    words = description or cleandoc(named.__doc__ or "")
+    made = Parser(prog=title, description=words, formatter_class=_HelpFormatter, allow_abbrev=False)
     made.set_defaults(command=run)
     return made
 

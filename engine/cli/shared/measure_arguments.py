@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from engine.annotations.records import LabelSourceKind
-from engine.calibration.run_calibration import Wishes
 from engine.cli.shared import arguments as shared
 from engine.cli.shared import console
 from engine.cli.shared.progress import with_notes
-from engine.core import VERSION
 from engine.core.column_map import JudgeColumn
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken
@@ -20,7 +18,7 @@ from engine.core.items import Method
 from engine.core.tables import Part, Section
 from engine.data.dataset import Dataset
 from engine.data.slices import Noted, Slicing, is_by_annotators, select, slicing
-from engine.metrics.matching import Matched, System, open_system
+from engine.metrics.matching import Matched, System, open_system, told_apart
 from engine.metrics.slices import SlicedMeasures, measure_slices
 from engine.operations import opening
 from engine.operations.measuring import GivenWeights, ModelMeasures, Weighing
@@ -72,6 +70,15 @@ def read_labels(
     return dataset
 
 
+def read_systems(
+    options: argparse.Namespace, words: Iterable[str], cancel: CancelToken
+) -> tuple[list[System], Dataset, list[Slicing]]:
+    """The systems that words name, the labels of --gold, and the divisions that --by requests."""
+    systems = told_apart([system_of(options, word) for word in words])
+    gold = read_labels(options, options.gold, systems, cancel)
+    return systems, gold, divided(options, gold)
+
+
 def say_what_was_left_out(matched: Matched) -> None:
     for sentence in opening.left_out_in_words(matched):
         console.tell(console.printable(sentence))
@@ -96,10 +103,6 @@ def add_calibration_wishes(arguments: console.Parser) -> None:
         "use the lengths of the responses as a feature (annotators may prefer longer ones): such labels"
         " depend less on the content",
     )
-
-
-def wishes_of(options: argparse.Namespace) -> Wishes:
-    return Wishes(options.places_matter, options.lengths)
 
 
 def add_labels_of(arguments: console.Parser) -> None:
@@ -127,15 +130,9 @@ def add_model_measures(arguments: console.Parser) -> None:
     shared.add_settings(group, "threads")
 
 
-def find_judge_model(options: argparse.Namespace) -> None:
-    # Before long work: a word that names no model is refused at once.
-    if options.judge_model:
-        options.judge_model = shared.model_file(options.judge_model)
-
-
 def model_measures(options: argparse.Namespace, cancel: CancelToken) -> ModelMeasures:
-    given = options.store, options.encoder, options.judge_model, options.threads
-    return with_notes(ModelMeasures.of(*given, cancel))
+    models = options.encoder, options.judge_model
+    return with_notes(ModelMeasures.of(options.store, *models, options.threads, cancel))
 
 
 def add_weights(arguments: console.Parser) -> None:
@@ -222,8 +219,8 @@ def kept(options: argparse.Namespace, matched: Matched) -> Matched:
         return matched
     noted = _noted(options, matched.dataset)
     chosen = [select(matched.dataset, request, noted) for request in options.slice]
-    ids = frozenset.intersection(*(part.known for _, part in chosen))
     names = " and ".join(division.in_words(part) for division, part in chosen)
+    ids = frozenset.intersection(*(part.known for _, part in chosen))
     return matched.only(ids, names, *(part.caveat for _, part in chosen))
 
 
@@ -240,17 +237,20 @@ def slices_section(parts: Sequence[Part]) -> list[Section]:
 
 
 def check_measure_outputs(
-    options: argparse.Namespace, written: Mapping[str, Path | None], systems: Sequence[str]
+    options: argparse.Namespace, written: Mapping[str, Path | None], systems: Iterable[str]
 ) -> None:
-    """Before long work: whether the outputs can be written, and overwrite no input."""
+    """Before long work: whether there is such a judge model, and the outputs overwrite no input."""
+    if isinstance(word := getattr(options, "judge_model", None), str):
+        options.judge_model = shared.model_file(word)
     given = {
         "dataset": options.gold,
         "encoder": getattr(options, "encoder", None),
         "judge model": getattr(options, "judge_model", None),
     }
     read = {"run store": options.store, **{what: path for what, path in given.items() if path}}
-    read |= {f"file {word}": Path(word) for word in systems if not word.isdecimal()}
-    read |= opening.files_of_runs(options.store, [int(word) for word in systems if word.isdecimal()])
+    words = list(systems)
+    read |= {f"file {word}": Path(word) for word in words if not word.isdecimal()}
+    read |= opening.files_of_runs(options.store, [int(word) for word in words if word.isdecimal()])
     files.check_targets(written, read)
 
 
@@ -275,7 +275,7 @@ def methods_targets(options: argparse.Namespace) -> Mapping[str, Path | None]:
 def write_methods(options: argparse.Namespace, command: str, statements: Sequence[Statement]) -> None:
     if not options.methods_text:
         return
-    made_by = f"Made by Tiebreak {VERSION}, command {command}"
+    made_by = shared.made_by(command)
     text = methods_latex(statements, made_by) if options.bib else methods_text(statements)
     files.write_whole(options.methods_text, text.encode("utf-8"))
     print(f"Methods: {options.methods_text}\n")

@@ -60,7 +60,6 @@ def test_every_setting_that_a_person_chooses_is_a_parameter() -> None:
 
 
 def choices(annotation: Any) -> list[str] | None:
-    """The words of a parameter that has some."""
     found = [each for each in (annotation, *get_args(annotation)) if get_origin(each) is Literal]
     return list(get_args(found[0])) if found else None
 
@@ -84,7 +83,6 @@ def test_the_tools_and_models_of_the_commands_are_those_of_a_run() -> None:
 
 @contextmanager
 def notices() -> Iterator[list[str]]:
-    """What is warned of within the block."""
     said: list[str] = []
     with warnings.catch_warnings(record=True) as met:
         warnings.simplefilter("always")

@@ -328,7 +328,6 @@ def test_a_model_that_breaks_down_is_refused_and_this_process_lives(
 
 
 def script(store: Path) -> subprocess.Popen[str]:
-    """The script at work."""
     own_group = 0
     if sys.platform == "win32":
         own_group = subprocess.CREATE_NEW_PROCESS_GROUP
@@ -344,7 +343,6 @@ def script(store: Path) -> subprocess.Popen[str]:
 
 
 def started(store: Path) -> subprocess.Popen[str]:
-    """The script, once it has judged some items."""
     child = script(store)
 
     def some_are_judged() -> bool:

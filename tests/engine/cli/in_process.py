@@ -15,7 +15,6 @@ Streams = Callable[..., tuple[str, str]]
 
 
 def give_runs(store: Path, *words: object) -> int:
-    """`runs` in this process; the exit code."""
     return give("runs", *words, "--store", store)
 
 

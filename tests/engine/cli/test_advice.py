@@ -13,7 +13,7 @@ import main
 from engine.annotations.records import new_override
 from engine.core.items import Preference
 from engine.store.run_store import RunStore
-from tests.commands import printed, run_here
+from tests.commands import ended, printed, run_here
 from tests.test_docs import ACTIONS, options_of
 
 _OPTION = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*")
@@ -89,7 +89,7 @@ def folder(demo_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, de
     (tmp_path / "foreign.csv").write_text(FOREIGN, "utf-8")
     words = ("judge", demo_store.with_name("gold.tsv"), "--model", "demo", "--mode", "labels", "--threads", 1)
     more = ("--criteria", "safety", "--out", "second.tsv", "--store", "runs.sqlite")
-    assert run_here(*words, *more).returncode == 0
+    ended(*words, *more)
     return tmp_path
 
 
@@ -128,7 +128,7 @@ def test_a_foreign_file_is_shown_and_drafted_from_by_columns(
     assert not (tmp_path / "none.toml").exists()
     drafted = run_here("rubrics", "draft", "foreign.csv", "--out", "r.toml", *labelled, "--save-columns")
     assert "with 1 criterion: clarity." in drafted.stdout
-    assert run_here("rubrics", "draft", "foreign.csv", "--out", "again.toml").returncode == 0
+    ended("rubrics", "draft", "foreign.csv", "--out", "again.toml")
     assert (tmp_path / "again.toml").read_bytes() == (tmp_path / "r.toml").read_bytes()
 
 
@@ -139,20 +139,19 @@ def test_a_dataset_that_was_moved_is_read_where_it_is_named(folder: Path, demo_g
     rows = demo_gold.read_text("utf-8").partition("\n")
     named = rows[0].replace("output_a", "first").replace("output_b", "second")
     (folder / "moved.tsv").write_text(f"{named}\n{rows[2]}", "utf-8")
-    there = (
+    there = [
         "--dataset",
         "moved.tsv",
         "--columns",
         "output_a=first,output_b=second",
         "--store",
         "runs.sqlite",
-    )
+    ]
     done = run_here("runs", "diff", 1, 2, *there)
     assert (done.returncode, "Drift is not measured" in done.stderr) == (0, False), done.stderr
     with RunStore(folder / "runs.sqlite") as store:
         store.annotate(1, new_override("1", "safety", Preference.A, None, author="Ada"))
-    done = run_here("annotations", "export", 1, "--with-texts", "--out", "p.json", *there, "--save-columns")
-    assert done.returncode == 0, done.stderr
+    done = ended("annotations", "export", 1, "--with-texts", "--out", "p.json", *there, "--save-columns")
     assert "The columns are stored" in done.stderr
     refused = run_here("rank", 1, "--store", "runs.sqlite")
     assert "Put it back, or name its file with --gold." in refused.stderr

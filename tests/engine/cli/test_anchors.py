@@ -13,7 +13,7 @@ import pytest
 from engine.data.dataset import load_dataset
 from engine.data.label_origins import drawn_by_instruction
 from engine.store.run_store import RunStore
-from tests.commands import ROOT, printed, run_here
+from tests.commands import ROOT, ended, printed, run_here
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
@@ -22,8 +22,6 @@ CRITERIA = "safety,truthfulness"
 
 
 class Checked:
-    """A run of ITEMS items and checks of it, in a folder."""
-
     def __init__(self, folder: Path) -> None:
         self.data, self.store = folder / "data.tsv", folder / "runs.sqlite"
 
@@ -31,13 +29,11 @@ class Checked:
         return run_here("judge", *words, "--threads", 1, "--store", self.store)
 
     def again(self, *words: object) -> CompletedProcess[str]:
-        """Run 1 checked."""
         done = self.judge("--regression-check", 1, *words)
         assert done.returncode == 0, done.stderr
         return done
 
     def run(self, number: int) -> dict[str, object]:
-        """What the store knows of a run."""
         with RunStore(self.store) as store:
             run = store.run(number)
             return {
@@ -52,7 +48,6 @@ class Checked:
 
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of run 1; each test copies it."""
     folder = tmp_path_factory.mktemp("anchors")
     rows = pd.read_csv(ROOT / "examples" / "demo.tsv", sep="\t", dtype=str, keep_default_na=False).head(ITEMS)
     # Half as many instructions as items: they are drawn instruction by instruction.
@@ -258,8 +253,7 @@ def test_submissions_and_panels_are_refused(checked: Checked, first: Path) -> No
         done = checked.judge("--regression-check", number)
         assert done.returncode == 2
         assert what in done.stderr
-        compared = run_here("runs", "diff", 1, number, *words)
-        assert compared.returncode == 0
+        compared = ended("runs", "diff", 1, number, *words)
         assert "Drift is not measured." in compared.stderr
 
 

@@ -13,7 +13,7 @@ import pytest
 from engine.annotations.records import new_override
 from engine.core.items import Preference
 from engine.store.run_store import RunStore
-from tests.commands import ROOT, facts, printed, refusal, run_here, start, wait_until
+from tests.commands import ROOT, ended, facts, printed, refusal, run_here, start, wait_until
 
 DEMO = ROOT / "examples" / "demo.tsv"
 IDS = ("3", "17", "20", "40", "41")
@@ -45,15 +45,8 @@ def chosen(tmp_path_factory: pytest.TempPathFactory) -> Choice:
     done = printed(*choice.words, "--out", choice.out)
     assert "Run 1: 5 of 240 items of demo.tsv" in done
     assert f"Submission: {choice.out} (5 chosen items of demo.tsv)" in done
+    assert list(pd.read_csv(choice.out, sep="\t", dtype=str)["id"]) == list(IDS)
     return choice
-
-
-def ids_of(path: Path) -> list[str]:
-    return list(pd.read_csv(path, sep="\t", dtype=str)["id"])
-
-
-def test_a_submission_of_chosen_items_holds_these_alone(chosen: Choice) -> None:
-    assert ids_of(chosen.out) == list(IDS)
 
 
 def test_the_same_choice_is_the_same_run_however_it_is_written(chosen: Choice, tmp_path: Path) -> None:
@@ -97,8 +90,7 @@ def test_a_killed_run_of_chosen_items_goes_on_to_the_same_submission(chosen: Cho
     kept = killed.judged()
     assert 2 <= kept < len(IDS)
     assert not killed.out.exists()
-    again = run_here(*killed.words, "--out", killed.out)
-    assert again.returncode == 0, again.stderr
+    again = ended(*killed.words, "--out", killed.out)
     assert f"is resumed: {kept} of 5" in again.stderr
     assert "Run 1: 5 of 240" in again.stdout
     assert killed.out.read_bytes() == chosen.out.read_bytes()
@@ -114,28 +106,12 @@ def test_a_plan_counts_chosen_items_alone(chosen: Choice, tmp_path: Path) -> Non
     assert "in the store" not in planned
 
 
-def test_chosen_items_and_the_first_ones_contradict_each_other(chosen: Choice) -> None:
-    done = run_here(*chosen.words, "--items", 3, "--out", chosen.out)
-    assert (done.returncode, done.stderr.splitlines()) == (
-        2,
-        ["--ids and --items both choose the items.", "Use one of them."],
-    )
-
-
 def test_an_id_that_the_dataset_lacks_is_named_by_its_line(chosen: Choice, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.txt"
     wrong.write_text("3\n\n999\n", "utf-8")
     words = [wrong if word == chosen.ids else word for word in chosen.words]
     done = refusal(*words, "--out", tmp_path / "out.tsv")
     assert done.startswith("wrong.txt: line 3: demo.tsv has no item '999'.")
-
-
-def test_the_list_of_ids_is_not_written_over(chosen: Choice, tmp_path: Path) -> None:
-    ids = tmp_path / "ids.tsv"
-    ids.write_text("id\n3\n", "utf-8")
-    words = [ids if word == chosen.ids else word for word in chosen.words]
-    assert run_here(*words, "--out", ids).returncode == 2
-    assert ids.read_text("utf-8") == "id\n3\n"
 
 
 def test_the_stored_run_knows_its_items(chosen: Choice, tmp_path: Path) -> None:
@@ -166,15 +142,14 @@ def test_chosen_items_are_compared_and_reported(chosen: Choice, tmp_path: Path) 
     held = ["--gold", DEMO, "--partial", "--store", chosen.store]
     assert "5 chosen items of demo.tsv" in printed("compare", 1, chosen.out, *held)
     report = tmp_path / "report.html"
-    reported = run_here("report", 1, *held, "--out", report)
-    assert reported.returncode == 0, reported.stderr
+    reported = ended("report", 1, *held, "--out", report)
     assert "lacks 235 items of demo.tsv, not scored: " in reported.stderr
     assert "3, 17, 20, 40, 41" in report.read_text("utf-8")
 
 
 def test_explanations_of_chosen_items_are_written_again(tmp_path: Path) -> None:
     choice = Choice(tmp_path, "--criteria", "safety")
-    assert run_here(*choice.words, "--out", choice.out).returncode == 0
+    ended(*choice.words, "--out", choice.out)
     with RunStore(choice.store) as store:
         (label,) = pd.read_csv(choice.out, sep="\t", dtype=str).query("id == '20'")["safety_preference"]
         other = Preference.A if label != "A" else Preference.B
@@ -189,7 +164,7 @@ def test_a_dataset_whose_chosen_items_were_changed_is_not_that_of_the_run(tmp_pa
     moved.write_bytes(b"".join(lines))
     choice = Choice(tmp_path, "--mode", "labels")
     choice.words[1] = moved
-    assert run_here(*choice.words, "--out", choice.out).returncode == 0
+    ended(*choice.words, "--out", choice.out)
     table = tmp_path / "all.csv"
     export = ["runs", "export", 1, "--csv", table, "--store", choice.store]
     # Other items around the chosen ones do not matter to them.

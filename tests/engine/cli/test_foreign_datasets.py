@@ -11,7 +11,7 @@ import pytest
 
 from engine.core.formatting import visible
 from engine.system.paths import demo_model
-from tests.commands import printed, refusal, run_here
+from tests.commands import ended, printed, refusal, run_here
 from tests.published_shapes import (
     SHAPES,
     hh_rlhf,
@@ -90,8 +90,7 @@ def test_shares_of_annotators_and_their_agreement_are_measured_with_a_submission
     path, out, scores = unknown_panda_lm(tmp_path), tmp_path / "out.tsv", tmp_path / "x.json"
     out.write_text("id\toverall_quality_preference\n0\tA\n1\tA\n2\tB\n3\tA\n", encoding="utf-8")
     words = advised(run_here("check", path).stderr)
-    done = run_here("evaluate", out, "--gold", path, "--json", scores, *words)
-    assert done.returncode == 0, done.stderr
+    done = ended("evaluate", out, "--gold", path, "--json", scores, *words)
     assert "annotators" in done.stdout
     assert "only “tie”, without" not in done.stderr + done.stdout  # the one tie is no majority
     details = json.loads(scores.read_text("utf-8"))["details"]
@@ -141,8 +140,8 @@ def test_a_run_reads_its_dataset_by_the_columns_that_it_was_judged_with(tmp_path
     evaluated = run_here("evaluate", 1, "--gold", path, *kept)
     assert "pandalm.json is read with the same columns as when it was judged." in evaluated.stderr
     assert "4 items" in evaluated.stdout
-    assert run_here("report", 1, "--gold", path, "--out", report, *kept).returncode == 0
-    assert run_here("weighted-score", 1, "--gold", path, *kept).returncode == 0
+    ended("report", 1, "--gold", path, "--out", report, *kept)
+    ended("weighted-score", 1, "--gold", path, *kept)
     printed("compare", 1, out, "--gold", path, *kept)
     assert "Answer in one sentence." in run_here("prompt", 1, *kept).stdout
     assert "instruction=instruction+input" in run_here("runs", "show", 1, *kept).stdout

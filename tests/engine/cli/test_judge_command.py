@@ -14,8 +14,7 @@ import pandas as pd
 import pytest
 
 from engine.store.run_store import RunStore
-from main import COMMANDS
-from tests.commands import MAIN, ROOT, interrupt, printed, run, run_here, start, wait_until
+from tests.commands import MAIN, ROOT, ended, interrupt, printed, refusal, run, run_here, start, wait_until
 from tests.inhibitors import asked, inhibitor, runs
 
 SmallModel = Callable[[str], Path]
@@ -85,9 +84,8 @@ def test_a_run_is_called_as_it_was_asked_for_also_where_it_goes_on(tmp_path: Pat
     run_here(*job.arguments, "--name", "")
     with RunStore(job.store) as store:
         assert [(run.name, run.note) for run in store.runs()] == [("", "with a larger cache")]
-    refused = run_here(*job.arguments, "--name", "n" * 256)
-    assert refused.returncode == 2
-    assert refused.stderr.startswith("The name of the run has 256 characters.")
+    refused = refusal(*job.arguments, "--name", "n" * 256)
+    assert refused.startswith("The name of the run has 256 characters.")
 
 
 def test_a_judged_dataset_has_an_answer(tmp_path: Path, model: Path, demo_gold: Path) -> None:
@@ -96,8 +94,7 @@ def test_a_judged_dataset_has_an_answer(tmp_path: Path, model: Path, demo_gold: 
     few = ("--items", 12, "--max-explanation-tokens", 4, "--json", tmp_path / "all.json")
     job = Job(tmp_path, model, *few)
     job.arguments[1] = data
-    done = run_here(*job.arguments)
-    assert done.returncode == 0, done.stderr
+    done = ended(*job.arguments)
     assert "most-frequent-label baseline" in done.stdout
     assert "The model does not judge: do not use its labels. In its answers for 12 items:" in done.stdout
     assert "In its answers for 10 items:" in done.stderr  # while it still judged
@@ -113,23 +110,13 @@ def test_a_judged_dataset_has_an_answer(tmp_path: Path, model: Path, demo_gold: 
 
 @pytest.mark.slow
 def test_each_item_is_shown_the_examples_nearest_to_it(tmp_path: Path, model: Path) -> None:
-    near = [
-        "--items",
-        2,
-        "--mode",
-        "labels",
-        "--examples",
-        SAMPLE,
-        "--few-shot",
-        2,
-        "--few-shot-selection",
-        "nearest",
-    ]
+    near = ["--items", 2, "--mode", "labels", "--examples", SAMPLE]
+    near += ["--few-shot", 2, "--few-shot-selection", "nearest"]
     job = Job(tmp_path, model, *near)
     printed(*job.arguments)
     assert run_here(*job.arguments, "--items", 2).returncode == 0  # the same run, which is complete
     assert job.stored("SELECT count(*) FROM run") == 1
-    assert run_here(*job.arguments, "--few-shot-selection", "fixed").returncode == 0
+    ended(*job.arguments, "--few-shot-selection", "fixed")
     assert job.stored("SELECT count(*) FROM run") == 2
     plan = run_here(*job.arguments, "--plan")
     assert "2 of " in plan.stdout
@@ -172,18 +159,10 @@ def test_a_request_to_end_stops_cleanly_too(tmp_path: Path, slower_model: Path) 
     assert f"{job.stored()} of 48 items are judged and stored" in err
 
 
-def test_a_fresh_run_is_a_new_one_and_the_old_one_stays(tmp_path: Path, model: Path) -> None:
-    job = Job(tmp_path, model, "--items", 2, "--mode", "labels")
-    assert run_here(*job.arguments).returncode == 0
-    assert "Run 2" in run_here(*job.arguments, "--fresh").stdout
-    listed = run_here("runs", "--store", job.store)
-    assert listed.stdout.count("2 of 2") == 2
-
-
 def test_a_finished_run_is_exported_again_without_its_model(tmp_path: Path, model: Path) -> None:
     model = Path(shutil.copy(model, tmp_path / "model.gguf"))
     job = Job(tmp_path, model, "--items", 2, "--max-explanation-tokens", 4)
-    assert run_here(*job.arguments).returncode == 0
+    ended(*job.arguments)
     model.unlink()
     printed("runs", "export", 1, "--out", tmp_path / "again.tsv", "--store", job.store)
     assert (tmp_path / "again.tsv").read_bytes() == job.out.read_bytes()
@@ -202,11 +181,13 @@ def test_unscored_items_are_empty_cells_and_exit_code_1(tmp_path: Path, tried_mo
     assert "tokens, the context holds 1,800" in shown.stdout
 
 
-def test_a_subset_of_the_criteria_in_one_order(tmp_path: Path, model: Path) -> None:
+def test_a_subset_of_the_criteria_in_one_order_and_afresh(tmp_path: Path, model: Path) -> None:
     criteria = ["--criteria", "safety,relevance", "--orders", "one", "--mode", "labels", "--items", 2]
     job = Job(tmp_path, model, *criteria)
-    assert run_here(*job.arguments).returncode == 0
+    ended(*job.arguments)
     assert list(pd.read_csv(job.out, sep="\t")) == ["id", "relevance_preference", "safety_preference"]
+    assert "Run 2" in run_here(*job.arguments, "--fresh").stdout
+    assert run_here("runs", "--store", job.store).stdout.count("2 of 2") == 2
 
 
 def test_no_socket_is_opened_and_no_text_of_a_dataset_is_logged_or_stored(
@@ -267,34 +248,9 @@ def test_no_socket_is_opened_and_no_text_of_a_dataset_is_logged_or_stored(
 def test_wrong_input_is_a_problem_with_a_remedy(
     tmp_path: Path, slower_model: Path, options: list[object], problem: str, hint: str
 ) -> None:
-    done = run_here(*Job(tmp_path, slower_model, *options).arguments)
-    assert done.returncode == 2
-    assert problem in done.stderr
-    assert hint in done.stderr
-
-
-@pytest.mark.parametrize("read", ["dataset", "model", "examples", "store"])
-@pytest.mark.parametrize("written", ["--out", "--json"])
-def test_what_is_read_is_never_overwritten(tmp_path: Path, model: Path, read: str, written: str) -> None:
-    files = {
-        "dataset": tmp_path / "data.tsv",
-        "model": tmp_path / "model.gguf",
-        "examples": tmp_path / "examples.tsv",
-        "store": tmp_path / "runs.sqlite",
-    }
-    for name in ("dataset", "examples"):
-        files[name].write_bytes(SAMPLE.read_bytes())
-    files["model"].write_bytes(model.read_bytes())
-    before = files[read].read_bytes() if files[read].exists() else None
-    targets = {"--out": tmp_path / "out.tsv", "--json": tmp_path / "out.json", written: files[read]}
-    # A submission must be called .tsv, so only such a file could be meant by --out.
-    refusal = "would be overwritten" if written == "--json" or files[read].suffix == ".tsv" else "is TSV"
-    named = [part for pair in targets.items() for part in pair]
-    read_options = ["--model", files["model"], "--examples", files["examples"], "--store", files["store"]]
-    done = run_here("judge", files["dataset"], *read_options, *named)
-    assert done.returncode == 2
-    assert refusal in done.stderr
-    assert (files[read].read_bytes() if files[read].exists() else None) == before
+    done = refusal(*Job(tmp_path, slower_model, *options).arguments)
+    assert problem in done
+    assert hint in done
 
 
 def test_an_unknown_command_is_answered_with_the_usage() -> None:
@@ -313,11 +269,6 @@ def test_a_llama_cpp_that_cannot_be_loaded_is_no_fault_of_the_program(
     problem, hint = done.stderr.splitlines()
     assert problem.startswith("llama.cpp cannot be loaded: FileNotFoundError: ")
     assert hint == "Set Tiebreak up again."
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_each_command_explains_itself(command: str) -> None:
-    assert f"main.py {command}" in printed(command, "--help")
 
 
 def test_help_does_not_wait_for_the_libraries() -> None:

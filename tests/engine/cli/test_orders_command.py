@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import ROOT, refusal, run_here
+from tests.commands import ROOT, ended, refusal, run_here
 
 DEMO = ROOT / "examples" / "demo.tsv"
 ITEMS = 20
@@ -30,21 +30,6 @@ def judge(store: Path, out: Path, *more: object, items: int = ITEMS) -> tuple[in
 
 
 @pytest.mark.slow
-def test_the_curve_is_printed_and_written(store: Path, tmp_path: Path) -> None:
-    done = run_here("orders", 1, "--store", store, "--json", tmp_path / "orders.json")
-    assert done.returncode == 0, done.stderr
-    assert f"{ITEMS} items in both orders, uncalibrated" in done.stdout
-    assert "The smallest margin threshold that keeps 99.0 % of the labels of every criterion" in done.stdout
-    assert "Cross-validated (ten folds, grouped by instruction), such a threshold keeps" in done.stdout
-    found = json.loads((tmp_path / "orders.json").read_text("utf-8"))
-    first, *_, last = found["margins"]
-    assert (last["margin"], last["equal_labels"], last["tokens_saved"]) == (1.0, 1.0, 0.0)
-    assert 0.35 < first["tokens_saved"] < 0.5
-    assert first["second_order_read"] < last["second_order_read"] == 1.0
-    assert len(last["criteria"]) == 5
-
-
-@pytest.mark.slow
 def test_without_the_dataset_the_labels_are_still_counted(store: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "other.tsv"
     elsewhere.write_text("\n".join(DEMO.read_text("utf-8").splitlines()[:3]) + "\n", encoding="utf-8")
@@ -53,15 +38,8 @@ def test_without_the_dataset_the_labels_are_still_counted(store: Path, tmp_path:
 
 def test_a_learned_margin_reads_fewer_tokens_and_keeps_the_labels(store: Path, tmp_path: Path) -> None:
     out = tmp_path / "doubtful.tsv"
-    options = [
-        "--orders",
-        "uncertain",
-        "--margin-threshold-from",
-        1,
-        "--json",
-        tmp_path / "run.json",
-        "--fresh",
-    ]
+    options = ["--orders", "uncertain", "--margin-threshold-from", 1, "--fresh"]
+    options += ["--json", tmp_path / "run.json"]
     code, printed, told = judge(store, out, *options)
     assert code == 0, told
     assert f"learned from {ITEMS} items of run 1" in told
@@ -86,8 +64,7 @@ def test_a_learned_margin_reads_fewer_tokens_and_keeps_the_labels(store: Path, t
 
 def test_a_plan_says_by_which_run_it_counts(store: Path, tmp_path: Path) -> None:
     words = ["--model", "demo", "--mode", "labels", "--items", ITEMS, "--orders", "uncertain", "--plan"]
-    known = run_here("judge", DEMO, *words, "--margin-threshold", 0.31, "--store", store)
-    assert known.returncode == 0, known.stderr
+    known = ended("judge", DEMO, *words, "--margin-threshold", 0.31, "--store", store)
     assert "of the items, as in run 1" in known.stdout
     unknown = run_here("judge", DEMO, *words, "--store", tmp_path / "none.sqlite")
     assert "at most; no run tells how many items have a margin below 0.5" in unknown.stdout
@@ -132,8 +109,7 @@ def test_what_cannot_be_meant_is_refused(
 @pytest.mark.slow
 def test_a_calibration_of_both_orders_decides_a_run_in_doubt(store: Path, tmp_path: Path) -> None:
     made = tmp_path / "calibration.json"
-    done = run_here("calibrate", 1, "--gold", DEMO, "--partial", "--out", made, "--store", store)
-    assert done.returncode == 0, done.stderr
+    ended("calibrate", 1, "--gold", DEMO, "--partial", "--out", made, "--store", store)
     options = ["--orders", "uncertain", "--margin-threshold", 0.6, "--calibration", made, "--fresh"]
     code, printed, told = judge(store, tmp_path / "out.tsv", *options)
     assert code == 0, told

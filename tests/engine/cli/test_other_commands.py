@@ -21,12 +21,6 @@ SmallModel = Callable[[str], Path]
 SAMPLE = ROOT / "examples" / "sample.tsv"
 
 
-def test_check_describes_a_dataset() -> None:
-    done = printed("check", SAMPLE)
-    assert "sample.tsv: a dataset of 48 items." in done
-    assert "1 response is empty" in done
-
-
 def test_check_lists_all_problems_of_a_dataset(tmp_path: Path) -> None:
     path = tmp_path / "bad.tsv"
     path.write_text(
@@ -37,15 +31,6 @@ def test_check_lists_all_problems_of_a_dataset(tmp_path: Path) -> None:
     assert "bad.tsv: 2 problems." in done
     assert "line 3, id: id '1' is already used by line 2." in done
     assert "line 3, safety_preference: unknown label 'best'" in done
-
-
-def test_check_holds_a_submission_against_its_dataset(tmp_path: Path) -> None:
-    path = tmp_path / "submission.tsv"
-    path.write_text("id\tsafety_preference\n1\tA\n99\tB\n", encoding="utf-8")
-    assert "a submission of labels (sub-task 1), 2 items" in printed("check", path)
-    against = refusal("check", path, "--against", SAMPLE)
-    for problem in ("ids missing (47 of 48)", "not in the dataset (1): 99", "official columns are missing"):
-        assert problem in against
 
 
 @pytest.mark.slow
@@ -119,13 +104,6 @@ def test_runs_show_of_a_store_that_is_not_there_makes_none(tmp_path: Path) -> No
     assert not (tmp_path / "runs.sqlite").exists()
 
 
-@pytest.mark.parametrize("place", ["nowhere", "a file.gguf"])
-def test_models_of_a_folder_that_is_none_is_refused(tmp_path: Path, place: str) -> None:
-    (tmp_path / "a file.gguf").touch()
-    done = refusal("models", tmp_path / place)
-    assert "There is no folder" in done or "models check" in done
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell")
 @pytest.mark.parametrize("redirection", ["| true", "> /dev/full", "2>&-", ">&-"])
 def test_output_that_cannot_be_written_ends_without_a_traceback(redirection: str) -> None:
@@ -138,31 +116,9 @@ def test_output_that_cannot_be_written_ends_without_a_traceback(redirection: str
     assert "Exception ignored" not in done.stderr
 
 
-@pytest.mark.slow
-def test_an_export_never_overwrites_what_the_run_read(tried_model: SmallModel, tmp_path: Path) -> None:
-    data, store = tmp_path / "data.tsv", tmp_path / "runs.sqlite"
-    data.write_bytes(SAMPLE.read_bytes())
-    judged = ["judge", data, "--model", tried_model("headers"), "--out", tmp_path / "out.tsv"]
-    judged += ["--items", 1, "--mode", "labels", "--threads", 1, "--store", store]
-    assert run_here(*judged).returncode == 0
-    for target in (["--out", data], ["--out", tmp_path / "new.tsv", "--json", store]):
-        assert "would be overwritten" in refusal("runs", "export", 1, *target, "--store", store)
-    assert data.read_bytes() == SAMPLE.read_bytes()
-    assert store.read_bytes().startswith(b"SQLite format 3")
-
-
 def _scores(path: Path, *comparisons: dict[str, object]) -> Path:
     path.write_text(json.dumps(list(comparisons)), encoding="utf-8")
     return path
-
-
-def test_weigh_prints_the_weighted_judge(tmp_path: Path) -> None:
-    path = _scores(
-        tmp_path / "scores.json",
-        {"id": "1", "scores_a": {"quality": 8, "relevance": 7}, "scores_b": {"quality": 6, "relevance": 8}},
-    )
-    done = printed("weighted-score", path, "--weights", "quality=0.6,relevance=0.4", "--tie-threshold", "0.5")
-    assert json.loads(done)["results"] == [{"id": "1", "winner": "A", "margin": 0.8}]
 
 
 def test_weigh_refuses_an_absent_criterion_with_its_id(tmp_path: Path) -> None:

@@ -9,25 +9,7 @@ from engine.core.items import Preference
 from engine.core.judgments import AnyJudgment, Judgment
 from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
-from tests.commands import facts
 from tests.engine.cli.in_process import Streams, row, safety_alone
-
-
-def test_runs_show_and_export_say_what_is_a_persons(
-    streams: Streams, demo_store: Path, tmp_path: Path
-) -> None:
-    shown, _ = streams("runs", "show", 1)
-    assert facts(shown)["human overrides"] == "1 label and 1 explanation, by Ada"
-    _, err = streams("runs", "export", 1, "--out", tmp_path / "both.tsv")
-    assert "1 judgment of run 1 is overridden by annotators: 1 label and 1 explanation, by Ada." in err
-    _, err = streams("runs", "export", 1, "--out", tmp_path / "model.tsv", "--judge-only")
-    assert "overridden" not in err
-    own = demo_store.with_name("submission.tsv").read_text("utf-8")
-    assert (tmp_path / "model.tsv").read_text("utf-8") == own
-    changed = (tmp_path / "both.tsv").read_text("utf-8").splitlines()
-    differing = [row for row, before in zip(changed, own.splitlines(), strict=True) if row != before]
-    assert ["I saw it." in row for row in differing] == [True]
-
 
 MEASURES = [
     ("evaluate", 1),
@@ -55,10 +37,6 @@ def test_what_is_measured_can_be_the_model_alone(
         in streams(*given)[1]
     )
     assert "person's" not in streams(*given, "--judge-only")[1]
-
-
-def test_weigh_without_human_labels_says_it_too(streams: Streams) -> None:
-    assert "are human overrides; the scores include them" in streams("weighted-score", 1)[1]
 
 
 def label_of(judgment: AnyJudgment) -> Preference | None:

@@ -12,57 +12,25 @@ from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
 from tests.commands import give as given
 from tests.commands import refusal
-from tests.conftest import DEMO_ITEMS as ITEMS
-from tests.engine.cli.in_process import Command, row, safety_alone
+from tests.engine.cli.in_process import Command, safety_alone
 
 
 @pytest.fixture
-def store(demo_store: Path, tmp_path: Path) -> Path:
-    """A copy, to which panels are added."""
-    return Path(shutil.copy(demo_store, tmp_path / "runs.sqlite"))
-
-
-@pytest.fixture
-def command(store: Path, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Gives a command in this process, with that copy; what it printed on stdout."""
-
-    def give(name: str, *words: object) -> str:
-        assert given(name, *words, "--store", store) == 0
-        return capsys.readouterr().out
-
-    return give
+def demo_store(demo_store: Path, tmp_path: Path) -> Path:
+    """A copy, to which juries are added, with the submission beside it."""
+    return Path(shutil.copytree(demo_store.parent, tmp_path / "demo")) / demo_store.name
 
 
 @pytest.fixture
 def other(demo_store: Path, tmp_path: Path) -> Path:
-    """A submission that differs from the run."""
     data = demo_store.with_name("submission.tsv").read_bytes()
     (tmp_path / "other.tsv").write_bytes(data.replace(b"\tboth_good\t", b"\tA\t"))
     return tmp_path / "other.tsv"
 
 
 @pytest.mark.slow
-def test_a_panel_is_made_by_the_mean_and_used_as_a_run(
-    command: Command, store: Path, other: Path, demo_gold: Path, tmp_path: Path
-) -> None:
-    printed = command("jury", 1, other, "--name", "night")
-    assert "Jury 2 “night” is run 2" in printed
-    assert "other.tsv: submission" in printed
-    assert row(command("evaluate", 2, "--gold", demo_gold), "safety")[1] == str(ITEMS)
-    exported = tmp_path / "together.tsv"
-    command("runs", "export", 2, "--out", exported)
-    assert len(exported.read_bytes().splitlines()) == ITEMS + 1
-    assert "by judge of the jury" in command("evaluate", 2, "--gold", demo_gold).casefold()
-    command("runs", "export", 2, "--csv", tmp_path / "all.csv")
-    command("report", 2, "--gold", demo_gold, "--out", tmp_path / "report.html")
-    page = (tmp_path / "report.html").read_text("utf-8")
-    assert "judge 2" in page
-    assert "certainty of labels" in page
-
-
-@pytest.mark.slow
 def test_labels_say_what_each_judge_is_worth_and_the_fit_decides_the_same_judges_elsewhere(
-    command: Command, store: Path, other: Path, demo_gold: Path, tmp_path: Path
+    command: Command, demo_store: Path, other: Path, demo_gold: Path, tmp_path: Path
 ) -> None:
     gold = safety_alone(demo_gold, tmp_path)
     printed = command("jury", 1, other, "--gold", gold, "--lengths")
@@ -70,7 +38,7 @@ def test_labels_say_what_each_judge_is_worth_and_the_fit_decides_the_same_judges
     assert {"judge 1", "judge 2", "the lengths of the responses"} <= {
         line.split("  ")[0] for line in printed.splitlines()
     }
-    with RunStore(store) as opened:
+    with RunStore(demo_store) as opened:
         results = load_results(opened, 2)
     assert results.calibration is not None
     assert tuple(results.calibration.criteria) == ("safety",)
@@ -83,7 +51,7 @@ def test_labels_say_what_each_judge_is_worth_and_the_fit_decides_the_same_judges
 
 
 def test_what_does_not_fit_together_is_refused_and_nothing_is_kept(
-    command: Command, store: Path, other: Path, demo_gold: Path
+    command: Command, demo_store: Path, other: Path, demo_gold: Path
 ) -> None:
     for words, problem in (
         ([1], "two judges or more"),
@@ -92,29 +60,29 @@ def test_what_does_not_fit_together_is_refused_and_nothing_is_kept(
         ([1, other, "--certainty", 1], "The certainty of a label is 1"),
         ([1, other, "--name", "x" * 300], "has 300 characters"),
     ):
-        assert problem in refusal("jury", *words, "--store", store)
-    with RunStore(store) as opened:
+        assert problem in refusal("jury", *words, "--store", demo_store)
+    with RunStore(demo_store) as opened:
         assert len(opened.runs()) == 1
 
 
 def test_what_a_panel_cannot_write_again_nobody_advises_to(
-    command: Command, store: Path, other: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    command: Command, demo_store: Path, other: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command("jury", 1, other)
-    with RunStore(store) as opened:
+    with RunStore(demo_store) as opened:
         results = load_results(opened, 2)
         judged = next(each for each in results.judgments["safety"] if results.explanation(each))
         label = next(each for each in Preference if each is not results.label(judged))
         opened.annotate(2, new_override(judged.item_id, "safety", label, None, author="Ada"))
     out = tmp_path / "out.tsv"
-    given("runs", "export", 2, "--out", out, "--store", store)
+    given("runs", "export", 2, "--out", out, "--store", demo_store)
     said = capsys.readouterr().err
     assert "runs rewrite" not in said
     assert "To include them: runs export 2 --with-stale" in said
     command("runs", "export", 2, "--out", out, "--with-stale")  # as it is advised
 
 
-def test_what_asks_a_model_refuses_a_panel(command: Command, store: Path, other: Path) -> None:
+def test_what_asks_a_model_refuses_a_panel(command: Command, demo_store: Path, other: Path) -> None:
     command("jury", 1, other)
     with pytest.raises(
         SetupError, match="Jury 2 has 2 judges, so it cannot have its explanations regenerated"

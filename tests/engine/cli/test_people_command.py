@@ -23,7 +23,6 @@ class Home:
         self.laptop = Laptop(folder / "data")
 
     def annotators(self, *words: object, code: int = 0) -> str:
-        """What the command prints."""
         self._monkeypatch.setenv("TIEBREAK_HOME", str(self._folder))
         done = run_here("annotations", *words)
         assert done.returncode == code, done.stderr
@@ -98,16 +97,6 @@ def test_a_fourth_settles_and_what_he_settled_is_gold(desk: Home, away: Home, tm
     assert sorted(word["author"] for word in said) == ["Ada", "Ben", "Cy", "Dora"]
 
 
-def test_one_person_alone_is_exported(away: Home, tmp_path: Path) -> None:
-    file = tmp_path / "ben.json"
-    assert "20 annotations by Ben on 20 items of run 1." in away.annotators(
-        "export", 1, "--out", file, "--annotator", "Ben"
-    )
-    assert "has no annotations of Dee" in away.annotators(
-        "export", 1, "--out", file, "--annotator", "Dee", code=2
-    )
-
-
 def test_a_name_on_both_computers_is_asked_about(desk: Home, away: Home, tmp_path: Path) -> None:
     file = tmp_path / "away.json"
     away.laptop.label(1, GOOD, "Ada")
@@ -153,9 +142,3 @@ def test_items_that_the_run_lacks_end_in_exit_code_1(
     assert done.returncode == 1
     assert "19 of 20 items are in this run; 1 is not in it, refused." in done.stdout
     assert "Not in this run: 20." in done.stdout
-
-
-def test_a_file_that_is_none_is_refused(desk: Home, tmp_path: Path) -> None:
-    file = tmp_path / "labels.json"
-    file.write_text("[]", "utf-8")
-    assert "is not an annotation file" in desk.annotators("import", 1, file, code=2)

@@ -1,4 +1,4 @@
-"""`judge --plan` and `judge --kv-type` as a user gives them."""
+"""`judge --plan`, `--kv-type` and `--method` as a user gives them."""
 
 import re
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import ROOT, facts, printed, refusal, run_here
+from tests.commands import ROOT, ended, facts, printed, refusal, run_here
 
 DEMO = ROOT / "examples" / "demo.tsv"
 
@@ -31,7 +31,7 @@ def test_a_plan_knows_what_a_run_in_a_small_cache_has_judged(tmp_path: Path) -> 
     store, out = tmp_path / "runs.sqlite", tmp_path / "out.tsv"
     words = ["judge", DEMO, "--model", "demo", "--mode", "labels", "--store", store]
     words += ["--kv-type", "q8_0", "--threads", 1]
-    assert run_here(*words, "--items", 2, "--out", out).returncode == 0
+    ended(*words, "--items", 2, "--out", out)
     same, more = (run_here(*words, "--items", items, "--plan") for items in (2, 4))
     assert facts(same.stdout)["in the store"] == "all 2 items are judged in run 1"
     assert "Time: nothing is left to judge." in same.stdout
@@ -51,6 +51,7 @@ def test_a_plan_without_an_item_that_fits_judges_none_for_its_speed() -> None:
     [
         ([], "--out is missing", "--out FILE.tsv"),
         (["--kv-type", "q8_0", "--plan"], "does not support the KV-cache type q8_0", "--kv-type f16"),
+        (["--method", "chain-of-thought", "--plan"], "has no reasoning block", "--method"),
     ],
 )
 def test_what_cannot_be_planned_or_judged_says_why(
@@ -59,3 +60,32 @@ def test_what_cannot_be_planned_or_judged_says_why(
     done = refusal("judge", DEMO, "--model", tried_model("headers"), "--items", 2, *options)
     assert found in done
     assert hint in done
+
+
+@pytest.mark.slow
+def test_the_plan_says_what_each_method_costs() -> None:
+    asked = ("judge", DEMO, "--model", "demo", "--mode", "labels", "--items", 2, "--plan")
+    assert "elicitation methods" not in printed(*asked)
+    several = printed(*asked, "--method", "label-tokens,permuted-labels,pointwise-grade")
+    assert "elicitation methods" in several
+    assert "label tokens 100, permuted label tokens" in several
+    assert "x 3 methods x both orders = 60" in several
+
+
+@pytest.mark.parametrize("methods", ["", "label-token", "label-tokens,label-tokens"])
+def test_methods_that_there_are_not_are_refused(methods: str) -> None:
+    known = "label-tokens, permuted-labels, pointwise-yes-no, pointwise-grade, chain-of-thought"
+    refused = refusal("judge", DEMO, "--model", "demo", "--plan", "--method", methods)
+    assert f"Write some of {known}" in refused
+
+
+def test_grades_are_asked_for_where_there_are_none(demo_store: Path, tmp_path: Path) -> None:
+    for what in (("1", "--store", demo_store), (demo_store.with_name("submission.tsv"),)):
+        refused = refusal("weighted-score", *what, "--grades")
+        assert "has no pointwise grades" in refused
+        assert "--method" in refused
+    scores = tmp_path / "scores.json"
+    scores.write_text('[{"id": "1", "scores_a": {"x": 1}, "scores_b": {"x": 2}}]', encoding="utf-8")
+    for option, said in (("--grades", "--grades"), ("--latex", "scored comparisons have no tables")):
+        more = [option, tmp_path / "x.tex"] if option == "--latex" else [option]
+        assert said in refusal("weighted-score", scores, "--weights", "x=1", *more)

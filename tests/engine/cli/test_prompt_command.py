@@ -30,16 +30,6 @@ def ids_of(place: int, order: Order, criterion: str) -> tuple[int, ...]:
         return tokenize_prompt(tree, template).branches[ELOQUENT.names.index(criterion)].prompt
 
 
-def test_the_text_is_printed_and_nothing_else(tmp_path: Path) -> None:
-    done = run_here("prompt", DEMO, "--model", "demo", "--id", "3", "--criterion", "safety")
-    assert done.returncode == 0, done.stderr
-    item = load_dataset(DEMO)[2]
-    assert done.stdout.startswith("<|begin|><|system|>You compare two responses")
-    assert f"[Response A]\n{item.output_a}\n[End of Response A]" in done.stdout
-    assert done.stdout.endswith("<|assistant|>Verdict:\n")
-    assert "tokens: " in done.stderr
-
-
 def test_each_token_has_a_line_and_they_are_those_of_a_run() -> None:
     words = ["--id", "3", "--criterion", "safety", "--order", "BA", "--tokens"]
     done = run_here("prompt", DEMO, "--model", "demo", *words)

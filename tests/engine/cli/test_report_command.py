@@ -9,7 +9,6 @@ import pytest
 
 from engine.core.errors import SetupError
 from engine.report.html_report import FIGURE_NAMES
-from main import usage
 from tests.commands import ROOT, give
 from tests.commands import run as run_program
 
@@ -24,7 +23,6 @@ GOLD = (
 
 @pytest.fixture
 def submission(save: Callable[[str, bytes], Path]) -> list[str]:
-    """The arguments that name a submission and its gold labels."""
     gold = save("gold.tsv", GOLD.encode())
     return [str(save("submission.tsv", SUBMISSION.encode())), "--gold", str(gold)]
 
@@ -105,23 +103,13 @@ def test_neither_the_gold_labels_nor_the_submission_are_overwritten(
     assert Path(submission[0]).read_text("utf-8") == SUBMISSION
 
 
-def test_the_help_of_the_program_names_it() -> None:
-    assert "report" in usage()
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows asks no variable where the user's folders are")
 def test_all_that_it_keeps_for_later_lies_in_a_folder_of_our_name(
     tmp_path: Path, private_home: Path, submission: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in (
-        "TIEBREAK_HOME",
-        "MPLCONFIGDIR",
-        "XDG_CACHE_HOME",
-        "XDG_CONFIG_HOME",
-        "XDG_DATA_HOME",
-        "XDG_STATE_HOME",
-    ):
+    of_system = [f"XDG_{name}_HOME" for name in ("CACHE", "CONFIG", "DATA", "STATE")]
+    for name in ("TIEBREAK_HOME", "MPLCONFIGDIR", *of_system):
         monkeypatch.delenv(name, raising=False)
     done = run_program("report", *submission, "--out", tmp_path / "page.html")
     assert done.returncode == 0, done.stderr

@@ -44,7 +44,6 @@ good = "Gut: {meaning}"
 bad = "Schlecht: {meaning}"
 verdict = "Urteil:"
 """
-pytestmark = pytest.mark.usefixtures("demo_tried")
 LABELS = ("höflichkeit_preference", "禮貌_preference", "overall_quality_preference")
 ITEMS = 4
 
@@ -59,7 +58,6 @@ class Bench(NamedTuple):
 
 
 def rows(labels: str = "ABA", items: int = ITEMS) -> str:
-    """A dataset of so many items."""
     lines = ["\t".join(("id", "instruction", "output_a", "output_b", *LABELS))]
     for number in range(1, items + 1):
         lines.append("\t".join((str(number), f"Say {number}.", f"It is {number}.", "No. Go away.", *labels)))
@@ -78,7 +76,6 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 
 
 def judge(bench: Bench, *more: object, rubric: Path | None = None) -> CompletedProcess[str]:
-    """Judge with the demo model."""
     arguments = ("--rubric", rubric or bench.rubric, "--mode", "labels", "--store", bench.store, *more)
     return run_here("judge", bench.dataset, "--model", "demo", *arguments)
 
@@ -105,11 +102,6 @@ def test_the_prompt_is_in_the_rubrics_words(bench: Bench) -> None:
     of_run = run_here("prompt", 1, "--store", bench.store, "--id", 2)
     assert of_run.stdout == done.stdout
     assert "other words" not in of_run.stderr
-
-
-def test_a_run_has_its_own_rubric(bench: Bench) -> None:
-    done = run_here("prompt", 1, "--store", bench.store, "--rubric", bench.rubric)
-    assert "Run 1 has its own settings: --rubric cannot change them." in done.stderr
 
 
 def test_criteria_are_names_of_the_rubric(bench: Bench, tmp_path: Path) -> None:
@@ -149,24 +141,21 @@ def test_measures_need_no_rubric_for_a_run(bench: Bench) -> None:
     assert "\nhöflichkeit       4" in done.stdout
 
 
-def test_nor_for_a_submission_whose_columns_say_it(bench: Bench) -> None:
-    done = run_here("evaluate", bench.submission, "--gold", bench.dataset)
-    assert "\nhöflichkeit       4" in done.stdout
-
-
-def test_a_run_is_weighed_by_its_own_weights_against_the_overall_label(bench: Bench) -> None:
+def test_a_run_or_submission_is_weighed_by_its_rubric_or_the_one_that_is_named(
+    bench: Bench, tmp_path: Path
+) -> None:
+    own = "Weights: höflichkeit 0.750, 禮貌 0.250. Differences up to 1.5 points are a tie."
     done = run_here("weighted-score", 1, "--gold", bench.dataset, "--store", bench.store)
-    assert "Weights: höflichkeit 0.750, 禮貌 0.250. Differences up to 1.5 points are a tie." in done.stdout
+    assert own in done.stdout
     assert "items with a human overall label" in done.stdout
-
-
-def test_a_rubric_that_is_named_weighs_it_otherwise(bench: Bench, tmp_path: Path) -> None:
+    added, rubric = ("--store", tmp_path / "runs.sqlite"), ("--rubric", bench.rubric)
+    printed("runs", "add", bench.submission, "--dataset", bench.dataset, *rubric, *added)
+    assert own in run_here("weighted-score", 1, *added).stdout
+    assert own in run_here("weighted-score", bench.submission, *rubric).stdout
     other = tmp_path / "other.toml"
     other.write_text(RUBRIC.replace("weight = 3.0", "weight = 1.0").replace("1.5", "0.25"), "utf-8")
     done = run_here("weighted-score", 1, "--store", bench.store, "--rubric", other)
     assert "Weights: höflichkeit 0.500, 禮貌 0.500. Differences up to 0.25 points are a tie." in done.stdout
-    done = run_here("weighted-score", bench.submission, "--rubric", bench.rubric)
-    assert "Weights: höflichkeit 0.750, 禮貌 0.250. Differences up to 1.5 points are a tie." in done.stdout
 
 
 def test_a_submission_is_held_against_the_rubric(bench: Bench) -> None:
@@ -176,39 +165,6 @@ def test_a_submission_is_held_against_the_rubric(bench: Bench) -> None:
     done = run_here(*against, "--rubric", "style")
     assert "columns of the rubric style are missing: clarity_preference" in done.stderr
     assert "columns are not of the rubric: höflichkeit_preference" in done.stderr
-
-
-def test_a_submission_is_kept_with_its_rubric(bench: Bench, tmp_path: Path) -> None:
-    store = tmp_path / "runs.sqlite"
-    printed(
-        *("runs", "add", bench.submission, "--dataset", bench.dataset),
-        *("--rubric", bench.rubric, "--store", store),
-    )
-    done = run_here("weighted-score", 1, "--store", store)
-    assert "Weights: höflichkeit 0.750, 禮貌 0.250" in done.stdout
-
-
-@pytest.mark.slow
-def test_the_report_names_rubric_and_questions(bench: Bench, tmp_path: Path) -> None:
-    out = tmp_path / "r.html"
-    assert (
-        run_here("report", 1, "--gold", bench.dataset, "--store", bench.store, "--out", out).returncode == 0
-    )
-    text = out.read_text("utf-8")
-    assert "umgang. unser Leitfaden" in text
-    assert "Welche Antwort ist höflicher? Sie dankt. Sie beleidigt." in text
-
-
-def test_the_exported_data_hold_the_rubric(bench: Bench, tmp_path: Path) -> None:
-    out = tmp_path / "r.json"
-    assert run_here("runs", "export", 1, "--store", bench.store, "--json", out).returncode == 0
-    rubric = json.loads(json.dumps(load_rubric(bench.rubric).as_json()))
-    assert json.loads(out.read_text("utf-8"))["run"]["rubric"] == rubric
-
-
-def test_runs_are_found_and_shown_by_their_rubric(bench: Bench) -> None:
-    assert "1    " in run_here("runs", "find", "umgang", "--store", bench.store).stdout
-    assert "umgang. unser Leitfaden" in run_here("runs", "show", 1, "--store", bench.store).stdout
 
 
 def test_criteria_that_were_asked_otherwise_are_not_compared(bench: Bench, tmp_path: Path) -> None:
@@ -257,12 +213,6 @@ def test_a_calibration_is_for_its_question_alone(bench: Bench, tmp_path: Path) -
 # The command
 
 
-def test_all_that_come_along_are_listed_with_their_sources() -> None:
-    done = run_here("rubrics")
-    assert all(f"{rubric.name}: {', '.join(rubric.names)}" in done.stdout for rubric in shipped_rubrics())
-    assert "SummEval" in done.stdout
-
-
 def test_what_is_shown_is_a_file(tmp_path: Path) -> None:
     path = tmp_path / "x.toml"
     path.write_text(run_here("rubrics", "show", "summaries").stdout, "utf-8")
@@ -299,12 +249,3 @@ def test_check_offers_the_draft(bench: Bench) -> None:
 def test_a_dataset_of_the_task_gives_no_draft(demo_gold: Path, tmp_path: Path) -> None:
     done = run_here("rubrics", "draft", demo_gold, "--out", tmp_path / "draft.toml")
     assert "has no labels on criteria besides the task's." in done.stderr
-
-
-def test_check_says_what_a_rubric_asks_or_what_is_wrong(bench: Bench, tmp_path: Path) -> None:
-    done = run_here("rubrics", "check", bench.rubric)
-    assert "the rubric umgang of 2 criteria, tie threshold 1.5." in done.stdout
-    assert "höflichkeit (weight 3): Welche Antwort ist höflicher?\n    good: Sie dankt." in done.stdout
-    wrong = tmp_path / "wrong.toml"
-    wrong.write_text("name = ", "utf-8")
-    assert run_here("rubrics", "check", wrong).returncode == 2

@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.annotations.records import new_override
 from engine.cli.shared.hints import OPTIONS
 from engine.core.errors import SetupError, StoreError
-from engine.core.items import Preference
 from engine.store.run_store import RunStore
 from tests.engine.cli.in_process import give_runs
 
@@ -32,40 +30,7 @@ def store(demo_store: Path, tmp_path: Path) -> Path:
 
 
 def said(capsys: pytest.CaptureFixture[str]) -> str:
-    """What was printed since the last time."""
     return capsys.readouterr().out
-
-
-def test_a_name_is_listed_and_shown(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert give_runs(store) == 0
-    assert "name" not in said(capsys)
-    assert give_runs(store, "name", 1, "night,", "Q8") == 0
-    assert said(capsys) == "It is now run 1 “night, Q8”.\n"
-    give_runs(store)
-    lines = said(capsys).splitlines()
-    assert ("name" in lines[0].split(), "night, Q8" in lines[1]) == (True, True)
-    give_runs(store, "note", 1, "with the larger cache")
-    said(capsys)
-    give_runs(store, "show", 1)
-    shown = said(capsys)
-    assert "night, Q8" in shown
-    assert "with the larger cache" in shown
-
-
-def test_what_is_archived_is_listed_with_all_alone(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert give_runs(store, "archive", 2) == 0
-    said(capsys)
-    give_runs(store)
-    short = said(capsys)
-    assert short.endswith("1 run is archived: runs --all\n")
-    give_runs(store, "--all")
-    whole = said(capsys)
-    assert (len(short.splitlines()), len(whole.splitlines())) == (3, 3)
-    assert "archived" in whole.splitlines()[0]
-    assert give_runs(store, "restore", 2) == 0
-    said(capsys)
-    give_runs(store)
-    assert len(said(capsys).splitlines()) == 3
 
 
 def test_runs_are_found_by_words(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,19 +43,6 @@ def test_runs_are_found_by_words(store: Path, capsys: pytest.CaptureFixture[str]
     assert give_runs(store, "find", "2048") == 1
     assert "add --all" in said(capsys)
     assert give_runs(store, "find", "2048", "--all") == 0
-
-
-def test_the_differences_of_two_runs_come_first(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert give_runs(store, "diff", 1, 2) == 0
-    lines = said(capsys).splitlines()
-    differing = [line.split("  ")[0] for line in lines if "  yes  " in line]
-    assert "context" in differing
-    assert "dataset" not in differing
-    (context,) = (line for line in lines if line.startswith("context "))
-    assert context.split()[1:] == ["yes", "4096", "2048"]
-    assert lines[-1].endswith("differences.")
-    with pytest.raises(SetupError, match="Both are run 1"):
-        give_runs(store, "diff", 1, 1)
 
 
 class Terminal(io.StringIO):
@@ -129,20 +81,6 @@ def test_where_nobody_can_answer_deleting_needs_its_option(store: Path) -> None:
         give_runs(store, "delete", 2)
     assert "--yes" in OPTIONS.of(caught.value.hint)
     assert give_runs(store, "delete", 2, "--yes") == 0
-
-
-def test_decisions_of_people_need_an_option_of_their_own(
-    store: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with RunStore(store) as opened:
-        item_id = next(opened.judged(1)).item_id
-        opened.annotate(1, new_override(item_id, "safety", Preference.BOTH_BAD, None, "Ada"))
-    with pytest.raises(SetupError) as caught:
-        give_runs(store, "delete", 1, "--yes")
-    assert "1 override, by Ada" in caught.value.problem
-    assert "--with-decisions" in OPTIONS.of(caught.value.hint)
-    assert "1 override, by Ada" in said(capsys)
-    assert give_runs(store, "delete", 1, "--yes", "--with-decisions") == 0
 
 
 def test_a_damaged_run_is_listed_as_such_and_deleted_and_the_others_go_on(

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from engine.annotations.records import new_override
-from engine.core.errors import SetupError
 from engine.core.events import CancelToken
 from engine.core.items import Preference
 from engine.core.rubric import ELOQUENT
@@ -18,43 +17,19 @@ from engine.data.dataset import load_dataset
 from engine.judging.plan import RunPlan, open_model
 from engine.judging.run import run_judging
 from engine.models.checked_model import CheckedModel
-from engine.results.exports import DATASET_COLUMNS, RUN_COLUMNS
+from engine.results.exports import RUN_COLUMNS
 from engine.settings.rows import JudgeSettings, MachineSettings
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.commands import refusal
-from tests.conftest import DEMO_ITEMS
 from tests.engine.cli.in_process import give_runs
 
 
 def change(store: Path, column: str, value: Path) -> None:
-    """Let run 1 have come from another file."""
     db = sqlite3.connect(store)
     db.execute(f"UPDATE run SET {column} = ?", (str(value),))
     db.commit()
     db.close()
-
-
-@pytest.fixture
-def store(demo_store: Path, tmp_path: Path) -> Path:
-    """A copy of `demo_store`."""
-    return Path(shutil.copy(demo_store, tmp_path))
-
-
-def test_all_data_are_exported_with_the_texts_and_labels_of_the_dataset(
-    store: Path, demo_gold: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "all.csv"
-    assert give_runs(store, "export", 1, "--csv", path) == 0
-    assert capsys.readouterr().out == f"All data: {path}\n"
-    read = pd.read_csv(path, dtype=str, keep_default_na=False)
-    assert tuple(read.columns) == RUN_COLUMNS + DATASET_COLUMNS
-    assert len(read) == DEMO_ITEMS * len(ELOQUENT.names)
-    first = load_dataset(demo_gold)[0]
-    assert (read["instruction"][0], read["human_preference"][0]) == (
-        first.instruction,
-        first.gold[ELOQUENT.names[0]].label,
-    )
 
 
 @pytest.mark.parametrize(
@@ -70,7 +45,7 @@ def test_all_data_are_exported_with_the_texts_and_labels_of_the_dataset(
     ids=["gone", "changed", "broken"],
 )
 def test_where_the_dataset_is_another_the_data_are_exported_without_it(
-    store: Path,
+    demo_copy: Path,
     demo_gold: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -78,25 +53,13 @@ def test_where_the_dataset_is_another_the_data_are_exported_without_it(
     reason: str,
 ) -> None:
     copy = Path(shutil.copy(demo_gold, tmp_path / "copy.tsv"))
-    change(store, "dataset_path", copy)
+    change(demo_copy, "dataset_path", copy)
     damage(copy)
-    assert give_runs(store, "export", 1, "--csv", tmp_path / "all.csv") == 0
+    assert give_runs(demo_copy, "export", 1, "--csv", tmp_path / "all.csv") == 0
     printed = capsys.readouterr().err
     assert reason in printed
     assert "without texts and human labels" in printed
     assert tuple(pd.read_csv(tmp_path / "all.csv", nrows=1).columns) == RUN_COLUMNS
-
-
-def test_an_export_needs_a_file_and_spares_what_was_read(
-    store: Path, demo_gold: Path, tmp_path: Path
-) -> None:
-    with pytest.raises(SetupError, match="no output file is named"):
-        give_runs(store, "export", 1)
-    with pytest.raises(SetupError, match="would be overwritten"):
-        give_runs(store, "export", 1, "--csv", demo_gold)
-    with pytest.raises(SetupError, match="would be overwritten"):
-        give_runs(store, "export", 1, "--csv", tmp_path / "one", "--json", tmp_path / "one")
-    assert not (tmp_path / "one").exists()
 
 
 @pytest.fixture(scope="module")
@@ -117,14 +80,12 @@ def judged_once(demo_gold: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 @pytest.fixture
 def judged(judged_once: Path, tmp_path: Path) -> Path:
-    """A copy of `judged_once`, of a dataset that may be moved."""
     store = Path(shutil.copy(judged_once, tmp_path))
     change(store, "dataset_path", Path(shutil.copy(judged_once.with_name("data.tsv"), tmp_path)))
     return store
 
 
 def relabel(path: Path) -> Preference:
-    """Let a person give the first item another label on safety."""
     with RunStore(path) as store:
         first = next(store.judged(1))
         written_for = first.explanations["safety"].preference

@@ -13,8 +13,8 @@ from engine.annotations.records import new_note
 from engine.core.errors import SetupError
 from engine.data.dataset import load_dataset
 from engine.store.run_store import RunStore
+from tests.commands import ended, run_here
 from tests.commands import give as given
-from tests.commands import run_here
 from tests.conftest import DEMO_ITEMS as ITEMS
 from tests.engine.cli.in_process import Command, row, safety_alone
 
@@ -74,8 +74,7 @@ def test_weigh_divides_items_without_human_labels(
     submission = demo_store.with_name("submission.tsv")
     for words in (["1"], ["1", "--gold", bare], [submission, "--gold", bare]):
         given = ["weighted-score", *words, "--by", "kind", "--json", file, "--store", store]
-        done = run_here(*given)
-        assert done.returncode == 0, done.stderr
+        done = ended(*given)
         assert "A wins" in done.stdout
         assert "as people" not in done.stdout
         assert ("bare.tsv has no human overall label" in done.stderr) == ("--gold" in words)

@@ -1,4 +1,4 @@
-"""`--latex` and `--markdown`: the tables that the commands print, as files."""
+"""Files for a paper: the tables that commands print (`--latex`, `--markdown`); methods with references."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,6 @@ import pytest
 
 from engine.core import VERSION
 from engine.core.errors import SetupError
-from tests.commands import give
 from tests.engine.cli.in_process import Command
 
 COMMANDS_WITH_TABLES = {
@@ -46,24 +45,26 @@ def test_what_is_printed_is_written_too(
             assert re.search(r"\s+".join(re.escape(cell) for cell in cells if cell), printed)
 
 
-def test_an_audit_is_written_too(demo_store: Path, tmp_path: Path) -> None:
-    out = tmp_path / "audit.md"
-    assert give("audit", 1, "--store", demo_store, "--markdown", out) == 0
-    assert "## Robustness audit of the judge\n" in out.read_text("utf-8")
+def cited(paragraph: Path, bib: Path) -> set[str]:
+    """The keys that a paragraph cites: each has an entry of BibTeX, and each entry is cited."""
+    entries = re.findall(r"^@\w+\{(.+),$", bib.read_text("utf-8"), re.M)
+    keys = set(re.findall(r"\\cite\{([^}]+)\}", paragraph.read_text("utf-8")))
+    assert sorted(keys) == entries
+    return keys
 
 
-def test_a_file_that_is_read_is_not_overwritten(command: Command, demo_gold: Path) -> None:
-    for name in COMMANDS_WITH_TABLES:
-        out = ("--out", "x.json") if name == "calibrate" else ()
-        with pytest.raises(SetupError, match="would be overwritten"):
-            command(name, 1, "--gold", demo_gold, *out, "--latex", demo_gold)
-    with pytest.raises(SetupError, match="would be overwritten"):
-        give("rank", demo_gold, "--markdown", demo_gold)
+def test_an_evaluation_cites_what_it_uses(command: Command, demo_gold: Path, tmp_path: Path) -> None:
+    files = tmp_path / "methods.tex", tmp_path / "works.bib"
+    printed = command("evaluate", 1, "--gold", demo_gold, "--methods-text", files[0], "--bib", files[1])
+    assert f"Methods: {files[0]}\n\nReferences: {files[1]}\n\n" in printed
+    assert {"korn1998confidence", "lin2004rouge", "tiebreak"} <= cited(*files)
+    first, *lines = files[0].read_text("utf-8").splitlines()
+    assert first.startswith("% Made by Tiebreak ")
+    assert all(line.startswith("% ") for line in lines[::2])
+    assert not [line for line in lines[1::2] if line.startswith("%") or re.search(r"(?<!\\)[%&#_]", line)]
+    assert "demo-judge" in lines[3]
 
 
-def test_scores_have_no_tables(tmp_path: Path) -> None:
-    scores = tmp_path / "scores.json"
-    scores.write_text('[{"id": "1", "scores_a": {"q": 1}, "scores_b": {"q": 2}}]', "utf-8")
-    words = [str(scores), "--weights", "q=1", "--latex", str(tmp_path / "x.tex")]
-    with pytest.raises(SetupError, match="scored comparisons have no tables"):
-        give("weighted-score", *words)
+def test_a_bibliography_alone_is_refused(command: Command, demo_gold: Path, tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match="none is requested"):
+        command("evaluate", 1, "--gold", demo_gold, "--bib", tmp_path / "works.bib")

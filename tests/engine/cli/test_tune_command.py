@@ -31,7 +31,6 @@ def labelled(path: Path, count: int) -> Path:
 
 
 def give(command: str, store: Path, *words: object) -> int:
-    """A command in this process."""
     return given(command, *words, "--store", store)
 
 
@@ -142,12 +141,6 @@ def test_comparing_ends_with_its_time_too_and_says_so(
     assert "1 setting was not compared: the time limit was reached." in printed
     assert "no time was left for it" in printed
     assert load_recipe(recipe).judge.both_orders is False  # the one that was
-
-
-@pytest.mark.slow
-def test_the_recipe_is_readable(tmp_path: Path) -> None:
-    gold, recipe = labelled(tmp_path / "gold.tsv", 32), tmp_path / "best.json"
-    assert give("tune", tmp_path / "runs.sqlite", "demo", gold, "--out", recipe, *QUICK) == 0
     values = json.loads(recipe.read_text("utf-8"))
     assert list(values)[:4] == ["tiebreak_recipe", "says", "settings", "measured_held_out"]
     assert values["settings"]["ways"] == ["letters"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.commands import ROOT, refusal, run_here
+from tests.commands import ROOT, ended, printed, refusal, run_here
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
@@ -25,22 +25,10 @@ def comparisons(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class JudgeCommand:
-    """A command that judges them, with files of its own."""
-
     def __init__(self, dataset: Path, folder: Path) -> None:
         self.out, self.json, self.store = folder / "out.tsv", folder / "run.json", folder / "runs.sqlite"
-        self.words = [
-            "judge",
-            dataset,
-            "--model",
-            "demo",
-            "--mode",
-            "labels",
-            "--threads",
-            1,
-            "--out",
-            self.out,
-        ]
+        self.words = ["judge", dataset, "--model", "demo", "--mode", "labels", "--threads", 1]
+        self.words += ["--out", self.out]
         self.words += ["--criteria", "overall_quality", "--store", self.store, "--json", self.json]
 
     @property
@@ -49,7 +37,6 @@ class JudgeCommand:
 
 
 def what_is_clear(printed: str) -> str:
-    """The section of that name, to the next one."""
     assert printed.count("Resolved comparisons:\n") == 1, printed
     return printed.partition("Resolved comparisons:\n")[2].partition(":\n")[0].rpartition("\n\n")[0]
 
@@ -57,8 +44,7 @@ def what_is_clear(printed: str) -> str:
 @pytest.mark.slow
 def test_it_stops_says_what_is_clear_and_goes_on(comparisons: Path, tmp_path: Path) -> None:
     asked = JudgeCommand(comparisons, tmp_path)
-    first = run_here(*asked.words, "--until", "significant")
-    assert first.returncode == 0, first.stderr
+    first = ended(*asked.words, "--until", "significant")
     assert 10 <= asked.rows < 40
     sample = f"a random sample, {asked.rows} of 60 items, seed 0"
     assert f"Submission: {asked.out} ({sample})" in first.stdout
@@ -100,12 +86,10 @@ def test_a_width_that_nothing_reaches_is_refused(comparisons: Path, tmp_path: Pa
 
 
 def test_the_least_width_is_asked_for_to_the_end(comparisons: Path, tmp_path: Path) -> None:
-    done = run_here(*JudgeCommand(comparisons, tmp_path).words, "--until", "0.1", "--items", 12)
-    assert done.returncode == 0, done.stderr
-    assert "more instructions of this kind" in what_is_clear(done.stdout)
+    done = printed(*JudgeCommand(comparisons, tmp_path).words, "--until", "0.1", "--items", 12)
+    assert "more instructions of this kind" in what_is_clear(done)
 
 
 def test_a_plan_says_that_it_may_take_less(comparisons: Path, tmp_path: Path) -> None:
-    planned = run_here(*JudgeCommand(comparisons, tmp_path).words, "--until", "significant", "--plan")
-    assert planned.returncode == 0, planned.stderr
-    assert "With --until this is the maximum" in planned.stdout
+    planned = printed(*JudgeCommand(comparisons, tmp_path).words, "--until", "significant", "--plan")
+    assert "With --until this is the maximum" in planned

@@ -1,4 +1,4 @@
-"""How commands end: words and exit codes for what went wrong."""
+"""What commands print: how they end, sheets, bars beside notes; nothing that steers a terminal."""
 
 import errno
 import io
@@ -7,6 +7,7 @@ import re
 import signal
 import sys
 import unicodedata
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tqdm import tqdm
 
-from engine.cli.shared.console import SafeStream, guarded, interruptible, printable, raw_stderr, table
+from engine.cli.shared.console import (
+    SafeStream,
+    guarded,
+    interruptible,
+    print_sheet,
+    printable,
+    raw_stderr,
+    table,
+)
+from engine.cli.shared.progress import show_measure
 from engine.core.errors import EngineBug, InputError, SetupError
-from engine.core.events import Cancelled
-from engine.core.formatting import percent
+from engine.core.events import Cancelled, MeasureProgress, Note
+from engine.core.tables import Column, Facts, Kind, Picture, Section, Sentences, Sheet, Table
 from engine.system.paths import log_folder
 
 
@@ -113,11 +123,6 @@ def test_a_table_lines_its_columns_up() -> None:
     )
 
 
-@pytest.mark.parametrize(("share", "text"), [(None, "-"), (0.5, "50.0 %"), (1, "100.0 %")])
-def test_percent(share: float | None, text: str) -> None:
-    assert percent(share) == text
-
-
 @pytest.mark.parametrize(
     ("text", "shown"),
     [("plain é 東", "plain é 東"), ("a\n\x1b[31mb", "a\\n\\x1b[31mb"), ("\u202e", "\\u202e")],
@@ -171,3 +176,32 @@ def test_words_of_any_script_are_printed_where_the_console_has_few_letters(
     bar.flush()
     assert "“日本語” → ✓ 😀" in raw.getvalue().decode("utf-8")
     assert "█████│ Δ 1" in bar.buffer.getvalue().decode("utf-8")
+
+
+TABLE = Table((Column("n", "n", Kind.NAME, "A name."), Column("k", "k", Kind.COUNT, "A count.")), [["x", 1]])
+
+
+def test_every_part_is_printed_with_foreign_text_written_out(capsys: pytest.CaptureFixture[str]) -> None:
+    facts = Facts([("a", "one"), ("long", "two\x1b")])
+    sections = [
+        Section("said", "By \x1b", [Sentences(["First.", "Second."]), facts], "A note."),
+        Section("table", "", [TABLE, Picture("it", "How it is read.")]),
+    ]
+    print_sheet(Sheet("title\x07", sections))
+    assert capsys.readouterr().out == (
+        "title\\x07\n\nBy \\x1b:\nFirst.\nSecond.\n\na     one\nlong  two\\x1b\n(A note.)\n\nn  k\nx  1\n"
+    )
+
+
+def measured() -> Generator[MeasureProgress | Note, None, int]:
+    yield MeasureProgress(1, 2)
+    yield Note("What to know.")
+    yield MeasureProgress(2, 2)
+    return 7
+
+
+def test_a_note_stands_on_a_line_of_its_own_beside_a_bar(capsys: pytest.CaptureFixture[str]) -> None:
+    assert show_measure("Counting", measured()) == 7
+    printed = capsys.readouterr().err
+    assert "What to know." in re.split(r"[\r\n]", printed)
+    assert "Counting: 2/2" in printed.splitlines()[-1]

@@ -17,8 +17,6 @@ SmallModel = Callable[[str], Path]
 
 @pytest.fixture
 def put(small_model: SmallModel, private_home: Path) -> Callable[[str], Path]:
-    """Puts a sound model into the folder of own models."""
-
     def put(name: str) -> Path:
         models_folder().mkdir(parents=True, exist_ok=True)
         return Path(shutil.copyfile(small_model("headers"), models_folder() / name))

@@ -1,4 +1,4 @@
-"""`runs export --for`: which file, by which criterion, and what cannot be meant."""
+"""`runs export --for` and `--as-dataset`: which files, by which criterion, and what cannot be meant."""
 
 import json
 from pathlib import Path
@@ -7,22 +7,7 @@ import pytest
 
 from engine.core.errors import SetupError
 from tests.commands import refusal
-from tests.conftest import DEMO_ITEMS
 from tests.engine.cli.in_process import Command, Streams
-
-
-def test_each_tool_gets_its_file(command: Command, tmp_path: Path) -> None:
-    pairs, log, annotations = (tmp_path / name for name in ("p.jsonl", "log.json", "a.json"))
-    said = command("runs", "export", 1, "--for", "dpo", "--out", pairs)
-    rows = [json.loads(line) for line in pairs.read_text("utf-8").splitlines()]
-    ties = DEMO_ITEMS - len(rows)
-    left_out = f"omitted: {ties} ties, 0 without a label"
-    assert said == f"Pairs: {pairs}\n{len(rows)} pairs on overall quality; {left_out}.\n"
-    assert command("runs", "export", 1, "--for", "inspect", "--out", log) == f"Log: {log}\n"
-    assert len(json.loads(log.read_text("utf-8"))["samples"]) == DEMO_ITEMS
-    said = command("runs", "export", 1, "--for", "alpaca-eval", "--criterion", "safety", "--out", annotations)
-    assert f"{DEMO_ITEMS} annotations on safety; left out: 0 without a label." in said
-    assert len(json.loads(annotations.read_text("utf-8"))) == DEMO_ITEMS
 
 
 def test_other_files_of_the_run_are_written_beside_it(command: Command, tmp_path: Path) -> None:
@@ -42,6 +27,9 @@ def test_other_files_of_the_run_are_written_beside_it(command: Command, tmp_path
         (("--out", "x.tsv", "--criterion", "safety"), "--criterion has no effect"),
         (("--for", "dpo", "--out", "x.jsonl", "--criterion", "speed"), "has no criterion 'speed'"),
         (("--out", "x.json"), "a submission is TSV"),
+        ((), "no output file is named"),
+        (("--with-judge", "--csv", "x.csv"), "--with-judge has no effect here"),
+        (("--as-dataset", "x.xlsx"), "a dataset is written as TSV, JSON or Parquet"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(
@@ -59,3 +47,12 @@ def test_without_the_dataset_nothing_is_written(streams: Streams, demo_gold: Pat
     with pytest.raises(SetupError, match="does not have the items"):
         streams("runs", "export", 1, "--for", "inspect", "--out", out, "--dataset", other)
     assert not out.exists()
+
+
+def test_the_dataset_of_a_run_may_lie_elsewhere_by_now(
+    streams: Streams, demo_gold: Path, tmp_path: Path
+) -> None:
+    moved = tmp_path / "moved.tsv"
+    moved.write_bytes(demo_gold.read_bytes())
+    out, _ = streams("runs", "export", 1, "--as-dataset", tmp_path / "x.json", "--dataset", moved)
+    assert "labels are human ones" in out
